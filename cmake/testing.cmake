@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+# testing.cmake - functions that build and register tests. Knows no single test.
+find_package(Catch2 2.13 REQUIRED)
+include(Catch)
+
+# Catch2's main, and its header precompiled for every test executable.
+add_library(comad_test_main OBJECT main.cpp)
+target_link_libraries(comad_test_main PUBLIC Catch2::Catch2)
+target_link_libraries(comad_test_main PRIVATE comad::comad) # the same flags as the tests, or they could not share the header
+target_precompile_headers(comad_test_main PRIVATE catch.hpp)
+set_source_files_properties(main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON) # it includes the header with another meaning
+
+# comad_test(NAME SOURCES a.cpp ... [LABELS scale threads] [LIBRARIES x ...] [SERIAL])
+# One executable NAME; each TEST_CASE becomes the ctest test "NAME: title". The label `scale` allows ten minutes instead
+# of two and keeps the test out of the sanitizers; `threads` puts it under ThreadSanitizer, too. SERIAL runs its tests
+# while no other runs: for what measures time.
+function(comad_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "" "SOURCES;LABELS;LIBRARIES")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
+    message(FATAL_ERROR "comad_test(${name}): expects SOURCES, LABELS, LIBRARIES, SERIAL; left over: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE comad::comad comad_test_main ${arg_LIBRARIES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_precompile_headers(${name} REUSE_FROM comad_test_main)
+
+  set(properties TIMEOUT 120)
+  if(scale IN_LIST arg_LABELS)
+    set(properties TIMEOUT 600)
+  endif()
+  if(arg_SERIAL)
+    list(APPEND properties RUN_SERIAL TRUE)
+  endif()
+  if(arg_LABELS)
+    list(JOIN arg_LABELS "\\;" labels)
+    list(APPEND properties LABELS "${labels}")
+  endif()
+  catch_discover_tests(${name} TEST_PREFIX "${name}: " PROPERTIES ${properties})
+endfunction()
+
+# comad_compile_fail_test(NAME SOURCE file.cpp EXPECT "regex" [WRONG n])
+# A ctest test NAME that passes when file.cpp compiles, and with -DCOMAD_WRONG (or -DCOMAD_WRONG=n) does not, and the
+# compiler then says what `regex` matches.
+function(comad_compile_fail_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;EXPECT;WRONG" "")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCE OR NOT arg_EXPECT)
+    message(FATAL_ERROR "comad_compile_fail_test(${name}): expects SOURCE, EXPECT, WRONG; left over: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  set(define -DCOMAD_WRONG)
+  if(DEFINED arg_WRONG)
+    string(APPEND define =${arg_WRONG})
+  endif()
+  add_test(NAME ${name}
+    COMMAND ${CMAKE_COMMAND}
+      "-Dcompiler=${CMAKE_CXX_COMPILER}"
+      "-Dincludes=$<TARGET_PROPERTY:comad,INTERFACE_INCLUDE_DIRECTORIES>"
+      "-Dsource=${CMAKE_CURRENT_SOURCE_DIR}/${arg_SOURCE}"
+      "-Ddefine=${define}"
+      "-Dexpect=${arg_EXPECT}"
+      -P ${PROJECT_SOURCE_DIR}/cmake/compile_fail.cmake)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+endfunction()

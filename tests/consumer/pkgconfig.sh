@@ -1,0 +1,13 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# pkgconfig.sh - builds and runs the consumer with what pkg-config says of the package installed in a prefix.
+# Usage: pkgconfig.sh PREFIX LIBDIR OUTPUT COMPILER [FLAGS...]
+set -eu
+libdir=$1/$2 output=$3
+shift 3
+
+source=$(dirname "$0")/project/main.cpp
+export PKG_CONFIG_PATH="$libdir/pkgconfig"
+# shellcheck disable=SC2046 # the flags are words
+"$@" -std=c++20 $(pkg-config --cflags comad) "$source" -o "$output" $(pkg-config --static --libs comad)
+LD_LIBRARY_PATH=$libdir "$output"

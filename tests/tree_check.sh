@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# tree_check.sh - what holds for every tracked file: sources and scripts name their licence at the top, and no file
+# names a directory of somebody's machine.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+# The checkout may belong to another user than the one who tests.
+tracked() { git -c safe.directory='*' ls-files -- "$@"; }
+
+failed=0
+sources=$(tracked '*.cpp' '*.hpp' '*.c' '*.h' '*.py' '*.sh' '*.cmake' '*.in' '*CMakeLists.txt' 'scripts/*' '.ci/*' '.clang-format')
+[ -n "$sources" ] || { echo "git lists no tracked file here"; exit 1; }
+for file in $sources; do
+    head -n 3 "$file" | grep -q 'SPDX-License-Identifier: ' || { echo "$file: no SPDX-License-Identifier in its first 3 lines"; failed=1; }
+done
+
+# The brackets keep this file from matching itself.
+if tracked | tr '\n' '\0' | xargs -0 grep -nIE '(^|[^[:alnum:]_.])/(wor[k]|hom[e]|roo[t])/'; then
+    echo "the lines above name a directory of one machine"
+    failed=1
+fi
+exit $failed
