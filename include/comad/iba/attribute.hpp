@@ -6,14 +6,12 @@
 
 namespace comad::iba {
 
-/// Specialised for every attribute that can be asked for: derives from attribute_traits. A method that the IBA does not give
-/// an attribute is false there, so that an RPC that no node would answer does not compile.
-template <class T>
-struct attribute_of;
+/// Specialised for every attribute that can be asked for: derives from attribute_traits. A method that the IBA does not
+/// give an attribute is false there, so that an RPC that no node would answer does not compile.
+template <class T> struct attribute_of;
 
 /// The facts of one attribute.
-template <MgmtClass Class, u8 ClassVersion, u16 AttributeID, Method... Methods>
-struct attribute_traits {
+template <MgmtClass Class, u8 ClassVersion, u16 AttributeID, Method... Methods> struct attribute_traits {
     static constexpr MgmtClass mgmt_class = Class; ///< SubnLID stands for both routings of SMPs
     static constexpr u8 class_version = ClassVersion;
     static constexpr u16 attributeID = AttributeID;

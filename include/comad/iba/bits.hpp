@@ -14,8 +14,7 @@
 namespace comad::iba {
 
 /// The big-endian integer at `p`; any alignment.
-template <class U>
-COMAD_IBA_INLINE constexpr U load_be(const u8* p) noexcept {
+template <class U> COMAD_IBA_INLINE constexpr U load_be(const u8* p) noexcept {
     static_assert(std::is_unsigned_v<U>);
     U value = 0;
     if (std::is_constant_evaluated()) {
@@ -31,8 +30,7 @@ COMAD_IBA_INLINE constexpr U load_be(const u8* p) noexcept {
 }
 
 /// Writes `value` big-endian to `p`; any alignment.
-template <class U>
-COMAD_IBA_INLINE constexpr void store_be(u8* p, std::type_identity_t<U> value) noexcept {
+template <class U> COMAD_IBA_INLINE constexpr void store_be(u8* p, std::type_identity_t<U> value) noexcept {
     static_assert(std::is_unsigned_v<U>);
     if (std::is_constant_evaluated()) {
         for (unsigned i = 0; i < sizeof(U); ++i) p[i] = static_cast<u8>(value >> 8 * (sizeof(U) - 1 - i));
@@ -53,18 +51,18 @@ using first_piece =
                        std::conditional_t<(Bytes >= 4), u32, std::conditional_t<(Bytes >= 2), u16, u8>>>;
 
 /// The big-endian integer of 1 to 8 bytes at `p`. Touches no byte beyond them.
-template <unsigned Bytes>
-COMAD_IBA_INLINE constexpr u64 load_bytes(const u8* p) noexcept {
+template <unsigned Bytes> COMAD_IBA_INLINE constexpr u64 load_bytes(const u8* p) noexcept {
     static_assert(Bytes >= 1 && Bytes <= 8);
     using piece = first_piece<Bytes>;
     constexpr unsigned rest = Bytes - sizeof(piece);
-    if constexpr (rest == 0) return load_be<piece>(p);
-    else return static_cast<u64>(load_be<piece>(p)) << 8 * rest | load_bytes<rest>(p + sizeof(piece));
+    if constexpr (rest == 0)
+        return load_be<piece>(p);
+    else
+        return static_cast<u64>(load_be<piece>(p)) << 8 * rest | load_bytes<rest>(p + sizeof(piece));
 }
 
 /// Writes the low `Bytes` bytes of `value` big-endian to `p`. Touches no byte beyond them.
-template <unsigned Bytes>
-COMAD_IBA_INLINE constexpr void store_bytes(u8* p, u64 value) noexcept {
+template <unsigned Bytes> COMAD_IBA_INLINE constexpr void store_bytes(u8* p, u64 value) noexcept {
     static_assert(Bytes >= 1 && Bytes <= 8);
     using piece = first_piece<Bytes>;
     constexpr unsigned rest = Bytes - sizeof(piece);
@@ -76,8 +74,7 @@ COMAD_IBA_INLINE constexpr void store_bytes(u8* p, u64 value) noexcept {
 constexpr u64 low_bits(unsigned width) noexcept { return ~u64{0} >> (64 - width); }
 
 /// The bits [Off, Off + Width) of `p` as an integer. They must touch at most 8 bytes.
-template <unsigned Off, unsigned Width>
-COMAD_IBA_INLINE constexpr u64 get_bits(const u8* p) noexcept {
+template <unsigned Off, unsigned Width> COMAD_IBA_INLINE constexpr u64 get_bits(const u8* p) noexcept {
     constexpr unsigned first = Off / 8;
     constexpr unsigned end = (Off + Width + 7) / 8;
     constexpr unsigned behind = end * 8 - (Off + Width);
@@ -85,8 +82,7 @@ COMAD_IBA_INLINE constexpr u64 get_bits(const u8* p) noexcept {
 }
 
 /// Writes the low `Width` bits of `value` to the bits [Off, Off + Width) of `p`; neighbouring bits keep their values.
-template <unsigned Off, unsigned Width>
-COMAD_IBA_INLINE constexpr void put_bits(u8* p, u64 value) noexcept {
+template <unsigned Off, unsigned Width> COMAD_IBA_INLINE constexpr void put_bits(u8* p, u64 value) noexcept {
     constexpr unsigned first = Off / 8;
     constexpr unsigned end = (Off + Width + 7) / 8;
     constexpr unsigned behind = end * 8 - (Off + Width);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// codec.hpp - decode, encode and access to single fields, derived from a structure's table. Knows no structure of the IBA.
-// Everything works on bytes of any alignment and in constant expressions.
+// codec.hpp - decode, encode and access to single fields, derived from a structure's table. Knows no structure of the
+// IBA. Everything works on bytes of any alignment and in constant expressions.
 #pragma once
 #include <comad/iba/bits.hpp>
 #include <comad/iba/table.hpp>
@@ -12,90 +12,99 @@
 
 namespace comad::iba {
 
-template <wire T>
-constexpr void decode(T& out, const u8* p) noexcept;
-template <wire T>
-constexpr void encode(const T& in, u8* p) noexcept;
+template <wire T> constexpr void decode(T& out, const u8* p) noexcept;
+template <wire T> constexpr void encode(const T& in, u8* p) noexcept;
 
 namespace detail {
 
 /// Bytes are copied as a block: element by element GCC makes SANodeRecord 4.5 times slower.
-template <class V, unsigned Width>
-inline constexpr bool is_byte_block = false;
-template <std::size_t N, unsigned Width>
-inline constexpr bool is_byte_block<std::array<u8, N>, Width> = Width == 8 * N;
+template <class V, unsigned Off, unsigned Width> inline constexpr bool is_byte_block = false;
+template <std::size_t N, unsigned Off, unsigned Width>
+inline constexpr bool is_byte_block<std::array<u8, N>, Off, Width> = Off % 8 == 0 && Width == 8 * N;
+
+template <unsigned Off, unsigned Width, class V> constexpr void read_value(V& v, const u8* p) noexcept;
+template <unsigned Off, unsigned Width, class V> constexpr void write_value(const V& v, u8* p) noexcept;
+
+template <unsigned Off, unsigned Width, class V, std::size_t... I>
+COMAD_IBA_INLINE constexpr void read_elements(V& v, const u8* p, std::index_sequence<I...>) noexcept {
+    (read_value<Off + I * Width, Width>(v[I], p), ...);
+}
 
 template <unsigned Off, unsigned Width, class V>
 COMAD_IBA_INLINE constexpr void read_value(V& v, const u8* p) noexcept {
-    if constexpr (wire<V>) {
+    using parts = elements<V>;
+    if constexpr (wire<V>)
         decode(v, p + Off / 8);
-    } else if constexpr (is_byte_block<V, Width>) {
-        static_assert(Off % 8 == 0);
-        std::copy_n(p + Off / 8, v.size(), v.data());
-    } else if constexpr (is_array<V>) {
-        constexpr unsigned width = Width / elements<V>::count;
-        [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-            (read_value<Off + I * width, width>(v[I], p), ...);
-        }(std::make_index_sequence<elements<V>::count>{});
-    } else {
+    else if constexpr (is_byte_block<V, Off, Width>)
+        std::copy_n(p + Off / 8, parts::count, v.data());
+    else if constexpr (is_array<V>)
+        read_elements<Off, Width / parts::count>(v, p, std::make_index_sequence<parts::count>{});
+    else
         v = static_cast<V>(get_bits<Off, Width>(p));
-    }
+}
+
+template <unsigned Off, unsigned Width, class V, std::size_t... I>
+COMAD_IBA_INLINE constexpr void write_elements(const V& v, u8* p, std::index_sequence<I...>) noexcept {
+    (write_value<Off + I * Width, Width>(v[I], p), ...);
 }
 
 template <unsigned Off, unsigned Width, class V>
 COMAD_IBA_INLINE constexpr void write_value(const V& v, u8* p) noexcept {
-    if constexpr (wire<V>) {
+    using parts = elements<V>;
+    if constexpr (wire<V>)
         encode(v, p + Off / 8);
-    } else if constexpr (is_byte_block<V, Width>) {
-        static_assert(Off % 8 == 0);
-        std::copy_n(v.data(), v.size(), p + Off / 8);
-    } else if constexpr (is_array<V>) {
-        constexpr unsigned width = Width / elements<V>::count;
-        [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-            (write_value<Off + I * width, width>(v[I], p), ...);
-        }(std::make_index_sequence<elements<V>::count>{});
-    } else {
+    else if constexpr (is_byte_block<V, Off, Width>)
+        std::copy_n(v.data(), parts::count, p + Off / 8);
+    else if constexpr (is_array<V>)
+        write_elements<Off, Width / parts::count>(v, p, std::make_index_sequence<parts::count>{});
+    else
         put_bits<Off, Width>(p, static_cast<u64>(v));
-    }
 }
 
-/// Encoding writes every bit once, in order, so it never reads the buffer: values are shifted into `pending` and each one
-/// stores the bytes that it completes. `pending` starts anew on each byte boundary; one chain across the record would make
-/// GCC's code 1.8 times slower.
+/// Encoding writes every bit once, in order, so it never reads the buffer: values are shifted into `pending` and each
+/// one stores the bytes that it completes. `pending` starts anew on each byte boundary; one chain across the record
+/// would make GCC's code 1.8 times slower.
 template <unsigned Off, unsigned Width>
 COMAD_IBA_INLINE constexpr void push_bits(u8* p, u64 value, u64& pending) noexcept {
     constexpr unsigned end = Off + Width;
     constexpr unsigned complete = end / 8 - Off / 8;
     value &= low_bits(Width);
-    if constexpr (Off % 8 == 0) pending = value;
-    else pending = pending << Width | value;
+    if constexpr (Off % 8 == 0)
+        pending = value;
+    else
+        pending = pending << Width | value;
     if constexpr (complete > 0) store_bytes<complete>(p + Off / 8, pending >> end % 8);
+}
+
+template <unsigned Off, unsigned Width, class V> constexpr void push_value(const V& v, u8* p, u64& pending) noexcept;
+
+template <unsigned Off, unsigned Width, class V, std::size_t... I>
+COMAD_IBA_INLINE constexpr void push_elements(const V& v, u8* p, u64& pending, std::index_sequence<I...>) noexcept {
+    (push_value<Off + I * Width, Width>(v[I], p, pending), ...);
 }
 
 template <unsigned Off, unsigned Width, class V>
 COMAD_IBA_INLINE constexpr void push_value(const V& v, u8* p, u64& pending) noexcept {
-    if constexpr (wire<V> || is_byte_block<V, Width>) {
+    using parts = elements<V>;
+    if constexpr (wire<V> || is_byte_block<V, Off, Width>)
         write_value<Off, Width>(v, p);
-    } else if constexpr (is_array<V>) {
-        constexpr unsigned width = Width / elements<V>::count;
-        [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-            (push_value<Off + I * width, width>(v[I], p, pending), ...);
-        }(std::make_index_sequence<elements<V>::count>{});
-    } else {
+    else if constexpr (is_array<V>)
+        push_elements<Off, Width / parts::count>(v, p, pending, std::make_index_sequence<parts::count>{});
+    else
         push_bits<Off, Width>(p, static_cast<u64>(v), pending);
-    }
 }
 
-template <class Row, class T>
-COMAD_IBA_INLINE constexpr void decode_row(T& out, const u8* p) noexcept {
+template <class Row, class T> COMAD_IBA_INLINE constexpr void decode_row(T& out, const u8* p) noexcept {
     if constexpr (!Row::is_reserved) read_value<Row::off, Row::width>(out.*Row::member, p);
 }
 
-template <class Row, class T>
-COMAD_IBA_INLINE constexpr void encode_row(const T& in, u8* p, u64& pending) noexcept {
-    if constexpr (!Row::is_reserved) push_value<Row::off, Row::width>(in.*Row::member, p, pending);
-    else if constexpr (Row::whole_bytes) std::fill_n(p + Row::off / 8, Row::width / 8, u8{0});
-    else push_bits<Row::off, Row::width>(p, 0, pending);
+template <class Row, class T> COMAD_IBA_INLINE constexpr void encode_row(const T& in, u8* p, u64& pending) noexcept {
+    if constexpr (!Row::is_reserved)
+        push_value<Row::off, Row::width>(in.*Row::member, p, pending);
+    else if constexpr (Row::is_whole_bytes)
+        std::fill_n(p + Row::off / 8, Row::width / 8, u8{0});
+    else
+        push_bits<Row::off, Row::width>(p, 0, pending);
 }
 
 template <class T, unsigned Bytes, class... Rows>
@@ -115,23 +124,20 @@ struct extent {
     unsigned width = 0;
 };
 
-template <auto Member, class Row>
-consteval void find_row(extent& found) {
+template <auto Member, class Row> consteval void find_row(extent& found) {
     if constexpr (std::is_same_v<decltype(Member), std::remove_const_t<decltype(Row::member)>>) {
         if (Row::member == Member) found = {Row::off, Row::width};
     }
 }
 
-template <auto Member, unsigned Bytes, class... Rows>
-consteval extent find_rows(const record<Bytes, Rows...>&) {
+template <auto Member, unsigned Bytes, class... Rows> consteval extent find_rows(const record<Bytes, Rows...>&) {
     extent found;
     (find_row<Member, Rows>(found), ...);
     return found;
 }
 
-template <auto Member>
-consteval extent extent_of() {
-    constexpr extent found = find_rows<Member>(described<typename member_pointer<decltype(Member)>::owner>::layout);
+template <auto Member> consteval extent extent_of() {
+    constexpr extent found = find_rows<Member>(described<owner_of<Member>>::layout);
     static_assert(found.width > 0, "member has no row in its structure's table");
     return found;
 }
@@ -139,54 +145,47 @@ consteval extent extent_of() {
 } // namespace detail
 
 /// Reads a structure from the wire_size<T> bytes at `p`. Reserved bits are ignored.
-template <wire T>
-constexpr void decode(T& out, const u8* p) noexcept {
+template <wire T> constexpr void decode(T& out, const u8* p) noexcept {
     detail::decode_rows(described<T>::layout, out, p);
 }
 
 /// The structure at `bytes`.
-template <wire T>
-constexpr T decode(std::span<const u8, wire_size<T>> bytes) noexcept {
+template <wire T> constexpr T decode(std::span<const u8, wire_size<T>> bytes) noexcept {
     T out{};
     decode(out, bytes.data());
     return out;
 }
 
-/// Writes a structure to the wire_size<T> bytes at `p`, reserved bits as zero. Of a value that is too large for its field
-/// the low bits are written: neighbours are never touched.
-template <wire T>
-constexpr void encode(const T& in, u8* p) noexcept {
+/// Writes a structure to the wire_size<T> bytes at `p`, reserved bits as zero. Of a value that is too large for its
+/// field the low bits are written: neighbours are never touched.
+template <wire T> constexpr void encode(const T& in, u8* p) noexcept {
     detail::encode_rows(described<T>::layout, in, p);
 }
 
 /// The structure as bytes.
-template <wire T>
-constexpr std::array<u8, wire_size<T>> encode(const T& in) noexcept {
+template <wire T> constexpr std::array<u8, wire_size<T>> encode(const T& in) noexcept {
     std::array<u8, wire_size<T>> bytes{};
     encode(in, bytes.data());
     return bytes;
 }
 
-/// One field, straight from the encoded structure at `p`: get<&PortInfo::LID>(p). For a member of an inlined header name
-/// the header's own member, with the address of the header: get<&MADHeader::method>(p).
-template <auto Member>
-constexpr auto get(const u8* p) noexcept {
+/// One field, straight from the encoded structure at `p`: get<&PortInfo::LID>(p). For a member of an inlined header
+/// name the header's own member, with the address of the header: get<&MADHeader::method>(p).
+template <auto Member> constexpr auto get(const u8* p) noexcept {
     constexpr detail::extent where = detail::extent_of<Member>();
-    typename detail::member_pointer<decltype(Member)>::value v{};
+    detail::value_of<Member> v{};
     detail::read_value<where.off, where.width>(v, p);
     return v;
 }
 
-/// Writes one field of the encoded structure at `p`; every other bit keeps its value. A value that is too large is cut to
-/// its low bits. Members of inlined headers as for get().
-template <auto Member>
-constexpr void put(u8* p, const typename detail::member_pointer<decltype(Member)>::value& v) noexcept {
+/// Writes one field of the encoded structure at `p`; every other bit keeps its value. A value that is too large is cut
+/// to its low bits. Members of inlined headers as for get().
+template <auto Member> constexpr void put(u8* p, const detail::value_of<Member>& v) noexcept {
     constexpr detail::extent where = detail::extent_of<Member>();
     detail::write_value<where.off, where.width>(v, p);
 }
 
 /// The byte at which a member begins: of Format::data, where the attribute stands in the MAD.
-template <auto Member>
-inline constexpr unsigned offset_of = detail::extent_of<Member>().off / 8;
+template <auto Member> inline constexpr unsigned offset_of = detail::extent_of<Member>().off / 8;
 
 } // namespace comad::iba

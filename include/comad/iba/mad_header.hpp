@@ -12,7 +12,7 @@ struct MADHeader {
     MgmtClass mgmtClass{};
     u8 classVersion = 1;
     Method method{};
-    u16 status = 0;        ///< 0: success; the low byte is common to all classes (IBA 13.4.7)
+    u16 status = 0; ///< 0: success; the low byte is common to all classes (IBA 13.4.7)
     u16 classSpecific = 0;
     u64 transactionID = 0; ///< on umad the kernel owns the upper 32 bits
     u16 attributeID = 0;
@@ -27,10 +27,10 @@ struct MADHeaderDirected {
     MgmtClass mgmtClass = MgmtClass::SubnDirected;
     u8 classVersion = 1;
     Method method{};
-    bool D = false;        ///< false: outbound, true: returning
-    u16 status = 0;        ///< 15 bits
-    u8 hopPointer = 0;     ///< the hop where the SMP is now
-    u8 hopCount = 0;       ///< hops of the route, 0..63
+    bool D = false;    ///< false: outbound, true: returning
+    u16 status = 0;    ///< 15 bits
+    u8 hopPointer = 0; ///< the hop where the SMP is now
+    u8 hopCount = 0;   ///< hops of the route, 0..63
     u64 transactionID = 0;
     u16 attributeID = 0;
     u32 attributeModifier = 0;
@@ -38,8 +38,7 @@ struct MADHeaderDirected {
     friend bool operator==(const MADHeaderDirected&, const MADHeaderDirected&) = default;
 };
 
-template <>
-struct described<MADHeader> : std::true_type {
+template <> struct described<MADHeader> : std::true_type {
     using T = MADHeader;
     // clang-format off
     static constexpr auto layout = describe<24>("MADHeader", "13.4.3",
@@ -56,8 +55,7 @@ struct described<MADHeader> : std::true_type {
     // clang-format on
 };
 
-template <>
-struct described<MADHeaderDirected> : std::true_type {
+template <> struct described<MADHeaderDirected> : std::true_type {
     using T = MADHeaderDirected;
     // clang-format off
     static constexpr auto layout = describe<24>("MADHeaderDirected", "13.4.3",

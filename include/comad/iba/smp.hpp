@@ -6,6 +6,7 @@
 #include <comad/iba/mad_header.hpp>
 #include <comad/iba/wire.hpp>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -59,8 +60,7 @@ struct FormatDirected {
 
 } // namespace smp
 
-template <>
-struct described<smp::Format> : std::true_type {
+template <> struct described<smp::Format> : std::true_type {
     using T = smp::Format;
     // clang-format off
     static constexpr auto layout = describe<256>("SMPFormat", "14.2.1.1",
@@ -72,8 +72,7 @@ struct described<smp::Format> : std::true_type {
     // clang-format on
 };
 
-template <>
-struct described<smp::FormatDirected> : std::true_type {
+template <> struct described<smp::FormatDirected> : std::true_type {
     using T = smp::FormatDirected;
     // clang-format off
     static constexpr auto layout = describe<256>("SMPFormatDirected", "14.2.1.2",
@@ -99,16 +98,15 @@ struct NodeDescription {
     friend bool operator==(const NodeDescription&, const NodeDescription&) = default;
 };
 
-/// The bytes before the first NUL, all 64 if there is none: as they came from the network, so escaped() (text.hpp) before a
-/// terminal sees them.
+/// The bytes before the first NUL, all 64 if there is none: as they came from the network, so escaped() (text.hpp)
+/// before a terminal sees them.
 inline std::string text(const NodeDescription& d) {
     return {d.nodeString.begin(), std::find(d.nodeString.begin(), d.nodeString.end(), u8{0})};
 }
 
 } // namespace smp
 
-template <>
-struct described<smp::NodeDescription> : std::true_type {
+template <> struct described<smp::NodeDescription> : std::true_type {
     using T = smp::NodeDescription;
     // clang-format off
     static constexpr auto layout = describe<64>("SMPNodeDescription", "14.2.5.2",
@@ -143,8 +141,7 @@ struct NodeInfo {
 
 } // namespace smp
 
-template <>
-struct described<smp::NodeInfo> : std::true_type {
+template <> struct described<smp::NodeInfo> : std::true_type {
     using T = smp::NodeInfo;
     // clang-format off
     static constexpr auto layout = describe<40>("SMPNodeInfo", "14.2.5.3",
@@ -179,8 +176,8 @@ struct SwitchInfo {
     u8 defaultPort = 0;
     u8 defaultMulticastPrimaryPort = 0;
     u8 defaultMulticastNotPrimaryPort = 0;
-    u8 lifeTimeValue = 0;         ///< 5 bits: packets live 4.096 us * 2^n; above 19: forever
-    bool portStateChange = false; ///< a port changed state since this was last cleared by writing 1
+    u8 lifeTimeValue = 0;                     ///< 5 bits: packets live 4.096 us * 2^n; above 19: forever
+    bool portStateChange = false;             ///< a port changed state since this was last cleared by writing 1
     u8 optimizedSLtoVLMappingProgramming = 0; ///< 2 bits
     u16 LIDsPerPort = 0;
     u16 partitionEnforcementCap = 0; ///< entries of a port's P_Key table
@@ -196,8 +193,7 @@ struct SwitchInfo {
 
 } // namespace smp
 
-template <>
-struct described<smp::SwitchInfo> : std::true_type {
+template <> struct described<smp::SwitchInfo> : std::true_type {
     using T = smp::SwitchInfo;
     // clang-format off
     static constexpr auto layout = describe<20>("SMPSwitchInfo", "14.2.5.4",
@@ -231,8 +227,8 @@ struct attribute_of<smp::SwitchInfo>
 
 namespace smp {
 
-/// State and abilities of one port. The attribute modifier is the port number; 0 asks a CA or router for the port by which
-/// the request came in, a switch for its port 0.
+/// State and abilities of one port. The attribute modifier is the port number; 0 asks a CA or router for the port by
+/// which the request came in, a switch for its port 0.
 struct PortInfo {
     u64 MKey = 0;
     u64 GIDPrefix = 0; ///< upper half of the port's GIDs
@@ -240,8 +236,8 @@ struct PortInfo {
     lid masterSMLID{};
     u32 capabilityMask = 0;
     u16 diagCode = 0;
-    u16 MKeyLeasePeriod = 0; ///< seconds; 0: never expires
-    u8 localPortNum = 0;     ///< the port by which the request came in
+    u16 MKeyLeasePeriod = 0;   ///< seconds; 0: never expires
+    u8 localPortNum = 0;       ///< the port by which the request came in
     u8 linkWidthEnabled = 0;   ///< set of LinkWidth
     u8 linkWidthSupported = 0; ///< set of LinkWidth
     LinkWidth linkWidthActive{};
@@ -249,8 +245,8 @@ struct PortInfo {
     PortState portState{};
     PortPhysicalState portPhysicalState{};
     PortPhysicalState linkDownDefaultState{}; ///< Sleep or Polling
-    u8 MKeyProtectBits = 0; ///< 2 bits
-    u8 LMC = 0;             ///< 3 bits: the port answers to 2^LMC LIDs
+    u8 MKeyProtectBits = 0;                   ///< 2 bits
+    u8 LMC = 0;                               ///< 3 bits: the port answers to 2^LMC LIDs
     LinkSpeed linkSpeedActive{};
     u8 linkSpeedEnabled = 0; ///< 4 bits, set of LinkSpeed
     u8 neighborMTU = 0;      ///< 4 bits: 128 * 2^n bytes
@@ -275,13 +271,13 @@ struct PortInfo {
     u8 GUIDCap = 0; ///< entries of the GUIDInfo table
     bool clientReregister = false;
     u8 multicastPKeyTrapSuppressionEnabled = 0; ///< 2 bits
-    u8 subnetTimeOut = 0; ///< 5 bits: 4.096 us * 2^n
-    u8 respTimeValue = 0; ///< 5 bits: 4.096 us * 2^n
-    u8 localPhyErrors = 0; ///< 4 bits
-    u8 overrunErrors = 0;  ///< 4 bits
+    u8 subnetTimeOut = 0;                       ///< 5 bits: 4.096 us * 2^n
+    u8 respTimeValue = 0;                       ///< 5 bits: 4.096 us * 2^n
+    u8 localPhyErrors = 0;                      ///< 4 bits
+    u8 overrunErrors = 0;                       ///< 4 bits
     u16 maxCreditHint = 0;
     u32 linkRoundTripLatency = 0; ///< 24 bits
-    u16 capabilityMask2 = 0; ///< means something only if capabilityMask has 0x8000
+    u16 capabilityMask2 = 0;      ///< means something only if capabilityMask has 0x8000
     LinkSpeedExt linkSpeedExtActive{};
     u8 linkSpeedExtSupported = 0; ///< 4 bits, set of LinkSpeedExt
     u8 linkSpeedExtEnabled = 0;   ///< 5 bits, set of LinkSpeedExt
@@ -291,8 +287,7 @@ struct PortInfo {
 
 } // namespace smp
 
-template <>
-struct described<smp::PortInfo> : std::true_type {
+template <> struct described<smp::PortInfo> : std::true_type {
     using T = smp::PortInfo;
     // clang-format off
     static constexpr auto layout = describe<64>("SMPPortInfo", "14.2.5.6",
@@ -374,8 +369,7 @@ struct MlnxExtPortInfo {
 
 } // namespace smp
 
-template <>
-struct described<smp::MlnxExtPortInfo> : std::true_type {
+template <> struct described<smp::MlnxExtPortInfo> : std::true_type {
     using T = smp::MlnxExtPortInfo;
     // clang-format off
     static constexpr auto layout = describe<64>("MlnxExtPortInfo", "vendor attribute 0xFF90",

@@ -12,8 +12,8 @@
 //             field<&T::list,   at{4},    32>{"list"});
 //     };
 //
-// Rows stand in wire order and tile the structure; reserved ranges are rows. A table that does not is an error where it is
-// written, whether or not anything uses it.
+// Rows stand in wire order and tile the structure; reserved ranges are rows. A table that does not is an error where it
+// is written, whether or not anything uses it.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -51,21 +51,20 @@ struct enum_name {
     std::string_view name;
 };
 /// The names of an enumeration. Specialised beside the enumeration, before any table uses it.
-template <class E>
-inline constexpr std::span<const enum_name> names_of{};
+template <class E> inline constexpr std::span<const enum_name> names_of{};
 
 struct record_info;
 
 /// One row as run-time code (printers, filters, comparison) sees it. Rows of an inlined header appear as rows of the
 /// record that inlines it.
 struct row_info {
-    std::string_view name;            ///< IBA name; empty: reserved
-    u16 off = 0;                      ///< first bit
-    u16 width = 0;                    ///< bits of one element
-    u16 count = 1;                    ///< elements; 1 if not an array
+    std::string_view name; ///< IBA name; empty: reserved
+    u16 off = 0;           ///< first bit
+    u16 width = 0;         ///< bits of one element
+    u16 count = 1;         ///< elements; 1 if not an array
     show how = show::dec;
-    std::span<const enum_name> names; ///< of show::name
-    const record_info* nested = nullptr; ///< the table of each element, if it is a structure
+    std::span<const enum_name> names;    ///< of show::name
+    const record_info* nested = nullptr; ///< the table of each element if it is a structure
 
     constexpr bool is_reserved() const noexcept { return name.empty(); }
     constexpr unsigned bits() const noexcept { return unsigned{width} * count; }
@@ -80,16 +79,14 @@ struct record_info {
 };
 
 /// Specialised for every structure with a table: derives from std::true_type and has a static `layout`.
-template <class T>
-struct described : std::false_type {};
+template <class T> struct described : std::false_type {};
 
 /// A structure with a table.
 template <class T>
 concept wire = described<T>::value;
 
 /// Bytes of the structure on the wire.
-template <wire T>
-inline constexpr unsigned wire_size = decltype(described<T>::layout)::bytes;
+template <wire T> inline constexpr unsigned wire_size = decltype(described<T>::layout)::bytes;
 
 /// The table of T for run-time code.
 template <wire T>
@@ -98,87 +95,77 @@ inline constexpr record_info info_of{described<T>::layout.name, described<T>::la
 
 namespace detail {
 
-template <class M>
-struct member_pointer;
-template <class Owner, class Value>
-struct member_pointer<Value Owner::*> {
+template <class M> struct member_pointer;
+template <class Owner, class Value> struct member_pointer<Value Owner::*> {
     using owner = Owner;
     using value = Value;
 };
+template <auto Member> using owner_of = typename member_pointer<decltype(Member)>::owner;
+template <auto Member> using value_of = typename member_pointer<decltype(Member)>::value;
 
-/// What a member consists of: one element of its own type, or the elements of an array.
-template <class V>
-struct elements {
+template <class V> inline constexpr bool is_array = false;
+template <class E, std::size_t N> inline constexpr bool is_array<std::array<E, N>> = true;
+
+/// What a row repeats: the elements of an array, or the member itself, once.
+template <class V> struct elements {
     using type = V;
     static constexpr unsigned count = 1;
 };
-template <class E, std::size_t N>
-struct elements<std::array<E, N>> {
+template <class E, std::size_t N> struct elements<std::array<E, N>> {
     using type = E;
     static constexpr unsigned count = N;
 };
-template <class V>
-inline constexpr bool is_array = false;
-template <class E, std::size_t N>
-inline constexpr bool is_array<std::array<E, N>> = true;
+template <class V> using element_of = typename elements<V>::type;
 
-template <class E>
-inline constexpr bool is_scalar = std::is_unsigned_v<E> || std::is_enum_v<E>;
+template <class E> consteval bool has_wire_form() { return wire<E> || std::is_unsigned_v<E> || std::is_enum_v<E>; }
 
-/// Up to 32 bits lie in one 32-bit word, more in two. The IBA keeps to it, so a row that does not is a typing error.
+template <class E> consteval bool holds(unsigned width) {
+    if constexpr (wire<E>)
+        return true;
+    else
+        return width <= (std::is_same_v<E, bool> ? 1 : sizeof(E) * 8);
+}
+
+template <class E> consteval bool nests(unsigned off, unsigned width) {
+    if constexpr (wire<E>)
+        return off % 8 == 0 && width == wire_size<E> * 8;
+    else
+        return true;
+}
+
+/// Up to 32 bits lie in one 32-bit word, more in two. The IBA keeps to it, so a row that does not is mistyped.
 consteval bool straddles(unsigned off, unsigned width) { return off % 32 + width > (width <= 32 ? 32 : 64); }
 
-consteval bool any_straddles(unsigned off, unsigned width, unsigned count) {
-    for (unsigned i = 0; i < count; ++i)
+template <class E> consteval bool any_straddles(unsigned off, unsigned width, unsigned count) {
+    for (unsigned i = 0; i < count && !wire<E>; ++i)
         if (straddles(off + i * width, width)) return true;
     return false;
 }
 
-template <class V>
-consteval show default_show() {
-    return std::is_same_v<typename elements<V>::type, guid> ? show::guid : show::dec;
-}
-
-/// The checks of one row, as a base class so that they run when the row is named.
-template <class V, unsigned Off, unsigned Width>
-struct checked_member {
-    using element = typename elements<V>::type;
+/// The checks of one row: a base class, so that naming the row runs them.
+template <class V, unsigned Off, unsigned Width> struct checked_member {
+    using element = element_of<V>;
     static constexpr unsigned count = elements<V>::count;
-    static constexpr unsigned width = Width / count;
 
-    static_assert(wire<element> || is_scalar<element>,
-                  "member is no unsigned integer, bool, enumeration, described structure or array of those");
+    static_assert(has_wire_form<element>(), "member is neither unsigned, bool, enumeration, structure nor their array");
     static_assert(Width > 0 && Width % count == 0, "field does not divide into the elements of its member");
-
-    static constexpr bool fits() {
-        if constexpr (wire<element>) return true;
-        else if constexpr (std::is_same_v<element, bool>) return width <= 1;
-        else return width <= sizeof(element) * 8;
-    }
-    static_assert(fits(), "member type is narrower than the wire field");
-
-    static constexpr bool sizes_agree() {
-        if constexpr (wire<element>) return Off % 8 == 0 && width == wire_size<element> * 8;
-        else return true;
-    }
-    static_assert(sizes_agree(), "nested structure has another size than its field, or begins inside a byte");
-
-    static constexpr bool stays_in_words() {
-        if constexpr (wire<element>) return true;
-        else return !any_straddles(Off, width, count);
-    }
-    static_assert(stays_in_words() || !fits(), "field straddles its 32-bit word");
+    static_assert(holds<element>(Width / count), "member type is narrower than the wire field");
+    static_assert(nests<element>(Off, Width / count), "nested structure has another size than its field");
+    static_assert(!any_straddles<element>(Off, Width / count, count), "field straddles its 32-bit word");
 };
+
+template <class V> consteval show default_show() {
+    return std::is_same_v<element_of<V>, guid> ? show::guid : show::dec;
+}
 
 } // namespace detail
 
-/// One row of an IBA table: member, position, width in bits of the whole member; then name and display.
-/// Members are unsigned integers, bool (one bit), enumerations, described structures, or a std::array of those, whose
-/// elements share the width evenly.
+/// One row of an IBA table: member, position, width in bits of the whole member; then name and display. Members are
+/// unsigned integers, bool (one bit), enumerations, described structures, or a std::array of those, whose elements
+/// share the width evenly. A guid is shown as one unless the row says otherwise.
 template <auto Member, at Pos, unsigned Width>
-struct field : detail::checked_member<typename detail::member_pointer<decltype(Member)>::value, Pos.off(), Width> {
-    using value_type = typename detail::member_pointer<decltype(Member)>::value;
-    using element = typename detail::elements<value_type>::type;
+struct field : detail::checked_member<detail::value_of<Member>, Pos.off(), Width> {
+    using value_type = detail::value_of<Member>;
     static constexpr auto member = Member;
     static constexpr unsigned off = Pos.off();
     static constexpr unsigned width = Width;
@@ -189,60 +176,62 @@ struct field : detail::checked_member<typename detail::member_pointer<decltype(M
     show how;
 
     consteval field(std::string_view row_name, show row_show = detail::default_show<value_type>())
-        : name(row_name), how(row_show) {}
+        : name(row_name),
+          how(row_show) {}
 
-    consteval void append_to(row_info*& out) const {
-        row_info row{name, off, Width / detail::elements<value_type>::count, detail::elements<value_type>::count, how, {}, nullptr};
-        if constexpr (std::is_enum_v<element>) {
-            if (how == show::name) row.names = names_of<element>;
-        }
-        if (how == show::name && row.names.empty()) throw "show::name needs a member with names_of";
-        if constexpr (wire<element>) row.nested = &info_of<element>;
-        *out++ = row;
+    consteval row_info* append_to(row_info* out) const {
+        row_info row{name, off, Width / field::count, field::count, how, {}, nullptr};
+        if (how == show::name) row.names = names_of<typename field::element>;
+        if (how == show::name && row.names.empty()) throw "show::name needs a member whose type has names_of";
+        if constexpr (wire<typename field::element>) row.nested = &info_of<typename field::element>;
+        *out = row;
+        return out + 1;
     }
 };
 
 /// A header that a format begins with: a nested structure whose rows appear as rows of this record, without a prefix.
 template <auto Member, at Pos>
-struct inlined : detail::checked_member<typename detail::member_pointer<decltype(Member)>::value, Pos.off(),
-                                        wire_size<typename detail::member_pointer<decltype(Member)>::value> * 8> {
-    using value_type = typename detail::member_pointer<decltype(Member)>::value;
+struct inlined : detail::checked_member<detail::value_of<Member>, Pos.off(), wire_size<detail::value_of<Member>> * 8> {
+    static constexpr const record_info& header = info_of<detail::value_of<Member>>;
     static constexpr auto member = Member;
     static constexpr unsigned off = Pos.off();
-    static constexpr unsigned width = wire_size<value_type> * 8;
-    static constexpr unsigned row_count = static_cast<unsigned>(info_of<value_type>.rows.size());
+    static constexpr unsigned width = header.bytes * 8;
+    static constexpr unsigned row_count = static_cast<unsigned>(header.rows.size());
     static constexpr bool is_reserved = false;
 
-    consteval void append_to(row_info*& out) const {
-        for (row_info row : info_of<value_type>.rows) {
+    consteval row_info* append_to(row_info* out) const {
+        for (row_info row : header.rows) {
             row.off = static_cast<u16>(row.off + off);
             *out++ = row;
         }
+        return out;
     }
 };
 
 /// A range without meaning: encoded as zero, ignored by decode, printed by dumps only.
-template <at Pos, unsigned Width>
-struct reserved {
+template <at Pos, unsigned Width> struct reserved {
     static constexpr auto member = nullptr;
     static constexpr unsigned off = Pos.off();
     static constexpr unsigned width = Width;
     static constexpr unsigned row_count = 1;
     static constexpr bool is_reserved = true;
-    static constexpr bool whole_bytes = off % 8 == 0 && width % 8 == 0;
+    static constexpr bool is_whole_bytes = off % 8 == 0 && width % 8 == 0;
 
     static_assert(Width > 0, "reserved row has no bits");
-    static_assert(whole_bytes || !detail::straddles(off, width), "field straddles its 32-bit word");
+    static_assert(is_whole_bytes || !detail::straddles(off, width), "field straddles its 32-bit word");
 
-    consteval void append_to(row_info*& out) const {
-        const bool opaque = whole_bytes && Width > 64;
-        *out++ = {{}, off, opaque ? 8 : Width, opaque ? Width / 8 : 1, opaque ? show::bytes : show::dec, {}, nullptr};
+    consteval row_info* append_to(row_info* out) const {
+        if constexpr (width <= 64)
+            *out = {{}, off, width, 1, show::dec, {}, nullptr};
+        else
+            *out = {{}, off, 8, width / 8, show::bytes, {}, nullptr};
+        return out + 1;
     }
 };
 
-/// A described structure: what describe() returns.
-template <unsigned Bytes, class... Rows>
-struct record {
+/// A described structure: what describe() returns. The types of the rows are what decode and encode are made from,
+/// their values in `rows` what run-time code reads.
+template <unsigned Bytes, class... Rows> struct record {
     static constexpr unsigned bytes = Bytes;
 
     std::string_view name;
@@ -252,38 +241,28 @@ struct record {
 
 namespace detail {
 
-template <unsigned Bytes, class... Rows>
-struct checked_rows {
-    static constexpr unsigned count = sizeof...(Rows);
-    static constexpr std::array<unsigned, count> off{Rows::off...};
-    static constexpr std::array<unsigned, count> end{(Rows::off + Rows::width)...};
+/// How rows lie in a record of `bytes` bytes.
+template <std::size_t N> struct tiling {
+    unsigned bytes;
+    std::array<unsigned, N> begin;
+    std::array<unsigned, N> end;
 
-    static consteval bool in_order() {
-        for (unsigned i = 1; i < count; ++i)
-            if (off[i] < off[i - 1]) return false;
+    consteval bool is_ordered() const {
+        for (std::size_t i = 1; i < N; ++i)
+            if (begin[i] < begin[i - 1]) return false;
         return true;
     }
-    static consteval bool overlap() {
-        for (unsigned i = 1; i < count; ++i)
-            if (off[i] < end[i - 1]) return true;
+    consteval bool has_overlap() const {
+        for (std::size_t i = 1; i < N; ++i)
+            if (begin[i] < end[i - 1]) return true;
         return false;
     }
-    static consteval bool hole() {
-        for (unsigned i = 0; i < count; ++i)
-            if (off[i] > (i == 0 ? 0 : end[i - 1])) return true;
-        return end[count - 1] < Bytes * 8;
+    consteval bool has_hole() const {
+        for (std::size_t i = 1; i < N; ++i)
+            if (begin[i] > end[i - 1]) return true;
+        return begin[0] > 0 || end[N - 1] < bytes * 8;
     }
-    static consteval bool outside() {
-        for (unsigned last : end)
-            if (last > Bytes * 8) return true;
-        return false;
-    }
-
-    // The first failure is the cause; the others would only repeat it.
-    static_assert(in_order(), "rows are not in wire order");
-    static_assert(!in_order() || !overlap(), "rows overlap");
-    static_assert(!in_order() || overlap() || outside() || !hole(), "rows leave a hole");
-    static_assert(!in_order() || overlap() || !outside(), "row lies outside the record");
+    consteval bool leaves_record() const { return end[N - 1] > bytes * 8; }
 };
 
 } // namespace detail
@@ -293,10 +272,15 @@ struct checked_rows {
 /// member, or have another size than the structure they nest.
 template <unsigned Bytes, class... Rows>
 consteval record<Bytes, Rows...> describe(std::string_view name, std::string_view section, Rows... rows) {
-    static_assert(sizeof(detail::checked_rows<Bytes, Rows...>) > 0);
+    constexpr detail::tiling<sizeof...(Rows)> tiles{Bytes, {Rows::off...}, {(Rows::off + Rows::width)...}};
+    static_assert(tiles.is_ordered(), "rows are not in wire order");
+    static_assert(!tiles.has_overlap(), "rows overlap");
+    static_assert(!tiles.has_hole(), "rows leave a hole");
+    static_assert(!tiles.leaves_record(), "row lies outside the record");
+
     record<Bytes, Rows...> result{name, section, {}};
     row_info* out = result.rows.data();
-    (rows.append_to(out), ...);
+    ((out = rows.append_to(out)), ...);
     return result;
 }
 
