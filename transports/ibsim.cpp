@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// ibsim.cpp - ibsim's datagram protocol (ibsim, include/ibsim.h): attach, exchange MADs, detach.
+#include <comad/transports/ibsim.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <endian.h>
+#include <poll.h>
+#include <stdexcept>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <system_error>
+
+namespace comad::transports {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr u32 control_magic = 0xdeadbeef;
+enum control_type : u32 { ctl_error = 0, ctl_connect = 1, ctl_disconnect = 2 };
+
+/// Payload of CONNECT, both ways (`struct sim_client_info`). Host order.
+struct client_info {
+    u32 id = 0; ///< the client's own number; in the answer its slot
+    u32 qp = 0; ///< 0: QP0 and QP1
+    u32 issm = 0;
+    char nodeid[32] = {}; ///< where to attach; in the answer where it is
+};
+static_assert(sizeof(client_info) == 44);
+
+/// What precedes a MAD (`struct sim_request`, as a 64-bit ibsim lays it out).
+struct request_header {
+    u32 dlid; ///< a host word whose value is the big-endian LID
+    u32 slid; ///< likewise; 0: the server fills in the port's own
+    u32 dqp;  ///< big-endian, as all that follow
+    u32 sqp;
+    u32 status; ///< 110: a request of ours that could not be delivered
+    u32 padding;
+    u64 length; ///< of the MAD
+};
+static_assert(sizeof(request_header) == 32 && sizeof(request_header) <= mad::headroom);
+
+/// An abstract unix address: a leading NUL, the name, and - ibsim counts it - the closing NUL.
+struct address {
+    sockaddr_un bytes{};
+    socklen_t length = 0;
+};
+
+address address_of(const std::string& sockname, const std::string& which) {
+    const std::string name = sockname + ':' + which;
+    address a;
+    if (name.size() + 2 > sizeof a.bytes.sun_path)
+        throw std::runtime_error(fmt::format("ibsim socket name '{}' is too long", sockname));
+    a.bytes.sun_family = AF_UNIX;
+    std::memcpy(a.bytes.sun_path + 1, name.c_str(), name.size() + 1);
+    a.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size() + 2);
+    return a;
+}
+
+const sockaddr* raw(const address& a) noexcept { return reinterpret_cast<const sockaddr*>(&a.bytes); }
+
+[[noreturn]] void fail(int error, const std::string& what) {
+    throw std::system_error(error, std::generic_category(), what);
+}
+
+unique_fd datagram_socket() {
+    unique_fd fd{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    if (!fd) fail(errno, "cannot create a unix socket for ibsim");
+    return fd;
+}
+
+/// Distinct among the live transports of this process and unlikely elsewhere; positive as an int, for the server
+/// prints it with %d, and never 0, by which the server means a free slot.
+u32 likely_unused_id() noexcept {
+    static std::atomic<u32> instances{0};
+    return static_cast<u32>(::getpid()) << 8 | (instances++ & 0xff);
+}
+
+bool is_smp(u8 mgmt_class) noexcept { return mgmt_class == 0x01 || mgmt_class == 0x81; }
+
+} // namespace
+
+/// `struct sim_ctl`. Host order.
+struct ibsim_transport::control_message {
+    u32 magic = control_magic;
+    u32 client_id = 0;
+    u32 type = ctl_error;
+    u32 length = 0;
+    u8 data[64] = {};
+};
+
+/// The two sockets, bound to our names and connected to nobody, and the number in those names.
+struct ibsim_transport::sockets {
+    unique_fd control;
+    unique_fd data;
+    u32 id;
+};
+
+ibsim_options::ibsim_options() {
+    const char* const name = std::getenv("IBSIM_SOCKNAME");
+    const char* const host = std::getenv("SIM_HOST");
+    sockname = name ? name : "sim";
+    node = host ? host : "";
+}
+
+// Delegates, so that the destructor runs - and detaches - when attaching fails half-way.
+ibsim_transport::ibsim_transport(const ibsim_options& options) : ibsim_transport(bind_sockets(options.sockname)) {
+    attach(options);
+}
+
+ibsim_transport::ibsim_transport(sockets&& bound) noexcept
+    : control_(std::move(bound.control)),
+      data_(std::move(bound.data)),
+      id_(bound.id) {}
+
+ibsim_transport::sockets ibsim_transport::bind_sockets(const std::string& sockname) {
+    constexpr int tries = 1000;
+    for (int i = 0; i < tries; ++i) {
+        sockets s{datagram_socket(), datagram_socket(), likely_unused_id()};
+        const address data = address_of(sockname, fmt::format("in{}", s.id));
+        const address control = address_of(sockname, fmt::format("ctl{}", s.id));
+        if (::bind(s.data.get(), raw(data), data.length) == 0 &&
+            ::bind(s.control.get(), raw(control), control.length) == 0)
+            return s;
+        if (errno != EADDRINUSE) fail(errno, "cannot name a unix socket for ibsim");
+    }
+    throw std::runtime_error(fmt::format("all client names of ibsim socket name '{}' are in use", sockname));
+}
+
+void ibsim_transport::attach(const ibsim_options& options) {
+    const address server = address_of(options.sockname, "ctl");
+    if (::connect(control_.get(), raw(server), server.length) != 0)
+        fail(errno, fmt::format("no ibsim server at socket name '{}'; start ibsim, or name its socket "
+                                "(--fabric ibsim:SOCKNAME or IBSIM_SOCKNAME)",
+                                options.sockname));
+
+    control_message answer = connect_as(options.node, options);
+    // An error says no reason. The server looks for a slot before it looks for the node: asking again for the default
+    // node, which always exists, tells them apart.
+    const bool refused = answer.type == ctl_error;
+    if (refused && !options.node.empty()) answer = connect_as({}, options);
+    if (answer.type != ctl_connect)
+        throw std::runtime_error(
+            fmt::format("all ten client slots of the ibsim server '{}' are taken; end a client, or "
+                        "free a slot with 'X NUMBER' on the server's console",
+                        options.sockname));
+    client_info info;
+    std::memcpy(&info, answer.data, sizeof info);
+    client_id_ = info.id;
+    if (refused)
+        throw std::runtime_error(
+            fmt::format("the ibsim server '{}' has no node '{}' to attach to", options.sockname, options.node));
+    node_.assign(info.nodeid, ::strnlen(info.nodeid, sizeof info.nodeid));
+
+    const address peer = address_of(options.sockname, fmt::format("out{}", client_id_));
+    if (::connect(data_.get(), raw(peer), peer.length) != 0)
+        fail(errno, fmt::format("cannot reach slot {} of the ibsim server '{}'", client_id_, options.sockname));
+}
+
+/// Asks for a slot at `node`; the answer is CONNECT or an error of the server.
+ibsim_transport::control_message ibsim_transport::connect_as(const std::string& node, const ibsim_options& options) {
+    client_info info;
+    info.id = id_;
+    if (node.size() >= sizeof info.nodeid)
+        throw std::runtime_error(fmt::format("'{}' is too long for an ibsim node to attach to: at most {} characters",
+                                             node, sizeof info.nodeid - 1));
+    std::memcpy(info.nodeid, node.c_str(), node.size() + 1);
+
+    control_message message;
+    message.type = ctl_connect;
+    message.length = sizeof info;
+    std::memcpy(message.data, &info, sizeof info);
+    if (const int error = converse(message, options.patience))
+        fail(error, fmt::format("the ibsim server '{}' does not answer", options.sockname));
+    return message;
+}
+
+ibsim_transport::~ibsim_transport() {
+    if (client_id_ == detached) return;
+    control_message message;
+    message.client_id = client_id_;
+    message.type = ctl_disconnect;
+    converse(message, 1s);
+}
+
+/// Sends `message` and replaces it by the server's answer. Returns 0 or an errno, ETIMEDOUT when patience ends.
+///
+/// Reads the data socket empty meanwhile: the server, one thread, spins as long as a reply to us does not fit, and
+/// would never come to this message.
+int ibsim_transport::converse(control_message& message, milliseconds patience) noexcept {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    bool sent = false;
+    for (;;) {
+        if (!sent) {
+            sent = ::send(control_.get(), &message, sizeof message, MSG_NOSIGNAL) >= 0;
+            if (!sent && errno != EAGAIN) return errno;
+        }
+        if (sent && ::recv(control_.get(), &message, sizeof message, 0) == sizeof message) return 0;
+        u8 unwanted[512];
+        while (::recv(data_.get(), unwanted, sizeof unwanted, 0) > 0) {}
+
+        const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
+        if (left <= 0ms) return ETIMEDOUT;
+        pollfd events[] = {{control_.get(), static_cast<short>(sent ? POLLIN : POLLOUT), 0}, {data_.get(), POLLIN, 0}};
+        ::poll(events, 2, static_cast<int>(left.count()));
+    }
+}
+
+mad::send_result ibsim_transport::send(const mad::send_request& request) noexcept {
+    if (request.size != mad::mad_size) return {mad::send_state::failed, EMSGSIZE};
+    const mad::IBPath& path = mad::headers_of(*request.path);
+    const bool smp = is_smp(request.mgmt_class);
+    const request_header header{
+        .dlid = htobe16(value(path.DLID)),
+        .slid = htobe16(value(path.SLID)),
+        .dqp = htobe32(smp ? 0 : path.dqpn),
+        .sqp = htobe32(smp ? 0 : 1),
+        .status = 0,
+        .padding = 0,
+        .length = htobe64(mad::mad_size),
+    };
+    u8* const datagram = request.mad - sizeof header;
+    std::memcpy(datagram, &header, sizeof header);
+
+    if (::send(data_.get(), datagram, sizeof header + mad::mad_size, MSG_NOSIGNAL) >= 0) {
+        wants_writable_ = false;
+        return {};
+    }
+    if (errno != EAGAIN && errno != ENOBUFS && errno != ENOMEM) return {mad::send_state::failed, errno};
+    wants_writable_ = true;
+    return {mad::send_state::would_block};
+}
+
+mad::received ibsim_transport::receive(std::span<u8> buffer) noexcept {
+    mad::received r;
+    const ssize_t n = ::recv(data_.get(), buffer.data(), buffer.size(), MSG_TRUNC);
+    if (n < 0) {
+        if (errno == EAGAIN) return r;
+        r.state = mad::receive_state::failed;
+        r.error = errno;
+        return r;
+    }
+    r.state = mad::receive_state::message;
+    const auto size = static_cast<std::size_t>(n); // of the datagram, even when the buffer is smaller
+    request_header header;
+    if (size < sizeof header || buffer.size() < sizeof header) return r;
+    std::memcpy(&header, buffer.data(), sizeof header);
+    r.status = be32toh(header.status);
+    r.mad = buffer.subspan(sizeof header, std::min(size, buffer.size()) - sizeof header);
+    r.full_size = size - sizeof header;
+    r.source.SLID = iba::lid{be16toh(static_cast<u16>(header.slid))};
+    r.source.sqpn = be32toh(header.sqp);
+    return r;
+}
+
+mad::transport_limits ibsim_transport::limits() const noexcept {
+    return {.max_window = 4096, .smi = true, .kernel_rmpp = false};
+}
+
+} // namespace comad::transports
