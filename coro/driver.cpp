@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// driver.cpp - the blocking driver and the virtual-time driver.
+#include <comad/coro/driver.hpp>
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <stdexcept>
+#include <system_error>
+
+namespace comad::coro::detail {
+namespace {
+
+[[noreturn]] void nothing_to_wait_for() {
+    throw std::logic_error("a task waits for something that its schedule does not bring");
+}
+
+void wait_for_transport(MADSchedule& schedule, mad::time_point now) {
+    pollfd descriptor{schedule.transport().native_handle(), POLLIN, 0};
+    if (schedule.transport().wants_writable()) descriptor.events |= POLLOUT;
+    timespec left{};
+    const bool bounded = schedule.next_deadline() != mad::time_point::max();
+    if (bounded) {
+        const auto wait = std::max(schedule.next_deadline() - now, mad::duration{0}).count();
+        left.tv_sec = static_cast<std::time_t>(wait / 1'000'000'000);
+        left.tv_nsec = static_cast<long>(wait % 1'000'000'000);
+    }
+    const nfds_t descriptors = schedule.transport_failed() ? 0 : 1; // a dead descriptor is readable for ever
+    if (::ppoll(&descriptor, descriptors, bounded ? &left : nullptr, nullptr) < 0 && errno != EINTR)
+        throw std::system_error(errno, std::generic_category(), "poll");
+}
+
+} // namespace
+
+void drive_by_poll(MADSchedule& schedule, const until& end) {
+    for (;;) {
+        const mad::time_point now = std::chrono::steady_clock::now();
+        schedule.set_now(now);
+        // With one MAD in flight its reply is all there is: asking for more would be a system call for nothing.
+        const unsigned expected = std::max(1u, std::min(burst, schedule.in_flight()));
+        bool more = !schedule.transport_failed() && schedule.receive(expected) && expected > 1;
+        schedule.on_time(now); // after the replies that are there already
+        more = schedule.settle() || more;
+        if (end.reached()) return;
+        if (more) continue;
+        if (schedule.idle()) nothing_to_wait_for();
+        wait_for_transport(schedule, now);
+    }
+}
+
+void drive_virtual_time(MADSchedule& schedule, const until& end) {
+    mad::transport& transport = schedule.transport();
+    transport.set_now(schedule.now());
+    for (;;) {
+        bool more = schedule.receive(burst);
+        schedule.on_time(schedule.now());
+        more = schedule.settle() || more;
+        if (end.reached()) return;
+        if (more) continue;
+        const mad::time_point next =
+            std::min(transport.next_event().value_or(mad::time_point::max()), schedule.next_deadline());
+        if (next == mad::time_point::max()) nothing_to_wait_for();
+        schedule.set_now(std::max(next, schedule.now()));
+        transport.set_now(schedule.now());
+    }
+}
+
+} // namespace comad::coro::detail

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// rpc.cpp - what every RPC does whatever its payload: submit, judge the reply, tell the error.
+#include <comad/coro/rpc.hpp>
+#include <comad/coro/schedule.hpp>
+
+namespace comad::coro::detail {
+namespace {
+
+// A tiny SMA answers one SMP after the other and need buffer only one: SMPs share the per-destination bound.
+u64 bounded_destination(const mad::rpc_kind& kind, const mad::any_path& path) noexcept {
+    return kind.mgmt_class == iba::MgmtClass::SubnLID ? mad::destination_key(path) : 0;
+}
+
+mad::errc code_of(mad::verdict v) noexcept {
+    switch (v) {
+    case mad::verdict::timed_out: return mad::errc::timed_out;
+    case mad::verdict::send_failed: return mad::errc::send_failed;
+    case mad::verdict::transport_failed: return mad::errc::transport_failed;
+    default: return mad::errc::cancelled;
+    }
+}
+
+} // namespace
+
+rpc_base::rpc_base(MADSchedule& schedule, const mad::rpc_kind& kind, const mad::any_path& to, u32 modifier,
+                   rpc_options options, encode_payload payload, take_reply take) noexcept
+    : schedule_(schedule), kind_(kind), path_(to), attributeModifier_(modifier), encode_payload_(payload),
+      take_reply_(take) {
+    encode = &encode_request;
+    done = &finished;
+    path = &path_;
+    destination = bounded_destination(kind, path_);
+    timeout = options.timeout.count() > 0 ? options.timeout : schedule.options().timeout;
+    retries = options.retries < 0 ? schedule.options().retries : static_cast<u8>(options.retries);
+    expects_reply = kind.expects_reply;
+}
+
+rpc_base::~rpc_base() { schedule_.engine_.withdraw(*this); }
+
+bool rpc_base::submit(scope_state* scope) noexcept {
+    if (scope && scope->cancelled()) {
+        fail(mad::errc::cancelled, {mad::verdict::cancelled, 0, 0, {}, {}});
+        return false;
+    }
+    link(scope);
+    schedule_.engine_.submit(*this);
+    return true;
+}
+
+void rpc_base::cancel() noexcept { schedule_.engine_.cancel(*this); }
+
+void rpc_base::encode_request(mad::op& o, u8* mad) {
+    auto& self = static_cast<rpc_base&>(o);
+    u8* payload = mad::write_request(mad, self.kind_, self.path_, self.attributeModifier_);
+    if (self.encode_payload_) self.encode_payload_(self, payload);
+}
+
+void rpc_base::finished(mad::op& o, const mad::completion& how) {
+    auto& self = static_cast<rpc_base&>(o);
+    self.unlink();
+    if (how.what == mad::verdict::replied) {
+        self.source_ = how.source;
+        if (const auto error = mad::judge(mad::status_of(how.reply.data()))) self.fail(*error, how);
+        else self.take_reply_(self, how.reply.data());
+    } else if (how.what != mad::verdict::sent) {
+        self.fail(code_of(how.what), how);
+    }
+    self.awaiting_.resume();
+}
+
+void rpc_base::fail(mad::errc code, const mad::completion& how) {
+    failed_ = true;
+    error_.code = code;
+    error_.attempts = how.attempts;
+    error_.mgmt_class = mad::class_on(kind_, path_);
+    error_.class_version = kind_.class_version;
+    error_.method = kind_.method;
+    error_.attributeID = kind_.attributeID;
+    error_.attributeModifier = attributeModifier_;
+    error_.sys_errno = how.error;
+    error_.method_name = kind_.method_name;
+    error_.attribute_name = kind_.attribute_name;
+    error_.detail = std::make_unique<mad::error_detail>();
+    error_.detail->path = path_;
+    encode_request(*this, error_.detail->request.data());
+    if (!how.reply.empty()) {
+        error_.status = mad::status_of(how.reply.data());
+        error_.detail->reply.assign(how.reply.begin(), how.reply.end());
+    }
+}
+
+} // namespace comad::coro::detail

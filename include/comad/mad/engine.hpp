@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// engine.hpp - sans-I/O: the bounded window, transaction IDs, deadlines and retries of MADs, per-destination bounds.
+// Knows no Asio, no clock, no coroutine; constant work and no allocation per MAD.
+#pragma once
+#include <comad/mad/deadlines.hpp>
+#include <comad/mad/op.hpp>
+#include <comad/mad/transport.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace comad::mad {
+
+struct engine_options {
+    unsigned max_outstanding = 64; ///< MADs in flight at any instant, 1..65536; a transport's own limit lowers it
+    unsigned per_destination = 2;  ///< of those, to one destination, for operations that ask for the bound; 0: none
+    u32 seed = 1;                  ///< where transaction IDs begin
+};
+
+/// What happened so far. sent = replied + timed_out + cancelled + lost + those in flight, retries apart.
+struct engine_counters {
+    u64 sent = 0;                ///< operations whose first attempt the transport took; those without reply apart
+    u64 retried = 0;             ///< further attempts
+    u64 replied = 0;
+    u64 timed_out = 0;           ///< operations, all of whose attempts expired
+    u64 cancelled = 0;           ///< while in flight
+    u64 lost = 0;                ///< in flight when the transport failed or refused a further attempt
+    u64 unanswered = 0;          ///< operations sent that expect no reply
+    u64 send_failed = 0;         ///< operations whose first attempt the transport refused
+    u64 would_block = 0;         ///< sends that had to be offered again
+    u64 late_replies = 0;        ///< accepted replies to an attempt before the latest; in `replied`
+    u64 stale = 0;               ///< replies for no pending operation: late, doubled or foreign
+    u64 expired_reports = 0;     ///< sends that the transport itself reported as expired
+    u64 mismatched = 0;          ///< our transaction ID, but class, method or attribute of something else
+    u64 malformed = 0;           ///< too short or too long to be a MAD
+};
+
+class engine {
+public:
+    /// `t` must outlive the engine. Throws std::invalid_argument for a window outside 1..65536.
+    explicit engine(transport& t, engine_options = {});
+    /// Precondition: no operation is pending.
+    ~engine();
+    engine(const engine&) = delete;
+    engine& operator=(const engine&) = delete;
+
+    /// Takes the operation: sends it now if the bounds allow, else later, oldest first. Never completes it inside.
+    void submit(op&) noexcept;
+    /// Ends a pending operation with verdict::cancelled at the next run_ready(); on the wire, its slot is free at once
+    /// and the late reply is counted as stale.
+    void cancel(op&) noexcept;
+    /// Forgets a pending operation without completing it: for the destructor of whoever owns it. Does nothing if not pending.
+    void withdraw(op&) noexcept;
+
+    /// The driver's clock. Deadlines count from the latest value.
+    void set_now(time_point now) noexcept { now_ = now; }
+    time_point now() const noexcept { return now_; }
+
+    /// One result of transport::receive, any state but would_block. May complete operations and thereby run user code.
+    void on_received(const received&) noexcept;
+    /// Expires attempts: retries or ends their operations.
+    void on_time(time_point now) noexcept;
+    /// Offers blocked sends again: after a receive, and when the transport became writable.
+    void resume_sends() noexcept;
+    /// Completes operations that ended outside a receive (refused sends, cancellations), those pending at the call.
+    void run_ready() noexcept;
+    bool has_ready() const noexcept { return !ready_.empty(); }
+
+    /// True if one more operation could start now: a slot is free, none waits for one, and not too many wait for a
+    /// busy destination.
+    bool has_room() const noexcept { return !free_.empty() && waiting_.empty() && parked_ < max_parked_; }
+    /// Nothing pending at all.
+    bool idle() const noexcept { return in_flight() == 0 && waiting_.empty() && ready_.empty(); }
+    unsigned in_flight() const noexcept { return window_ - static_cast<unsigned>(free_.size()); }
+    unsigned window() const noexcept { return window_; }
+    /// No attempt expires before; time_point::max() if none is in flight.
+    time_point next_deadline() const noexcept { return deadlines_.earliest(); }
+    const engine_counters& counters() const noexcept { return counters_; }
+
+private:
+    static constexpr u32 none = ~u32{0};
+    struct slot {
+        op* owner = nullptr;
+        u32 first_generation = 0; // of the operation in the slot
+        u32 generation = 0;       // of its latest attempt
+        u32 destination = none;   // index into destinations_
+        u32 previous_blocked = none, next_blocked = none;
+        bool blocked = false;     // its latest attempt still has to be written
+        bool sent = false;        // some attempt was
+        alignas(8) u8 packet[headroom + mad_size];
+        u8* mad() noexcept { return packet + headroom; }
+    };
+    struct destination { // exists while something is in flight to it; found by key through chained buckets
+        u64 key = 0;
+        unsigned in_flight = 0;
+        u32 next_in_bucket = none;
+        op_queue parked;
+    };
+
+    bool try_launch(op&) noexcept;
+    void launch(op&, u32 destination) noexcept;
+    void begin_attempt(u32 slot) noexcept;
+    bool offer(u32 slot) noexcept;
+    void enqueue_blocked(u32 slot, bool in_front) noexcept;
+    void dequeue_blocked(u32 slot) noexcept;
+    void attempt_expired(u32 slot) noexcept;
+    void refill() noexcept;
+    op& vacate(u32 slot) noexcept;
+    void make_ready(op&, op::place, verdict, int error = 0) noexcept;
+    void finish(u32 slot, completion) noexcept;
+    void on_report(const received&) noexcept;
+    void on_transport_failed(int error) noexcept;
+    struct attempt {
+        u32 slot; // none: of no pending operation
+        bool latest;
+    };
+    attempt find_attempt(u32 tid) const noexcept;
+    u32 bucket_of(u64 key) const noexcept { return static_cast<u32>(key & (buckets_.size() - 1)); }
+    u32 find_destination(u64 key) const noexcept;
+    u32 make_destination(u64 key) noexcept;
+    void drop_destination(u32 index) noexcept;
+
+    transport& transport_;
+    unsigned window_;
+    unsigned per_destination_;
+    unsigned slot_bits_; // low bits of a transaction ID: the slot; the rest: the generation
+    std::vector<slot> slots_;
+    std::vector<u32> free_; // a stack, so that the cache stays warm
+    deadlines deadlines_;
+    std::vector<destination> destinations_;
+    std::vector<u32> free_destinations_;
+    std::vector<u32> buckets_;
+    op_queue waiting_; // for a slot, oldest first
+    op_queue ready_;
+    std::size_t ready_count_ = 0;
+    std::size_t parked_ = 0;
+    std::size_t max_parked_;
+    u32 blocked_head_ = none, blocked_tail_ = none;
+    time_point now_{};
+    engine_counters counters_;
+};
+
+} // namespace comad::mad

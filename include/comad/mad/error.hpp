@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// error.hpp - what a fabric can do to an RPC, as a value: who, what, why. Knows no schedule and no transport.
+#pragma once
+#include <comad/iba/enums.hpp>
+#include <comad/iba/types.hpp>
+#include <comad/mad/path.hpp>
+
+#include <boost/outcome/basic_result.hpp>
+#include <boost/outcome/policy/terminate.hpp>
+#include <boost/outcome/try.hpp>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace comad::mad {
+
+/// Why an operation failed.
+enum class errc : u8 {
+    timed_out,        ///< no reply to any attempt
+    status,           ///< the reply's common status is not zero: busy, redirect, bad version, unsupported, bad attribute (IBA 13.4.7)
+    class_status,     ///< the reply's class-specific status is not zero (SA: IBA 15.2.4)
+    malformed_reply,  ///< a reply that is ours but cannot be decoded
+    send_failed,      ///< the transport refused the MAD: sys_errno says why
+    transport_failed, ///< the transport is gone (device removed, server ended): sys_errno says why
+    cancelled,        ///< its scope was cancelled
+};
+
+/// The rest of the story, allocated only when something failed.
+struct error_detail {
+    any_path path;                     ///< where the request went
+    std::array<u8, 256> request{};     ///< the request as sent last, wire order
+    std::vector<u8> reply;             ///< the reply as received, empty if none
+    std::vector<std::string> messages; ///< context, the lowest layer first
+};
+
+/// One failed operation. Move-only; small, so that results stay cheap.
+struct mad_error {
+    errc code = errc::cancelled;
+    u16 attempts = 0;    ///< how often it was sent
+    iba::MgmtClass mgmt_class{}; ///< of the request
+    u8 class_version = 0;
+    iba::Method method{};        ///< of the request
+    u16 attributeID = 0; ///< of the request
+    u16 status = 0;      ///< of the reply, host order, without the D bit of directed routes
+    u32 attributeModifier = 0;
+    int sys_errno = 0;   ///< of send_failed and transport_failed
+    std::string_view method_name;    ///< static storage, as are the names below: `MAD_METHOD_GET`
+    std::string_view attribute_name; ///< `SMPPortInfo`
+    std::unique_ptr<error_detail> detail;
+
+    /// `MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPPortInfo(21)`
+    std::string description() const;
+    /// Adds context while the error travels up; the newest message is the most general.
+    mad_error& message(std::string text);
+};
+
+/// One line for a user: `RPC MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPPortInfo(21) timed out to 'DR Path (0, 1, 4)'`,
+/// with the newest context in front.
+std::string to_string(const mad_error& e);
+
+/// A value or the error. Never throws; asking for what is not there terminates.
+template <class T>
+using result = boost::outcome_v2::basic_result<T, mad_error, boost::outcome_v2::policy::terminate>;
+
+} // namespace comad::mad

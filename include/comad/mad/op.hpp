@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// op.hpp - one MAD operation as the engine sees it. Intrusive: it lives in whatever waits for it (a coroutine frame,
+// a completion handler), so that a MAD costs no allocation. Knows no coroutine.
+#pragma once
+#include <comad/mad/path.hpp>
+#include <comad/mad/time.hpp>
+#include <comad/mad/transport.hpp>
+
+#include <span>
+
+namespace comad::mad {
+
+struct op;
+
+/// How an operation ended.
+enum class verdict : u8 {
+    replied,          ///< a reply that matches the request; its status is not judged here
+    sent,             ///< an operation without reply left
+    timed_out,        ///< every attempt expired
+    send_failed,      ///< the transport refused it: `error`
+    transport_failed, ///< the transport is gone: `error`
+    cancelled,
+};
+
+struct completion {
+    verdict what;
+    u16 attempts;                  ///< how often it was sent
+    int error = 0;                 ///< errno of send_failed and transport_failed
+    std::span<const u8> reply{};   ///< of `replied`: the MAD, wire order; valid during the call only
+    source_address source{};       ///< of `replied`
+};
+
+/// A doubly linked queue that is threaded through the operations themselves.
+class op_queue {
+public:
+    bool empty() const noexcept { return !head_; }
+    op* front() const noexcept { return head_; }
+    void push_back(op&) noexcept;
+    void remove(op&) noexcept;
+    op* pop_front() noexcept {
+        op* first = head_;
+        if (first) remove(*first);
+        return first;
+    }
+
+private:
+    op* head_ = nullptr;
+    op* tail_ = nullptr;
+};
+
+/// The submitter fills the first block and keeps the object in place until `done` was called or the engine
+/// `withdraw`s it; the engine owns the second block.
+struct op {
+    /// Writes the whole 256-byte request, transaction ID excepted, into zeroed or used memory. Called when a slot is
+    /// granted, and never again for a retry.
+    void (*encode)(op&, u8* mad) = nullptr;
+    /// The end. Called once, never from inside engine::submit or engine::cancel; may destroy the op, submit others.
+    void (*done)(op&, const completion&) = nullptr;
+    const any_path* path = nullptr; ///< for the transport
+    u64 destination = 0;            ///< operations with equal keys share the per-destination bound; 0: unbounded
+    duration timeout{};             ///< per attempt
+    u8 retries = 0;                 ///< attempts after the first
+    bool expects_reply = true;
+
+    enum class place : u8 {
+        nowhere,
+        waiting,       // for a slot
+        parked,        // for its destination, whose index is in `index`
+        in_slot,       // `index`
+        ready,         // ended, waits for run_ready
+        ready_in_slot, // the same, but its slot is not free yet
+    };
+    place where = place::nowhere;
+    verdict ready_as = verdict::cancelled;
+    u16 attempts = 0; // begun
+    int error = 0;
+    u32 index = 0;
+    op* previous = nullptr;
+    op* next = nullptr;
+
+    op() = default;
+    op(const op&) = delete;
+    op& operator=(const op&) = delete;
+};
+
+inline void op_queue::push_back(op& o) noexcept {
+    o.next = nullptr;
+    o.previous = tail_;
+    (tail_ ? tail_->next : head_) = &o;
+    tail_ = &o;
+}
+inline void op_queue::remove(op& o) noexcept {
+    (o.previous ? o.previous->next : head_) = o.next;
+    (o.next ? o.next->previous : tail_) = o.previous;
+    o.previous = o.next = nullptr;
+}
+
+} // namespace comad::mad

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// transport.hpp - the one small interface between the engine and whatever carries MADs.
+// A transport knows no window, no retry, no coroutine: it writes one MAD, reads one MAD, and says when it cannot.
+#pragma once
+#include <comad/mad/path.hpp>
+#include <comad/mad/time.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+namespace comad::mad {
+
+/// Bytes of a MAD (IBA 13.4.2).
+inline constexpr std::size_t mad_size = 256;
+/// Writable bytes that every outgoing MAD has in front of it: a transport puts its own header there, so that header
+/// and MAD leave in one write without a copy. A transport's header must fit.
+inline constexpr std::size_t headroom = 64;
+
+struct send_request {
+    const any_path* path;        ///< where to; valid during the call
+    u8* mad;                     ///< the MAD; `headroom` writable bytes precede it
+    std::size_t size;            ///< bytes of the MAD
+    u8 mgmt_class;               ///< IBA management class, for the agent
+    u8 class_version;            ///< its class version
+    bool expects_reply;          ///< false: Send, Trap, a reply
+    duration attempt_timeout;    ///< this attempt counts as lost after it
+    duration operation_timeout;  ///< what remains of the whole operation, retries included: a late answer to this
+                                 ///< attempt is wanted so long
+};
+
+enum class send_state : u8 {
+    sent,
+    would_block, ///< nothing was written; offer it again when `wants_writable()`'s descriptor is writable, or after a receive
+    failed,      ///< nothing was written and never will be: see `error`
+};
+struct send_result {
+    send_state state = send_state::sent;
+    int error = 0; ///< errno of `failed`
+};
+
+enum class receive_state : u8 {
+    message,     ///< one message
+    would_block, ///< nothing there
+    failed,      ///< the transport is gone (device removed, server ended): see `error`
+};
+/// Where a received MAD came from, as its headers say. Host order.
+struct source_address {
+    iba::lid SLID{};
+    u8 SL = 0;
+    u16 pkey_index = 0;
+    u32 sqpn = 0;
+};
+struct received {
+    receive_state state = receive_state::would_block;
+    int error = 0;                ///< errno of `failed`
+    u32 status = 0;               ///< 0: a MAD arrived. ETIMEDOUT (110): a send of ours expired; `mad` is at least its MAD header
+    std::span<const u8> mad{};    ///< the bytes, inside the caller's buffer. Any length: the wire is not trusted
+    std::size_t full_size = 0;    ///< bytes of the whole message; larger than `mad` when the buffer was too small
+    source_address source{};
+};
+
+struct transport_limits {
+    unsigned max_window = 4096; ///< more requests in flight than this buy nothing
+    bool smi = true;            ///< carries SMPs (QP0)
+    bool kernel_rmpp = false;   ///< reassembles RMPP itself
+};
+
+/// Carries MADs to and from one end port. Not thread-safe: one schedule, one thread.
+/// Construction opens whatever is behind it and throws (std::system_error or std::runtime_error with one clear line)
+/// when that fails; destruction closes it, always.
+class transport {
+public:
+    virtual ~transport() = default;
+
+    /// A descriptor that becomes readable when a message is there; -1 for a transport in virtual time.
+    virtual int native_handle() const noexcept = 0;
+    virtual send_result send(const send_request&) noexcept = 0;
+    /// One message into `buffer` (at least headroom + mad_size bytes), header included.
+    virtual received receive(std::span<u8> buffer) noexcept = 0;
+    virtual transport_limits limits() const noexcept = 0;
+
+    /// True after a would_block that only POLLOUT on native_handle() resolves.
+    virtual bool wants_writable() const noexcept { return false; }
+
+    /// Virtual time only: when the next message is due, if any is under way.
+    virtual std::optional<time_point> next_event() const noexcept { return std::nullopt; }
+    /// Virtual time only: the driver's clock; sends happen now, receive() gives what is due by now.
+    virtual void set_now(time_point) noexcept {}
+};
+
+} // namespace comad::mad

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+// engine.cpp - slots, attempts, destinations. The rule everywhere: first bring the engine in order, then call `done`.
+#include <comad/mad/engine.hpp>
+#include <comad/mad/message.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cerrno>
+#include <stdexcept>
+
+namespace comad::mad {
+
+engine::engine(transport& t, engine_options options)
+    : transport_(t), window_(std::min(options.max_outstanding, t.limits().max_window)),
+      per_destination_(options.per_destination),
+      slot_bits_(static_cast<unsigned>(std::bit_width(window_ ? window_ - 1 : 0))), slots_(window_), deadlines_(window_),
+      destinations_(window_), buckets_(std::bit_ceil(std::size_t{2} * window_), none),
+      max_parked_(std::max<std::size_t>(256, std::size_t{8} * window_)) {
+    if (window_ < 1 || window_ > 65536) throw std::invalid_argument("max_outstanding must be between 1 and 65536");
+    free_.reserve(window_);
+    free_destinations_.reserve(window_);
+    for (u32 i = window_; i-- > 0;) {
+        slots_[i].generation = options.seed;
+        free_.push_back(i);
+        free_destinations_.push_back(i);
+    }
+}
+
+engine::~engine() { assert(idle() && "an operation outlives its engine"); }
+
+// ---- starting --------------------------------------------------------------------------------------------------
+
+void engine::submit(op& o) noexcept {
+    assert(o.where == op::place::nowhere);
+    o.attempts = 0;
+    if (!free_.empty() && waiting_.empty()) {
+        try_launch(o);
+        return;
+    }
+    o.where = op::place::waiting;
+    waiting_.push_back(o);
+}
+
+// False if its destination is at its bound: then the operation is parked there. Precondition: a slot is free.
+// Only operations that could have had a slot are parked, so they are older than all that wait for one.
+bool engine::try_launch(op& o) noexcept {
+    u32 index = none;
+    if (o.destination && per_destination_) {
+        index = find_destination(o.destination);
+        if (index == none) {
+            index = make_destination(o.destination);
+        } else if (destinations_[index].in_flight >= per_destination_) {
+            o.where = op::place::parked;
+            o.index = index;
+            destinations_[index].parked.push_back(o);
+            ++parked_;
+            return false;
+        }
+    }
+    launch(o, index);
+    return true;
+}
+
+void engine::launch(op& o, u32 index) noexcept {
+    const u32 i = free_.back();
+    free_.pop_back();
+    slot& s = slots_[i];
+    s.owner = &o;
+    s.destination = index;
+    s.sent = false;
+    if (index != none) ++destinations_[index].in_flight;
+    o.where = op::place::in_slot;
+    o.index = i;
+    o.encode(o, s.mad());
+    s.first_generation = s.generation + 1;
+    begin_attempt(i);
+}
+
+// A new transaction ID for each attempt: kernels refuse a number that is still outstanding, and a late reply tells
+// which attempt it answers.
+void engine::begin_attempt(u32 i) noexcept {
+    slot& s = slots_[i];
+    ++s.generation;
+    ++s.owner->attempts;
+    set_low_tid(s.mad(), s.generation << slot_bits_ | i);
+    if (blocked_head_ != none || !offer(i)) {
+        enqueue_blocked(i, false);
+        // A transport that never takes it must not hold the operation for ever.
+        deadlines_.arm(i, now_, s.owner->timeout);
+    }
+}
+
+// Gives the packet to the transport; false if it would block. A refusal ends the operation, but not in here.
+bool engine::offer(u32 i) noexcept {
+    slot& s = slots_[i];
+    op& o = *s.owner;
+    const int attempts_left = o.attempts <= o.retries ? o.retries + 1 - o.attempts : 0;
+    const send_request request{o.path,          s.mad(),   mad_size, s.mad()[1], s.mad()[2],
+                               o.expects_reply, o.timeout, o.timeout * (attempts_left + 1)};
+    const send_result result = transport_.send(request);
+    switch (result.state) {
+    case send_state::would_block: ++counters_.would_block; return false;
+    case send_state::failed:
+        ++(s.sent ? counters_.lost : counters_.send_failed);
+        make_ready(o, op::place::ready_in_slot, verdict::send_failed, result.error);
+        return true;
+    case send_state::sent: break;
+    }
+    if (!o.expects_reply) {
+        ++counters_.unanswered;
+        make_ready(o, op::place::ready_in_slot, verdict::sent);
+        return true;
+    }
+    ++(s.sent ? counters_.retried : counters_.sent);
+    s.sent = true;
+    deadlines_.arm(i, now_, o.timeout);
+    return true;
+}
+
+void engine::resume_sends() noexcept {
+    while (blocked_head_ != none) {
+        const u32 i = blocked_head_;
+        dequeue_blocked(i);
+        deadlines_.disarm(i); // a sent attempt counts from now
+        if (!offer(i)) {
+            --counters_.would_block; // counted when it blocked first
+            enqueue_blocked(i, true);
+            deadlines_.arm(i, now_, slots_[i].owner->timeout);
+            return;
+        }
+    }
+}
+
+void engine::enqueue_blocked(u32 i, bool in_front) noexcept {
+    slot& s = slots_[i];
+    s.blocked = true;
+    s.previous_blocked = in_front ? none : blocked_tail_;
+    s.next_blocked = in_front ? blocked_head_ : none;
+    (s.previous_blocked == none ? blocked_head_ : slots_[s.previous_blocked].next_blocked) = i;
+    (s.next_blocked == none ? blocked_tail_ : slots_[s.next_blocked].previous_blocked) = i;
+}
+
+void engine::dequeue_blocked(u32 i) noexcept {
+    slot& s = slots_[i];
+    s.blocked = false;
+    (s.previous_blocked == none ? blocked_head_ : slots_[s.previous_blocked].next_blocked) = s.next_blocked;
+    (s.next_blocked == none ? blocked_tail_ : slots_[s.next_blocked].previous_blocked) = s.previous_blocked;
+}
+
+// ---- receiving and expiring ------------------------------------------------------------------------------------
+
+// Replies to any attempt of the pending operation count: a late answer is an answer.
+engine::attempt engine::find_attempt(u32 tid) const noexcept {
+    const u32 i = tid & ((u32{1} << slot_bits_) - 1);
+    if (i >= window_ || !slots_[i].owner) return {none, false};
+    const slot& s = slots_[i];
+    const u32 generations = ~u32{0} >> slot_bits_;
+    const u32 age = (s.generation - (tid >> slot_bits_)) & generations;
+    if (age > ((s.generation - s.first_generation) & generations)) return {none, false};
+    return {i, age == 0};
+}
+
+void engine::on_received(const received& r) noexcept {
+    if (r.state == receive_state::failed) return on_transport_failed(r.error);
+    if (r.state != receive_state::message) return;
+    if (r.mad.size() < 24) {
+        ++counters_.malformed;
+        return;
+    }
+    if (r.status != 0) return on_report(r);
+    const attempt found = find_attempt(low_tid(r.mad.data()));
+    if (found.slot == none || slots_[found.slot].owner->where != op::place::in_slot) {
+        ++counters_.stale;
+        return;
+    }
+    switch (match_reply(slots_[found.slot].mad(), r.mad)) {
+    case match::reply: break;
+    case match::truncated: ++counters_.malformed; return;
+    default: ++counters_.mismatched; return;
+    }
+    ++counters_.replied;
+    if (!found.latest) ++counters_.late_replies;
+    finish(found.slot, {verdict::replied, 0, 0, r.mad, r.source});
+}
+
+// The transport gives one of our sends back: it expired there (kernels and ibsim say ETIMEDOUT), or could not leave.
+void engine::on_report(const received& r) noexcept {
+    ++counters_.expired_reports;
+    const attempt found = find_attempt(low_tid(r.mad.data()));
+    if (found.slot == none || !found.latest) return; // an attempt that no longer matters
+    slot& s = slots_[found.slot];
+    if (s.blocked || s.owner->where != op::place::in_slot) return;
+    if (r.status == ETIMEDOUT) {
+        deadlines_.disarm(found.slot);
+        return attempt_expired(found.slot);
+    }
+    ++counters_.lost;
+    finish(found.slot, {verdict::send_failed, 0, static_cast<int>(r.status), {}, {}});
+}
+
+void engine::on_time(time_point now) noexcept {
+    now_ = now;
+    for (u32 i; (i = deadlines_.expire(now)) != deadlines::no_slot;) attempt_expired(i);
+}
+
+void engine::attempt_expired(u32 i) noexcept {
+    slot& s = slots_[i];
+    op& o = *s.owner;
+    if (o.attempts > o.retries) {
+        if (s.sent) ++counters_.timed_out;
+        else ++counters_.send_failed;
+        finish(i, {verdict::timed_out, 0, 0, {}, {}});
+    } else if (s.blocked) {
+        ++o.attempts;
+        deadlines_.arm(i, now_, o.timeout);
+    } else {
+        begin_attempt(i);
+    }
+}
+
+void engine::on_transport_failed(int error) noexcept {
+    for (slot& s : slots_) {
+        if (!s.owner || s.owner->where != op::place::in_slot) continue;
+        ++(s.sent ? counters_.lost : counters_.send_failed);
+        make_ready(*s.owner, op::place::ready_in_slot, verdict::transport_failed, error);
+    }
+}
+
+// ---- ending ----------------------------------------------------------------------------------------------------
+
+void engine::finish(u32 i, completion how) noexcept {
+    how.attempts = slots_[i].owner->attempts;
+    op& o = vacate(i);
+    o.done(o, how);
+}
+
+// Frees the slot and puts it to use at once, so that the wire stays full while user code runs: first for an operation
+// parked at the same destination, which is older than any that waits for a slot.
+op& engine::vacate(u32 i) noexcept {
+    slot& s = slots_[i];
+    op& o = *s.owner;
+    s.owner = nullptr;
+    o.where = op::place::nowhere;
+    deadlines_.disarm(i);
+    if (s.blocked) dequeue_blocked(i);
+    free_.push_back(i);
+    if (s.destination != none) {
+        destination& d = destinations_[s.destination];
+        --d.in_flight;
+        if (op* successor = d.parked.pop_front()) {
+            --parked_;
+            launch(*successor, s.destination);
+        } else if (d.in_flight == 0) {
+            drop_destination(s.destination);
+        }
+    }
+    refill();
+    return o;
+}
+
+void engine::refill() noexcept {
+    while (!free_.empty()) {
+        op* oldest = waiting_.pop_front();
+        if (!oldest) return;
+        try_launch(*oldest);
+    }
+}
+
+void engine::make_ready(op& o, op::place where, verdict how, int error) noexcept {
+    if (where == op::place::ready_in_slot) {
+        deadlines_.disarm(o.index);
+        if (slots_[o.index].blocked) dequeue_blocked(o.index);
+    }
+    o.where = where;
+    o.ready_as = how;
+    o.error = error;
+    ready_.push_back(o);
+    ++ready_count_;
+}
+
+void engine::run_ready() noexcept {
+    // Those that become ready meanwhile wait for the next call, so that a driver always comes back to its transport.
+    for (std::size_t due = ready_count_; due > 0 && !ready_.empty(); --due) {
+        op& o = *ready_.pop_front();
+        --ready_count_;
+        if (o.where == op::place::ready_in_slot) vacate(o.index);
+        o.where = op::place::nowhere;
+        o.done(o, {o.ready_as, o.attempts, o.error, {}, {}});
+    }
+}
+
+void engine::cancel(op& o) noexcept {
+    if (o.where == op::place::nowhere || o.where == op::place::ready || o.where == op::place::ready_in_slot) return;
+    if (o.where == op::place::in_slot && slots_[o.index].sent) ++counters_.cancelled;
+    withdraw(o);
+    make_ready(o, op::place::ready, verdict::cancelled);
+}
+
+void engine::withdraw(op& o) noexcept {
+    switch (o.where) {
+    case op::place::nowhere: break;
+    case op::place::waiting: waiting_.remove(o); break;
+    case op::place::parked:
+        destinations_[o.index].parked.remove(o);
+        --parked_;
+        break;
+    case op::place::ready_in_slot: vacate(o.index); [[fallthrough]];
+    case op::place::ready:
+        ready_.remove(o);
+        --ready_count_;
+        break;
+    case op::place::in_slot: vacate(o.index); break;
+    }
+    o.where = op::place::nowhere;
+}
+
+// ---- destinations ----------------------------------------------------------------------------------------------
+
+u32 engine::find_destination(u64 key) const noexcept {
+    u32 i = buckets_[bucket_of(key)];
+    while (i != none && destinations_[i].key != key) i = destinations_[i].next_in_bucket;
+    return i;
+}
+
+// There are never more than slots: an entry lives while something is in flight to it.
+u32 engine::make_destination(u64 key) noexcept {
+    const u32 i = free_destinations_.back();
+    free_destinations_.pop_back();
+    u32& bucket = buckets_[bucket_of(key)];
+    destinations_[i].key = key;
+    destinations_[i].in_flight = 0;
+    destinations_[i].next_in_bucket = bucket;
+    bucket = i;
+    return i;
+}
+
+void engine::drop_destination(u32 index) noexcept {
+    u32* link = &buckets_[bucket_of(destinations_[index].key)];
+    while (*link != index) link = &destinations_[*link].next_in_bucket;
+    *link = destinations_[index].next_in_bucket;
+    free_destinations_.push_back(index);
+}
+
+} // namespace comad::mad

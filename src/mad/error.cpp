@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// error.cpp - errors as text.
+#include <comad/mad/error.hpp>
+#include <comad/mad/message.hpp>
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace comad::mad {
+
+std::string mad_error::description() const {
+    const bool on_route = mgmt_class == iba::MgmtClass::SubnDirected;
+    return fmt::format("{}({}) {}({}.{}) {}({})", method_name, static_cast<u8>(method),
+                       on_route ? "SMPFormatDirected" : "SMPFormat", static_cast<u8>(mgmt_class), class_version,
+                       attribute_name, attributeID);
+}
+
+mad_error& mad_error::message(std::string text) {
+    if (!detail) detail = std::make_unique<error_detail>();
+    detail->messages.push_back(std::move(text));
+    return *this;
+}
+
+namespace {
+
+std::string what_happened(const mad_error& e, const std::string& where) {
+    switch (e.code) {
+    case errc::timed_out: return "timed out to " + where;
+    case errc::status: return fmt::format("got error status {:#x} - {} from {}", e.status, status_text(e.status), where);
+    case errc::class_status: return fmt::format("got class specific error {} from {}", e.status >> 8, where);
+    case errc::malformed_reply: return "got a malformed reply from " + where;
+    case errc::send_failed: return fmt::format("could not be sent to {} ({})", where, std::strerror(e.sys_errno));
+    case errc::transport_failed: return fmt::format("lost its transport ({})", std::strerror(e.sys_errno));
+    case errc::cancelled: return "was cancelled";
+    }
+    return "failed";
+}
+
+} // namespace
+
+std::string to_string(const mad_error& e) {
+    const std::string where = e.detail ? "'" + to_string(e.detail->path) + "'" : "its target";
+    std::string text = fmt::format("RPC {} {}", e.description(), what_happened(e, where));
+    if (e.detail && !e.detail->messages.empty()) text = e.detail->messages.back() + " [" + text + "]";
+    return text;
+}
+
+} // namespace comad::mad
