@@ -202,14 +202,13 @@ TEST_CASE("a full queue is no error: 256 requests are in flight by waiting for w
     CHECK_FALSE(ready(transport, POLLOUT, 0));
     CHECK(sent > 10);
 
-    // It goes on, and so do we: whatever becomes possible first, sending or receiving.
+    // It goes on, and poll() wakes when it has made room. From then on whatever becomes possible first.
     server.resume();
+    REQUIRE(ready(transport, POLLOUT, long_ms));
     std::set<u32> replies;
     packet_buffer buffer;
-    bool waited_for_writability = false;
     while (replies.size() < window) {
         REQUIRE(ready(transport, transport.wants_writable() ? POLLIN | POLLOUT : POLLIN, long_ms));
-        waited_for_writability |= ready(transport, POLLOUT, 0);
         for (auto reply = transport.receive(buffer); reply.state != mad::receive_state::would_block;
              reply = transport.receive(buffer)) {
             REQUIRE(reply.state == mad::receive_state::message);
@@ -223,7 +222,6 @@ TEST_CASE("a full queue is no error: 256 requests are in flight by waiting for w
             ++sent;
         }
     }
-    CHECK(waited_for_writability);
     CHECK_FALSE(transport.wants_writable());
     CHECK(*replies.rbegin() == window - 1);
     CHECK(transport.receive(buffer).state == mad::receive_state::would_block);
