@@ -55,10 +55,8 @@ template <unsigned Bytes> COMAD_IBA_INLINE constexpr u64 load_bytes(const u8* p)
     static_assert(Bytes >= 1 && Bytes <= 8);
     using piece = first_piece<Bytes>;
     constexpr unsigned rest = Bytes - sizeof(piece);
-    if constexpr (rest == 0)
-        return load_be<piece>(p);
-    else
-        return static_cast<u64>(load_be<piece>(p)) << 8 * rest | load_bytes<rest>(p + sizeof(piece));
+    if constexpr (rest == 0) return load_be<piece>(p);
+    else return static_cast<u64>(load_be<piece>(p)) << 8 * rest | load_bytes<rest>(p + sizeof(piece));
 }
 
 /// Writes the low `Bytes` bytes of `value` big-endian to `p`. Touches no byte beyond them.
@@ -75,9 +73,10 @@ constexpr u64 low_bits(unsigned width) noexcept { return ~u64{0} >> (64 - width)
 
 /// The bits [Off, Off + Width) of `p` as an integer. They must touch at most 8 bytes.
 template <unsigned Off, unsigned Width> COMAD_IBA_INLINE constexpr u64 get_bits(const u8* p) noexcept {
-    constexpr unsigned first = Off / 8;
     constexpr unsigned end = (Off + Width + 7) / 8;
     constexpr unsigned behind = end * 8 - (Off + Width);
+    // 24 bits in the lower bytes of a 32-bit word are loaded with the word: one load instead of two.
+    constexpr unsigned first = end % 4 == 0 && end - Off / 8 == 3 ? end - 4 : Off / 8;
     return load_bytes<end - first>(p + first) >> behind & low_bits(Width);
 }
 

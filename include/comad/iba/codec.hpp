@@ -33,14 +33,11 @@ COMAD_IBA_INLINE constexpr void read_elements(V& v, const u8* p, std::index_sequ
 template <unsigned Off, unsigned Width, class V>
 COMAD_IBA_INLINE constexpr void read_value(V& v, const u8* p) noexcept {
     using parts = elements<V>;
-    if constexpr (wire<V>)
-        decode(v, p + Off / 8);
-    else if constexpr (is_byte_block<V, Off, Width>)
-        std::copy_n(p + Off / 8, parts::count, v.data());
+    if constexpr (wire<V>) decode(v, p + Off / 8);
+    else if constexpr (is_byte_block<V, Off, Width>) std::copy_n(p + Off / 8, parts::count, v.data());
     else if constexpr (is_array<V>)
         read_elements<Off, Width / parts::count>(v, p, std::make_index_sequence<parts::count>{});
-    else
-        v = static_cast<V>(get_bits<Off, Width>(p));
+    else v = static_cast<V>(get_bits<Off, Width>(p));
 }
 
 template <unsigned Off, unsigned Width, class V, std::size_t... I>
@@ -51,14 +48,11 @@ COMAD_IBA_INLINE constexpr void write_elements(const V& v, u8* p, std::index_seq
 template <unsigned Off, unsigned Width, class V>
 COMAD_IBA_INLINE constexpr void write_value(const V& v, u8* p) noexcept {
     using parts = elements<V>;
-    if constexpr (wire<V>)
-        encode(v, p + Off / 8);
-    else if constexpr (is_byte_block<V, Off, Width>)
-        std::copy_n(v.data(), parts::count, p + Off / 8);
+    if constexpr (wire<V>) encode(v, p + Off / 8);
+    else if constexpr (is_byte_block<V, Off, Width>) std::copy_n(v.data(), parts::count, p + Off / 8);
     else if constexpr (is_array<V>)
         write_elements<Off, Width / parts::count>(v, p, std::make_index_sequence<parts::count>{});
-    else
-        put_bits<Off, Width>(p, static_cast<u64>(v));
+    else put_bits<Off, Width>(p, static_cast<u64>(v));
 }
 
 /// Encoding writes every bit once, in order, so it never reads the buffer: values are shifted into `pending` and each
@@ -68,11 +62,8 @@ template <unsigned Off, unsigned Width>
 COMAD_IBA_INLINE constexpr void push_bits(u8* p, u64 value, u64& pending) noexcept {
     constexpr unsigned end = Off + Width;
     constexpr unsigned complete = end / 8 - Off / 8;
-    value &= low_bits(Width);
-    if constexpr (Off % 8 == 0)
-        pending = value;
-    else
-        pending = pending << Width | value;
+    if constexpr (Off % 8 == 0) pending = value; // bits above Width end up above the bytes that are stored
+    else pending = pending << Width | (value & low_bits(Width));
     if constexpr (complete > 0) store_bytes<complete>(p + Off / 8, pending >> end % 8);
 }
 
@@ -86,12 +77,10 @@ COMAD_IBA_INLINE constexpr void push_elements(const V& v, u8* p, u64& pending, s
 template <unsigned Off, unsigned Width, class V>
 COMAD_IBA_INLINE constexpr void push_value(const V& v, u8* p, u64& pending) noexcept {
     using parts = elements<V>;
-    if constexpr (wire<V> || is_byte_block<V, Off, Width>)
-        write_value<Off, Width>(v, p);
+    if constexpr (wire<V> || is_byte_block<V, Off, Width>) write_value<Off, Width>(v, p);
     else if constexpr (is_array<V>)
         push_elements<Off, Width / parts::count>(v, p, pending, std::make_index_sequence<parts::count>{});
-    else
-        push_bits<Off, Width>(p, static_cast<u64>(v), pending);
+    else push_bits<Off, Width>(p, static_cast<u64>(v), pending);
 }
 
 template <class Row, class T> COMAD_IBA_INLINE constexpr void decode_row(T& out, const u8* p) noexcept {
@@ -99,12 +88,9 @@ template <class Row, class T> COMAD_IBA_INLINE constexpr void decode_row(T& out,
 }
 
 template <class Row, class T> COMAD_IBA_INLINE constexpr void encode_row(const T& in, u8* p, u64& pending) noexcept {
-    if constexpr (!Row::is_reserved)
-        push_value<Row::off, Row::width>(in.*Row::member, p, pending);
-    else if constexpr (Row::is_whole_bytes)
-        std::fill_n(p + Row::off / 8, Row::width / 8, u8{0});
-    else
-        push_bits<Row::off, Row::width>(p, 0, pending);
+    if constexpr (!Row::is_reserved) push_value<Row::off, Row::width>(in.*Row::member, p, pending);
+    else if constexpr (Row::is_whole_bytes) std::fill_n(p + Row::off / 8, Row::width / 8, u8{0});
+    else push_bits<Row::off, Row::width>(p, 0, pending);
 }
 
 template <class T, unsigned Bytes, class... Rows>

@@ -68,6 +68,8 @@ struct row_info {
 
     constexpr bool is_reserved() const noexcept { return name.empty(); }
     constexpr unsigned bits() const noexcept { return unsigned{width} * count; }
+    /// True if its bytes are one value, not a list of numbers.
+    constexpr bool is_blob() const noexcept { return how == show::text || how == show::bytes || how == show::data; }
 };
 
 /// A table as run-time code sees it.
@@ -120,17 +122,13 @@ template <class V> using element_of = typename elements<V>::type;
 template <class E> consteval bool has_wire_form() { return wire<E> || std::is_unsigned_v<E> || std::is_enum_v<E>; }
 
 template <class E> consteval bool holds(unsigned width) {
-    if constexpr (wire<E>)
-        return true;
-    else
-        return width <= (std::is_same_v<E, bool> ? 1 : sizeof(E) * 8);
+    if constexpr (wire<E>) return true;
+    else return width <= (std::is_same_v<E, bool> ? 1 : sizeof(E) * 8);
 }
 
 template <class E> consteval bool nests(unsigned off, unsigned width) {
-    if constexpr (wire<E>)
-        return off % 8 == 0 && width == wire_size<E> * 8;
-    else
-        return true;
+    if constexpr (wire<E>) return off % 8 == 0 && width == wire_size<E> * 8;
+    else return true;
 }
 
 /// Up to 32 bits lie in one 32-bit word, more in two. The IBA keeps to it, so a row that does not is mistyped.
@@ -176,13 +174,13 @@ struct field : detail::checked_member<detail::value_of<Member>, Pos.off(), Width
     show how;
 
     consteval field(std::string_view row_name, show row_show = detail::default_show<value_type>())
-        : name(row_name),
-          how(row_show) {}
+        : name(row_name), how(row_show) {}
 
     consteval row_info* append_to(row_info* out) const {
         row_info row{name, off, Width / field::count, field::count, how, {}, nullptr};
         if (how == show::name) row.names = names_of<typename field::element>;
         if (how == show::name && row.names.empty()) throw "show::name needs a member whose type has names_of";
+        if (row.is_blob() && (off % 8 != 0 || row.width != 8)) throw "show::text, bytes and data need whole bytes";
         if constexpr (wire<typename field::element>) row.nested = &info_of<typename field::element>;
         *out = row;
         return out + 1;
@@ -221,10 +219,8 @@ template <at Pos, unsigned Width> struct reserved {
     static_assert(is_whole_bytes || !detail::straddles(off, width), "field straddles its 32-bit word");
 
     consteval row_info* append_to(row_info* out) const {
-        if constexpr (width <= 64)
-            *out = {{}, off, width, 1, show::dec, {}, nullptr};
-        else
-            *out = {{}, off, 8, width / 8, show::bytes, {}, nullptr};
+        if constexpr (width <= 64) *out = {{}, off, width, 1, show::dec, {}, nullptr};
+        else *out = {{}, off, 8, width / 8, show::bytes, {}, nullptr};
         return out + 1;
     }
 };

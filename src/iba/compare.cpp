@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// compare.cpp - differences of two encoded structures, over their table at run time.
+#include <comad/iba/compare.hpp>
+
+#include <fmt/format.h>
+
+namespace comad::iba {
+
+namespace {
+
+void add_differences(std::vector<std::string>& out, const std::string& prefix, const record_info& info, const u8* a,
+                     const u8* b) {
+    for (const row_info& row : info.rows) {
+        if (row.is_reserved()) continue;
+        for (unsigned i = 0; i < row.count; ++i) {
+            const unsigned off = row.off + i * row.width;
+            std::string name =
+                row.count == 1 ? fmt::format("{}{}", prefix, row.name) : fmt::format("{}{}[{}]", prefix, row.name, i);
+            if (row.nested) add_differences(out, name + '.', *row.nested, a + off / 8, b + off / 8);
+            else if (bits_at(a, off, row.width) != bits_at(b, off, row.width)) out.push_back(std::move(name));
+        }
+    }
+}
+
+} // namespace
+
+std::vector<std::string> differences(const record_info& info, const u8* a, const u8* b) {
+    std::vector<std::string> out;
+    add_differences(out, {}, info, a, b);
+    return out;
+}
+
+} // namespace comad::iba
