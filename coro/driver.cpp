@@ -2,12 +2,11 @@
 // driver.cpp - the blocking driver and the virtual-time driver.
 #include <comad/coro/driver.hpp>
 
-#include <poll.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <ctime>
+#include <poll.h>
 #include <stdexcept>
 #include <system_error>
 

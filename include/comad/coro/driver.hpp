@@ -15,8 +15,7 @@ protected:
     ~until() = default;
 };
 
-template <class T>
-class until_done final : public until {
+template <class T> class until_done final : public until {
 public:
     explicit until_done(const job<T>& j) noexcept : job_(j) {}
     bool reached() const noexcept override { return job_.done(); }
@@ -34,8 +33,7 @@ void drive_virtual_time(MADSchedule&, const until&);
 /// Runs `t` to its end on the calling thread and gives its result: the synchronous API. A transport with a descriptor is
 /// driven by poll() and the real clock, one without in virtual time. Throws what the task throws, and std::logic_error if
 /// the task waits for something that this schedule will never bring.
-template <class T>
-T sync_wait(MADSchedule& schedule, task<T> t) {
+template <class T> T sync_wait(MADSchedule& schedule, task<T> t) {
     job<T> running = schedule.queue(std::move(t));
     const detail::until_done<T> end(running);
     if (schedule.transport().native_handle() < 0) detail::drive_virtual_time(schedule, end);
@@ -44,15 +42,13 @@ T sync_wait(MADSchedule& schedule, task<T> t) {
 }
 
 namespace detail {
-template <class T, bool Header>
-task<mad::result<typename rpc<T, Header>::value_type>> as_task(rpc<T, Header>& call) {
+template <class T, bool Header> task<mad::result<typename rpc<T, Header>::value_type>> as_task(rpc<T, Header>& call) {
     co_return co_await call;
 }
 } // namespace detail
 
 /// One RPC, synchronously: `auto info = sync_wait(sched, sched.SubnGet<NodeInfo>(path));`
-template <class T, bool Header>
-auto sync_wait(MADSchedule& schedule, rpc<T, Header>&& call) {
+template <class T, bool Header> auto sync_wait(MADSchedule& schedule, rpc<T, Header>&& call) {
     return sync_wait(schedule, detail::as_task(call));
 }
 

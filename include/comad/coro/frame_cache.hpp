@@ -28,7 +28,7 @@ public:
         if constexpr (!COMAD_RECYCLE_FRAMES) return ::operator new(bytes);
         if (size_class >= classes) return ::operator new(bytes);
         block*& head = local().free_[size_class];
-        if (!head) return ::operator new(size_class * granule);
+        if (!head) return ::operator new(size_class* granule);
         block* b = head;
         head = b->next;
         return b;

@@ -11,8 +11,7 @@
 namespace comad::coro {
 
 /// A coroutine that `co_yield`s values of type T and runs only while somebody asks for the next one.
-template <class T>
-class [[nodiscard]] generator {
+template <class T> class [[nodiscard]] generator {
 public:
     struct promise_type : detail::recycled {
         T* current = nullptr;

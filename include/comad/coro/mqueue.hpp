@@ -26,8 +26,8 @@ struct sweep_options {
 
 /// What became of an mqueue.
 struct sweep_report {
-    u64 finished = 0; ///< tasks that ended, failed ones included
-    u64 failed = 0;   ///< of those, tasks that returned an error
+    u64 finished = 0;                   ///< tasks that ended, failed ones included
+    u64 failed = 0;                     ///< of those, tasks that returned an error
     std::vector<mad::mad_error> errors; ///< the first few
     bool stopped = false;               ///< by on_error::stop or cancellation: the sequence was not pulled to its end
 };
@@ -51,16 +51,13 @@ private:
     task_source* newer_ = nullptr;
 };
 
-template <class T>
-struct is_result : std::false_type {};
-template <class T>
-struct is_result<mad::result<T>> : std::true_type {};
+template <class T> struct is_result : std::false_type {};
+template <class T> struct is_result<mad::result<T>> : std::true_type {};
 
 } // namespace detail
 
 /// The awaitable that MADSchedule::mqueue returns; lives in the frame of the task that awaits it.
-template <class T>
-class [[nodiscard]] mqueue_awaiter final : private detail::task_source {
+template <class T> class [[nodiscard]] mqueue_awaiter final : private detail::task_source {
     static_assert(std::is_void_v<T> || detail::is_result<T>::value, "tasks of an mqueue return void or a mad::result");
 
 public:
@@ -71,8 +68,7 @@ public:
     ~mqueue_awaiter() override { leave(); }
 
     bool await_ready() const noexcept { return false; }
-    template <class Awaiting>
-    void await_suspend(std::coroutine_handle<Awaiting> awaiting);
+    template <class Awaiting> void await_suspend(std::coroutine_handle<Awaiting> awaiting);
     sweep_report await_resume() {
         if (exception_) std::rethrow_exception(exception_);
         return std::move(report_);
@@ -100,8 +96,7 @@ private:
     detail::child_frames children_; // last: destroyed first, while the domain still stands
 };
 
-template <class T>
-void mqueue_awaiter<T>::note(detail::promise<T>& child) noexcept {
+template <class T> void mqueue_awaiter<T>::note(detail::promise<T>& child) noexcept {
     ++report_.finished;
     if (child.exception) {
         if (!exception_) exception_ = child.exception;
@@ -116,8 +111,7 @@ void mqueue_awaiter<T>::note(detail::promise<T>& child) noexcept {
     }
 }
 
-template <class T>
-std::coroutine_handle<> mqueue_awaiter<T>::child_done(detail::promise_base& child) noexcept {
+template <class T> std::coroutine_handle<> mqueue_awaiter<T>::child_done(detail::promise_base& child) noexcept {
     note(static_cast<detail::promise<T>&>(child));
     children_.ended(child);
     return exhausted_ && children_.live() == 0 ? awaiting_ : std::noop_coroutine();

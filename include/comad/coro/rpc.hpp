@@ -22,8 +22,7 @@ struct rpc_options {
 };
 
 /// A reply with all that came with it.
-template <class T>
-struct reply {
+template <class T> struct reply {
     T payload;
     iba::MADHeader header;      ///< of the reply; on directed routes the D bit is the highest of its status
     mad::source_address source; ///< where it came from, as the packet says
@@ -38,8 +37,7 @@ public:
     rpc_base& operator=(const rpc_base&) = delete;
 
     bool await_ready() const noexcept { return false; }
-    template <class Awaiting>
-    bool await_suspend(std::coroutine_handle<Awaiting> awaiting) noexcept {
+    template <class Awaiting> bool await_suspend(std::coroutine_handle<Awaiting> awaiting) noexcept {
         awaiting_ = awaiting;
         return submit(awaiting.promise().scope);
     }
@@ -47,8 +45,8 @@ public:
 protected:
     using encode_payload = void (*)(const rpc_base&, u8* data) noexcept;
     using take_reply = void (*)(rpc_base&, const u8* mad) noexcept;
-    rpc_base(MADSchedule&, const mad::rpc_kind&, const mad::any_path&, u32 attributeModifier, rpc_options, encode_payload,
-             take_reply) noexcept;
+    rpc_base(MADSchedule&, const mad::rpc_kind&, const mad::any_path&, u32 attributeModifier, rpc_options,
+             encode_payload, take_reply) noexcept;
     ~rpc_base() override;
 
     bool failed() const noexcept { return failed_; }
@@ -77,8 +75,7 @@ private:
 } // namespace detail
 
 /// One RPC that gives a T, or the T with its header and source (`with_header()`). Awaited once, where it was made.
-template <iba::wire T, bool WithHeader = false>
-class [[nodiscard]] rpc final : public detail::rpc_base {
+template <iba::wire T, bool WithHeader = false> class [[nodiscard]] rpc final : public detail::rpc_base {
 public:
     using value_type = std::conditional_t<WithHeader, reply<T>, T>;
 
@@ -97,7 +94,9 @@ public:
     }
 
 private:
-    static void encode(const rpc_base& self, u8* data) noexcept { iba::encode(static_cast<const rpc&>(self).payload_, data); }
+    static void encode(const rpc_base& self, u8* data) noexcept {
+        iba::encode(static_cast<const rpc&>(self).payload_, data);
+    }
     static void take(rpc_base& self, const u8* mad) noexcept {
         auto& me = static_cast<rpc&>(self);
         iba::decode(me.payload_, mad + mad::payload_offset(iba::MgmtClass{mad[1]}));

@@ -66,16 +66,12 @@ public:
     // ---- tasks --------------------------------------------------------------------------------------------------------
 
     /// Starts `t` at once; `co_await` the job for its result.
-    template <class T>
-    job<T> queue(task<T> t) {
-        return job<T>::start(std::move(t), root_);
-    }
+    template <class T> job<T> queue(task<T> t) { return job<T>::start(std::move(t), root_); }
     /// Runs the tasks that `tasks` yields in parallel, pulling the next one only while the window has room; ends when all
     /// ended. Tasks return void, or a mad::result whose errors the report counts. A generator that yields an empty task
     /// says "nothing to start until something else happened" and is asked again later.
     /// Nesting cannot deadlock: a task that awaits an inner mqueue holds no slot.
-    template <class T>
-    mqueue_awaiter<T> mqueue(generator<task<T>> tasks, sweep_options options = {}) {
+    template <class T> mqueue_awaiter<T> mqueue(generator<task<T>> tasks, sweep_options options = {}) {
         return {*this, std::move(tasks), options};
     }
     /// The outermost cancellation domain.
@@ -106,8 +102,7 @@ public:
 
 private:
     friend class detail::rpc_base;
-    template <class T>
-    friend class mqueue_awaiter;
+    template <class T> friend class mqueue_awaiter;
 
     template <class T, iba::Method M>
     static constexpr mad::rpc_kind kind_of{iba::attribute_of<T>::mgmt_class,
@@ -140,13 +135,11 @@ void mqueue_awaiter<T>::await_suspend(std::coroutine_handle<Awaiting> awaiting) 
     schedule_.add_source(*this);
 }
 
-template <class T>
-void mqueue_awaiter<T>::leave() noexcept {
+template <class T> void mqueue_awaiter<T>::leave() noexcept {
     if (std::exchange(joined_, false)) schedule_.remove_source(*this);
 }
 
-template <class T>
-detail::task_source::pulled mqueue_awaiter<T>::pull() noexcept {
+template <class T> detail::task_source::pulled mqueue_awaiter<T>::pull() noexcept {
     task<T>* next = nullptr;
     if (scope_->cancelled()) {
         report_.stopped = true;

@@ -56,8 +56,7 @@ private:
 struct current_scope {
     scope_state* state = nullptr;
     bool await_ready() const noexcept { return false; }
-    template <class Awaiting>
-    bool await_suspend(std::coroutine_handle<Awaiting> awaiting) noexcept {
+    template <class Awaiting> bool await_suspend(std::coroutine_handle<Awaiting> awaiting) noexcept {
         state = awaiting.promise().scope;
         return false;
     }
@@ -66,8 +65,7 @@ struct current_scope {
 
 /// A started task. `co_await` gives its result (once); destroying an unfinished job destroys the task and withdraws what
 /// it waits for. Must not outlive the scope or schedule that queued it.
-template <class T>
-class [[nodiscard]] job {
+template <class T> class [[nodiscard]] job {
 public:
     job(job&& other) noexcept : frame_(std::exchange(other.frame_, {})) {}
     job& operator=(job&& other) noexcept {
@@ -114,8 +112,7 @@ public:
             child->self.destroy();
         }
     }
-    template <class T>
-    void start(task<T> t, child_owner& owner, scope_state& scope) {
+    template <class T> void start(task<T> t, child_owner& owner, scope_state& scope) {
         std::coroutine_handle<promise<T>> frame = t.release();
         promise_base& p = frame.promise();
         p.owner = &owner;
@@ -154,10 +151,7 @@ public:
     /// Starts a child at once; it runs until it waits for something.
     void spawn(task<void> child) { children_.start(std::move(child), *this, state_); }
     /// Starts a task that is joined by name but is cancelled with this scope.
-    template <class T>
-    job<T> queue(task<T> t) {
-        return job<T>::start(std::move(t), state_);
-    }
+    template <class T> job<T> queue(task<T> t) { return job<T>::start(std::move(t), state_); }
     void cancel() noexcept { state_.cancel(); }
     std::size_t live_children() const noexcept { return children_.live(); }
     scope_state& state() noexcept { return state_; }

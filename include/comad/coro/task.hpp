@@ -30,9 +30,9 @@ protected:
 
 struct promise_base : recycled {
     std::coroutine_handle<> continuation = std::noop_coroutine(); // who awaits the task
-    scope_state* scope = nullptr;                                 // whose cancellation reaches it: inherited from the awaiter
-    child_owner* owner = nullptr;                                 // set for children
-    std::coroutine_handle<> self;                                 // of children: their frame
+    scope_state* scope = nullptr; // whose cancellation reaches it: inherited from the awaiter
+    child_owner* owner = nullptr; // set for children
+    std::coroutine_handle<> self; // of children: their frame
     promise_base* previous_child = nullptr;
     promise_base* next_child = nullptr;
     std::exception_ptr exception;
@@ -54,22 +54,17 @@ struct promise_base : recycled {
     }
 };
 
-template <class T>
-struct promise final : promise_base {
+template <class T> struct promise final : promise_base {
     std::optional<T> value;
     task<T> get_return_object() noexcept;
-    template <class U>
-    void return_value(U&& u) {
-        value.emplace(std::forward<U>(u));
-    }
+    template <class U> void return_value(U&& u) { value.emplace(std::forward<U>(u)); }
     T take() {
         rethrow();
         return std::move(*value);
     }
 };
 
-template <>
-struct promise<void> final : promise_base {
+template <> struct promise<void> final : promise_base {
     task<void> get_return_object() noexcept;
     void return_void() const noexcept {}
     void take() const { rethrow(); }
@@ -100,8 +95,7 @@ private:
 /// A coroutine that gives a T. It starts when it is awaited (or queued), once, and belongs to whoever holds it:
 /// destroying a suspended task destroys its frame, and with it withdraws whatever MAD it waits for.
 /// Parameters are copied into the frame only if they are values: a reference or a span must outlive the task.
-template <class T>
-class [[nodiscard]] task {
+template <class T> class [[nodiscard]] task {
 public:
     using promise_type = detail::promise<T>;
     using value_type = T;
@@ -140,8 +134,7 @@ private:
     std::coroutine_handle<promise_type> frame_;
 };
 
-template <class T>
-task<T> detail::promise<T>::get_return_object() noexcept {
+template <class T> task<T> detail::promise<T>::get_return_object() noexcept {
     return task<T>(std::coroutine_handle<promise<T>>::from_promise(*this));
 }
 inline task<void> detail::promise<void>::get_return_object() noexcept {
