@@ -14,8 +14,8 @@ namespace comad::mad {
 engine::engine(transport& t, engine_options options)
     : transport_(t), window_(std::min(options.max_outstanding, t.limits().max_window)),
       per_destination_(options.per_destination),
-      slot_bits_(static_cast<unsigned>(std::bit_width(window_ ? window_ - 1 : 0))), slots_(window_), deadlines_(window_),
-      destinations_(window_), buckets_(std::bit_ceil(std::size_t{2} * window_), none),
+      slot_bits_(static_cast<unsigned>(std::bit_width(window_ ? window_ - 1 : 0))), slots_(window_),
+      deadlines_(window_), destinations_(window_), buckets_(std::bit_ceil(std::size_t{2} * window_), none),
       max_parked_(std::max<std::size_t>(256, std::size_t{8} * window_)) {
     if (window_ < 1 || window_ > 65536) throw std::invalid_argument("max_outstanding must be between 1 and 65536");
     free_.reserve(window_);
@@ -96,8 +96,8 @@ bool engine::offer(u32 i) noexcept {
     slot& s = slots_[i];
     op& o = *s.owner;
     const int attempts_left = o.attempts <= o.retries ? o.retries + 1 - o.attempts : 0;
-    const send_request request{o.path,          s.mad(),   mad_size, s.mad()[1], s.mad()[2],
-                               o.expects_reply, o.timeout, o.timeout * (attempts_left + 1)};
+    const send_request request{o.path,     s.mad(),         mad_size,  s.mad()[1],
+                               s.mad()[2], o.expects_reply, o.timeout, o.timeout * (attempts_left + 1)};
     const send_result result = transport_.send(request);
     switch (result.state) {
     case send_state::would_block: ++counters_.would_block; return false;

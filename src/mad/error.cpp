@@ -27,7 +27,8 @@ namespace {
 std::string what_happened(const mad_error& e, const std::string& where) {
     switch (e.code) {
     case errc::timed_out: return "timed out to " + where;
-    case errc::status: return fmt::format("got error status {:#x} - {} from {}", e.status, status_text(e.status), where);
+    case errc::status:
+        return fmt::format("got error status {:#x} - {} from {}", e.status, status_text(e.status), where);
     case errc::class_status: return fmt::format("got class specific error {} from {}", e.status >> 8, where);
     case errc::malformed_reply: return "got a malformed reply from " + where;
     case errc::send_failed: return fmt::format("could not be sent to {} ({})", where, std::strerror(e.sys_errno));

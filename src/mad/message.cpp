@@ -48,13 +48,16 @@ u8* write_request(u8* mad, const rpc_kind& kind, const any_path& path, u32 attri
         iba::put<&iba::smp::FormatDirected::MKey>(mad, route.MKey);
         iba::put<&iba::smp::FormatDirected::drSLID>(mad, route.drSLID);
         iba::put<&iba::smp::FormatDirected::drDLID>(mad, route.drDLID);
-        std::memcpy(mad + iba::offset_of<&iba::smp::FormatDirected::initialPath>, route.drPath.data(), route.hopCount + 1u);
+        std::memcpy(mad + iba::offset_of<&iba::smp::FormatDirected::initialPath>, route.drPath.data(),
+                    route.hopCount + 1u);
     }
     return mad + payload_offset(mgmt_class);
 }
 
 u32 low_tid(const u8* mad) noexcept { return iba::load_be<u32>(mad + iba::offset_of<&MADHeader::transactionID> + 4); }
-void set_low_tid(u8* mad, u32 tid) noexcept { iba::store_be<u32>(mad + iba::offset_of<&MADHeader::transactionID> + 4, tid); }
+void set_low_tid(u8* mad, u32 tid) noexcept {
+    iba::store_be<u32>(mad + iba::offset_of<&MADHeader::transactionID> + 4, tid);
+}
 
 match match_reply(const u8* request, std::span<const u8> reply) noexcept {
     if (reply.size() < mad_size) return match::truncated;
@@ -64,12 +67,14 @@ match match_reply(const u8* request, std::span<const u8> reply) noexcept {
     if (iba::get<&MADHeader::baseVersion>(r) != 1) return match::wrong_version;
     if (iba::get<&MADHeader::mgmtClass>(r) != iba::get<&MADHeader::mgmtClass>(request)) return match::wrong_class;
     if (method != response_to(iba::get<&MADHeader::method>(request))) return match::wrong_method;
-    if (iba::get<&MADHeader::attributeID>(r) != iba::get<&MADHeader::attributeID>(request)) return match::wrong_attribute;
+    if (iba::get<&MADHeader::attributeID>(r) != iba::get<&MADHeader::attributeID>(request))
+        return match::wrong_attribute;
     return match::reply;
 }
 
 u16 status_of(const u8* mad) noexcept {
-    if (iba::get<&MADHeader::mgmtClass>(mad) == MgmtClass::SubnDirected) return iba::get<&iba::MADHeaderDirected::status>(mad);
+    if (iba::get<&MADHeader::mgmtClass>(mad) == MgmtClass::SubnDirected)
+        return iba::get<&iba::MADHeaderDirected::status>(mad);
     return iba::get<&MADHeader::status>(mad);
 }
 

@@ -19,20 +19,20 @@ struct engine_options {
 
 /// What happened so far. sent = replied + timed_out + cancelled + lost + those in flight, retries apart.
 struct engine_counters {
-    u64 sent = 0;                ///< operations whose first attempt the transport took; those without reply apart
-    u64 retried = 0;             ///< further attempts
+    u64 sent = 0;    ///< operations whose first attempt the transport took; those without reply apart
+    u64 retried = 0; ///< further attempts
     u64 replied = 0;
-    u64 timed_out = 0;           ///< operations, all of whose attempts expired
-    u64 cancelled = 0;           ///< while in flight
-    u64 lost = 0;                ///< in flight when the transport failed or refused a further attempt
-    u64 unanswered = 0;          ///< operations sent that expect no reply
-    u64 send_failed = 0;         ///< operations whose first attempt the transport refused
-    u64 would_block = 0;         ///< sends that had to be offered again
-    u64 late_replies = 0;        ///< accepted replies to an attempt before the latest; in `replied`
-    u64 stale = 0;               ///< replies for no pending operation: late, doubled or foreign
-    u64 expired_reports = 0;     ///< sends that the transport itself reported as expired
-    u64 mismatched = 0;          ///< our transaction ID, but class, method or attribute of something else
-    u64 malformed = 0;           ///< too short or too long to be a MAD
+    u64 timed_out = 0;       ///< operations, all of whose attempts expired
+    u64 cancelled = 0;       ///< while in flight
+    u64 lost = 0;            ///< in flight when the transport failed or refused a further attempt
+    u64 unanswered = 0;      ///< operations sent that expect no reply
+    u64 send_failed = 0;     ///< operations whose first attempt the transport refused
+    u64 would_block = 0;     ///< sends that had to be offered again
+    u64 late_replies = 0;    ///< accepted replies to an attempt before the latest; in `replied`
+    u64 stale = 0;           ///< replies for no pending operation: late, doubled or foreign
+    u64 expired_reports = 0; ///< sends that the transport itself reported as expired
+    u64 mismatched = 0;      ///< our transaction ID, but class, method or attribute of something else
+    u64 malformed = 0;       ///< too short or too long to be a MAD
 };
 
 class engine {
@@ -85,8 +85,8 @@ private:
         u32 generation = 0;       // of its latest attempt
         u32 destination = none;   // index into destinations_
         u32 previous_blocked = none, next_blocked = none;
-        bool blocked = false;     // its latest attempt still has to be written
-        bool sent = false;        // some attempt was
+        bool blocked = false; // its latest attempt still has to be written
+        bool sent = false;    // some attempt was
         alignas(8) u8 packet[headroom + mad_size];
         u8* mad() noexcept { return packet + headroom; }
     };

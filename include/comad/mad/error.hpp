@@ -19,8 +19,8 @@ namespace comad::mad {
 
 /// Why an operation failed.
 enum class errc : u8 {
-    timed_out,        ///< no reply to any attempt
-    status,           ///< the reply's common status is not zero: busy, redirect, bad version, unsupported, bad attribute (IBA 13.4.7)
+    timed_out, ///< no reply to any attempt
+    status, ///< the reply's common status is not zero: busy, redirect, bad version, unsupported, bad attribute (IBA 13.4.7)
     class_status,     ///< the reply's class-specific status is not zero (SA: IBA 15.2.4)
     malformed_reply,  ///< a reply that is ours but cannot be decoded
     send_failed,      ///< the transport refused the MAD: sys_errno says why
@@ -39,14 +39,14 @@ struct error_detail {
 /// One failed operation. Move-only; small, so that results stay cheap.
 struct mad_error {
     errc code = errc::cancelled;
-    u16 attempts = 0;    ///< how often it was sent
+    u16 attempts = 0;            ///< how often it was sent
     iba::MgmtClass mgmt_class{}; ///< of the request
     u8 class_version = 0;
-    iba::Method method{};        ///< of the request
-    u16 attributeID = 0; ///< of the request
-    u16 status = 0;      ///< of the reply, host order, without the D bit of directed routes
+    iba::Method method{}; ///< of the request
+    u16 attributeID = 0;  ///< of the request
+    u16 status = 0;       ///< of the reply, host order, without the D bit of directed routes
     u32 attributeModifier = 0;
-    int sys_errno = 0;   ///< of send_failed and transport_failed
+    int sys_errno = 0;               ///< of send_failed and transport_failed
     std::string_view method_name;    ///< static storage, as are the names below: `MAD_METHOD_GET`
     std::string_view attribute_name; ///< `SMPPortInfo`
     std::unique_ptr<error_detail> detail;
@@ -62,7 +62,6 @@ struct mad_error {
 std::string to_string(const mad_error& e);
 
 /// A value or the error. Never throws; asking for what is not there terminates.
-template <class T>
-using result = boost::outcome_v2::basic_result<T, mad_error, boost::outcome_v2::policy::terminate>;
+template <class T> using result = boost::outcome_v2::basic_result<T, mad_error, boost::outcome_v2::policy::terminate>;
 
 } // namespace comad::mad

@@ -24,10 +24,10 @@ enum class verdict : u8 {
 
 struct completion {
     verdict what;
-    u16 attempts;                  ///< how often it was sent
-    int error = 0;                 ///< errno of send_failed and transport_failed
-    std::span<const u8> reply{};   ///< of `replied`: the MAD, wire order; valid during the call only
-    source_address source{};       ///< of `replied`
+    u16 attempts;                ///< how often it was sent
+    int error = 0;               ///< errno of send_failed and transport_failed
+    std::span<const u8> reply{}; ///< of `replied`: the MAD, wire order; valid during the call only
+    source_address source{};     ///< of `replied`
 };
 
 /// A doubly linked queue that is threaded through the operations themselves.

@@ -18,21 +18,21 @@ inline constexpr std::size_t mad_size = 256;
 inline constexpr std::size_t headroom = 64;
 
 struct send_request {
-    const any_path* path;        ///< where to; valid during the call
-    u8* mad;                     ///< the MAD; `headroom` writable bytes precede it
-    std::size_t size;            ///< bytes of the MAD
-    u8 mgmt_class;               ///< IBA management class, for the agent
-    u8 class_version;            ///< its class version
-    bool expects_reply;          ///< false: Send, Trap, a reply
-    duration attempt_timeout;    ///< this attempt counts as lost after it
-    duration operation_timeout;  ///< what remains of the whole operation, retries included: a late answer to this
-                                 ///< attempt is wanted so long
+    const any_path* path;       ///< where to; valid during the call
+    u8* mad;                    ///< the MAD; `headroom` writable bytes precede it
+    std::size_t size;           ///< bytes of the MAD
+    u8 mgmt_class;              ///< IBA management class, for the agent
+    u8 class_version;           ///< its class version
+    bool expects_reply;         ///< false: Send, Trap, a reply
+    duration attempt_timeout;   ///< this attempt counts as lost after it
+    duration operation_timeout; ///< what remains of the whole operation, retries included: a late answer to this
+                                ///< attempt is wanted so long
 };
 
 enum class send_state : u8 {
     sent,
     would_block, ///< nothing was written; offer it again when `wants_writable()`'s descriptor is writable, or after a receive
-    failed,      ///< nothing was written and never will be: see `error`
+    failed, ///< nothing was written and never will be: see `error`
 };
 struct send_result {
     send_state state = send_state::sent;
@@ -53,10 +53,10 @@ struct source_address {
 };
 struct received {
     receive_state state = receive_state::would_block;
-    int error = 0;                ///< errno of `failed`
-    u32 status = 0;               ///< 0: a MAD arrived. ETIMEDOUT (110): a send of ours expired; `mad` is at least its MAD header
-    std::span<const u8> mad{};    ///< the bytes, inside the caller's buffer. Any length: the wire is not trusted
-    std::size_t full_size = 0;    ///< bytes of the whole message; larger than `mad` when the buffer was too small
+    int error = 0;  ///< errno of `failed`
+    u32 status = 0; ///< 0: a MAD arrived. ETIMEDOUT (110): a send of ours expired; `mad` is at least its MAD header
+    std::span<const u8> mad{}; ///< the bytes, inside the caller's buffer. Any length: the wire is not trusted
+    std::size_t full_size = 0; ///< bytes of the whole message; larger than `mad` when the buffer was too small
     source_address source{};
 };
 
