@@ -5,7 +5,7 @@ set(COMAD_TEST_LABEL "" CACHE STRING "Build only the test executables with this 
 find_package(Catch2 2.13 REQUIRED)
 include(Catch)
 
-# Catch2's main. Its reporters and parser take half a minute to optimize, which nobody would notice.
+# Catch2's main; optimizing it would take as long again, for nothing.
 add_library(comad_test_main OBJECT main.cpp)
 target_link_libraries(comad_test_main PUBLIC Catch2::Catch2)
 target_compile_options(comad_test_main PRIVATE -O0)
