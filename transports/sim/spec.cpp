@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// spec.cpp - specifications of subnets and simulators, taken apart.
+#include "spec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <stdexcept>
+#include <utility>
+
+namespace comad::transports::sim {
+namespace {
+
+template <class Number> std::optional<Number> parse(std::string_view text) noexcept {
+    Number number{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+constexpr std::array<std::pair<std::string_view, double>, 4> units{{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
+
+} // namespace
+
+spec::spec(std::string_view text) {
+    const auto next_part = [&text] {
+        const auto comma = text.find(',');
+        const auto part = text.substr(0, comma);
+        text.remove_prefix(comma == text.npos ? text.size() : comma + 1);
+        return part;
+    };
+    head_ = next_part();
+    while (!text.empty()) {
+        const auto part = next_part();
+        const auto equals = part.find('=');
+        if (equals == part.npos || equals == 0) fail(fmt::format("'{}' is no option; write it as radix=16", part));
+        entries_.push_back({part.substr(0, equals), part.substr(equals + 1)});
+    }
+}
+
+std::optional<std::string_view> spec::take(std::string_view key) {
+    const auto values = take_all(key);
+    if (values.empty()) return std::nullopt;
+    if (values.size() > 1) fail(fmt::format("{} is given twice; keep one", key));
+    return values.front();
+}
+
+std::vector<std::string_view> spec::take_all(std::string_view key) {
+    known_.push_back(key);
+    std::vector<std::string_view> values;
+    for (entry& e : entries_) {
+        if (e.key != key) continue;
+        e.taken = true;
+        values.push_back(e.value);
+    }
+    return values;
+}
+
+u64 spec::take_number(std::string_view key, u64 otherwise, u64 least, u64 most) {
+    const auto text = take(key);
+    if (!text) return otherwise;
+    const auto number = parse<u64>(*text);
+    if (!number || *number < least || *number > most) {
+        fail(fmt::format("{}={} is out of range; give a number from {} to {}", key, *text, least, most));
+    }
+    return *number;
+}
+
+double spec::take_probability(std::string_view key) {
+    const auto text = take(key);
+    if (!text) return 0;
+    const auto number = parse<double>(*text);
+    if (!number || !(*number >= 0 && *number <= 1)) {
+        fail(fmt::format("{}={} is no probability; give a number from 0 to 1", key, *text));
+    }
+    return *number;
+}
+
+mad::duration spec::take_duration(std::string_view key, mad::duration otherwise) {
+    const auto text = take(key);
+    if (!text) return otherwise;
+    const auto unit_start = std::min(text->find_first_not_of("0123456789."), text->size());
+    const auto number = parse<double>(text->substr(0, unit_start));
+    const auto unit =
+        std::find_if(units.begin(), units.end(), [&](const auto& u) { return u.first == text->substr(unit_start); });
+    constexpr double longest = 3600e9;
+    if (!number || unit == units.end() || *number * unit->second > longest) {
+        fail(fmt::format("{}={} is no time; write it as 10us, with ns, us, ms or s, at most an hour", key, *text));
+    }
+    return mad::duration(static_cast<mad::duration::rep>(*number * unit->second));
+}
+
+std::string_view spec::take_choice(std::string_view key, std::string_view otherwise,
+                                   std::initializer_list<std::string_view> choices) {
+    const auto text = take(key);
+    if (!text) return otherwise;
+    const auto choice = std::find(choices.begin(), choices.end(), *text);
+    if (choice == choices.end()) {
+        fail(fmt::format("{}={} is not known; give one of {}", key, *text, fmt::join(choices, ", ")));
+    }
+    return *choice;
+}
+
+void spec::finish() const {
+    for (const entry& e : entries_) {
+        if (!e.taken) fail(fmt::format("option '{}' is not known; there are {}", e.key, fmt::join(known_, ", ")));
+    }
+}
+
+void spec::fail(std::string_view what) const { throw std::runtime_error(fmt::format("{}: {}", head_, what)); }
+
+} // namespace comad::transports::sim

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// spec.hpp - `head,key=value,...` as users type it, taken apart with errors that say what would be right.
+// Knows no key.
+#pragma once
+#include <comad/iba/types.hpp>
+#include <comad/mad/time.hpp>
+
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace comad::transports::sim {
+
+/// Every take_*() removes a key, so that what is left at finish() is what nobody knows. Values are views of the text
+/// given. Errors: std::runtime_error, one line.
+class spec {
+public:
+    explicit spec(std::string_view text);
+
+    std::string_view head() const noexcept { return head_; }
+
+    std::optional<std::string_view> take(std::string_view key);
+    /// All values of a key that may be repeated.
+    std::vector<std::string_view> take_all(std::string_view key);
+    u64 take_number(std::string_view key, u64 otherwise, u64 least, u64 most);
+    /// 0 to 1.
+    double take_probability(std::string_view key);
+    /// A number and one of the units ns, us, ms, s.
+    mad::duration take_duration(std::string_view key, mad::duration otherwise);
+    std::string_view take_choice(std::string_view key, std::string_view otherwise,
+                                 std::initializer_list<std::string_view> choices);
+
+    /// Throws when a key is left over; the message lists those that were asked for.
+    void finish() const;
+
+    [[noreturn]] void fail(std::string_view what) const;
+
+private:
+    struct entry {
+        std::string_view key, value;
+        bool taken = false;
+    };
+    std::string_view head_;
+    std::vector<entry> entries_;
+    std::vector<std::string_view> known_;
+};
+
+} // namespace comad::transports::sim

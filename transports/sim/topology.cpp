@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// topology.cpp - the graph itself: nodes, cables, names, LIDs.
+#include <comad/transports/sim/topology.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <charconv>
+#include <stdexcept>
+#include <utility>
+
+namespace comad::transports::sim {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, u8>, 5> widths{
+    {{"1x", 1}, {"4x", 2}, {"8x", 4}, {"12x", 8}, {"2x", 16}}};
+// The first name of a code is the one to write.
+constexpr std::array<std::pair<std::string_view, u8>, 9> speeds{
+    {{"SDR", 1}, {"DDR", 2}, {"QDR", 4}, {"FDR", 8}, {"EDR", 16}, {"HDR", 32}, {"NDR", 64}, {"FDR10", 4}, {"XDR", 64}}};
+
+template <class Table> std::optional<u8> code_of(const Table& table, std::string_view text) noexcept {
+    for (const auto& [name, code] : table) {
+        if (name == text) return code;
+    }
+    return std::nullopt;
+}
+template <class Table> std::string_view name_of(const Table& table, u8 code) noexcept {
+    for (const auto& row : table) {
+        if (row.second == code) return row.first;
+    }
+    return "?";
+}
+
+// The bits of the widths are not in their order: 2x came last.
+u8 widest(u8 set) noexcept {
+    for (u8 width : {u8{8}, u8{4}, u8{2}, u8{16}}) {
+        if (set & width) return width;
+    }
+    return set & 1;
+}
+
+} // namespace
+
+std::optional<u8> width_code(std::string_view text) noexcept { return code_of(widths, text); }
+std::optional<u8> speed_code(std::string_view text) noexcept { return code_of(speeds, text); }
+std::string_view width_name(u8 code) noexcept { return name_of(widths, code); }
+std::string_view speed_name(u8 code) noexcept { return name_of(speeds, code); }
+
+link_codes capable_of(link_codes active) noexcept {
+    link_codes all;
+    all.width = active.width | 1;
+    all.speed = static_cast<u8>(active.speed | (active.speed - 1));
+    return all;
+}
+
+u32 topology::add_node(iba::NodeType type, unsigned num_ports, iba::guid nodeGUID, std::string description,
+                       link_codes link) {
+    assert(num_ports >= 1 && num_ports <= max_ports);
+    node n;
+    n.type = type;
+    n.nodeGUID = n.systemImageGUID = nodeGUID;
+    const char letter = type == iba::NodeType::Switch ? 'S' : type == iba::NodeType::CA ? 'H' : 'R';
+    n.id = fmt::format("{}-{:016x}", letter, value(nodeGUID));
+    n.description = std::move(description);
+    n.ports.resize(num_ports + 1);
+    for (unsigned p = 0; p <= num_ports; ++p) {
+        port& x = n.ports[p];
+        x.GUID = n.is_switch() ? nodeGUID : iba::guid{value(nodeGUID) + p};
+        x.enabled = x.supported = link;
+    }
+    // A switch reaches its port 0 without a cable.
+    if (n.is_switch()) n.ports[0].state = iba::PortState::Active;
+    nodes.push_back(std::move(n));
+    return static_cast<u32>(nodes.size() - 1);
+}
+
+bool topology::link(u32 a, unsigned port_a, u32 b, unsigned port_b) noexcept {
+    port& x = nodes[a].ports[port_a];
+    port& y = nodes[b].ports[port_b];
+    assert(port_a != 0 && port_b != 0 && &x != &y && !x.linked() && !y.linked());
+    link_codes best;
+    best.width = widest(x.enabled.width & y.enabled.width);
+    best.speed = std::bit_floor(static_cast<u8>(x.enabled.speed & y.enabled.speed));
+    if (best.width == 0 || best.speed == 0) return false;
+    x.peer_node = b;
+    x.peer_port = static_cast<u8>(port_b);
+    y.peer_node = a;
+    y.peer_port = static_cast<u8>(port_a);
+    x.state = y.state = iba::PortState::Initialize;
+    x.active = y.active = best;
+    return true;
+}
+
+void topology::unlink(u32 a, unsigned port_a) noexcept {
+    port& x = nodes[a].ports[port_a];
+    if (!x.linked()) return;
+    for (port* end : {&nodes[x.peer_node].ports[x.peer_port], &x}) {
+        end->peer_node = nobody;
+        end->peer_port = 0;
+        end->state = iba::PortState::Down;
+        end->active = {};
+    }
+}
+
+std::optional<u32> topology::find(std::string_view name) const {
+    const auto index_if = [&](auto&& matches) -> std::optional<u32> {
+        const auto it = std::find_if(nodes.begin(), nodes.end(), matches);
+        if (it == nodes.end()) return std::nullopt;
+        return static_cast<u32>(it - nodes.begin());
+    };
+    if (const auto by_id = index_if([&](const node& n) { return n.id == name; })) return by_id;
+    if (const auto by_name = index_if([&](const node& n) { return n.description == name; })) return by_name;
+    if (!name.starts_with("0x")) return std::nullopt;
+    u64 number = 0;
+    const auto [end, error] = std::from_chars(name.data() + 2, name.data() + name.size(), number, 16);
+    if (error != std::errc{} || end != name.data() + name.size()) return std::nullopt;
+    const iba::guid wanted{number};
+    return index_if([&](const node& n) {
+        const auto has_it = [&](const port& p) { return p.GUID == wanted; };
+        return n.nodeGUID == wanted || std::any_of(n.ports.begin() + n.first_port(), n.ports.end(), has_it);
+    });
+}
+
+u32 topology::default_node() const noexcept {
+    assert(!nodes.empty());
+    const auto ca = std::find_if(nodes.begin(), nodes.end(), [](const node& n) { return n.type == iba::NodeType::CA; });
+    return ca == nodes.end() ? 0 : static_cast<u32>(ca - nodes.begin());
+}
+
+std::size_t topology::link_count() const noexcept {
+    std::ptrdiff_t ends = 0;
+    for (const node& n : nodes)
+        ends += std::count_if(n.ports.begin(), n.ports.end(), [](auto& p) { return p.linked(); });
+    return static_cast<std::size_t>(ends) / 2;
+}
+
+std::size_t topology::count(iba::NodeType type) const noexcept {
+    return static_cast<std::size_t>(
+        std::count_if(nodes.begin(), nodes.end(), [&](const node& n) { return n.type == type; }));
+}
+
+void bring_up(topology& t) {
+    constexpr unsigned last_unicast = 0xbfff;
+    unsigned next = 1;
+    const auto give_lid = [&](port& p) {
+        if (next > last_unicast) {
+            throw std::runtime_error(fmt::format(
+                "the subnet needs more than the {} unicast LIDs that exist; make it smaller", last_unicast));
+        }
+        p.LID = iba::lid{static_cast<u16>(next++)};
+    };
+    for (node& n : t.nodes) {
+        if (n.is_switch()) give_lid(n.ports[0]);
+        for (unsigned i = 1; i <= n.num_ports(); ++i) {
+            port& p = n.ports[i];
+            if (!p.linked()) continue;
+            p.state = iba::PortState::Active;
+            if (!n.is_switch()) give_lid(p);
+        }
+    }
+    if (t.nodes.empty()) return;
+    const node& manager = t.nodes[t.default_node()];
+    const auto managed =
+        std::find_if(manager.ports.begin(), manager.ports.end(), [](auto& p) { return value(p.LID) != 0; });
+    if (managed != manager.ports.end()) t.sm_lid = managed->LID;
+}
+
+} // namespace comad::transports::sim
