@@ -117,9 +117,7 @@ ibsim_transport::ibsim_transport(const ibsim_options& options) : ibsim_transport
 }
 
 ibsim_transport::ibsim_transport(sockets&& bound) noexcept
-    : control_(std::move(bound.control)),
-      data_(std::move(bound.data)),
-      id_(bound.id) {}
+    : control_(std::move(bound.control)), data_(std::move(bound.data)), id_(bound.id) {}
 
 ibsim_transport::sockets ibsim_transport::bind_sockets(const std::string& sockname) {
     constexpr int tries = 1000;

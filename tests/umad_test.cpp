@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: MIT
+// umad_test.cpp - the umad transport against a socket that plays the kernel. Offsets are those of rdma/ib_user_mad.h,
+// what the kernel does was observed on Linux 6.1 and 6.12.
+#include "catch.hpp"
+#include <comad/transports/umad.hpp>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <poll.h>
+#include <rdma/ib_user_mad.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace comad;
+using namespace std::chrono_literals;
+using transports::umad_options;
+using transports::umad_transport;
+using transports::unique_fd;
+
+namespace {
+
+constexpr u8 class_lid_routed = 0x01, class_directed = 0x81, class_SubnAdm = 0x03, class_Performance = 0x04;
+
+/// The other side of the device: registers agents, and its socket gives one write() per read() and the reverse.
+class fake_kernel {
+public:
+    fake_kernel() {
+        int ends[2];
+        REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
+        device_ = unique_fd(ends[0]);
+        kernel_ = unique_fd(ends[1]);
+    }
+
+    /// The descriptor for the transport, once.
+    unique_fd device() { return std::move(device_); }
+    umad_options options(unsigned max_held = 640) {
+        umad_options o;
+        o.max_held = max_held;
+        o.ioctl = [this](int, unsigned long request, void* argument) { return ioctl(request, argument); };
+        return o;
+    }
+
+    std::vector<u8> written() {
+        std::vector<u8> packet(2048);
+        const ssize_t n = ::read(kernel_.get(), packet.data(), packet.size());
+        REQUIRE(n >= 0);
+        packet.resize(static_cast<std::size_t>(n));
+        return packet;
+    }
+    bool nothing_written() {
+        u8 byte;
+        return ::read(kernel_.get(), &byte, 1) < 0 && errno == EAGAIN;
+    }
+    void deliver(std::span<const u8> packet) {
+        REQUIRE(::write(kernel_.get(), packet.data(), packet.size()) == static_cast<ssize_t>(packet.size()));
+    }
+    void remove() { kernel_.reset(); }
+
+    std::vector<unsigned long> requests;
+    std::vector<std::array<u8, 28>> registrations; ///< struct ib_user_mad_reg_req
+    u32 next_id = 5;
+    int error = 0; ///< errno of the next ioctls, 0: they succeed
+
+private:
+    int ioctl(unsigned long request, void* argument) {
+        requests.push_back(request);
+        if (error) {
+            errno = error;
+            return -1;
+        }
+        if (request == IB_USER_MAD_REGISTER_AGENT) {
+            std::memcpy(argument, &next_id, sizeof next_id);
+            ++next_id;
+            std::memcpy(registrations.emplace_back().data(), argument, 28);
+        }
+        return 0;
+    }
+    unique_fd device_;
+    unique_fd kernel_;
+};
+
+struct request {
+    mad::any_path path = mad::IBDRPath{};
+    u8 mgmt_class = class_directed;
+    u8 class_version = 1;
+    bool expects_reply = true;
+    mad::duration attempt_timeout = 1s;
+    mad::duration operation_timeout = 3s;
+    std::array<u8, mad::headroom + mad::mad_size> bytes = filled();
+
+    static std::array<u8, mad::headroom + mad::mad_size> filled() {
+        std::array<u8, mad::headroom + mad::mad_size> b;
+        for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<u8>(i * 7 + 1);
+        return b;
+    }
+    mad::send_request operator()() {
+        return {&path,           bytes.data() + mad::headroom,
+                mad::mad_size,   mgmt_class,
+                class_version,   expects_reply,
+                attempt_timeout, operation_timeout};
+    }
+};
+
+constexpr auto sent = mad::send_state::sent;
+constexpr auto would_block = mad::send_state::would_block;
+constexpr auto failed = mad::send_state::failed;
+
+template <class T> T host_at(std::span<const u8> packet, std::size_t offset) {
+    T value;
+    REQUIRE(packet.size() >= offset + sizeof value);
+    std::memcpy(&value, packet.data() + offset, sizeof value);
+    return value;
+}
+std::vector<u8> bytes_at(std::span<const u8> packet, std::size_t offset, std::size_t size) {
+    REQUIRE(packet.size() >= offset + size);
+    return {packet.begin() + static_cast<std::ptrdiff_t>(offset),
+            packet.begin() + static_cast<std::ptrdiff_t>(offset + size)};
+}
+u32 timeout_ms(std::span<const u8> packet) { return host_at<u32>(packet, 8); }
+
+/// What the kernel delivers: a header of 64 bytes and `mad_bytes` of a MAD with this method.
+std::vector<u8> delivery(u32 status, u8 method, std::size_t mad_bytes) {
+    std::vector<u8> packet(64 + mad_bytes, 0xab);
+    ib_user_mad_hdr h{};
+    h.id = 5;
+    h.status = status;
+    h.length = status ? 0 : static_cast<u32>(packet.size());
+    h.qpn = htobe32(0x123456);
+    h.lid = htobe16(0x1234);
+    h.sl = 9;
+    h.pkey_index = 3;
+    std::memcpy(packet.data(), &h, sizeof h);
+    if (mad_bytes > 3) packet[64 + 3] = method;
+    return packet;
+}
+constexpr u8 Get = 0x01, GetResp = 0x81, TrapRepress = 0x07;
+std::vector<u8> a_reply() { return delivery(0, GetResp, 256); }
+std::vector<u8> an_expired_send() { return delivery(ETIMEDOUT, Get, 24); }
+
+using packet_buffer = std::array<u8, 1024>;
+
+template <class F> std::string message_of(F&& f) {
+    try {
+        f();
+    } catch (const std::exception& e) {
+        return e.what();
+    }
+    return "nothing was thrown";
+}
+
+} // namespace
+
+TEST_CASE("a directed-route SMP is written behind a header of 64 bytes, in one piece") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    request r;
+    REQUIRE(transport.send(r()).state == sent);
+
+    const std::vector<u8> packet = kernel.written();
+    REQUIRE(packet.size() == 64 + 256);
+    CHECK(host_at<u32>(packet, 0) == 5);                                       // id: the agent
+    CHECK(host_at<u32>(packet, 4) == 0);                                       // status
+    CHECK(host_at<u32>(packet, 8) == 3000);                                    // timeout_ms: of the whole operation
+    CHECK(host_at<u32>(packet, 12) == 0);                                      // retries: ours, not the kernel's
+    CHECK(host_at<u32>(packet, 16) == 256);                                    // length
+    CHECK(bytes_at(packet, 20, 4) == std::vector<u8>{0, 0, 0, 0});             // qpn
+    CHECK(bytes_at(packet, 24, 4) == std::vector<u8>{0x80, 0x01, 0x00, 0x00}); // qkey
+    CHECK(bytes_at(packet, 28, 2) == std::vector<u8>{0xff, 0xff});             // lid
+    CHECK(bytes_at(packet, 30, 34) == std::vector<u8>(34, 0)); // sl, path_bits, grh_present, GRH, pkey_index, reserved
+    CHECK(bytes_at(packet, 64, 256) == bytes_at(request::filled(), mad::headroom, 256));
+    CHECK(kernel.nothing_written());
+}
+
+TEST_CASE("a LID-routed GMP carries LID, SL, path bits, queue pair, Q_Key and P_Key index of its path") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    mad::IBPath path;
+    path.DLID = iba::lid{0x1234};
+    path.SLID = iba::lid{0x0183};
+    path.SL = 5;
+    path.pkey_index = 0x0102;
+    path.dqpn = 0x00abcdef;
+    path.qkey = 0x11223344;
+    request r;
+    r.path = path;
+    r.mgmt_class = class_Performance;
+    REQUIRE(transport.send(r()).state == sent);
+
+    const std::vector<u8> packet = kernel.written();
+    CHECK(bytes_at(packet, 20, 4) == std::vector<u8>{0x00, 0xab, 0xcd, 0xef});
+    CHECK(bytes_at(packet, 24, 4) == std::vector<u8>{0x11, 0x22, 0x33, 0x44});
+    CHECK(bytes_at(packet, 28, 2) == std::vector<u8>{0x12, 0x34});
+    CHECK(packet[30] == 5);
+    CHECK(packet[31] == 3); // the low seven bits of the source LID
+    CHECK(packet[32] == 0); // no GRH
+    CHECK(host_at<u16>(packet, 56) == 0x0102);
+}
+
+TEST_CASE("a LID-routed SMP goes to QP0 whatever its path says") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    mad::IBPath path;
+    path.DLID = iba::lid{7};
+    request r;
+    r.path = path;
+    r.mgmt_class = class_lid_routed;
+    REQUIRE(transport.send(r()).state == sent);
+    const std::vector<u8> packet = kernel.written();
+    CHECK(bytes_at(packet, 20, 4) == std::vector<u8>{0, 0, 0, 0});
+    CHECK(bytes_at(packet, 28, 2) == std::vector<u8>{0, 7});
+}
+
+TEST_CASE("P_Key indices are enabled first, and each class registers one agent when it is first sent") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    REQUIRE(kernel.requests == std::vector<unsigned long>{IB_USER_MAD_ENABLE_PKEY});
+
+    const struct {
+        u8 mgmt_class, class_version, qpn, rmpp_version;
+    } classes[] = {{class_directed, 1, 0, 0},
+                   {class_lid_routed, 1, 0, 0},
+                   {class_SubnAdm, 2, 1, 1},
+                   {class_Performance, 1, 1, 0},
+                   {class_Performance, 2, 1, 0}};
+    for (int round = 0; round < 2; ++round)
+        for (std::size_t i = 0; i < std::size(classes); ++i) {
+            request r;
+            r.mgmt_class = classes[i].mgmt_class;
+            r.class_version = classes[i].class_version;
+            REQUIRE(transport.send(r()).state == sent);
+            CHECK(host_at<u32>(kernel.written(), 0) == 5 + i);
+            if (round == 1) continue;
+            REQUIRE(kernel.registrations.size() == i + 1);
+            const auto& registration = kernel.registrations.back();
+            CHECK(bytes_at(registration, 4, 16) == std::vector<u8>(16, 0)); // method_mask: nothing unsolicited
+            CHECK(registration[20] == classes[i].qpn);
+            CHECK(registration[21] == classes[i].mgmt_class);
+            CHECK(registration[22] == classes[i].class_version);
+            CHECK(bytes_at(registration, 23, 3) == std::vector<u8>{0, 0, 0}); // oui
+            CHECK(registration[26] == classes[i].rmpp_version);
+        }
+    CHECK(kernel.registrations.size() == std::size(classes));
+}
+
+TEST_CASE("a refused registration fails the send, and is tried again by the next") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    request r;
+    kernel.error = EINVAL;
+    const mad::send_result result = transport.send(r());
+    CHECK(result.state == failed);
+    CHECK(result.error == EINVAL);
+    CHECK(kernel.nothing_written());
+    CHECK(transport.held() == 0);
+    kernel.error = 0;
+    CHECK(transport.send(r()).state == sent);
+}
+
+TEST_CASE("a descriptor has 32 agents and not more") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    request r;
+    for (u8 version = 1; version <= 33; ++version) {
+        r.class_version = version;
+        const mad::send_result result = transport.send(r());
+        CHECK(result.state == (version <= 32 ? sent : failed));
+        if (version > 32) CHECK(result.error == ENOMEM);
+    }
+    CHECK(kernel.registrations.size() == 32);
+}
+
+TEST_CASE("the kernel's timeout is rounded up to milliseconds, and 0 means that no reply is expected") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    const auto timeout_for = [&](mad::duration remaining, bool expects_reply) {
+        request r;
+        r.operation_timeout = remaining;
+        r.expects_reply = expects_reply;
+        REQUIRE(transport.send(r()).state == sent);
+        return timeout_ms(kernel.written());
+    };
+    CHECK(timeout_for(20ms, true) == 20);
+    CHECK(timeout_for(20ms + 1ns, true) == 21);
+    CHECK(timeout_for(1ns, true) == 1);
+    CHECK(timeout_for(0ns, true) == 1);
+    CHECK(timeout_for(std::chrono::hours(24 * 365), true) == INT_MAX); // the kernel keeps it in an int
+    CHECK(timeout_for(20ms, false) == 0);
+    CHECK(transport.held() == 5); // the last one is not held
+}
+
+TEST_CASE("the number of requests that the kernel holds is bounded") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options(8));
+    request r;
+    packet_buffer buffer;
+
+    // Up to half of the bound the kernel may hold an attempt as long as its operation lasts, then not beyond the attempt.
+    for (unsigned i = 0; i < 8; ++i) {
+        CHECK(transport.held() == i);
+        REQUIRE(transport.send(r()).state == sent);
+        CHECK(timeout_ms(kernel.written()) == (i < 4 ? 3000u : 1000u));
+    }
+    CHECK(transport.send(r()).state == would_block);
+    CHECK_FALSE(transport.wants_writable()); // the device always claims to be writable
+    CHECK(kernel.nothing_written());
+
+    // What expects no reply is not held and goes on.
+    request one_way;
+    one_way.expects_reply = false;
+    CHECK(transport.send(one_way()).state == sent);
+    kernel.written();
+    CHECK(transport.held() == 8);
+
+    // A request from elsewhere takes nothing back, a reply or an expired send does.
+    kernel.deliver(delivery(0, Get, 256));
+    REQUIRE(transport.receive(buffer).state == mad::receive_state::message);
+    CHECK(transport.held() == 8);
+    for (const auto& message : {a_reply(), an_expired_send(), delivery(0, TrapRepress, 256), delivery(EIO, Get, 256)}) {
+        CHECK(transport.send(r()).state == would_block);
+        kernel.deliver(message);
+        REQUIRE(transport.receive(buffer).state == mad::receive_state::message);
+        CHECK(transport.held() == 7);
+        CHECK(transport.send(r()).state == sent);
+        CHECK(timeout_ms(kernel.written()) == 1000);
+    }
+}
+
+TEST_CASE("replies that nobody asked for do not make the count negative") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options(1));
+    packet_buffer buffer;
+    for (int i = 0; i < 3; ++i) {
+        kernel.deliver(a_reply());
+        REQUIRE(transport.receive(buffer).state == mad::receive_state::message);
+        CHECK(transport.held() == 0);
+    }
+    request r;
+    CHECK(transport.send(r()).state == sent);
+    CHECK(transport.send(r()).state == would_block);
+}
+
+TEST_CASE("a reply is its MAD and where it came from") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    packet_buffer buffer;
+    CHECK(transport.receive(buffer).state == mad::receive_state::would_block);
+
+    const std::vector<u8> packet = a_reply();
+    kernel.deliver(packet);
+    pollfd event{transport.native_handle(), POLLIN, 0};
+    CHECK(::poll(&event, 1, 0) == 1);
+    const mad::received got = transport.receive(buffer);
+    REQUIRE(got.state == mad::receive_state::message);
+    CHECK(got.status == 0);
+    CHECK(std::vector<u8>(got.mad.begin(), got.mad.end()) == bytes_at(packet, 64, 256));
+    CHECK(got.full_size == 256);
+    CHECK(got.source.SLID == iba::lid{0x1234});
+    CHECK(got.source.SL == 9);
+    CHECK(got.source.pkey_index == 3);
+    CHECK(got.source.sqpn == 0x123456);
+    CHECK(transport.receive(buffer).state == mad::receive_state::would_block);
+}
+
+TEST_CASE("an expired send is status 110 and the 24 bytes of its MAD header") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    packet_buffer buffer;
+    const std::vector<u8> packet = an_expired_send();
+    REQUIRE(packet.size() == 88);
+    kernel.deliver(packet);
+    const mad::received got = transport.receive(buffer);
+    REQUIRE(got.state == mad::receive_state::message);
+    CHECK(got.status == 110);
+    CHECK(std::vector<u8>(got.mad.begin(), got.mad.end()) == bytes_at(packet, 64, 24));
+}
+
+TEST_CASE("messages of any length are messages, those shorter than a header are empty and counted") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    packet_buffer buffer;
+    u64 expected_short = 0;
+    for (std::size_t size : {1u, 4u, 63u, 64u, 65u, 68u, 88u, 319u, 320u, 321u, 1024u}) {
+        CAPTURE(size);
+        kernel.deliver(std::vector<u8>(size, 0xff));
+        const mad::received got = transport.receive(buffer);
+        REQUIRE(got.state == mad::receive_state::message);
+        CHECK(got.mad.size() == (size < 64 ? 0 : size - 64));
+        CHECK(got.full_size == got.mad.size());
+        if (size < 64) ++expected_short;
+        CHECK(transport.short_reads() == expected_short);
+    }
+}
+
+TEST_CASE("a message larger than the buffer gives its first segment and its full size") {
+    std::array<u8, 64 + 256> buffer{};
+    ib_user_mad_hdr h{};
+    h.length = 64 + 5000;
+    std::memcpy(buffer.data(), &h, sizeof h);
+    buffer[64] = 0x77;
+    const mad::received got = umad_transport::interpret(buffer, -1, ENOSPC);
+    REQUIRE(got.state == mad::receive_state::message);
+    CHECK(got.mad.size() == 256);
+    CHECK(got.mad[0] == 0x77);
+    CHECK(got.full_size == 5000);
+
+    // A device that says so without having copied anything would say so for ever.
+    const std::array<u8, 64 + 256> untouched{};
+    CHECK(umad_transport::interpret(untouched, -1, ENOSPC).state == mad::receive_state::failed);
+}
+
+TEST_CASE("a device that has gone fails sends and receives") {
+    for (int error : {EIO, ENODEV}) {
+        const mad::received got = umad_transport::interpret(packet_buffer{}, -1, error);
+        CHECK(got.state == mad::receive_state::failed);
+        CHECK(got.error == error);
+    }
+
+    ::signal(SIGPIPE, SIG_IGN); // of the socket only
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    request r;
+    REQUIRE(transport.send(r()).state == sent);
+    kernel.written();
+    kernel.remove();
+    packet_buffer buffer;
+    CHECK(transport.receive(buffer).state == mad::receive_state::failed);
+    const mad::send_result result = transport.send(r());
+    CHECK(result.state == failed);
+    CHECK(result.error == EPIPE);
+}
+
+TEST_CASE("a kernel short of memory is offered the send again only if it holds something that comes back") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    request one_way;
+    one_way.expects_reply = false;
+    mad::send_result result;
+    while (result.state == sent) result = transport.send(one_way()); // until the socket is full
+    CHECK(result.state == failed);
+    CHECK(result.error == EAGAIN);
+
+    kernel.written();
+    request r;
+    REQUIRE(transport.send(r()).state == sent);
+    while ((result = transport.send(one_way())).state == sent) continue;
+    CHECK(result.state == would_block);
+    CHECK_FALSE(transport.wants_writable());
+}
+
+TEST_CASE("a kernel without P_Key indices is refused") {
+    fake_kernel kernel;
+    kernel.error = EINVAL;
+    CHECK_THAT(message_of([&] { umad_transport transport(kernel.device(), kernel.options()); }),
+               Catch::Contains("P_Key"));
+}
+
+namespace {
+
+/// A file in a temporary directory, in place of a device.
+struct temporary_file {
+    std::filesystem::path directory, path;
+    temporary_file() {
+        std::string name = std::filesystem::temp_directory_path() / "comad-umad-XXXXXX";
+        REQUIRE(::mkdtemp(name.data()));
+        directory = name;
+        path = directory / "umad0";
+        std::ofstream(path) << "no device";
+    }
+    ~temporary_file() { std::filesystem::remove_all(directory); }
+};
+
+/// Root may open everything; nobody may not.
+struct without_privileges {
+    uid_t before = ::geteuid();
+    without_privileges() {
+        if (before == 0) REQUIRE(::seteuid(65534) == 0);
+    }
+    ~without_privileges() { (void)!::seteuid(before); }
+};
+
+} // namespace
+
+TEST_CASE("a device that cannot be opened is one line with its name and what to do") {
+    const temporary_file file;
+    const auto message = message_of([&] { umad_transport transport(file.directory / "umad7"); });
+    CHECK_THAT(message, Catch::Contains((file.directory / "umad7").string()) && Catch::Contains("No such file") &&
+                            Catch::Contains("udev"));
+    CHECK(message.find('\n') == std::string::npos);
+
+    std::filesystem::permissions(file.path, std::filesystem::perms::none);
+    std::string denied;
+    {
+        const without_privileges as_nobody;
+        denied = message_of([&] { umad_transport transport(file.path); });
+    }
+    CHECK_THAT(denied, Catch::Contains(file.path.string()) && Catch::Contains("Permission denied") &&
+                           Catch::Contains("run as root") && Catch::Contains("udev rule"));
+    CHECK(denied.find('\n') == std::string::npos);
+}
+
+TEST_CASE("a file that is no MAD device is refused") {
+    const temporary_file file;
+    CHECK_THAT(message_of([&] { umad_transport transport(file.path); }), Catch::Contains("P_Key"));
+}
+
+TEST_CASE("an end port is opened under /dev/infiniband") {
+    transports::end_port port;
+    port.umad = "umad-that-is-not-there";
+    CHECK_THAT(message_of([&] { umad_transport transport(port); }),
+               Catch::Contains("/dev/infiniband/umad-that-is-not-there"));
+}

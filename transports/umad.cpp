@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// umad.cpp - header, agents, timeouts and errors of the kernel's MAD device (Linux, drivers/infiniband/core/user_mad.c).
+#include <comad/transports/umad.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstddef>
+#include <cstring>
+#include <endian.h>
+#include <fcntl.h>
+#include <rdma/ib_user_mad.h>
+#include <stdexcept>
+#include <sys/ioctl.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace comad::transports {
+
+namespace {
+
+using header = ib_user_mad_hdr;
+static_assert(sizeof(header) == 64 && sizeof(header) <= mad::headroom);
+static_assert(offsetof(header, id) == 0 && offsetof(header, status) == 4 && offsetof(header, timeout_ms) == 8);
+static_assert(offsetof(header, retries) == 12 && offsetof(header, length) == 16 && offsetof(header, qpn) == 20);
+static_assert(offsetof(header, qkey) == 24 && offsetof(header, lid) == 28 && offsetof(header, sl) == 30);
+static_assert(offsetof(header, path_bits) == 31 && offsetof(header, grh_present) == 32);
+static_assert(offsetof(header, gid) == 36 && offsetof(header, pkey_index) == 56);
+static_assert(sizeof(ib_user_mad_reg_req) == 28);
+
+constexpr u8 class_SubnAdm = 0x03;
+bool is_smp(u8 mgmt_class) noexcept { return mgmt_class == 0x01 || mgmt_class == 0x81; }
+
+/// As the kernel's ib_response_mad() has it.
+bool is_response(std::span<const u8> mad) noexcept {
+    constexpr u8 response_bit = 0x80, TrapRepress = 0x07;
+    return mad.size() > 3 && ((mad[3] & response_bit) || mad[3] == TrapRepress);
+}
+
+template <class F> ssize_t uninterrupted(F&& call) noexcept {
+    for (;;)
+        if (const ssize_t n = call(); n >= 0 || errno != EINTR) return n;
+}
+
+unique_fd open_device(const std::filesystem::path& path) {
+    unique_fd fd{::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)};
+    if (fd) return fd;
+    const int error = errno;
+    const char* advice = "";
+    if (error == EACCES || error == EPERM)
+        advice = ": run as root, or let a group use it by a udev rule such as "
+                 "KERNEL==\"umad*\", GROUP=\"rdma\", MODE=\"0660\"";
+    else if (error == ENOENT) advice = ": udev makes it; a container needs it passed in";
+    else if (error == ENXIO || error == ENODEV) advice = ": the device has been removed";
+    else if (error == EBUSY) advice = ": somebody else has it open, who does not share it";
+    throw std::runtime_error(
+        fmt::format("cannot open {} ({}){}", path.string(), std::generic_category().message(error), advice));
+}
+
+} // namespace
+
+umad_options::umad_options()
+    : ioctl([](int fd, unsigned long request, void* argument) { return ::ioctl(fd, request, argument); }) {}
+
+umad_transport::umad_transport(const end_port& port, umad_options options)
+    : umad_transport("/dev/infiniband" / std::filesystem::path(port.umad), std::move(options)) {}
+
+umad_transport::umad_transport(const std::filesystem::path& device, umad_options options)
+    : umad_transport(open_device(device), std::move(options)) {}
+
+umad_transport::umad_transport(unique_fd device, umad_options options)
+    : options_(std::move(options)), device_(std::move(device)) {
+    if (options_.ioctl(device_.get(), IB_USER_MAD_ENABLE_PKEY, nullptr) != 0)
+        throw std::system_error(errno, std::generic_category(), "the MAD device does not take P_Key indices");
+}
+
+/// The agent for a class, registered now if it is the first time; null, with errno, if the kernel refuses.
+const umad_transport::agent* umad_transport::agent_for(u8 mgmt_class, u8 class_version) noexcept {
+    const auto known = std::find_if(agents_.begin(), agents_.begin() + agent_count_, [&](const agent& a) {
+        return a.mgmt_class == mgmt_class && a.class_version == class_version;
+    });
+    if (known != agents_.begin() + agent_count_) return &*known;
+
+    if (agent_count_ == agents_.size()) {
+        errno = ENOMEM; // as the kernel itself would say
+        return nullptr;
+    }
+    ib_user_mad_reg_req registration{}; // no methods: no unsolicited MADs
+    registration.qpn = is_smp(mgmt_class) ? 0 : 1;
+    registration.mgmt_class = mgmt_class;
+    registration.mgmt_class_version = class_version;
+    registration.rmpp_version = mgmt_class == class_SubnAdm ? 1 : 0;
+    if (options_.ioctl(device_.get(), IB_USER_MAD_REGISTER_AGENT, &registration) != 0) return nullptr;
+    agent& registered = agents_[agent_count_++];
+    registered = {mgmt_class, class_version, registration.id};
+    return &registered;
+}
+
+u32 umad_transport::kernel_timeout_ms(const mad::send_request& request) const noexcept {
+    if (!request.expects_reply) return 0;
+    const bool roomy = held_ < options_.max_held / 2;
+    const mad::duration wanted = roomy ? request.operation_timeout : request.attempt_timeout;
+    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(wanted).count();
+    return static_cast<u32>(std::clamp<std::int64_t>(ms, 1, INT_MAX)); // 0 would mean that no reply is expected
+}
+
+mad::send_result umad_transport::send(const mad::send_request& request) noexcept {
+    if (request.expects_reply && held_ >= options_.max_held) return {mad::send_state::would_block};
+    const agent* const sender = agent_for(request.mgmt_class, request.class_version);
+    if (!sender) return {mad::send_state::failed, errno};
+
+    const mad::IBPath& path = mad::headers_of(*request.path);
+    header h{};
+    h.id = sender->id;
+    h.timeout_ms = kernel_timeout_ms(request);
+    h.length = static_cast<u32>(request.size);
+    h.qpn = htobe32(is_smp(request.mgmt_class) ? 0 : path.dqpn);
+    h.qkey = htobe32(path.qkey);
+    h.lid = htobe16(value(path.DLID));
+    h.sl = path.SL;
+    // The source LID is the port's own with the path bits in its low LMC bits, of which there are at most seven.
+    h.path_bits = path.SLID == iba::permissive_lid ? 0 : value(path.SLID) & 0x7f;
+    h.pkey_index = path.pkey_index;
+    u8* const packet = request.mad - sizeof h;
+    std::memcpy(packet, &h, sizeof h);
+
+    const std::size_t size = sizeof h + request.size;
+    const ssize_t written = uninterrupted([&] { return ::write(device_.get(), packet, size); });
+    if (written >= 0) {
+        if (request.expects_reply) ++held_;
+        return {};
+    }
+    // Short of memory: better luck once the kernel has given something back, if it is to give anything back.
+    const bool transient = errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS;
+    if (transient && held_ > 0) return {mad::send_state::would_block};
+    return {mad::send_state::failed, errno};
+}
+
+mad::received umad_transport::receive(std::span<u8> buffer) noexcept {
+    std::memset(buffer.data(), 0, sizeof(header)); // interpret() must not find the header of an earlier message
+    const ssize_t bytes = uninterrupted([&] { return ::read(device_.get(), buffer.data(), buffer.size()); });
+    const mad::received r = interpret(buffer, bytes, bytes < 0 ? errno : 0);
+
+    const bool taken = bytes >= 0 && r.state == mad::receive_state::message;
+    if (taken && static_cast<std::size_t>(bytes) < sizeof(header)) ++short_reads_;
+    if (taken && held_ > 0 && (r.status != 0 || is_response(r.mad))) --held_;
+    return r;
+}
+
+mad::received umad_transport::interpret(std::span<const u8> buffer, ssize_t bytes, int error) noexcept {
+    mad::received r;
+    if (bytes < 0 && error == EAGAIN) return r;
+
+    header h{};
+    if (buffer.size() >= sizeof h) std::memcpy(&h, buffer.data(), sizeof h);
+    // ENOSPC: the message is larger than the buffer. Header and first segment were copied, the whole stays queued.
+    const bool too_large = bytes < 0 && error == ENOSPC && h.length > buffer.size();
+    if ((bytes < 0 && !too_large) || bytes == 0) {
+        r.state = mad::receive_state::failed;
+        r.error = bytes < 0 ? error : ENODEV;
+        return r;
+    }
+
+    r.state = mad::receive_state::message;
+    const std::size_t present =
+        too_large ? std::min(buffer.size(), sizeof h + mad::mad_size) : static_cast<std::size_t>(bytes);
+    if (present < sizeof h) return r;
+    r.status = h.status;
+    r.mad = buffer.subspan(sizeof h, present - sizeof h);
+    r.full_size = too_large ? h.length - sizeof h : r.mad.size();
+    r.source.SLID = iba::lid{be16toh(h.lid)};
+    r.source.SL = h.sl;
+    r.source.pkey_index = h.pkey_index;
+    r.source.sqpn = be32toh(h.qpn);
+    return r;
+}
+
+mad::transport_limits umad_transport::limits() const noexcept {
+    // The send queue of a port takes 128 MADs (IB_MAD_QP_SEND_SIZE); more only wait in the kernel.
+    return {.max_window = 128, .smi = true, .kernel_rmpp = true};
+}
+
+} // namespace comad::transports
