@@ -21,7 +21,7 @@ u64 mix(u64 hash, u64 word) noexcept {
 
 u64 destination_key(const any_path& p) noexcept {
     const IBPath& headers = headers_of(p);
-    u64 hash = mix(0x243f6a8885a308d3u, u64{value(headers.DLID)} << 32 | headers.SL);
+    u64 hash = mix(0x243f6a8885a308d3u, value(headers.DLID));
     if (auto* route = directed(p)) {
         hash = mix(hash, u64{value(route->drDLID)} << 16 | route->hopCount);
         for (unsigned at = 1; at <= route->hopCount; at += 8) {
@@ -31,8 +31,6 @@ u64 destination_key(const any_path& p) noexcept {
             if (left < 8) hops &= (u64{1} << left * 8) - 1; // little-endian hosts: bytes past the route do not count
             hash = mix(hash, hops);
         }
-    } else {
-        hash = mix(hash, headers.dqpn);
     }
     return hash ? hash : 1;
 }
