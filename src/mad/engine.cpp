@@ -176,7 +176,7 @@ void engine::on_received(const received& r) noexcept {
     }
     switch (match_reply(slots_[found.slot].mad(), r.mad)) {
     case match::reply: break;
-    case match::truncated: ++counters_.malformed; return;
+    case match::wrong_size: ++counters_.malformed; return;
     default: ++counters_.mismatched; return;
     }
     ++counters_.replied;

@@ -60,7 +60,7 @@ void set_low_tid(u8* mad, u32 tid) noexcept {
 }
 
 match match_reply(const u8* request, std::span<const u8> reply) noexcept {
-    if (reply.size() < mad_size) return match::truncated;
+    if (reply.size() != mad_size) return match::wrong_size;
     const u8* r = reply.data();
     const Method method = iba::get<&MADHeader::method>(r);
     if (!iba::is_response(method)) return match::not_a_response;

@@ -50,7 +50,7 @@ void set_low_tid(u8* mad, u32 tid) noexcept;
 
 /// How a received MAD relates to a request with the same low 32 TID bits (C13-19.1.1; the response bit, method and
 /// attribute are checked too, so that a request that carries our number is never taken for a reply).
-enum class match : u8 { reply, truncated, not_a_response, wrong_version, wrong_class, wrong_method, wrong_attribute };
+enum class match : u8 { reply, wrong_size, not_a_response, wrong_version, wrong_class, wrong_method, wrong_attribute };
 match match_reply(const u8* request, std::span<const u8> reply) noexcept;
 
 /// The 15 or 16 status bits of a reply: directed routes keep their D bit apart (IBA 14.2.1.2). Precondition: 24 bytes.
