@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// subnet.cpp - order and counts of the subnet database.
+#include <comad/discovery/subnet.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace comad::discovery {
+
+std::size_t subnet::link_count() const noexcept {
+    std::size_t ends = 0, loops = 0;
+    for (u32 n = 0; n < nodes.size(); ++n) {
+        for (u8 p = 0; const port& here : nodes[n].ports) {
+            ends += here.peer ? 1 : 0;
+            loops += here.peer == port_ref{n, p++} ? 1 : 0; // a plug that leads back into its own port
+        }
+    }
+    return (ends + loops) / 2;
+}
+
+std::size_t subnet::count(iba::NodeType type) const noexcept {
+    return static_cast<std::size_t>(
+        std::count_if(nodes.begin(), nodes.end(), [&](const node& n) { return n.info.nodeType == type; }));
+}
+
+unsigned subnet::max_hops() const noexcept {
+    unsigned hops = 0;
+    for (const node& n : nodes) hops = std::max<unsigned>(hops, n.route.hopCount);
+    return hops;
+}
+
+std::string name_of(const node& n) {
+    const char letter = n.is_switch() ? 'S' : n.info.nodeType == iba::NodeType::Router ? 'R' : 'H';
+    return fmt::format("{}-{:016x} \"{}\"", letter, value(n.info.nodeGUID), iba::escaped(n.description));
+}
+
+std::string describe(const subnet& s, const problem& p) {
+    const node* n = s.find(p.nodeGUID);
+    if (!n) return p.text;
+    return p.port ? fmt::format("{}[{}]: {}", name_of(*n), p.port, p.text) : fmt::format("{}: {}", name_of(*n), p.text);
+}
+
+namespace {
+
+// Breadth first, by port number. Only switches forward directed routes; from the start every port leads out.
+std::vector<u32> breadth_first(subnet& s) {
+    std::vector<u32> order{0};
+    std::vector<bool> seen(s.nodes.size());
+    seen[0] = true;
+    for (std::size_t next = 0; next < order.size(); ++next) {
+        const u32 here = order[next];
+        if (here != 0 && !s.nodes[here].is_switch()) continue;
+        if (!s.nodes[here].route.can_extend()) continue;
+        for (unsigned p = 1; p < s.nodes[here].ports.size(); ++p) {
+            const port_ref peer = s.nodes[here].ports[p].peer;
+            if (!peer || seen[peer.node]) continue;
+            seen[peer.node] = true;
+            s.nodes[peer.node].route = s.nodes[here].route.extended(static_cast<u8>(p));
+            order.push_back(peer.node);
+        }
+    }
+    const auto reached = static_cast<std::ptrdiff_t>(order.size());
+    for (u32 n = 0; n < s.nodes.size(); ++n) {
+        if (!seen[n]) order.push_back(n);
+    }
+    std::sort(order.begin() + reached, order.end(),
+              [&](u32 a, u32 b) { return s.nodes[a].info.nodeGUID < s.nodes[b].info.nodeGUID; });
+    return order;
+}
+
+} // namespace
+
+void put_in_order(subnet& s) {
+    if (s.nodes.empty()) return;
+    const std::vector<u32> order = breadth_first(s);
+    std::vector<u32> place(order.size());
+    std::vector<node> nodes;
+    nodes.reserve(order.size());
+    for (u32 i = 0; i < order.size(); ++i) {
+        place[order[i]] = i;
+        nodes.push_back(std::move(s.nodes[order[i]]));
+        s.by_guid[nodes.back().info.nodeGUID] = i;
+    }
+    s.nodes = std::move(nodes);
+    for (node& n : s.nodes) {
+        for (port& p : n.ports) {
+            if (p.peer) p.peer.node = place[p.peer.node];
+        }
+    }
+}
+
+} // namespace comad::discovery

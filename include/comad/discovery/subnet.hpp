@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// subnet.hpp - the subnet database: nodes, their ports, the links between them, and what could not be learned.
+// Plain data; knows no schedule and no text form.
+#pragma once
+#include <comad/iba/smp.hpp>
+#include <comad/mad/path.hpp>
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace comad::discovery {
+
+/// One end of a link: a port of a node, by index and number.
+struct port_ref {
+    static constexpr u32 nobody = ~u32{0};
+    u32 node = nobody; ///< index into subnet::nodes
+    u8 port = 0;
+
+    explicit operator bool() const noexcept { return node != nobody; }
+    friend bool operator==(const port_ref&, const port_ref&) = default;
+};
+
+struct port {
+    std::optional<iba::smp::PortInfo> info; ///< as the node answered; nothing if it was not asked or did not answer
+    iba::guid portGUID{};                   ///< of a switch's ports the switch's own
+    port_ref peer;                          ///< the other end of the cable, if it answered
+    bool fdr10 = false;                     ///< Mellanox ExtendedPortInfo says that this QDR link runs at FDR10
+};
+
+struct node {
+    iba::smp::NodeInfo info; ///< as answered first: portGUID and localPortNum are of the port that the route enters by
+    std::string description; ///< NodeDescription as received: any bytes, made safe only where it is printed
+    std::optional<iba::smp::SwitchInfo> switch_info;
+    std::vector<port> ports; ///< [0..numPorts]; [0] only of switches, of other nodes only those that are cabled to us
+    mad::IBDRPath route;     ///< a shortest directed route from the start
+
+    bool is_switch() const noexcept { return info.nodeType == iba::NodeType::Switch; }
+};
+
+/// Why a part of the subnet is missing.
+struct problem {
+    enum class kind : u8 {
+        no_answer,    ///< no reply after all attempts
+        error_reply,  ///< a reply with an error status
+        send_failed,  ///< the request could not be sent
+        too_far,      ///< beyond the longest directed route
+        contradiction, ///< two answers that cannot both be true: a doubled GUID, a port that is cabled twice
+        cancelled,    ///< discovery was ended before it was asked
+    };
+    kind what;
+    iba::guid nodeGUID{}; ///< the node that was asked, or behind whose port the silence is; 0 if unknown
+    u8 port = 0;          ///< its port, where it is about one
+    mad::IBDRPath route;  ///< where the request went
+    std::string text;     ///< what is wrong, without the place: see describe()
+};
+
+/// What discovery found. Nodes are in breadth-first order from the start, by port number: the same for every window.
+struct subnet {
+    std::vector<node> nodes; ///< [0] is where discovery started; empty only if that did not answer
+    u8 start_port = 0;       ///< the local port of nodes[0]; 0 on a switch
+    std::vector<problem> problems;
+    std::unordered_map<iba::guid, u32> by_guid; ///< nodeGUID to index
+
+    bool complete() const noexcept { return problems.empty(); }
+    const node* find(iba::guid nodeGUID) const noexcept {
+        auto found = by_guid.find(nodeGUID);
+        return found == by_guid.end() ? nullptr : &nodes[found->second];
+    }
+    const port& at(port_ref r) const noexcept { return nodes[r.node].ports[r.port]; }
+    /// The port whose LID and state stand for the node at this end of a link: port 0 of a switch, else the port itself.
+    const port& end_port(port_ref r) const noexcept {
+        return nodes[r.node].is_switch() ? nodes[r.node].ports[0] : at(r);
+    }
+    std::size_t link_count() const noexcept;
+    std::size_t count(iba::NodeType) const noexcept;
+    unsigned max_hops() const noexcept; ///< of the longest route
+};
+
+/// `S-0002c90000000001 "spine 1"`: as topology files name a node, with its description, safe for a terminal.
+std::string name_of(const node&);
+/// One line for a user: where the problem is and what it is.
+std::string describe(const subnet&, const problem&);
+
+/// Brings the nodes into breadth-first order from nodes[0] by port number, and gives each a shortest route over the links
+/// that were found. Nodes without a link that leads there come last, by GUID, with the route they have.
+void put_in_order(subnet&);
+
+} // namespace comad::discovery
