@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # tree_check.sh - what holds for every tracked file: sources and scripts name their licence at the top, and no file
-# names a directory of somebody's machine.
+# names a directory of somebody's machine, or one beside the tree.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -16,8 +16,8 @@ for file in $sources; do
 done
 
 # The brackets keep this file from matching itself.
-if tracked | tr '\n' '\0' | xargs -0 grep -nIE '(^|[^[:alnum:]_.])/(wor[k]|hom[e]|roo[t])/'; then
-    echo "the lines above name a directory of one machine"
+if tracked | tr '\n' '\0' | xargs -0 grep -nIE '(^|[^[:alnum:]_.])/(wor[k]|hom[e]|roo[t])/|\.\./share[d]'; then
+    echo "the lines above name a directory outside the tree"
     failed=1
 fi
 exit $failed
