@@ -29,11 +29,10 @@ struct asio_driver::impl {
     ~impl() { device.release(); } // the transport closes it
 
     void turn() {
-        const mad::time_point now = std::chrono::steady_clock::now();
-        schedule.set_now(now);
+        schedule.set_now(std::chrono::steady_clock::now());
         const unsigned expected = std::max(1u, std::min(burst, schedule.in_flight()));
         bool more = !schedule.transport_failed() && schedule.receive(expected) && expected > 1;
-        schedule.on_time(now);
+        schedule.on_time();
         more = schedule.settle() || more;
         if (unfinished == 0) return;
         if (more) post_turn();
@@ -63,6 +62,7 @@ struct asio_driver::impl {
                 });
             }
         }
+        schedule.set_now(std::chrono::steady_clock::now()); // starts the timeouts of what was just sent
         // Re-armed only for an earlier deadline: most deadlines are met, and a late wake-up costs one look.
         const mad::time_point next = schedule.next_deadline();
         if (next >= armed_for) return;

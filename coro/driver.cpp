@@ -17,7 +17,9 @@ namespace {
     throw std::logic_error("a task waits for something that its schedule does not bring");
 }
 
-void wait_for_transport(MADSchedule& schedule, mad::time_point now) {
+void wait_for_transport(MADSchedule& schedule) {
+    const mad::time_point now = std::chrono::steady_clock::now();
+    schedule.set_now(now); // starts the timeouts of what was just sent
     pollfd descriptor{schedule.transport().native_handle(), POLLIN, 0};
     if (schedule.transport().wants_writable()) descriptor.events |= POLLOUT;
     timespec left{};
@@ -36,17 +38,16 @@ void wait_for_transport(MADSchedule& schedule, mad::time_point now) {
 
 void drive_by_poll(MADSchedule& schedule, const until& end) {
     for (;;) {
-        const mad::time_point now = std::chrono::steady_clock::now();
-        schedule.set_now(now);
+        schedule.set_now(std::chrono::steady_clock::now());
         // With one MAD in flight its reply is all there is: asking for more would be a system call for nothing.
         const unsigned expected = std::max(1u, std::min(burst, schedule.in_flight()));
         bool more = !schedule.transport_failed() && schedule.receive(expected) && expected > 1;
-        schedule.on_time(now); // after the replies that are there already
+        schedule.on_time(); // after the replies that are there already
         more = schedule.settle() || more;
         if (end.reached()) return;
         if (more) continue;
         if (schedule.idle()) nothing_to_wait_for();
-        wait_for_transport(schedule, now);
+        wait_for_transport(schedule);
     }
 }
 
@@ -55,10 +56,11 @@ void drive_virtual_time(MADSchedule& schedule, const until& end) {
     transport.set_now(schedule.now());
     for (;;) {
         bool more = schedule.receive(burst);
-        schedule.on_time(schedule.now());
+        schedule.on_time();
         more = schedule.settle() || more;
         if (end.reached()) return;
         if (more) continue;
+        schedule.set_now(schedule.now()); // starts the timeouts of what was just sent
         const mad::time_point next =
             std::min(transport.next_event().value_or(mad::time_point::max()), schedule.next_deadline());
         if (next == mad::time_point::max()) nothing_to_wait_for();

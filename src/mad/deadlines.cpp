@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 namespace comad::mad {
 
@@ -26,18 +27,20 @@ duration deadlines::timeout_of(unsigned list) noexcept {
 
 duration deadlines::rounded(duration timeout) noexcept { return timeout_of(list_of(timeout)); }
 
-void deadlines::arm(u32 slot, time_point now, duration timeout) noexcept {
-    const unsigned index = list_of(timeout);
+void deadlines::append(u32 slot, u16 index) noexcept {
     list& l = lists_[index];
     node& n = nodes_[slot];
-    n.deadline = now + timeout_of(index);
-    n.list = static_cast<u16>(index);
+    n.list = index;
     n.previous = l.tail;
     n.next = no_slot;
     (l.tail == no_slot ? l.head : nodes_[l.tail].next) = slot;
     l.tail = slot;
-    filled_[index / 64] |= u64{1} << index % 64;
-    earliest_ = std::min(earliest_, n.deadline);
+}
+
+void deadlines::arm(u32 slot, duration timeout) noexcept {
+    assert(!armed(slot));
+    nodes_[slot].timeout = static_cast<u16>(list_of(timeout));
+    append(slot, unstarted);
 }
 
 void deadlines::disarm(u32 slot) noexcept {
@@ -46,8 +49,24 @@ void deadlines::disarm(u32 slot) noexcept {
     list& l = lists_[n.list];
     (n.previous == no_slot ? l.head : nodes_[n.previous].next) = n.next;
     (n.next == no_slot ? l.tail : nodes_[n.next].previous) = n.previous;
-    if (l.head == no_slot) filled_[n.list / 64] &= ~(u64{1} << n.list % 64);
+    if (l.head == no_slot && n.list != unstarted) filled_[n.list / 64] &= ~(u64{1} << n.list % 64);
     n.list = no_list;
+}
+
+void deadlines::set_now(time_point now) noexcept {
+    for (u32 slot; (slot = lists_[unstarted].head) != no_slot;) {
+        disarm(slot);
+        node& n = nodes_[slot];
+        n.deadline = now + timeout_of(n.timeout);
+        append(slot, n.timeout);
+        filled_[n.timeout / 64] |= u64{1} << n.timeout % 64;
+        earliest_ = std::min(earliest_, n.deadline);
+    }
+}
+
+time_point deadlines::earliest() const noexcept {
+    assert(lists_[unstarted].head == no_slot && "no time was told since the last timeout was armed");
+    return earliest_;
 }
 
 u32 deadlines::expire(time_point now) noexcept {

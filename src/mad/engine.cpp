@@ -87,7 +87,7 @@ void engine::begin_attempt(u32 i) noexcept {
     if (blocked_head_ != none || !offer(i)) {
         enqueue_blocked(i, false);
         // A transport that never takes it must not hold the operation for ever.
-        deadlines_.arm(i, now_, s.owner->timeout);
+        deadlines_.arm(i, s.owner->timeout);
     }
 }
 
@@ -114,7 +114,7 @@ bool engine::offer(u32 i) noexcept {
     }
     ++(s.sent ? counters_.retried : counters_.sent);
     s.sent = true;
-    deadlines_.arm(i, now_, o.timeout);
+    deadlines_.arm(i, o.timeout);
     return true;
 }
 
@@ -126,7 +126,7 @@ void engine::resume_sends() noexcept {
         if (!offer(i)) {
             --counters_.would_block; // counted when it blocked first
             enqueue_blocked(i, true);
-            deadlines_.arm(i, now_, slots_[i].owner->timeout);
+            deadlines_.arm(i, slots_[i].owner->timeout);
             return;
         }
     }
@@ -199,9 +199,13 @@ void engine::on_report(const received& r) noexcept {
     finish(found.slot, {verdict::send_failed, 0, static_cast<int>(r.status), {}, {}});
 }
 
-void engine::on_time(time_point now) noexcept {
+void engine::set_now(time_point now) noexcept {
     now_ = now;
-    for (u32 i; (i = deadlines_.expire(now)) != deadlines::no_slot;) attempt_expired(i);
+    deadlines_.set_now(now);
+}
+
+void engine::on_time() noexcept {
+    for (u32 i; (i = deadlines_.expire(now_)) != deadlines::no_slot;) attempt_expired(i);
 }
 
 void engine::attempt_expired(u32 i) noexcept {
@@ -213,7 +217,7 @@ void engine::attempt_expired(u32 i) noexcept {
         finish(i, {verdict::timed_out, 0, 0, {}, {}});
     } else if (s.blocked) {
         ++o.attempts;
-        deadlines_.arm(i, now_, o.timeout);
+        deadlines_.arm(i, o.timeout);
     } else {
         begin_attempt(i);
     }

@@ -87,8 +87,9 @@ public:
     mad::transport& transport() noexcept { return transport_; }
     mad::time_point now() const noexcept { return engine_.now(); }
     void set_now(mad::time_point now) noexcept { engine_.set_now(now); }
-    /// Expires what is due at `now`.
-    void on_time(mad::time_point now) noexcept { engine_.on_time(now); }
+    /// Expires what is due at now().
+    void on_time() noexcept { engine_.on_time(); }
+    /// Nothing expires before. Precondition: set_now() since the last RPC was started.
     mad::time_point next_deadline() const noexcept { return engine_.next_deadline(); }
     /// Reads and handles at most `max` messages. True if it stopped at `max`: there may be more.
     bool receive(unsigned max) noexcept;

@@ -52,14 +52,14 @@ public:
     /// Forgets a pending operation without completing it: for the destructor of whoever owns it. Does nothing if not pending.
     void withdraw(op&) noexcept;
 
-    /// The driver's clock. Deadlines count from the latest value.
-    void set_now(time_point now) noexcept { now_ = now; }
+    /// The driver's clock. Attempts are timed from the first value after they were sent: never from one that is past.
+    void set_now(time_point now) noexcept;
     time_point now() const noexcept { return now_; }
 
     /// One result of transport::receive, any state but would_block. May complete operations and thereby run user code.
     void on_received(const received&) noexcept;
-    /// Expires attempts: retries or ends their operations.
-    void on_time(time_point now) noexcept;
+    /// Expires attempts that are due at now(): retries or ends their operations.
+    void on_time() noexcept;
     /// Offers blocked sends again: after a receive, and when the transport became writable.
     void resume_sends() noexcept;
     /// Completes operations that ended outside a receive (refused sends, cancellations), those pending at the call.
@@ -73,7 +73,7 @@ public:
     bool idle() const noexcept { return in_flight() == 0 && waiting_.empty() && ready_.empty(); }
     unsigned in_flight() const noexcept { return window_ - static_cast<unsigned>(free_.size()); }
     unsigned window() const noexcept { return window_; }
-    /// No attempt expires before; time_point::max() if none is in flight.
+    /// No attempt expires before; time_point::max() if none is in flight. Precondition: set_now() since the last send.
     time_point next_deadline() const noexcept { return deadlines_.earliest(); }
     const engine_counters& counters() const noexcept { return counters_; }
 
