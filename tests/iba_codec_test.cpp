@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+// iba_codec_test.cpp - what decode, encode, get, put and compare do with a table that has every kind of row, against a
+// reader and writer that goes bit by bit.
+#include "catch.hpp"
+#include <comad/iba/compare.hpp>
+#include <comad/iba/smp.hpp>
+#include <comad/iba/wire.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace comad;
+using namespace comad::iba;
+
+namespace {
+
+struct pair_of_numbers {
+    u8 small;
+    u16 large;
+};
+
+struct header {
+    u8 kind;
+    u16 number;
+    bool flag;
+};
+
+/// Every kind of row: a header, fields inside a byte and across bytes, an array of three-bit elements that begins inside a
+/// byte, 56 bits, bytes, structures at odd addresses, and a size that is no multiple of four.
+struct everything {
+    header head;
+    std::array<u8, 9> triples;
+    guid id;
+    u64 wide;
+    std::array<u8, 3> block;
+    std::array<pair_of_numbers, 2> pairs;
+    NodeType type;
+    u32 tail;
+};
+
+} // namespace
+
+template <> struct comad::iba::described<pair_of_numbers> : std::true_type {
+    using T = pair_of_numbers;
+    // clang-format off
+    static constexpr auto layout = describe<2>("Pair", "0",
+        field<&T::small, at{0},     4>{"small"},
+        field<&T::large, at{0, 4}, 12>{"large"});
+    // clang-format on
+};
+
+template <> struct comad::iba::described<header> : std::true_type {
+    using T = header;
+    // clang-format off
+    static constexpr auto layout = describe<4>("Header", "0",
+        field<&T::kind,   at{0},     3>{"kind"},
+        field<&T::number, at{0, 3}, 10>{"number"},
+        field<&T::flag,   at{1, 5},  1>{"flag"},
+        reserved<         at{1, 6},  2>{},
+        reserved<         at{2},    16>{});
+    // clang-format on
+};
+
+template <> struct comad::iba::described<everything> : std::true_type {
+    using T = everything;
+    // clang-format off
+    static constexpr auto layout = describe<43>("Everything", "0",
+        inlined<&T::head,  at{0}>{},
+        reserved<          at{4},     5>{},
+        field<&T::triples, at{4, 5}, 27>{"triples"},
+        field<&T::id,      at{8},    64>{"id"},
+        reserved<          at{16},    8>{},
+        field<&T::wide,    at{17},   56>{"wide"},
+        field<&T::block,   at{24},   24>{"block"},
+        field<&T::pairs,   at{27},   32>{"pairs"},
+        field<&T::type,    at{31},    8>{"type", show::name},
+        reserved<          at{32},   64>{},
+        field<&T::tail,    at{40},   24>{"tail"});
+    // clang-format on
+};
+
+namespace {
+
+constexpr unsigned size = wire_size<everything>;
+using bytes = std::array<u8, size>;
+
+/// Writes `width` bits of `value` at bit `off`, one at a time.
+void write_bits(u8* p, unsigned off, unsigned width, u64 value) {
+    for (unsigned i = 0; i < width; ++i) {
+        const u8 mask = static_cast<u8>(0x80 >> (off + i) % 8);
+        const bool is_set = value >> (width - 1 - i) & 1;
+        p[(off + i) / 8] = static_cast<u8>(is_set ? p[(off + i) / 8] | mask : p[(off + i) / 8] & ~mask);
+    }
+}
+
+/// What encode() should write: positions counted by hand from the table.
+bytes expected_bytes(const everything& v) {
+    bytes out{};
+    write_bits(out.data(), 0, 3, v.head.kind);
+    write_bits(out.data(), 3, 10, v.head.number);
+    write_bits(out.data(), 13, 1, v.head.flag);
+    for (unsigned i = 0; i < 9; ++i) write_bits(out.data(), 37 + 3 * i, 3, v.triples[i]);
+    write_bits(out.data(), 64, 64, value(v.id));
+    write_bits(out.data(), 136, 56, v.wide);
+    for (unsigned i = 0; i < 3; ++i) out[24 + i] = v.block[i];
+    for (unsigned i = 0; i < 2; ++i) {
+        write_bits(out.data(), 216 + 16 * i, 4, v.pairs[i].small);
+        write_bits(out.data(), 220 + 16 * i, 12, v.pairs[i].large);
+    }
+    write_bits(out.data(), 248, 8, static_cast<u64>(v.type));
+    write_bits(out.data(), 320, 24, v.tail);
+    return out;
+}
+
+/// Random values in all the bits that the members have, more than fit into their fields.
+everything random_value(std::mt19937_64& random) {
+    everything v{};
+    v.head = {static_cast<u8>(random()), static_cast<u16>(random()), random() % 2 == 1};
+    for (u8& t : v.triples) t = static_cast<u8>(random());
+    v.id = guid{random()};
+    v.wide = random();
+    for (u8& b : v.block) b = static_cast<u8>(random());
+    for (pair_of_numbers& p : v.pairs) p = {static_cast<u8>(random()), static_cast<u16>(random())};
+    v.type = static_cast<NodeType>(random());
+    v.tail = static_cast<u32>(random());
+    return v;
+}
+
+bytes random_bytes(std::mt19937_64& random) {
+    bytes out;
+    for (u8& byte : out) byte = static_cast<u8>(random());
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("encode writes the low bits of each value to its field and zero to reserved bits, and nothing else") {
+    std::mt19937_64 random(1);
+    for (int round = 0; round < 500; ++round) {
+        const everything v = random_value(random);
+        bytes out = random_bytes(random); // what was there before does not matter
+        encode(v, out.data());
+        REQUIRE(out == expected_bytes(v));
+    }
+}
+
+TEST_CASE("decode gives the values that encode to the same bytes") {
+    std::mt19937_64 random(2);
+    for (int round = 0; round < 500; ++round) {
+        const bytes encoded = expected_bytes(random_value(random));
+        const auto v = decode<everything>(encoded);
+        REQUIRE(expected_bytes(v) == encoded);
+        CHECK(v.head.kind < 8);
+        CHECK(v.head.number < 1024);
+        CHECK(v.wide < u64{1} << 56);
+        CHECK(v.tail < 1u << 24);
+    }
+}
+
+TEST_CASE("decode ignores reserved bits") {
+    bytes encoded{};
+    for (unsigned off : {14u, 15u, 16u, 31u, 32u, 36u, 128u, 135u, 256u, 319u}) write_bits(encoded.data(), off, 1, 1);
+    CHECK(expected_bytes(decode<everything>(encoded)) == bytes{});
+}
+
+TEST_CASE("any address will do, and no byte outside the structure is touched") {
+    std::mt19937_64 random(3);
+    for (unsigned shift = 0; shift < 8; ++shift) {
+        const everything v = random_value(random);
+        // Sized exactly, so that AddressSanitizer sees a read or write behind it.
+        const auto memory = std::make_unique<u8[]>(shift + size);
+        std::fill_n(memory.get(), shift, u8{0xee});
+        encode(v, memory.get() + shift);
+        CHECK(std::all_of(memory.get(), memory.get() + shift, [](u8 byte) { return byte == 0xee; }));
+        CHECK(std::memcmp(memory.get() + shift, expected_bytes(v).data(), size) == 0);
+
+        everything back;
+        decode(back, memory.get() + shift);
+        CHECK(expected_bytes(back) == expected_bytes(v));
+        CHECK(get<&everything::tail>(memory.get() + shift) == back.tail);
+    }
+}
+
+TEST_CASE("get reads one member as decode does") {
+    std::mt19937_64 random(4);
+    for (int round = 0; round < 100; ++round) {
+        const bytes raw = random_bytes(random);
+        const auto v = decode<everything>(raw);
+        CHECK(get<&header::kind>(raw.data()) == v.head.kind);
+        CHECK(get<&header::number>(raw.data()) == v.head.number);
+        CHECK(get<&header::flag>(raw.data()) == v.head.flag);
+        CHECK(get<&everything::head>(raw.data()).number == v.head.number);
+        CHECK(get<&everything::triples>(raw.data()) == v.triples);
+        CHECK(get<&everything::id>(raw.data()) == v.id);
+        CHECK(get<&everything::wide>(raw.data()) == v.wide);
+        CHECK(get<&everything::block>(raw.data()) == v.block);
+        CHECK(get<&everything::pairs>(raw.data())[1].large == v.pairs[1].large);
+        CHECK(get<&everything::type>(raw.data()) == v.type);
+        CHECK(get<&everything::tail>(raw.data()) == v.tail);
+    }
+}
+
+TEST_CASE("put changes the bits of its member and no other") {
+    std::mt19937_64 random(5);
+    for (int round = 0; round < 200; ++round) {
+        const bytes before = random_bytes(random);
+        const everything v = random_value(random);
+        const auto check = [&](const auto& put_member, unsigned off, unsigned width, u64 value) {
+            bytes changed = before;
+            put_member(changed.data());
+            bytes expected = before;
+            write_bits(expected.data(), off, width, value);
+            CHECK(changed == expected);
+        };
+        check([&](u8* p) { put<&header::kind>(p, v.head.kind); }, 0, 3, v.head.kind);
+        check([&](u8* p) { put<&header::number>(p, v.head.number); }, 3, 10, v.head.number);
+        check([&](u8* p) { put<&header::flag>(p, v.head.flag); }, 13, 1, v.head.flag);
+        check([&](u8* p) { put<&everything::id>(p, v.id); }, 64, 64, value(v.id));
+        check([&](u8* p) { put<&everything::wide>(p, v.wide); }, 136, 56, v.wide);
+        check([&](u8* p) { put<&everything::type>(p, v.type); }, 248, 8, static_cast<u64>(v.type));
+        check([&](u8* p) { put<&everything::tail>(p, v.tail); }, 320, 24, v.tail);
+
+        u64 triples = 0;
+        for (u8 t : v.triples) triples = triples << 3 | (t & 7u);
+        check([&](u8* p) { put<&everything::triples>(p, v.triples); }, 37, 27, triples);
+        u64 pairs = 0;
+        for (const pair_of_numbers& p : v.pairs) pairs = pairs << 16 | (p.small & 0xfu) << 12 | (p.large & 0xfffu);
+        check([&](u8* p) { put<&everything::pairs>(p, v.pairs); }, 216, 32, pairs);
+    }
+}
+
+TEST_CASE("compare orders structures as memcmp orders their bytes") {
+    std::mt19937_64 random(6);
+    int equal_pairs = 0;
+    for (int round = 0; round < 2000; ++round) {
+        const bytes a = expected_bytes(random_value(random));
+        bytes b = a;
+        // Most pairs differ in one bit, which may be a reserved one.
+        if (round % 4 == 0) b = expected_bytes(random_value(random));
+        else write_bits(b.data(), static_cast<unsigned>(random() % (size * 8)), 1, random());
+        const auto x = decode<everything>(a);
+        const auto y = decode<everything>(b);
+        const int order = std::memcmp(a.data(), expected_bytes(y).data(), size);
+        CHECK((compare(x, y) < 0) == (order < 0));
+        CHECK((compare(x, y) > 0) == (order > 0));
+        CHECK(equal(x, y) == (order == 0));
+        equal_pairs += order == 0;
+    }
+    CHECK(equal_pairs > 100);
+}
+
+TEST_CASE("compare takes of a value only the bits of its field") {
+    smp::PortInfo a;
+    smp::PortInfo b;
+    a.LMC = 0b0001;
+    b.LMC = 0b1001; // three bits are on the wire
+    CHECK(equal(a, b));
+    b.LMC = 0b1010;
+    CHECK((compare(a, b) < 0));
+}
+
+TEST_CASE("differences names the members that differ") {
+    std::mt19937_64 random(7);
+    const everything a = random_value(random);
+    CHECK(differences(a, a).empty());
+
+    everything b = a;
+    b.head.number ^= 1;
+    b.triples[8] ^= 4;
+    b.id = guid{value(a.id) ^ 1};
+    b.block[0] ^= 0x80;
+    b.pairs[1].small ^= 1;
+    b.tail ^= 1u << 24; // not on the wire
+    CHECK(differences(a, b) == std::vector<std::string>{"number", "triples[8]", "id", "block[0]", "pairs[1].small"});
+
+    bytes reserved_bits{};
+    write_bits(reserved_bits.data(), 14, 2, 3);
+    CHECK(differences(info_of<everything>, reserved_bits.data(), bytes{}.data()).empty());
+}
+
+TEST_CASE("tables work in constant expressions") {
+    constexpr auto encoded = [] {
+        smp::PortInfo info;
+        info.LID = lid{0x1234};
+        info.portState = PortState::Active;
+        info.LMC = 0xff;
+        info.clientReregister = true;
+        info.linkRoundTripLatency = 0x00abcdef;
+        auto out = encode(info);
+        put<&smp::PortInfo::linkSpeedExtActive>(out.data(), LinkSpeedExt::NDR);
+        return out;
+    }();
+    STATIC_REQUIRE(encoded[16] == 0x12);
+    STATIC_REQUIRE(encoded[32] == 0x04);
+    STATIC_REQUIRE(encoded[34] == 0x07);
+    STATIC_REQUIRE(encoded[51] == 0x80);
+    STATIC_REQUIRE(encoded[56] == 0x00);
+    STATIC_REQUIRE(encoded[57] == 0xab);
+    STATIC_REQUIRE(encoded[62] == 0x80);
+    STATIC_REQUIRE(get<&smp::PortInfo::LID>(encoded.data()) == lid{0x1234});
+    STATIC_REQUIRE(decode<smp::PortInfo>(encoded).LMC == 7);
+    STATIC_REQUIRE((compare(decode<smp::PortInfo>(encoded), smp::PortInfo{}) > 0));
+    STATIC_REQUIRE(offset_of<&smp::Format::data> == 64);
+    STATIC_REQUIRE(offset_of<&smp::FormatDirected::initialPath> == 128);
+    STATIC_REQUIRE(wire_size<smp::FormatDirected> == 256);
+}
+
+TEST_CASE("rows of an inlined header are rows of the format, without a prefix") {
+    const auto rows = info_of<everything>.rows;
+    REQUIRE(rows.size() == 5 + 10);
+    CHECK(rows[1].name == "number");
+    CHECK(rows[1].off == 3);
+    CHECK(rows[6].name == "triples");
+    CHECK(rows[6].count == 9);
+    CHECK(rows[6].width == 3);
+}
+
+TEST_CASE("a guid is shown as one and a lid as a number, unless the row says otherwise") {
+    CHECK(info_of<everything>.rows[7].how == show::guid);
+    CHECK(info_of<smp::PortInfo>.rows[2].name == "LID");
+    CHECK(info_of<smp::PortInfo>.rows[2].how == show::dec);
+}
+
+TEST_CASE("a new SMP needs only what differs") {
+    const auto routed = encode(smp::Format{});
+    CHECK(routed[0] == 1); // base version, class, class version
+    CHECK(routed[1] == 0x01);
+    CHECK(routed[2] == 1);
+    const auto directed = encode(smp::FormatDirected{});
+    CHECK(directed[1] == 0x81);
+    CHECK(load_be<u32>(directed.data() + 32) == 0xffffffff); // both LIDs permissive
+    CHECK(std::all_of(directed.begin() + 36, directed.end(), [](u8 byte) { return byte == 0; }));
+}
+
+TEST_CASE("the D bit is apart from the 15 bits of status") {
+    auto mad = encode(smp::FormatDirected{});
+    put<&MADHeaderDirected::status>(mad.data(), 0xffff);
+    CHECK_FALSE(get<&MADHeaderDirected::D>(mad.data()));
+    put<&MADHeaderDirected::D>(mad.data(), true);
+    put<&MADHeaderDirected::status>(mad.data(), 0x001c);
+    CHECK(get<&MADHeaderDirected::D>(mad.data()));
+    CHECK(get<&MADHeaderDirected::status>(mad.data()) == 0x1c);
+    CHECK(get<&MADHeader::status>(mad.data()) == 0x801c);
+}
+
+TEST_CASE("load_be and store_be are big-endian at any address") {
+    u8 raw[] = {0xee, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xee};
+    CHECK(load_be<u8>(raw + 1) == 0x01);
+    CHECK(load_be<u16>(raw + 1) == 0x0123);
+    CHECK(load_be<u32>(raw + 1) == 0x01234567);
+    CHECK(load_be<u64>(raw + 1) == 0x0123456789abcdef);
+    store_be<u32>(raw + 3, 0xa0b0c0d0);
+    const u8 expected[] = {0xee, 0x01, 0x23, 0xa0, 0xb0, 0xc0, 0xd0, 0xcd, 0xef, 0xee};
+    CHECK(std::equal(std::begin(raw), std::end(raw), expected));
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// iba_text_test.cpp - names and texts from the network: nothing vanishes, nothing commands a terminal.
+#include "catch.hpp"
+#include <comad/iba/enums.hpp>
+#include <comad/iba/format.hpp>
+#include <comad/iba/smp.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <string_view>
+
+using namespace comad;
+using namespace comad::iba;
+using namespace std::string_literals;
+
+namespace {
+
+smp::NodeDescription description(std::string_view text) {
+    smp::NodeDescription d;
+    std::copy(text.begin(), text.end(), d.nodeString.begin());
+    return d;
+}
+
+} // namespace
+
+TEST_CASE("ordinary descriptions and UTF-8 pass unchanged") {
+    for (std::string_view text : {"", "switch 1", "MT47396 Infiniscale-III Mellanox Technologies", "C:\\node \"7\" '~'",
+                                  "Zürich – 節点", "\xf0\x9f\x96\xa7", "\xc2\xa0", "\xef\xbf\xbd"})
+        CHECK(escaped(text) == text);
+}
+
+TEST_CASE("control characters are escaped") {
+    CHECK(escaped("a\tb\nc\r") == "a\\x09b\\x0ac\\x0d");
+    CHECK(escaped("\x1b[2J\x1b]0;owned\x07") == "\\x1b[2J\\x1b]0;owned\\x07");
+    CHECK(escaped("del\x7f") == "del\\x7f");
+    CHECK(escaped("\0nul"s) == "\\x00nul");
+    CHECK(escaped("\x9b"
+                  "31m") == "\\x9b31m"); // C1 CSI as a byte
+    CHECK(escaped("\xc2\x9b"
+                  "31m") == "\\xc2\\x9b31m"); // and as UTF-8
+    CHECK(escaped("\xc2\x80\xc2\x9f") == "\\xc2\\x80\\xc2\\x9f");
+}
+
+TEST_CASE("characters that reorder or break lines are escaped") {
+    CHECK(escaped("\u202egnp.exe") == "\\xe2\\x80\\xaegnp.exe");
+    CHECK(escaped("\u2066x\u2069") == "\\xe2\\x81\\xa6x\\xe2\\x81\\xa9");
+    CHECK(escaped("\u2028\u2029") == "\\xe2\\x80\\xa8\\xe2\\x80\\xa9");
+}
+
+TEST_CASE("what is no UTF-8 is escaped byte by byte, and text behind it is kept") {
+    CHECK(escaped("\xff"
+                  "a") == "\\xffa");
+    CHECK(escaped("\xc3") == "\\xc3");                            // cut
+    CHECK(escaped("\xe2\x82") == "\\xe2\\x82");                   // cut
+    CHECK(escaped("\xc3(") == "\\xc3(");                          // no continuation
+    CHECK(escaped("\x80") == "\\x80");                            // continuation without start
+    CHECK(escaped("\xc0\xaf") == "\\xc0\\xaf");                   // overlong
+    CHECK(escaped("\xe0\x80\xaf") == "\\xe0\\x80\\xaf");          // overlong
+    CHECK(escaped("\xed\xa0\x80") == "\\xed\\xa0\\x80");          // surrogate
+    CHECK(escaped("\xf4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80"); // above U+10FFFF
+    CHECK(escaped("\xf8\x88\x80\x80\x80") == "\\xf8\\x88\\x80\\x80\\x80");
+    CHECK(escaped("\xe2\x82\xc3\xa4") == "\\xe2\\x82\xc3\xa4"); // cut, then a whole character
+}
+
+TEST_CASE("whatever the bytes, no control byte comes out") {
+    std::mt19937 random(1);
+    for (int round = 0; round < 2000; ++round) {
+        std::string raw(random() % 65, '\0');
+        for (char& c : raw) c = static_cast<char>(random());
+        const std::string out = escaped(raw);
+        CHECK(std::none_of(out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }));
+        CHECK(escaped(out) == out); // valid UTF-8 without controls, or it would change again
+        CHECK_NOTHROW(nlohmann::json::parse(json_quoted(raw)));
+    }
+}
+
+TEST_CASE("a JSON string is what it was, byte for byte if it was UTF-8") {
+    for (const std::string& text : {"plain"s, "quote \" backslash \\"s, "Zürich"s, "\x1b\n\0\x7f"s, "\u202e\u0085"s})
+        CHECK(nlohmann::json::parse(json_quoted(text)).get<std::string>() == text);
+    CHECK(json_quoted("a\x1b"
+                      "b") == "\"a\\u001bb\"");
+    CHECK(json_quoted("\u202e") == "\"\\u202e\"");
+    CHECK(json_quoted("\xff"
+                      "a") == "\"\\u00ffa\""); // no UTF-8
+}
+
+TEST_CASE("a node description ends at the first NUL, or not at all") {
+    CHECK(text(description("")).empty());
+    CHECK(text(description("switch \"A\"")) == "switch \"A\"");
+    CHECK(text(description("host\0rest"s)) == "host");
+    const std::string sixty_three(63, 'x');
+    CHECK(text(description(sixty_three)) == sixty_three);
+    const std::string sixty_four(64, 'y');
+    CHECK(text(description(sixty_four)) == sixty_four);
+}
+
+TEST_CASE("values without a name show their number") {
+    CHECK(name_or_number(NodeType::Switch) == "Switch");
+    CHECK(name_or_number(NodeType{7}) == "?? 7");
+    CHECK(name_or_number(LinkWidth{0}) == "?? 0");
+    CHECK(name_or_number(LinkWidth{16}) == "2x");
+    CHECK(name_or_number(PortPhysicalState{15}) == "?? 15");
+    CHECK(name_or_number(MgmtClass{0x81}) == "SubnDirected");
+    CHECK(name_or_number(Method{0x92}) == "GetTableResp");
+}
+
+TEST_CASE("guid and lid have formats of their own") {
+    CHECK(fmt::format("{}", guid{0x001777fffeb62ca4}) == "0017:77ff:feb6:2ca4");
+    CHECK(fmt::format("{}", guid{}) == "0000:0000:0000:0000");
+    CHECK(fmt::format("[{:>21}]", guid{1}) == "[  0000:0000:0000:0001]");
+    CHECK(fmt::format("{}", lid{49152}) == "49152");
+    CHECK(fmt::format("{:#06x}", lid{0x2a}) == "0x002a");
+}
