@@ -34,12 +34,13 @@ template <class Table> std::string_view name_of(const Table& table, u8 code) noe
     return "?";
 }
 
-// The bits of the widths are not in their order: 2x came last.
-u8 widest(u8 set) noexcept {
-    for (u8 width : {u8{8}, u8{4}, u8{2}, u8{16}}) {
-        if (set & width) return width;
+/// The widest and the fastest of a set, 0 of an empty one.
+link_codes best_of(link_codes set) noexcept {
+    link_codes best{static_cast<u8>(set.width & 1), std::bit_floor(set.speed)};
+    for (u8 width : {u8{16}, u8{2}, u8{4}, u8{8}}) { // the bit of 2x came last
+        if (set.width & width) best.width = width;
     }
-    return set & 1;
+    return best;
 }
 
 } // namespace
@@ -51,7 +52,8 @@ std::string_view speed_name(u8 code) noexcept { return name_of(speeds, code); }
 
 link_codes capable_of(link_codes active) noexcept {
     link_codes all;
-    all.width = active.width | 1;
+    const bool beyond_4x = active.width == 4 || active.width == 8;
+    all.width = static_cast<u8>(active.width | (beyond_4x ? 1 | 2 : 1));
     all.speed = static_cast<u8>(active.speed | (active.speed - 1));
     return all;
 }
@@ -71,8 +73,10 @@ u32 topology::add_node(iba::NodeType type, unsigned num_ports, iba::guid nodeGUI
         x.GUID = n.is_switch() ? nodeGUID : iba::guid{value(nodeGUID) + p};
         x.enabled = x.supported = link;
     }
-    // A switch reaches its port 0 without a cable.
-    if (n.is_switch()) n.ports[0].state = iba::PortState::Active;
+    if (n.is_switch()) { // which reaches its port 0 without a cable
+        n.ports[0].state = iba::PortState::Active;
+        n.ports[0].active = best_of(link);
+    }
     nodes.push_back(std::move(n));
     return static_cast<u32>(nodes.size() - 1);
 }
@@ -81,9 +85,8 @@ bool topology::link(u32 a, unsigned port_a, u32 b, unsigned port_b) noexcept {
     port& x = nodes[a].ports[port_a];
     port& y = nodes[b].ports[port_b];
     assert(port_a != 0 && port_b != 0 && &x != &y && !x.linked() && !y.linked());
-    link_codes best;
-    best.width = widest(x.enabled.width & y.enabled.width);
-    best.speed = std::bit_floor(static_cast<u8>(x.enabled.speed & y.enabled.speed));
+    const link_codes best = best_of(
+        {static_cast<u8>(x.enabled.width & y.enabled.width), static_cast<u8>(x.enabled.speed & y.enabled.speed)});
     if (best.width == 0 || best.speed == 0) return false;
     x.peer_node = b;
     x.peer_port = static_cast<u8>(port_b);

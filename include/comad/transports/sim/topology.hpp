@@ -32,7 +32,8 @@ std::optional<u8> width_code(std::string_view text) noexcept;
 std::optional<u8> speed_code(std::string_view text) noexcept;
 std::string_view width_name(u8 code) noexcept;
 std::string_view speed_name(u8 code) noexcept;
-/// All that a port of this active width and speed usually supports: 1x beside the width, and every slower speed.
+/// All that a port of this active width and speed usually supports: 1x, and 4x if it is wider, beside the width, and
+/// every slower speed.
 link_codes capable_of(link_codes active) noexcept;
 
 struct port {

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// fabric.hpp - a simulated subnet in action: routes SMPs over a topology, answers them as SMAs do, keeps their time and
+// makes things go wrong. Knows no clock, no descriptor and no engine: everything happens in advance().
+#pragma once
+#include <comad/mad/path.hpp>
+#include <comad/mad/time.hpp>
+#include <comad/mad/transport.hpp>
+#include <comad/transports/sim/topology.hpp>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace comad::transports::sim {
+
+class router;
+
+/// How long everything takes.
+struct timing {
+    mad::duration hop_delay{1000};    ///< for every cable on the way, each way
+    mad::duration jitter{0};          ///< up to so much more, each way
+    mad::duration service_time{4000}; ///< an SMA answers one SMP after the other, and each takes so long
+    /// SMPs that a node holds, the one in service included; more are lost. The IBA asks for one (C14-1). 0: any number.
+    unsigned buffer = 0;
+};
+
+/// What goes wrong by chance: probabilities from 0 to 1, drawn for every MAD. The same seed gives the same run.
+struct faults {
+    double request_loss = 0;
+    double reply_loss = 0;
+    double duplicate = 0; ///< a MAD arrives twice, each way
+    double reorder = 0;   ///< a MAD is late by up to reorder_delay, so that others overtake it, each way
+    mad::duration reorder_delay{100'000};
+    double busy = 0;    ///< an SMA answers with status BUSY
+    double garbage = 0; ///< with a reply comes a datagram of 0 to 400 bytes: random ones, or the reply cut short
+    u64 seed = 1;
+};
+
+/// What happens to a subnet at a time. Cables that are cut can be restored; their ports are then Initialize, as after
+/// any training, and no LID leads through them until a subnet manager comes.
+struct change {
+    enum class kind : u8 {
+        cut,     ///< the cable of node's port
+        restore, ///< the cable that was cut there
+        kill,    ///< node's management: it neither answers nor passes directed routes on; its data ports work
+        revive,  ///< it again
+    };
+    kind what;
+    u32 node;
+    unsigned port = 0; ///< either end of the cable
+};
+
+struct node_counters {
+    u64 received = 0;   ///< SMPs that reached it, those that its buffer had no room for included
+    u64 overflowed = 0; ///< of these, those that its buffer had no room for
+    unsigned held = 0;  ///< in service and waiting now
+    unsigned most_held = 0;
+};
+
+struct fabric_counters {
+    u64 sent = 0;                                             ///< MADs that transports sent
+    u64 delivered = 0;                                        ///< messages that transports took
+    u64 undelivered = 0;                                      ///< MADs without a way, or that no agent there takes
+    u64 lost = 0;                                             ///< by chance
+    u64 overflowed = 0;                                       ///< at full buffers
+    u64 duplicated = 0, reordered = 0, busy = 0, garbage = 0; ///< by chance
+};
+
+/// A subnet with time. A MAD crosses all cables of its way at the moment it is sent, and arrives when the delays are over.
+///
+/// SMAs answer NodeInfo, NodeDescription, PortInfo and SwitchInfo. Status 0x04: class version; 0x08: method; 0x0c:
+/// attribute, or method for it; 0x1c: port number. M_Keys are neither asked for nor checked. What a subnet would drop is
+/// dropped: no way, no such port, a base version other than 1, a directed route through a CA, classes other than SMPs.
+/// Not thread-safe. Nothing is allocated once it held as many MADs as it ever will.
+class fabric {
+public:
+    explicit fabric(topology t, const timing& times = {}, const faults& wrong = {});
+    ~fabric();
+    fabric(const fabric&) = delete;
+    fabric& operator=(const fabric&) = delete;
+
+    const topology& graph() const noexcept { return topology_; }
+    mad::time_point now() const noexcept { return now_; }
+
+    /// Now, or when advance() comes to it. Precondition: node and port exist.
+    void apply(const change&);
+    void apply_at(mad::time_point, const change&);
+    /// Of one node, instead of timing's.
+    void set_service_time(u32 node, mad::duration) noexcept;
+
+    const node_counters& counters(u32 node) const noexcept { return nodes_[node].counters; }
+    const fabric_counters& counters() const noexcept { return counters_; }
+    /// The most that any node ever held at once.
+    unsigned most_held() const noexcept;
+
+    // ---- For transports ----
+
+    /// A place to send from and receive at. Throws std::runtime_error when the node has no such port.
+    u32 attach(u32 node, unsigned port);
+    /// Whatever is under way to it is dropped.
+    void detach(u32 endpoint) noexcept;
+    /// Puts 256 bytes on the wire, now.
+    void send(u32 endpoint, const mad::any_path&, const u8* mad) noexcept;
+    /// Time goes on to `now`; it never goes back.
+    void advance(mad::time_point now) noexcept;
+    /// When something will happen next; nothing will while nothing is under way.
+    std::optional<mad::time_point> next_event() const noexcept;
+    bool has_message(u32 endpoint) const noexcept { return endpoints_[endpoint].first != none; }
+    /// The oldest message that has arrived; would_block if there is none.
+    mad::received take(u32 endpoint, std::span<u8> buffer) noexcept;
+
+private:
+    static constexpr u32 none = ~u32{0};
+
+    /// A MAD under way, or garbage: then only its length is kept, and its bytes come from the seed.
+    struct packet {
+        u32 next; // in the list that it is in
+        u32 endpoint;
+        u32 node;         // where it is going
+        u8 port;          // by which it arrives there
+        bool is_directed; // its headers
+        iba::lid DLID;
+        u32 route_begin, route_end; // of a directed route
+        unsigned hops;
+        unsigned size;
+        u64 garbage_seed; // 0: none
+        alignas(8) std::array<u8, mad::mad_size> mad;
+    };
+    enum class stage : u8 { arrival, service, delivery };
+    struct event {
+        mad::time_point when;
+        u64 sequence;
+        u32 packet;
+        stage what;
+        /// For a heap with the earliest on top; events of one time keep their order.
+        bool operator<(const event& other) const noexcept {
+            return when != other.when ? when > other.when : sequence > other.sequence;
+        }
+    };
+    struct node_state {
+        node_counters counters;
+        mad::time_point busy_until{};
+        mad::duration service_time;
+        bool port_state_change = false;
+    };
+    struct attachment {
+        u32 node;
+        u8 port;
+        bool attached;
+        u32 first = none, last = none; // messages that have arrived
+    };
+    struct timed_change {
+        mad::time_point when;
+        change what;
+    };
+    struct cut_cable {
+        u32 a;
+        unsigned port_a;
+        u32 b;
+        unsigned port_b;
+    };
+
+    void cut(u32 node, unsigned port);
+    void restore(u32 node, unsigned port) noexcept;
+    void cable_changed(const cut_cable&) noexcept;
+    void advance_changes(mad::time_point) noexcept;
+    u32 new_packet() noexcept;
+    u32 copy_of(u32 packet) noexcept;
+    void free(u32 packet) noexcept;
+    void happens(mad::time_point, stage, u32 packet) noexcept;
+    void on_arrival(u32 packet) noexcept;
+    void on_service(u32 packet) noexcept;
+    void on_delivery(u32 packet) noexcept;
+    void travel(u32 packet, stage, double loss) noexcept;
+    void add_garbage(u32 reply) noexcept;
+
+    u64 random() noexcept;
+    bool chance(double) noexcept;
+    mad::duration up_to(mad::duration) noexcept;
+
+    topology topology_;
+    timing timing_;
+    faults faults_;
+    u64 random_state_;
+    std::unique_ptr<router> router_;
+    std::vector<node_state> nodes_;
+    std::vector<attachment> endpoints_;
+    std::vector<cut_cable> cut_cables_;
+    std::vector<timed_change> changes_; // latest first
+    std::vector<packet> packets_;
+    u32 free_ = none;
+    std::vector<event> events_; // a heap
+    u64 sequence_ = 0;
+    mad::time_point now_{};
+    fabric_counters counters_;
+};
+
+} // namespace comad::transports::sim

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// transport.hpp - the transport over a simulated subnet, in virtual or in real time, and the text that asks for one.
+// Knows nothing of what the subnet does with MADs: that is the fabric's.
+#pragma once
+#include <comad/mad/transport.hpp>
+#include <comad/transports/sim/fabric.hpp>
+#include <comad/transports/unique_fd.hpp>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace comad::transports::sim {
+
+enum class time_mode : u8 {
+    virtual_, ///< the driver says what time it is; no descriptor
+    real,     ///< delays pass by the clock; a descriptor is readable when something is due
+};
+
+/// A program at one port of a fabric.
+///
+/// In real time it asks the steady clock itself, the one transport that does: delays that nobody counts would not pass.
+/// Its descriptor is a timer that is set to the fabric's next event; no thread is involved. Two in real time on one
+/// fabric must be used by one thread, and real and virtual time do not mix on a fabric.
+///
+/// A MAD whose size is not mad_size is refused with EMSGSIZE; everything else is taken, and dropped as a subnet does.
+class sim_transport final : public mad::transport {
+public:
+    /// `net` must outlive it. Throws std::runtime_error when the node has no such port, std::system_error without a timer.
+    sim_transport(fabric& net, u32 node, unsigned port, time_mode mode);
+    /// At the default node, by the first port that has a cable.
+    sim_transport(fabric& net, time_mode mode);
+    ~sim_transport() override;
+    sim_transport(const sim_transport&) = delete;
+    sim_transport& operator=(const sim_transport&) = delete;
+
+    int native_handle() const noexcept override { return timer_.get(); }
+    mad::send_result send(const mad::send_request&) noexcept override;
+    mad::received receive(std::span<u8> buffer) noexcept override;
+    mad::transport_limits limits() const noexcept override;
+    std::optional<mad::time_point> next_event() const noexcept override;
+    void set_now(mad::time_point) noexcept override;
+
+    u32 node() const noexcept { return node_; }
+    unsigned port() const noexcept { return port_; }
+
+private:
+    void follow_clock() noexcept;
+    void set_timer() noexcept;
+
+    fabric& fabric_;
+    u32 node_;
+    unsigned port_;
+    u32 endpoint_;
+    unique_fd timer_; // none in virtual time
+    std::optional<mad::time_point> timer_set_to_;
+};
+
+/// The port by which a program uses a node: 0 of a switch, else the first one with a cable, else 1.
+unsigned default_port(const node&) noexcept;
+
+/// A fabric of one's own, and a place in it.
+struct simulation {
+    std::unique_ptr<sim::fabric> fabric;
+    std::unique_ptr<sim_transport> transport;
+};
+
+/// Makes what a text asks for: a kind of make_topology() with its keys, or the name of a topology file, then
+///
+///     latency=1us jitter=0us service=4us buffer=0    timing: a cable, more of it, an SMP in an SMA, SMPs a node holds
+///     loss=0 duplicate=0 reorder=0 busy=0 garbage=0  probabilities (loss: each way)
+///     seed=1                                         of chance
+///     at=NODE port=1                                 where the program runs: an id, a description or a GUID as 0x...
+///     dead=NODE                                      a node whose management is dead; may be repeated
+///     sm=1                                           a subnet manager was there: LIDs, links Active
+///     time=real                                      or virtual; unless it is given, `mode`
+///
+/// as in `fattree3,radix=16,latency=10us,loss=0.01`. A comma ends a value, so that no name can contain one.
+/// Errors: std::runtime_error, one line that says what and what to do.
+simulation make_sim(std::string_view specification, time_mode mode = time_mode::real);
+
+} // namespace comad::transports::sim

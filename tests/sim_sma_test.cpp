@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: MIT
+// sim_sma_test.cpp - the simulator's routes and its SMAs' answers, by the IBA and beside a real ibsim.
+#include "catch.hpp"
+#include "ibsim_server.hpp"
+#include "sim_client.hpp"
+#include <comad/transports/ibsim.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <poll.h>
+#include <set>
+#include <sstream>
+#include <string>
+
+using namespace comad;
+using namespace comad::transports::sim;
+using iba::smp::NodeDescription;
+using iba::smp::NodeInfo;
+using iba::smp::PortInfo;
+using iba::smp::SwitchInfo;
+namespace smp_id = iba::smp::attribute_id;
+using directed_header = iba::MADHeaderDirected;
+using iba::smp::FormatDirected;
+
+namespace {
+
+simulation make(std::string_view specification) { return make_sim(specification, time_mode::virtual_); }
+
+u8 return_port(const smp_bytes& reply, unsigned hop) {
+    return reply[iba::offset_of<&FormatDirected::returnPath> + hop];
+}
+
+/// What SubnGet gives that is not an attribute: its status, or nothing without a reply.
+std::optional<u16> status_of(mad::transport& t, const mad::any_path& path, const smp_bytes& request) {
+    const auto reply = ask(t, path, request);
+    if (!reply) return std::nullopt;
+    return mad::status_of(reply->data());
+}
+
+/// A route to every node, shortest first.
+std::vector<mad::IBDRPath> routes_to_all(const topology& t, u32 start) {
+    std::vector<mad::IBDRPath> routes{mad::IBDRPath{}};
+    std::set<u32> seen{start};
+    std::deque<std::pair<u32, mad::IBDRPath>> todo{{start, mad::IBDRPath{}}};
+    for (; !todo.empty(); todo.pop_front()) {
+        const auto [at, path] = todo.front();
+        const node& n = t.nodes[at];
+        if (!n.is_switch() && path.hopCount != 0) continue;
+        for (unsigned p = 1; p <= n.num_ports(); ++p) {
+            if (!n.ports[p].linked() || !seen.insert(n.ports[p].peer_node).second) continue;
+            todo.emplace_back(n.ports[p].peer_node, path.extended(static_cast<u8>(p)));
+            routes.push_back(todo.back().second);
+        }
+    }
+    return routes;
+}
+
+/// Asks a real ibsim. Nothing when it gives the MAD back as expired, which is how it drops.
+std::optional<smp_bytes> ask_ibsim(transports::ibsim_transport& t, const mad::any_path& path,
+                                   const smp_bytes& request) {
+    REQUIRE(send_to(t, path, request).state == mad::send_state::sent);
+    pollfd descriptor{t.native_handle(), POLLIN, 0};
+    REQUIRE(::poll(&descriptor, 1, 30'000) == 1);
+    std::array<u8, 1024> buffer{};
+    const mad::received r = t.receive(buffer);
+    REQUIRE(r.state == mad::receive_state::message);
+    if (r.status != 0) return std::nullopt;
+    REQUIRE(r.mad.size() == mad::mad_size);
+    smp_bytes reply;
+    std::copy(r.mad.begin(), r.mad.end(), reply.begin());
+    return reply;
+}
+
+} // namespace
+
+TEST_CASE("NodeInfo says by which port the SMP came in") {
+    const auto s = make("fattree2,radix=4");
+    const topology& t = s.fabric->graph();
+    const auto self = get<NodeInfo>(*s.transport, route({}));
+    REQUIRE(self);
+    CHECK(self->nodeType == iba::NodeType::CA);
+    CHECK(self->numPorts == 1);
+    CHECK(self->localPortNum == 1);
+    CHECK(self->nodeGUID == t.nodes[0].nodeGUID);
+    CHECK(self->portGUID == t.nodes[0].ports[1].GUID);
+    CHECK(self->portGUID != self->nodeGUID);
+    CHECK(self->vendorID == 0x2c9);
+
+    // h-0001 is at port 1 of its leaf; the leaf's port 3 leads to the first spine, whose port 2 leads to the next leaf.
+    const auto leaf = get<NodeInfo>(*s.transport, route({1}));
+    REQUIRE(leaf);
+    CHECK(leaf->nodeType == iba::NodeType::Switch);
+    CHECK(leaf->numPorts == 4);
+    CHECK(leaf->localPortNum == 1);
+    CHECK(leaf->portGUID == leaf->nodeGUID);
+    CHECK(get<NodeInfo>(*s.transport, route({1, 3}))->localPortNum == 1);
+    CHECK(get<NodeInfo>(*s.transport, route({1, 3, 2}))->localPortNum == 3);
+    CHECK(get<NodeInfo>(*s.transport, route({1, 3, 2}))->nodeGUID != leaf->nodeGUID);
+    // There and back again.
+    CHECK(get<NodeInfo>(*s.transport, route({1, 3, 1}))->nodeGUID == leaf->nodeGUID);
+    CHECK(get<NodeInfo>(*s.transport, route({1, 3, 1}))->localPortNum == 3);
+    CHECK(get<NodeInfo>(*s.transport, route({1, 1}))->nodeGUID == self->nodeGUID);
+}
+
+TEST_CASE("a reply to a directed route has its return path, its D bit, hop pointer 0 and the request's own bytes") {
+    const auto s = make("fattree2,radix=4");
+    const auto path = route({1, 4, 3, 2});
+    smp_bytes request = get_request(smp_id::NodeInfo, path, 0x12345678);
+    iba::put<&directed_header::transactionID>(request.data(), 0x0123'4567'89ab'cdef);
+    const auto reply = ask(*s.transport, path, request);
+    REQUIRE(reply);
+    const u8* r = reply->data();
+    CHECK(iba::get<&directed_header::D>(r));
+    CHECK(iba::get<&directed_header::status>(r) == 0);
+    CHECK(iba::get<&directed_header::hopPointer>(r) == 0);
+    CHECK(iba::get<&directed_header::hopCount>(r) == 4);
+    CHECK(iba::get<&directed_header::method>(r) == iba::Method::GetResp);
+    CHECK(iba::get<&directed_header::transactionID>(r) == 0x0123'4567'89ab'cdef);
+    CHECK(iba::get<&directed_header::attributeModifier>(r) == 0x12345678);
+    // Into the leaf by 1, the second spine by 1, the third leaf by 4, its second host by 1.
+    CHECK(return_port(*reply, 1) == 1);
+    CHECK(return_port(*reply, 2) == 1);
+    CHECK(return_port(*reply, 3) == 4);
+    CHECK(return_port(*reply, 4) == 1);
+    const auto initial = iba::offset_of<&FormatDirected::initialPath>;
+    CHECK(std::equal(request.begin() + initial, request.begin() + initial + 64, reply->begin() + initial));
+}
+
+TEST_CASE("a directed route that a subnet cannot follow is dropped") {
+    auto s = make("fattree2,radix=4");
+    auto& t = *s.transport;
+    CHECK(get<NodeInfo>(t, route({1, 2})));
+    CHECK_FALSE(get<NodeInfo>(t, route({1, 2, 1}))); // through a CA
+    CHECK_FALSE(get<NodeInfo>(t, route({1, 5})));    // the switch has four ports
+    CHECK_FALSE(get<NodeInfo>(t, route({1, 255})));
+    CHECK_FALSE(get<NodeInfo>(t, route({1, 0}))); // port 0 leads nowhere
+    CHECK_FALSE(get<NodeInfo>(t, route({2})));    // our CA has one port
+    s.fabric->apply({change::kind::cut, *s.fabric->graph().find("leaf-0001"), 2});
+    CHECK_FALSE(get<NodeInfo>(t, route({1, 2}))); // no cable any more
+    CHECK(get<NodeInfo>(t, route({1, 3})));
+    CHECK(s.fabric->counters().undelivered == 6);
+
+    const auto path = route({1, 3});
+    smp_bytes request = get_request(smp_id::NodeInfo, path);
+    SECTION("it must begin at its first hop") {
+        iba::put<&directed_header::hopPointer>(request.data(), 1);
+        CHECK_FALSE(ask(t, path, request));
+    }
+    SECTION("it must be outbound") {
+        iba::put<&directed_header::D>(request.data(), true);
+        CHECK_FALSE(ask(t, path, request));
+    }
+    SECTION("a route of ports alone has permissive LIDs at both ends") {
+        iba::put<&FormatDirected::drSLID>(request.data(), iba::lid{1});
+        CHECK_FALSE(ask(t, path, request));
+    }
+    SECTION("as it is it arrives") { CHECK(ask(t, path, request)); }
+}
+
+TEST_CASE("a directed route has at most 63 hops") {
+    const auto s = make("line,switches=70,hosts=1");
+    std::vector<u8> ports{1};
+    ports.resize(62, 1); // from host 1, each switch's port 1 leads on
+    ports.push_back(3);  // to the 62nd switch's host
+    const mad::IBDRPath longest(ports);
+    REQUIRE(longest.hopCount == 63);
+    const auto description = get<NodeDescription>(*s.transport, longest);
+    REQUIRE(description);
+    CHECK(text(*description) == "h-0062 HCA-1");
+
+    smp_bytes request = get_request(smp_id::NodeInfo, longest);
+    iba::put<&directed_header::hopCount>(request.data(), 64);
+    CHECK_FALSE(ask(*s.transport, longest, request));
+}
+
+TEST_CASE("PortInfo of port 0 is a switch's own port, and a CA's port of arrival") {
+    const auto s = make("fattree2,radix=4,sm=1");
+    auto& t = *s.transport;
+    const auto leaf = *s.fabric->graph().find("leaf-0001");
+
+    const auto own = get<PortInfo>(t, route({1}), 0);
+    REQUIRE(own);
+    CHECK(own->LID == s.fabric->graph().nodes[leaf].ports[0].LID);
+    CHECK(own->localPortNum == 1); // where the SMP came in
+    CHECK(own->portState == iba::PortState::Active);
+    CHECK(own->GIDPrefix == 0xfe80'0000'0000'0000);
+    CHECK((own->capabilityMask & 0x4000) != 0);
+
+    const auto uplink = get<PortInfo>(t, route({1}), 3);
+    REQUIRE(uplink);
+    CHECK(uplink->LID == iba::lid{0});
+    CHECK(uplink->capabilityMask == 0);
+    CHECK(uplink->portState == iba::PortState::Active);
+    CHECK(uplink->portPhysicalState == iba::PortPhysicalState::LinkUp);
+    CHECK(uplink->linkWidthActive == iba::LinkWidth::w4x);
+    CHECK(uplink->linkSpeedExtActive == iba::LinkSpeedExt::EDR);
+    CHECK(uplink->linkSpeedActive == iba::LinkSpeed::QDR);
+
+    const auto arrival = get<PortInfo>(t, route({1, 2}), 0);
+    REQUIRE(arrival);
+    CHECK(arrival == get<PortInfo>(t, route({1, 2}), 1));
+    CHECK(arrival->LID == iba::lid{2});
+    CHECK(arrival->masterSMLID == iba::lid{1});
+    CHECK(arrival->localPortNum == 1);
+    CHECK((arrival->capabilityMask & 2) == 0);
+    CHECK((get<PortInfo>(t, route({}), 0)->capabilityMask & 2) != 0); // the subnet manager is here
+    // The highest modifier bit only asks for extended speeds.
+    CHECK(get<PortInfo>(t, route({1}), 0x80000003) == uplink);
+}
+
+TEST_CASE("base port 0 has no LID mask, enhanced port 0 has") {
+    std::istringstream in("Switch 4 \"S1\" # \"one\" base port 0 lid 4 lmc 2\n[1] \"S2\"[1]\n\n"
+                          "Switch 4 \"S2\" # \"two\" enhanced port 0 lid 8 lmc 2\n");
+    fabric net(read_topology(in, "text"));
+    sim_transport t(net, time_mode::virtual_);
+    CHECK(t.port() == 0);
+    CHECK(get<SwitchInfo>(t, route({}))->enhancedPort0 == false);
+    CHECK(get<PortInfo>(t, route({}), 0)->LMC == 0);
+    CHECK(get<SwitchInfo>(t, route({1}))->enhancedPort0 == true);
+    CHECK(get<PortInfo>(t, route({1}), 0)->LMC == 2);
+    CHECK(get<NodeInfo>(t, route({}))->localPortNum == 0);
+    for (unsigned lid : {8u, 11u}) CHECK(get<NodeInfo>(t, to_lid(lid))->nodeGUID == net.graph().nodes[1].nodeGUID);
+    CHECK_FALSE(get<NodeInfo>(t, to_lid(12)));
+}
+
+TEST_CASE("what an SMA cannot answer gives the status that the IBA has for it") {
+    const auto s = make("fattree2,radix=4");
+    auto& t = *s.transport;
+    const mad::any_path leaf = route({1}), host = route({1, 2});
+    const auto changed = [](smp_bytes bytes, auto change) {
+        change(bytes.data());
+        return bytes;
+    };
+    CHECK(status_of(t, leaf, get_request(smp_id::PortInfo, leaf, 4)) == 0);
+    CHECK(status_of(t, leaf, get_request(smp_id::PortInfo, leaf, 5)) == 0x1c);
+    CHECK(status_of(t, leaf, get_request(smp_id::PortInfo, leaf, 0x103)) == 0x1c);
+    CHECK(status_of(t, host, get_request(smp_id::PortInfo, host, 2)) == 0x1c);
+    CHECK(status_of(t, leaf, get_request(smp_id::SwitchInfo, leaf)) == 0);
+    CHECK(status_of(t, host, get_request(smp_id::SwitchInfo, host)) == 0x0c);
+    CHECK(status_of(t, leaf, get_request(smp_id::MlnxExtPortInfo, leaf, 1)) == 0x0c);
+    CHECK(status_of(t, leaf, get_request(0x7777, leaf)) == 0x0c);
+
+    const smp_bytes good = get_request(smp_id::NodeInfo, leaf);
+    using header = iba::MADHeader;
+    CHECK(status_of(t, leaf, changed(good, [](u8* m) { iba::put<&header::method>(m, iba::Method::Set); })) == 0x0c);
+    CHECK(status_of(t, leaf, changed(good, [](u8* m) { iba::put<&header::method>(m, iba::Method::GetTable); })) ==
+          0x08);
+    CHECK(status_of(t, leaf, changed(good, [](u8* m) { iba::put<&header::method>(m, iba::Method{0x7f}); })) == 0x08);
+    CHECK(status_of(t, leaf, changed(good, [](u8* m) { iba::put<&header::classVersion>(m, 2); })) == 0x04);
+
+    // And to these there is no reply at all.
+    CHECK_FALSE(ask(t, leaf, changed(good, [](u8* m) { iba::put<&header::baseVersion>(m, 2); })));
+    CHECK_FALSE(ask(t, leaf, changed(good, [](u8* m) { iba::put<&header::method>(m, iba::Method::GetResp); })));
+    CHECK_FALSE(ask(t, leaf, changed(good, [](u8* m) { iba::put<&header::method>(m, iba::Method::TrapRepress); })));
+    CHECK_FALSE(
+        ask(t, leaf, changed(good, [](u8* m) { iba::put<&header::mgmtClass>(m, iba::MgmtClass::Performance); })));
+
+    const auto error = ask(t, leaf, get_request(smp_id::PortInfo, leaf, 5));
+    REQUIRE(error);
+    CHECK(iba::get<&directed_header::D>(error->data()));
+}
+
+TEST_CASE("before a subnet manager there are no LIDs and links are Initialize; after it, LIDs lead everywhere") {
+    const auto before = make("torus,x=3,y=3,hosts=2");
+    CHECK(get<PortInfo>(*before.transport, route({}), 0)->portState == iba::PortState::Initialize);
+    CHECK(get<PortInfo>(*before.transport, route({}), 0)->LID == iba::lid{0});
+    CHECK(get<SwitchInfo>(*before.transport, route({1}))->portStateChange);
+    for (unsigned lid = 0; lid < 40; ++lid) CHECK_FALSE(get<NodeInfo>(*before.transport, to_lid(lid)));
+
+    const auto after = make("torus,x=3,y=3,hosts=2,sm=1,at=h-0007 HCA-1");
+    const topology& t = after.fabric->graph();
+    CHECK_FALSE(get<SwitchInfo>(*after.transport, route({1}))->portStateChange);
+    for (const node& n : t.nodes) {
+        const port& end = n.ports[n.first_port()];
+        const auto info = get<NodeInfo>(*after.transport, to_lid(value(end.LID)));
+        REQUIRE(info);
+        CHECK(info->nodeGUID == n.nodeGUID);
+        // By the port of arrival the way goes back.
+        if (n.is_switch()) CHECK(n.ports[info->localPortNum].linked());
+        const smp_bytes request = get_request(smp_id::PortInfo, to_lid(value(end.LID)), 0);
+        const auto reply = ask(*after.transport, to_lid(value(end.LID)), request);
+        CHECK(iba::get<&iba::MADHeader::status>(reply->data()) == 0); // no D bit here
+        CHECK(attribute<PortInfo>(*reply).LID == end.LID);
+    }
+    CHECK_FALSE(get<NodeInfo>(*after.transport, to_lid(static_cast<unsigned>(t.nodes.size()) + 1)));
+    CHECK_FALSE(get<NodeInfo>(*after.transport, to_lid(0)));
+    CHECK(get<NodeInfo>(*after.transport, to_lid(0xffff))->nodeGUID == t.nodes[6].nodeGUID); // permissive: here
+}
+
+TEST_CASE("LIDs do not lead through cables that were cut, nor through links that are not Active again") {
+    const auto s = make("ring,switches=4,hosts=1,sm=1");
+    auto& t = *s.transport;
+    const topology& g = s.fabric->graph();
+    const u32 first = *g.find("sw-0001");
+    const mad::any_path across = to_lid(value(g.nodes[*g.find("h-0003 HCA-1")].ports[1].LID));
+    CHECK(get<NodeInfo>(t, across));
+    s.fabric->apply({change::kind::cut, first, 1});
+    CHECK(get<NodeInfo>(t, across)); // the other way round
+    s.fabric->apply({change::kind::cut, first, 2});
+    CHECK_FALSE(get<NodeInfo>(t, across));
+    CHECK(get<PortInfo>(t, route({1}), 1)->portState == iba::PortState::Down);
+    CHECK(get<PortInfo>(t, route({1}), 1)->portPhysicalState == iba::PortPhysicalState::Polling);
+    CHECK(get<SwitchInfo>(t, route({1}))->portStateChange);
+
+    s.fabric->apply({change::kind::restore, first, 1});
+    CHECK(get<PortInfo>(t, route({1}), 1)->portState == iba::PortState::Initialize);
+    CHECK(get<NodeInfo>(t, route({1, 1})));
+    CHECK_FALSE(get<NodeInfo>(t, across));
+}
+
+TEST_CASE("a route may have parts by LID before and behind its ports") {
+    const auto s = make("line,switches=5,hosts=1,sm=1");
+    const topology& g = s.fabric->graph();
+    const auto lid_of = [&](std::string_view name) {
+        const node& n = g.nodes[*g.find(name)];
+        return n.ports[n.first_port()].LID;
+    };
+    mad::IBDRPath path = route({1, 3}); // from the third switch to the fourth, and down to its host
+    path.DLID = lid_of("sw-0003");
+    path.drSLID = lid_of("h-0001 HCA-1");
+    const auto there = ask(*s.transport, path, get_request(smp_id::NodeDescription, path));
+    REQUIRE(there);
+    CHECK(text(attribute<NodeDescription>(*there)) == "h-0004 HCA-1");
+    CHECK(return_port(*there, 1) == 2);
+    CHECK(return_port(*there, 2) == 1);
+
+    // Out by one port, then by LID to the far end.
+    mad::IBDRPath behind = route({1});
+    behind.drDLID = lid_of("h-0005 HCA-1");
+    const auto far = ask(*s.transport, behind, get_request(smp_id::NodeDescription, behind));
+    REQUIRE(far);
+    CHECK(text(attribute<NodeDescription>(*far)) == "h-0005 HCA-1");
+
+    // The reply must know where to go after the ports.
+    path.drSLID = iba::permissive_lid;
+    CHECK_FALSE(ask(*s.transport, path, get_request(smp_id::NodeDescription, path)));
+    path.drSLID = lid_of("h-0002 HCA-1");
+    CHECK_FALSE(ask(*s.transport, path, get_request(smp_id::NodeDescription, path)));
+}
+
+TEST_CASE("long descriptions are cut to what the attribute holds") {
+    topology t = make_topology("single");
+    t.nodes[1].description = std::string(70, 'x');
+    fabric net(std::move(t));
+    sim_transport transport(net, time_mode::virtual_);
+    CHECK(text(*get<NodeDescription>(transport, route({1}))) == std::string(64, 'x'));
+}
+
+TEST_CASE("where ibsim and the IBA agree, every answer is ibsim's") {
+    const auto* specification = GENERATE("fattree2,radix=6", "torus,x=3,y=3,speed=QDR,width=12x", "single,speed=DDR",
+                                         "line,switches=3,hosts=2,speed=FDR");
+    const bool managed = GENERATE(false, true);
+    INFO(specification);
+    topology t = make_topology(specification);
+    t.nodes.back().enhanced_port0 = t.nodes.back().is_switch();
+    if (managed) {
+        bring_up(t);
+        // ibsim reads the LIDs, but leaves the links to a subnet manager of its own.
+        for (node& n : t.nodes) {
+            for (port& p : n.ports) {
+                if (p.linked()) p.state = iba::PortState::Initialize;
+            }
+        }
+    }
+    std::ostringstream file;
+    write_topology(file, t);
+    const ibsim_server server(file.str());
+    transports::ibsim_options options;
+    options.sockname = server.sockname();
+    options.node.clear(); // the first, as ours
+    transports::ibsim_transport theirs(options);
+    fabric net(std::move(t));
+    sim_transport ours(net, time_mode::virtual_);
+
+    unsigned compared = 0;
+    const auto both = [&](const mad::any_path& path, const smp_bytes& request) {
+        const auto a = ask(ours, path, request), b = ask_ibsim(theirs, path, request);
+        REQUIRE(a.has_value() == b.has_value());
+        if (!a) return std::pair{smp_bytes{}, smp_bytes{}};
+        ++compared;
+        CHECK(mad::status_of(a->data()) == mad::status_of(b->data()));
+        CHECK(iba::get<&directed_header::D>(a->data()) == iba::get<&directed_header::D>(b->data()));
+        CHECK(iba::get<&directed_header::method>(a->data()) == iba::get<&directed_header::method>(b->data()));
+        CHECK(iba::get<&directed_header::hopPointer>(a->data()) == iba::get<&directed_header::hopPointer>(b->data()));
+        CHECK(iba::get<&directed_header::hopCount>(a->data()) == iba::get<&directed_header::hopCount>(b->data()));
+        for (unsigned hop = 1; hop <= iba::get<&directed_header::hopCount>(a->data()); ++hop) {
+            CHECK(return_port(*a, hop) == return_port(*b, hop));
+        }
+        return std::pair{*a, *b};
+    };
+    const auto routes = routes_to_all(net.graph(), ours.node());
+    REQUIRE(routes.size() == net.graph().nodes.size());
+    for (const auto& path : routes) {
+        INFO(mad::to_string(path));
+        const auto [description_a, description_b] = both(path, get_request(smp_id::NodeDescription, path));
+        CHECK(attribute<NodeDescription>(description_a) == attribute<NodeDescription>(description_b));
+
+        auto [info_a, info_b] = both(path, get_request(smp_id::NodeInfo, path));
+        auto node_a = attribute<NodeInfo>(info_a), node_b = attribute<NodeInfo>(info_b);
+        node_a.partitionCap = node_b.partitionCap = 0; // a size and a revision of ibsim's own
+        node_a.revision = node_b.revision = 0;
+        CHECK(node_a == node_b);
+
+        const auto [switch_a, switch_b] = both(path, get_request(smp_id::SwitchInfo, path));
+        if (node_a.nodeType == iba::NodeType::Switch) {
+            CHECK(attribute<SwitchInfo>(switch_a).enhancedPort0 == attribute<SwitchInfo>(switch_b).enhancedPort0);
+        }
+        for (u32 number = 0; number <= node_a.numPorts + 1u; ++number) {
+            const auto [port_a, port_b] = both(path, get_request(smp_id::PortInfo, path, number));
+            if (number > node_a.numPorts) continue; // both refused it alike
+            const auto a = attribute<PortInfo>(port_a), b = attribute<PortInfo>(port_b);
+            INFO("port " << number);
+            CHECK(a.portState == b.portState);
+            CHECK(a.portPhysicalState == b.portPhysicalState);
+            CHECK(a.LID == b.LID);
+            CHECK(a.LMC == b.LMC);
+            // In a switch ibsim's is always 0, where the IBA has the port of arrival.
+            if (node_a.nodeType != iba::NodeType::Switch) CHECK(a.localPortNum == b.localPortNum);
+            if (a.portState == iba::PortState::Down || (number == 0 && node_a.nodeType == iba::NodeType::Switch))
+                continue;
+            CHECK(a.linkWidthActive == b.linkWidthActive);
+            CHECK(a.linkWidthEnabled == b.linkWidthEnabled);
+            CHECK(a.linkSpeedActive == b.linkSpeedActive);
+            CHECK(a.linkSpeedEnabled == b.linkSpeedEnabled);
+            CHECK(a.linkSpeedExtActive == b.linkSpeedExtActive);
+            CHECK(a.linkSpeedExtEnabled == b.linkSpeedExtEnabled);
+        }
+    }
+    CHECK(compared > 3 * routes.size());
+    // Neither answers where there is no way.
+    for (const auto& path : {route({1, 99}), route({1, 1, 1, 1})}) both(path, get_request(smp_id::NodeInfo, path));
+    // And a Set of what cannot be set is refused by both, with statuses of their own.
+    const auto path = route({1});
+    smp_bytes set = get_request(smp_id::NodeInfo, path);
+    iba::put<&iba::MADHeader::method>(set.data(), iba::Method::Set);
+    const auto a = ask(ours, path, set), b = ask_ibsim(theirs, path, set);
+    REQUIRE((a && b));
+    CHECK(mad::status_of(a->data()) != 0);
+    CHECK(mad::status_of(b->data()) != 0);
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+// fabric.cpp - events of a simulated subnet: a request arrives, is served, its reply is delivered.
+#include "router.hpp"
+#include "sma.hpp"
+#include <comad/iba/mad_header.hpp>
+#include <comad/transports/sim/fabric.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+namespace comad::transports::sim {
+namespace {
+
+using header = iba::MADHeader;
+
+constexpr unsigned most_garbage = 400; // bytes: more than a MAD, more than a receive buffer
+
+/// SplitMix64 (Steele, Lea, Flood 2014): one word of state, and the same numbers everywhere.
+u64 split_mix(u64& state) noexcept {
+    u64 z = state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+} // namespace
+
+fabric::fabric(topology t, const timing& times, const faults& wrong)
+    : topology_(std::move(t)), timing_(times), faults_(wrong), random_state_(wrong.seed),
+      router_(std::make_unique<router>(topology_)), nodes_(topology_.nodes.size()) {
+    for (node_state& n : nodes_) {
+        n.service_time = times.service_time;
+        n.port_state_change = value(topology_.sm_lid) == 0; // its ports came up, and nobody took notice
+    }
+}
+
+fabric::~fabric() = default;
+
+// ---- Changes ----
+
+void fabric::apply(const change& c) {
+    switch (c.what) {
+    case change::kind::cut: cut(c.node, c.port); break;
+    case change::kind::restore: restore(c.node, c.port); break;
+    case change::kind::kill: router_->set_mute(c.node, true); break;
+    case change::kind::revive: router_->set_mute(c.node, false); break;
+    }
+}
+
+void fabric::cut(u32 node, unsigned port) {
+    const auto& end = topology_.nodes[node].ports[port];
+    if (!end.linked()) return;
+    const cut_cable cable{node, port, end.peer_node, end.peer_port};
+    cut_cables_.push_back(cable);
+    topology_.unlink(node, port);
+    cable_changed(cable);
+}
+
+void fabric::restore(u32 node, unsigned port) noexcept {
+    const auto found = std::find_if(cut_cables_.begin(), cut_cables_.end(), [&](const cut_cable& c) {
+        return (c.a == node && c.port_a == port) || (c.b == node && c.port_b == port);
+    });
+    if (found == cut_cables_.end()) return;
+    const cut_cable cable = *found;
+    cut_cables_.erase(found);
+    topology_.link(cable.a, cable.port_a, cable.b, cable.port_b);
+    cable_changed(cable);
+}
+
+void fabric::cable_changed(const cut_cable& cable) noexcept {
+    nodes_[cable.a].port_state_change = nodes_[cable.b].port_state_change = true;
+    router_->topology_changed();
+}
+
+void fabric::apply_at(mad::time_point when, const change& c) {
+    const auto later = [](mad::time_point t, const timed_change& x) { return t >= x.when; };
+    changes_.insert(std::upper_bound(changes_.begin(), changes_.end(), when, later), {when, c});
+}
+
+void fabric::advance_changes(mad::time_point now) noexcept {
+    while (!changes_.empty() && changes_.back().when <= now) {
+        apply(changes_.back().what);
+        changes_.pop_back();
+    }
+}
+
+void fabric::set_service_time(u32 node, mad::duration time) noexcept { nodes_[node].service_time = time; }
+
+unsigned fabric::most_held() const noexcept {
+    unsigned most = 0;
+    for (const node_state& n : nodes_) most = std::max(most, n.counters.most_held);
+    return most;
+}
+
+// ---- Endpoints ----
+
+u32 fabric::attach(u32 node, unsigned port) {
+    const auto& n = topology_.nodes[node];
+    if (port < n.first_port() || port > (n.is_switch() ? 0 : n.num_ports())) {
+        throw std::runtime_error(
+            fmt::format("'{}' has no port {} to attach to; {}", n.description, port,
+                        n.is_switch() ? "of a switch it is port 0" : fmt::format("give 1 to {}", n.num_ports())));
+    }
+    endpoints_.push_back({node, static_cast<u8>(port), true});
+    return static_cast<u32>(endpoints_.size() - 1);
+}
+
+void fabric::detach(u32 number) noexcept {
+    attachment& e = endpoints_[number];
+    e.attached = false;
+    while (e.first != none) free(std::exchange(e.first, packets_[e.first].next));
+}
+
+mad::received fabric::take(u32 number, std::span<u8> buffer) noexcept {
+    attachment& e = endpoints_[number];
+    if (e.first == none) return {};
+    const u32 index = std::exchange(e.first, packets_[e.first].next);
+    const packet& p = packets_[index];
+    mad::received r;
+    r.state = mad::receive_state::message;
+    r.full_size = p.size;
+    r.mad = buffer.first(std::min<std::size_t>(p.size, buffer.size()));
+    if (p.garbage_seed != 0) {
+        u64 state = p.garbage_seed;
+        for (u8& byte : buffer.first(r.mad.size())) byte = static_cast<u8>(split_mix(state));
+    } else {
+        std::memcpy(buffer.data(), p.mad.data(), r.mad.size());
+        r.source.SLID = p.DLID;
+    }
+    free(index);
+    ++counters_.delivered;
+    return r;
+}
+
+// ---- Packets and events ----
+
+u32 fabric::new_packet() noexcept {
+    if (free_ == none) {
+        packets_.emplace_back();
+        return static_cast<u32>(packets_.size() - 1);
+    }
+    return std::exchange(free_, packets_[free_].next);
+}
+
+u32 fabric::copy_of(u32 original) noexcept {
+    const u32 copy = new_packet();
+    packets_[copy] = packets_[original];
+    return copy;
+}
+
+void fabric::free(u32 index) noexcept { packets_[index].next = std::exchange(free_, index); }
+
+void fabric::happens(mad::time_point when, stage what, u32 index) noexcept {
+    events_.push_back({when, sequence_++, index, what});
+    std::push_heap(events_.begin(), events_.end());
+}
+
+std::optional<mad::time_point> fabric::next_event() const noexcept {
+    if (events_.empty()) return std::nullopt;
+    return events_.front().when;
+}
+
+void fabric::advance(mad::time_point now) noexcept {
+    while (!events_.empty() && events_.front().when <= now) {
+        std::pop_heap(events_.begin(), events_.end());
+        const event e = events_.back();
+        events_.pop_back();
+        now_ = std::max(now_, e.when);
+        advance_changes(now_);
+        switch (e.what) {
+        case stage::arrival: on_arrival(e.packet); break;
+        case stage::service: on_service(e.packet); break;
+        case stage::delivery: on_delivery(e.packet); break;
+        }
+    }
+    now_ = std::max(now_, now);
+    advance_changes(now_);
+}
+
+// ---- A MAD's life ----
+
+void fabric::send(u32 from, const mad::any_path& path, const u8* request) noexcept {
+    ++counters_.sent;
+    const attachment& e = endpoints_[from];
+    const u32 index = new_packet();
+    packet& p = packets_[index];
+    std::memcpy(p.mad.data(), request, p.mad.size());
+    p.endpoint = from;
+    p.size = mad::mad_size;
+    p.garbage_seed = 0;
+    p.DLID = mad::headers_of(path).DLID;
+    const auto mgmt_class = iba::get<&header::mgmtClass>(request);
+    p.is_directed = mgmt_class == iba::MgmtClass::SubnDirected;
+
+    const router::place here{e.node, e.port};
+    std::optional<router::directed_stop> to;
+    if (iba::get<&header::baseVersion>(request) == 1) {
+        if (p.is_directed) {
+            to = router_->by_route(here, p.DLID, p.mad.data());
+        } else if (mgmt_class == iba::MgmtClass::SubnLID) {
+            if (const auto stop = router_->by_lid(here, p.DLID)) to = {*stop, 0, 0};
+        }
+    }
+    if (!to) {
+        ++counters_.undelivered;
+        free(index);
+        return;
+    }
+    p.node = to->end.node;
+    p.port = to->end.port;
+    p.hops = to->end.hops;
+    p.route_begin = to->begin_node;
+    p.route_end = to->end_node;
+    travel(index, stage::arrival, faults_.request_loss);
+}
+
+/// Sends a packet on its way, if it is not lost; twice, if it is duplicated.
+void fabric::travel(u32 index, stage what, double loss) noexcept {
+    if (chance(loss)) {
+        ++counters_.lost;
+        free(index);
+        return;
+    }
+    const auto arrival = [&] {
+        mad::time_point when = now_ + timing_.hop_delay * packets_[index].hops + up_to(timing_.jitter);
+        if (chance(faults_.reorder)) {
+            ++counters_.reordered;
+            when += up_to(faults_.reorder_delay);
+        }
+        return when;
+    };
+    if (chance(faults_.duplicate)) {
+        ++counters_.duplicated;
+        happens(arrival(), what, copy_of(index));
+    }
+    happens(arrival(), what, index);
+}
+
+void fabric::on_arrival(u32 index) noexcept {
+    const packet& p = packets_[index];
+    if (router_->is_mute(p.node)) {
+        ++counters_.undelivered;
+        free(index);
+        return;
+    }
+    node_state& n = nodes_[p.node];
+    ++n.counters.received;
+    if (timing_.buffer != 0 && n.counters.held >= timing_.buffer) {
+        ++n.counters.overflowed;
+        ++counters_.overflowed;
+        free(index);
+        return;
+    }
+    ++n.counters.held;
+    n.counters.most_held = std::max(n.counters.most_held, n.counters.held);
+    n.busy_until = std::max(n.busy_until, now_) + n.service_time;
+    happens(n.busy_until, stage::service, index);
+}
+
+void fabric::on_service(u32 index) noexcept {
+    packet& p = packets_[index];
+    node_state& n = nodes_[p.node];
+    --n.counters.held;
+    u8* const smp = p.mad.data();
+    bool has_reply = !router_->is_mute(p.node);
+    if (has_reply && chance(faults_.busy)) {
+        ++counters_.busy;
+        has_reply = answer_status(mad_status::busy, smp);
+    } else if (has_reply) {
+        has_reply = answer(topology_, p.node, p.port, n.port_state_change, smp);
+    }
+    const attachment& home = endpoints_[p.endpoint];
+    const router::place from{home.node, home.port};
+    if (has_reply && p.is_directed) {
+        const router::directed_stop here{{p.node, p.port, p.hops}, p.route_begin, p.route_end};
+        has_reply = router_->back_by_route(from, p.DLID, here, smp);
+    } else if (has_reply) {
+        has_reply = router_->by_lid(from, p.DLID).has_value(); // the way back is the way there
+    }
+    if (!has_reply) {
+        ++counters_.undelivered;
+        free(index);
+        return;
+    }
+    if (chance(faults_.garbage)) add_garbage(index);
+    travel(index, stage::delivery, faults_.reply_loss);
+}
+
+void fabric::add_garbage(u32 reply) noexcept {
+    ++counters_.garbage;
+    const u32 index = copy_of(reply);
+    packet& p = packets_[index];
+    if (chance(0.5)) {
+        p.size = static_cast<unsigned>(random() % mad::mad_size);
+    } else {
+        p.size = static_cast<unsigned>(random() % (most_garbage + 1));
+        p.garbage_seed = random() | 1;
+    }
+    happens(now_ + timing_.hop_delay * p.hops, stage::delivery, index);
+}
+
+void fabric::on_delivery(u32 index) noexcept {
+    packet& p = packets_[index];
+    attachment& e = endpoints_[p.endpoint];
+    if (!e.attached) {
+        free(index);
+        return;
+    }
+    p.next = none;
+    if (e.first == none) {
+        e.first = index;
+    } else {
+        packets_[e.last].next = index;
+    }
+    e.last = index;
+}
+
+// ---- Chance ----
+
+u64 fabric::random() noexcept { return split_mix(random_state_); }
+
+// Draws nothing when nothing can go wrong: switching one fault on leaves the others' luck alone as far as it can be.
+bool fabric::chance(double probability) noexcept {
+    return probability > 0 && static_cast<double>(random() >> 11) * 0x1p-53 < probability;
+}
+
+mad::duration fabric::up_to(mad::duration most) noexcept {
+    if (most.count() <= 0) return mad::duration{0};
+    return mad::duration(static_cast<mad::duration::rep>(random() % (static_cast<u64>(most.count()) + 1)));
+}
+
+} // namespace comad::transports::sim

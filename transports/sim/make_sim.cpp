@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// make_sim.cpp - a simulation from the text that a user typed.
+#include "generate.hpp"
+#include "spec.hpp"
+#include <comad/transports/sim/transport.hpp>
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace comad::transports::sim {
+namespace {
+
+topology topology_of(spec& s) {
+    if (is_topology_kind(s.head())) return generate(s);
+    s.finish();
+    const std::string name(s.head());
+    std::ifstream file(name);
+    if (!file) {
+        throw std::runtime_error(fmt::format("cannot open topology file '{}': {}; give the name of a file as "
+                                             "ibnetdiscover prints it, or one of {}",
+                                             name, std::generic_category().message(errno), topology_kinds()));
+    }
+    return read_topology(file, name);
+}
+
+u32 find_node(const spec& s, const topology& t, std::string_view key, std::string_view name) {
+    const auto found = t.find(name);
+    if (!found) {
+        s.fail(fmt::format("{}={} names no node; give an id, a description or a GUID as 0x..., such as {}", key, name,
+                           t.nodes.front().id));
+    }
+    return *found;
+}
+
+} // namespace
+
+simulation make_sim(std::string_view specification, time_mode mode) {
+    spec s(specification);
+    timing times;
+    times.hop_delay = s.take_duration("latency", times.hop_delay);
+    times.jitter = s.take_duration("jitter", times.jitter);
+    times.service_time = s.take_duration("service", times.service_time);
+    times.buffer = static_cast<unsigned>(s.take_number("buffer", times.buffer, 0, 1'000'000));
+    faults wrong;
+    wrong.request_loss = wrong.reply_loss = s.take_probability("loss");
+    wrong.duplicate = s.take_probability("duplicate");
+    wrong.reorder = s.take_probability("reorder");
+    wrong.busy = s.take_probability("busy");
+    wrong.garbage = s.take_probability("garbage");
+    wrong.seed = s.take_number("seed", wrong.seed, 0, ~u64{0});
+    const auto at = s.take("at");
+    const auto port = s.take_number("port", 0, 0, topology::max_ports);
+    const auto dead = s.take_all("dead");
+    const bool managed = s.take_choice("sm", "0", {"0", "1"}) == "1";
+    const auto clock = s.take_choice("time", mode == time_mode::real ? "real" : "virtual", {"real", "virtual"});
+
+    topology t = topology_of(s);
+    if (managed && value(t.sm_lid) == 0) bring_up(t);
+    const u32 here = at ? find_node(s, t, "at", *at) : t.default_node();
+    const unsigned by = port != 0 ? static_cast<unsigned>(port) : default_port(t.nodes[here]);
+
+    simulation made;
+    made.fabric = std::make_unique<fabric>(std::move(t), times, wrong);
+    for (const auto name : dead) {
+        made.fabric->apply({change::kind::kill, find_node(s, made.fabric->graph(), "dead", name)});
+    }
+    made.transport = std::make_unique<sim_transport>(*made.fabric, here, by,
+                                                     clock == "real" ? time_mode::real : time_mode::virtual_);
+    return made;
+}
+
+} // namespace comad::transports::sim

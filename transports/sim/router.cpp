@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// router.cpp - the ways of MADs through a topology.
+#include "router.hpp"
+
+#include <comad/iba/smp.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace comad::transports::sim {
+namespace {
+
+using iba::smp::FormatDirected;
+using header = iba::MADHeaderDirected;
+
+constexpr u32 unreachable = std::numeric_limits<u32>::max();
+
+bool carries_lids(const port& p) noexcept { return p.linked() && p.state == iba::PortState::Active; }
+
+} // namespace
+
+router::router(const topology& t)
+    : topology_(t), mute_(t.nodes.size()), by_lid_(0x10000, place{topology::nobody, 0}), distance_(t.nodes.size()),
+      arrival_port_(t.nodes.size()) {
+    queue_.reserve(t.nodes.size());
+    for (u32 n = 0; n < t.nodes.size(); ++n) {
+        const node& x = t.nodes[n];
+        const unsigned last = x.is_switch() ? 0 : x.num_ports();
+        for (unsigned p = x.first_port(); p <= last; ++p) {
+            const unsigned base = value(x.ports[p].LID);
+            const unsigned end = base == 0 ? 0 : std::min(base + (1u << x.ports[p].LMC), 0xc000u);
+            for (unsigned lid = base; lid < end; ++lid) by_lid_[lid] = {n, static_cast<u8>(p)};
+        }
+    }
+}
+
+void router::measure_from(place origin) noexcept {
+    if (origin_.node == origin.node && origin_.port == origin.port) return;
+    origin_ = origin;
+    std::fill(distance_.begin(), distance_.end(), unreachable);
+    distance_[origin.node] = 0;
+    queue_.assign(1, origin.node);
+    for (std::size_t done = 0; done < queue_.size(); ++done) {
+        const u32 at = queue_[done];
+        const node& x = topology_.nodes[at];
+        if (!x.is_switch() && done != 0) continue; // no way leads through a CA
+        for (unsigned p = 1; p <= x.num_ports(); ++p) {
+            if (!x.is_switch() && p != origin.port) continue;
+            const port& out = x.ports[p];
+            if (!carries_lids(out) || distance_[out.peer_node] != unreachable) continue;
+            distance_[out.peer_node] = distance_[at] + 1;
+            arrival_port_[out.peer_node] = out.peer_port;
+            queue_.push_back(out.peer_node);
+        }
+    }
+}
+
+std::optional<router::stop> router::by_lid(place from, iba::lid to) noexcept {
+    if (to == iba::permissive_lid) return stop{from.node, from.port, 0};
+    const place target = by_lid_[value(to)];
+    if (target.node == topology::nobody) return std::nullopt;
+    const node& x = topology_.nodes[target.node];
+    if (target.node == from.node && (x.is_switch() || target.port == from.port)) return stop{from.node, from.port, 0};
+    measure_from(from);
+    if (x.is_switch()) {
+        if (distance_[target.node] == unreachable) return std::nullopt;
+        return stop{target.node, arrival_port_[target.node], distance_[target.node]};
+    }
+    // A CA has a LID at each port, and only one cable leads there.
+    const port& in = x.ports[target.port];
+    if (!carries_lids(in) || distance_[in.peer_node] == unreachable) return std::nullopt;
+    const bool neighbour_sends = in.peer_node == from.node && in.peer_port == from.port;
+    if (!topology_.nodes[in.peer_node].is_switch() && !neighbour_sends) return std::nullopt;
+    return stop{target.node, target.port, distance_[in.peer_node] + 1};
+}
+
+std::optional<router::directed_stop> router::by_route(place from, iba::lid DLID, u8* smp) noexcept {
+    const unsigned hops = iba::get<&header::hopCount>(smp);
+    if (iba::get<&header::D>(smp) || iba::get<&header::hopPointer>(smp) != 0 || hops > mad::IBDRPath::max_hops) {
+        return std::nullopt;
+    }
+    const bool begins_here = DLID == iba::permissive_lid;
+    std::optional<stop> at = by_lid(from, DLID);
+    if (!at) return std::nullopt;
+    const u32 begin_node = at->node;
+
+    const u8* initial = smp + iba::offset_of<&FormatDirected::initialPath>;
+    u8* back = smp + iba::offset_of<&FormatDirected::returnPath>;
+    for (unsigned hop = 1; hop <= hops; ++hop) {
+        const node& x = topology_.nodes[at->node];
+        // Only the sender may be a CA, and it sends by the port that the program is at (C14-9).
+        const bool sends = x.is_switch() || (hop == 1 && begins_here && initial[hop] == from.port);
+        if (!sends || is_mute(at->node) || initial[hop] == 0 || initial[hop] > x.num_ports()) return std::nullopt;
+        const port& out = x.ports[initial[hop]];
+        if (!out.linked()) return std::nullopt;
+        back[hop] = out.peer_port;
+        at = stop{out.peer_node, out.peer_port, at->hops + 1};
+    }
+    const u32 end_node = at->node;
+
+    if (const iba::lid drDLID = iba::get<&FormatDirected::drDLID>(smp); drDLID != iba::permissive_lid) {
+        if (!topology_.nodes[at->node].is_switch() || is_mute(at->node)) return std::nullopt;
+        const auto rest = by_lid({at->node, 0}, drDLID);
+        if (!rest) return std::nullopt;
+        at = stop{rest->node, rest->port, at->hops + rest->hops};
+    }
+    return directed_stop{*at, begin_node, end_node};
+}
+
+bool router::back_by_route(place from, iba::lid DLID, const directed_stop& at, u8* smp) noexcept {
+    const u8* back = smp + iba::offset_of<&FormatDirected::returnPath>;
+    if (at.end.node != at.end_node && !by_lid({at.end_node, 0}, iba::get<&FormatDirected::drDLID>(smp))) return false;
+    u32 node_at = at.end_node;
+    for (unsigned hop = iba::get<&header::hopCount>(smp); hop > 0; --hop) {
+        const node& x = topology_.nodes[node_at];
+        if (is_mute(node_at) || !x.ports[back[hop]].linked()) return false;
+        node_at = x.ports[back[hop]].peer_node;
+    }
+    if (node_at != at.begin_node) return false;
+    // Where the ports end, DrSLID says where to go on; permissive, it means "here".
+    const iba::lid drSLID = iba::get<&FormatDirected::drSLID>(smp);
+    if (DLID == iba::permissive_lid) {
+        if (drSLID != iba::permissive_lid) return false;
+    } else {
+        const place home = by_lid_[value(drSLID)];
+        if (home.node != from.node || home.port != from.port || !by_lid(from, DLID)) return false;
+    }
+    iba::put<&header::D>(smp, true);
+    iba::put<&header::hopPointer>(smp, 0);
+    return true;
+}
+
+} // namespace comad::transports::sim

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// router.hpp - where a MAD gets to: directed routes hop by hop (IBA 14.2.2), LIDs by the shortest way over Active links.
+// Knows no time and no chance.
+#pragma once
+#include <comad/mad/path.hpp>
+#include <comad/transports/sim/topology.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace comad::transports::sim {
+
+class router {
+public:
+    struct place {
+        u32 node;
+        u8 port;
+    };
+    /// The end of a way: node, port of arrival, and the number of cables.
+    struct stop {
+        u32 node;
+        u8 port;
+        unsigned hops;
+    };
+    /// A directed route has a middle part by ports, and may have parts by LID before and behind it.
+    struct directed_stop {
+        stop end;
+        u32 begin_node; ///< of the middle part
+        u32 end_node;
+    };
+
+    /// `t` must outlive it.
+    explicit router(const topology& t);
+
+    /// Whether a node answers and passes directed routes on.
+    void set_mute(u32 node, bool mute) noexcept { mute_[node] = mute; }
+    bool is_mute(u32 node) const noexcept { return mute_[node]; }
+    /// After any change of cables and states.
+    void topology_changed() noexcept { origin_ = {topology::nobody, 0}; }
+
+    /// A LID-routed MAD from `from`.
+    std::optional<stop> by_lid(place from, iba::lid to) noexcept;
+    /// A directed-route request; fills its return path.
+    std::optional<directed_stop> by_route(place from, iba::lid DLID, u8* smp) noexcept;
+    /// Whether the reply to it, sent from `at`, comes back; sets its direction bit and takes its hop pointer to 0.
+    bool back_by_route(place from, iba::lid DLID, const directed_stop& at, u8* smp) noexcept;
+
+private:
+    void measure_from(place origin) noexcept;
+
+    const topology& topology_;
+    std::vector<bool> mute_;
+    std::vector<place> by_lid_; // index: LID
+    // Distances by Active links from one origin: the shortest way, as forwarding tables would have it.
+    place origin_{topology::nobody, 0};
+    std::vector<u32> distance_;
+    std::vector<u8> arrival_port_;
+    std::vector<u32> queue_;
+};
+
+} // namespace comad::transports::sim

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// transport.cpp - the simulator's transport.
+#include <comad/transports/sim/transport.hpp>
+
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <sys/timerfd.h>
+#include <system_error>
+
+namespace comad::transports::sim {
+namespace {
+
+// The descriptor's clock is the steady clock's.
+unique_fd make_timer(time_mode mode) {
+    if (mode == time_mode::virtual_) return unique_fd{};
+    unique_fd timer{::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
+    if (!timer) throw std::system_error(errno, std::generic_category(), "sim: timerfd_create");
+    return timer;
+}
+
+} // namespace
+
+unsigned default_port(const node& n) noexcept {
+    if (n.is_switch()) return 0;
+    for (unsigned p = 1; p <= n.num_ports(); ++p) {
+        if (n.ports[p].linked()) return p;
+    }
+    return 1;
+}
+
+sim_transport::sim_transport(fabric& net, u32 node, unsigned port, time_mode mode)
+    : fabric_(net), node_(node), port_(port), endpoint_(net.attach(node, port)), timer_(make_timer(mode)) {}
+
+sim_transport::sim_transport(fabric& net, time_mode mode)
+    : sim_transport(net, net.graph().default_node(), default_port(net.graph().nodes[net.graph().default_node()]),
+                    mode) {}
+
+sim_transport::~sim_transport() { fabric_.detach(endpoint_); }
+
+mad::send_result sim_transport::send(const mad::send_request& request) noexcept {
+    if (request.size != mad::mad_size) return {mad::send_state::failed, EMSGSIZE};
+    follow_clock();
+    fabric_.send(endpoint_, *request.path, request.mad);
+    set_timer();
+    return {};
+}
+
+mad::received sim_transport::receive(std::span<u8> buffer) noexcept {
+    follow_clock();
+    const mad::received message = fabric_.take(endpoint_, buffer);
+    set_timer();
+    return message;
+}
+
+mad::transport_limits sim_transport::limits() const noexcept { return {}; }
+
+std::optional<mad::time_point> sim_transport::next_event() const noexcept {
+    return fabric_.has_message(endpoint_) ? fabric_.now() : fabric_.next_event();
+}
+
+void sim_transport::set_now(mad::time_point now) noexcept { fabric_.advance(now); }
+
+void sim_transport::follow_clock() noexcept {
+    if (timer_) fabric_.advance(std::chrono::steady_clock::now());
+}
+
+/// Keeps the timer at the next event, which makes it unreadable until then; expired, that is readable, while a message
+/// is there.
+void sim_transport::set_timer() noexcept {
+    if (!timer_) return;
+    const auto due = next_event();
+    const bool has_expired = timer_set_to_ && *timer_set_to_ <= fabric_.now();
+    if (due == timer_set_to_ || (has_expired && fabric_.has_message(endpoint_))) return;
+    timer_set_to_ = due;
+    itimerspec setting{}; // 0: off
+    if (due) {
+        setting.it_value.tv_sec = static_cast<std::time_t>(due->time_since_epoch().count() / 1'000'000'000);
+        setting.it_value.tv_nsec = static_cast<long>(due->time_since_epoch().count() % 1'000'000'000);
+    }
+    ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &setting, nullptr);
+}
+
+} // namespace comad::transports::sim
