@@ -114,6 +114,7 @@ bool engine::offer(u32 i) noexcept {
     }
     ++(s.sent ? counters_.retried : counters_.sent);
     s.sent = true;
+    deadlines_.disarm(i); // while it was blocked it was timed, too: now it counts from here
     deadlines_.arm(i, o.timeout);
     return true;
 }
@@ -122,11 +123,9 @@ void engine::resume_sends() noexcept {
     while (blocked_head_ != none) {
         const u32 i = blocked_head_;
         dequeue_blocked(i);
-        deadlines_.disarm(i); // a sent attempt counts from now
         if (!offer(i)) {
             --counters_.would_block; // counted when it blocked first
             enqueue_blocked(i, true);
-            deadlines_.arm(i, slots_[i].owner->timeout);
             return;
         }
     }
