@@ -295,7 +295,6 @@ void engine::run_ready() noexcept {
 
 void engine::cancel(op& o) noexcept {
     if (o.where == op::place::nowhere || o.where == op::place::ready || o.where == op::place::ready_in_slot) return;
-    if (o.where == op::place::in_slot && slots_[o.index].sent) ++counters_.cancelled;
     withdraw(o);
     make_ready(o, op::place::ready, verdict::cancelled);
 }
@@ -313,7 +312,10 @@ void engine::withdraw(op& o) noexcept {
         ready_.remove(o);
         --ready_count_;
         break;
-    case op::place::in_slot: vacate(o.index); break;
+    case op::place::in_slot:
+        if (slots_[o.index].sent) ++counters_.cancelled;
+        vacate(o.index);
+        break;
     }
     o.where = op::place::nowhere;
 }

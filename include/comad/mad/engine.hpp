@@ -23,7 +23,7 @@ struct engine_counters {
     u64 retried = 0; ///< further attempts
     u64 replied = 0;
     u64 timed_out = 0;       ///< operations, all of whose attempts expired
-    u64 cancelled = 0;       ///< while in flight
+    u64 cancelled = 0;       ///< or withdrawn, while in flight
     u64 lost = 0;            ///< in flight when the transport failed or refused a further attempt
     u64 unanswered = 0;      ///< operations sent that expect no reply
     u64 send_failed = 0;     ///< operations whose first attempt the transport refused
@@ -55,6 +55,11 @@ public:
     /// The driver's clock. Attempts are timed from the first value after they were sent: never from one that is past.
     void set_now(time_point now) noexcept;
     time_point now() const noexcept { return now_; }
+    /// A driver takes over after a time in which nobody moved the engine: what was sent meanwhile counts from here.
+    void resume_clock(time_point now) noexcept {
+        deadlines_.shift(now - now_);
+        now_ = now;
+    }
 
     /// One result of transport::receive, any state but would_block. May complete operations and thereby run user code.
     void on_received(const received&) noexcept;
