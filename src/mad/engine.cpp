@@ -169,7 +169,7 @@ void engine::on_received(const received& r) noexcept {
     }
     if (r.status != 0) return on_report(r);
     const attempt found = find_attempt(low_tid(r.mad.data()));
-    if (found.slot == none || slots_[found.slot].owner->where != op::place::in_slot) {
+    if (found.slot == none || !slots_[found.slot].sent || slots_[found.slot].owner->where != op::place::in_slot) {
         ++counters_.stale;
         return;
     }
