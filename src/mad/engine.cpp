@@ -11,13 +11,22 @@
 
 namespace comad::mad {
 
+namespace {
+
+unsigned checked_window(unsigned wanted, unsigned limit) {
+    if (wanted < 1 || wanted > 65536) throw std::invalid_argument("max_outstanding must be between 1 and 65536");
+    if (limit < 1) throw std::invalid_argument("the transport carries no request");
+    return std::min(wanted, limit);
+}
+
+} // namespace
+
 engine::engine(transport& t, engine_options options)
-    : transport_(t), window_(std::min(options.max_outstanding, t.limits().max_window)),
-      per_destination_(options.per_destination),
-      slot_bits_(static_cast<unsigned>(std::bit_width(window_ ? window_ - 1 : 0))), slots_(window_),
-      deadlines_(window_), destinations_(window_), buckets_(std::bit_ceil(std::size_t{2} * window_), none),
+    : transport_(t), window_(checked_window(options.max_outstanding, t.limits().max_window)),
+      per_destination_(options.per_destination), slot_bits_(static_cast<unsigned>(std::bit_width(window_ - 1))),
+      slots_(window_), deadlines_(window_), destinations_(window_),
+      buckets_(std::bit_ceil(std::size_t{2} * window_), none),
       max_parked_(std::max<std::size_t>(256, std::size_t{8} * window_)) {
-    if (window_ < 1 || window_ > 65536) throw std::invalid_argument("max_outstanding must be between 1 and 65536");
     free_.reserve(window_);
     free_destinations_.reserve(window_);
     for (u32 i = window_; i-- > 0;) {
@@ -68,7 +77,7 @@ void engine::launch(op& o, u32 index) noexcept {
     slot& s = slots_[i];
     s.owner = &o;
     s.destination = index;
-    s.sent = false;
+    s.sent = 0;
     if (index != none) ++destinations_[index].in_flight;
     o.where = op::place::in_slot;
     o.index = i;
@@ -107,13 +116,13 @@ bool engine::offer(u32 i) noexcept {
         return true;
     case send_state::sent: break;
     }
+    const bool first = s.sent++ == 0;
     if (!o.expects_reply) {
         ++counters_.unanswered;
         make_ready(o, op::place::ready_in_slot, verdict::sent);
         return true;
     }
-    ++(s.sent ? counters_.retried : counters_.sent);
-    s.sent = true;
+    ++(first ? counters_.sent : counters_.retried);
     deadlines_.disarm(i); // while it was blocked it was timed, too: now it counts from here
     deadlines_.arm(i, o.timeout);
     return true;
@@ -233,8 +242,8 @@ void engine::on_transport_failed(int error) noexcept {
 // ---- ending ----------------------------------------------------------------------------------------------------
 
 void engine::finish(u32 i, completion how) noexcept {
-    how.attempts = slots_[i].owner->attempts;
     op& o = vacate(i);
+    how.attempts = o.attempts;
     o.done(o, how);
 }
 
@@ -245,6 +254,7 @@ op& engine::vacate(u32 i) noexcept {
     op& o = *s.owner;
     s.owner = nullptr;
     o.where = op::place::nowhere;
+    o.attempts = s.sent; // those that stayed blocked do not count
     deadlines_.disarm(i);
     if (s.blocked) dequeue_blocked(i);
     free_.push_back(i);

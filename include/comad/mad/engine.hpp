@@ -26,7 +26,7 @@ struct engine_counters {
     u64 cancelled = 0;       ///< or withdrawn, while in flight
     u64 lost = 0;            ///< in flight when the transport failed or refused a further attempt
     u64 unanswered = 0;      ///< operations sent that expect no reply
-    u64 send_failed = 0;     ///< operations whose first attempt the transport refused
+    u64 send_failed = 0;     ///< operations of which the transport never took an attempt
     u64 would_block = 0;     ///< sends that had to be offered again
     u64 late_replies = 0;    ///< accepted replies to an attempt before the latest; in `replied`
     u64 stale = 0;           ///< replies for no pending operation: late, doubled or foreign
@@ -91,7 +91,7 @@ private:
         u32 destination = none;   // index into destinations_
         u32 previous_blocked = none, next_blocked = none;
         bool blocked = false; // its latest attempt still has to be written
-        bool sent = false;    // some attempt was
+        u16 sent = 0;         // how many attempts were written
         alignas(8) u8 packet[headroom + mad_size];
         u8* mad() noexcept { return packet + headroom; }
     };

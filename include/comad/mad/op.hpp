@@ -72,7 +72,7 @@ struct op {
     };
     place where = place::nowhere;
     verdict ready_as = verdict::cancelled;
-    u16 attempts = 0; // begun
+    u16 attempts = 0; // begun; without its slot: sent
     int error = 0;
     u32 index = 0;
     op* previous = nullptr;
