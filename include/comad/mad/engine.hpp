@@ -55,11 +55,6 @@ public:
     /// The driver's clock. Attempts are timed from the first value after they were sent: never from one that is past.
     void set_now(time_point now) noexcept;
     time_point now() const noexcept { return now_; }
-    /// A driver takes over after a time in which nobody moved the engine: what was sent meanwhile counts from here.
-    void resume_clock(time_point now) noexcept {
-        deadlines_.shift(now - now_);
-        now_ = now;
-    }
 
     /// One result of transport::receive, any state but would_block. May complete operations and thereby run user code.
     void on_received(const received&) noexcept;
