@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: MIT
+// sim_transport_test.cpp - time, faults, order and allocations of simulated subnets, and the texts that ask for them.
+#include "catch.hpp"
+#include "sim_client.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <poll.h>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <unistd.h>
+
+using namespace comad;
+using namespace comad::transports::sim;
+using namespace std::chrono_literals;
+using iba::smp::NodeInfo;
+using iba::smp::PortInfo;
+namespace smp_id = iba::smp::attribute_id;
+
+// ---- Every allocation of this program is counted ----
+
+namespace {
+std::size_t allocations = 0;
+std::size_t allocated_bytes = 0;
+
+void* counted(std::size_t size) {
+    ++allocations;
+    allocated_bytes += size;
+    if (void* p = std::malloc(size)) return p;
+    throw std::bad_alloc();
+}
+} // namespace
+
+void* operator new(std::size_t size) { return counted(size); }
+void* operator new[](std::size_t size) { return counted(size); }
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+
+namespace {
+
+simulation make(std::string_view specification) { return make_sim(specification, time_mode::virtual_); }
+
+mad::duration since_start(const arrived& a) { return a.when.time_since_epoch(); }
+
+u64 tid_of(const arrived& a) { return iba::get<&iba::MADHeader::transactionID>(a.bytes.data()); }
+
+/// A SubnGet(NodeInfo) that can be told from others.
+void send_numbered(mad::transport& t, const mad::any_path& path, u64 tid) {
+    smp_bytes request = get_request(smp_id::NodeInfo, path);
+    iba::put<&iba::MADHeader::transactionID>(request.data(), tid);
+    REQUIRE(send_to(t, path, request).state == mad::send_state::sent);
+}
+
+std::vector<u64> tids(const std::vector<arrived>& all) {
+    std::vector<u64> numbers;
+    for (const arrived& a : all) numbers.push_back(tid_of(a));
+    return numbers;
+}
+
+bool is_readable(const mad::transport& t, int patience_ms = 0) {
+    pollfd descriptor{t.native_handle(), POLLIN, 0};
+    return ::poll(&descriptor, 1, patience_ms) == 1;
+}
+
+std::string refusal_of(std::string_view specification) {
+    try {
+        make(specification);
+    } catch (const std::runtime_error& e) {
+        return e.what();
+    }
+    return "no error";
+}
+
+/// FNV-1a over what came and when: two runs are the same when this is.
+u64 trace_hash(std::string_view specification) {
+    const auto s = make(specification);
+    u64 tid = 0;
+    for (u8 port = 4; port <= 6; ++port) { // of a leaf, to the spines
+        for (u8 further = 1; further <= 6; ++further) {
+            for (int again = 0; again < 4; ++again) send_numbered(*s.transport, route({1, port, further}), ++tid);
+        }
+    }
+    u64 hash = 0xcbf29ce484222325;
+    const auto add = [&hash](u64 x) { hash = (hash ^ x) * 0x100000001b3; };
+    const auto all = drain(*s.transport);
+    REQUIRE(all.size() > 50);
+    for (const arrived& a : all) {
+        add(static_cast<u64>(since_start(a).count()));
+        add(a.full_size);
+        for (u8 byte : a.bytes) add(byte);
+    }
+    return hash;
+}
+
+} // namespace
+
+TEST_CASE("a reply takes the cables there and back and the SMA's time, to the nanosecond") {
+    const auto s = make("fattree2,radix=4,latency=7us,service=3us");
+    send_numbered(*s.transport, route({}), 1);
+    send_numbered(*s.transport, route({1}), 2);
+    send_numbered(*s.transport, route({1, 3, 2, 1}), 3);
+    const auto all = drain(*s.transport);
+    REQUIRE(tids(all) == std::vector<u64>{1, 2, 3});
+    CHECK(since_start(all[0]) == 3us);
+    CHECK(since_start(all[1]) == 17us);
+    CHECK(since_start(all[2]) == 8 * 7us + 3us);
+}
+
+TEST_CASE("an SMA answers one SMP after the other, two SMAs at once") {
+    const auto s = make("fattree2,radix=4,latency=1us,service=10us");
+    for (u64 tid : {1, 2, 3}) send_numbered(*s.transport, route({1}), tid);
+    send_numbered(*s.transport, route({1, 2}), 4);
+    CHECK(s.fabric->next_event() == mad::time_point(1us));
+    const auto all = drain(*s.transport);
+    REQUIRE(tids(all) == std::vector<u64>{1, 4, 2, 3});
+    CHECK(since_start(all[0]) == 12us);
+    CHECK(since_start(all[1]) == 14us);
+    CHECK(since_start(all[2]) == 22us);
+    CHECK(since_start(all[3]) == 32us);
+    const u32 leaf = *s.fabric->graph().find("leaf-0001");
+    CHECK(s.fabric->counters(leaf).received == 3);
+    CHECK(s.fabric->counters(leaf).most_held == 3);
+    CHECK(s.fabric->counters(leaf).held == 0);
+    CHECK(s.fabric->most_held() == 3);
+}
+
+TEST_CASE("one node may be slower than the others") {
+    const auto s = make("fattree2,radix=4,latency=0ns,service=1us");
+    s.fabric->set_service_time(*s.fabric->graph().find("h-0002 HCA-1"), 50us);
+    send_numbered(*s.transport, route({1, 2}), 1);
+    send_numbered(*s.transport, route({1}), 2);
+    const auto all = drain(*s.transport);
+    REQUIRE(tids(all) == std::vector<u64>{2, 1});
+    CHECK(since_start(all[1]) == 50us);
+}
+
+TEST_CASE("what a node's buffer has no room for is lost, and counted") {
+    const auto s = make("fattree2,radix=4,latency=1us,service=10us,buffer=2");
+    for (u64 tid : {1, 2, 3, 4}) send_numbered(*s.transport, route({1}), tid);
+    CHECK(tids(drain(*s.transport)) == std::vector<u64>{1, 2});
+    const u32 leaf = *s.fabric->graph().find("leaf-0001");
+    CHECK(s.fabric->counters(leaf).received == 4);
+    CHECK(s.fabric->counters(leaf).overflowed == 2);
+    CHECK(s.fabric->counters(leaf).most_held == 2);
+    CHECK(s.fabric->counters().overflowed == 2);
+    // There is room again.
+    send_numbered(*s.transport, route({1}), 5);
+    CHECK(tids(drain(*s.transport)) == std::vector<u64>{5});
+}
+
+TEST_CASE("requests and replies are lost with the probabilities given") {
+    topology t = make_topology("single");
+    SECTION("every request") {
+        fabric net(t, {}, {.request_loss = 1});
+        sim_transport transport(net, time_mode::virtual_);
+        CHECK_FALSE(get<NodeInfo>(transport, route({1})));
+        CHECK(net.counters(1).received == 0);
+        CHECK(net.counters().lost == 1);
+    }
+    SECTION("every reply") {
+        fabric net(t, {}, {.reply_loss = 1});
+        sim_transport transport(net, time_mode::virtual_);
+        CHECK_FALSE(get<NodeInfo>(transport, route({1})));
+        CHECK(net.counters(1).received == 1);
+        CHECK(net.counters().lost == 1);
+    }
+    SECTION("one in ten, each way") {
+        fabric net(t, {}, {.request_loss = 0.1, .reply_loss = 0.1, .seed = 7});
+        sim_transport transport(net, time_mode::virtual_);
+        constexpr unsigned tries = 10'000;
+        for (unsigned i = 0; i < tries; ++i) send_numbered(transport, route({1}), i);
+        const auto came = drain(transport).size();
+        // 81 % of 10,000 with a standard deviation of 39.
+        CHECK(came > 8100 - 200);
+        CHECK(came < 8100 + 200);
+        CHECK(came + net.counters().lost == tries);
+    }
+}
+
+TEST_CASE("a duplicated MAD arrives twice, and is answered twice") {
+    fabric net(make_topology("single"), {}, {.duplicate = 1});
+    sim_transport transport(net, time_mode::virtual_);
+    send_numbered(transport, route({1}), 1);
+    const auto all = drain(transport);
+    REQUIRE(all.size() == 4);
+    for (const arrived& a : all) CHECK(a.bytes == all[0].bytes);
+    CHECK(net.counters(1).received == 2);
+    CHECK(net.counters().duplicated == 3);
+}
+
+TEST_CASE("jitter and reordering change the order of replies and lose none") {
+    const auto* faults = GENERATE("jitter=20us", "reorder=0.5");
+    const auto s = make(std::string("fattree2,radix=8,service=0ns,") + faults);
+    for (u64 tid = 0; tid < 100; ++tid) send_numbered(*s.transport, route({1}), tid);
+    const auto order = tids(drain(*s.transport));
+    CHECK_FALSE(std::is_sorted(order.begin(), order.end()));
+    CHECK(std::set<u64>(order.begin(), order.end()).size() == 100);
+    CHECK(order.size() == 100);
+}
+
+TEST_CASE("a busy SMA says so, with D bit and return path as ever") {
+    fabric net(make_topology("single"), {}, {.busy = 1});
+    sim_transport transport(net, time_mode::virtual_);
+    const auto reply = ask(transport, route({1}), get_request(smp_id::NodeInfo, route({1})));
+    REQUIRE(reply);
+    CHECK(mad::status_of(reply->data()) == 0x01);
+    CHECK(iba::get<&iba::MADHeaderDirected::D>(reply->data()));
+    CHECK(net.counters().busy == 1);
+}
+
+TEST_CASE("garbage of 0 to 400 bytes comes beside the replies, and never more than the buffer holds") {
+    fabric net(make_topology("single"), {}, {.garbage = 1});
+    sim_transport transport(net, time_mode::virtual_);
+    for (u64 tid = 0; tid < 1000; ++tid) send_numbered(transport, route({1}), tid);
+    constexpr std::size_t room = 320;
+    const auto all = drain(transport, room);
+    CHECK(all.size() == 2000);
+    std::set<u64> answered;
+    std::size_t shortest = 1000, longest = 0;
+    for (const arrived& a : all) {
+        CHECK(a.bytes.size() == std::min(a.full_size, room));
+        shortest = std::min(shortest, a.full_size);
+        longest = std::max(longest, a.full_size);
+        // What has a MAD's length and answers us is the reply itself: garbage of that length is random.
+        if (a.full_size == mad::mad_size && tid_of(a) < 1000) answered.insert(tid_of(a));
+    }
+    CHECK(answered.size() == 1000);
+    CHECK(shortest < 10);
+    CHECK(longest > 390);
+    CHECK(longest <= 400);
+}
+
+TEST_CASE("a dead node neither answers nor passes directed routes on, until it is revived") {
+    const auto s = make("line,switches=3,hosts=1,sm=1,dead=sw-0002");
+    auto& t = *s.transport;
+    const topology& g = s.fabric->graph();
+    CHECK(get<NodeInfo>(t, route({1})));
+    CHECK_FALSE(get<NodeInfo>(t, route({1, 1})));
+    CHECK_FALSE(get<NodeInfo>(t, route({1, 1, 1})));
+    const u32 last = *g.find("h-0003 HCA-1");
+    CHECK(get<NodeInfo>(t, to_lid(value(g.nodes[last].ports[1].LID)))); // its data ports work
+    s.fabric->apply({change::kind::revive, *g.find("sw-0002")});
+    CHECK(get<NodeInfo>(t, route({1, 1, 1})));
+}
+
+TEST_CASE("what happens at a time happens to the MADs that come after it") {
+    const auto s = make("line,switches=2,hosts=1,latency=10us,service=0ns");
+    const u32 first = *s.fabric->graph().find("sw-0001");
+    s.fabric->apply_at(mad::time_point(100us), {change::kind::restore, first, 1});
+    s.fabric->apply_at(mad::time_point(15us), {change::kind::cut, first, 1});
+    s.fabric->apply_at(mad::time_point(200us), {change::kind::kill, first});
+    auto& t = *s.transport;
+    const auto way = route({1, 1});
+
+    // Under way when the cable is cut, 20 us away from its node: no way back from there.
+    CHECK_FALSE(get<NodeInfo>(t, way));
+    t.set_now(mad::time_point(99us));
+    CHECK_FALSE(get<NodeInfo>(t, way));
+    t.set_now(mad::time_point(100us));
+    CHECK(get<NodeInfo>(t, way));
+    CHECK(s.fabric->now() == mad::time_point(140us));
+    // Dead when the request arrives.
+    t.set_now(mad::time_point(195us));
+    CHECK_FALSE(get<NodeInfo>(t, route({1})));
+}
+
+TEST_CASE("the same seed gives the same run, another seed another") {
+    const std::string faults =
+        "fattree2,radix=6,jitter=5us,loss=0.1,duplicate=0.1,reorder=0.1,busy=0.1,garbage=0.1,seed=";
+    const u64 first = trace_hash(faults + "1");
+    CHECK(trace_hash(faults + "1") == first);
+    CHECK(trace_hash(faults + "2") != first);
+}
+
+TEST_CASE("nothing is allocated per MAD once the fabric has held as many") {
+    fabric net(make_topology("fattree2,radix=8"), {.jitter = 5us},
+               {.request_loss = 0.05, .duplicate = 0.05, .busy = 0.05, .garbage = 0.05});
+    sim_transport t(net, time_mode::virtual_);
+    const mad::any_path path = route({1, 5, 2});
+    const smp_bytes request = get_request(smp_id::PortInfo, path, 1);
+    std::array<u8, mad::headroom + mad::mad_size> packet{}, buffer{};
+    std::copy(request.begin(), request.end(), packet.begin() + mad::headroom);
+    std::size_t received = 0;
+    const auto rounds = [&](unsigned count) {
+        for (unsigned round = 0; round < count; ++round) {
+            for (unsigned i = 0; i < 64; ++i) {
+                t.send({&path, packet.data() + mad::headroom, mad::mad_size, 0x81, 1, true, 1s, 1s});
+            }
+            while (const auto next = t.next_event()) {
+                t.set_now(*next);
+                while (t.receive(buffer).state == mad::receive_state::message) ++received;
+            }
+        }
+    };
+    rounds(20);
+    const std::size_t before = allocations;
+    received = 0;
+    rounds(200);
+    CHECK(allocations == before);
+    CHECK(received > 200 * 60);
+}
+
+TEST_CASE("a subnet of more than 100,000 ports stays well below 100 MB") {
+    const std::size_t before = allocated_bytes;
+    topology t = make_topology("fattree3,radix=44");
+    std::size_t ports = 0;
+    for (const node& n : t.nodes) ports += n.num_ports();
+    CHECK(ports > 100'000);
+    fabric net(std::move(t));
+    // All that was ever allocated on the way, which is more than what is kept.
+    CHECK(allocated_bytes - before < 40'000'000);
+}
+
+TEST_CASE("a MAD of another size is refused, one of another class is dropped") {
+    const auto s = make("single");
+    const mad::any_path path = route({1});
+    std::array<u8, mad::headroom + mad::mad_size> packet{};
+    const auto result = s.transport->send({&path, packet.data() + mad::headroom, 255, 0x81, 1, true, 1s, 1s});
+    CHECK(result.state == mad::send_state::failed);
+    CHECK(result.error == EMSGSIZE);
+    mad::IBPath gmp = to_lid(1);
+    smp_bytes performance = get_request(smp_id::NodeInfo, gmp);
+    iba::put<&iba::MADHeader::mgmtClass>(performance.data(), iba::MgmtClass::Performance);
+    CHECK_FALSE(ask(*s.transport, gmp, performance));
+}
+
+TEST_CASE("programs at several places of a fabric get their own replies") {
+    fabric net(make_topology("fattree2,radix=4"));
+    sim_transport first(net, time_mode::virtual_);
+    {
+        sim_transport second(net, 5, 1, time_mode::virtual_);
+        send_numbered(first, route({}), 1);
+        send_numbered(second, route({}), 2);
+        const auto firsts = drain(first);
+        REQUIRE(firsts.size() == 1);
+        CHECK(tid_of(firsts[0]) == 1);
+        const auto seconds = drain(second);
+        REQUIRE(seconds.size() == 1);
+        CHECK(tid_of(seconds[0]) == 2);
+        send_numbered(second, route({}), 3);
+    }
+    // What was under way to the one that left is gone.
+    CHECK(drain(first).empty());
+    CHECK_THROWS_WITH(sim_transport(net, 0, 2, time_mode::virtual_), Catch::Contains("has no port 2"));
+    CHECK_THROWS_WITH(sim_transport(net, 9, 1, time_mode::virtual_), Catch::Contains("it is port 0"));
+}
+
+TEST_CASE("in real time the descriptor is readable when a reply is due, and not before nor after") {
+    const auto s = make("single,latency=10ms,service=1ms,time=real");
+    auto& t = *s.transport;
+    REQUIRE(t.native_handle() >= 0);
+    std::array<u8, 320> buffer{};
+    CHECK(t.receive(buffer).state == mad::receive_state::would_block);
+    CHECK_FALSE(is_readable(t));
+
+    const auto start = std::chrono::steady_clock::now();
+    send_numbered(t, route({1}), 1);
+    mad::received r;
+    do {
+        REQUIRE(is_readable(t, 30'000));
+        r = t.receive(buffer);
+    } while (r.state == mad::receive_state::would_block);
+    CHECK(r.state == mad::receive_state::message);
+    CHECK(std::chrono::steady_clock::now() - start >= 21ms);
+    CHECK(iba::get<&iba::MADHeader::transactionID>(r.mad.data()) == 1);
+    // Nothing is under way any more: it will not become readable by itself.
+    CHECK_FALSE(is_readable(t));
+    CHECK_FALSE(t.next_event());
+}
+
+TEST_CASE("in real time the descriptor stays readable while messages wait, however few are taken at a time") {
+    const auto s = make("single,latency=0ns,service=0ns,time=real");
+    auto& t = *s.transport;
+    std::array<u8, 320> buffer{};
+    for (u64 tid = 1; tid <= 5; ++tid) send_numbered(t, route({1}), tid);
+    for (u64 tid = 1; tid <= 5; ++tid) {
+        mad::received r;
+        do {
+            REQUIRE(is_readable(t, 30'000));
+            r = t.receive(buffer);
+        } while (r.state == mad::receive_state::would_block);
+        CHECK(iba::get<&iba::MADHeader::transactionID>(r.mad.data()) == tid);
+    }
+    CHECK_FALSE(is_readable(t));
+    CHECK(t.receive(buffer).state == mad::receive_state::would_block);
+}
+
+TEST_CASE("a specification says where the program runs, in which time, and over which file") {
+    const auto at_leaf = make("fattree2,radix=4,at=leaf-0002");
+    CHECK(at_leaf.transport->port() == 0);
+    CHECK(text(*get<iba::smp::NodeDescription>(*at_leaf.transport, route({}))) == "leaf-0002");
+    CHECK(at_leaf.transport->native_handle() == -1);
+    CHECK(make_sim("single").transport->native_handle() >= 0);
+    CHECK(make_sim("single,time=virtual").transport->native_handle() == -1);
+    CHECK(make("single,at=0x2c90300000201").transport->node() == 1);
+
+    std::string name = (std::filesystem::temp_directory_path() / "comad-sim-XXXXXX").string();
+    REQUIRE(::close(::mkstemp(name.data())) == 0);
+    {
+        std::ofstream file(name);
+        topology t = make_topology("fattree2,radix=4");
+        bring_up(t);
+        write_topology(file, t);
+    }
+    const auto from_file = make(name + ",latency=2us,at=h-0003 HCA-1");
+    CHECK(from_file.transport->node() == 2);
+    CHECK(get<PortInfo>(*from_file.transport, route({}))->LID == iba::lid{3});
+    CHECK(get<PortInfo>(*from_file.transport, route({}))->portState == iba::PortState::Active);
+    {
+        std::ofstream file(name);
+        file << "Switch 4 \"S1\"\n[1] \"S2\"[1]\n";
+    }
+    CHECK(refusal_of(name) == name + ":2: there is no node \"S2\"; add it, or remove this link");
+    std::filesystem::remove(name);
+    CHECK(refusal_of(name) ==
+          "cannot open topology file '" + name +
+              "': No such file or directory; give the name of a file as ibnetdiscover prints it, or "
+              "one of single, fattree2, fattree3, torus, ring, line");
+}
+
+TEST_CASE("a specification of a simulation that makes no sense is refused in one line") {
+    CHECK(refusal_of("single,loss=2") == "single: loss=2 is no probability; give a number from 0 to 1");
+    CHECK(refusal_of("single,latency=5") ==
+          "single: latency=5 is no time; write it as 10us, with ns, us, ms or s, at most an hour");
+    CHECK(refusal_of("single,latency=-1us").starts_with("single: latency=-1us is no time"));
+    CHECK(refusal_of("single,time=later") == "single: time=later is not known; give one of real, virtual");
+    CHECK(refusal_of("single,at=h-9") == "single: at=h-9 names no node; give an id, a description or a GUID as 0x..., "
+                                         "such as H-0002c90300000100");
+    CHECK(refusal_of("single,dead=h-9").starts_with("single: dead=h-9 names no node"));
+    CHECK(refusal_of("single,port=2") == "'h-0001 HCA-1' has no port 2 to attach to; give 1 to 1");
+    CHECK(refusal_of("single,los=1").starts_with("single: option 'los' is not known; there are latency, "));
+    CHECK(refusal_of("").starts_with("cannot open topology file ''"));
+    CHECK(refusal_of("/").starts_with("/:0: there is no node in it"));
+}
