@@ -51,8 +51,8 @@ function(comad_test name)
 endfunction()
 
 # comad_compile_fail_test(NAME SOURCE file.cpp EXPECT "regex" [WRONG n])
-# A ctest test NAME that passes when file.cpp compiles, and with -DCOMAD_WRONG (or -DCOMAD_WRONG=n) does not, and the
-# compiler then says what `regex` matches.
+# A ctest test NAME that passes when the compiler refuses file.cpp with -DCOMAD_WRONG (or -DCOMAD_WRONG=n) and says what
+# `regex` matches. It runs only after the test "file.cpp compiles": without the definition nothing is wrong.
 function(comad_compile_fail_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;EXPECT;WRONG" "")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCE OR NOT arg_EXPECT)
@@ -62,13 +62,16 @@ function(comad_compile_fail_test name)
   if(DEFINED arg_WRONG)
     string(APPEND define =${arg_WRONG})
   endif()
+
+  set(includes -I$<JOIN:$<TARGET_PROPERTY:comad,INTERFACE_INCLUDE_DIRECTORIES>,$<SEMICOLON>-I>)
+  set(compile ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only ${includes} ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SOURCE})
+  set(compiles "${arg_SOURCE} compiles")
+  if(NOT TEST ${compiles})
+    add_test(NAME ${compiles} COMMAND ${compile} COMMAND_EXPAND_LISTS)
+    set_tests_properties(${compiles} PROPERTIES FIXTURES_SETUP ${compiles} TIMEOUT 120)
+  endif()
   add_test(NAME ${name}
-    COMMAND ${CMAKE_COMMAND}
-      "-Dcompiler=${CMAKE_CXX_COMPILER}"
-      "-Dincludes=$<TARGET_PROPERTY:comad,INTERFACE_INCLUDE_DIRECTORIES>"
-      "-Dsource=${CMAKE_CURRENT_SOURCE_DIR}/${arg_SOURCE}"
-      "-Ddefine=${define}"
-      "-Dexpect=${arg_EXPECT}"
-      -P ${PROJECT_SOURCE_DIR}/cmake/compile_fail.cmake)
-  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+    COMMAND ${CMAKE_COMMAND} "-Dexpect=${arg_EXPECT}" -P ${PROJECT_SOURCE_DIR}/cmake/compile_fail.cmake -- ${compile} ${define}
+    COMMAND_EXPAND_LISTS)
+  set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED ${compiles} TIMEOUT 120)
 endfunction()
