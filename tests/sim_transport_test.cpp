@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // sim_transport_test.cpp - time, faults, order and allocations of simulated subnets, and the texts that ask for them.
+#include "allocations.hpp"
 #include "catch.hpp"
 #include "sim_client.hpp"
 
@@ -9,7 +10,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <new>
 #include <poll.h>
 #include <set>
 #include <stdexcept>
@@ -22,27 +22,6 @@ using namespace std::chrono_literals;
 using iba::smp::NodeInfo;
 using iba::smp::PortInfo;
 namespace smp_id = iba::smp::attribute_id;
-
-// ---- Every allocation of this program is counted ----
-
-namespace {
-std::size_t allocations = 0;
-std::size_t allocated_bytes = 0;
-
-void* counted(std::size_t size) {
-    ++allocations;
-    allocated_bytes += size;
-    if (void* p = std::malloc(size)) return p;
-    throw std::bad_alloc();
-}
-} // namespace
-
-void* operator new(std::size_t size) { return counted(size); }
-void* operator new[](std::size_t size) { return counted(size); }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
 
 namespace {
 
@@ -301,22 +280,22 @@ TEST_CASE("nothing is allocated per MAD once the fabric has held as many") {
         }
     };
     rounds(20);
-    const std::size_t before = allocations;
+    const std::size_t before = allocations::so_far().count;
     received = 0;
     rounds(200);
-    CHECK(allocations == before);
+    CHECK(allocations::so_far().count == before);
     CHECK(received > 200 * 60);
 }
 
 TEST_CASE("a subnet of more than 100,000 ports stays well below 100 MB") {
-    const std::size_t before = allocated_bytes;
+    const std::size_t before = allocations::so_far().bytes;
     topology t = make_topology("fattree3,radix=44");
     std::size_t ports = 0;
     for (const node& n : t.nodes) ports += n.num_ports();
     CHECK(ports > 100'000);
     fabric net(std::move(t));
     // All that was ever allocated on the way, which is more than what is kept.
-    CHECK(allocated_bytes - before < 40'000'000);
+    CHECK(allocations::so_far().bytes - before < 40'000'000);
 }
 
 TEST_CASE("a MAD of another size is refused, one of another class is dropped") {
