@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+// engine_attempts_test.cpp - retries, transaction IDs, late, doubled, foreign and garbled packets, sends that come back.
+#include "engine_rig.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <deque>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+using namespace comad;
+using namespace comad::test;
+
+// ---- attempts -------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a retry has a fresh transaction ID, and else the same bytes") {
+    rig r;
+    r.net.set_script([](const packet&) { return dropped(); });
+    operation o(7, route({1, 2}));
+    o.retries = 3;
+    r.mads.submit(o);
+    REQUIRE(r.run());
+    CHECK(o.ended_as(verdict::timed_out));
+    CHECK(o.sent_times == 4);
+
+    REQUIRE(r.net.taken().size() == 4);
+    std::set<u32> tids;
+    for (const packet& p : r.net.taken()) {
+        tids.insert(p.tid);
+        mad_bytes same = p.bytes;
+        std::copy_n(r.net.taken()[0].bytes.begin() + 12, 4, same.begin() + 12);
+        CHECK(same == r.net.taken()[0].bytes);
+    }
+    CHECK(tids.size() == 4);
+    CHECK(r.mads.counters().sent == 1);
+    CHECK(r.mads.counters().retried == 3);
+    CHECK(r.mads.counters().timed_out == 1);
+}
+
+TEST_CASE("every attempt has its whole timeout, and the operation ends after the last one's") {
+    rig r;
+    r.net.set_script([](const packet&) { return dropped(); });
+    operation o(7);
+    o.retries = 2;
+    r.set_now(time_point{5s});
+    r.mads.submit(o);
+    time_point ended;
+    o.then = [&] { ended = r.net.now(); };
+    REQUIRE(r.run());
+    REQUIRE(r.net.taken().size() == 3);
+    for (int i = 0; i < 3; ++i) {
+        CHECK(r.net.taken()[static_cast<std::size_t>(i)].at == time_point{5s} + i * kept_patience);
+        CHECK(r.net.taken()[static_cast<std::size_t>(i)].attempt_timeout == patience);
+        CHECK(r.net.taken()[static_cast<std::size_t>(i)].operation_timeout == (3 - i) * patience);
+    }
+    CHECK(ended == time_point{5s} + 3 * kept_patience);
+}
+
+TEST_CASE("a late reply to an earlier attempt is a reply") {
+    rig r;
+    r.net.set_script([](const packet& p) { return p.number == 0 ? answered(p, kept_patience + 10us) : dropped(); });
+    operation o(7);
+    o.retries = 1;
+    r.mads.submit(o);
+    REQUIRE(r.run());
+    CHECK(o.answered_right());
+    CHECK(o.sent_times == 2);
+    CHECK(r.mads.counters().late_replies == 1);
+    CHECK(r.mads.counters().replied == 1);
+    check_balance(r.mads);
+}
+
+TEST_CASE("a reply that comes exactly at the deadline is in time") {
+    rig r;
+    r.net.set_script([](const packet& p) { return answered(p, kept_patience); });
+    operation o(7);
+    r.mads.submit(o);
+    REQUIRE(r.run());
+    CHECK(o.answered_right());
+}
+
+TEST_CASE("a reply to an expired operation is counted as stale") {
+    rig r;
+    r.net.set_script([](const packet& p) { return answered(p, 3 * kept_patience); });
+    operation o(7);
+    o.retries = 1;
+    r.mads.submit(o);
+    REQUIRE(r.run());
+    CHECK(o.ended_as(verdict::timed_out));
+    r.drain();
+    CHECK(o.completions == 1);
+    CHECK(r.mads.counters().stale == 2);
+    check_balance(r.mads);
+}
+
+TEST_CASE("a stale reply does not touch the operation that has its slot now") {
+    rig r({.max_outstanding = 1});
+    // The first is answered when it is too late, and the second long after that.
+    r.net.set_script([](const packet& p) { return answered(p, kept_patience + (p.number == 0 ? 10us : 100us)); });
+    operation first(1), second(2);
+    second.timeout = 10ms;
+    r.mads.submit(first);
+    r.mads.submit(second);
+    REQUIRE(r.run());
+    CHECK(first.ended_as(verdict::timed_out));
+    CHECK(second.answered_right());
+    CHECK(r.mads.counters().stale == 1);
+}
+
+TEST_CASE("of doubled replies the first counts") {
+    rig r;
+    r.net.set_script([](const packet& p) { return fate{{}, {reply(p), reply(p), reply(p, 20us)}}; });
+    std::deque<operation> all;
+    for (u32 i = 0; i < 100; ++i) r.mads.submit(all.emplace_back(i));
+    REQUIRE(r.run());
+    r.drain();
+    for (const operation& o : all) CHECK(o.answered_right());
+    CHECK(r.mads.counters().replied == 100);
+    CHECK(r.mads.counters().stale == 200);
+}
+
+TEST_CASE("an operation without reply ends when it was sent") {
+    rig r({.max_outstanding = 1});
+    operation first(1), second(2);
+    first.expects_reply = second.expects_reply = false;
+    r.mads.submit(first);
+    r.mads.submit(second);
+    CHECK(first.completions == 0); // not inside submit
+    REQUIRE(r.run());
+    CHECK(first.ended_as(verdict::sent));
+    CHECK(second.ended_as(verdict::sent));
+    CHECK(r.net.taken().size() == 2);
+    CHECK(!r.net.taken()[0].expects_reply);
+    CHECK(r.mads.counters().unanswered == 2);
+    CHECK(r.mads.counters().sent == 0);
+}
+
+TEST_CASE("transaction IDs do not repeat where the generation wraps") {
+    struct setting {
+        unsigned window;
+        u32 seed;
+    };
+    // The generation has 32 bits, 30 and 16; all wrap within the first hundred attempts of a slot.
+    const auto s = GENERATE(
+        values<setting>({{1, 0xffffffd0}, {4, 0x3fffffd0}, {4, 0xffffffd0}, {65536, 0xffd0}, {65536, 0xffffffd0}}));
+    CAPTURE(s.window, s.seed);
+    rig r({.max_outstanding = s.window, .seed = s.seed});
+    // Every third attempt is lost, every fifth is answered late, when the next one is under way.
+    r.net.set_script([](const packet& p) {
+        if (p.number % 3 == 0) return dropped();
+        return answered(p, p.number % 5 == 0 ? kept_patience + 10us : round_trip);
+    });
+    std::deque<operation> all;
+    for (u32 i = 0; i < 500; ++i) {
+        all.emplace_back(i).retries = 10;
+        r.mads.submit(all.back());
+        REQUIRE(r.run()); // one at a time, so that one slot takes all
+    }
+    for (const operation& o : all) CHECK(o.answered_right());
+    std::set<u32> tids;
+    for (const packet& p : r.net.taken()) CHECK(tids.insert(p.tid).second);
+    CHECK(tids.size() > 700);
+    CHECK(r.mads.counters().late_replies > 20);
+    r.drain();
+    check_balance(r.mads);
+}
+
+TEST_CASE("transaction IDs in flight are distinct") {
+    const unsigned window = GENERATE(1u, 3u, 64u, 1000u);
+    rig r({.max_outstanding = window, .seed = 0xffffff00});
+    std::deque<operation> all;
+    for (u32 i = 0; i < 5000; ++i) r.mads.submit(all.emplace_back(i));
+    REQUIRE(r.run());
+    std::set<u32> tids;
+    for (const packet& p : r.net.taken()) tids.insert(p.tid);
+    CHECK(tids.size() == 5000);
+}
+
+// ---- packets that nobody asked for ----------------------------------------------------------------------------------
+
+TEST_CASE("garbage of any length harms nothing") {
+    rig r({.max_outstanding = 4});
+    std::mt19937 random(1);
+    operation o(7, route({1}));
+    o.timeout = 1s;
+    r.net.set_script([](const packet& p) { return answered(p, 500ms); });
+    r.mads.submit(o);
+    const packet request = r.net.taken().at(0);
+    const mad_bytes good = answer_to(request);
+
+    for (std::size_t size = 0; size <= 400; ++size) {
+        std::vector<u8> bytes(size);
+        std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<u8>(random()); });
+        r.net.inject({1us, bytes}); // noise
+        for (std::size_t i = 12; i < std::min<std::size_t>(16, size); ++i) bytes[i] = request.bytes[i];
+        r.net.inject({1us, bytes}); // noise with our transaction ID
+        if (size == mad::mad_size) continue;
+        std::copy_n(good.begin(), std::min(size, good.size()), bytes.begin());
+        r.net.inject({1us, bytes}); // the reply itself, cut or with something behind it
+    }
+    r.wait(1ms);
+    CHECK(o.completions == 0);
+    const mad::engine_counters& c = r.mads.counters();
+    CHECK(c.malformed + c.mismatched + c.stale == 3 * 401 - 1);
+    CHECK(c.replied == 0);
+
+    REQUIRE(r.run());
+    CHECK(o.answered_right());
+    check_balance(r.mads);
+}
+
+TEST_CASE("a packet with our transaction ID that is no reply to our request is counted as mismatched") {
+    rig r;
+    operation o(7, route({1}));
+    r.net.set_script([](const packet& p) {
+        std::vector<arrival> wrong;
+        for (const auto& [at, value] : {std::pair{0, 2}, {1, 0x01}, {3, 0x01}, {3, 0x12}, {3, 0x92}, {17, 0x15}}) {
+            wrong.push_back(reply(p, 1us));
+            wrong.back().bytes[static_cast<std::size_t>(at)] = static_cast<u8>(value);
+        }
+        wrong.push_back(reply(p, 2us));
+        return fate{{}, wrong};
+    });
+    r.mads.submit(o);
+    REQUIRE(r.run());
+    CHECK(o.answered_right());
+    CHECK(r.mads.counters().mismatched == 6);
+}
+
+TEST_CASE("transaction IDs of empty slots, absent slots and other generations are counted as stale") {
+    rig r({.max_outstanding = 5});
+    operation o(7);
+    r.net.set_script([](const packet& p) {
+        fate f;
+        for (u32 tid = 0; tid < 256; ++tid) {
+            if (tid == p.tid) continue;
+            f.arrivals.push_back(reply(p, 1us));
+            for (int i = 0; i < 4; ++i) f.arrivals.back().bytes[12u + i] = static_cast<u8>(tid >> (24 - 8 * i));
+        }
+        f.arrivals.push_back(reply(p, 2us));
+        return f;
+    });
+    r.mads.submit(o);
+    REQUIRE(r.run());
+    CHECK(o.answered_right());
+    CHECK(r.mads.counters().stale == 255);
+}
+
+TEST_CASE("what answers a request that was never sent is counted as stale") {
+    rig r;
+    operation o(7);
+    packet offered{};
+    r.net.set_script([&](const packet& p) {
+        offered = p;
+        return blocked();
+    });
+    r.mads.submit(o);
+    r.net.inject(reply(offered, 1us));
+    r.net.set_now(time_point{1us});
+    const mad::received guess = r.net.receive(r.buffer);
+    r.mads.on_received(guess);
+    CHECK(o.completions == 0);
+    CHECK(r.mads.counters().stale == 1);
+    r.net.set_script([](const packet& p) { return answered(p); });
+    REQUIRE(r.run());
+    CHECK(o.answered_right());
+    check_balance(r.mads);
+}
+
+TEST_CASE("whatever happens to one packet of a sweep, every result is right") {
+    enum class mishap { drop, duplicate, delay, reorder, garble, cut, report };
+    const mishap m = GENERATE(mishap::drop, mishap::duplicate, mishap::delay, mishap::reorder, mishap::garble,
+                              mishap::cut, mishap::report);
+    for (std::size_t hit = 0; hit < 200; ++hit) {
+        rig r({.max_outstanding = 8});
+        r.net.keep_packets(false);
+        r.net.set_script([&](const packet& p) {
+            fate f = answered(p);
+            if (p.number != hit) return f;
+            switch (m) {
+            case mishap::drop: return dropped();
+            case mishap::duplicate: f.arrivals.push_back(reply(p, 15us)); break;
+            case mishap::delay:
+                f.arrivals[0].after = kept_patience + 5us;
+                break; // the retry's reply is sooner or later
+            case mishap::reorder: f.arrivals[0].after = 25us; break;
+            case mishap::garble: std::fill_n(f.arrivals[0].bytes.begin() + hit, 56, u8{0xa5}); break;
+            case mishap::cut: f.arrivals[0].bytes.resize(hit); break;
+            case mishap::report: f.arrivals[0] = report(p, 5us); break;
+            }
+            return f;
+        });
+        std::deque<operation> all;
+        for (u32 i = 0; i < 200; ++i) {
+            all.emplace_back(i, route({static_cast<u8>(1 + i % 11)})).bounded().retries = 2;
+            r.mads.submit(all.back());
+        }
+        REQUIRE(r.run());
+        r.drain();
+        // A MAD has no checksum of its own: what is garbled behind the header is believed.
+        const bool believed = m == mishap::garble && hit >= 18;
+        const auto right = std::count_if(all.begin(), all.end(), [](const operation& o) { return o.answered_right(); });
+        CAPTURE(hit);
+        REQUIRE(right >= (believed ? 199 : 200));
+        for (const operation& o : all) REQUIRE(o.ended_as(verdict::replied));
+        check_balance(r.mads);
+    }
+}
+
+// ---- sends that come back ------------------------------------------------------------------------------------------
+
+TEST_CASE("a send that is reported as expired is tried again at once") {
+    rig r;
+    r.net.set_script([](const packet& p) { return p.number == 0 ? fate{{}, {report(p, 100us)}} : answered(p); });
+    operation o(7);
+    o.retries = 1;
+    r.mads.submit(o);
+    REQUIRE(r.run());
+    CHECK(o.answered_right());
+    REQUIRE(r.net.taken().size() == 2);
+    CHECK(r.net.taken()[1].at == time_point{100us});
+    CHECK(r.mads.counters().expired_reports == 1);
+}
+
+TEST_CASE("the last attempt's report ends the operation at once") {
+    rig r;
+    const std::size_t size = GENERATE(24u, 256u); // kernels give the header back, ibsim the MAD
+    r.net.set_script([&](const packet& p) { return fate{{}, {report(p, 100us, ETIMEDOUT, size)}}; });
+    operation o(7);
+    o.retries = 1;
+    r.mads.submit(o);
+    REQUIRE(r.run());
+    CHECK(o.ended_as(verdict::timed_out));
+    CHECK(o.sent_times == 2);
+    CHECK(r.net.now() == time_point{200us});
+    check_balance(r.mads);
+}
+
+TEST_CASE("reports of superseded attempts and of ended operations change nothing") {
+    rig r;
+    r.net.set_script([&](const packet& p) {
+        if (p.number == 0) return fate{{}, {report(p, kept_patience + 1us), report(p, 1s)}};
+        return answered(p);
+    });
+    operation o(7);
+    o.retries = 5;
+    r.mads.submit(o);
+    REQUIRE(r.run());
+    r.drain();
+    CHECK(o.answered_right());
+    CHECK(r.net.taken().size() == 2);
+    CHECK(r.mads.counters().expired_reports == 2);
+    CHECK(r.mads.counters().stale == 0);
+    check_balance(r.mads);
+}
+
+TEST_CASE("a report with another status ends the operation with that error") {
+    rig r;
+    r.net.set_script([&](const packet& p) { return fate{{}, {report(p, 100us, EIO)}}; });
+    operation o(7);
+    o.retries = 5;
+    r.mads.submit(o);
+    REQUIRE(r.run());
+    CHECK(o.ended_as(verdict::send_failed));
+    CHECK(o.error_code == EIO);
+    CHECK(r.mads.counters().lost == 1);
+    check_balance(r.mads);
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+// mad_message_test.cpp - requests byte by byte against IBA 13.4.3 and 14.2.1, recognising replies, judging status,
+// paths, and errors as text.
+#include "catch.hpp"
+#include <comad/iba/smp.hpp>
+#include <comad/mad/error.hpp>
+#include <comad/mad/message.hpp>
+#include <comad/mad/path.hpp>
+#include <comad/mad/transport.hpp>
+
+#include <array>
+#include <cerrno>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace comad;
+using iba::Method;
+using iba::MgmtClass;
+using mad::any_path;
+using mad::IBDRPath;
+using mad::IBPath;
+using mad::match;
+
+namespace {
+
+using mad_bytes = std::array<u8, mad::mad_size>;
+
+IBDRPath route(std::initializer_list<u8> ports) { return IBDRPath{std::span(ports.begin(), ports.size())}; }
+
+constexpr mad::rpc_kind kind_of(Method method, u16 attributeID = 0x15) {
+    return {MgmtClass::SubnLID, 1, method, attributeID, true, mad::method_constant(method), "SMPPortInfo"};
+}
+constexpr mad::rpc_kind get_port_info = kind_of(Method::Get);
+constexpr mad::rpc_kind set_port_info = kind_of(Method::Set);
+
+mad_bytes request(const mad::rpc_kind& kind, const any_path& path, u32 modifier = 0) {
+    mad_bytes bytes;
+    bytes.fill(0xee); // the memory was used before
+    mad::write_request(bytes.data(), kind, path, modifier);
+    return bytes;
+}
+
+/// 256 zero bytes but for those given by position.
+mad_bytes expected(std::initializer_list<std::pair<std::size_t, std::vector<u8>>> parts) {
+    mad_bytes bytes{};
+    for (const auto& [at, part] : parts) std::copy(part.begin(), part.end(), bytes.begin() + at);
+    return bytes;
+}
+
+/// A good reply, to be spoilt.
+mad_bytes good_reply(const mad_bytes& to) {
+    mad_bytes reply = to;
+    reply[3] = 0x81;
+    return reply;
+}
+
+} // namespace
+
+// ---- requests -------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a LID-routed request is the common header, the M_Key and zeros") {
+    IBPath path;
+    path.DLID = iba::lid{7};
+    path.MKey = 0x1122334455667788;
+    CHECK(request(get_port_info, path, 0x01020304) ==
+          expected({{0, {0x01, 0x01, 0x01, 0x01}}, // baseVersion, SubnLID, classVersion, Get
+                    {16, {0x00, 0x15}},            // PortInfo
+                    {20, {0x01, 0x02, 0x03, 0x04}},
+                    {24, {0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88}}}));
+}
+
+TEST_CASE("a directed request has class 0x81, a hop count, permissive LIDs and the route") {
+    IBDRPath path = route({1, 4, 36});
+    path.MKey = 0xa1;
+    CHECK(request(set_port_info, path, 4) ==
+          expected({{0, {0x01, 0x81, 0x01, 0x02}}, // baseVersion, SubnDirected, classVersion, Set
+                    {4, {0x00, 0x00, 0x00, 0x03}}, // D and status, hopPointer 0, hopCount 3
+                    {16, {0x00, 0x15}},
+                    {20, {0x00, 0x00, 0x00, 0x04}},
+                    {24, {0, 0, 0, 0, 0, 0, 0, 0xa1}},
+                    {32, {0xff, 0xff, 0xff, 0xff}}, // drSLID, drDLID
+                    {128, {0, 1, 4, 36}}}));
+}
+
+TEST_CASE("the LID-routed parts of a directed route are written as they are given") {
+    IBDRPath path = route({2});
+    path.drSLID = iba::lid{0x0102};
+    path.drDLID = iba::lid{0x0304};
+    const mad_bytes bytes = request(get_port_info, path);
+    CHECK(std::vector<u8>(bytes.begin() + 32, bytes.begin() + 36) == std::vector<u8>{1, 2, 3, 4});
+}
+
+TEST_CASE("the local node is a route of no hops") {
+    CHECK(request(get_port_info, IBDRPath{}) ==
+          expected({{0, {0x01, 0x81, 0x01, 0x01}}, {16, {0x00, 0x15}}, {32, {0xff, 0xff, 0xff, 0xff}}}));
+}
+
+TEST_CASE("a route of 63 hops fills the initial path to its end") {
+    IBDRPath path;
+    std::vector<u8> written{0};
+    for (u8 port = 1; path.can_extend(); ++port) {
+        path = path.extended(port);
+        written.push_back(port);
+    }
+    CHECK(written.size() == 64);
+    CHECK(request(get_port_info, path) == expected({{0, {0x01, 0x81, 0x01, 0x01}},
+                                                    {7, {63}},
+                                                    {16, {0x00, 0x15}},
+                                                    {32, {0xff, 0xff, 0xff, 0xff}},
+                                                    {128, written}}));
+}
+
+TEST_CASE("the payload of an SMP begins at byte 64") {
+    mad_bytes bytes;
+    CHECK(mad::write_request(bytes.data(), get_port_info, IBPath{}, 0) == bytes.data() + 64);
+    CHECK(mad::write_request(bytes.data(), get_port_info, IBDRPath{}, 0) == bytes.data() + 64);
+    CHECK(mad::payload_offset(MgmtClass::SubnLID) == 64);
+    CHECK(mad::payload_offset(MgmtClass::SubnDirected) == 64);
+}
+
+TEST_CASE("only SMPs change class on a directed route") {
+    const mad::rpc_kind performance{MgmtClass::Performance, 1, Method::Get, 0x12, true, "", ""};
+    CHECK(mad::class_on(get_port_info, IBPath{}) == MgmtClass::SubnLID);
+    CHECK(mad::class_on(get_port_info, IBDRPath{}) == MgmtClass::SubnDirected);
+    CHECK(mad::class_on(performance, IBDRPath{}) == MgmtClass::Performance);
+}
+
+TEST_CASE("only the low 32 bits of a transaction ID are ours") {
+    mad_bytes bytes;
+    bytes.fill(0xee);
+    mad::set_low_tid(bytes.data(), 0x01020304);
+    CHECK(std::vector<u8>(bytes.begin() + 7, bytes.begin() + 17) ==
+          std::vector<u8>{0xee, 0xee, 0xee, 0xee, 0xee, 1, 2, 3, 4, 0xee});
+    CHECK(mad::low_tid(bytes.data()) == 0x01020304);
+}
+
+// ---- replies --------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a GetResp of the same class and attribute is the reply to a Get and to a Set") {
+    for (const mad::rpc_kind& kind : {get_port_info, set_port_info}) {
+        for (const any_path& path : {any_path{IBPath{}}, any_path{route({1})}}) {
+            const mad_bytes asked = request(kind, path);
+            CHECK(mad::match_reply(asked.data(), good_reply(asked)) == match::reply);
+        }
+    }
+}
+
+TEST_CASE("other methods are answered by themselves with the response bit") {
+    const std::map<Method, u8> responses{{Method::GetTable, 0x92}, {Method::Report, 0x86}, {Method::Delete, 0x95}};
+    for (const auto& [method, response] : responses) {
+        const mad_bytes asked = request(kind_of(method), IBPath{});
+        mad_bytes reply = asked;
+        reply[3] = response;
+        CHECK(mad::match_reply(asked.data(), reply) == match::reply);
+        reply[3] = 0x81;
+        CHECK(mad::match_reply(asked.data(), reply) == match::wrong_method);
+    }
+}
+
+TEST_CASE("a reply differs from the request in one thing, and is told so") {
+    const mad_bytes asked = request(get_port_info, route({1}));
+    struct spoiling {
+        std::size_t at;
+        u8 value;
+        match seen;
+    };
+    const auto s = GENERATE(values<spoiling>({
+        {0, 2, match::wrong_version},
+        {1, 0x01, match::wrong_class}, // LID-routed, though we asked by a directed route
+        {1, 0x04, match::wrong_class},
+        {3, 0x01, match::not_a_response}, // a request that carries our number
+        {3, 0x02, match::not_a_response},
+        {3, 0x07, match::not_a_response}, // TrapRepress
+        {3, 0x82, match::wrong_method},   // SetResp does not exist
+        {3, 0x86, match::wrong_method},
+        {16, 0xff, match::wrong_attribute},
+        {17, 0x11, match::wrong_attribute},
+    }));
+    mad_bytes reply = good_reply(asked);
+    reply[s.at] = s.value;
+    CHECK(mad::match_reply(asked.data(), reply) == s.seen);
+}
+
+TEST_CASE("a reply that is not exactly one MAD long is none") {
+    const mad_bytes asked = request(get_port_info, route({1}));
+    const mad_bytes good = good_reply(asked);
+    std::vector<u8> bytes(good.begin(), good.end());
+    bytes.resize(400);
+    for (std::size_t size = 0; size <= bytes.size(); ++size) {
+        CAPTURE(size);
+        const match seen = mad::match_reply(asked.data(), std::span(bytes).first(size));
+        CHECK(seen == (size == mad::mad_size ? match::reply : match::wrong_size));
+    }
+}
+
+TEST_CASE("what a reply may change does not make it foreign") {
+    const mad_bytes asked = request(get_port_info, route({1, 2}), 5);
+    mad_bytes reply = good_reply(asked);
+    reply[4] = 0x80;                                        // D
+    reply[5] = 0x1c;                                        // status
+    reply[6] = 9;                                           // hopPointer
+    for (std::size_t i = 8; i < 12; ++i) reply[i] = 0x77;   // the transport's half of the transaction ID
+    for (std::size_t i = 64; i < 256; ++i) reply[i] = 0x55; // payload, paths
+    CHECK(mad::match_reply(asked.data(), reply) == match::reply);
+}
+
+// ---- status ---------------------------------------------------------------------------------------------------------
+
+TEST_CASE("the D bit of a directed route is not a status") {
+    mad_bytes reply = good_reply(request(get_port_info, route({1})));
+    reply[4] = 0x80;
+    CHECK(mad::status_of(reply.data()) == 0);
+    reply[5] = 0x1c;
+    CHECK(mad::status_of(reply.data()) == 0x1c);
+    reply[4] = 0xff;
+    CHECK(mad::status_of(reply.data()) == 0x7f1c);
+}
+
+TEST_CASE("the status of any other MAD has 16 bits") {
+    mad_bytes reply = good_reply(request(get_port_info, IBPath{}));
+    reply[4] = 0x83;
+    reply[5] = 0x01;
+    CHECK(mad::status_of(reply.data()) == 0x8301);
+}
+
+TEST_CASE("common status bits win over class-specific ones") {
+    CHECK(mad::judge(0) == std::nullopt);
+    for (u16 bit : {0x01, 0x02, 0x04, 0x08, 0x10}) CHECK(mad::judge(bit) == mad::errc::status);
+    CHECK(mad::judge(0x031c) == mad::errc::status);
+    CHECK(mad::judge(0x0300) == mad::errc::class_status);
+    CHECK(mad::judge(0x8000) == mad::errc::class_status);
+}
+
+TEST_CASE("a status is told in words") { // IBA 13.4.7
+    CHECK(mad::status_text(0x0001) == "busy");
+    CHECK(mad::status_text(0x0002) == "redirect");
+    CHECK(mad::status_text(0x0004) == "bad base or class version");
+    CHECK(mad::status_text(0x0008) == "method not supported");
+    CHECK(mad::status_text(0x000c) == "method and attribute combination not supported");
+    CHECK(mad::status_text(0x001c) == "invalid attribute or attribute modifier");
+    CHECK(mad::status_text(0x0010) == "?? 4");
+    CHECK(mad::status_text(0x001d) == "busy, invalid attribute or attribute modifier");
+    CHECK(mad::status_text(0x0300) == "class specific 3");
+}
+
+// ---- errors as text -------------------------------------------------------------------------------------------------
+
+namespace {
+
+mad::mad_error error_of(mad::errc code, const any_path& path) {
+    mad::mad_error e;
+    e.code = code;
+    e.mgmt_class = mad::class_on(get_port_info, path);
+    e.class_version = 1;
+    e.method = Method::Get;
+    e.attributeID = 0x15;
+    e.method_name = get_port_info.method_name;
+    e.attribute_name = get_port_info.attribute_name;
+    e.detail = std::make_unique<mad::error_detail>();
+    e.detail->path = path;
+    return e;
+}
+
+} // namespace
+
+TEST_CASE("an error is one line: what was asked, what happened, where") {
+    CHECK(to_string(error_of(mad::errc::timed_out, route({1, 4}))) ==
+          "RPC MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPPortInfo(21) timed out to 'DR Path (0, 1, 4)'");
+}
+
+TEST_CASE("each kind of error says its reason") {
+    IBPath path;
+    path.DLID = iba::lid{7};
+    const std::string rpc = "RPC MAD_METHOD_GET(1) SMPFormat(1.1) SMPPortInfo(21) ";
+
+    mad::mad_error e = error_of(mad::errc::status, path);
+    e.status = 0x1c;
+    CHECK(to_string(e) == rpc + "got error status 0x1c - invalid attribute or attribute modifier from 'Lid 7'");
+
+    e = error_of(mad::errc::class_status, path);
+    e.status = 0x0300;
+    CHECK(to_string(e) == rpc + "got class specific error 3 from 'Lid 7'");
+
+    CHECK(to_string(error_of(mad::errc::malformed_reply, path)) == rpc + "got a malformed reply from 'Lid 7'");
+
+    e = error_of(mad::errc::send_failed, path);
+    e.sys_errno = EINVAL;
+    CHECK(to_string(e) == rpc + "could not be sent to 'Lid 7' (Invalid argument)");
+
+    e = error_of(mad::errc::transport_failed, path);
+    e.sys_errno = ENODEV;
+    CHECK(to_string(e) == rpc + "lost its transport (No such device)");
+
+    CHECK(to_string(error_of(mad::errc::cancelled, path)) == rpc + "was cancelled");
+}
+
+TEST_CASE("context that was added last stands in front") {
+    mad::mad_error e = error_of(mad::errc::timed_out, route({1}));
+    e.message("reading port 3").message("discovering");
+    CHECK(to_string(e) == "discovering [RPC MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPPortInfo(21) timed out to "
+                          "'DR Path (0, 1)']");
+}
+
+TEST_CASE("an error without detail still takes context") {
+    mad::mad_error e;
+    e.message("reading port 3");
+    CHECK(to_string(e).starts_with("reading port 3 ["));
+}
+
+// ---- paths ----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("paths are told in words") {
+    IBPath by_lid;
+    by_lid.DLID = iba::lid{7};
+    IBDRPath mixed = route({1, 4});
+    mixed.DLID = iba::lid{9};
+    CHECK(to_string(any_path{by_lid}) == "Lid 7");
+    CHECK(to_string(any_path{IBDRPath{}}) == "DR Path (0)");
+    CHECK(to_string(any_path{route({1, 4})}) == "DR Path (0, 1, 4)");
+    CHECK(to_string(any_path{mixed}) == "DR Path (from Lid 9, 0, 1, 4)");
+}
+
+TEST_CASE("one LID is one destination, whatever service level or queue pair the packet names") {
+    IBPath path;
+    path.DLID = iba::lid{7};
+    const u64 key = destination_key(any_path{path});
+    path.SL = 3;
+    path.dqpn = 0x55;
+    path.pkey_index = 2;
+    path.MKey = 1;
+    CHECK(destination_key(any_path{path}) == key);
+    path.DLID = iba::lid{8};
+    CHECK(destination_key(any_path{path}) != key);
+}
+
+TEST_CASE("every route is a destination of its own, and the bytes behind it do not count") {
+    std::map<u64, std::string> seen;
+    for (unsigned length = 0; length <= 63; ++length) {
+        for (unsigned changed = 0; changed <= length; ++changed) {
+            IBDRPath path;
+            for (unsigned hop = 1; hop <= length; ++hop) path = path.extended(hop == changed ? 9 : 1);
+            const u64 key = destination_key(any_path{path});
+            CHECK(key != 0);
+            CHECK(seen.emplace(key, to_string(any_path{path})).first->second == to_string(any_path{path}));
+
+            IBDRPath littered = path;
+            for (unsigned at = length + 1; at < 64; ++at) littered.drPath[at] = 0x33;
+            CHECK(destination_key(any_path{littered}) == key);
+        }
+    }
+}
+
+TEST_CASE("the same hops from another LID, or to another, are another destination") {
+    const u64 key = destination_key(any_path{route({1, 2})});
+    IBDRPath from = route({1, 2});
+    from.DLID = iba::lid{5};
+    IBDRPath to = route({1, 2});
+    to.drDLID = iba::lid{5};
+    CHECK(destination_key(any_path{from}) != key);
+    CHECK(destination_key(any_path{to}) != key);
+}
