@@ -1,14 +1,29 @@
 // SPDX-License-Identifier: MIT
-// main.cpp - a program outside comad's tree: needs its headers, its library, and what the library needs.
-#include <comad/mad/path.hpp>
+// main.cpp - a program outside comad's tree: a coroutine asks a simulated node who it is. Needs every part of the
+// installed package and what that needs in turn.
+#include <comad/coro/driver.hpp>
+#include <comad/iba/smp.hpp>
+#include <comad/transports/sim/transport.hpp>
 
-#include <array>
 #include <cstdio>
-#include <string>
+
+namespace {
+
+using comad::iba::smp::NodeInfo;
+
+comad::coro::task<bool> ask(comad::coro::MADSchedule& schedule) {
+    const comad::mad::IBDRPath here;
+    const auto info = co_await schedule.SubnGet<NodeInfo>(here);
+    if (!info) co_return false;
+    std::printf("the local node has %u ports\n", unsigned{info.value().numPorts});
+    co_return info.value().nodeType == comad::iba::NodeType::CA;
+}
+
+} // namespace
 
 int main() {
-    const std::array<comad::u8, 2> ports{1, 4};
-    const std::string route = comad::mad::to_string(comad::mad::IBDRPath{ports});
-    std::puts(route.c_str());
-    return route == "DR Path (0, 1, 4)" ? 0 : 1;
+    namespace sim = comad::transports::sim;
+    const sim::simulation simulated = sim::make_sim("ring,switches=4", sim::time_mode::virtual_);
+    comad::coro::MADSchedule schedule(*simulated.transport);
+    return comad::coro::sync_wait(schedule, ask(schedule)) ? 0 : 1;
 }
