@@ -91,6 +91,20 @@ template <unsigned Off, unsigned Width> COMAD_IBA_INLINE constexpr void put_bits
     store_bytes<end - first>(p + first, word | (value << behind & mask));
 }
 
+/// Copies `Bytes` bytes as a block: element by element GCC makes the decoding of SANodeRecord 4.5 times slower.
+template <unsigned Bytes> COMAD_IBA_INLINE constexpr void copy_bytes(u8* to, const u8* from) noexcept {
+    if (std::is_constant_evaluated())
+        for (unsigned i = 0; i < Bytes; ++i) to[i] = from[i];
+    else std::memcpy(to, from, Bytes);
+}
+
+/// Sets `Bytes` bytes to zero.
+template <unsigned Bytes> COMAD_IBA_INLINE constexpr void clear_bytes(u8* p) noexcept {
+    if (std::is_constant_evaluated())
+        for (unsigned i = 0; i < Bytes; ++i) p[i] = 0;
+    else std::memset(p, 0, Bytes);
+}
+
 /// get_bits() for positions known at run time only: `width` 1 to 64 bits.
 constexpr u64 bits_at(const u8* p, unsigned off, unsigned width) noexcept {
     u64 value = 0;

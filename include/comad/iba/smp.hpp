@@ -6,8 +6,8 @@
 #include <comad/iba/mad_header.hpp>
 #include <comad/iba/wire.hpp>
 
-#include <algorithm>
 #include <array>
+#include <cstring>
 #include <string>
 
 namespace comad::iba {
@@ -101,7 +101,8 @@ struct NodeDescription {
 /// The bytes before the first NUL, all 64 if there is none: as they came from the network, so escaped() (text.hpp)
 /// before a terminal sees them.
 inline std::string text(const NodeDescription& d) {
-    return {d.nodeString.begin(), std::find(d.nodeString.begin(), d.nodeString.end(), u8{0})};
+    const char* bytes = reinterpret_cast<const char*>(d.nodeString.data());
+    return {bytes, strnlen(bytes, d.nodeString.size())};
 }
 
 } // namespace smp
