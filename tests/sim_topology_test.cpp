@@ -367,6 +367,7 @@ TEST_CASE("a file that cannot be right is refused with its line and a remedy") {
         message_of("Switch 4 \"S1\" # \"x\" base port 0 lid 50000 lmc 0\n").starts_with("net:1: there is no such lid"));
     CHECK(message_of(two + "[3] \"S1\"[3] w=1\n\nSwitch 1 \"S3\"\n") ==
           "net:5: the two ports have no width or no speed in common; change one end's w=, s= or e= mask");
+    CHECK(message_of("Switch 4 \"S1\"\n[1] \"\x1b[31m\"[1]\n").starts_with("net:2: there is no node \"\\x1b[31m\"; "));
     CHECK(message_of(std::string("\0\xff\x01 garbage \n", 13)).starts_with("net:1: "));
 }
 

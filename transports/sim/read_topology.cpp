@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // read_topology.cpp - the topology format of ibnetdiscover and ibsim, read. Decides nothing about the subnet beyond it.
+#include "cursor.hpp"
+#include <comad/iba/text.hpp>
 #include <comad/transports/sim/topology.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <istream>
 #include <stdexcept>
 #include <unordered_map>
@@ -13,64 +14,6 @@
 
 namespace comad::transports::sim {
 namespace {
-
-constexpr std::string_view blanks = " \t\r\v\f";
-
-/// What is left of a line, eaten from the front.
-struct cursor {
-    std::string_view rest;
-
-    void skip_blanks() noexcept {
-        const auto start = rest.find_first_not_of(blanks);
-        rest.remove_prefix(start == rest.npos ? rest.size() : start);
-    }
-    bool eat(std::string_view text) noexcept {
-        if (!rest.starts_with(text)) return false;
-        rest.remove_prefix(text.size());
-        return true;
-    }
-    /// A number with the prefix 0x, or of `base`.
-    std::optional<u64> number(int base = 10) noexcept {
-        if (eat("0x") || eat("0X")) base = 16;
-        u64 value = 0;
-        const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value, base);
-        if (error != std::errc{}) return std::nullopt;
-        rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-        return value;
-    }
-    std::optional<std::string_view> quoted() noexcept {
-        if (rest.empty() || rest.front() != '"') return std::nullopt;
-        const auto end = rest.find('"', 1);
-        if (end == rest.npos) return std::nullopt;
-        const auto text = rest.substr(1, end - 1);
-        rest.remove_prefix(end + 1);
-        return text;
-    }
-    /// The next run of anything but blanks.
-    std::string_view word() noexcept {
-        skip_blanks();
-        const auto text = rest.substr(0, rest.find_first_of(blanks));
-        rest.remove_prefix(text.size());
-        return text;
-    }
-};
-
-/// A comment after a node or link: text in quotes, and what stands before and after it. Nothing but the text contains
-/// quotes, so that it ends at the last one, whatever it contains.
-struct comment {
-    std::string_view before, text, after;
-    bool has_text = false;
-
-    explicit comment(std::string_view all) noexcept : before(all) {
-        const auto first = all.find('"');
-        const auto last = all.rfind('"');
-        if (first == last) return; // also both npos
-        before = all.substr(0, first);
-        text = all.substr(first + 1, last - first - 1);
-        after = all.substr(last + 1);
-        has_text = true;
-    }
-};
 
 /// One end of a cable as a line told it.
 struct told_link {
@@ -108,8 +51,9 @@ public:
             c.skip_blanks();
             read_line(c);
         }
-        if (topology_.nodes.empty())
+        if (topology_.nodes.empty()) {
             fail("there is no node in it", "give a file that ibnetdiscover or ibsim understands");
+        }
         for (const told_link& l : links_) connect(l);
         activate_if_managed();
         return std::move(topology_);
@@ -117,7 +61,8 @@ public:
 
 private:
     [[noreturn]] void fail(std::string_view what, std::string_view remedy) const {
-        throw std::runtime_error(fmt::format("{}:{}: {}; {}", name_, line_, what, remedy));
+        // What is wrong quotes the file, and the file may contain anything.
+        throw std::runtime_error(fmt::format("{}:{}: {}; {}", name_, line_, iba::escaped(what), remedy));
     }
 
     void read_line(cursor c) {
@@ -178,8 +123,7 @@ private:
             set_extended_speed(enabled_, mask(*number, 0, 15, "extspeed"));
         } else if (key != "pdebug") {
             fail(fmt::format("setting '{}' is not known", key),
-                 "expected vendid, devid, sysimgguid, switchguid, caguid, "
-                 "rtguid, width, speed or extspeed");
+                 "expected vendid, devid, sysimgguid, switchguid, caguid, rtguid, width, speed or extspeed");
         }
     }
 
@@ -296,8 +240,9 @@ private:
         if (const auto guid = read_decoration(c); guid && !n.is_switch()) p.GUID = iba::guid{*guid};
         c.skip_blanks();
         const auto id = c.quoted();
-        if (!id)
+        if (!id) {
             fail("the link has no other end", "write the id of the other node in quotes, then its port, as \"S-1\"[1]");
+        }
 
         told_link l{current_, number, 1, line_, std::string(*id)};
         const bool is_alias = id->find('@') != id->npos;
@@ -317,8 +262,9 @@ private:
 
     /// What may follow a port: `[ext 3]` and `(guid)`.
     std::optional<u64> read_decoration(cursor& c) {
-        if (c.eat("[ext ") && (!c.number() || !c.eat("]")))
+        if (c.eat("[ext ") && (!c.number() || !c.eat("]"))) {
             fail("an external port has no number", "write it as [ext 3]");
+        }
         if (!c.eat("(")) return std::nullopt;
         const auto guid = c.number(16);
         if (!guid || !c.eat(")")) fail("a port GUID is no number", "write it as (2c9030000001)");
@@ -399,8 +345,8 @@ private:
         port& here = topology_.nodes[l.node].ports[l.port];
         port& there = topology_.nodes[remote.node].ports[remote.port];
         if (&here == &there) fail("a port is cabled to itself", "name the other end");
-        if (here.linked() && here.peer_node == remote.node && here.peer_port == remote.port)
-            return; // told by the other end
+        const bool is_told = here.linked() && here.peer_node == remote.node && here.peer_port == remote.port;
+        if (is_told) return; // by the other end
         for (const port* end : {&here, &there}) {
             if (!end->linked()) continue;
             const place p = end == &here ? place{l.node, l.port} : remote;

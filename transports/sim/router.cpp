@@ -88,7 +88,8 @@ std::optional<router::directed_stop> router::by_route(place from, iba::lid DLID,
     u8* back = smp + iba::offset_of<&FormatDirected::returnPath>;
     for (unsigned hop = 1; hop <= hops; ++hop) {
         const node& x = topology_.nodes[at->node];
-        // Only the sender may be a CA, and it sends by the port that the program is at (C14-9).
+        // Only the sender may be a CA, and it sends by the port that the program is at (C14-9:1 in the
+        // kernel's smi.c).
         const bool sends = x.is_switch() || (hop == 1 && begins_here && initial[hop] == from.port);
         if (!sends || is_mute(at->node) || initial[hop] == 0 || initial[hop] > x.num_ports()) return std::nullopt;
         const port& out = x.ports[initial[hop]];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// router.hpp - where a MAD gets to: directed routes hop by hop (IBA 14.2.2), LIDs by the shortest way over Active links.
-// Knows no time and no chance.
+// router.hpp - where a MAD gets to: directed routes hop by hop (IBA 14.2.2), LIDs by the shortest way over Active
+// links. Knows no time and no chance.
 #pragma once
 #include <comad/mad/path.hpp>
 #include <comad/transports/sim/topology.hpp>

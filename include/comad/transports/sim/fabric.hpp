@@ -22,7 +22,8 @@ struct timing {
     mad::duration hop_delay{1000};    ///< for every cable on the way, each way
     mad::duration jitter{0};          ///< up to so much more, each way
     mad::duration service_time{4000}; ///< an SMA answers one SMP after the other, and each takes so long
-    /// SMPs that a node holds, the one in service included; more are lost. The IBA asks for one (C14-1). 0: any number.
+    /// SMPs that a node holds, the one in service included; more are lost. A real one need not hold more
+    /// than one. 0: any number.
     unsigned buffer = 0;
 };
 
@@ -68,11 +69,13 @@ struct fabric_counters {
     u64 duplicated = 0, reordered = 0, busy = 0, garbage = 0; ///< by chance
 };
 
-/// A subnet with time. A MAD crosses all cables of its way at the moment it is sent, and arrives when the delays are over.
+/// A subnet with time. A MAD crosses all cables of its way at the moment it is sent, and arrives when the delays are
+/// over.
 ///
 /// SMAs answer NodeInfo, NodeDescription, PortInfo and SwitchInfo. Status 0x04: class version; 0x08: method; 0x0c:
-/// attribute, or method for it; 0x1c: port number. M_Keys are neither asked for nor checked. What a subnet would drop is
-/// dropped: no way, no such port, a base version other than 1, a directed route through a CA, classes other than SMPs.
+/// attribute, or method for it; 0x1c: port number. M_Keys are neither asked for nor checked. What a subnet would drop
+/// is dropped: no way, no such port, a base version other than 1, a directed route through a CA, classes other than
+/// SMPs.
 /// Not thread-safe. Nothing is allocated once it held as many MADs as it ever will.
 class fabric {
 public:

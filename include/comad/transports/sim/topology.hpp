@@ -52,7 +52,7 @@ struct port {
 
 struct node {
     iba::NodeType type = iba::NodeType::CA;
-    bool enhanced_port0 = false; ///< of a switch: port 0 is an end port with all its rights (IBA 18.2.4)
+    bool enhanced_port0 = false; ///< of a switch: port 0 carries data and has a LID mask
     u16 deviceID = 0;
     u32 vendorID = 0; ///< 24 bits
     iba::guid nodeGUID{}, systemImageGUID{};
@@ -70,7 +70,7 @@ struct node {
 /// 24 bytes a port and about 130 a node.
 struct topology {
     static constexpr u32 nobody = port::nobody;
-    static constexpr unsigned max_ports = 254; ///< port 255 means "all ports" (IBA 14.2.5.6)
+    static constexpr unsigned max_ports = 254; ///< port 255 means all ports in performance management (IBA 16.1.3)
 
     std::vector<node> nodes;
     iba::lid sm_lid{}; ///< of the port where the subnet manager was; 0: there was none

@@ -27,7 +27,8 @@ enum class time_mode : u8 {
 /// A MAD whose size is not mad_size is refused with EMSGSIZE; everything else is taken, and dropped as a subnet does.
 class sim_transport final : public mad::transport {
 public:
-    /// `net` must outlive it. Throws std::runtime_error when the node has no such port, std::system_error without a timer.
+    /// `net` must outlive it. Throws std::runtime_error when the node has no such port, std::system_error when the
+    /// kernel gives no timer.
     sim_transport(fabric& net, u32 node, unsigned port, time_mode mode);
     /// At the default node, by the first port that has a cable.
     sim_transport(fabric& net, time_mode mode);
