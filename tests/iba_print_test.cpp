@@ -215,7 +215,7 @@ TEST_CASE("dotted lines show hex, prefixes, names, text and numbers in their own
     CHECK(contains(text, "\nPortState........................Active\n"));
     CHECK(contains(text, "\nLinkWidthActive..................?? 3\n"));
     CHECK(contains(text, "\nDiagCode.........................0x000a\n"));
-    CHECK(contains(text, "\nMulticastPKeyTrapSuppressionEnabled0\n")); // as wide as it is
+    CHECK(contains(text, "\nMulticastPKeyTrapSuppressionEnabled.0\n")); // one dot at least
     CHECK(std::count(text.begin(), text.end(), '\n') == 51);
 
     CHECK(contains(dotted(node_info()), "SystemImageGUID..................0002:c903:0040:a0b3\n"));

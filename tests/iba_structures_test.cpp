@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// iba_structures_test.cpp - the tables of MAD header and chapter 14 against three sources that know nothing of them: the
-// layout facts, buffers with known values, and libibmad.
+// iba_structures_test.cpp - the tables of MAD header and chapter 14 against three sources that know nothing of them:
+// the layout facts, buffers with known values, and libibmad.
 #include "catch.hpp"
 #include "iba_data.hpp"
 #include <comad/iba/mad_header.hpp>

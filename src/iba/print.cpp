@@ -96,7 +96,7 @@ std::string dotted_value(const row_info& row, byte_span bytes) {
 
 void add_dotted_line(std::string& out, const std::string& path, std::string name, const std::string& value) {
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    fmt::format_to(std::back_inserter(out), "{:.<33}{}\n", path + name, value);
+    fmt::format_to(std::back_inserter(out), "{:.<33}{}\n", path + name + '.', value);
 }
 
 void add_dotted(std::string& out, const std::string& path, const record_info& info, byte_span bytes,

@@ -20,8 +20,8 @@ struct character {
 
 unsigned char byte_at(std::string_view text, std::size_t i) { return static_cast<unsigned char>(text[i]); }
 
-/// Takes the first character from a text that is not empty. Overlong forms, surrogates and numbers above U+10FFFF are no
-/// UTF-8 (RFC 3629); of those one byte is taken.
+/// Takes the first character from a text that is not empty. Overlong forms, surrogates and numbers above U+10FFFF are
+/// no UTF-8 (RFC 3629); of those one byte is taken.
 character take_character(std::string_view& text) {
     const unsigned char first = byte_at(text, 0);
     const unsigned length = first < 0x80   ? 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// compare.hpp - order, equality and differences of structures, derived from their tables. Knows no structure of the IBA.
+// compare.hpp - order, equality and differences of structures, derived from their tables. Knows no structure.
 #pragma once
 #include <comad/iba/wire.hpp>
 
@@ -21,8 +21,8 @@ template <wire T> constexpr std::strong_ordering compare(const T& a, const T& b)
 /// True if both are the same bytes on the wire.
 template <wire T> constexpr bool equal(const T& a, const T& b) noexcept { return encode(a) == encode(b); }
 
-/// The names of the fields that differ between two encoded structures, in wire order: `portState`, of an array the element
-/// `initialPath[3]`, of a nested structure `nodeInfo.nodeGUID`. Reserved bits are not compared.
+/// The names of the fields that differ between two encoded structures, in wire order: `portState`, of an array the
+/// element `initialPath[3]`, of a nested structure `nodeInfo.nodeGUID`. Reserved bits are not compared.
 /// Each of `a` and `b` has info.bytes bytes.
 std::vector<std::string> differences(const record_info& info, const u8* a, const u8* b);
 

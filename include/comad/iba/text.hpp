@@ -6,12 +6,13 @@
 
 namespace comad::iba {
 
-/// `raw` for a terminal: valid UTF-8 passes unchanged; every byte of a control character (C0, DEL, C1), of a character that
-/// reorders or breaks the line (bidirectional controls U+202A..202E and U+2066..2069, separators U+2028 and U+2029), and of
-/// what is no UTF-8 becomes \xNN. A backslash stays as it is, so ordinary descriptions print as infiniband-diags print them.
+/// `raw` for a terminal: valid UTF-8 passes unchanged; every byte of a control character (C0, DEL, C1), of a character
+/// that reorders or breaks the line (bidirectional controls U+202A..202E and U+2066..2069, separators U+2028 and
+/// U+2029), and of what is no UTF-8 becomes \xNN. A backslash stays as it is, so that ordinary descriptions print as
+/// infiniband-diags print them.
 ///
-/// infiniband-diags' clean_nodedesc() (rdma-core, util/node_name_map.c) differs: it cuts at 63 bytes and replaces every byte
-/// outside printable ASCII by a space, so that UTF-8 is lost and different descriptions may look the same.
+/// infiniband-diags' clean_nodedesc() (rdma-core, util/node_name_map.c) differs: it cuts at 63 bytes and replaces every
+/// byte outside printable ASCII by a space, so that UTF-8 is lost and different descriptions may look the same.
 std::string escaped(std::string_view raw);
 
 /// `raw` as a JSON string, quotes included. Always valid UTF-8: a byte that is no UTF-8 becomes \u00NN; characters that
