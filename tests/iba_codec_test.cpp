@@ -30,7 +30,7 @@ struct header {
     bool flag;
 };
 
-/// Every kind of row: a header, fields inside a byte and across bytes, an array of three-bit elements that begins inside
+/// Every kind of row: a header, fields inside a byte and across bytes, an array of three-bit elements beginning inside
 /// a byte, 56 bits, bytes, structures at odd addresses, and a size that is no multiple of four.
 struct everything {
     header head;

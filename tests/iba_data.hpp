@@ -12,7 +12,7 @@
 #include <vector>
 
 /// iba_layout.jsonl: a structure's size and the offset, width and count of each field.
-/// iba_vectors.jsonl: random bytes of a structure in hex, and the value of each field: a number up to 32 bits, else hex.
+/// iba_vectors.jsonl: random bytes of a structure in hex, and each value: a number up to 32 bits, else hex.
 /// Both come from machine-readable field descriptions of the IBA and were decoded by independent programs.
 inline std::vector<nlohmann::json> load_data(const std::string& file) {
     const auto path = std::filesystem::path(__FILE__).parent_path() / "data" / file;
