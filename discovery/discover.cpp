@@ -26,11 +26,11 @@ constexpr u32 ext_speeds_supported = 0x4000; // PortInfo.capabilityMask.IsExtend
 // other it would be a timeout. The second range is the same chips under Bull's vendor ID.
 bool has_mlnx_ext_port_info(const NodeInfo& node) {
     const u16 id = node.deviceID;
-    const bool switch_chip = (id >= 0xc738 && id <= 0xc73b) || id == 0xc839 || id == 0xcb20 || id == 0xcf08 ||
-                             id == 0xcf09 || id == 0xd2f0;
+    const bool switch_chip =
+        (id >= 0xc738 && id <= 0xc73b) || id == 0xc839 || id == 0xcb20 || id == 0xcf08 || id == 0xcf09 || id == 0xd2f0;
     const bool adapter_chip = (id >= 0x1003 && id <= 0x101b) || id == 0xa2d2;
-    const bool bull = node.vendorID == 0x119f && ((id >= 0x1b02 && id <= 0x1b50) || id == 0x1ba0 || id == 0x1bd0 ||
-                                                  id == 0x1bf0);
+    const bool bull =
+        node.vendorID == 0x119f && ((id >= 0x1b02 && id <= 0x1b50) || id == 0x1ba0 || id == 0x1bd0 || id == 0x1bf0);
     return switch_chip || adapter_chip || bull;
 }
 
@@ -131,8 +131,9 @@ private:
         const auto known = found_.by_guid.find(info.nodeGUID);
         if (known == found_.by_guid.end()) {
             if (info.localPortNum > info.numPorts || info.localPortNum == 0) {
-                contradict(from, port, route, fmt::format("its neighbour claims to be entered by port {} of {}",
-                                                          info.localPortNum, info.numPorts));
+                contradict(from, port, route,
+                           fmt::format("its neighbour claims to be entered by port {} of {}", info.localPortNum,
+                                       info.numPorts));
                 co_return;
             }
             connect({from, port}, {add_node(info, route), info.localPortNum}, route);
@@ -148,8 +149,8 @@ private:
     }
 
     static bool is_same(const node& known, const NodeInfo& info) {
-        return known.info.nodeType == info.nodeType && known.info.numPorts == info.numPorts &&
-               info.localPortNum > 0 && info.localPortNum <= info.numPorts;
+        return known.info.nodeType == info.nodeType && known.info.numPorts == info.numPorts && info.localPortNum > 0 &&
+               info.localPortNum <= info.numPorts;
     }
 
     u32 add_node(const NodeInfo& info, const IBDRPath& route) {
@@ -178,8 +179,9 @@ private:
         port& there = found_.nodes[b.node].ports[b.port];
         if (here.peer == b && there.peer == a) return; // both ends were asked at once
         if (here.peer || there.peer) {
-            contradict(a.node, a.port, route,
-                       fmt::format("it leads to {}[{}], which has another neighbour", name_of(found_.nodes[b.node]), b.port));
+            contradict(
+                a.node, a.port, route,
+                fmt::format("it leads to {}[{}], which has another neighbour", name_of(found_.nodes[b.node]), b.port));
             return;
         }
         here.peer = b;
@@ -205,7 +207,8 @@ private:
             if (is_switch && step < last_port) co_await read_port(index, static_cast<u8>(step + 1), route_to(index));
             else if (is_switch && step == last_port) co_await read_port(index, 0, route_to(index));
             else if (is_switch && step == last_port + 1) co_await read_switch_info(index);
-            else if (!is_switch && step == 0) co_await read_port(index, found_.nodes[index].info.localPortNum, route_to(index));
+            else if (!is_switch && step == 0)
+                co_await read_port(index, found_.nodes[index].info.localPortNum, route_to(index));
             else co_await read_description(index);
         }
     }
@@ -276,7 +279,8 @@ private:
 
     void note_failure(const mad::mad_error& e, u32 index, u8 port, const IBDRPath& route, std::string_view text) {
         if (e.code == mad::errc::cancelled) return; // said once, at the end
-        add_problem({kind_of(e), found_.nodes[index].info.nodeGUID, port, route, fmt::format("{}: {}", text, to_string(e))});
+        add_problem(
+            {kind_of(e), found_.nodes[index].info.nodeGUID, port, route, fmt::format("{}: {}", text, to_string(e))});
     }
 
     void contradict(u32 index, u8 port, const IBDRPath& route, std::string text) {
@@ -326,8 +330,8 @@ private:
     MADSchedule& schedule_;
     const discover_options options_;
     subnet found_;
-    std::vector<reading> readings_; // by node index
-    std::deque<question> to_ask_; // oldest first: breadth first
+    std::vector<reading> readings_;   // by node index
+    std::deque<question> to_ask_;     // oldest first: breadth first
     std::vector<far_port> far_ports_; // up, but at the end of the longest route
     std::size_t running_ = 0;
     bool stopped_ = false;

@@ -42,12 +42,12 @@ struct node {
 /// Why a part of the subnet is missing.
 struct problem {
     enum class kind : u8 {
-        no_answer,    ///< no reply after all attempts
-        error_reply,  ///< a reply with an error status
-        send_failed,  ///< the request could not be sent
-        too_far,      ///< beyond the longest directed route
+        no_answer,     ///< no reply after all attempts
+        error_reply,   ///< a reply with an error status
+        send_failed,   ///< the request could not be sent
+        too_far,       ///< beyond the longest directed route
         contradiction, ///< two answers that cannot both be true: a doubled GUID, a port that is cabled twice
-        cancelled,    ///< discovery was ended before it was asked
+        cancelled,     ///< discovery was ended before it was asked
     };
     kind what;
     iba::guid nodeGUID{}; ///< the node that was asked, or behind whose port the silence is; 0 if unknown

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// json.cpp - a subnet as JSON: keys are the IBA's names, values as in the structures.
+#include <comad/discovery/reports.hpp>
+#include <comad/iba/print.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace comad::discovery {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::string text_of(iba::guid g) { return fmt::format("{}", g); }
+
+// Descriptions are any bytes; json_quoted makes valid UTF-8 of them, and parsing it gives that text back.
+json text_of_bytes(std::string_view raw) { return json::parse(iba::json_quoted(raw)); }
+
+json hops_of(const mad::IBDRPath& route) {
+    json hops = json::array({0});
+    for (u8 port : route.hops()) hops.push_back(port);
+    return hops;
+}
+
+
+json of_port(const subnet& s, port_ref here) {
+    const port& p = s.at(here);
+    json out{{"port", here.port}};
+    if (value(p.portGUID)) out["portGUID"] = text_of(p.portGUID);
+    if (p.info) {
+        out["portState"] = iba::name_or_number(p.info->portState);
+        out["portPhysicalState"] = iba::name_or_number(p.info->portPhysicalState);
+        out["linkWidthActive"] = link_width_text(p);
+        out["linkSpeedActive"] = link_speed_text(s, here);
+        if (&s.end_port(here) == &p) {
+            out["LID"] = value(p.info->LID);
+            out["LMC"] = p.info->LMC;
+        }
+        out["VLCap"] = p.info->VLCap;
+        out["neighborMTU"] = p.info->neighborMTU;
+    }
+    if (p.peer) {
+        out["peer"] = {{"nodeGUID", text_of(s.nodes[p.peer.node].info.nodeGUID)}, {"port", p.peer.port}};
+    }
+    return out;
+}
+
+json of_node(const subnet& s, u32 index) {
+    const node& n = s.nodes[index];
+    json out{
+        {"nodeType", iba::name_or_number(n.info.nodeType)},
+        {"nodeGUID", text_of(n.info.nodeGUID)},
+        {"systemImageGUID", text_of(n.info.systemImageGUID)},
+        {"vendorID", n.info.vendorID},
+        {"deviceID", n.info.deviceID},
+        {"revision", n.info.revision},
+        {"numPorts", n.info.numPorts},
+        {"description", text_of_bytes(n.description)},
+        {"route", hops_of(n.route)},
+    };
+    if (n.switch_info) out["enhancedPort0"] = static_cast<bool>(n.switch_info->enhancedPort0);
+    json ports = json::array();
+    for (u8 number = 0; const port& p : n.ports) {
+        if (p.info || p.peer) ports.push_back(of_port(s, {index, number}));
+        ++number;
+    }
+    out["ports"] = std::move(ports);
+    return out;
+}
+
+std::string_view name_of_kind(problem::kind k) {
+    switch (k) {
+    case problem::kind::no_answer: return "no_answer";
+    case problem::kind::error_reply: return "error_reply";
+    case problem::kind::send_failed: return "send_failed";
+    case problem::kind::too_far: return "too_far";
+    case problem::kind::contradiction: return "contradiction";
+    case problem::kind::cancelled: return "cancelled";
+    }
+    return "?";
+}
+
+} // namespace
+
+std::string json_text(const subnet& s) {
+    json out{{"schema", "comad.subnet/1"}, {"complete", s.complete()}};
+    if (!s.nodes.empty()) {
+        out["start"] = {{"nodeGUID", text_of(s.nodes[0].info.nodeGUID)}, {"port", s.start_port}};
+    }
+    out["counts"] = {{"switches", s.count(iba::NodeType::Switch)},
+                     {"CAs", s.count(iba::NodeType::CA)},
+                     {"routers", s.count(iba::NodeType::Router)},
+                     {"links", s.link_count()}};
+    json& nodes = out["nodes"] = json::array();
+    for (u32 i = 0; i < s.nodes.size(); ++i) nodes.push_back(of_node(s, i));
+    json& problems = out["problems"] = json::array();
+    for (const problem& p : s.problems) {
+        json entry{{"kind", name_of_kind(p.what)}};
+        if (value(p.nodeGUID)) entry["nodeGUID"] = text_of(p.nodeGUID);
+        if (p.port) entry["port"] = p.port;
+        entry["route"] = hops_of(p.route);
+        entry["text"] = text_of_bytes(p.text);
+        problems.push_back(std::move(entry));
+    }
+    return out.dump(1) + "\n";
+}
+
+} // namespace comad::discovery

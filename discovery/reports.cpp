@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// reports.cpp - the text forms of a subnet.
+#include <comad/discovery/reports.hpp>
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace comad::discovery {
+namespace {
+
+using iba::NodeType;
+
+constexpr u32 ext_speeds_supported = 0x4000; // PortInfo.capabilityMask.IsExtendedSpeedsSupported (IBA 14.2.5.6)
+
+template <class... Arguments>
+void print(std::string& out, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(out), format, std::forward<Arguments>(arguments)...);
+}
+
+const iba::smp::PortInfo& info_of(const port& p) {
+    static const iba::smp::PortInfo unknown{};
+    return p.info ? *p.info : unknown;
+}
+
+unsigned lid_of(const port& p) { return value(info_of(p).LID); }
+
+std::string topology_id(const node& n) {
+    const char letter = n.is_switch() ? 'S' : n.info.nodeType == NodeType::Router ? 'R' : 'H';
+    return fmt::format("\"{}-{:016x}\"", letter, value(n.info.nodeGUID));
+}
+
+void for_each(const subnet& s, NodeType type, auto&& use) {
+    for (u32 i = 0; i < s.nodes.size(); ++i) {
+        if (s.nodes[i].info.nodeType == type) use(i, s.nodes[i]);
+    }
+}
+
+void print_ids(std::string& out, const node& n) {
+    print(out, "\nvendid=0x{:x}\ndevid=0x{:x}\n", n.info.vendorID, n.info.deviceID);
+    if (value(n.info.systemImageGUID)) print(out, "sysimgguid=0x{:x}\n", value(n.info.systemImageGUID));
+}
+
+void print_link(std::string& out, const subnet& s, port_ref here, bool full) {
+    const port& p = s.at(here);
+    print(out, "{}{}", link_width_text(p), link_speed_text(s, here));
+    if (full) {
+        const auto& info = info_of(p);
+        print(out, " s={} w={} v={}", static_cast<unsigned>(info.linkSpeedActive),
+              static_cast<unsigned>(info.linkWidthActive), info.VLCap);
+    }
+    out += '\n';
+}
+
+void print_switch(std::string& out, const subnet& s, u32 index, const node_names& names, bool full) {
+    const node& n = s.nodes[index];
+    print_ids(out, n);
+    print(out, "switchguid=0x{:x}({:x})\n", value(n.info.nodeGUID), value(n.info.portGUID));
+    print(out, "Switch\t{} {}\t\t# \"{}\" {} port 0 lid {} lmc {}\n", n.info.numPorts, topology_id(n), names.of(n),
+          n.switch_info && n.switch_info->enhancedPort0 ? "enhanced" : "base", lid_of(n.ports[0]),
+          info_of(n.ports[0]).LMC);
+    for (u8 number = 1; number < n.ports.size(); ++number) {
+        const port_ref peer = n.ports[number].peer;
+        if (!peer) continue;
+        const node& there = s.nodes[peer.node];
+        print(out, "[{}]\t{}[{}]", number, topology_id(there), peer.port);
+        if (!there.is_switch()) print(out, "({:x}) ", value(s.at(peer).portGUID));
+        print(out, "\t\t# \"{}\" lid {} ", names.of(there), lid_of(s.end_port(peer)));
+        print_link(out, s, {index, number}, full);
+    }
+}
+
+void print_end_node(std::string& out, const subnet& s, u32 index, const node_names& names, bool full) {
+    const node& n = s.nodes[index];
+    const bool router = n.info.nodeType == NodeType::Router;
+    print_ids(out, n);
+    print(out, "{}guid=0x{:x}\n", router ? "rt" : "ca", value(n.info.nodeGUID));
+    print(out, "{}\t{} {}\t\t# \"{}\"\n", router ? "Rt" : "Ca", n.info.numPorts, topology_id(n), names.of(n));
+    for (u8 number = 1; number < n.ports.size(); ++number) {
+        const port& p = n.ports[number];
+        if (!p.peer) continue;
+        const node& there = s.nodes[p.peer.node];
+        print(out, "[{}]({:x}) \t{}[{}]", number, value(p.portGUID), topology_id(there), p.peer.port);
+        if (!there.is_switch()) print(out, " ({:x}) ", value(s.at(p.peer).portGUID));
+        print(out, "\t\t# lid {} lmc {} \"{}\" lid {} ", lid_of(p), info_of(p).LMC, names.of(there),
+              lid_of(s.end_port(p.peer)));
+        print_link(out, s, {index, number}, full);
+    }
+}
+
+std::string_view two_letters(NodeType type) {
+    switch (type) {
+    case NodeType::CA: return "CA";
+    case NodeType::Switch: return "SW";
+    case NodeType::Router: return "RT";
+    }
+    return "??";
+}
+
+} // namespace
+
+std::string_view link_width_text(const port& p) {
+    switch (static_cast<u8>(info_of(p).linkWidthActive)) {
+    case 1: return "1x";
+    case 2: return "4x";
+    case 4: return "8x";
+    case 8: return "12x";
+    case 16: return "2x";
+    default: return "??";
+    }
+}
+
+std::string_view link_speed_text(const subnet& s, port_ref here) {
+    const port& p = s.at(here);
+    const bool extended = info_of(s.end_port(here)).capabilityMask & ext_speeds_supported;
+    switch (extended ? static_cast<u8>(info_of(p).linkSpeedExtActive) : 0) {
+    case 0: break;
+    case 1: return "FDR";
+    case 2: return "EDR";
+    case 4: return "HDR";
+    case 8: return "NDR";
+    default: return "???";
+    }
+    switch (static_cast<u8>(info_of(p).linkSpeedActive)) {
+    case 1: return "SDR";
+    case 2: return "DDR";
+    case 4: return p.fdr10 ? "FDR10" : "QDR";
+    default: return "???";
+    }
+}
+
+std::string topology_text(const subnet& s, const node_names& names, const topology_options& options) {
+    std::string out;
+    print(out, "#\n# Topology file: generated on {}\n#\n", options.generated_on);
+    if (options.mads_used) {
+        print(out, "# Reported max hops discovered: {}\n# Total MADs used: {}\n", s.max_hops(), *options.mads_used);
+    }
+    if (!s.nodes.empty()) {
+        print(out, "# Initiated from node {:016x} port {:016x}\n", value(s.nodes[0].info.nodeGUID),
+              value(s.nodes[0].info.portGUID));
+    }
+    for_each(s, NodeType::Switch, [&](u32 i, const node&) { print_switch(out, s, i, names, options.full); });
+    for_each(s, NodeType::CA, [&](u32 i, const node&) { print_end_node(out, s, i, names, options.full); });
+    for_each(s, NodeType::Router, [&](u32 i, const node&) { print_end_node(out, s, i, names, options.full); });
+    return out;
+}
+
+std::string node_list(const subnet& s, const node_names& names, std::initializer_list<NodeType> types) {
+    std::string out;
+    for (NodeType type : types) {
+        const std::string_view called = type == NodeType::Switch ? "Switch" : type == NodeType::CA ? "Ca" : "Router";
+        for_each(s, type, [&](u32, const node& n) {
+            print(out, "{}\t : 0x{:016x} ports {} devid 0x{:x} vendid 0x{:x} \"{}\"\n", called, value(n.info.nodeGUID),
+                  n.info.numPorts, n.info.deviceID, n.info.vendorID, names.of(n));
+        });
+    }
+    return out;
+}
+
+std::string ports_report(const subnet& s, const node_names& names) {
+    std::string out;
+    for (u32 i = 0; i < s.nodes.size(); ++i) {
+        const node& n = s.nodes[i];
+        for (auto number = static_cast<unsigned>(n.ports.size()); number-- > 1;) {
+            const port_ref here{i, static_cast<u8>(number)};
+            const port& p = s.at(here);
+            if (!p.info && !p.peer) continue; // of a CA, a port that does not lead to us
+            print(out, "{:>2} {:5} {:2} 0x{:016x} {} {}", two_letters(n.info.nodeType), lid_of(s.end_port(here)), number,
+                  value(p.portGUID), link_width_text(p), link_speed_text(s, here));
+            if (!p.peer) {
+                print(out, "{:36}'{}'\n", "", names.of(n));
+                continue;
+            }
+            const node& there = s.nodes[p.peer.node];
+            print(out, " - {:>2} {:5} {:2} 0x{:016x} ( '{}' - '{}' )\n", two_letters(there.info.nodeType),
+                  lid_of(s.end_port(p.peer)), p.peer.port, value(s.at(p.peer).portGUID), names.of(n), names.of(there));
+        }
+    }
+    return out;
+}
+
+std::string hosts_text(const subnet& s, const node_names& names) {
+    std::string out;
+    for_each(s, NodeType::CA, [&](u32, const node& n) {
+        print(out, "Ca\t: 0x{:016x} ports {} \"{}\"\n", value(n.info.nodeGUID), n.info.numPorts, names.of(n));
+    });
+    return out;
+}
+
+std::string switches_text(const subnet& s, const node_names& names) {
+    std::string out;
+    for_each(s, NodeType::Switch, [&](u32, const node& n) {
+        print(out, "Switch\t: 0x{:016x} ports {} \"{}\" {} port 0 lid {} lmc {}\n", value(n.info.nodeGUID),
+              n.info.numPorts, names.of(n), n.switch_info && n.switch_info->enhancedPort0 ? "enhanced" : "base",
+              lid_of(n.ports[0]), info_of(n.ports[0]).LMC);
+    });
+    return out;
+}
+
+} // namespace comad::discovery

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// node_names.hpp - what to call a node: its description, or what a node name map says (infiniband-diags' format).
+#pragma once
+#include <comad/discovery/subnet.hpp>
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace comad::discovery {
+
+/// A map from node GUID to name; empty: every node is called by its description.
+class node_names {
+public:
+    node_names() = default;
+    /// Reads lines `0xGUID "name"`; `#` begins a comment. `name` stands for the file in messages.
+    /// Errors: std::runtime_error, one line `NAME:LINE: what is wrong`.
+    static node_names read(std::istream& in, std::string_view name);
+
+    /// The name, safe for a terminal.
+    std::string of(const node& n) const;
+
+private:
+    std::unordered_map<iba::guid, std::string> names_;
+};
+
+} // namespace comad::discovery

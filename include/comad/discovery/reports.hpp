@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// reports.hpp - a subnet as text: what ibnetdiscover and its wrappers print (formats: rdma-core,
+// infiniband-diags/ibnetdiscover.c), and as JSON. Knows no command line.
+//
+// Order, where infiniband-diags' depends on the timing of replies: switches, then CAs, then routers, each breadth-first
+// from the node where discovery started, by port number; ports ascending.
+#pragma once
+#include <comad/discovery/node_names.hpp>
+#include <comad/discovery/subnet.hpp>
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace comad::discovery {
+
+struct topology_options {
+    bool full = false;               ///< ` s=<speed> w=<width> v=<vlcap>` after each link (-f)
+    std::optional<u64> mads_used;    ///< with it the head says the longest route and this number (-m)
+    std::string_view generated_on{}; ///< the time of the run, as ctime() has it, without the line break
+};
+/// The topology file: one stanza per node, readable by ibnetdiscover's users, by ibsim and by this project's simulator.
+std::string topology_text(const subnet&, const node_names&, const topology_options&);
+
+/// One line per node of the given types (-l, -H, -S, -R): `Ca	 : 0x... ports 1 devid 0x.. vendid 0x.. "name"`.
+std::string node_list(const subnet&, const node_names&, std::initializer_list<iba::NodeType>);
+
+/// One line per port with its link (-p), ports descending.
+std::string ports_report(const subnet&, const node_names&);
+
+/// What ibhosts, ibswitches and ibrouters print: `Ca	: 0x... ports 1 "name"`; of switches with port 0's kind, LID and LMC.
+std::string hosts_text(const subnet&, const node_names&);
+std::string switches_text(const subnet&, const node_names&);
+
+/// The whole database as one JSON object, schema `comad.subnet/1`; names as in the IBA structures; problems included.
+std::string json_text(const subnet&);
+
+/// Names of the link as ibnetdiscover has them: `4x`, `EDR`, `??` and `???` for what is unknown. Whether extended speeds
+/// count is said by the capability mask of port 0 of a switch, else of the port itself.
+std::string_view link_width_text(const port&);
+std::string_view link_speed_text(const subnet&, port_ref);
+
+} // namespace comad::discovery

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// commands.hpp - what a command is, and the list of them. Knows none in detail.
+#pragma once
+#include "options.hpp"
+
+#include <functional>
+#include <string>
+
+namespace ibtool {
+
+/// Runs the command that the command line named; returns its exit code.
+using action = std::function<int(const global_options&)>;
+
+/// Adds a command to the program; if the command line names it, `run` becomes its action.
+using add_command = void (*)(CLI::App& app, action& run);
+
+void add_ibnetdiscover(CLI::App& app, action& run);
+void add_ibhosts(CLI::App& app, action& run);
+void add_ibswitches(CLI::App& app, action& run);
+void add_ibnodes(CLI::App& app, action& run);
+
+inline constexpr add_command all_commands[] = {add_ibnetdiscover, add_ibhosts, add_ibswitches, add_ibnodes};
+
+} // namespace ibtool

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// options.cpp - global options: letters and meanings are infiniband-diags' where it has them (ibdiag_common.c).
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+
+namespace ibtool {
+namespace {
+
+constexpr const char* default_config = "/etc/infiniband-diags/ibdiag.conf";
+
+comad::u64 parse_number(const std::string& text, const std::string& what) {
+    char* end = nullptr;
+    const comad::u64 number = std::strtoull(text.c_str(), &end, 0);
+    if (text.empty() || *end) throw usage_error(fmt::format("{} is not a number: '{}'", what, text));
+    return number;
+}
+
+// infiniband-diags' configuration: `key=value`, `#` comments. The command line wins, so this runs before it is parsed.
+void read_config(global_options& options, const std::string& name, bool must_exist) {
+    std::ifstream file(name);
+    if (!file && must_exist) throw usage_error(fmt::format("cannot read the configuration file '{}'", name));
+    for (std::string line; std::getline(file, line);) {
+        line.resize(std::min(line.find('#'), line.size()));
+        const std::size_t equals = line.find('=');
+        if (equals == std::string::npos) continue;
+        const std::string key = CLI::detail::trim_copy(line.substr(0, equals));
+        const std::string value = CLI::detail::trim_copy(line.substr(equals + 1));
+        if (key == "CA") options.ca = value;
+        else if (key == "Port") options.ca_port = static_cast<unsigned>(parse_number(value, name + ": Port"));
+        else if (key == "timeout") options.timeout = parse_duration(value);
+        else if (key == "m_key") options.m_key = parse_number(value, name + ": m_key");
+        else if (key == "MLX_EPI") options.mlnx_ext_port_info = value != "false";
+    }
+}
+
+// CLI11 reports what a callback throws as its own kind of error only if it is of that kind.
+template <class Parse>
+auto validated(const std::string& option, Parse parse) {
+    try {
+        return parse();
+    } catch (const usage_error& e) {
+        throw CLI::ValidationError(option, e.what());
+    }
+}
+
+} // namespace
+
+std::chrono::nanoseconds parse_duration(const std::string& text) {
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    const std::string unit = end;
+    double scale = 0;
+    if (unit.empty() || unit == "ms") scale = 1e6;
+    else if (unit == "s") scale = 1e9;
+    else if (unit == "us") scale = 1e3;
+    if (end == text.c_str() || scale == 0 || !(number > 0) || number * scale > 2e12) {
+        throw usage_error(
+            fmt::format("'{}' is not a time; write milliseconds, or a number with us, ms or s, up to 2000s", text));
+    }
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(number * scale));
+}
+
+comad::coro::schedule_options global_options::schedule() const {
+    comad::coro::schedule_options s;
+    s.max_outstanding = outstanding;
+    s.timeout = timeout;
+    s.retries = static_cast<comad::u8>(retries);
+    s.seed = std::random_device{}(); // two runs in a row must not mistake each other's late replies
+    return s;
+}
+
+void add_global_options(CLI::App& app, global_options& o) {
+    read_config(o, default_config, false);
+    app.add_option("--fabric", o.fabric, "umad[:DEVICE[/PORT]], ibsim[:SOCKNAME[,NODE]], sim:FILE or sim:KIND,key=value...")
+        ->envname("IBTOOL_FABRIC");
+    app.add_option("-C,--Ca", o.ca, "local device of the umad fabric");
+    app.add_option("-P,--Port", o.ca_port, "its port")->check(CLI::Range(1u, 255u));
+    app.add_option("--outstanding", o.outstanding, "MADs in flight at any instant")
+        ->check(CLI::Range(1u, 65536u))
+        ->capture_default_str();
+    app.add_option_function<std::string>(
+        "-t,--timeout",
+        [&o](const std::string& text) { o.timeout = validated("--timeout", [&] { return parse_duration(text); }); },
+        "per attempt: milliseconds, or with a unit as in 1s, 200us [1s]");
+    app.add_option("--retries", o.retries, "attempts after the first")->check(CLI::Range(0u, 255u))->capture_default_str();
+    app.add_option_function<std::string>(
+        "-y,--m_key",
+        [&o](const std::string& text) { o.m_key = validated("--m_key", [&] { return parse_number(text, "M_Key"); }); },
+        "M_Key to put into SMPs");
+    app.add_option_function<std::string>(
+        "-z,--config", [&o](const std::string& name) { validated("--config", [&] { read_config(o, name, true); return 0; }); },
+        "configuration file in the format of infiniband-diags' ibdiag.conf")
+        ->trigger_on_parse();
+    app.add_flag("-v,--verbose", o.verbosity, "counts on stderr: MADs, retries, timeouts, time, rate");
+    app.add_flag("-d,--debug", o.verbosity, "the same");
+    app.add_flag_function("-e,--errors", [](std::int64_t) {}, "nothing: errors are always shown; accepted for scripts");
+}
+
+} // namespace ibtool

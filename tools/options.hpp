@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// options.hpp - the options that every command has, and the exit codes. Knows no command.
+#pragma once
+#include <comad/coro/schedule.hpp>
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace ibtool {
+
+/// One table for all commands.
+enum exit_code : int {
+    complete = 0, ///< all that was asked for
+    failed = 1,   ///< failed, or could not start
+    usage = 2,    ///< the command line makes no sense
+    partial = 3,  ///< a result with holes; the holes are on stderr
+};
+
+/// The command line asks for something that cannot be: exit code 2.
+struct usage_error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+struct global_options {
+    std::string fabric;             ///< `umad[:DEVICE[/PORT]]`, `ibsim[:SOCKNAME[,NODE]]`, `sim:...`; empty: umad
+    std::string ca;                 ///< -C: device name, for umad
+    unsigned ca_port = 0;           ///< -P; 0: any
+    unsigned outstanding = 64;      ///< MADs in flight
+    std::chrono::nanoseconds timeout = std::chrono::seconds(1); ///< per attempt
+    unsigned retries = 2;           ///< attempts after the first
+    comad::u64 m_key = 0;
+    unsigned verbosity = 0;
+    bool mlnx_ext_port_info = true; ///< MLX_EPI of the configuration file
+
+    comad::coro::schedule_options schedule() const;
+};
+
+/// Adds the options to the program; they are accepted before and after the command.
+void add_global_options(CLI::App& app, global_options& options);
+
+/// `500` and `500ms` are milliseconds, `1s`, `1.5s` seconds, `200us` microseconds. Throws usage_error.
+std::chrono::nanoseconds parse_duration(const std::string& text);
+
+} // namespace ibtool

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// output.cpp - writing that notices a full disk and a closed pipe.
+#include "output.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+
+namespace ibtool {
+
+void write_output(std::string_view text, const std::string& file) {
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(nullptr, &std::fclose);
+    if (!file.empty()) opened.reset(std::fopen(file.c_str(), "w"));
+    std::FILE* out = file.empty() ? stdout : opened.get();
+    const std::string name = file.empty() ? "the standard output" : "'" + file + "'";
+    if (!out) throw std::runtime_error(fmt::format("cannot write {}: {}", name, std::strerror(errno)));
+    if (std::fwrite(text.data(), 1, text.size(), out) != text.size() || std::fflush(out) != 0) {
+        throw std::runtime_error(fmt::format("could not write all of {}: {}", name, std::strerror(errno)));
+    }
+}
+
+} // namespace ibtool

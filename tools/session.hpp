@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// session.hpp - a schedule on a fabric for the length of one command: runs a task to its end, lets Ctrl-C end it early,
+// shows progress, counts. Knows no command.
+#pragma once
+#include "fabric.hpp"
+#include "options.hpp"
+
+#include <comad/coro/asio.hpp>
+#include <comad/coro/driver.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace ibtool {
+
+class session {
+public:
+    /// Opens the fabric; throws what that throws.
+    explicit session(const global_options& options);
+    ~session();
+
+    comad::coro::MADSchedule& schedule() noexcept { return schedule_; }
+
+    /// Runs the task. SIGINT and SIGTERM cancel it: it then ends soon, with what it has. When it takes longer than a
+    /// second and stderr is a terminal, `progress` is shown there.
+    template <class T>
+    T run(comad::coro::task<T> t, std::function<std::string()> progress);
+
+    /// On stderr, if asked for by -v: MADs, retries, timeouts, time and rate.
+    void report_counts() const;
+
+private:
+    class event_loop;
+    void begin(std::function<std::string()> progress);
+    void finish();
+    bool is_virtual() const noexcept { return fabric_.transport().native_handle() < 0; }
+
+    const global_options& options_;
+    fabric fabric_;
+    comad::coro::MADSchedule schedule_;
+    std::unique_ptr<event_loop> loop_;
+    boost::asio::cancellation_signal stop_;
+    std::chrono::steady_clock::time_point began_{};
+    std::chrono::nanoseconds took_{};
+    boost::asio::io_context io_{1};
+    std::optional<comad::coro::asio_driver> driver_;
+};
+
+template <class T>
+T session::run(comad::coro::task<T> t, std::function<std::string()> progress) {
+    if (is_virtual()) {
+        const auto from = schedule_.now();
+        T value = comad::coro::sync_wait(schedule_, std::move(t));
+        took_ = schedule_.now() - from;
+        return value;
+    }
+    std::optional<T> value;
+    begin(std::move(progress));
+    comad::coro::async_run(*driver_, std::move(t), boost::asio::bind_cancellation_slot(stop_.slot(), [&](T v) {
+        value.emplace(std::move(v));
+        finish();
+    }));
+    io_.run();
+    return std::move(*value);
+}
+
+} // namespace ibtool

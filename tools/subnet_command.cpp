@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// subnet_command.cpp - discover, report, tell what is missing.
+#include "subnet_command.hpp"
+
+#include "output.hpp"
+
+#include <comad/discovery/discover.hpp>
+#include <comad/transports/sim/topology.hpp>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+
+namespace ibtool {
+
+namespace discovery = comad::discovery;
+namespace sim = comad::transports::sim;
+
+int discover_and_report(const global_options& options, const report& text, const std::string& file) {
+    session run_in(options);
+    discovery::discovery_progress progress;
+    discovery::discover_options what;
+    what.MKey = options.m_key;
+    what.mlnx_ext_port_info = options.mlnx_ext_port_info;
+    what.progress = &progress;
+    auto found = run_in.run(discovery::discover(run_in.schedule(), what), [&] {
+        return fmt::format("discovering: {} nodes, {} links, {} problems", progress.nodes, progress.links, progress.problems);
+    });
+    if (!found) throw std::runtime_error("the local port does not answer: " + to_string(found.error()));
+    const discovery::subnet& subnet = found.value();
+    write_output(text(subnet, run_in), file);
+    run_in.report_counts();
+    for (const auto& problem : subnet.problems) fmt::print(stderr, "ibtool: {}\n", describe(subnet, problem));
+    if (subnet.complete()) return complete;
+    fmt::print(stderr, "ibtool: the result is partial: {} problem{}\n", subnet.problems.size(),
+               subnet.problems.size() == 1 ? "" : "s");
+    return partial;
+}
+
+namespace {
+
+std::ifstream open(const std::string& file) {
+    std::ifstream in(file);
+    if (!in) throw std::runtime_error(fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
+    return in;
+}
+
+discovery::node node_of(const sim::node& described) {
+    discovery::node n;
+    n.info.nodeType = described.type;
+    n.info.numPorts = static_cast<comad::u8>(described.num_ports());
+    n.info.nodeGUID = described.nodeGUID;
+    n.info.systemImageGUID = described.systemImageGUID;
+    n.info.portGUID = described.ports[described.first_port()].GUID;
+    n.info.deviceID = described.deviceID;
+    n.info.vendorID = described.vendorID;
+    n.description = described.description;
+    if (described.is_switch()) n.switch_info.emplace().enhancedPort0 = described.enhanced_port0;
+    for (const sim::port& p : described.ports) {
+        discovery::port& port = n.ports.emplace_back();
+        port.portGUID = p.GUID;
+        port.info.emplace().LID = p.LID;
+        port.info->LMC = p.LMC;
+        if (p.linked()) port.peer = {p.peer_node, p.peer_port};
+    }
+    return n;
+}
+
+} // namespace
+
+discovery::subnet read_subnet(const std::string& file) {
+    std::ifstream in = open(file);
+    discovery::subnet s;
+    for (const sim::node& described : sim::read_topology(in, file).nodes) s.nodes.push_back(node_of(described));
+    return s;
+}
+
+discovery::node_names read_node_names(const std::string& file) {
+    if (file.empty()) return {};
+    std::ifstream in = open(file);
+    return discovery::node_names::read(in, file);
+}
+
+} // namespace ibtool
