@@ -80,9 +80,14 @@ public:
     /// The result of a finished job: what the task returned, or throws what it threw. Precondition: done(), once.
     T take() { return frame_.promise().take(); }
 
-    bool await_ready() const noexcept { return done(); }
-    void await_suspend(std::coroutine_handle<> awaiting) noexcept { frame_.promise().continuation = awaiting; }
-    T await_resume() { return take(); }
+    struct awaiter {
+        std::coroutine_handle<detail::promise<T>> frame;
+        bool await_ready() const noexcept { return frame.done(); }
+        void await_suspend(std::coroutine_handle<> awaiting) const noexcept { frame.promise().continuation = awaiting; }
+        T await_resume() const { return frame.promise().take(); }
+    };
+    // Not an awaitable itself: GCC 12.2 copies what a function returned by reference, as in `co_await jobs.back()`.
+    awaiter operator co_await() const noexcept { return {frame_}; }
 
     /// Starts `t` in the domain `scope`; it runs until it waits for something.
     static job start(task<T> t, scope_state& scope) {
