@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# docs_commands.sh BINARY_DIR - runs every `$ ` line of the console blocks in README.md and docs/, in order, page by page.
+# Commands that name no fabric are for hardware and run on a simulated one; ibsim blocks find a server running.
+set -euo pipefail
+export PATH=$1:$PATH
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+cd "$work"
+export IBTOOL_FABRIC=sim:fattree2,radix=8,sm=1 IBSIM_SOCKNAME=docs-$$
+
+# A server for the blocks that talk to ibsim; its console is a pipe that stays open.
+coproc ibsim -s /usr/share/doc/ibsim-utils/net-examples/net.2sw2path4hca 2>&1
+trap 'kill $COPROC_PID 2>/dev/null || true; rm -rf "$work"' EXIT
+await_prompt() {
+    local said=
+    until [[ $said == *sim ]]; do
+        IFS= read -rd '>' -t 30 -u "${COPROC[0]}" said || { echo "ibsim did not start: $said"; exit 1; }
+    done
+}
+await_prompt
+echo '# ready?' >&"${COPROC[1]}" # the first prompt comes before the sockets exist, the answer to a command after
+await_prompt
+
+commands=0
+for page in "$root"/README.md "$root"/docs/*.md; do
+    while IFS= read -r command; do
+        echo "${page##*/}: $command"
+        bash -c "$command" >out 2>err </dev/null || { echo "exit code $?"; cat out err; exit 1; }
+        commands=$((commands + 1))
+    done < <(awk '/^```console$/ { on = 1; next } /^```/ { on = 0 } on && /^\$ / { print substr($0, 3) }' "$page")
+done
+[ "$commands" -ge 10 ] || { echo "only $commands commands found"; exit 1; }
+echo "$commands commands ran"
