@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 
 namespace comad::discovery {
 namespace {
@@ -19,8 +20,6 @@ using iba::smp::NodeInfo;
 using iba::smp::PortInfo;
 using iba::smp::SwitchInfo;
 using mad::IBDRPath;
-
-constexpr u32 ext_speeds_supported = 0x4000; // PortInfo.capabilityMask.IsExtendedSpeedsSupported (IBA 14.2.5.6)
 
 // Devices that answer SMP 0xff90, as libibnetdisc (query_smp.c, is_mlnx_ext_port_info_supported) knows them: to any
 // other it would be a timeout. The second range is the same chips under Bull's vendor ID.
@@ -213,58 +212,48 @@ private:
         }
     }
 
-    task<void> read_port(u32 index, u8 number, IBDRPath route) {
-        auto reply = co_await schedule_.SubnGet<PortInfo>(route, number);
+    // One fact about a known node; nothing where it is silent or refuses, which is noted.
+    template <class T>
+    task<std::optional<T>> ask(u32 index, u8 port, IBDRPath route) {
+        auto reply = co_await schedule_.SubnGet<T>(route, port);
         if (!reply) {
-            note_read_failure(reply.error(), index, number, route, "PortInfo");
-            co_return;
+            note_read_failure(reply.error(), index, port, route, iba::info_of<T>.name);
+            co_return std::nullopt;
         }
-        note_answer(index);
+        readings_[index].timeouts_in_a_row = 0;
+        co_return reply.value();
+    }
+
+    task<void> read_port(u32 index, u8 number, IBDRPath route) {
+        const auto info = co_await ask<PortInfo>(index, number, route);
+        if (!info) co_return;
         port& p = found_.nodes[index].ports[number];
-        p.info = reply.value();
-        if (number == 0 || !is_up(*p.info)) co_return;
+        p.info = *info;
+        if (number == 0 || !is_up(*info)) co_return;
         const bool leads_on = found_.nodes[index].is_switch() || index == 0;
         if (leads_on && !p.peer) to_ask_.push_back({question::kind::probe, index, number});
-        if (may_be_fdr10(index, *p.info)) co_await read_fdr10(index, number, route);
+        if (!may_be_fdr10(index, *info)) co_return;
+        const auto extended = co_await ask<iba::smp::MlnxExtPortInfo>(index, number, route);
+        found_.nodes[index].ports[number].fdr10 = extended && extended->LinkSpeedActive & 1;
     }
 
     bool may_be_fdr10(u32 index, const PortInfo& info) const {
         return options_.mlnx_ext_port_info && info.linkSpeedActive == iba::LinkSpeed::QDR &&
-               !((info.capabilityMask & ext_speeds_supported) && info.linkSpeedExtActive != iba::LinkSpeedExt::none) &&
+               !(has_extended_speeds(info) && info.linkSpeedExtActive != iba::LinkSpeedExt::none) &&
                has_mlnx_ext_port_info(found_.nodes[index].info);
     }
 
-    task<void> read_fdr10(u32 index, u8 number, IBDRPath route) {
-        auto reply = co_await schedule_.SubnGet<iba::smp::MlnxExtPortInfo>(route, number);
-        if (!reply) note_read_failure(reply.error(), index, number, route, "Mellanox ExtendedPortInfo");
-        else found_.nodes[index].ports[number].fdr10 = reply.value().LinkSpeedActive & 1;
-    }
-
     task<void> read_switch_info(u32 index) {
-        const IBDRPath route = route_to(index);
-        auto reply = co_await schedule_.SubnGet<SwitchInfo>(route);
-        if (!reply) {
-            note_read_failure(reply.error(), index, 0, route, "SwitchInfo");
-            co_return;
-        }
-        note_answer(index);
-        found_.nodes[index].switch_info = reply.value();
+        const auto info = co_await ask<SwitchInfo>(index, 0, route_to(index));
+        found_.nodes[index].switch_info = info;
     }
 
     task<void> read_description(u32 index) {
-        const IBDRPath route = route_to(index);
-        auto reply = co_await schedule_.SubnGet<NodeDescription>(route);
-        if (!reply) {
-            note_read_failure(reply.error(), index, 0, route, "NodeDescription");
-            co_return;
-        }
-        note_answer(index);
-        found_.nodes[index].description = iba::smp::text(reply.value());
+        const auto description = co_await ask<NodeDescription>(index, 0, route_to(index));
+        if (description) found_.nodes[index].description = iba::smp::text(*description);
     }
 
     // ---- what goes wrong --------------------------------------------------------------------------------------------
-
-    void note_answer(u32 index) { readings_[index].timeouts_in_a_row = 0; }
 
     void note_read_failure(const mad::mad_error& e, u32 index, u8 port, const IBDRPath& route, std::string_view what) {
         note_failure(e, index, port, route, fmt::format("{} not read", what));

@@ -11,8 +11,6 @@ namespace {
 
 using iba::NodeType;
 
-constexpr u32 ext_speeds_supported = 0x4000; // PortInfo.capabilityMask.IsExtendedSpeedsSupported (IBA 14.2.5.6)
-
 template <class... Arguments>
 void print(std::string& out, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     fmt::format_to(std::back_inserter(out), format, std::forward<Arguments>(arguments)...);
@@ -24,11 +22,6 @@ const iba::smp::PortInfo& info_of(const port& p) {
 }
 
 unsigned lid_of(const port& p) { return value(info_of(p).LID); }
-
-std::string topology_id(const node& n) {
-    const char letter = n.is_switch() ? 'S' : n.info.nodeType == NodeType::Router ? 'R' : 'H';
-    return fmt::format("\"{}-{:016x}\"", letter, value(n.info.nodeGUID));
-}
 
 void for_each(const subnet& s, NodeType type, auto&& use) {
     for (u32 i = 0; i < s.nodes.size(); ++i) {
@@ -56,14 +49,14 @@ void print_switch(std::string& out, const subnet& s, u32 index, const node_names
     const node& n = s.nodes[index];
     print_ids(out, n);
     print(out, "switchguid=0x{:x}({:x})\n", value(n.info.nodeGUID), value(n.info.portGUID));
-    print(out, "Switch\t{} {}\t\t# \"{}\" {} port 0 lid {} lmc {}\n", n.info.numPorts, topology_id(n), names.of(n),
+    print(out, "Switch\t{} \"{}\"\t\t# \"{}\" {} port 0 lid {} lmc {}\n", n.info.numPorts, topology_id(n), names.of(n),
           n.switch_info && n.switch_info->enhancedPort0 ? "enhanced" : "base", lid_of(n.ports[0]),
           info_of(n.ports[0]).LMC);
     for (u8 number = 1; number < n.ports.size(); ++number) {
         const port_ref peer = n.ports[number].peer;
         if (!peer) continue;
         const node& there = s.nodes[peer.node];
-        print(out, "[{}]\t{}[{}]", number, topology_id(there), peer.port);
+        print(out, "[{}]\t\"{}\"[{}]", number, topology_id(there), peer.port);
         if (!there.is_switch()) print(out, "({:x}) ", value(s.at(peer).portGUID));
         print(out, "\t\t# \"{}\" lid {} ", names.of(there), lid_of(s.end_port(peer)));
         print_link(out, s, {index, number}, full);
@@ -75,12 +68,12 @@ void print_end_node(std::string& out, const subnet& s, u32 index, const node_nam
     const bool router = n.info.nodeType == NodeType::Router;
     print_ids(out, n);
     print(out, "{}guid=0x{:x}\n", router ? "rt" : "ca", value(n.info.nodeGUID));
-    print(out, "{}\t{} {}\t\t# \"{}\"\n", router ? "Rt" : "Ca", n.info.numPorts, topology_id(n), names.of(n));
+    print(out, "{}\t{} \"{}\"\t\t# \"{}\"\n", router ? "Rt" : "Ca", n.info.numPorts, topology_id(n), names.of(n));
     for (u8 number = 1; number < n.ports.size(); ++number) {
         const port& p = n.ports[number];
         if (!p.peer) continue;
         const node& there = s.nodes[p.peer.node];
-        print(out, "[{}]({:x}) \t{}[{}]", number, value(p.portGUID), topology_id(there), p.peer.port);
+        print(out, "[{}]({:x}) \t\"{}\"[{}]", number, value(p.portGUID), topology_id(there), p.peer.port);
         if (!there.is_switch()) print(out, " ({:x}) ", value(s.at(p.peer).portGUID));
         print(out, "\t\t# lid {} lmc {} \"{}\" lid {} ", lid_of(p), info_of(p).LMC, names.of(there),
               lid_of(s.end_port(p.peer)));
@@ -112,7 +105,7 @@ std::string_view link_width_text(const port& p) {
 
 std::string_view link_speed_text(const subnet& s, port_ref here) {
     const port& p = s.at(here);
-    const bool extended = info_of(s.end_port(here)).capabilityMask & ext_speeds_supported;
+    const bool extended = has_extended_speeds(info_of(s.end_port(here)));
     switch (extended ? static_cast<u8>(info_of(p).linkSpeedExtActive) : 0) {
     case 0: break;
     case 1: return "FDR";

@@ -32,10 +32,12 @@ unsigned subnet::max_hops() const noexcept {
     return hops;
 }
 
-std::string name_of(const node& n) {
+std::string topology_id(const node& n) {
     const char letter = n.is_switch() ? 'S' : n.info.nodeType == iba::NodeType::Router ? 'R' : 'H';
-    return fmt::format("{}-{:016x} \"{}\"", letter, value(n.info.nodeGUID), iba::escaped(n.description));
+    return fmt::format("{}-{:016x}", letter, value(n.info.nodeGUID));
 }
+
+std::string name_of(const node& n) { return fmt::format("{} \"{}\"", topology_id(n), iba::escaped(n.description)); }
 
 std::string describe(const subnet& s, const problem& p) {
     const node* n = s.find(p.nodeGUID);
