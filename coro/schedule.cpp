@@ -28,15 +28,29 @@ bool MADSchedule::settle() noexcept {
     engine_.run_ready();
     engine_.resume_sends();
     pull();
-    return engine_.has_ready();
+    return engine_.has_ready() || source_cancelled_;
 }
 
 // Newest source first. Starting a task runs user code, which may add sources and end them: look from the top each time.
 void MADSchedule::pull() noexcept {
+    if (source_cancelled_) end_cancelled_sources();
     while (engine_.has_room()) {
         detail::task_source* source = newest_;
         while (source && source->pull() == detail::task_source::pulled::idle) source = source->older_;
         if (!source) return;
+    }
+}
+
+// Whether there is room or not: others might never leave any.
+void MADSchedule::end_cancelled_sources() noexcept {
+    source_cancelled_ = false;
+    for (detail::task_source* source = newest_; source;) {
+        if (!source->cancelled()) {
+            source = source->older_;
+            continue;
+        }
+        source->pull();
+        source = newest_;
     }
 }
 

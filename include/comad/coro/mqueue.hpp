@@ -41,6 +41,8 @@ public:
     enum class pulled : u8 { started, idle, exhausted };
     /// Starts the next task. After `exhausted` the source is unlinked and may be gone.
     virtual pulled pull() noexcept = 0;
+    /// The next pull() will say `exhausted`, and needs no room in the window for that.
+    virtual bool cancelled() const noexcept = 0;
 
 protected:
     virtual ~task_source() = default;
@@ -57,7 +59,7 @@ template <class T> struct is_result<mad::result<T>> : std::true_type {};
 } // namespace detail
 
 /// The awaitable that MADSchedule::mqueue returns; lives in the frame of the task that awaits it.
-template <class T> class [[nodiscard]] mqueue_awaiter final : private detail::task_source {
+template <class T> class [[nodiscard]] mqueue_awaiter final : private detail::task_source, private pending {
     static_assert(std::is_void_v<T> || detail::is_result<T>::value, "tasks of an mqueue return void or a mad::result");
 
 public:
@@ -76,6 +78,8 @@ public:
 
 private:
     pulled pull() noexcept override;
+    bool cancelled() const noexcept override { return scope_->cancelled(); }
+    void cancel() noexcept override;
     std::coroutine_handle<> child_done(detail::promise_base& child) noexcept override;
     void leave() noexcept;
     void note(detail::promise<T>& child) noexcept;

@@ -115,6 +115,7 @@ private:
                                            iba::info_of<T>.name};
 
     void pull() noexcept;
+    void end_cancelled_sources() noexcept;
     void add_source(detail::task_source&) noexcept;
     void remove_source(detail::task_source&) noexcept;
 
@@ -123,6 +124,7 @@ private:
     mad::engine engine_;
     scope_state root_{nullptr};
     detail::task_source* newest_ = nullptr;
+    bool source_cancelled_ = false; // one or more: look for them
     bool transport_failed_ = false;
     std::array<u8, 1024> buffer_; // one received message; longer ones are cut and thereby told from MADs
 };
@@ -134,10 +136,16 @@ void mqueue_awaiter<T>::await_suspend(std::coroutine_handle<Awaiting> awaiting) 
     scope_.emplace(awaiting.promise().scope);
     joined_ = true;
     schedule_.add_source(*this);
+    link(&*scope_);
+    if (scope_->cancelled()) cancel();
 }
 
+template <class T> void mqueue_awaiter<T>::cancel() noexcept { schedule_.source_cancelled_ = true; }
+
 template <class T> void mqueue_awaiter<T>::leave() noexcept {
-    if (std::exchange(joined_, false)) schedule_.remove_source(*this);
+    if (!std::exchange(joined_, false)) return;
+    schedule_.remove_source(*this);
+    unlink();
 }
 
 template <class T> detail::task_source::pulled mqueue_awaiter<T>::pull() noexcept {
