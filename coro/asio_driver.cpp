@@ -83,7 +83,8 @@ struct asio_driver::impl {
     }
 };
 
-asio_driver::asio_driver(boost::asio::io_context& io, MADSchedule& schedule) : impl_(std::make_unique<impl>(io, schedule)) {}
+asio_driver::asio_driver(boost::asio::io_context& io, MADSchedule& schedule)
+    : impl_(std::make_unique<impl>(io, schedule)) {}
 asio_driver::~asio_driver() { assert(impl_->unfinished == 0 && "an operation outlives its driver"); }
 
 MADSchedule& asio_driver::schedule() noexcept { return impl_->schedule; }

@@ -46,39 +46,36 @@ private:
 
 namespace detail {
 
-template <class T>
-struct completion_signature {
+template <class T> struct completion_signature {
     using type = void(T);
 };
-template <>
-struct completion_signature<void> {
+template <> struct completion_signature<void> {
     using type = void();
 };
 
 // What one async_run keeps: the handler, the cancellation domain, and the running task last, so that it ends first.
-template <class T, class Handler>
-struct asio_operation {
-    using allocator = typename std::allocator_traits<
-        boost::asio::associated_allocator_t<Handler, boost::asio::recycling_allocator<void>>>::
-        template rebind_alloc<asio_operation>;
+template <class T, class Handler> struct asio_operation {
+    using allocator = typename std::allocator_traits<boost::asio::associated_allocator_t<
+        Handler, boost::asio::recycling_allocator<void>>>::template rebind_alloc<asio_operation>;
     static allocator allocator_of(const Handler& h) {
         return allocator(boost::asio::get_associated_allocator(h, boost::asio::recycling_allocator<void>()));
     }
 
     asio_operation(asio_driver& d, Handler h)
-        : driver(d), handler(std::move(h)), work(boost::asio::get_associated_executor(handler, d.context().get_executor())),
+        : driver(d), handler(std::move(h)),
+          work(boost::asio::get_associated_executor(handler, d.context().get_executor())),
           domain(&d.schedule().root()) {}
 
     asio_driver& driver;
     Handler handler;
     boost::asio::executor_work_guard<
-        boost::asio::associated_executor_t<Handler, boost::asio::io_context::executor_type>> work;
+        boost::asio::associated_executor_t<Handler, boost::asio::io_context::executor_type>>
+        work;
     scope_state domain;
     std::optional<job<void>> running;
 
     // The frame that calls these still stands: hand over to Asio, which destroys the operation from outside of it.
-    template <class... Value>
-    void complete(Value&&... value) {
+    template <class... Value> void complete(Value&&... value) {
         boost::asio::post(driver.context(), [this, ... v = std::forward<Value>(value)]() mutable {
             auto guard = std::move(work);
             Handler h = end();
@@ -106,8 +103,7 @@ private:
     }
 };
 
-template <class T, class Operation>
-task<void> run_and_complete(task<T> t, Operation& operation) {
+template <class T, class Operation> task<void> run_and_complete(task<T> t, Operation& operation) {
     try {
         if constexpr (std::is_void_v<T>) {
             co_await std::move(t);
@@ -122,8 +118,7 @@ task<void> run_and_complete(task<T> t, Operation& operation) {
 }
 
 struct initiate_run {
-    template <class Handler, class T>
-    void operator()(Handler&& handler, asio_driver* driver, task<T> t) const {
+    template <class Handler, class T> void operator()(Handler&& handler, asio_driver* driver, task<T> t) const {
         using operation = asio_operation<T, std::decay_t<Handler>>;
         auto a = operation::allocator_of(handler);
         operation* o = std::construct_at(a.allocate(1), *driver, std::forward<Handler>(handler));
@@ -144,8 +139,7 @@ struct initiate_run {
 ///          the token is then not completed.
 /// Cancel:  the token's cancellation slot cancels what the task waits for; the task still ends and completes the token.
 /// Lifetime: the driver must outlive the operation.
-template <class T, class Token>
-auto async_run(asio_driver& driver, task<T> t, Token&& token) {
+template <class T, class Token> auto async_run(asio_driver& driver, task<T> t, Token&& token) {
     return boost::asio::async_initiate<Token, typename detail::completion_signature<T>::type>(
         detail::initiate_run{}, token, &driver, std::move(t));
 }
