@@ -78,8 +78,6 @@ void rpc_base::fail(mad::errc code, const mad::completion& how) {
     error_.attributeID = kind_.attributeID;
     error_.attributeModifier = attributeModifier_;
     error_.sys_errno = how.error;
-    error_.method_name = kind_.method_name;
-    error_.attribute_name = kind_.attribute_name;
     error_.detail = std::make_unique<mad::error_detail>();
     error_.detail->path = path_;
     encode_request(*this, error_.detail->request.data());

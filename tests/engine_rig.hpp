@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <vector>
 
@@ -25,11 +24,13 @@ using mad::IBDRPath;
 using mad::time_point;
 using mad::verdict;
 
-inline IBDRPath route(std::initializer_list<u8> ports) { return IBDRPath{std::span(ports.begin(), ports.size())}; }
+template <class... Port> IBDRPath route(Port... ports) {
+    const std::array<u8, sizeof...(ports)> hops{static_cast<u8>(ports)...};
+    return IBDRPath{hops};
+}
 
 inline constexpr u16 attribute_NodeInfo = 0x11;
-inline constexpr mad::rpc_kind get_node_info{
-    iba::MgmtClass::SubnLID, 1, iba::Method::Get, attribute_NodeInfo, true, "", ""};
+inline constexpr mad::rpc_kind get_node_info{iba::MgmtClass::SubnLID, 1, iba::Method::Get, attribute_NodeInfo, true};
 
 inline constexpr duration patience = 1ms;
 inline const duration kept_patience = mad::deadlines::rounded(patience);

@@ -25,7 +25,7 @@ inline comad::mad::IBPath to_lid(unsigned lid) {
 /// A SubnGet of one attribute, as the RPC layer writes it.
 inline smp_bytes get_request(comad::u16 attribute, const comad::mad::any_path& path, comad::u32 modifier = 0) {
     using namespace comad;
-    const mad::rpc_kind kind{iba::MgmtClass::SubnLID, 1, iba::Method::Get, attribute, true, "", ""};
+    const mad::rpc_kind kind{iba::MgmtClass::SubnLID, 1, iba::Method::Get, attribute, true};
     smp_bytes bytes;
     mad::write_request(bytes.data(), kind, path, modifier);
     return bytes;

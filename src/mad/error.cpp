@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // error.cpp - errors as text.
+#include <comad/iba/registry.hpp>
 #include <comad/mad/error.hpp>
 #include <comad/mad/message.hpp>
 
@@ -10,10 +11,11 @@
 namespace comad::mad {
 
 std::string mad_error::description() const {
-    const bool on_route = mgmt_class == iba::MgmtClass::SubnDirected;
-    return fmt::format("{}({}) {}({}.{}) {}({})", method_name, static_cast<u8>(method),
-                       on_route ? "SMPFormatDirected" : "SMPFormat", static_cast<u8>(mgmt_class), class_version,
-                       attribute_name, attributeID);
+    const iba::record_info* format = iba::find_format(mgmt_class, class_version);
+    const iba::record_info* attribute = iba::find_attribute(mgmt_class, class_version, attributeID);
+    return fmt::format("{}({}) {}({}.{}) {}({})", method_constant(method), static_cast<u8>(method),
+                       format ? format->name : "??", static_cast<u8>(mgmt_class), class_version,
+                       attribute ? attribute->name : "??", attributeID);
 }
 
 mad_error& mad_error::message(std::string text) {

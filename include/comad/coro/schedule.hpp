@@ -106,13 +106,8 @@ private:
     template <class T> friend class mqueue_awaiter;
 
     template <class T, iba::Method M>
-    static constexpr mad::rpc_kind kind_of{iba::attribute_of<T>::mgmt_class,
-                                           iba::attribute_of<T>::class_version,
-                                           M,
-                                           iba::attribute_of<T>::attributeID,
-                                           true,
-                                           mad::method_constant(M),
-                                           iba::info_of<T>.name};
+    static constexpr mad::rpc_kind kind_of{iba::attribute_of<T>::mgmt_class, iba::attribute_of<T>::class_version, M,
+                                           iba::attribute_of<T>::attributeID, true};
 
     void pull() noexcept;
     void end_cancelled_sources() noexcept;

@@ -12,7 +12,6 @@
 #include <array>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace comad::mad {
@@ -47,8 +46,6 @@ struct mad_error {
     u16 status = 0;       ///< of the reply, host order, without the D bit of directed routes
     u32 attributeModifier = 0;
     int sys_errno = 0;               ///< of send_failed and transport_failed
-    std::string_view method_name;    ///< static storage, as are the names below: `MAD_METHOD_GET`
-    std::string_view attribute_name; ///< `SMPPortInfo`
     std::unique_ptr<error_detail> detail;
 
     /// `MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPPortInfo(21)`

@@ -19,8 +19,6 @@ struct rpc_kind {
     iba::Method method;
     u16 attributeID;
     bool expects_reply;
-    std::string_view method_name;    ///< `MAD_METHOD_GET`
-    std::string_view attribute_name; ///< `SMPPortInfo`
 };
 
 /// The name of a method in messages: `MAD_METHOD_GET`, ... (IBA 13.4.5).
