@@ -25,7 +25,8 @@ struct rpc_options {
 template <class T> struct reply {
     T payload;
     iba::MADHeader header;      ///< of the reply; on directed routes the D bit is the highest of its status
-    mad::source_address source; ///< where it came from, as the packet says
+    mad::any_path path;         ///< where the request went
+    mad::source_address source; ///< where the reply came from, as the packet says
 };
 
 namespace detail {
@@ -51,6 +52,7 @@ protected:
 
     bool failed() const noexcept { return failed_; }
     mad::mad_error take_error() noexcept { return std::move(error_); }
+    const mad::any_path& target() const noexcept { return path_; }
     const mad::source_address& source() const noexcept { return source_; }
 
 private:
@@ -74,7 +76,7 @@ private:
 
 } // namespace detail
 
-/// One RPC that gives a T, or the T with its header and source (`with_header()`). Awaited once, where it was made.
+/// One RPC that gives a T, or the T with its header, path and source (`with_header`). Awaited once, where it was made.
 template <iba::wire T, bool WithHeader = false> class [[nodiscard]] rpc final : public detail::rpc_base {
 public:
     using value_type = std::conditional_t<WithHeader, reply<T>, T>;
@@ -89,7 +91,7 @@ public:
 
     mad::result<value_type> await_resume() noexcept {
         if (failed()) return take_error();
-        if constexpr (WithHeader) return reply<T>{payload_, header_, source()};
+        if constexpr (WithHeader) return reply<T>{payload_, header_, target(), source()};
         else return payload_;
     }
 
