@@ -18,7 +18,7 @@ using namespace comad::test;
 TEST_CASE("a retry has a fresh transaction ID, and else the same bytes") {
     rig r;
     r.net.set_script([](const packet&) { return dropped(); });
-    operation o(7, route({1, 2}));
+    operation o(7, route(1, 2));
     o.retries = 3;
     r.mads.submit(o);
     REQUIRE(r.run());
@@ -183,7 +183,7 @@ TEST_CASE("transaction IDs in flight are distinct") {
 TEST_CASE("garbage of any length harms nothing") {
     rig r({.max_outstanding = 4});
     std::mt19937 random(1);
-    operation o(7, route({1}));
+    operation o(7, route(1));
     o.timeout = 1s;
     r.net.set_script([](const packet& p) { return answered(p, 500ms); });
     r.mads.submit(o);
@@ -213,7 +213,7 @@ TEST_CASE("garbage of any length harms nothing") {
 
 TEST_CASE("a packet with our transaction ID that is no reply to our request is counted as mismatched") {
     rig r;
-    operation o(7, route({1}));
+    operation o(7, route(1));
     r.net.set_script([](const packet& p) {
         std::vector<arrival> wrong;
         for (const auto& [at, value] : {std::pair{0, 2}, {1, 0x01}, {3, 0x01}, {3, 0x12}, {3, 0x92}, {17, 0x15}}) {
@@ -294,7 +294,7 @@ TEST_CASE("whatever happens to one packet of a sweep, every result is right") {
         });
         std::deque<operation> all;
         for (u32 i = 0; i < 200; ++i) {
-            all.emplace_back(i, route({static_cast<u8>(1 + i % 11)})).bounded().retries = 2;
+            all.emplace_back(i, route(static_cast<u8>(1 + i % 11))).bounded().retries = 2;
             r.mads.submit(all.back());
         }
         REQUIRE(r.run());

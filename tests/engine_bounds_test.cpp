@@ -54,7 +54,7 @@ TEST_CASE("the bound per destination is filled, and never exceeded at any instan
     std::deque<operation> all;
     for (u32 i = 0; i < 1000; ++i) {
         const u8 port = static_cast<u8>(1 + random() % 5);
-        all.emplace_back(i, route({port})).bounded().retries = 20;
+        all.emplace_back(i, route(port)).bounded().retries = 20;
         r.mads.submit(all.back());
     }
     REQUIRE(r.run());
@@ -76,7 +76,7 @@ TEST_CASE("two are in flight to one destination by default, and all when there i
     rig r(s.options);
     std::deque<operation> all;
     for (u32 i = 0; i < 20; ++i) {
-        all.emplace_back(i, route({1}));
+        all.emplace_back(i, route(1));
         if (s.bounded) all.back().bounded();
         r.mads.submit(all.back());
     }
@@ -87,7 +87,7 @@ TEST_CASE("two are in flight to one destination by default, and all when there i
 
 TEST_CASE("two routes to one node are two destinations") {
     rig r({.max_outstanding = 8, .per_destination = 1});
-    operation first(1, route({1, 2})), second(2, route({1, 2})), other_way(3, route({3, 2}));
+    operation first(1, route(1, 2)), second(2, route(1, 2)), other_way(3, route(3, 2));
     for (operation* o : {&first, &second, &other_way}) r.mads.submit(o->bounded());
     REQUIRE(r.net.taken().size() == 2);
     CHECK(witness::number_of(r.net.taken()[1].bytes.data()) == 3);
@@ -113,7 +113,7 @@ TEST_CASE("a window outside 1 to 65536 is refused at once") {
 
 TEST_CASE("room is where one more operation would start") {
     rig r({.max_outstanding = 2, .per_destination = 1});
-    operation a(1, route({1})), b(2, route({1})), c(3, route({2}));
+    operation a(1, route(1)), b(2, route(1)), c(3, route(2));
     CHECK(r.mads.has_room());
     r.mads.submit(a.bounded());
     r.mads.submit(b.bounded()); // has to wait for a, but holds no slot
@@ -131,7 +131,7 @@ TEST_CASE("there is no room behind a long queue for one destination") {
     u32 number = 0;
     while (r.mads.has_room()) {
         REQUIRE(number < 1000);
-        r.mads.submit(all.emplace_back(number++, route({1})).bounded());
+        r.mads.submit(all.emplace_back(number++, route(1)).bounded());
     }
     CHECK(r.mads.in_flight() == 1);
     REQUIRE(r.run());
@@ -144,8 +144,8 @@ TEST_CASE("a window of 65536 carries 65536 at once") {
     for (u32 i = 0; i < 100000; ++i) {
         const auto [high, low] = std::div(static_cast<int>(i), 250);
         const auto [highest, middle] = std::div(high, 250);
-        r.mads.submit(all.emplace_back(i, route({static_cast<u8>(1 + highest), static_cast<u8>(1 + middle),
-                                                 static_cast<u8>(1 + low)}))
+        r.mads.submit(all.emplace_back(i, route(static_cast<u8>(1 + highest), static_cast<u8>(1 + middle),
+                                                static_cast<u8>(1 + low)))
                           .bounded());
     }
     CHECK(r.mads.in_flight() == 65536);
@@ -184,7 +184,7 @@ TEST_CASE("nothing is overtaken but what waits for its own destination") {
     });
     const std::function<void()> submit = [&] {
         const auto number = static_cast<u32>(all.size());
-        operation& o = all.emplace_back(number, route({static_cast<u8>(1 + random() % 6)})).bounded();
+        operation& o = all.emplace_back(number, route(static_cast<u8>(1 + random() % 6))).bounded();
         if (number < 400) o.then = [&] { submit(); }; // more come while the first are under way
         unsent.insert(number);
         r.mads.submit(o);
@@ -201,7 +201,7 @@ TEST_CASE("a dead destination delays no other") {
     std::deque<operation> all;
     for (u32 i = 0; i < 200; ++i) {
         const u8 port = i % 2 ? 1 : static_cast<u8>(2 + i % 5);
-        r.mads.submit(all.emplace_back(i, route({port})).bounded());
+        r.mads.submit(all.emplace_back(i, route(port)).bounded());
     }
     r.wait(kept_patience - 1us); // nothing has expired yet
     for (u32 i = 0; i < 200; ++i) CHECK(all[i].completions == (i % 2 ? 0 : 1));

@@ -103,7 +103,7 @@ TEST_CASE("a failing transport ends everything") {
     bool gone = false;
     r.net.set_script([&](const packet&) { return gone ? refused(ENODEV) : dropped(); });
     std::deque<operation> all;
-    for (u32 i = 0; i < 20; ++i) r.mads.submit(all.emplace_back(i, route({static_cast<u8>(1 + i % 5)})).bounded());
+    for (u32 i = 0; i < 20; ++i) r.mads.submit(all.emplace_back(i, route(static_cast<u8>(1 + i % 5))).bounded());
     r.net.inject(failure(10us, ENODEV));
     gone = true;
     REQUIRE(r.run());
@@ -161,9 +161,9 @@ struct placed {
     }
     bool unblocked = false;
     rig r;
-    operation before{1, route({1})};
-    std::unique_ptr<operation> it = std::make_unique<operation>(2, route({1}));
-    operation after{3, route({1})};
+    operation before{1, route(1)};
+    std::unique_ptr<operation> it = std::make_unique<operation>(2, route(1));
+    operation after{3, route(1)};
 };
 
 constexpr std::initializer_list<placed::place> places{placed::in_flight,       placed::blocked_in_slot,
@@ -311,7 +311,7 @@ TEST_CASE("through any mixture of mishaps every operation ends once, rightly, an
     std::vector<std::unique_ptr<operation>> all;
     u64 withdrawn = 0;
     for (u32 i = 0; i < 1000; ++i) {
-        all.push_back(std::make_unique<operation>(i, route({static_cast<u8>(1 + random() % 6)})));
+        all.push_back(std::make_unique<operation>(i, route(static_cast<u8>(1 + random() % 6))));
         operation& o = *all.back();
         if (!one_in(3)) o.bounded();
         o.retries = static_cast<u8>(random() % 4);

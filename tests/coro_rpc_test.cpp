@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+// coro_rpc_test.cpp - RPCs as a program sees them: replies decoded, with header and source, and every kind of error.
+#include "coro_rig.hpp"
+
+#include <cerrno>
+#include <map>
+#include <type_traits>
+#include <vector>
+
+using namespace comad;
+using namespace comad::test;
+using coro::with_header;
+
+namespace {
+
+fate answer_with_status(const packet& p, u8 high, u8 low) {
+    fate f = answered(p);
+    f.arrivals[0].bytes[4] = static_cast<u8>((f.arrivals[0].bytes[4] & 0x80) | high);
+    f.arrivals[0].bytes[5] = low;
+    return f;
+}
+
+mad::mad_error error_of(MADSchedule& s, const IBDRPath& to = {}, rpc_options options = {}) {
+    auto info = sync_wait(s, s.SubnGet<smp::NodeInfo>(to, 3, options));
+    REQUIRE(!info);
+    return std::move(info.error());
+}
+
+} // namespace
+
+// ---- requests and replies ----------------------------------------------------------------------------------------------
+
+TEST_CASE("an RPC gives the reply of the node that was asked, decoded") {
+    rig r;
+    const IBDRPath to = route(1, 2, 3);
+    auto info = sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(to, 0x01020304));
+    REQUIRE(info);
+    CHECK(is_answer(info.value(), to));
+    CHECK(value(info.value().portGUID) == 0x0011'0000'0102'0304); // attribute, reserved, modifier
+    REQUIRE(r.net.taken().size() == 1);
+    CHECK(r.net.taken()[0].bytes[3] == 0x01);
+}
+
+TEST_CASE("a request of a type is zeros, a request of a value carries it") {
+    rig r;
+    smp::PortInfo wanted;
+    wanted.LID = iba::lid{0x1234};
+    wanted.LMC = 3;
+    REQUIRE(sync_wait(r.schedule, r.schedule.SubnGet<smp::PortInfo>(IBDRPath{}, 1)));
+    REQUIRE(sync_wait(r.schedule, r.schedule.SubnGet<smp::PortInfo>(wanted, IBDRPath{}, 1)));
+    REQUIRE(sync_wait(r.schedule, r.schedule.SubnSet<smp::PortInfo>(wanted, IBDRPath{}, 1)));
+    const std::vector<packet>& sent = r.net.taken();
+    const std::array<u8, 64> zeros{}, carried = iba::encode(wanted);
+    CHECK(std::equal(zeros.begin(), zeros.end(), sent[0].bytes.begin() + 64));
+    CHECK(std::equal(carried.begin(), carried.end(), sent[1].bytes.begin() + 64));
+    CHECK(std::equal(carried.begin(), carried.end(), sent[2].bytes.begin() + 64));
+    CHECK(sent[1].bytes[3] == 0x01);
+    CHECK(sent[2].bytes[3] == 0x02);
+}
+
+TEST_CASE("a retried Set carries the request again, not what came meanwhile") {
+    rig r([](const packet& p) { return p.number < 2 ? dropped() : answered(p); });
+    smp::PortInfo wanted;
+    wanted.LID = iba::lid{0x1234};
+    REQUIRE(sync_wait(r.schedule, r.schedule.SubnSet<smp::PortInfo>(wanted, IBDRPath{}, 1)));
+    REQUIRE(r.net.taken().size() == 3);
+    for (const packet& p : r.net.taken()) CHECK((p.bytes[64 + 16] == 0x12 && p.bytes[64 + 17] == 0x34));
+}
+
+TEST_CASE("a LID-routed path gives a LID-routed SMP") {
+    rig r;
+    mad::IBPath to;
+    to.DLID = iba::lid{7};
+    REQUIRE(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(to)));
+    CHECK(r.net.taken()[0].bytes[1] == 0x01);
+}
+
+TEST_CASE("on request the reply's header and source come with its payload") {
+    rig r;
+    auto body = [](MADSchedule& s) -> task<mad::result<coro::reply<smp::NodeInfo>>> {
+        co_return co_await s.SubnGet<smp::NodeInfo, with_header>(route(5), 2);
+    };
+    auto answer = sync_wait(r.schedule, body(r.schedule));
+    REQUIRE(answer);
+    CHECK(is_answer(answer.value().payload, route(5)));
+    const iba::MADHeader& header = answer.value().header;
+    CHECK(header.method == iba::Method::GetResp);
+    CHECK(header.mgmtClass == iba::MgmtClass::SubnDirected);
+    CHECK(header.status == 0x8000); // D
+    CHECK(header.attributeID == 0x11);
+    CHECK(header.attributeModifier == 2);
+    CHECK(static_cast<u32>(header.transactionID) == r.net.taken()[0].tid);
+}
+
+TEST_CASE("an RPC may be named before it is awaited") {
+    rig r;
+    const auto body = [](MADSchedule& s) -> task<bool> {
+        auto first = s.SubnGet<smp::NodeInfo>(route(1));
+        auto second = s.SubnGet<smp::NodeInfo>(route(2));
+        auto second_info = co_await second;
+        auto first_info = co_await first;
+        co_return is_answer(first_info.value(), route(1)) && is_answer(second_info.value(), route(2));
+    };
+    CHECK(sync_wait(r.schedule, body(r.schedule)));
+}
+
+TEST_CASE("at most two SMPs are in flight to one route by default, and any number with no bound") {
+    for (const unsigned bound : {2u, 1u, 0u}) {
+        rig r(silence, {.per_destination = bound, .timeout = 1ms, .retries = 0});
+        const schedule_options defaults;
+        CHECK(defaults.per_destination == 2);
+        const auto body = [](MADSchedule& s) -> task<void> {
+            scope children(co_await coro::current_scope{});
+            const auto get = [](MADSchedule& schedule, u32 port) -> task<void> {
+                [[maybe_unused]] auto info = co_await schedule.SubnGet<smp::PortInfo>(route(1), port);
+            };
+            for (u32 port = 0; port < 10; ++port) children.spawn(get(s, port));
+            co_await children.join();
+        };
+        sync_wait(r.schedule, body(r.schedule));
+        std::map<mad::time_point, unsigned> sent_at;
+        for (const packet& p : r.net.taken()) ++sent_at[p.at];
+        for (const auto& [at, sent] : sent_at) CHECK(sent == (bound ? bound : 10));
+    }
+}
+
+// ---- errors ------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("an RPC without answer fails after all attempts, and says how many") {
+    rig r(silence, {.timeout = 10ms, .retries = 2});
+    const mad::mad_error e = error_of(r.schedule, route(1, 4));
+    CHECK(e.code == errc::timed_out);
+    CHECK(e.attempts == 3);
+    CHECK(to_string(e) == "RPC MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPNodeInfo(17) timed out to "
+                          "'DR Path (0, 1, 4)'");
+    CHECK(r.net.taken().size() == 3);
+}
+
+TEST_CASE("timeout and retries come from the call, else from the schedule") {
+    struct setting {
+        rpc_options options;
+        mad::duration timeout;
+        std::size_t attempts;
+    };
+    const auto s = GENERATE(values<setting>({{{}, 10ms, 3},
+                                             {{.timeout = 20ms}, 20ms, 3},
+                                             {{.retries = 0}, 10ms, 1},
+                                             {{.timeout = 5ms, .retries = 255}, 5ms, 256}}));
+    rig r(silence, {.timeout = 10ms, .retries = 2});
+    const mad::mad_error e = error_of(r.schedule, {}, s.options);
+    CHECK(e.attempts == s.attempts);
+    REQUIRE(r.net.taken().size() == s.attempts);
+    CHECK(r.net.taken()[0].attempt_timeout == s.timeout);
+    CHECK(r.net.taken()[0].operation_timeout == s.timeout * static_cast<int>(s.attempts));
+    CHECK(r.net.now().time_since_epoch() == mad::deadlines::rounded(s.timeout) * static_cast<int>(s.attempts));
+}
+
+TEST_CASE("a status is an error, with its value, apart from the D bit") {
+    struct setting {
+        u8 high, low;
+        errc code;
+        u16 status;
+    };
+    const auto s = GENERATE(values<setting>({{0, 0x1c, errc::status, 0x1c},
+                                             {0, 0x01, errc::status, 0x01},
+                                             {0x03, 0x00, errc::class_status, 0x0300},
+                                             {0x7f, 0x0c, errc::status, 0x7f0c}}));
+    rig r([&](const packet& p) { return answer_with_status(p, s.high, s.low); });
+    const mad::mad_error e = error_of(r.schedule, route(1));
+    CHECK(e.code == s.code);
+    CHECK(e.status == s.status);
+    CHECK(e.attempts == 1);
+}
+
+TEST_CASE("an error carries request, reply and path") {
+    rig r([](const packet& p) { return answer_with_status(p, 0, 0x1c); });
+    const mad::mad_error e = error_of(r.schedule, route(1, 4));
+    REQUIRE(e.detail);
+    CHECK(e.detail->path == mad::any_path{route(1, 4)});
+    CHECK(std::equal(e.detail->request.begin(), e.detail->request.begin() + 8, r.net.taken()[0].bytes.begin()));
+    CHECK(std::equal(e.detail->request.begin() + 16, e.detail->request.end(), r.net.taken()[0].bytes.begin() + 16));
+    REQUIRE(e.detail->reply.size() == 256);
+    CHECK(e.detail->reply[5] == 0x1c);
+    CHECK(e.method == iba::Method::Get);
+    CHECK(e.attributeID == 0x11);
+    CHECK(e.attributeModifier == 3);
+}
+
+TEST_CASE("what the transport refuses fails with its errno") {
+    rig r([](const packet&) { return refused(EINVAL); });
+    const mad::mad_error e = error_of(r.schedule);
+    CHECK(e.code == errc::send_failed);
+    CHECK(e.sys_errno == EINVAL);
+}
+
+TEST_CASE("when the transport goes, everything fails, and so does what comes after") {
+    rig r(silence, {.max_outstanding = 2});
+    std::vector<job<bool>> jobs;
+    for (u32 i = 0; i < 5; ++i) jobs.push_back(r.schedule.queue(ask(r.schedule, route_to(i))));
+    r.net.inject(failure(1ms, ENODEV));
+    r.net.set_script([](const packet&) { return refused(ENODEV); });
+    const auto join = [](std::vector<job<bool>>& all) -> task<int> {
+        int answers = 0;
+        for (job<bool>& j : all) answers += co_await j;
+        co_return answers;
+    };
+    CHECK(sync_wait(r.schedule, join(jobs)) == 0);
+    CHECK(r.schedule.transport_failed());
+    CHECK(r.net.now().time_since_epoch() == 1ms);
+    CHECK(error_of(r.schedule).sys_errno == ENODEV);
+}
+
+TEST_CASE("an RPC in flight when the transport goes says so") {
+    rig r(silence);
+    r.net.inject(failure(1ms, ENODEV));
+    const mad::mad_error e = error_of(r.schedule);
+    CHECK(e.code == errc::transport_failed);
+    CHECK(e.sys_errno == ENODEV);
+}
+
+TEST_CASE("results are either or, and errors do not copy") {
+    static_assert(!std::is_copy_constructible_v<mad::mad_error>);
+    static_assert(std::is_nothrow_move_constructible_v<mad::mad_error>);
+    static_assert(
+        std::is_same_v<decltype(sync_wait(std::declval<MADSchedule&>(), std::declval<coro::rpc<smp::NodeInfo>>())),
+                       mad::result<smp::NodeInfo>>);
+    rig r;
+    auto info = sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(IBDRPath{}));
+    CHECK(info.has_value());
+    CHECK(!info.has_error());
+}
