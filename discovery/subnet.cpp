@@ -47,7 +47,7 @@ std::string describe(const subnet& s, const problem& p) {
 
 namespace {
 
-// Breadth first, by port number. Only switches forward directed routes; from the start every port leads out.
+// Breadth first, by port number. Only switches forward directed routes; a CA sends by the port that the program is at.
 std::vector<u32> breadth_first(subnet& s) {
     std::vector<u32> order{0};
     std::vector<bool> seen(s.nodes.size());
@@ -57,6 +57,7 @@ std::vector<u32> breadth_first(subnet& s) {
         if (here != 0 && !s.nodes[here].is_switch()) continue;
         if (!s.nodes[here].route.can_extend()) continue;
         for (unsigned p = 1; p < s.nodes[here].ports.size(); ++p) {
+            if (!s.nodes[here].is_switch() && p != s.start_port) continue;
             const port_ref peer = s.nodes[here].ports[p].peer;
             if (!peer || seen[peer.node]) continue;
             seen[peer.node] = true;
