@@ -135,7 +135,7 @@ private:
                                        info.numPorts));
                 co_return;
             }
-            connect({from, port}, {add_node(info, route), info.localPortNum}, route);
+            connect({from, port}, {add_node(info, route), info.localPortNum}, info.portGUID, route);
             co_return;
         }
         const u32 there = known->second;
@@ -144,7 +144,7 @@ private:
                        "its neighbour has the GUID of another node, " + name_of(found_.nodes[there]));
             co_return;
         }
-        connect({from, port}, {there, info.localPortNum}, route);
+        connect({from, port}, {there, info.localPortNum}, info.portGUID, route);
     }
 
     static bool is_same(const node& known, const NodeInfo& info) {
@@ -173,7 +173,7 @@ private:
         return index;
     }
 
-    void connect(port_ref a, port_ref b, const IBDRPath& route) {
+    void connect(port_ref a, port_ref b, iba::guid portGUID_b, const IBDRPath& route) {
         port& here = found_.nodes[a.node].ports[a.port];
         port& there = found_.nodes[b.node].ports[b.port];
         if (here.peer == b && there.peer == a) return; // both ends were asked at once
@@ -185,6 +185,7 @@ private:
         }
         here.peer = b;
         there.peer = a;
+        there.portGUID = portGUID_b;
         if (options_.progress) ++options_.progress->links;
         const node& n = found_.nodes[b.node];
         if (n.is_switch() || b.port == n.info.localPortNum) return;
@@ -213,8 +214,7 @@ private:
     }
 
     // One fact about a known node; nothing where it is silent or refuses, which is noted.
-    template <class T>
-    task<std::optional<T>> ask(u32 index, u8 port, IBDRPath route) {
+    template <class T> task<std::optional<T>> ask(u32 index, u8 port, IBDRPath route) {
         auto reply = co_await schedule_.SubnGet<T>(route, port);
         if (!reply) {
             note_read_failure(reply.error(), index, port, route, iba::info_of<T>.name);
