@@ -23,7 +23,6 @@ json hops_of(const mad::IBDRPath& route) {
     return hops;
 }
 
-
 json of_port(const subnet& s, port_ref here) {
     const port& p = s.at(here);
     json out{{"port", here.port}};

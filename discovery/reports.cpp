@@ -158,8 +158,8 @@ std::string ports_report(const subnet& s, const node_names& names) {
             const port_ref here{i, static_cast<u8>(number)};
             const port& p = s.at(here);
             if (!p.info && !p.peer) continue; // of a CA, a port that does not lead to us
-            print(out, "{:>2} {:5} {:2} 0x{:016x} {} {}", two_letters(n.info.nodeType), lid_of(s.end_port(here)), number,
-                  value(p.portGUID), link_width_text(p), link_speed_text(s, here));
+            print(out, "{:>2} {:5} {:2} 0x{:016x} {} {}", two_letters(n.info.nodeType), lid_of(s.end_port(here)),
+                  number, value(p.portGUID), link_width_text(p), link_speed_text(s, here));
             if (!p.peer) {
                 print(out, "{:36}'{}'\n", "", names.of(n));
                 continue;
