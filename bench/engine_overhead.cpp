@@ -224,13 +224,8 @@ void bare(workload& w, unsigned window) {
 
 /// An operation that submits itself again as long as there is work.
 struct callback_op : mad::op {
-    static constexpr mad::rpc_kind kind{iba::MgmtClass::SubnLID,
-                                        1,
-                                        iba::Method::Get,
-                                        iba::attribute_of<NodeInfo>::attributeID,
-                                        true,
-                                        "MAD_METHOD_GET",
-                                        "SMPNodeInfo"};
+    static constexpr mad::rpc_kind kind{iba::MgmtClass::SubnLID, 1, iba::Method::Get,
+                                        iba::attribute_of<NodeInfo>::attributeID, true};
 
     callback_op(mad::engine& e, workload& w, unsigned worker) : engine(e), work(w), route(route_of(worker)) {
         encode = [](mad::op& o, u8* mad) {
