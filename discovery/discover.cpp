@@ -77,6 +77,7 @@ private:
     // How far the reading of a node has come; its readers share it.
     struct reading {
         unsigned next_step = 0;
+        unsigned readers = 0;
         unsigned timeouts_in_a_row = 0;
         bool given_up = false;
     };
@@ -169,6 +170,7 @@ private:
         // As many readers as the node may have SMPs in flight.
         const unsigned bound = schedule_.options().per_destination;
         const unsigned readers = std::min(n.is_switch() ? steps_of(n) : 2u, bound ? bound : 4u);
+        readings_.back().readers = readers;
         for (unsigned i = 0; i < readers; ++i) to_ask_.push_back({question::kind::read_node, index});
         return index;
     }
@@ -201,6 +203,8 @@ private:
 
     task<void> read_node(u32 index) {
         while (readings_[index].next_step < steps_of(found_.nodes[index]) && !readings_[index].given_up) {
+            // Until a silence is explained, the request that is still under way is enough.
+            if (readings_[index].timeouts_in_a_row > 0 && readings_[index].readers > 1) break;
             const unsigned step = readings_[index].next_step++;
             const bool is_switch = found_.nodes[index].is_switch();
             const unsigned last_port = is_switch ? found_.nodes[index].info.numPorts : 0u;
@@ -211,6 +215,7 @@ private:
                 co_await read_port(index, found_.nodes[index].info.localPortNum, route_to(index));
             else co_await read_description(index);
         }
+        --readings_[index].readers;
     }
 
     // One fact about a known node; nothing where it is silent or refuses, which is noted.
