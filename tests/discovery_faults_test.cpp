@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: MIT
+// discovery_faults_test.cpp - discovery where things go wrong: what is missing is said with its reason, the rest is
+// complete, and it ends in time.
+#include "discovery_rig.hpp"
+#include <comad/coro/scope.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace comad;
+using namespace comad::test;
+using namespace std::chrono_literals;
+using discovery::problem;
+using transports::sim::change;
+
+namespace {
+
+const std::vector<std::string> none;
+constexpr transports::sim::link_codes edr{2, 16};
+
+std::size_t count(const subnet& found, problem::kind what) {
+    return static_cast<std::size_t>(
+        std::count_if(found.problems.begin(), found.problems.end(), [&](const problem& p) { return p.what == what; }));
+}
+
+/// Switch and port that a node's first cable leads to.
+struct cable_end {
+    iba::guid nodeGUID;
+    unsigned port;
+};
+cable_end behind_which(const topology& t, u32 node) {
+    const auto& end = t.nodes[node].ports[1];
+    return {t.nodes[end.peer_node].nodeGUID, end.peer_port};
+}
+
+/// A topology as a set of cables, each told once.
+using cables = std::set<std::pair<std::pair<iba::guid, unsigned>, std::pair<iba::guid, unsigned>>>;
+
+cables cables_of(const topology& t) {
+    cables all;
+    for (const auto& n : t.nodes) {
+        for (unsigned p = 1; p <= n.num_ports(); ++p) {
+            if (!n.ports[p].linked()) continue;
+            const std::pair here{n.nodeGUID, p};
+            const std::pair there{t.nodes[n.ports[p].peer_node].nodeGUID, unsigned{n.ports[p].peer_port}};
+            all.insert(std::minmax(here, there));
+        }
+    }
+    return all;
+}
+
+cables cables_of(const subnet& s) {
+    cables all;
+    for (const discovery::node& n : s.nodes) {
+        for (unsigned p = 1; p < n.ports.size(); ++p) {
+            const auto peer = n.ports[p].peer;
+            if (!peer) continue;
+            const std::pair here{n.info.nodeGUID, p};
+            const std::pair there{s.nodes[peer.node].info.nodeGUID, unsigned{peer.port}};
+            all.insert(std::minmax(here, there));
+        }
+    }
+    return all;
+}
+
+bool is_subset(const cables& part, const cables& whole) {
+    return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
+}
+
+} // namespace
+
+TEST_CASE("a dead host is one problem that names the switch and port before it, and costs its three attempts") {
+    const topology t = managed("fattree2,radix=8");
+    const u32 dead = *t.find(t.nodes[5].id);
+    REQUIRE_FALSE(t.nodes[dead].is_switch());
+    world w(t);
+    w.net.apply({change::kind::kill, dead, 0});
+    const subnet found = w.discover();
+
+    REQUIRE(found.problems.size() == 1);
+    const problem& p = found.problems[0];
+    CHECK(p.what == problem::kind::no_answer);
+    CHECK(p.nodeGUID == behind_which(t, dead).nodeGUID);
+    CHECK(p.port == behind_which(t, dead).port);
+    CHECK(walk(t, w.port.node(), w.port.port(), p.route) == dead);
+    CHECK(describe(found, p).starts_with(fmt::format("S-{:016x} ", value(p.nodeGUID))));
+
+    CHECK(found.find(t.nodes[dead].nodeGUID) == nullptr);
+    topology without = t;
+    without.unlink(dead, 1);
+    const auto missing = differences(found, without, w.port.node(), w.port.port());
+    CHECK(missing.size() == 1); // that switch's port, which is up in fact
+    CHECK(w.schedule.counters().timed_out == 1);
+    CHECK(w.elapsed() >= 3s);
+    CHECK(w.elapsed() < 3200ms); // timeouts are rounded up by at most 3.2 %
+}
+
+TEST_CASE("behind a dead switch everything that another way leads to is found") {
+    const topology t = managed("torus,x=4,y=4,hosts=1");
+    u32 dead = 0;
+    while (!t.nodes[dead].is_switch() || t.nodes[dead].nodeGUID == behind_which(t, t.default_node()).nodeGUID) ++dead;
+    world w(t);
+    w.net.apply({change::kind::kill, dead, 0});
+    const subnet found = w.discover();
+    // Its four neighbours have silence behind a port; its host is beyond it.
+    CHECK(found.problems.size() == 4);
+    CHECK(count(found, problem::kind::no_answer) == 4);
+    CHECK(found.nodes.size() == t.nodes.size() - 2);
+    CHECK(inconsistencies(found) == none);
+    CHECK(w.elapsed() < 2 * 3200ms);
+}
+
+TEST_CASE("a switch that dies after its first answer is given up after two time-outs in a row") {
+    topology t;
+    const u32 host = t.add_node(iba::NodeType::CA, 1, iba::guid{0x1}, "host", edr);
+    const u32 dying = t.add_node(iba::NodeType::Switch, 64, iba::guid{0x100}, "dying", edr);
+    t.link(host, 1, dying, 1);
+    // NodeInfo of the host and, with it, its port and description come at once; then NodeInfo of the switch.
+    timing slow;
+    slow.service_time = 1ms;
+    world w(t, {}, slow);
+    discovery::discovery_progress progress;
+    w.net.apply_at(mad::time_point{} + 4500us, {change::kind::kill, dying, 0});
+    const subnet found = w.discover({.progress = &progress});
+    REQUIRE(found.nodes.size() == 2);
+    CHECK(found.nodes[1].info.nodeGUID == iba::guid{0x100});
+    CHECK(found.nodes[0].ports[1].peer == discovery::port_ref{1, 1});
+    CHECK(inconsistencies(found) == none);
+    // Two were in flight at once; a third was not begun.
+    CHECK(w.schedule.counters().timed_out == 2);
+    CHECK(count(found, problem::kind::no_answer) == 3);
+    CHECK(std::any_of(found.problems.begin(), found.problems.end(), [](const problem& p) {
+        return p.nodeGUID == iba::guid{0x100} && p.text.find("not asked further") != std::string::npos;
+    }));
+    CHECK(w.elapsed() < 3200ms);
+}
+
+TEST_CASE("a cable that is pulled at any moment leaves a result that is consistent and hides nothing") {
+    const char* const specification = GENERATE("fattree2,radix=4", "ring,switches=4,hosts=1", "torus,x=3,y=3,hosts=1");
+    const topology before = managed(specification);
+    coro::schedule_options options = window(8);
+    options.timeout = 1ms;
+    world undisturbed(before, options);
+    undisturbed.discover();
+    const mad::duration whole = undisturbed.elapsed();
+
+    constexpr int moments = 40;
+    unsigned whole_results = 0, results = 0;
+    for (const auto& cable : cables_of(before)) {
+        const u32 node = *before.find(fmt::format("{:#x}", value(cable.first.first)));
+        topology after = before;
+        after.unlink(node, cable.first.second);
+        // No cut but the program's own cable takes away more than itself.
+        const iba::guid start = before.nodes[before.default_node()].nodeGUID;
+        const bool is_ours = cable.first.first == start || cable.second.first == start;
+        const cables remaining = is_ours ? cables{} : cables_of(after);
+        for (int moment = 0; moment < moments; ++moment) {
+            CAPTURE(specification, before.nodes[node].id, cable.first.second, moment);
+            world w(before, options);
+            w.net.apply_at(mad::time_point{} + whole * moment / moments, {change::kind::cut, node, cable.first.second});
+            auto outcome = coro::sync_wait(w.schedule, discovery::discover(w.schedule));
+            // The local port answers whatever happens to cables.
+            REQUIRE(outcome);
+            const subnet& found = outcome.value();
+            CHECK(inconsistencies(found) == none);
+            CHECK(is_subset(cables_of(found), cables_of(before)));
+            CHECK(w.schedule.in_flight() == 0);
+            ++results;
+            if (!found.complete()) continue;
+            ++whole_results;
+            CHECK(is_subset(remaining, cables_of(found)));
+        }
+    }
+    CHECK(whole_results > 0);
+    CHECK(whole_results < results);
+}
+
+TEST_CASE("a node that dies at any moment, and comes back, leaves a result that is consistent and hides nothing") {
+    const topology t = managed("torus,x=3,y=2,hosts=1");
+    coro::schedule_options options = window(8);
+    options.timeout = 1ms;
+    world undisturbed(t, options);
+    const std::string expected = text_of(undisturbed.discover());
+    const mad::duration whole = undisturbed.elapsed();
+
+    constexpr int moments = 60;
+    for (u32 node = 0; node < t.nodes.size(); ++node) {
+        for (int moment = 1; moment < moments; ++moment) {
+            const bool comes_back = moment % 2;
+            CAPTURE(t.nodes[node].id, moment, comes_back);
+            world w(t, options);
+            const mad::time_point when = mad::time_point{} + whole * moment / moments;
+            w.net.apply_at(when, {change::kind::kill, node, 0});
+            // Within the three attempts: then nothing may be missing at all.
+            if (comes_back) w.net.apply_at(when + 2ms, {change::kind::revive, node, 0});
+            const subnet found = w.discover();
+            CHECK(inconsistencies(found) == none);
+            CHECK(is_subset(cables_of(found), cables_of(t)));
+            CHECK(found.complete() == (text_of(found) == expected));
+            if (comes_back) CHECK(found.complete());
+        }
+    }
+}
+
+TEST_CASE("what is beyond 63 hops is said at the last switch that a route can reach, and the rest is complete") {
+    world w(managed("line,switches=70,hosts=1"));
+    const subnet found = w.discover();
+    CHECK(found.max_hops() == 63);
+    CHECK(w.seen.longest_route == 63);
+    // Switches 1 to 63 and the hosts of the first 62: the next ones are 64 hops away.
+    CHECK(found.nodes.size() == 63 + 62);
+    REQUIRE(found.problems.size() == 2);
+    const topology& t = w.net.graph();
+    for (const problem& p : found.problems) {
+        CHECK(p.what == problem::kind::too_far);
+        CHECK(p.route.hopCount == 63);
+        const u32 last = *walk(t, w.port.node(), w.port.port(), p.route);
+        CHECK(t.nodes[last].nodeGUID == p.nodeGUID);
+        CHECK(found.find(t.nodes[t.nodes[last].ports[p.port].peer_node].nodeGUID) == nullptr);
+    }
+    // Only those two ports' cables are missing.
+    CHECK(differences(found, w, 63) == none);
+    CHECK(w.elapsed() < 1s);
+}
+
+TEST_CASE("what only a long way round led beyond the longest route is found by the short way") {
+    // The hosts of a ring's far side are 62 hops away at most. The neighbour on one side is so slow that the other way
+    // round is walked to its end first.
+    const topology t = managed("ring,switches=120,hosts=1");
+    const u32 first = t.nodes[t.default_node()].ports[1].peer_node;
+    u32 slow = topology::nobody;
+    for (const auto& p : t.nodes[first].ports) {
+        if (p.linked() && t.nodes[p.peer_node].is_switch()) slow = p.peer_node;
+    }
+    REQUIRE(slow != topology::nobody);
+    const unsigned outstanding = GENERATE(1u, 4u, 64u);
+    CAPTURE(outstanding);
+    world w(t, window(outstanding));
+    w.net.set_service_time(slow, 300ms);
+    const subnet found = w.discover();
+    if (outstanding > 1) CHECK(w.seen.longest_route == 63); // so it was
+    CHECK(found.problems.empty());
+    CHECK(differences(found, w) == none);
+    CHECK(found.max_hops() == 62);
+
+    world undisturbed(t);
+    CHECK(text_of(undisturbed.discover()) == text_of(found));
+}
+
+TEST_CASE("a given limit of hops holds") {
+    for (unsigned most : {0u, 1u, 2u, 3u, 4u}) {
+        CAPTURE(most);
+        world w(managed("fattree3,radix=4"));
+        const subnet found = w.discover({.max_hops = most});
+        CHECK(w.seen.longest_route == most);
+        CHECK(differences(found, w, most) == none);
+        CHECK_FALSE(found.complete());
+        CHECK(count(found, problem::kind::too_far) == found.problems.size());
+    }
+}
+
+TEST_CASE("loss, duplicates, reordering and garbage hide nothing while the retries last") {
+    const double loss = GENERATE(0.0, 0.01, 0.05);
+    u64 late_replies = 0;
+    for (u64 seed = 1; seed <= 10; ++seed) {
+        CAPTURE(loss, seed);
+        faults wrong;
+        wrong.request_loss = wrong.reply_loss = loss;
+        wrong.duplicate = wrong.reorder = wrong.garbage = 0.05;
+        // Beyond an attempt's time: replies to earlier attempts come, too.
+        wrong.reorder_delay = 3ms;
+        wrong.seed = seed;
+        coro::schedule_options options = window(64, 10);
+        options.timeout = 1ms;
+        world w(managed("fattree2,radix=8"), options, with_jitter(), wrong);
+        const subnet found = w.discover();
+        CHECK(found.complete());
+        CHECK(differences(found, w) == none);
+        CHECK(w.seen.asked_twice == 0);
+        const auto& c = w.schedule.counters();
+        CHECK(c.stale > 0);
+        CHECK(c.malformed > 0);
+        CHECK(c.retried > 0);
+        late_replies += c.late_replies;
+    }
+    CHECK(late_replies > 0);
+}
+
+TEST_CASE("one per cent of loss hides nothing with the default options, either") {
+    faults wrong;
+    wrong.request_loss = wrong.reply_loss = 0.01;
+    world w(managed("fattree3,radix=8"), {}, {}, wrong);
+    const subnet found = w.discover();
+    CHECK(w.schedule.counters().retried > 0);
+    CHECK(differences(found, w) == none);
+}
+
+TEST_CASE("what is lost too often is a problem of that port or node, and the rest is complete") {
+    faults wrong;
+    wrong.request_loss = 0.2;
+    for (u64 seed = 1; seed <= 20; ++seed) {
+        CAPTURE(seed);
+        wrong.seed = seed;
+        world w(managed("fattree2,radix=8"), window(64, 0), {}, wrong);
+        auto outcome = coro::sync_wait(w.schedule, discovery::discover(w.schedule));
+        if (!outcome) { // the local port was not heard
+            CHECK(outcome.error().code == mad::errc::timed_out);
+            continue;
+        }
+        const subnet& found = outcome.value();
+        CHECK_FALSE(found.complete());
+        CHECK(inconsistencies(found) == none);
+        CHECK(is_subset(cables_of(found), cables_of(w.net.graph())));
+        CHECK(count(found, problem::kind::no_answer) == found.problems.size());
+    }
+}
+
+TEST_CASE("an error status is a problem that names it") {
+    faults wrong;
+    wrong.busy = 0.02;
+    wrong.seed = 3;
+    world w(managed("fattree2,radix=8"), {}, {}, wrong);
+    const subnet found = w.discover();
+    REQUIRE(found.problems.size() > 0);
+    CHECK(count(found, problem::kind::error_reply) == found.problems.size());
+    CHECK(found.problems.size() == w.net.counters().busy);
+}
+
+TEST_CASE("two nodes of one GUID are a contradiction and not a crash") {
+    SECTION("hosts that look alike") {
+        topology t = managed("fattree2,radix=4");
+        std::vector<u32> hosts;
+        for (u32 n = 0; n < t.nodes.size(); ++n) {
+            if (!t.nodes[n].is_switch()) hosts.push_back(n);
+        }
+        const u32 copy = hosts.back(), original = hosts[hosts.size() - 2];
+        t.nodes[copy].nodeGUID = t.nodes[original].nodeGUID;
+        for (unsigned outstanding : {1u, 64u}) {
+            world w(t, window(outstanding));
+            const subnet found = w.discover();
+            CHECK(found.nodes.size() == t.nodes.size() - 1);
+            CHECK(count(found, problem::kind::contradiction) == 1);
+            CHECK(inconsistencies(found) == none);
+        }
+    }
+    SECTION("switches that differ") {
+        topology t;
+        const u32 host = t.add_node(iba::NodeType::CA, 1, iba::guid{0x1}, "host", edr);
+        const u32 small = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x100}, "small", edr);
+        const u32 large = t.add_node(iba::NodeType::Switch, 36, iba::guid{0x100}, "large", edr);
+        const u32 far = t.add_node(iba::NodeType::CA, 1, iba::guid{0x2}, "far", edr);
+        t.link(host, 1, small, 1);
+        t.link(small, 4, large, 20);
+        t.link(large, 36, far, 1);
+        world w(t);
+        const subnet found = w.discover();
+        REQUIRE(found.problems.size() == 1);
+        CHECK(found.problems[0].what == problem::kind::contradiction);
+        CHECK(found.problems[0].nodeGUID == iba::guid{0x100});
+        CHECK(found.problems[0].port == 4);
+        CHECK(found.nodes.size() == 2);
+        CHECK(inconsistencies(found) == none);
+    }
+}
+
+namespace {
+
+/// Cancels `domain` after some SMPs of its own.
+coro::task<void> cancel_after(coro::MADSchedule& schedule, coro::scope& domain, unsigned answers) {
+    for (unsigned i = 0; i < answers; ++i) {
+        const auto local = co_await schedule.SubnGet<iba::smp::NodeInfo>(IBDRPath{});
+        CHECK(local);
+    }
+    domain.cancel();
+}
+
+coro::task<mad::result<subnet>> discover_for_a_while(coro::MADSchedule& schedule, unsigned answers) {
+    coro::scope domain(schedule.root());
+    auto discovering = domain.queue(discovery::discover(schedule));
+    co_await cancel_after(schedule, domain, answers);
+    auto found = co_await discovering;
+    co_return found;
+}
+
+} // namespace
+
+TEST_CASE("a cancelled discovery gives what it found, says that it was cancelled, and leaves the schedule usable") {
+    const topology t = managed("fattree2,radix=8");
+    std::size_t cancelled_early = 0;
+    for (unsigned answers = 1; answers < 60; ++answers) {
+        CAPTURE(answers);
+        world w(t, window(8));
+        auto outcome = coro::sync_wait(w.schedule, discover_for_a_while(w.schedule, answers));
+        CHECK(w.schedule.in_flight() == 0);
+        if (!outcome) {
+            CHECK(outcome.error().code == mad::errc::cancelled); // before the local port answered
+        } else {
+            const subnet& found = outcome.value();
+            CHECK(inconsistencies(found) == none);
+            CHECK(is_subset(cables_of(found), cables_of(t)));
+            REQUIRE(found.problems.size() <= 1);
+            if (found.problems.empty()) {
+                CHECK(differences(found, w) == none);
+            } else {
+                CHECK(found.problems[0].what == problem::kind::cancelled);
+                cancelled_early += found.nodes.size() > 1 && found.nodes.size() < t.nodes.size();
+            }
+        }
+        const subnet again = w.discover();
+        CHECK(again.complete());
+        CHECK(differences(again, w) == none);
+    }
+    CHECK(cancelled_early > 5);
+}
+
+TEST_CASE("a local port that does not answer is an error, not an empty subnet") {
+    world w(managed("fattree2,radix=4"));
+    w.net.apply({change::kind::kill, w.port.node(), 0});
+    auto outcome = coro::sync_wait(w.schedule, discovery::discover(w.schedule));
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == mad::errc::timed_out);
+    CHECK(w.schedule.counters().sent == 1);
+}
+
+TEST_CASE("an unplugged local port is a subnet of one node, and complete") {
+    topology t = managed("single");
+    t.unlink(0, 1);
+    world w(t);
+    const subnet found = w.discover();
+    CHECK(found.nodes.size() == 1);
+    CHECK(found.link_count() == 0);
+    CHECK(found.complete());
+}
