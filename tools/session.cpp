@@ -17,12 +17,15 @@ using namespace std::chrono_literals;
 // What the io_context does beside the task.
 class session::event_loop {
 public:
-    event_loop(boost::asio::io_context& io, boost::asio::cancellation_signal& stop, std::function<std::string()> progress)
-        : signals_(io, SIGINT, SIGTERM), timer_(io), stop_(stop), progress_(std::move(progress)) {
+    event_loop(boost::asio::io_context& io, boost::asio::cancellation_signal& stop)
+        : signals_(io, SIGINT, SIGTERM), timer_(io), stop_(stop) {
         signals_.async_wait([this](boost::system::error_code error, int) {
             if (!error) stop_.emit(boost::asio::cancellation_type::terminal);
         });
-        if (progress_ && ::isatty(STDERR_FILENO)) show_after(1s);
+    }
+    void show(std::function<std::string()> progress) {
+        progress_ = std::move(progress);
+        if (::isatty(STDERR_FILENO)) show_after(1s);
     }
     void finish() {
         signals_.cancel();
@@ -50,35 +53,40 @@ private:
 };
 
 session::session(const global_options& options)
-    : options_(options), fabric_(options), schedule_(fabric_.transport(), options.schedule()) {
-    if (!is_virtual()) driver_.emplace(io_, schedule_);
+    : options_(options), loop_(std::make_unique<event_loop>(io_, stop_)), fabric_(options),
+      schedule_(fabric_.transport(), options.schedule()) {
+    if (is_virtual()) {
+        loop_.reset(); // nobody would listen
+    } else {
+        driver_.emplace(io_, schedule_);
+    }
 }
 session::~session() = default;
 
-void session::begin(std::function<std::string()> progress) {
-    loop_ = std::make_unique<event_loop>(io_, stop_, std::move(progress));
-    began_ = std::chrono::steady_clock::now();
-}
+void session::show_progress(std::function<std::string()> progress) { loop_->show(std::move(progress)); }
 
 void session::finish() {
     took_ = std::chrono::steady_clock::now() - began_;
     loop_->finish();
 }
 
-void session::report_counts() const {
-    if (options_.verbosity == 0) return;
+std::string session::counts() const {
+    if (options_.verbosity == 0) return {};
     const auto& c = schedule_.counters();
     const double seconds = std::chrono::duration<double>(took_).count();
-    fmt::print(stderr, "{} MADs sent, {} retries, {} timeouts, {:.3f} s{}, {:.0f} MADs/s, window {}\n", c.sent, c.retried,
-               c.timed_out, seconds, is_virtual() ? " of virtual time" : "",
-               seconds > 0 ? static_cast<double>(c.sent + c.retried) / seconds : 0.0, schedule_.window());
+    std::string text =
+        fmt::format("{} MADs sent, {} retries, {} timeouts, {:.3f} s{}, {:.0f} MADs/s, window {}\n", c.sent, c.retried,
+                    c.timed_out, seconds, is_virtual() ? " of virtual time" : "",
+                    seconds > 0 ? static_cast<double>(c.sent + c.retried) / seconds : 0.0, schedule_.window());
     if (c.stale + c.mismatched + c.malformed) {
-        fmt::print(stderr, "{} stale, {} mismatched, {} malformed packets were ignored\n", c.stale, c.mismatched, c.malformed);
+        text += fmt::format("{} stale, {} mismatched, {} malformed packets were ignored\n", c.stale, c.mismatched,
+                            c.malformed);
     }
     const auto& simulated = fabric_.simulation();
     if (simulated.fabric) {
-        fmt::print(stderr, "at most {} SMPs at one simulated node at once\n", simulated.fabric->most_held());
+        text += fmt::format("at most {} SMPs at one simulated node at once\n", simulated.fabric->most_held());
     }
+    return text;
 }
 
 } // namespace ibtool

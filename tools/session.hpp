@@ -21,7 +21,8 @@ namespace ibtool {
 
 class session {
 public:
-    /// Opens the fabric; throws what that throws.
+    /// Opens the fabric; throws what that throws. From here to the destructor a signal kills no program on a descriptor:
+    /// a server would be left with a client that is gone.
     explicit session(const global_options& options);
     ~session();
 
@@ -32,24 +33,24 @@ public:
     template <class T>
     T run(comad::coro::task<T> t, std::function<std::string()> progress);
 
-    /// On stderr, if asked for by -v: MADs, retries, timeouts, time and rate.
-    void report_counts() const;
+    /// If asked for by -v: lines of MADs, retries, timeouts, time and rate.
+    std::string counts() const;
 
 private:
     class event_loop;
-    void begin(std::function<std::string()> progress);
+    void show_progress(std::function<std::string()> progress);
     void finish();
     bool is_virtual() const noexcept { return fabric_.transport().native_handle() < 0; }
 
     const global_options& options_;
+    boost::asio::io_context io_{1};
+    boost::asio::cancellation_signal stop_;
+    std::unique_ptr<event_loop> loop_; // before the fabric: its opening and closing are not to be interrupted either
     fabric fabric_;
     comad::coro::MADSchedule schedule_;
-    std::unique_ptr<event_loop> loop_;
-    boost::asio::cancellation_signal stop_;
+    std::optional<comad::coro::asio_driver> driver_;
     std::chrono::steady_clock::time_point began_{};
     std::chrono::nanoseconds took_{};
-    boost::asio::io_context io_{1};
-    std::optional<comad::coro::asio_driver> driver_;
 };
 
 template <class T>
@@ -61,7 +62,8 @@ T session::run(comad::coro::task<T> t, std::function<std::string()> progress) {
         return value;
     }
     std::optional<T> value;
-    begin(std::move(progress));
+    show_progress(std::move(progress));
+    began_ = std::chrono::steady_clock::now();
     comad::coro::async_run(*driver_, std::move(t), boost::asio::bind_cancellation_slot(stop_.slot(), [&](T v) {
         value.emplace(std::move(v));
         finish();

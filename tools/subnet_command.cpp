@@ -18,7 +18,15 @@ namespace ibtool {
 namespace discovery = comad::discovery;
 namespace sim = comad::transports::sim;
 
-int discover_and_report(const global_options& options, const report& text, const std::string& file) {
+namespace {
+
+struct outcome {
+    discovery::subnet subnet;
+    std::string text, counts;
+};
+
+// The fabric is closed again when this returns: who reads the output slowly, or stops reading, holds no server's slot.
+outcome discover_in_session(const global_options& options, const report& text) {
     session run_in(options);
     discovery::discovery_progress progress;
     discovery::discover_options what;
@@ -29,9 +37,18 @@ int discover_and_report(const global_options& options, const report& text, const
         return fmt::format("discovering: {} nodes, {} links, {} problems", progress.nodes, progress.links, progress.problems);
     });
     if (!found) throw std::runtime_error("the local port does not answer: " + to_string(found.error()));
-    const discovery::subnet& subnet = found.value();
-    write_output(text(subnet, run_in), file);
-    run_in.report_counts();
+    outcome result{std::move(found).value(), {}, run_in.counts()};
+    result.text = text(result.subnet, run_in);
+    return result;
+}
+
+} // namespace
+
+int discover_and_report(const global_options& options, const report& text, const std::string& file) {
+    const outcome result = discover_in_session(options, text);
+    const discovery::subnet& subnet = result.subnet;
+    write_output(result.text, file);
+    fmt::print(stderr, "{}", result.counts);
     for (const auto& problem : subnet.problems) fmt::print(stderr, "ibtool: {}\n", describe(subnet, problem));
     if (subnet.complete()) return complete;
     fmt::print(stderr, "ibtool: the result is partial: {} problem{}\n", subnet.problems.size(),
