@@ -24,6 +24,11 @@ int main(int argc, char** argv) {
         return run(options);
     } catch (const CLI::Success& e) {
         return app.exit(e); // help, version
+    } catch (const CLI::RequiredError&) {
+        const auto words = app.remaining();
+        fmt::print(stderr, "ibtool: {}; see ibtool --help\n",
+                   words.empty() ? "which command?" : fmt::format("'{}' is no command", words.front()));
+        return usage;
     } catch (const CLI::ParseError& e) {
         fmt::print(stderr, "ibtool: {}; see ibtool --help\n", e.what());
         return usage;
