@@ -5,11 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
 int main(int argc, char** argv) {
     using namespace ibtool;
+    std::signal(SIGPIPE, SIG_IGN); // a closed pipe is an error of writing, and said like any other
     CLI::App app{"Management datagrams for InfiniBand fabrics", "ibtool"};
     app.set_version_flag("-V,--version", "ibtool " IBTOOL_VERSION);
     app.fallthrough(); // global options are accepted after the command, too
