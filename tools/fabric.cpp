@@ -15,12 +15,16 @@ namespace {
 
 namespace transports = comad::transports;
 
+std::string port_name(const std::string& device, unsigned port) {
+    return port ? fmt::format("{}/{}", device, port) : device;
+}
+
 std::unique_ptr<comad::mad::transport> open_umad(std::string name, const global_options& o) {
     if (!o.ca.empty() || o.ca_port) {
         if (!name.empty()) throw usage_error("give the port either as --fabric umad:DEVICE/PORT or as -C and -P, not both");
-        name = o.ca;
-        if (o.ca_port) name += fmt::format("/{}", o.ca_port);
+        name = port_name(o.ca, o.ca_port);
     }
+    if (name.empty()) name = port_name(o.default_ca, o.default_ca_port);
     return std::make_unique<transports::umad_transport>(transports::select_end_port(name));
 }
 

@@ -32,8 +32,8 @@ void read_config(global_options& options, const std::string& name, bool must_exi
         if (equals == std::string::npos) continue;
         const std::string key = CLI::detail::trim_copy(line.substr(0, equals));
         const std::string value = CLI::detail::trim_copy(line.substr(equals + 1));
-        if (key == "CA") options.ca = value;
-        else if (key == "Port") options.ca_port = static_cast<unsigned>(parse_number(value, name + ": Port"));
+        if (key == "CA") options.default_ca = value;
+        else if (key == "Port") options.default_ca_port = static_cast<unsigned>(parse_number(value, name + ": Port"));
         else if (key == "timeout") options.timeout = parse_duration(value);
         else if (key == "m_key") options.m_key = parse_number(value, name + ": m_key");
         else if (key == "MLX_EPI") options.mlnx_ext_port_info = value != "false";
@@ -60,7 +60,7 @@ std::chrono::nanoseconds parse_duration(const std::string& text) {
     if (unit.empty() || unit == "ms") scale = 1e6;
     else if (unit == "s") scale = 1e9;
     else if (unit == "us") scale = 1e3;
-    if (end == text.c_str() || scale == 0 || !(number > 0) || number * scale > 2e12) {
+    if (end == text.c_str() || scale == 0 || !(number * scale >= 1) || number * scale > 2e12) {
         throw usage_error(
             fmt::format("'{}' is not a time; write milliseconds, or a number with us, ms or s, up to 2000s", text));
     }
