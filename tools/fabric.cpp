@@ -21,7 +21,8 @@ std::string port_name(const std::string& device, unsigned port) {
 
 std::unique_ptr<comad::mad::transport> open_umad(std::string name, const global_options& o) {
     if (!o.ca.empty() || o.ca_port) {
-        if (!name.empty()) throw usage_error("give the port either as --fabric umad:DEVICE/PORT or as -C and -P, not both");
+        if (!name.empty())
+            throw usage_error("give the port either as --fabric umad:DEVICE/PORT or as -C and -P, not both");
         name = port_name(o.ca, o.ca_port);
     }
     if (name.empty()) name = port_name(o.default_ca, o.default_ca_port);
@@ -52,9 +53,10 @@ fabric::fabric(const global_options& o) {
     } else if (kind == "sim" && !place.empty()) {
         simulation_ = transports::sim::make_sim(place);
     } else {
-        throw usage_error(fmt::format("'{}' is no fabric; write umad[:DEVICE[/PORT]], ibsim[:SOCKNAME[,NODE]], sim:FILE or "
-                                      "sim:KIND,key=value... with KIND one of {}",
-                                      text, transports::sim::topology_kinds()));
+        throw usage_error(
+            fmt::format("'{}' is no fabric; write umad[:DEVICE[/PORT]], ibsim[:SOCKNAME[,NODE]], sim:FILE or "
+                        "sim:KIND,key=value... with KIND one of {}",
+                        text, transports::sim::topology_kinds()));
     }
     transport_ = own_ ? own_.get() : simulation_.transport.get();
 }

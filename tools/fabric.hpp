@@ -2,7 +2,6 @@
 // fabric.hpp - from `--fabric` to a transport. Knows every transport, no command.
 #pragma once
 #include "options.hpp"
-
 #include <comad/mad/transport.hpp>
 #include <comad/transports/sim/transport.hpp>
 

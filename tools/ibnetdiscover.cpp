@@ -27,7 +27,8 @@ std::string now_as_text() {
     return text;
 }
 
-std::string text_of(const settings& s, const comad::discovery::subnet& subnet, const comad::coro::MADSchedule& schedule) {
+std::string text_of(const settings& s, const comad::discovery::subnet& subnet,
+                    const comad::coro::MADSchedule& schedule) {
     namespace discovery = comad::discovery;
     if (s.json) return discovery::json_text(subnet);
     const discovery::node_names names = read_node_names(s.name_map);
@@ -48,8 +49,8 @@ int run_command(const settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
     read_node_names(s.name_map); // a wrong map is told before anything is sent
     return discover_and_report(
-        options,
-        [&](const comad::discovery::subnet& subnet, session& in) { return text_of(s, subnet, in.schedule()); }, s.file);
+        options, [&](const comad::discovery::subnet& subnet, session& in) { return text_of(s, subnet, in.schedule()); },
+        s.file);
 }
 
 } // namespace
@@ -60,7 +61,8 @@ void add_ibnetdiscover(CLI::App& app, action& run) {
     command.add_option("topology-file", s->file, "write the report there instead of to stdout");
     command.add_flag("--json", s->json, "everything, as one JSON object");
     command.add_flag("-f,--full", s->full, "with the speed, width and VL codes of every link");
-    command.add_flag_function("-s,--show", [](std::int64_t) {}, "accepted for scripts: progress is shown on a terminal anyway");
+    command.add_flag_function(
+        "-s,--show", [](std::int64_t) {}, "accepted for scripts: progress is shown on a terminal anyway");
     command.add_flag("-l,--list", s->list, "one line for each node");
     command.add_flag("-H,--Hca_list", s->cas, "one line for each CA");
     command.add_flag("-S,--Switch_list", s->switches, "one line for each switch");
@@ -71,10 +73,8 @@ void add_ibnetdiscover(CLI::App& app, action& run) {
     command.add_option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
     for (const char* missing : {"-g,--grouping", "--cache", "--load-cache", "--diff", "--diffcheck"}) {
         command
-            .add_option_function<std::string>(missing,
-                                              [missing](const std::string&) {
-                                                  throw CLI::ValidationError(missing, "is not there yet");
-                                              })
+            .add_option_function<std::string>(
+                missing, [missing](const std::string&) { throw CLI::ValidationError(missing, "is not there yet"); })
             ->expected(0, 1)
             ->trigger_on_parse()
             ->group("");

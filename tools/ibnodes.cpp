@@ -44,9 +44,7 @@ void add(CLI::App& app, action& run, const char* name, const char* what,
 
 } // namespace
 
-void add_ibhosts(CLI::App& app, action& run) {
-    add(app, run, "ibhosts", "list the CAs", comad::discovery::hosts_text);
-}
+void add_ibhosts(CLI::App& app, action& run) { add(app, run, "ibhosts", "list the CAs", comad::discovery::hosts_text); }
 void add_ibswitches(CLI::App& app, action& run) {
     add(app, run, "ibswitches", "list the switches", comad::discovery::switches_text);
 }

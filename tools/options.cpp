@@ -41,8 +41,7 @@ void read_config(global_options& options, const std::string& name, bool must_exi
 }
 
 // CLI11 reports what a callback throws as its own kind of error only if it is of that kind.
-template <class Parse>
-auto validated(const std::string& option, Parse parse) {
+template <class Parse> auto validated(const std::string& option, Parse parse) {
     try {
         return parse();
     } catch (const usage_error& e) {
@@ -78,7 +77,8 @@ comad::coro::schedule_options global_options::schedule() const {
 
 void add_global_options(CLI::App& app, global_options& o) {
     read_config(o, default_config, false);
-    app.add_option("--fabric", o.fabric, "umad[:DEVICE[/PORT]], ibsim[:SOCKNAME[,NODE]], sim:FILE or sim:KIND,key=value...")
+    app.add_option("--fabric", o.fabric,
+                   "umad[:DEVICE[/PORT]], ibsim[:SOCKNAME[,NODE]], sim:FILE or sim:KIND,key=value...")
         ->envname("IBTOOL_FABRIC");
     app.add_option("-C,--Ca", o.ca, "local device of the umad fabric");
     app.add_option("-P,--Port", o.ca_port, "its port")->check(CLI::Range(1u, 255u));
@@ -89,18 +89,27 @@ void add_global_options(CLI::App& app, global_options& o) {
         "-t,--timeout",
         [&o](const std::string& text) { o.timeout = validated("--timeout", [&] { return parse_duration(text); }); },
         "per attempt: milliseconds, or with a unit as in 1s, 200us [1s]");
-    app.add_option("--retries", o.retries, "attempts after the first")->check(CLI::Range(0u, 255u))->capture_default_str();
+    app.add_option("--retries", o.retries, "attempts after the first")
+        ->check(CLI::Range(0u, 255u))
+        ->capture_default_str();
     app.add_option_function<std::string>(
         "-y,--m_key",
         [&o](const std::string& text) { o.m_key = validated("--m_key", [&] { return parse_number(text, "M_Key"); }); },
         "M_Key to put into SMPs");
     app.add_option_function<std::string>(
-        "-z,--config", [&o](const std::string& name) { validated("--config", [&] { read_config(o, name, true); return 0; }); },
-        "configuration file in the format of infiniband-diags' ibdiag.conf")
+           "-z,--config",
+           [&o](const std::string& name) {
+               validated("--config", [&] {
+                   read_config(o, name, true);
+                   return 0;
+               });
+           },
+           "configuration file in the format of infiniband-diags' ibdiag.conf")
         ->trigger_on_parse();
     app.add_flag("-v,--verbose", o.verbosity, "counts on stderr: MADs, retries, timeouts, time, rate");
     app.add_flag("-d,--debug", o.verbosity, "the same");
-    app.add_flag_function("-e,--errors", [](std::int64_t) {}, "nothing: errors are always shown; accepted for scripts");
+    app.add_flag_function(
+        "-e,--errors", [](std::int64_t) {}, "nothing: errors are always shown; accepted for scripts");
 }
 
 } // namespace ibtool

@@ -27,14 +27,14 @@ struct usage_error : std::runtime_error {
 };
 
 struct global_options {
-    std::string fabric;             ///< `umad[:DEVICE[/PORT]]`, `ibsim[:SOCKNAME[,NODE]]`, `sim:...`; empty: umad
-    std::string ca;                 ///< -C: device name, for umad
-    unsigned ca_port = 0;           ///< -P; 0: any
-    std::string default_ca;         ///< CA of the configuration file, for umad when nothing else names a port
-    unsigned default_ca_port = 0;   ///< Port, likewise
-    unsigned outstanding = 64;      ///< MADs in flight
+    std::string fabric;           ///< `umad[:DEVICE[/PORT]]`, `ibsim[:SOCKNAME[,NODE]]`, `sim:...`; empty: umad
+    std::string ca;               ///< -C: device name, for umad
+    unsigned ca_port = 0;         ///< -P; 0: any
+    std::string default_ca;       ///< CA of the configuration file, for umad when nothing else names a port
+    unsigned default_ca_port = 0; ///< Port, likewise
+    unsigned outstanding = 64;    ///< MADs in flight
     std::chrono::nanoseconds timeout = std::chrono::seconds(1); ///< per attempt
-    unsigned retries = 2;           ///< attempts after the first
+    unsigned retries = 2;                                       ///< attempts after the first
     comad::u64 m_key = 0;
     unsigned verbosity = 0;
     bool mlnx_ext_port_info = true; ///< MLX_EPI of the configuration file

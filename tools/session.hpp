@@ -4,7 +4,6 @@
 #pragma once
 #include "fabric.hpp"
 #include "options.hpp"
-
 #include <comad/coro/asio.hpp>
 #include <comad/coro/driver.hpp>
 
@@ -30,8 +29,7 @@ public:
 
     /// Runs the task. SIGINT and SIGTERM cancel it: it then ends soon, with what it has. When it takes longer than a
     /// second and stderr is a terminal, `progress` is shown there.
-    template <class T>
-    T run(comad::coro::task<T> t, std::function<std::string()> progress);
+    template <class T> T run(comad::coro::task<T> t, std::function<std::string()> progress);
 
     /// If asked for by -v: lines of MADs, retries, timeouts, time and rate.
     std::string counts() const;
@@ -53,8 +51,7 @@ private:
     std::chrono::nanoseconds took_{};
 };
 
-template <class T>
-T session::run(comad::coro::task<T> t, std::function<std::string()> progress) {
+template <class T> T session::run(comad::coro::task<T> t, std::function<std::string()> progress) {
     if (is_virtual()) {
         const auto from = schedule_.now();
         T value = comad::coro::sync_wait(schedule_, std::move(t));

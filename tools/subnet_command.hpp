@@ -2,7 +2,6 @@
 // subnet_command.hpp - what commands share that discover a subnet and print it. Knows no particular report.
 #pragma once
 #include "session.hpp"
-
 #include <comad/discovery/node_names.hpp>
 #include <comad/discovery/reports.hpp>
 #include <comad/discovery/subnet.hpp>
