@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// discovery_ibsim_test.cpp - discovery of subnets that a real ibsim simulates, against what a real ibnetdiscover says of
+// them, before and after a real OpenSM configured them, and while cables are pulled.
+#include "ibsim_programs.hpp"
+#include "ibsim_server.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace comad;
+using namespace comad::test;
+using discovery::subnet;
+using transports::ibsim_transport;
+
+namespace {
+
+const std::vector<std::string> none;
+
+const std::filesystem::path examples = "/usr/share/doc/ibsim-utils/net-examples";
+
+} // namespace
+
+TEST_CASE("ibsim's own examples look to discovery as they do to ibnetdiscover, before OpenSM and after") {
+    const char* const name = GENERATE("net", "net.1", "net.2sw2path", "net.2sw2path4hca", "net.2sw2path4hca2port");
+    CAPTURE(name);
+    if (!std::filesystem::exists(examples / name)) {
+        WARN("ibsim-utils' examples are not installed");
+        return;
+    }
+    const ibsim_server server(ibsim_server::topology_file{examples / name});
+    compare_reports(server, discover(server, 64));
+    configure(server);
+    const subnet managed = discover(server, 64);
+    compare_reports(server, managed);
+    CHECK(has_lids(managed));
+}
+
+TEST_CASE("generated subnets look to discovery as they do to ibnetdiscover, before OpenSM and after") {
+    const char* const specification = GENERATE("fattree2,radix=8,speed=HDR", "fattree3,radix=8",
+                                               "torus,x=4,y=4,z=2,hosts=1,speed=QDR", "ring,switches=5,hosts=2");
+    CAPTURE(specification);
+    const ibsim_server server(topology_file_of(specification));
+    for (unsigned outstanding : {1u, 64u, 256u}) compare_reports(server, discover(server, outstanding));
+    configure(server);
+    const subnet managed = discover(server, 64);
+    compare_reports(server, managed);
+    CHECK(has_lids(managed));
+}
+
+namespace {
+
+/// Passes everything on, and between two sends does what a test says. Only while fewer MADs are in flight than ibsim's
+/// sockets hold: with a full one ibsim would do nothing else.
+class interrupted final : public mad::transport {
+public:
+    interrupted(mad::transport& carrier, std::map<u64, std::function<void()>> before_send)
+        : carrier_(carrier), before_send_(std::move(before_send)) {}
+
+    int native_handle() const noexcept override { return carrier_.native_handle(); }
+    mad::send_result send(const mad::send_request& request) noexcept override {
+        const auto due = before_send_.find(sent_++);
+        if (due != before_send_.end()) due->second();
+        return carrier_.send(request);
+    }
+    mad::received receive(std::span<u8> buffer) noexcept override { return carrier_.receive(buffer); }
+    mad::transport_limits limits() const noexcept override { return carrier_.limits(); }
+    bool wants_writable() const noexcept override { return carrier_.wants_writable(); }
+    u64 sent() const noexcept { return sent_; }
+
+private:
+    mad::transport& carrier_;
+    std::map<u64, std::function<void()>> before_send_;
+    u64 sent_ = 0;
+};
+
+/// A result that does not contradict itself, and has nothing that was never there.
+void check_sane(const subnet& found, const subnet& whole) {
+    CHECK(inconsistencies(found) == none);
+    CHECK(found.nodes.size() <= whole.nodes.size());
+    CHECK(found.link_count() <= whole.link_count());
+    for (const discovery::node& n : found.nodes) {
+        const discovery::node* original = whole.find(n.info.nodeGUID);
+        REQUIRE(original);
+        for (std::size_t p = 0; p < n.ports.size(); ++p) {
+            const auto peer = n.ports[p].peer;
+            if (!peer) continue;
+            REQUIRE(original->ports[p].peer);
+            CHECK(whole.nodes[original->ports[p].peer.node].info.nodeGUID == found.nodes[peer.node].info.nodeGUID);
+            CHECK(original->ports[p].peer.port == peer.port);
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE("a cable or a node that is unlinked at any send leaves a problem or a smaller subnet, and nothing mixed up") {
+    ibsim_server server(topology_file_of("fattree2,radix=4"));
+    const subnet whole = discover(server, 8);
+    REQUIRE(whole.complete());
+    // A cable between switches, a host's cable, a spine with all its cables. Not our own.
+    const discovery::node& leaf = whole.nodes[1];
+    const discovery::node& last = whole.nodes.back();
+    const std::string far_leaf = topology_id(whole.nodes[last.ports[1].peer.node]);
+    const std::string victims[] = {
+        fmt::format("\"{}\"[{}]", topology_id(leaf), leaf.ports.size() - 1),
+        fmt::format("\"{}\"[1]", topology_id(last)),
+        fmt::format("\"{}\"", far_leaf),
+    };
+    std::size_t smaller = 0, partial = 0;
+    for (const std::string& victim : victims) {
+        for (u64 when = 0;; when += 5) {
+            CAPTURE(victim, when);
+            ibsim_transport port(at(server));
+            interrupted transport(port, {{when, [&] { server.console("Unlink " + victim); }}});
+            coro::schedule_options options;
+            options.max_outstanding = 8;
+            coro::MADSchedule schedule(transport, options);
+            auto outcome = coro::sync_wait(schedule, discovery::discover(schedule));
+            REQUIRE(outcome);
+            check_sane(outcome.value(), whole);
+            smaller += outcome.value().complete() && outcome.value().link_count() < whole.link_count();
+            partial += !outcome.value().complete();
+            // What is left is what ibnetdiscover sees, too.
+            const bool was_hit = transport.sent() > when;
+            if (was_hit && when % 50 == 0) compare_reports(server, discover(server, 64));
+            server.console("ReLink " + victim);
+            CHECK(discover(server, 64).link_count() == whole.link_count());
+            if (!was_hit) break;
+        }
+    }
+    CHECK(smaller > 0);
+    CHECK(partial > 0);
+}
+
+TEST_CASE("discoveries with a window of 256 survive a console that pulls cables all the time") {
+    ibsim_server server(topology_file_of("fattree3,radix=4"));
+    const subnet whole = discover(server, 64);
+    std::size_t disturbed = 0;
+    {
+        std::jthread pulls([&](const std::stop_token& enough) {
+            for (std::size_t n = 2; !enough.stop_requested(); n = n + 1 < whole.nodes.size() ? n + 1 : 2) {
+                const std::string victim = fmt::format("\"{}\"", topology_id(whole.nodes[n]));
+                server.console("Unlink " + victim);
+                server.console("ReLink " + victim);
+            }
+        });
+        for (int discoveries = 0; discoveries < 200; ++discoveries) {
+            const subnet found = discover(server, 256);
+            check_sane(found, whole);
+            disturbed += !found.complete() || found.link_count() < whole.link_count();
+        }
+    }
+    CHECK(disturbed > 0);
+    const subnet again = discover(server, 256);
+    CHECK(again.complete());
+    CHECK(again.link_count() == whole.link_count());
+    INFO(disturbed << " of 200 discoveries were disturbed");
+    SUCCEED();
+}

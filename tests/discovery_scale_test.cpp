@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// discovery_scale_test.cpp - discovery of fat trees with 1344 and 13284 nodes that a real ibsim simulates, against
+// ibnetdiscover and after OpenSM.
+#include "ibsim_programs.hpp"
+#include "ibsim_server.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <string>
+
+using namespace comad;
+using namespace comad::test;
+
+namespace {
+
+/// Says how long something took.
+template <class Work> auto timed(const char* what, Work&& work) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto result = work();
+    const auto took = std::chrono::steady_clock::now() - begin;
+    WARN(what << ": " << std::chrono::duration_cast<std::chrono::milliseconds>(took).count() << " ms");
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("a fat tree of 1344 nodes looks to discovery as it does to ibnetdiscover, before OpenSM and after") {
+    const ibsim_server server(topology_file_of("fattree3,radix=16"), {"-S", "400", "-P", "16000"});
+    for (unsigned outstanding : {1u, 64u, 256u}) {
+        CAPTURE(outstanding);
+        const subnet found = timed("discovery", [&] { return discover(server, outstanding); });
+        CHECK(found.nodes.size() == 1344);
+        CHECK(found.link_count() == 3072);
+        if (outstanding == 64) compare_reports(server, found);
+    }
+    timed("OpenSM", [&] { return configure(server), 0; });
+    const subnet managed = discover(server, 64);
+    compare_reports(server, managed);
+    CHECK(has_lids(managed));
+}
+
+// OpenSM is not asked to configure it: that would take it most of an hour.
+TEST_CASE("a fat tree of 13284 nodes looks to discovery as it does to ibnetdiscover") {
+    const ibsim_server server(topology_file_of("fattree3,radix=36"), {"-N", "14000", "-S", "1700", "-P", "90000"});
+    const subnet found = timed("discovery", [&] { return discover(server, 64); });
+    CHECK(found.nodes.size() == 13284);
+    CHECK(found.link_count() == 34992);
+    timed("ibnetdiscover, four times", [&] { return compare_reports(server, found), 0; });
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// ibsim_programs.hpp - a subnet that an ibsim server simulates, as discovery, ibnetdiscover and OpenSM see it.
+#pragma once
+#include "discovery_rig.hpp"
+#include "ibsim_server.hpp"
+#include <comad/transports/ibsim.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace comad::test {
+
+/// The topology file of a specification: what ibsim reads.
+std::string topology_file_of(std::string_view specification);
+
+transports::ibsim_options at(const ibsim_server& server);
+
+/// What discovery finds there, complete or not. Fails the test when the local port does not answer.
+subnet discover(const ibsim_server& server, unsigned outstanding);
+
+/// Runs a program of infiniband-diags or OpenSM on the server's subnet, in a directory that exists only for it, and
+/// gives what it printed. Fails the test when its exit status is not 0.
+std::string run_beside(const ibsim_server& server, const std::string& command);
+
+/// Lets OpenSM configure the subnet, once.
+void configure(const ibsim_server& server);
+
+/// Checks that what ibnetdiscover prints of the subnet, as topology with and without -f, as lists and as ports report,
+/// is what we print of `found`, in whatever order.
+void compare_reports(const ibsim_server& server, const subnet& found);
+
+/// Every end port that was read has a LID.
+bool has_lids(const subnet& found);
+
+} // namespace comad::test
