@@ -20,14 +20,22 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-// One line `0xGUID "name"`, trimmed; the second is empty where it is not of that form.
+// One line `0xGUID "name"` or `0xGUID name`; the second is empty where it is not of that form.
 std::pair<iba::guid, std::string_view> parse(std::string_view line) {
+    if (!line.starts_with("0x") && !line.starts_with("0X")) return {};
+    line.remove_prefix(2);
     u64 guid = 0;
-    if (line.starts_with("0x") || line.starts_with("0X")) line.remove_prefix(2);
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), guid, 16);
-    const std::string_view rest = trimmed(line.substr(static_cast<std::size_t>(end - line.data())));
-    if (error != std::errc{} || rest.size() < 3 || rest.front() != '"' || rest.back() != '"') return {};
-    return {iba::guid{guid}, rest.substr(1, rest.size() - 2)};
+    std::string_view rest = line.substr(static_cast<std::size_t>(end - line.data()));
+    if (error != std::errc{} || rest.find_first_of(blanks) != 0) return {};
+    rest = trimmed(rest);
+    if (!rest.starts_with('"')) return {iba::guid{guid}, trimmed(rest.substr(0, rest.find('#')))};
+    rest.remove_prefix(1);
+    const std::size_t stop = rest.find('"'); // a '#' before it belongs to the name
+    if (stop == std::string_view::npos) return {};
+    const std::string_view behind = trimmed(rest.substr(stop + 1));
+    if (!behind.empty() && behind.front() != '#') return {};
+    return {iba::guid{guid}, rest.substr(0, stop)};
 }
 
 } // namespace
@@ -36,17 +44,14 @@ node_names node_names::read(std::istream& in, std::string_view name) {
     node_names map;
     std::string text;
     for (unsigned number = 1; std::getline(in, text); ++number) {
-        std::string_view line = text;
-        // A '#' inside the quotes belongs to the name.
-        const std::size_t comment = line.find('#', line.find('"') == std::string_view::npos ? 0 : line.rfind('"'));
-        line = trimmed(line.substr(0, comment));
+        const std::string_view line = trimmed(text);
         if (line.empty() || line.front() == '#') continue;
         const auto [guid, called] = parse(line);
         if (called.empty()) {
             throw std::runtime_error(
                 fmt::format("{}:{}: not a line of a node name map; write 0xGUID \"name\"", name, number));
         }
-        map.names_.insert_or_assign(guid, std::string(called));
+        map.names_.emplace(guid, called);
     }
     return map;
 }

@@ -14,7 +14,8 @@ namespace comad::discovery {
 class node_names {
 public:
     node_names() = default;
-    /// Reads lines `0xGUID "name"`; `#` begins a comment. `name` stands for the file in messages.
+    /// Reads lines `0xGUID "name"`; `#` begins a comment; of one GUID the first line counts. `name` stands for the file in
+    /// messages.
     /// Errors: std::runtime_error, one line `NAME:LINE: what is wrong`.
     static node_names read(std::istream& in, std::string_view name);
 
