@@ -105,6 +105,7 @@ std::string_view link_width_text(const port& p) {
 
 std::string_view link_speed_text(const subnet& s, port_ref here) {
     const port& p = s.at(here);
+    if (!s.end_port(here).info) return "???";
     const bool extended = has_extended_speeds(info_of(s.end_port(here)));
     switch (extended ? static_cast<u8>(info_of(p).linkSpeedExtActive) : 0) {
     case 0: break;
