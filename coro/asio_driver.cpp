@@ -8,19 +8,19 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
-#include <cassert>
 #include <chrono>
 
 namespace comad::coro {
 
-struct asio_driver::impl {
+// Owned by the driver alone. What waits in the io_context only watches it: that may come when the driver is gone.
+struct asio_driver::impl : std::enable_shared_from_this<impl> {
     using descriptor = boost::asio::posix::stream_descriptor;
 
     boost::asio::io_context& io;
     MADSchedule& schedule;
     descriptor device;
     boost::asio::steady_timer timer;
-    std::size_t unfinished = 0;
+    detail::driven* unfinished = nullptr;
     mad::time_point armed_for = mad::time_point::max(); // the timer's expiry; max: not waiting
     bool reading = false, writing = false, turn_posted = false;
 
@@ -29,38 +29,30 @@ struct asio_driver::impl {
     ~impl() { device.release(); } // the transport closes it
 
     void turn() {
+        if (!unfinished) return;
         schedule.set_now(std::chrono::steady_clock::now());
         const unsigned expected = std::max(1u, std::min(burst, schedule.in_flight()));
         bool more = !schedule.transport_failed() && schedule.receive(expected) && expected > 1;
         schedule.on_time();
         more = schedule.settle() || more;
-        if (unfinished == 0) return;
         if (more) post_turn();
         wait();
     }
 
     void post_turn() {
         if (std::exchange(turn_posted, true)) return;
-        boost::asio::post(io, [this] {
-            turn_posted = false;
-            turn();
+        boost::asio::post(io, [watched = weak_from_this()] {
+            const auto self = watched.lock();
+            if (!self) return;
+            self->turn_posted = false;
+            self->turn();
         });
     }
 
     void wait() {
         if (!schedule.transport_failed()) {
-            if (!std::exchange(reading, true)) {
-                device.async_wait(descriptor::wait_read, [this](boost::system::error_code error) {
-                    reading = false;
-                    if (!error && unfinished) turn();
-                });
-            }
-            if (schedule.transport().wants_writable() && !std::exchange(writing, true)) {
-                device.async_wait(descriptor::wait_write, [this](boost::system::error_code error) {
-                    writing = false;
-                    if (!error && unfinished) turn();
-                });
-            }
+            wait_for(descriptor::wait_read, &impl::reading);
+            if (schedule.transport().wants_writable()) wait_for(descriptor::wait_write, &impl::writing);
         }
         schedule.set_now(std::chrono::steady_clock::now()); // starts the timeouts of what was just sent
         // Re-armed only for an earlier deadline: most deadlines are met, and a late wake-up costs one look.
@@ -68,10 +60,22 @@ struct asio_driver::impl {
         if (next >= armed_for) return;
         armed_for = next;
         timer.expires_at(next);
-        timer.async_wait([this](boost::system::error_code error) {
-            if (error) return; // re-armed or stopped
-            armed_for = mad::time_point::max();
-            if (unfinished) turn();
+        timer.async_wait([watched = weak_from_this()](boost::system::error_code error) {
+            const auto self = watched.lock();
+            if (!self || error) return; // re-armed or stopped
+            self->armed_for = mad::time_point::max();
+            self->turn();
+        });
+    }
+
+    void wait_for(descriptor::wait_type what, bool impl::*waiting) {
+        if (std::exchange(this->*waiting, true)) return;
+        device.async_wait(what, [watched = weak_from_this(), waiting](boost::system::error_code) {
+            const auto self = watched.lock();
+            if (!self) return;
+            // Even if the wait was stopped: something else may have been started since and counts on it.
+            (*self).*waiting = false;
+            self->turn();
         });
     }
 
@@ -84,20 +88,28 @@ struct asio_driver::impl {
 };
 
 asio_driver::asio_driver(boost::asio::io_context& io, MADSchedule& schedule)
-    : impl_(std::make_unique<impl>(io, schedule)) {}
-asio_driver::~asio_driver() { assert(impl_->unfinished == 0 && "an operation outlives its driver"); }
+    : impl_(std::make_shared<impl>(io, schedule)) {}
+asio_driver::~asio_driver() {
+    while (impl_->unfinished) impl_->unfinished->abandon();
+}
 
 MADSchedule& asio_driver::schedule() noexcept { return impl_->schedule; }
 boost::asio::io_context& asio_driver::context() noexcept { return impl_->io; }
+void asio_driver::wake() { impl_->post_turn(); }
 
-void asio_driver::started() {
-    ++impl_->unfinished;
-    impl_->schedule.set_now(std::chrono::steady_clock::now());
+void asio_driver::started(detail::driven& d) {
+    d.next_ = impl_->unfinished;
+    if (d.next_) d.next_->previous_ = &d;
+    impl_->unfinished = &d;
     impl_->post_turn();
 }
 
-void asio_driver::finished() {
-    if (--impl_->unfinished == 0) impl_->stop();
+void asio_driver::finished(detail::driven& d) {
+    (d.previous_ ? d.previous_->next_ : impl_->unfinished) = d.next_;
+    if (d.next_) d.next_->previous_ = d.previous_;
+    if (!impl_->unfinished) impl_->stop();
 }
+
+std::weak_ptr<void> asio_driver::watch() const noexcept { return impl_; }
 
 } // namespace comad::coro

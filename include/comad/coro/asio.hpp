@@ -20,6 +20,27 @@
 
 namespace comad::coro {
 
+class asio_driver;
+
+namespace detail {
+
+/// Something unfinished that a driver has to go on for.
+class driven {
+public:
+    /// Ends it without completing it, because the driver dies.
+    virtual void abandon() noexcept = 0;
+
+protected:
+    virtual ~driven() = default;
+
+private:
+    friend class comad::coro::asio_driver;
+    driven* previous_ = nullptr;
+    driven* next_ = nullptr;
+};
+
+} // namespace detail
+
 /// Moves a schedule from an io_context: waits for readability of the transport's descriptor, drains it, and keeps one
 /// lazily armed timer. It waits only while something that was started through async_run is unfinished, so that
 /// io_context::run returns. Everything happens in the thread that runs the io_context, which must be one.
@@ -28,6 +49,7 @@ public:
     /// Both must outlive the driver. The transport must have a descriptor; it stays the transport's.
     /// Throws boost::system::system_error if the descriptor cannot be registered.
     asio_driver(boost::asio::io_context& io, MADSchedule& schedule);
+    /// Destroys unfinished operations with their tasks; their handlers are destroyed, too, and never called.
     ~asio_driver();
     asio_driver(const asio_driver&) = delete;
     asio_driver& operator=(const asio_driver&) = delete;
@@ -35,13 +57,19 @@ public:
     MADSchedule& schedule() noexcept;
     boost::asio::io_context& context() noexcept;
 
-    /// One more thing to wait for: moves the schedule until as many finished() followed.
-    void started();
-    void finished();
+    /// Looks at the schedule soon. For handlers of other things that cancelled or queued something themselves: a driver
+    /// that waits for the transport or a deadline cannot see that.
+    void wake();
+
+    /// One more thing to wait for: moves the schedule until finished().
+    void started(detail::driven&);
+    void finished(detail::driven&);
+    /// Expires with the driver, and so with all that it drives.
+    std::weak_ptr<void> watch() const noexcept;
 
 private:
     struct impl;
-    std::unique_ptr<impl> impl_;
+    std::shared_ptr<impl> impl_;
 };
 
 namespace detail {
@@ -54,7 +82,7 @@ template <> struct completion_signature<void> {
 };
 
 // What one async_run keeps: the handler, the cancellation domain, and the running task last, so that it ends first.
-template <class T, class Handler> struct asio_operation {
+template <class T, class Handler> struct asio_operation final : driven {
     using allocator = typename std::allocator_traits<boost::asio::associated_allocator_t<
         Handler, boost::asio::recycling_allocator<void>>>::template rebind_alloc<asio_operation>;
     static allocator allocator_of(const Handler& h) {
@@ -76,29 +104,35 @@ template <class T, class Handler> struct asio_operation {
 
     // The frame that calls these still stands: hand over to Asio, which destroys the operation from outside of it.
     template <class... Value> void complete(Value&&... value) {
-        boost::asio::post(driver.context(), [this, ... v = std::forward<Value>(value)]() mutable {
-            auto guard = std::move(work);
-            Handler h = end();
-            boost::asio::dispatch(guard.get_executor(), [h = std::move(h), ... w = std::move(v)]() mutable {
-                std::move(h)(std::move(w)...);
+        boost::asio::post(
+            driver.context(), [this, alive = driver.watch(), ... v = std::forward<Value>(value)]() mutable {
+                if (alive.expired()) return;
+                auto guard = std::move(work);
+                Handler h = end();
+                boost::asio::dispatch(guard.get_executor(), [h = std::move(h), ... w = std::move(v)]() mutable {
+                    std::move(h)(std::move(w)...);
+                });
             });
-        });
     }
     void fail(std::exception_ptr thrown) {
-        boost::asio::post(driver.context(), [this, thrown] {
+        boost::asio::post(driver.context(), [this, alive = driver.watch(), thrown] {
+            if (alive.expired()) return;
             end();
             std::rethrow_exception(thrown);
         });
     }
 
+    void abandon() noexcept override { end(); }
+
 private:
     Handler end() {
+        auto slot = boost::asio::get_associated_cancellation_slot(handler);
+        if (slot.is_connected()) slot.clear(); // whoever holds the signal may still emit it
         Handler h = std::move(handler);
-        asio_driver& d = driver;
+        driver.finished(*this);
         allocator a = allocator_of(h);
         std::destroy_at(this);
         a.deallocate(this, 1);
-        d.finished();
         return h;
     }
 };
@@ -124,9 +158,12 @@ struct initiate_run {
         operation* o = std::construct_at(a.allocate(1), *driver, std::forward<Handler>(handler));
         auto slot = boost::asio::get_associated_cancellation_slot(o->handler);
         if (slot.is_connected()) {
-            slot.assign([o](boost::asio::cancellation_type) { o->domain.cancel(); });
+            slot.assign([o](boost::asio::cancellation_type) {
+                o->domain.cancel();
+                o->driver.wake();
+            });
         }
-        driver->started();
+        driver->started(*o);
         o->running.emplace(job<void>::start(run_and_complete(std::move(t), *o), o->domain));
     }
 };
