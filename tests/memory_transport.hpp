@@ -22,11 +22,17 @@ public:
     explicit memory_transport(time t = time::virtual_, unsigned window = 4096) : replies_(window) {
         if (t == time::virtual_) return;
         ready_ = transports::unique_fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-        if (ready_.get() < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+        if (!ready_) throw std::system_error(errno, std::generic_category(), "eventfd");
     }
 
     unsigned drop_every = 0; ///< every so many-th MAD has no answer; 0: all have
     u64 sent = 0;
+    /// Answers are on their way until release().
+    void hold() noexcept { holding_ = true; }
+    void release() noexcept {
+        holding_ = false;
+        if (waiting_ && ready_) ::eventfd_write(ready_.get(), 1);
+    }
 
     int native_handle() const noexcept override { return ready_.get(); }
     mad::transport_limits limits() const noexcept override {
@@ -37,16 +43,16 @@ public:
         if (drop_every && sent % drop_every == 0) return {};
         if (waiting_ == replies_.size()) return {mad::send_state::failed, ENOBUFS}; // an engine that exceeds its window
         replies_[(first_ + waiting_++) % replies_.size()] = {now_ + round_trip, answer_to(request.mad)};
-        if (waiting_ == 1 && ready_.get() >= 0) ::eventfd_write(ready_.get(), 1);
+        if (waiting_ == 1 && ready_ && !holding_) ::eventfd_write(ready_.get(), 1);
         return {};
     }
     mad::received receive(std::span<u8> buffer) noexcept override {
-        if (waiting_ == 0 || (ready_.get() < 0 && replies_[first_].due > now_)) return {};
+        if (waiting_ == 0 || holding_ || (!ready_ && replies_[first_].due > now_)) return {};
         const mad_bytes& bytes = replies_[first_].bytes;
         std::copy(bytes.begin(), bytes.end(), buffer.begin() + mad::headroom);
         first_ = (first_ + 1) % replies_.size();
         eventfd_t value;
-        if (--waiting_ == 0 && ready_.get() >= 0) ::eventfd_read(ready_.get(), &value);
+        if (--waiting_ == 0 && ready_) ::eventfd_read(ready_.get(), &value);
         mad::received r;
         r.state = mad::receive_state::message;
         r.mad = buffer.subspan(mad::headroom, mad::mad_size);
@@ -66,6 +72,7 @@ private:
     };
     std::vector<reply> replies_; // a ring
     std::size_t first_ = 0, waiting_ = 0;
+    bool holding_ = false;
     mad::time_point now_{};
     transports::unique_fd ready_; // readable while a reply waits
 };

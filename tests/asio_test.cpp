@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT
+// asio_test.cpp - the Asio driver: tokens, cancellation, what it keeps alive, and what it leaves behind.
+#include "coro_rig.hpp"
+#include "memory_transport.hpp"
+#include <comad/coro/asio.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+using namespace comad;
+using namespace comad::test;
+using coro::asio_driver;
+using coro::async_run;
+using coro::async_SubnGet;
+using coro::sweep_report;
+namespace asio = boost::asio;
+
+namespace {
+
+/// An io_context with a schedule on it. Unless a test says otherwise nothing times out for an hour, so that what should
+/// happen at once cannot be helped by a time-out.
+struct asio_rig {
+    explicit asio_rig(schedule_options options = {.timeout = 1h}) : schedule(net, options) {
+        driver.emplace(io, schedule);
+    }
+    operator asio_driver&() { return *driver; }
+
+    /// Until nothing is left to do. Only a failing test takes its minute.
+    void run() {
+        io.restart();
+        io.run_for(60s);
+        REQUIRE(io.stopped());
+    }
+
+    asio::io_context io{1};
+    memory_transport net{memory_transport::time::real};
+    MADSchedule schedule;
+    std::optional<asio_driver> driver;
+};
+
+task<int> ask_many(MADSchedule& s, u32 count) {
+    int right = 0;
+    scope children(co_await coro::current_scope{});
+    const auto one = [](MADSchedule& schedule, u32 number, int& sum) -> task<void> {
+        sum += co_await ask(schedule, route_to(number));
+    };
+    for (u32 i = 0; i < count; ++i) children.spawn(one(s, i, right));
+    co_await children.join();
+    co_return right;
+}
+
+/// What became of an RPC: the code of its error, or nothing.
+task<std::optional<errc>> outcome_of(MADSchedule& s) {
+    auto info = co_await s.SubnGet<smp::NodeInfo>(route(1));
+    if (info) co_return std::nullopt;
+    co_return info.error().code;
+}
+
+task<int> fail_after(MADSchedule& s) {
+    co_await touch(s, route(1));
+    throw std::runtime_error("as expected");
+    co_return 0;
+}
+
+} // namespace
+
+// ---- tokens ------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a callback gets the task's value, and the io_context then has nothing left to do") {
+    asio_rig r;
+    int right = 0;
+    async_run(r, ask_many(r.schedule, 500), [&](int n) { right = n; });
+    CHECK(right == 0); // never from inside
+    r.run();
+    CHECK(right == 500);
+}
+
+TEST_CASE("a task without value completes a token without value") {
+    asio_rig r;
+    bool done = false;
+    async_run(r, touch(r.schedule, route(1)), [&] { done = true; });
+    r.run();
+    CHECK(done);
+}
+
+TEST_CASE("a task that never waits completes as well, and not from inside") {
+    asio_rig r;
+    const auto at_once = []() -> task<int> { co_return 7; };
+    int value = 0;
+    async_run(r, at_once(), [&](int n) { value = n; });
+    CHECK(value == 0);
+    r.run();
+    CHECK(value == 7);
+}
+
+TEST_CASE("a future gets the task's value, movable ones moved") {
+    asio_rig r;
+    const auto make = [](MADSchedule& s) -> task<std::unique_ptr<int>> {
+        const int right = co_await ask_many(s, 10);
+        co_return std::make_unique<int>(right);
+    };
+    auto future = async_run(r, make(r.schedule), asio::use_future);
+    r.run();
+    CHECK(*future.get() == 10);
+}
+
+TEST_CASE("a task is awaited inside an asio::awaitable") {
+    asio_rig r;
+    const auto program = [](asio_rig& rig) -> asio::awaitable<int> {
+        int right = co_await async_run(rig, ask_many(rig.schedule, 20), asio::use_awaitable);
+        right += co_await async_run(rig, ask_many(rig.schedule, 30), asio::use_awaitable);
+        co_return right;
+    };
+    auto future = asio::co_spawn(r.io, program(r), asio::use_future);
+    r.run();
+    CHECK(future.get() == 50);
+}
+
+TEST_CASE("a deferred operation starts when it is given a token") {
+    asio_rig r;
+    auto later = async_run(r, ask_many(r.schedule, 20), asio::deferred);
+    CHECK(r.net.sent == 0);
+    int right = 0;
+    std::move(later)([&](int n) { right = n; });
+    r.run();
+    CHECK(right == 20);
+}
+
+TEST_CASE("one RPC is an Asio operation, with any token") {
+    asio_rig r;
+    std::optional<mad::result<smp::NodeInfo>> info;
+    async_SubnGet<smp::NodeInfo>(r, route(1, 2), 0, {}, [&](auto answer) { info.emplace(std::move(answer)); });
+    auto future = async_SubnGet<smp::PortInfo>(r, route(3), 1, rpc_options{1s, 0}, asio::use_future);
+    const auto program = [](asio_rig& rig) -> asio::awaitable<bool> {
+        auto answer = co_await async_SubnGet<smp::NodeInfo>(rig, route(4), 0, {}, asio::use_awaitable);
+        co_return answer&& is_answer(answer.value(), route(4));
+    };
+    auto awaited = asio::co_spawn(r.io, program(r), asio::use_future);
+    r.run();
+    REQUIRE(info);
+    REQUIRE(*info);
+    CHECK(is_answer(info->value(), route(1, 2)));
+    CHECK(future.get());
+    CHECK(awaited.get());
+}
+
+TEST_CASE("a handler runs on its own executor") {
+    asio_rig r;
+    auto strand = asio::make_strand(r.io);
+    bool on_strand = false;
+    async_run(r, touch(r.schedule, route(1)),
+              asio::bind_executor(strand, [&] { on_strand = strand.running_in_this_thread(); }));
+    r.run();
+    CHECK(on_strand);
+}
+
+TEST_CASE("what a task throws leaves run, and the driver goes on") {
+    asio_rig r;
+    int right = 0;
+    bool completed = false;
+    async_run(r, fail_after(r.schedule), [&](int) { completed = true; });
+    async_run(r, ask_many(r.schedule, 100), [&](int n) { right = n; });
+    CHECK_THROWS_WITH(r.run(), "as expected");
+    r.run();
+    CHECK(!completed);
+    CHECK(right == 100);
+}
+
+// ---- running -----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("without operations the driver does not keep run from returning") {
+    asio_rig r;
+    r.run();
+    CHECK(r.net.sent == 0);
+}
+
+TEST_CASE("run may be called again for another operation") {
+    asio_rig r;
+    for (int round = 0; round < 5; ++round) {
+        int right = 0;
+        async_run(r, ask_many(r.schedule, 100), [&](int n) { right = n; });
+        r.run();
+        CHECK(right == 100);
+    }
+}
+
+TEST_CASE("operations run side by side") {
+    asio_rig r({.max_outstanding = 4, .timeout = 1h});
+    int right = 0;
+    for (int i = 0; i < 10; ++i) async_run(r, ask_many(r.schedule, 50), [&](int n) { right += n; });
+    r.run();
+    CHECK(right == 500);
+}
+
+TEST_CASE("an operation that is started by the last one's handler is not forgotten") {
+    asio_rig r;
+    // Two in flight at the end are answered together, so that the driver means to come back while it stops waiting.
+    int rounds = 0, right = 0;
+    const std::function<void(int)> next = [&](int n) {
+        right += n;
+        if (++rounds < 100) async_run(r, ask_many(r.schedule, 1 + static_cast<u32>(rounds) % 3), next);
+    };
+    async_run(r, ask_many(r.schedule, 2), next);
+    r.run();
+    CHECK(rounds == 100);
+    CHECK(right == 2 + 33 * (1 + 2 + 3));
+}
+
+TEST_CASE("an operation that is started by the last one's handler is answered when the answer comes") {
+    asio_rig r;
+    int right = 0;
+    asio::steady_timer under_way(r.io);
+    // Two replies at once: the driver means to look again at once, and while it does so has stopped to wait.
+    async_run(r, ask_many(r.schedule, 2), [&](int) {
+        r.net.hold();
+        async_run(r, ask_many(r.schedule, 3), [&](int n) { right = n; });
+        under_way.expires_after(1ms);
+        under_way.async_wait([&](auto) { r.net.release(); });
+    });
+    r.run();
+    CHECK(right == 3);
+}
+
+TEST_CASE("losses are retried after their timeout") {
+    asio_rig r({.max_outstanding = 16, .timeout = 2ms, .retries = 20});
+    r.net.drop_every = 10;
+    int right = 0;
+    async_run(r, ask_many(r.schedule, 300), [&](int n) { right = n; });
+    r.run();
+    CHECK(right == 300);
+    CHECK(r.schedule.counters().retried >= 30);
+}
+
+TEST_CASE("a silent fabric ends in a time-out") {
+    asio_rig r({.timeout = 1ms, .retries = 2});
+    r.net.drop_every = 1;
+    std::optional<errc> code;
+    async_run(r, outcome_of(r.schedule), [&](auto c) { code = c; });
+    r.run();
+    CHECK(code == errc::timed_out);
+    CHECK(r.net.sent == 3);
+}
+
+TEST_CASE("a transport without descriptor cannot be driven by Asio, and says so") {
+    asio::io_context io;
+    memory_transport net;
+    MADSchedule schedule(net);
+    CHECK_THROWS_AS(asio_driver(io, schedule), boost::system::system_error);
+}
+
+// ---- cancelling --------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a cancellation slot cancels what the task waits for, at once") {
+    asio_rig r;
+    r.net.drop_every = 1;
+    asio::cancellation_signal signal;
+    std::optional<errc> code;
+    async_run(r, outcome_of(r.schedule), asio::bind_cancellation_slot(signal.slot(), [&](auto c) { code = c; }));
+    asio::post(r.io, [&] { signal.emit(asio::cancellation_type::terminal); });
+    r.run();
+    CHECK(code == errc::cancelled);
+}
+
+TEST_CASE("cancelling a sweep ends it at once, and leaves another operation alone") {
+    asio_rig r({.timeout = 50ms, .retries = 0});
+    r.net.drop_every = 1;
+    const auto many = [](MADSchedule& s) -> generator<task<void>> {
+        for (u32 i = 0; i < 1000; ++i) co_yield touch(s, route_to(i), rpc_options{1h, 0});
+    };
+    const auto sweep = [](auto make, MADSchedule& s) -> task<sweep_report> { co_return co_await s.mqueue(make(s)); };
+    asio::cancellation_signal signal;
+    std::optional<sweep_report> report;
+    std::optional<errc> other;
+    async_run(r, outcome_of(r.schedule), [&](auto c) { other = c; });
+    async_run(r, sweep(many, r.schedule),
+              asio::bind_cancellation_slot(signal.slot(), [&](sweep_report s) { report = std::move(s); }));
+    asio::steady_timer soon(r.io, 1ms);
+    soon.async_wait([&](auto) { signal.emit(asio::cancellation_type::terminal); });
+    r.run();
+    REQUIRE(report);
+    CHECK(report->stopped);
+    CHECK(report->finished < 1000);
+    CHECK(other == errc::timed_out);
+}
+
+TEST_CASE("a signal that comes when all is over reaches nobody") {
+    asio_rig r;
+    asio::cancellation_signal signal;
+    int right = 0;
+    async_run(r, ask_many(r.schedule, 10), asio::bind_cancellation_slot(signal.slot(), [&](int n) {
+                  right = n;
+                  signal.emit(asio::cancellation_type::terminal);
+              }));
+    r.run();
+    signal.emit(asio::cancellation_type::terminal);
+    CHECK(right == 10);
+}
+
+TEST_CASE("a signal between the task's end and its handler changes nothing") {
+    asio_rig r;
+    asio::cancellation_signal signal;
+    int value = 0;
+    const auto at_once = []() -> task<int> { co_return 7; };
+    async_run(r, at_once(), asio::bind_cancellation_slot(signal.slot(), [&](int n) { value = n; }));
+    signal.emit(asio::cancellation_type::terminal);
+    r.run();
+    CHECK(value == 7);
+}
+
+TEST_CASE("what a handler cancels or queues by itself takes effect once the driver is woken") {
+    asio_rig r;
+    r.net.drop_every = 1;
+    std::optional<errc> code;
+    async_run(r, outcome_of(r.schedule), [&](auto c) { code = c; });
+    asio::post(r.io, [&] {
+        r.schedule.root().cancel();
+        r.driver->wake();
+    });
+    r.run();
+    CHECK(code == errc::cancelled);
+}
+
+// ---- lifetimes ---------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a driver may die as soon as its operations ended, while the io_context runs on") {
+    asio_rig r;
+    r.driver.reset();
+    const auto program = [](asio_rig& rig) -> asio::awaitable<int> {
+        int right = 0;
+        for (u32 i = 0; i < 10; ++i) {
+            asio_driver driver(rig.io, rig.schedule);
+            right += co_await async_run(driver, ask_many(rig.schedule, 1 + i % 3), asio::use_awaitable);
+        }
+        // Whatever the dead drivers left with the io_context comes now.
+        asio::steady_timer later(rig.io, 1ms);
+        co_await later.async_wait(asio::use_awaitable);
+        co_return right;
+    };
+    auto future = asio::co_spawn(r.io, program(r), asio::use_future);
+    r.run();
+    CHECK(future.get() == 19);
+}
+
+TEST_CASE("a driver that dies takes unfinished operations with it") {
+    asio_rig r;
+    r.net.drop_every = 1;
+    census lives;
+    const auto hold = [](MADSchedule& s, counted) -> task<void> { co_await touch(s, route(1)); };
+    bool completed = false;
+    const counted handlers(lives);
+    asio::cancellation_signal signal;
+    async_run(r, hold(r.schedule, counted(lives)), [&completed, handlers] { completed = true; });
+    async_run(r, hold(r.schedule, counted(lives)),
+              asio::bind_cancellation_slot(signal.slot(), [&, handlers] { completed = true; }));
+    r.io.poll();
+    CHECK(r.schedule.in_flight() == 2);
+    r.driver.reset();
+    CHECK(r.schedule.idle());
+    CHECK(lives.live() == 1);
+    signal.emit(asio::cancellation_type::terminal);
+    r.run();
+    CHECK(!completed);
+    CHECK(lives.ghosts() == 0);
+}
+
+TEST_CASE("a driver may die between a task's end and its handler") {
+    asio_rig r;
+    bool completed = false;
+    const auto at_once = []() -> task<void> { co_return; };
+    async_run(r, at_once(), [&] { completed = true; });
+    r.driver.reset();
+    r.run();
+    CHECK(!completed);
+}
+
+TEST_CASE("an io_context may be stopped and left with operations under way") {
+    census lives;
+    const auto hold = [](MADSchedule& s, counted) -> task<void> { co_await touch(s, route(1)); };
+    {
+        asio_rig r;
+        r.net.drop_every = 1;
+        async_run(r, hold(r.schedule, counted(lives)), [] {});
+        const auto program = [](asio_rig& rig) -> asio::awaitable<void> {
+            co_await async_run(rig, ask_many(rig.schedule, 3), asio::use_awaitable);
+        };
+        asio::co_spawn(r.io, program(r), asio::detached);
+        asio::post(r.io, [&] { r.io.stop(); });
+        r.io.run();
+    }
+    CHECK(lives.live() == 0);
+    CHECK(lives.ghosts() == 0);
+}
