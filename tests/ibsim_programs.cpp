@@ -91,15 +91,21 @@ void check_same(const std::string& ours, const std::string& theirs, std::string_
 
 } // namespace
 
-void compare_reports(const ibsim_server& server, const subnet& found) {
+void compare_topology(const ibsim_server& server, const subnet& found) {
     CHECK(found.complete());
     CHECK(inconsistencies(found) == std::vector<std::string>{});
     check_same(topology_text(found, {}, {}), run_beside(server, "ibnetdiscover"), "\n\n");
     check_same(topology_text(found, {}, {.full = true, .mads_used = {}}), run_beside(server, "ibnetdiscover -f"),
                "\n\n");
+}
+
+void compare_reports(const ibsim_server& server, const subnet& found) {
+    compare_topology(server, found);
     check_same(node_list(found, {}, {NodeType::CA, NodeType::Switch, NodeType::Router}),
                run_beside(server, "ibnetdiscover -l"), "\n");
     check_same(ports_report(found, {}), run_beside(server, "ibnetdiscover -p"), "\n");
+    if (found.count(NodeType::CA) > 0) check_same(hosts_text(found, {}), run_beside(server, "ibhosts"), "\n");
+    if (found.count(NodeType::Switch) > 0) check_same(switches_text(found, {}), run_beside(server, "ibswitches"), "\n");
 }
 
 bool has_lids(const subnet& found) {
