@@ -187,6 +187,16 @@ TEST_CASE("a device's name means its best port, device and port mean that one") 
     CHECK(sys.chosen("mlx5_0/1") == "mlx5_0/1");
 }
 
+TEST_CASE("a port's number alone means the best of all ports with that number") {
+    tree sys;
+    sys.abi();
+    sys.port(0, "mlx5_0", 1, infiniband, active, link_up);
+    sys.port(1, "mlx5_0", 2, infiniband, initialize, link_up);
+    sys.port(2, "mlx5_1", 2, infiniband, active, link_up);
+    CHECK(sys.chosen("/2") == "mlx5_1/2");
+    CHECK(sys.chosen("/1") == "mlx5_0/1");
+}
+
 TEST_CASE("a port without a link_layer file counts as InfiniBand") {
     tree sys;
     sys.abi();
@@ -214,7 +224,7 @@ TEST_CASE("a name that is not there is answered with those that are") {
     sys.abi();
     sys.port(0, "mlx5_0", 1, infiniband, active, link_up);
     sys.port(1, "mlx5_1", 1, ethernet, active, link_up);
-    for (const char* name : {"mlx5_7", "mlx5_0/2", "mlx5_0/", "/1", "mlx5", "mlx5_0/1/1"})
+    for (const char* name : {"mlx5_7", "mlx5_0/2", "mlx5_0/", "/2", "mlx5", "mlx5_0/1/1"})
         CHECK_THAT(sys.error(name), Catch::Contains("'" + std::string(name) + "'") &&
                                         Catch::Contains("mlx5_0/1 (Active), mlx5_1/1 (Ethernet)"));
 }

@@ -124,8 +124,10 @@ end_port select_end_port(std::string_view name, const fs::path& sys_class) {
     const std::size_t slash = name.find('/');
     if (!name.empty()) {
         const std::string all = describe(candidates);
-        std::erase_if(candidates,
-                      [&](const end_port& ep) { return slash == name.npos ? ep.device != name : ep.name() != name; });
+        std::erase_if(candidates, [&](const end_port& ep) {
+            if (slash == 0) return '/' + std::to_string(ep.port) != name;
+            return slash == name.npos ? ep.device != name : ep.name() != name;
+        });
         if (candidates.empty())
             throw std::runtime_error(fmt::format("no InfiniBand end port '{}'; there are {}", name, all));
     }
@@ -135,7 +137,7 @@ end_port select_end_port(std::string_view name, const fs::path& sys_class) {
     if (candidates.empty())
         throw std::runtime_error(
             fmt::format("no port with link layer InfiniBand: {}; MADs of a subnet need one", named));
-    if (slash != name.npos) return candidates.front();
+    if (slash != name.npos && slash != 0) return candidates.front();
 
     const auto first_where = [&](auto&& holds) { return std::find_if(candidates.begin(), candidates.end(), holds); };
     auto chosen = first_where([](const end_port& ep) { return ep.portState == iba::PortState::Active; });

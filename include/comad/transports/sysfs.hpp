@@ -37,8 +37,8 @@ struct end_port {
 /// by port. Empty where there are none. `sys_class` is the root of the tree, for tests.
 std::vector<end_port> end_ports(const std::filesystem::path& sys_class = "/sys/class");
 
-/// The end port that `name` means: `DEVICE/PORT`, `DEVICE` or nothing. Of several InfiniBand ports the first Active one,
-/// else the first that is physically up; a port that is down must be named in full.
+/// The end port that `name` means: `DEVICE/PORT`, `DEVICE`, `/PORT` of any device, or nothing. Of several InfiniBand
+/// ports the first Active one, else the first that is physically up; a port that is down must be named in full.
 ///
 /// Errors: std::runtime_error with one line: no device at all, none of that name, Ethernet only, none up, or a kernel
 /// interface older than ABI version 5.
