@@ -102,7 +102,8 @@ std::string json_text(const subnet& s) {
         entry["text"] = text_of_bytes(p.text);
         problems.push_back(std::move(entry));
     }
-    return out.dump(1) + "\n";
+    constexpr bool ascii_only = true; // a terminal obeys U+009B as it obeys escape, and reads U+202E backwards
+    return out.dump(1, ' ', ascii_only) + "\n";
 }
 
 } // namespace comad::discovery
