@@ -262,7 +262,7 @@ TEST_CASE("what an SMA cannot answer gives the status that the IBA has for it") 
     CHECK(iba::get<&directed_header::D>(error->data()));
 }
 
-TEST_CASE("before a subnet manager there are no LIDs and links are Initialize; after it, LIDs lead everywhere") {
+TEST_CASE("before a subnet manager there are no LIDs and links are Initialize, and after it LIDs lead everywhere") {
     const auto before = make("torus,x=3,y=3,hosts=2");
     CHECK(get<PortInfo>(*before.transport, route({}), 0)->portState == iba::PortState::Initialize);
     CHECK(get<PortInfo>(*before.transport, route({}), 0)->LID == iba::lid{0});

@@ -45,7 +45,7 @@ struct mad_error {
     u16 attributeID = 0;  ///< of the request
     u16 status = 0;       ///< of the reply, host order, without the D bit of directed routes
     u32 attributeModifier = 0;
-    int sys_errno = 0;               ///< of send_failed and transport_failed
+    int sys_errno = 0; ///< of send_failed and transport_failed
     std::unique_ptr<error_detail> detail;
 
     /// `MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPPortInfo(21)`
