@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// ibtool_ibsim_test.cpp - ibtool against a real ibsim: the peers' output, and the slot given back whatever happens.
+#include "ibsim_server.hpp"
+#include "ibtool_rig.hpp"
+#include <comad/transports/sim/topology.hpp>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sstream>
+#include <sys/stat.h>
+#include <thread>
+
+using namespace ibtool_rig;
+
+namespace {
+
+constexpr std::string_view small_fabric = R"(
+switchguid=0x5000
+Switch	4 "S"	# "the switch"
+[1]	"A"[1]
+[2]	"B"[1]
+
+caguid=0xa000
+Hca	2 "A"	# "host A"
+[1]	"S"[1]
+
+caguid=0xb000
+Hca	1 "B"	# "host B"
+[1]	"S"[2]
+)";
+
+std::string fat_tree(const std::string& specification) {
+    std::ostringstream text;
+    comad::transports::sim::write_topology(text, comad::transports::sim::make_topology(specification));
+    return text.str();
+}
+
+words at(const ibsim_server& server) { return {"--fabric", "ibsim:" + server.sockname()}; }
+
+/// Long enough to be interrupted: some 11,000 round trips, one by one.
+struct large_server : ibsim_server {
+    large_server() : ibsim_server(fat_tree("fattree3,radix=16"), {"-S", "400"}) {}
+};
+words long_discovery(const ibsim_server& server) { return words{"ibnetdiscover", "-o", "1"} + at(server); }
+
+template <class Condition> void await(Condition&& holds) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!holds()) {
+        if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("it never happens");
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+bool has_clients(ibsim_server& server) { return !server.console("Attached").empty(); }
+
+/// It is ibtool by now, and SIGINT no longer ends it: it has a handler.
+bool catches_signals(const process& program) {
+    const std::string proc = "/proc/" + std::to_string(program.pid());
+    if (!std::filesystem::equivalent(proc + "/exe", IBTOOL)) return false;
+    const std::string status = read_file(proc + "/status");
+    const std::size_t caught = status.find("SigCgt:");
+    return caught != std::string::npos && (std::stoull(status.substr(caught + 7), nullptr, 16) >> (SIGINT - 1) & 1);
+}
+
+} // namespace
+
+TEST_CASE("the wrappers' lines are those of infiniband-diags") {
+    ibsim_server server(fat_tree("fattree2,radix=8"));
+    for (const char* command : {"ibhosts", "ibswitches", "ibnodes"}) {
+        CAPTURE(command);
+        const process_result peer = run_process({"IBSIM_SOCKNAME=" + server.sockname(), "ibsim-run", command});
+        REQUIRE(peer.status == 0);
+        REQUIRE_FALSE(peer.out.empty());
+        const process_result ours = run(words{command} + at(server));
+        check_success(ours);
+        CHECK(lines_of(ours.out) == lines_of(peer.out));
+    }
+}
+
+TEST_CASE("the server's name and ours come from ibsim's own environment variables") {
+    ibsim_server server(small_fabric);
+    const process_result r = run_process(words{"IBSIM_SOCKNAME=" + server.sockname(), "SIM_HOST=B"} +
+                                         ibtool({"ibnetdiscover", "--fabric", "ibsim"}));
+    check_success(r);
+    CHECK_THAT(r.out, Contains("# Initiated from node 000000000000b000 "));
+    check_success(run({"ibhosts", "--fabric", "ibsim:" + server.sockname() + ",A"}));
+}
+
+TEST_CASE("a discovery that is interrupted gives its slot back") {
+    large_server server;
+    int interrupted = 0;
+    for (int round = 0; interrupted < 12 && round < 100; ++round) { // ibsim has ten slots
+        process running(ibtool(long_discovery(server)));
+        await([&] { return running.ended() || has_clients(server); });
+        running.signal(round % 2 ? SIGTERM : SIGINT);
+        const process_result r = running.wait(std::chrono::seconds(20));
+        CAPTURE(r.err);
+        // 1: before anything was found.
+        const bool known = r.status == 0 || r.status == 1 || r.status == 3;
+        REQUIRE(known);
+        if (r.status == 3) {
+            ++interrupted;
+            CHECK_THAT(r.err, Contains("ibtool: the result is partial: "));
+        }
+    }
+    CHECK(interrupted == 12);
+    CHECK_FALSE(has_clients(server));
+    check_success(run(words{"ibhosts"} + at(server)));
+}
+
+TEST_CASE("a discovery is interrupted even if the server is frozen, and gives its slot back when it thaws") {
+    large_server server;
+    process_result r;
+    for (int round = 0; r.status != 3 && round < 20; ++round) { // a round whose discovery was over first does not count
+        process running(ibtool(long_discovery(server) + words{"-t", "100s"}));
+        await([&] { return running.ended() || has_clients(server); });
+        server.stop();
+        if (!running.ended()) running.signal(SIGINT);
+        r = running.wait(std::chrono::seconds(20));
+        server.resume();
+    }
+    CHECK(r.status == 3);
+    await([&] { return !has_clients(server); });
+    check_success(run(words{"ibhosts"} + at(server)));
+}
+
+TEST_CASE("a signal while the server lets us wait for a slot harms neither") {
+    ibsim_server server(small_fabric);
+    server.stop();
+    process running(ibtool(words{"ibhosts"} + at(server)));
+    await([&] { return catches_signals(running); });
+    running.signal(SIGINT);
+    server.resume();
+    const process_result r = running.wait(std::chrono::seconds(20));
+    check_failure(r, 1, "cancelled"); // not even the local port had answered
+    CHECK_FALSE(has_clients(server));
+    check_success(run(words{"ibhosts"} + at(server)));
+}
+
+TEST_CASE("a command that fails gives its slot back") {
+    ibsim_server server(small_fabric);
+    for (int round = 0; round < 12; ++round) {
+        check_failure(run({"ibhosts", "--fabric", "ibsim:" + server.sockname() + ",nobody"}), 1,
+                      "has no node 'nobody'");
+        check_failure(run(words{"ibnetdiscover", "/dev/full"} + at(server)), 1, "No space left");
+    }
+    CHECK_FALSE(has_clients(server));
+    check_success(run(words{"ibhosts"} + at(server)));
+}
+
+TEST_CASE("nobody who reads the output slowly keeps a slot") {
+    large_server server; // its topology is longer than what a pipe holds
+    const directory files;
+    const std::string fifo = files / "fifo";
+    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+    const comad::transports::unique_fd reader(::open(fifo.c_str(), O_RDWR | O_CLOEXEC));
+    process slow(words{"sh", "-c", "exec \"$@\" > " + fifo, "sh", "env"} + ibtool(words{"ibnetdiscover"} + at(server)));
+    pollfd first_line{reader.get(), POLLIN, 0};
+    REQUIRE(::poll(&first_line, 1, 30000) == 1);
+    CHECK_FALSE(has_clients(server));
+    CHECK_FALSE(slow.ended());
+}
+
+TEST_CASE("a server that ends during discovery leaves an error or a partial result") {
+    large_server server;
+    process running(ibtool(long_discovery(server) + words{"-t", "200ms", "--retries", "0"}));
+    await([&] { return running.ended() || has_clients(server); });
+    server.kill();
+    const process_result r = running.wait(std::chrono::seconds(60));
+    CAPTURE(r.err);
+    CHECK((r.status == 1 || r.status == 3 || r.status == 0));
+    CHECK((r.status == 0) == r.err.empty());
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// ibtool_rig.hpp - what the tests of ibtool share: the program as it was built, run as a user runs it.
+#pragma once
+#include "catch.hpp"
+#include "process.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdlib.h>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ibtool_rig {
+
+using words = std::vector<std::string>;
+using Catch::Contains;
+using Catch::EndsWith;
+using Catch::StartsWith;
+
+inline words operator+(words a, const words& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
+/// The program's own words before its arguments: of the tests' environment no fabric is left.
+inline words ibtool(const words& arguments) { return words{"IBTOOL_FABRIC=", IBTOOL} + arguments; }
+
+/// Runs it to its end.
+inline process_result run(const words& arguments) { return run_process(ibtool(arguments)); }
+
+/// The lines, sorted.
+inline words lines_of(const std::string& text) {
+    words lines;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        lines.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    std::sort(lines.begin(), lines.end());
+    return lines;
+}
+
+/// It failed with this exit code, one line on stderr that contains `what`, and nothing on stdout.
+inline void check_failure(const process_result& r, int code, const std::string& what) {
+    INFO("stderr: " << r.err);
+    CHECK(r.status == code);
+    CHECK(r.out.empty());
+    CHECK_THAT(r.err, StartsWith("ibtool: ") && Contains(what) && EndsWith("\n"));
+    CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
+}
+
+/// It did what it was asked for, and had nothing to say about it.
+inline void check_success(const process_result& r) {
+    INFO("stderr: " << r.err);
+    CHECK(r.status == 0);
+    CHECK(r.err.empty());
+}
+
+/// A directory for the files of one test.
+class directory {
+public:
+    directory() {
+        std::string name = std::filesystem::temp_directory_path() / "comad-ibtool-XXXXXX";
+        REQUIRE(::mkdtemp(name.data()));
+        path_ = name;
+    }
+    ~directory() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    directory(const directory&) = delete;
+    directory& operator=(const directory&) = delete;
+
+    /// The name of a file in it.
+    std::string operator/(std::string_view file) const { return path_ / file; }
+    /// Writes a file, and its directories; returns its name.
+    std::string write(std::string_view file, std::string_view text) const {
+        const std::filesystem::path name = path_ / file;
+        std::filesystem::create_directories(name.parent_path());
+        std::ofstream(name) << text;
+        return name;
+    }
+
+private:
+    std::filesystem::path path_;
+};
+
+inline std::string read_file(const std::string& name) {
+    std::ifstream file(name);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+} // namespace ibtool_rig

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// ibtool_start_test.cpp - how ibtool fails to start: one line that says what and what to do, and the exit code.
+#include "ibtool_rig.hpp"
+
+using namespace ibtool_rig;
+
+namespace {
+
+/// Runs ibtool where /sys/class and /dev are these directories, without any privilege: it owns the files, and their
+/// modes hold for it. Where no namespaces are to be had, nothing was shown and it says so.
+bool can_change_the_machine() {
+    if (run_process({"unshare", "--mount", "--map-root-user", "true"}).status == 0) return true;
+    WARN("skipped: no mount namespace for this user");
+    return false;
+}
+process_result run_on_machine(const directory& machine, const words& arguments) {
+    const std::string script = "mount --bind \"$1/class\" /sys/class && mount --bind \"$1/dev\" /dev && shift && "
+                               "exec setpriv --bounding-set=-all env \"$@\"";
+    return run_process(words{"unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh", machine / "."} +
+                       ibtool(arguments));
+}
+
+/// A machine with one port, Active, of a device mlx5_0.
+void add_port(const directory& machine) {
+    machine.write("class/infiniband_mad/abi_version", "5\n");
+    machine.write("class/infiniband_mad/umad0/ibdev", "mlx5_0\n");
+    machine.write("class/infiniband_mad/umad0/port", "1\n");
+    machine.write("class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
+    machine.write("class/infiniband/mlx5_0/ports/1/link_layer", "InfiniBand\n");
+    machine.write("dev/infiniband/umad0", "");
+}
+
+} // namespace
+
+TEST_CASE("a wrong line of a topology file is told by file and line") {
+    const directory files;
+    const std::string wrong = files.write("wrong.topo", "# fine\n"
+                                                        "caguid=0xa\n"
+                                                        "Ca 1 \"H-a\" # \"fine\"\n"
+                                                        "[1] \"H-b\"[1]\n"
+                                                        "bogus line\n");
+    check_failure(run({"--fabric", "sim:" + wrong, "ibnetdiscover"}), 1, wrong + ":5: 'bogus'");
+    check_failure(run({"ibhosts", wrong}), 1, wrong + ":5: 'bogus'");
+}
+
+TEST_CASE("a file that is missing is named") {
+    const directory files;
+    const std::string missing = files / "missing";
+    check_failure(run({"--fabric", "sim:" + missing, "ibhosts"}), 1, "'" + missing + "': No such file or directory");
+    check_failure(run({"ibswitches", missing}), 1, "'" + missing + "': No such file or directory");
+    check_failure(run({"ibnodes", "--fabric", "sim:single", "--node-name-map", missing}), 1, missing);
+    check_failure(run({"ibnetdiscover", "--fabric", "sim:single", "--node-name-map", missing}), 1, missing);
+    check_failure(run({"ibhosts", "--fabric", "sim:single", "-z", missing}), 2, missing);
+}
+
+TEST_CASE("a specification that makes no subnet is told what would") {
+    check_failure(run({"--fabric", "sim:fattree3,radix=7", "ibhosts"}), 1, "radix=7 is odd; give an even number");
+    check_failure(run({"--fabric", "sim:single,dead=nobody", "ibhosts"}), 1, "dead=nobody names no node");
+}
+
+TEST_CASE("a missing ibsim server is told with what to do") {
+    check_failure(run({"--fabric", "ibsim:no-such-server", "ibhosts"}), 1,
+                  "no ibsim server at socket name 'no-such-server'; start ibsim");
+}
+
+TEST_CASE("a machine without an InfiniBand device is told of the simulator") {
+    if (std::filesystem::exists("/sys/class/infiniband_mad")) {
+        WARN("skipped: this machine may have a device");
+        return;
+    }
+    for (const char* command : {"ibnetdiscover", "ibhosts", "ibswitches", "ibnodes"}) {
+        check_failure(run({command}), 1, "no InfiniBand device");
+        check_failure(run({command, "--fabric", "umad:mlx5_0/1"}), 1, "--fabric sim:");
+    }
+}
+
+TEST_CASE("a device that this user may not open is told with what to do") {
+    if (!can_change_the_machine()) return;
+    const directory machine;
+    add_port(machine);
+    std::filesystem::permissions(machine / "dev/infiniband/umad0", std::filesystem::perms::none);
+    const process_result r = run_on_machine(machine, {"ibhosts"});
+    check_failure(r, 1, "cannot open /dev/infiniband/umad0 (Permission denied)");
+    check_failure(run_on_machine(machine, {"ibhosts", "-C", "mlx5_0", "-P", "1"}), 1, "Permission denied");
+}
+
+TEST_CASE("a port that is not there is answered with those that are") {
+    if (!can_change_the_machine()) return;
+    const directory machine;
+    add_port(machine);
+    const std::string answer = "; there are mlx5_0/1 (Active)";
+    check_failure(run_on_machine(machine, {"ibhosts", "-C", "mlx5_7"}), 1, "'mlx5_7'" + answer);
+    check_failure(run_on_machine(machine, {"-P", "2", "ibhosts"}), 1, "'/2'" + answer);
+    check_failure(run_on_machine(machine, {"ibhosts", "-C", "mlx5_0", "-P", "2"}), 1, "'mlx5_0/2'" + answer);
+    check_failure(run_on_machine(machine, {"ibhosts", "--fabric", "umad:mlx5_0/2"}), 1, "'mlx5_0/2'" + answer);
+}
+
+TEST_CASE("a configuration file's port is used where nothing else names one, and in no simulation") {
+    const directory files;
+    const std::string config = files.write("ibdiag.conf", "# a comment\nCA=mlx5_7\nPort=2 # the second\n");
+    check_success(run({"ibhosts", "--fabric", "sim:single", "-z", config}));
+    if (!can_change_the_machine()) return;
+    add_port(files);
+    check_failure(run_on_machine(files, {"ibhosts", "-z", config}), 1, "no InfiniBand end port 'mlx5_7/2'");
+    check_failure(run_on_machine(files, {"ibhosts", "-z", config, "-C", "mlx5_8"}), 1, "end port 'mlx5_8'");
+}
+
+TEST_CASE("a command line that makes no sense exits with 2") {
+    const directory files;
+    const std::string bad_config = files.write("ibdiag.conf", "timeout=soon\n");
+    struct {
+        words arguments;
+        std::string what;
+    } const lines[] = {
+        {{}, "which command?"},
+        {{"ibfrobnicate"}, "'ibfrobnicate'"},
+        {{"--fabric", "sim:single"}, "which command?"},
+        {{"--frobnicate", "ibhosts"}, "--frobnicate"},
+        {{"ibhosts", "--frobnicate"}, "--frobnicate"},
+        {{"ibhosts", "-f"}, "-f"}, // ibnetdiscover's
+        {{"ibhosts", "ibswitches", "one.topo", "two.topo"}, "two.topo"},
+        {{"ibnetdiscover", "one.topo", "two.topo"}, "two.topo"},
+        {{"ibhosts", "--fabric"}, "--fabric"},
+        {{"ibhosts", "--fabric", "token-ring"}, "'token-ring' is no fabric; write umad"},
+        {{"ibhosts", "--fabric", "sim:"}, "'sim:' is no fabric"},
+        {{"ibhosts", "--fabric", "sim:single", "-C", "mlx5_0"}, "-C and -P"},
+        {{"ibhosts", "--fabric", "ibsim", "-P", "1"}, "-C and -P"},
+        {{"ibhosts", "--fabric", "umad:mlx5_0", "-C", "mlx5_0"}, "not both"},
+        {{"ibhosts", "-P", "0"}, "--Port"},
+        {{"ibhosts", "-t", "0"}, "--timeout: '0'"},
+        {{"ibhosts", "-t", "soon"}, "--timeout: 'soon'"},
+        {{"ibhosts", "--timeout", "-1s"}, "--timeout"},
+        {{"ibhosts", "--timeout", "3 weeks"}, "'3 weeks'"},
+        {{"ibhosts", "--timeout", "1e-9us"}, "'1e-9us'"},
+        {{"ibhosts", "--timeout", "nan"}, "'nan'"},
+        {{"ibhosts", "--timeout", "3000s"}, "up to 2000s"},
+        {{"ibhosts", "--retries", "256"}, "--retries"},
+        {{"ibhosts", "--outstanding", "0"}, "--outstanding"},
+        {{"ibnetdiscover", "-o", "0"}, "--outstanding_smps"},
+        {{"ibnetdiscover", "-o", "many"}, "many"},
+        {{"ibhosts", "-y", "key"}, "M_Key is not a number: 'key'"},
+        {{"ibhosts", "-z", bad_config}, "'soon'"},
+        {{"ibnetdiscover", "-g"}, "--grouping"},
+        {{"ibnetdiscover", "--cache", "file"}, "--cache"},
+        {{"ibnetdiscover", "--load-cache", "file"}, "--load-cache"},
+        {{"ibnetdiscover", "--diff", "file"}, "--diff"},
+        {{"ibnetdiscover", "--diffcheck", "port"}, "--diffcheck"},
+    };
+    for (const auto& line : lines) {
+        CAPTURE(line.arguments);
+        check_failure(run(line.arguments), 2, line.what);
+    }
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+// ibtool_test.cpp - options, output and exit codes of ibtool's commands, over the embedded simulator.
+#include "ibtool_rig.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <signal.h>
+
+using namespace ibtool_rig;
+
+namespace {
+
+const words commands[] = {{"ibnetdiscover"}, {"ibhosts"}, {"ibswitches"}, {"ibnodes"}};
+const words tree{"--fabric", "sim:fattree2,radix=4,time=virtual"}; // 8 hosts, 6 switches, 16 links
+const words dead_host{"--fabric", "sim:fattree2,radix=4,time=virtual,dead=h-0003 HCA-1"};
+
+/// Without the comments, one of which is the time.
+std::string topology_of(const process_result& r) {
+    std::string text;
+    for (std::size_t at = 0; at < r.out.size();) {
+        const std::size_t end = std::min(r.out.find('\n', at), r.out.size() - 1) + 1;
+        if (r.out[at] != '#') text.append(r.out, at, end - at);
+        at = end;
+    }
+    return text;
+}
+
+std::size_t lines_starting(const std::string& text, std::string_view start) {
+    const words all = lines_of(text);
+    return static_cast<std::size_t>(
+        std::count_if(all.begin(), all.end(), [&](const std::string& line) { return line.starts_with(start); }));
+}
+
+} // namespace
+
+TEST_CASE("global options are accepted before and after the command, and change nothing that is not theirs") {
+    const words options[] = {
+        {"-t", "500"},          {"--timeout", "200ms"}, {"--timeout=1.5s"}, {"-t", "900000us"}, {"-e"},
+        {"--errors"},           {"-y", "0x10"},         {"--m_key", "16"},  {"--retries", "0"}, {"--outstanding", "1"},
+        {"--outstanding=4096"}, {"-z", "/dev/null"},    {"-t500"},
+    };
+    for (const words& command : commands) {
+        const std::string plain = topology_of(run(tree + command));
+        CHECK_FALSE(plain.empty());
+        for (const words& option : options) {
+            CAPTURE(command, option);
+            const process_result before = run(option + tree + command);
+            check_success(before);
+            CHECK(topology_of(before) == plain);
+            const process_result after = run(command + option + tree);
+            check_success(after);
+            CHECK(topology_of(after) == plain);
+        }
+    }
+}
+
+TEST_CASE("-C and -P are accepted where no fabric is needed") {
+    const directory files;
+    const std::string file = files / "tree.topo";
+    check_success(run(words{"ibnetdiscover", file} + tree));
+    const std::string hosts = run({"ibhosts", file}).out;
+    CHECK(run({"ibhosts", "-C", "mlx5_0", "-P", "1", file}).out == hosts);
+    CHECK(run({"ibhosts", "--Ca", "mlx5_0", file, "--Port", "1", "-t", "200"}).out == hosts);
+}
+
+TEST_CASE("-v and -d tell what was sent, on stderr") {
+    // Two hosts and a cable: of each its NodeInfo, NodeDescription and PortInfo.
+    for (const char* option : {"-v", "-d", "--verbose", "--debug"}) {
+        for (const words& command : commands) {
+            const process_result r = run(command + words{option, "--fabric", "sim:single", "--outstanding", "7"});
+            CHECK(r.status == 0);
+            CHECK_THAT(r.err, StartsWith("6 MADs sent, 0 retries, 0 timeouts, ") && Contains(", window 7\n"));
+            CHECK(r.out.find("MADs sent") == std::string::npos);
+        }
+    }
+    const process_result dead = run(dead_host + words{"ibhosts", "-v", "--retries", "4"});
+    CHECK_THAT(dead.err, Contains(" MADs sent, 4 retries, 1 timeouts, "));
+}
+
+TEST_CASE("help and version go to stdout, before and after a command") {
+    for (const words& arguments :
+         {words{"-h"}, words{"--help"}, words{"-V"}, words{"--version"}, words{"ibhosts", "-h"}, words{"ibhosts", "-V"},
+          words{"ibnetdiscover", "--help"}, words{"-h", "ibnetdiscover"}}) {
+        CAPTURE(arguments);
+        const process_result r = run(arguments);
+        check_success(r);
+        CHECK_THAT(r.out, Contains("ibtool") || Contains("ibhosts") || Contains("ibnetdiscover"));
+    }
+    CHECK_THAT(run({"-h"}).out, Contains("Exit codes: 0 complete, 1 failed or could not start, 2 usage, 3 partial"));
+}
+
+TEST_CASE("the fabric may come from IBTOOL_FABRIC, and --fabric overrides it") {
+    const process_result two = run_process({"IBTOOL_FABRIC=sim:single", IBTOOL, "ibhosts"});
+    check_success(two);
+    CHECK(lines_of(two.out).size() == 2);
+    const process_result eight = run_process(words{"IBTOOL_FABRIC=sim:single", IBTOOL, "ibhosts"} + tree);
+    check_success(eight);
+    CHECK(lines_of(eight.out).size() == 8);
+    check_failure(run_process({"IBTOOL_FABRIC=token-ring", IBTOOL, "ibhosts"}), 2, "'token-ring' is no fabric");
+}
+
+TEST_CASE("ibnetdiscover's letters choose its report") {
+    const auto report = [](const words& letters) {
+        const process_result r = run(tree + words{"ibnetdiscover"} + letters);
+        INFO("stderr: " << r.err);
+        CHECK(r.status == 0);
+        return r;
+    };
+    const std::string plain = topology_of(report({}));
+    CHECK(lines_starting(plain, "Ca\t") == 8);
+    CHECK(lines_starting(plain, "Switch\t") == 6);
+    for (const char* letter : {"-l", "--list"}) {
+        const words lines = lines_of(report({letter}).out);
+        CHECK(lines.size() == 14);
+        CHECK(lines_starting(report({letter}).out, "Ca\t : 0x") == 8);
+    }
+    for (const char* letter : {"-H", "--Hca_list"}) {
+        const std::string text = report({letter}).out;
+        CHECK(lines_of(text).size() == 8);
+        CHECK(lines_starting(text, "Ca\t : 0x") == 8);
+    }
+    for (const char* letter : {"-S", "--Switch_list"}) {
+        const std::string text = report({letter}).out;
+        CHECK(lines_of(text).size() == 6);
+        CHECK(lines_starting(text, "Switch\t : 0x") == 6);
+    }
+    for (const char* letter : {"-R", "--Router_list"}) CHECK(report({letter}).out.empty());
+    for (const char* letter : {"-p", "--ports"}) {
+        const std::string text = report({letter}).out;
+        CHECK(lines_starting(text, "CA ") == 8); // every cable from both its ends
+        CHECK(lines_starting(text, "SW ") == 24);
+    }
+    for (const char* letter : {"-f", "--full"})
+        CHECK_THAT(report({letter}).out, Contains("4xEDR s=") && Contains(" w=2"));
+    for (const char* letter : {"-s", "--show"}) CHECK(topology_of(report({letter})) == plain);
+    for (const char* letter : {"-m", "--max_hops"}) {
+        const process_result r = report({letter});
+        CHECK(topology_of(r) == plain);
+        CHECK_THAT(r.out, Contains("# Reported max hops discovered: 4\n")); // host, leaf, spine, leaf, host
+    }
+    for (const words& letter : {words{"-o", "3"}, words{"--outstanding_smps", "3"}, words{"-o3"}}) {
+        const process_result r = report(letter + words{"-v"});
+        CHECK(topology_of(r) == plain);
+        CHECK_THAT(r.err, Contains(", window 3\n"));
+    }
+}
+
+TEST_CASE("ibnetdiscover writes the file that is named, and nothing to stdout") {
+    const directory files;
+    const std::string file = files / "tree.topo";
+    const std::string plain = topology_of(run(tree + words{"ibnetdiscover"}));
+    for (const words& arguments :
+         {words{"ibnetdiscover", file} + tree, tree + words{"ibnetdiscover", "-o", "2", file, "-s"},
+          words{"ibnetdiscover", "-e"} + tree + words{file}}) {
+        CAPTURE(arguments);
+        std::filesystem::remove(file);
+        const process_result r = run(arguments);
+        check_success(r);
+        CHECK(r.out.empty());
+        CHECK(topology_of({0, read_file(file), ""}) == plain);
+    }
+    check_failure(run(words{"ibnetdiscover", files / "no/such/directory"} + tree), 1,
+                  "no/such/directory': No such file");
+}
+
+TEST_CASE("ibhosts, ibswitches and ibnodes read a topology file as they read the subnet") {
+    const directory files;
+    const std::string file = files / "tree.topo";
+    REQUIRE(run(words{"ibnetdiscover", file} + tree).status == 0);
+    struct {
+        const char* command;
+        std::size_t hosts, switches;
+    } const expected[] = {{"ibhosts", 8, 0}, {"ibswitches", 0, 6}, {"ibnodes", 8, 6}};
+    for (const auto& e : expected) {
+        CAPTURE(e.command);
+        const process_result discovered = run(tree + words{e.command});
+        check_success(discovered);
+        CHECK(lines_starting(discovered.out, "Ca\t: 0x") == e.hosts);
+        CHECK(lines_starting(discovered.out, "Switch\t: 0x") == e.switches);
+        CHECK(lines_of(discovered.out).size() == e.hosts + e.switches);
+        const process_result read = run({e.command, file});
+        check_success(read);
+        CHECK(lines_of(read.out) == lines_of(discovered.out));
+    }
+}
+
+TEST_CASE("a node name map renames nodes in every command") {
+    const directory files;
+    const std::string map = files.write("names", "# GUID \"name\"\n0x0002c90300000100 \"the first host\"\n");
+    for (const char* command : {"ibnetdiscover", "ibhosts", "ibnodes"}) {
+        const process_result r = run(tree + words{command, "--node-name-map", map});
+        check_success(r);
+        CHECK_THAT(r.out, Contains("\"the first host\"") && !Contains("h-0001"));
+    }
+}
+
+TEST_CASE("a node that does not answer makes the result partial: the rest is printed, the hole is named") {
+    const words whole = lines_of(run(tree + words{"ibhosts"}).out);
+    const process_result r = run(dead_host + words{"ibhosts"});
+    CHECK(r.status == 3);
+    words rest = whole;
+    std::erase_if(rest, [](const std::string& line) { return line.find("\"h-0003 HCA-1\"") != std::string::npos; });
+    CHECK(rest.size() == 7);
+    CHECK(lines_of(r.out) == rest);
+    // The third host is the first one on the second leaf.
+    CHECK_THAT(r.err, StartsWith("ibtool: S-") && Contains("\"leaf-0002\"[1]: no answer from behind it") &&
+                          EndsWith("\nibtool: the result is partial: 1 problem\n"));
+    CHECK(lines_of(r.err).size() == 2);
+
+    for (const words& command : commands) CHECK(run(dead_host + command).status == 3);
+    const process_result topology = run(dead_host + words{"ibnetdiscover"});
+    CHECK(lines_starting(topology.out, "Ca\t") == 7);
+    CHECK(lines_starting(topology.out, "Switch\t") == 6);
+}
+
+TEST_CASE("a local port that does not answer is a failure, not a partial result") {
+    check_failure(run({"ibhosts", "--fabric", "sim:single,time=virtual,dead=h-0001 HCA-1"}), 1,
+                  "the local port does not answer");
+}
+
+TEST_CASE("--json is one object with every node, every link and every problem") {
+    using nlohmann::json;
+    const process_result r = run(tree + words{"ibnetdiscover", "--json"});
+    check_success(r);
+    const json whole = json::parse(r.out);
+    CHECK(whole.at("schema") == "comad.subnet/1");
+    CHECK(whole.at("complete") == true);
+    CHECK(whole.at("problems").empty());
+    CHECK(whole.at("counts") == json{{"switches", 6}, {"CAs", 8}, {"routers", 0}, {"links", 16}});
+    CHECK(whole.at("start").at("nodeGUID") == "0002:c903:0000:0100");
+
+    // Every peer is a port that names this one as its peer.
+    std::map<std::string, json> nodes;
+    for (const json& node : whole.at("nodes")) nodes[node.at("nodeGUID")] = node;
+    CHECK(nodes.size() == 14);
+    std::size_t ends = 0;
+    for (const auto& [guid, node] : nodes) {
+        for (const json& port : node.at("ports")) {
+            if (!port.contains("peer")) continue;
+            ++ends;
+            const json& peer = port.at("peer");
+            bool back = false;
+            for (const json& other : nodes.at(peer.at("nodeGUID")).at("ports")) {
+                if (other.at("port") == peer.at("port")) {
+                    back = other.at("peer") == json{{"nodeGUID", guid}, {"port", port.at("port")}};
+                }
+            }
+            CHECK(back);
+        }
+    }
+    CHECK(ends == 2 * 16);
+
+    const process_result holed = run(dead_host + words{"ibnetdiscover", "--json"});
+    CHECK(holed.status == 3);
+    const json partial = json::parse(holed.out);
+    CHECK(partial.at("complete") == false);
+    CHECK(partial.at("counts").at("CAs") == 7);
+    REQUIRE(partial.at("problems").size() == 1);
+    CHECK(partial.at("problems")[0].at("kind") == "no_answer");
+    CHECK(partial.at("problems")[0].at("port") == 1);
+    CHECK(nodes.at(partial.at("problems")[0].at("nodeGUID")).at("description") == "leaf-0002");
+}
+
+TEST_CASE("control characters of a node description do not reach the terminal") {
+    const directory files;
+    const std::string file = files.write("evil.topo", "caguid=0xa\n"
+                                                      "Ca 1 \"H-a\" # \"clear\033[2J bell\a caf\u00e9\"\n"
+                                                      "[1] \"S-c\"[1]\n\n"
+                                                      "caguid=0xb\n"
+                                                      "Ca 1 \"H-b\" # \"\b\x7f\u009b2J\u202e\xff\"\n"
+                                                      "[1] \"S-c\"[2]\n\n"
+                                                      "switchguid=0xc\n"
+                                                      "Switch 2 \"S-c\" # \"title\033]0;root\a\"\n"
+                                                      "[1] \"H-a\"[1]\n"
+                                                      "[2] \"H-b\"[1]\n");
+    const words fabric{"--fabric", "sim:" + file + ",time=virtual"};
+    const words letters[] = {{}, {"-f"}, {"-l"}, {"-p"}, {"--json"}};
+    std::vector<words> all;
+    for (const words& letter : letters) all.push_back(words{"ibnetdiscover"} + letter + fabric);
+    for (const char* command : {"ibhosts", "ibswitches", "ibnodes"}) {
+        all.push_back(words{command} + fabric);
+        all.push_back({command, file});
+    }
+    all.push_back({"ibnodes", "--fabric", "sim:" + file + ",time=virtual,dead=H-b", "-v"});
+    for (const words& arguments : all) {
+        CAPTURE(arguments);
+        const process_result r = run(arguments);
+        CHECK((r.status == 0 || r.status == 3));
+        for (const std::string& text : {r.out, r.err}) {
+            CHECK(std::none_of(text.begin(), text.end(), [](char c) {
+                return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+            }));
+            for (const char* obeyed : {"\u009b", "\u202e"}) CHECK(text.find(obeyed) == std::string::npos);
+        }
+    }
+    const std::string hosts = run(words{"ibhosts"} + fabric).out;
+    CHECK_THAT(hosts, Contains("\"clear\\x1b[2J bell\\x07 caf\u00e9\"") && Contains("\"\\x08\\x7f\\xc2\\x9b2J"));
+    CHECK_THAT(run(words{"ibswitches"} + fabric).out, Contains("\"title\\x1b]0;root\\x07\""));
+}
+
+TEST_CASE("output that cannot be written is a failure") {
+    const auto through_shell = [](const std::string& script, const words& arguments) {
+        return run_process(words{"bash", "-o", "pipefail", "-c", script, "sh", "env"} + ibtool(arguments));
+    };
+    for (const words& command : commands) {
+        check_failure(through_shell("exec \"$@\" > /dev/full", tree + command), 1, "No space left on device");
+        check_failure(through_shell("exec \"$@\" >&-", tree + command), 1, "the standard output");
+    }
+    check_failure(run(tree + words{"ibnetdiscover", "/dev/full"}), 1, "'/dev/full': No space left on device");
+
+    // More than a pipe holds, to a reader that goes after the first byte.
+    const process_result r =
+        through_shell("\"$@\" | head -c 1", {"ibnetdiscover", "--fabric", "sim:fattree2,radix=36"});
+    CHECK(r.status == 1);
+    CHECK(r.out == "#");
+    CHECK(r.err == "ibtool: could not write all of the standard output: Broken pipe\n");
+}
+
+TEST_CASE("progress is shown on a terminal after a second, and cleared") {
+    // Nobody answers the third host's NodeInfo: 1.5 seconds.
+    const words slow{"ibhosts", "--fabric", "sim:fattree2,radix=4,dead=h-0003 HCA-1", "-t", "500ms"};
+    process on_terminal(ibtool(slow), error_stream::terminal);
+    process elsewhere(ibtool(slow));
+    const process_result shown = on_terminal.wait();
+    const process_result silent = elsewhere.wait();
+    CHECK(shown.status == 3);
+    CHECK_THAT(shown.err, StartsWith("\r\033[Kdiscovering: 13 nodes, "));
+    const std::size_t cleared = shown.err.rfind("\r\033[K");
+    REQUIRE(cleared != std::string::npos);
+    CHECK(shown.err.substr(cleared + 4) == silent.err); // what stays on the terminal
+    CHECK(lines_of(silent.err).size() == 2);
+    CHECK(silent.err.find("discovering") == std::string::npos);
+    CHECK(shown.out == silent.out);
+
+    const process_result quick = run_process(ibtool({"ibhosts", "--fabric", "sim:single"}), error_stream::terminal);
+    CHECK(quick.status == 0);
+    CHECK(quick.err.empty());
+}
+
+TEST_CASE("SIGINT and SIGTERM end a discovery soon, with what it has") {
+    for (const int number : {SIGINT, SIGTERM}) {
+        process running(ibtool({"ibhosts", "--fabric", "sim:fattree2,radix=4,dead=h-0003 HCA-1", "-t", "1000s"}),
+                        error_stream::terminal);
+        running.await_error("discovering: 13 nodes");
+        running.signal(number);
+        const process_result r = running.wait(std::chrono::seconds(10));
+        CHECK(r.status == 3);
+        CHECK(lines_starting(r.out, "Ca\t: 0x") == 7);
+        CHECK_THAT(r.err, Contains("ibtool: stopped before") && EndsWith("ibtool: the result is partial: 1 problem\n"));
+    }
+}
