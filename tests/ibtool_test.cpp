@@ -55,7 +55,7 @@ TEST_CASE("global options are accepted before and after the command, and change 
     }
 }
 
-TEST_CASE("-C and -P are accepted where no fabric is needed") {
+TEST_CASE("options -C and -P are accepted where no fabric is needed") {
     const directory files;
     const std::string file = files / "tree.topo";
     check_success(run(words{"ibnetdiscover", file} + tree));
@@ -64,7 +64,7 @@ TEST_CASE("-C and -P are accepted where no fabric is needed") {
     CHECK(run({"ibhosts", "--Ca", "mlx5_0", file, "--Port", "1", "-t", "200"}).out == hosts);
 }
 
-TEST_CASE("-v and -d tell what was sent, on stderr") {
+TEST_CASE("options -v and -d tell what was sent, on stderr") {
     // Two hosts and a cable: of each its NodeInfo, NodeDescription and PortInfo.
     for (const char* option : {"-v", "-d", "--verbose", "--debug"}) {
         for (const words& command : commands) {
@@ -219,7 +219,7 @@ TEST_CASE("a local port that does not answer is a failure, not a partial result"
                   "the local port does not answer");
 }
 
-TEST_CASE("--json is one object with every node, every link and every problem") {
+TEST_CASE("JSON is one object with every node, every link and every problem") {
     using nlohmann::json;
     const process_result r = run(tree + words{"ibnetdiscover", "--json"});
     check_success(r);
