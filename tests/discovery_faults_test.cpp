@@ -355,7 +355,7 @@ TEST_CASE("two nodes of one GUID are a contradiction and not a crash") {
         const u32 large = t.add_node(iba::NodeType::Switch, 36, iba::guid{0x100}, "large", edr);
         const u32 far = t.add_node(iba::NodeType::CA, 1, iba::guid{0x2}, "far", edr);
         t.link(host, 1, small, 1);
-        t.link(small, 4, large, 20);
+        t.link(small, 4, large, 2); // a port that the small one has, and free
         t.link(large, 36, far, 1);
         world w(t);
         const subnet found = w.discover();

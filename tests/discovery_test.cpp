@@ -132,6 +132,16 @@ TEST_CASE("nodes come breadth first from the start, by port number") {
     }
 }
 
+TEST_CASE("routes are short from the beginning: none is longer than to the farthest node and over one more cable") {
+    const char* const specification = GENERATE("ring,switches=60,hosts=1", "torus,x=6,y=6,hosts=1", "fattree3,radix=8");
+    for (unsigned outstanding : {1u, 64u}) {
+        CAPTURE(specification, outstanding);
+        world w(managed(specification), window(outstanding));
+        const subnet found = w.discover();
+        CHECK(w.seen.longest_route <= found.max_hops() + 1);
+    }
+}
+
 TEST_CASE("what is found and its order are the same for every window and every timing") {
     const char* const specification = GENERATE("fattree3,radix=8", "torus,x=4,y=4,hosts=2", "ring,switches=30,hosts=1");
     world reference(managed(specification), window(1));
