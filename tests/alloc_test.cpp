@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// alloc_test.cpp - nothing is allocated per MAD once everything is warm: engine, tasks, sequences, drivers.
+#include "allocations.hpp"
+#include "coro_rig.hpp"
+#include "memory_transport.hpp"
+#include <comad/coro/asio.hpp>
+#include <comad/mad/engine.hpp>
+#include <comad/mad/message.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <vector>
+
+using namespace comad;
+using namespace comad::test;
+using coro::asio_driver;
+using coro::async_run;
+using coro::sweep_report;
+
+namespace {
+
+constexpr u32 warm = 20'000, measured = 100'000;
+
+/// A MAD that is sent again and again.
+struct repeated : mad::op {
+    repeated(mad::engine& e, u32 port) : engine(e), to(route(port)) {
+        encode = [](mad::op& o, u8* bytes) {
+            constexpr mad::rpc_kind kind{iba::MgmtClass::SubnLID, 1, iba::Method::Get, 0x11, true};
+            mad::write_request(bytes, kind, static_cast<repeated&>(o).to, 0);
+        };
+        done = [](mad::op& o, const mad::completion& how) {
+            auto& self = static_cast<repeated&>(o);
+            self.replies += how.what == mad::verdict::replied;
+            if (self.replies < warm + measured) self.engine.submit(self);
+        };
+        path = &to;
+        destination = mad::destination_key(to);
+        timeout = 1s;
+    }
+    mad::engine& engine;
+    mad::any_path to;
+    u64 replies = 0;
+};
+
+task<void> item(MADSchedule& s, u32 number, u64& right) { right += co_await ask(s, route_to(number)); }
+
+/// Notes what was allocated while the tasks after the warm-up were pulled.
+generator<task<void>> items(MADSchedule& s, u64& right, std::size_t& allocated) {
+    for (u32 i = 0; i < warm; ++i) co_yield item(s, i, right);
+    const std::size_t before = allocations::so_far().count;
+    for (u32 i = 0; i < measured; ++i) co_yield item(s, i, right);
+    allocated = allocations::so_far().count - before;
+}
+task<sweep_report> sweep(MADSchedule& s, u64& right, std::size_t& allocated) {
+    co_return co_await s.mqueue(items(s, right, allocated));
+}
+
+task<void> node(MADSchedule& s, u32 number, u64& right) {
+    const auto ports = [](MADSchedule& schedule, u32 first, u64& sum) -> generator<task<void>> {
+        for (u32 port = 0; port < 8; ++port) co_yield item(schedule, first + port, sum);
+    };
+    co_await s.mqueue(ports(s, 8 * number, right));
+}
+generator<task<void>> nodes(MADSchedule& s, u64& right, std::size_t& allocated) {
+    for (u32 i = 0; i < warm / 8; ++i) co_yield node(s, i, right);
+    const std::size_t before = allocations::so_far().count;
+    for (u32 i = 0; i < measured / 8; ++i) co_yield node(s, i, right);
+    allocated = allocations::so_far().count - before;
+}
+task<sweep_report> nested_sweep(MADSchedule& s, u64& right, std::size_t& allocated) {
+    co_return co_await s.mqueue(nodes(s, right, allocated));
+}
+
+/// Sanitizers need every frame fresh, so that they can tell a use after free.
+constexpr std::size_t per_measurement(std::size_t when_recycled) {
+    return COMAD_RECYCLE_FRAMES ? when_recycled : ~std::size_t{0};
+}
+
+} // namespace
+
+TEST_CASE("the engine allocates nothing per MAD") {
+    memory_transport net;
+    mad::engine engine(net, {.max_outstanding = 16});
+    std::array<u8, 1024> buffer;
+    std::deque<repeated> all;
+    for (u32 port = 1; port <= 20; ++port) engine.submit(all.emplace_back(engine, port));
+
+    std::size_t before = 0;
+    const auto done = [&](u64 replies) {
+        return std::all_of(all.begin(), all.end(), [&](const repeated& o) { return o.replies >= replies / 20; });
+    };
+    while (!engine.idle() && !done(warm + measured)) {
+        if (before == 0 && done(warm)) before = allocations::so_far().count;
+        net.set_now(net.next_event().value_or(mad::time_point{}));
+        for (mad::received r; (r = net.receive(buffer)).state == mad::receive_state::message;) engine.on_received(r);
+        engine.set_now(mad::time_point{});
+        engine.on_time();
+        engine.run_ready();
+    }
+    CHECK(before > 0);
+    CHECK(allocations::so_far().count == before);
+    for (repeated& o : all) engine.withdraw(o);
+}
+
+TEST_CASE("a task per MAD allocates nothing under the blocking driver") {
+    memory_transport net(memory_transport::time::real);
+    MADSchedule schedule(net);
+    u64 right = 0;
+    std::size_t allocated = ~std::size_t{0};
+    sync_wait(schedule, sweep(schedule, right, allocated));
+    CHECK(right == warm + measured);
+    CHECK(allocated <= per_measurement(0));
+}
+
+TEST_CASE("a task per MAD allocates nothing under the Asio driver") {
+    memory_transport net(memory_transport::time::real);
+    MADSchedule schedule(net);
+    boost::asio::io_context io{1};
+    asio_driver driver(io, schedule);
+    u64 right = 0;
+    std::size_t allocated = ~std::size_t{0};
+    async_run(driver, sweep(schedule, right, allocated), [](const sweep_report&) {});
+    io.run();
+    CHECK(right == warm + measured);
+    CHECK(allocated <= per_measurement(0));
+}
+
+TEST_CASE("a sequence per node and a task per MAD allocate nothing in virtual time") {
+    memory_transport net;
+    MADSchedule schedule(net);
+    u64 right = 0;
+    std::size_t allocated = ~std::size_t{0};
+    sync_wait(schedule, nested_sweep(schedule, right, allocated));
+    CHECK(right == warm + measured);
+    CHECK(allocated <= per_measurement(0));
+}
+
+TEST_CASE("time-outs and retries allocate nothing") {
+    memory_transport net;
+    net.drop_every = 7;
+    MADSchedule schedule(net, {.timeout = 1ms, .retries = 30});
+    u64 right = 0;
+    std::size_t allocated = ~std::size_t{0};
+    sync_wait(schedule, sweep(schedule, right, allocated));
+    CHECK(right == warm + measured);
+    CHECK(schedule.counters().retried > measured / 7);
+    CHECK(allocated <= per_measurement(0));
+}
+
+TEST_CASE("the count counts") {
+    const std::size_t before = allocations::so_far().count;
+    std::vector<int> some(100);
+    some.resize(1000);
+    CHECK(allocations::so_far().count == before + 2);
+}

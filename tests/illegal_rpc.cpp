@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// illegal_rpc.cpp - RPCs that no node would answer: they do not compile. COMAD_WRONG chooses one.
+#include <comad/coro/schedule.hpp>
+#include <comad/iba/mad_header.hpp>
+#include <comad/iba/smp.hpp>
+
+#ifndef COMAD_WRONG
+#define COMAD_WRONG 0
+#endif
+
+namespace smp = comad::iba::smp;
+
+inline void rpcs(comad::coro::MADSchedule& schedule) {
+    const comad::mad::IBDRPath path;
+    (void)schedule.SubnGet<smp::NodeInfo>(path);
+    (void)schedule.SubnSet<smp::PortInfo>({}, path);
+#if COMAD_WRONG == 1 // the IBA gives NodeInfo no Set
+    (void)schedule.SubnSet<smp::NodeInfo>({}, path);
+#elif COMAD_WRONG == 2 // a header is no attribute
+    (void)schedule.SubnGet<comad::iba::MADHeader>(path);
+#endif
+}
