@@ -32,7 +32,7 @@ void drive_virtual_time(MADSchedule&, const until&);
 
 /// Runs `t` to its end on the calling thread and gives its result: the synchronous API. A transport with a descriptor is
 /// driven by poll() and the real clock, one without in virtual time. Throws what the task throws, and std::logic_error if
-/// the task waits for something that this schedule will never bring.
+/// the task waits for something that this schedule will never bring. Not from inside a task of the same schedule.
 template <class T> T sync_wait(MADSchedule& schedule, task<T> t) {
     job<T> running = schedule.queue(std::move(t));
     const detail::until_done<T> end(running);
