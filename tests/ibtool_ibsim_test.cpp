@@ -133,7 +133,10 @@ TEST_CASE("a signal while the server lets us wait for a slot harms neither") {
     running.signal(SIGINT);
     server.resume();
     const process_result r = running.wait(std::chrono::seconds(20));
-    check_failure(r, 1, "cancelled"); // not even the local port had answered
+    // The first answers may be there as soon as the signal is looked at.
+    CAPTURE(r.err);
+    CHECK((r.status == 1 || r.status == 3));
+    CHECK_THAT(r.err, Contains(r.status == 1 ? "cancelled" : "the result is partial"));
     CHECK_FALSE(has_clients(server));
     check_success(run(words{"ibhosts"} + at(server)));
 }
