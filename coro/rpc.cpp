@@ -35,8 +35,6 @@ rpc_base::rpc_base(MADSchedule& schedule, const mad::rpc_kind& kind, const mad::
     expects_reply = kind.expects_reply;
 }
 
-rpc_base::~rpc_base() { schedule_.engine_.withdraw(*this); }
-
 bool rpc_base::submit(scope_state* scope) noexcept {
     if (scope && scope->cancelled()) {
         fail(mad::errc::cancelled, {mad::verdict::cancelled, 0, 0, {}, {}});
@@ -48,6 +46,7 @@ bool rpc_base::submit(scope_state* scope) noexcept {
 }
 
 void rpc_base::cancel() noexcept { schedule_.engine_.cancel(*this); }
+void rpc_base::withdraw() noexcept { schedule_.engine_.withdraw(*this); }
 
 void rpc_base::encode_request(mad::op& o, u8* mad) {
     auto& self = static_cast<rpc_base&>(o);
@@ -69,21 +68,21 @@ void rpc_base::finished(mad::op& o, const mad::completion& how) {
 }
 
 void rpc_base::fail(mad::errc code, const mad::completion& how) {
-    failed_ = true;
-    error_.code = code;
-    error_.attempts = how.attempts;
-    error_.mgmt_class = mad::class_on(kind_, path_);
-    error_.class_version = kind_.class_version;
-    error_.method = kind_.method;
-    error_.attributeID = kind_.attributeID;
-    error_.attributeModifier = attributeModifier_;
-    error_.sys_errno = how.error;
-    error_.detail = std::make_unique<mad::error_detail>();
-    error_.detail->path = path_;
-    encode_request(*this, error_.detail->request.data());
+    mad::mad_error& e = error_.emplace();
+    e.code = code;
+    e.attempts = how.attempts;
+    e.mgmt_class = mad::class_on(kind_, path_);
+    e.class_version = kind_.class_version;
+    e.method = kind_.method;
+    e.attributeID = kind_.attributeID;
+    e.attributeModifier = attributeModifier_;
+    e.sys_errno = how.error;
+    e.detail = std::make_unique<mad::error_detail>();
+    e.detail->path = path_;
+    encode_request(*this, e.detail->request.data());
     if (!how.reply.empty()) {
-        error_.status = mad::status_of(how.reply.data());
-        error_.detail->reply.assign(how.reply.begin(), how.reply.end());
+        e.status = mad::status_of(how.reply.data());
+        e.detail->reply.assign(how.reply.begin(), how.reply.end());
     }
 }
 

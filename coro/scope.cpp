@@ -6,22 +6,6 @@
 
 namespace comad::coro {
 
-void pending::link(scope_state* scope) noexcept {
-    scope_ = scope;
-    if (!scope) return;
-    previous_ = nullptr;
-    next_ = scope->first_;
-    if (next_) next_->previous_ = this;
-    scope->first_ = this;
-}
-
-void pending::unlink() noexcept {
-    if (!scope_) return;
-    (previous_ ? previous_->next_ : scope_->first_) = next_;
-    if (next_) next_->previous_ = previous_;
-    scope_ = nullptr;
-}
-
 scope_state::scope_state(scope_state* parent) noexcept : parent_(parent) {
     if (!parent) return;
     cancelled_ = parent->cancelled_;

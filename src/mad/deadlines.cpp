@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 
 namespace comad::mad {
 
@@ -27,65 +26,54 @@ duration deadlines::timeout_of(unsigned list) noexcept {
 
 duration deadlines::rounded(duration timeout) noexcept { return timeout_of(list_of(timeout)); }
 
-void deadlines::append(u32 slot, u16 index) noexcept {
-    list& l = lists_[index];
-    node& n = nodes_[slot];
-    n.list = index;
-    n.previous = l.tail;
-    n.next = no_slot;
-    (l.tail == no_slot ? l.head : nodes_[l.tail].next) = slot;
-    l.tail = slot;
+deadlines::deadlines(unsigned slots) : slots_(slots), nodes_(slots + lists) {
+    for (u32 i = 0; i < nodes_.size(); ++i) nodes_[i].previous = nodes_[i].next = i;
 }
 
-void deadlines::arm(u32 slot, duration timeout) noexcept {
-    assert(!armed(slot));
-    nodes_[slot].timeout = static_cast<u16>(list_of(timeout));
-    append(slot, unstarted);
-}
-
-void deadlines::disarm(u32 slot) noexcept {
-    node& n = nodes_[slot];
-    if (n.list == no_list) return;
-    list& l = lists_[n.list];
-    (n.previous == no_slot ? l.head : nodes_[n.previous].next) = n.next;
-    (n.next == no_slot ? l.tail : nodes_[n.next].previous) = n.previous;
-    if (l.head == no_slot && n.list != unstarted) filled_[n.list / 64] &= ~(u64{1} << n.list % 64);
-    n.list = no_list;
-}
-
-void deadlines::set_now(time_point now) noexcept {
-    for (u32 slot; (slot = lists_[unstarted].head) != no_slot;) {
-        disarm(slot);
-        node& n = nodes_[slot];
-        n.deadline = now + timeout_of(n.timeout);
-        append(slot, n.timeout);
-        filled_[n.timeout / 64] |= u64{1} << n.timeout % 64;
-        earliest_ = std::min(earliest_, n.deadline);
+template <class Visit> void deadlines::list_set::find(Visit visit) {
+    for (u32 words = words_; words; words &= words - 1) {
+        const auto word = static_cast<unsigned>(std::countr_zero(words));
+        for (u64 bits = bits_[word]; bits; bits &= bits - 1) {
+            if (visit(word * 64 + static_cast<unsigned>(std::countr_zero(bits)))) return;
+        }
     }
 }
 
+void deadlines::set_now(time_point now) noexcept {
+    fresh_.find([&](unsigned list) {
+        fresh_.clear(list);
+        const time_point deadline = now + timeout_of(list);
+        u32 i = nodes_[slots_ + list].previous;
+        if (i == slots_ + list) return false; // all were disarmed
+        for (; i < slots_ && nodes_[i].deadline == unstarted; i = nodes_[i].previous) nodes_[i].deadline = deadline;
+        filled_.set(list);
+        earliest_ = std::min(earliest_, deadline);
+        return false;
+    });
+}
+
 time_point deadlines::earliest() const noexcept {
-    assert(lists_[unstarted].head == no_slot && "no time was told since the last timeout was armed");
+    assert(fresh_.empty() && "no time was told since the last timeout was armed");
     return earliest_;
 }
 
 u32 deadlines::expire(time_point now) noexcept {
-    if (now < earliest_) return no_slot;
+    u32 expired = no_slot;
+    if (now < earliest_) return expired;
     earliest_ = time_point::max();
-    for (unsigned word = 0; word < filled_.size(); ++word) {
-        for (u64 bits = filled_[word]; bits; bits &= bits - 1) {
-            const list& l = lists_[word * 64 + static_cast<unsigned>(std::countr_zero(bits))];
-            const time_point due = nodes_[l.head].deadline;
-            if (due <= now) {
-                const u32 slot = l.head;
-                disarm(slot);
-                earliest_ = due; // others may be due as well: look again next time
-                return slot;
-            }
-            earliest_ = std::min(earliest_, due);
+    filled_.find([&](unsigned list) {
+        const u32 first = nodes_[slots_ + list].next;
+        if (first >= slots_) {
+            filled_.clear(list);
+            return false;
         }
-    }
-    return no_slot;
+        earliest_ = std::min(earliest_, nodes_[first].deadline);
+        if (nodes_[first].deadline > now) return false;
+        expired = first;
+        disarm(first); // others may be due as well: look again next time
+        return true;
+    });
+    return expired;
 }
 
 } // namespace comad::mad

@@ -8,6 +8,7 @@
 #include <cassert>
 #include <cerrno>
 #include <stdexcept>
+#include <utility>
 
 namespace comad::mad {
 
@@ -27,12 +28,10 @@ engine::engine(transport& t, engine_options options)
       slots_(window_), deadlines_(window_), destinations_(window_),
       buckets_(std::bit_ceil(std::size_t{2} * window_), none),
       max_parked_(std::max<std::size_t>(256, std::size_t{8} * window_)) {
-    free_.reserve(window_);
-    free_destinations_.reserve(window_);
     for (u32 i = window_; i-- > 0;) {
         slots_[i].generation = options.seed;
-        free_.push_back(i);
-        free_destinations_.push_back(i);
+        slots_[i].next_free = std::exchange(free_slot_, i);
+        destinations_[i].next = std::exchange(free_destination_, i);
     }
 }
 
@@ -43,7 +42,7 @@ engine::~engine() { assert(idle() && "an operation outlives its engine"); }
 void engine::submit(op& o) noexcept {
     assert(o.where == op::place::nowhere);
     o.attempts = 0;
-    if (!free_.empty() && waiting_.empty()) {
+    if (free_slot_ != none && waiting_.empty()) {
         try_launch(o);
         return;
     }
@@ -72,9 +71,10 @@ bool engine::try_launch(op& o) noexcept {
 }
 
 void engine::launch(op& o, u32 index) noexcept {
-    const u32 i = free_.back();
-    free_.pop_back();
+    const u32 i = free_slot_;
     slot& s = slots_[i];
+    free_slot_ = s.next_free;
+    ++in_flight_;
     s.owner = &o;
     s.destination = index;
     s.sent = 0;
@@ -93,11 +93,9 @@ void engine::begin_attempt(u32 i) noexcept {
     ++s.generation;
     ++s.owner->attempts;
     set_low_tid(s.mad(), s.generation << slot_bits_ | i);
-    if (blocked_head_ != none || !offer(i)) {
-        enqueue_blocked(i, false);
-        // A transport that never takes it must not hold the operation for ever.
-        deadlines_.arm(i, s.owner->timeout);
-    }
+    s.refused = false;
+    deadlines_.arm(i, s.owner->timeout); // even before it is written: some transport might never take it
+    if (holding_ || blocked_head_ != none || !offer(i)) enqueue_blocked(i, false);
 }
 
 // Gives the packet to the transport; false if it would block. A refusal ends the operation, but not in here.
@@ -109,7 +107,9 @@ bool engine::offer(u32 i) noexcept {
                                s.mad()[2], o.expects_reply, o.timeout, o.timeout * (attempts_left + 1)};
     const send_result result = transport_.send(request);
     switch (result.state) {
-    case send_state::would_block: ++counters_.would_block; return false;
+    case send_state::would_block:
+        if (!std::exchange(s.refused, true)) ++counters_.would_block;
+        return false;
     case send_state::failed:
         ++(s.sent ? counters_.lost : counters_.send_failed);
         make_ready(o, op::place::ready_in_slot, verdict::send_failed, result.error);
@@ -123,8 +123,10 @@ bool engine::offer(u32 i) noexcept {
         return true;
     }
     ++(first ? counters_.sent : counters_.retried);
-    deadlines_.disarm(i); // while it was blocked it was timed, too: now it counts from here
-    deadlines_.arm(i, o.timeout);
+    if (deadlines_.started(i)) { // it was blocked for a while, but counts from here
+        deadlines_.disarm(i);
+        deadlines_.arm(i, o.timeout);
+    }
     return true;
 }
 
@@ -133,7 +135,6 @@ void engine::resume_sends() noexcept {
         const u32 i = blocked_head_;
         dequeue_blocked(i);
         if (!offer(i)) {
-            --counters_.would_block; // counted when it blocked first
             enqueue_blocked(i, true);
             return;
         }
@@ -241,7 +242,7 @@ void engine::on_transport_failed(int error) noexcept {
 
 // ---- ending ----------------------------------------------------------------------------------------------------
 
-void engine::finish(u32 i, completion how) noexcept {
+void engine::finish(u32 i, completion&& how) noexcept {
     op& o = vacate(i);
     how.attempts = o.attempts;
     o.done(o, how);
@@ -257,7 +258,8 @@ op& engine::vacate(u32 i) noexcept {
     o.attempts = s.sent; // those that stayed blocked do not count
     deadlines_.disarm(i);
     if (s.blocked) dequeue_blocked(i);
-    free_.push_back(i);
+    s.next_free = std::exchange(free_slot_, i);
+    --in_flight_;
     if (s.destination != none) {
         destination& d = destinations_[s.destination];
         --d.in_flight;
@@ -268,12 +270,12 @@ op& engine::vacate(u32 i) noexcept {
             drop_destination(s.destination);
         }
     }
-    refill();
+    if (!waiting_.empty()) refill();
     return o;
 }
 
 void engine::refill() noexcept {
-    while (!free_.empty()) {
+    while (free_slot_ != none) {
         op* oldest = waiting_.pop_front();
         if (!oldest) return;
         try_launch(*oldest);
@@ -334,27 +336,27 @@ void engine::withdraw(op& o) noexcept {
 
 u32 engine::find_destination(u64 key) const noexcept {
     u32 i = buckets_[bucket_of(key)];
-    while (i != none && destinations_[i].key != key) i = destinations_[i].next_in_bucket;
+    while (i != none && destinations_[i].key != key) i = destinations_[i].next;
     return i;
 }
 
 // There are never more than slots: an entry lives while something is in flight to it.
 u32 engine::make_destination(u64 key) noexcept {
-    const u32 i = free_destinations_.back();
-    free_destinations_.pop_back();
-    u32& bucket = buckets_[bucket_of(key)];
-    destinations_[i].key = key;
-    destinations_[i].in_flight = 0;
-    destinations_[i].next_in_bucket = bucket;
-    bucket = i;
+    const u32 i = free_destination_;
+    destination& d = destinations_[i];
+    free_destination_ = d.next;
+    d.key = key;
+    d.in_flight = 0;
+    d.next = std::exchange(buckets_[bucket_of(key)], i);
     return i;
 }
 
 void engine::drop_destination(u32 index) noexcept {
-    u32* link = &buckets_[bucket_of(destinations_[index].key)];
-    while (*link != index) link = &destinations_[*link].next_in_bucket;
-    *link = destinations_[index].next_in_bucket;
-    free_destinations_.push_back(index);
+    destination& d = destinations_[index];
+    u32* link = &buckets_[bucket_of(d.key)];
+    while (*link != index) link = &destinations_[*link].next;
+    *link = d.next;
+    d.next = std::exchange(free_destination_, index);
 }
 
 } // namespace comad::mad

@@ -32,7 +32,8 @@ MgmtClass class_on(const rpc_kind& kind, const any_path& path) noexcept {
 std::size_t payload_offset(MgmtClass) noexcept { return iba::offset_of<&iba::smp::Format::data>; }
 
 u8* write_request(u8* mad, const rpc_kind& kind, const any_path& path, u32 attributeModifier) noexcept {
-    std::memset(mad, 0, mad_size);
+    // In blocks that GCC clears with vectors: of the whole it would make a string instruction, which takes longer.
+    for (u8* block = mad; block != mad + mad_size; block += 64) std::memset(block, 0, 64);
     const MgmtClass mgmt_class = class_on(kind, path);
     iba::put<&MADHeader::baseVersion>(mad, 1);
     iba::put<&MADHeader::mgmtClass>(mad, mgmt_class);
@@ -48,8 +49,11 @@ u8* write_request(u8* mad, const rpc_kind& kind, const any_path& path, u32 attri
         iba::put<&iba::smp::FormatDirected::MKey>(mad, route.MKey);
         iba::put<&iba::smp::FormatDirected::drSLID>(mad, route.drSLID);
         iba::put<&iba::smp::FormatDirected::drDLID>(mad, route.drDLID);
-        std::memcpy(mad + iba::offset_of<&iba::smp::FormatDirected::initialPath>, route.drPath.data(),
-                    route.hopCount + 1u);
+        u8* initialPath = mad + iba::offset_of<&iba::smp::FormatDirected::initialPath>;
+        for (unsigned at = 0; at <= route.hopCount; at += 8) {
+            const u64 hops = route_word(route, at);
+            std::memcpy(initialPath + at, &hops, sizeof hops);
+        }
     }
     return mad + payload_offset(mgmt_class);
 }

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <bit>
-#include <cstring>
 #include <iterator>
 
 namespace comad::mad {
@@ -24,17 +22,10 @@ u64 destination_key(const any_path& p) noexcept {
     u64 hash = mix(0x243f6a8885a308d3u, value(headers.DLID));
     if (auto* route = directed(p)) {
         hash = mix(hash, u64{value(route->drDLID)} << 16 | route->hopCount);
-        for (unsigned at = 1; at <= route->hopCount; at += 8) {
-            u64 hops = 0;
-            std::memcpy(&hops, &route->drPath[at], at + 8 <= route->drPath.size() ? 8 : route->drPath.size() - at);
-            const unsigned left = route->hopCount - at + 1;
-            if (left < 8) hops &= (u64{1} << left * 8) - 1; // little-endian hosts: bytes past the route do not count
-            hash = mix(hash, hops);
-        }
+        for (unsigned at = 0; at <= route->hopCount; at += 8) hash = mix(hash, route_word(*route, at));
     }
     return hash ? hash : 1;
 }
-static_assert(std::endian::native == std::endian::little, "destination_key masks the tail of a route as little-endian");
 
 std::string to_string(const any_path& p) {
     auto* route = directed(p);

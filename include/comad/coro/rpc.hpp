@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <coroutine>
+#include <optional>
 
 namespace comad::coro {
 
@@ -48,16 +49,19 @@ protected:
     using take_reply = void (*)(rpc_base&, const u8* mad) noexcept;
     rpc_base(MADSchedule&, const mad::rpc_kind&, const mad::any_path&, u32 attributeModifier, rpc_options,
              encode_payload, take_reply) noexcept;
-    ~rpc_base() override;
+    ~rpc_base() override {
+        if (where != place::nowhere) withdraw();
+    }
 
-    bool failed() const noexcept { return failed_; }
-    mad::mad_error take_error() noexcept { return std::move(error_); }
+    bool failed() const noexcept { return error_.has_value(); }
+    mad::mad_error take_error() noexcept { return std::move(*error_); }
     const mad::any_path& target() const noexcept { return path_; }
     const mad::source_address& source() const noexcept { return source_; }
 
 private:
     bool submit(scope_state*) noexcept;
     void cancel() noexcept override;
+    void withdraw() noexcept;
     static void encode_request(mad::op&, u8* mad);
     static void finished(mad::op&, const mad::completion&);
     void fail(mad::errc, const mad::completion&);
@@ -70,8 +74,7 @@ private:
     take_reply take_reply_;
     std::coroutine_handle<> awaiting_;
     mad::source_address source_;
-    bool failed_ = false;
-    mad::mad_error error_;
+    std::optional<mad::mad_error> error_;
 };
 
 } // namespace detail

@@ -109,10 +109,17 @@ private:
     static constexpr mad::rpc_kind kind_of{iba::attribute_of<T>::mgmt_class, iba::attribute_of<T>::class_version, M,
                                            iba::attribute_of<T>::attributeID, true};
 
+    unsigned receive_batch(unsigned wanted) noexcept;
     void pull() noexcept;
     void end_cancelled_sources() noexcept;
     void add_source(detail::task_source&) noexcept;
     void remove_source(detail::task_source&) noexcept;
+
+    static constexpr unsigned batch = 16;
+    struct incoming {
+        mad::received message;
+        std::array<u8, 384> bytes; // longer messages are cut and thereby told from MADs
+    };
 
     mad::transport& transport_;
     schedule_options options_;
@@ -121,7 +128,7 @@ private:
     detail::task_source* newest_ = nullptr;
     bool source_cancelled_ = false; // one or more: look for them
     bool transport_failed_ = false;
-    std::array<u8, 1024> buffer_; // one received message; longer ones are cut and thereby told from MADs
+    std::array<incoming, batch> inbox_;
 };
 
 template <class T>

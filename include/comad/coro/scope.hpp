@@ -25,8 +25,8 @@ protected:
 private:
     friend class scope_state;
     scope_state* scope_ = nullptr;
-    pending* previous_ = nullptr;
-    pending* next_ = nullptr;
+    pending* previous_; // in the scope's list, while scope_ is set
+    pending* next_;
 };
 
 /// A cancellation domain: the operations pending in it and the domains inside it. A task is in the domain of the task
@@ -51,6 +51,22 @@ private:
     pending* first_ = nullptr;
     bool cancelled_ = false;
 };
+
+inline void pending::link(scope_state* scope) noexcept {
+    scope_ = scope;
+    if (!scope) return;
+    previous_ = nullptr;
+    next_ = scope->first_;
+    if (next_) next_->previous_ = this;
+    scope->first_ = this;
+}
+
+inline void pending::unlink() noexcept {
+    if (!scope_) return;
+    (previous_ ? previous_->next_ : scope_->first_) = next_;
+    if (next_) next_->previous_ = previous_;
+    scope_ = nullptr;
+}
 
 /// `co_await current_scope{}` gives the domain that the running task is in.
 struct current_scope {

@@ -5,6 +5,7 @@
 #include <comad/mad/time.hpp>
 
 #include <array>
+#include <cassert>
 #include <vector>
 
 namespace comad::mad {
@@ -18,12 +19,34 @@ namespace comad::mad {
 class deadlines {
 public:
     /// For slots 0..slots-1.
-    explicit deadlines(unsigned slots) : nodes_(slots) {}
+    explicit deadlines(unsigned slots);
 
     /// `slot` expires `timeout` after the next set_now() (rounded up; 1 us to about 36 minutes). Precondition: not armed.
-    void arm(u32 slot, duration timeout) noexcept;
-    void disarm(u32 slot) noexcept;
-    bool armed(u32 slot) const noexcept { return nodes_[slot].list != no_list; }
+    void arm(u32 slot, duration timeout) noexcept {
+        assert(!armed(slot));
+        if (timeout != last_timeout_) {
+            last_timeout_ = timeout;
+            last_list_ = list_of(timeout);
+        }
+        node& n = nodes_[slot];
+        node& end = nodes_[slots_ + last_list_];
+        n.deadline = unstarted;
+        n.next = slots_ + last_list_;
+        n.previous = end.previous;
+        nodes_[n.previous].next = slot;
+        end.previous = slot;
+        fresh_.set(last_list_);
+    }
+    /// Does nothing if `slot` is not armed.
+    void disarm(u32 slot) noexcept {
+        node& n = nodes_[slot];
+        nodes_[n.previous].next = n.next;
+        nodes_[n.next].previous = n.previous;
+        n.previous = n.next = slot;
+    }
+    bool armed(u32 slot) const noexcept { return nodes_[slot].next != slot; }
+    /// Whether its timeout counts already. Precondition: armed.
+    bool started(u32 slot) const noexcept { return nodes_[slot].deadline != unstarted; }
 
     /// Starts what was armed since the last call. Precondition: `now` is not earlier than it was then.
     void set_now(time_point now) noexcept;
@@ -40,24 +63,43 @@ public:
 
 private:
     static constexpr unsigned steps = 32, first_octave = 10, octaves = 31, lists = octaves * steps;
-    static constexpr u16 unstarted = lists, no_list = 0xffff;
+    static constexpr time_point unstarted = time_point::max();
+
+    /// A slot, or the ends of a list: they make it a ring, so that linking asks no questions. What is in no list is a
+    /// ring of its own.
     struct node {
         time_point deadline;
         u32 previous, next;
-        u16 list = no_list;
-        u16 timeout; // its list once it is started
     };
-    struct list {
-        u32 head = no_slot, tail = no_slot;
+    /// Some of the lists.
+    class list_set {
+    public:
+        bool empty() const noexcept { return words_ == 0; }
+        void set(unsigned list) noexcept {
+            bits_[list / 64] |= u64{1} << list % 64;
+            words_ |= 1u << list / 64;
+        }
+        void clear(unsigned list) noexcept {
+            bits_[list / 64] &= ~(u64{1} << list % 64);
+            if (bits_[list / 64] == 0) words_ &= ~(1u << list / 64);
+        }
+        /// Calls visit(list) for each until one is true; it may clear that one.
+        template <class Visit> void find(Visit visit);
+
+    private:
+        std::array<u64, (lists + 63) / 64> bits_{};
+        u32 words_ = 0; // which of bits_ are not 0
     };
     static unsigned list_of(duration timeout) noexcept;
     static duration timeout_of(unsigned list) noexcept;
-    void append(u32 slot, u16 index) noexcept;
 
-    std::vector<node> nodes_;
-    std::array<list, lists + 1> lists_{};         // the last: of those that are not started
-    std::array<u64, (lists + 63) / 64> filled_{}; // one bit per list that is not empty, the last list apart
+    u32 slots_;
+    std::vector<node> nodes_; // those of the slots, then the ends of the lists
+    list_set filled_;         // what is not in it is empty
+    list_set fresh_;          // whose last slots may be unstarted
     time_point earliest_ = time_point::max();
+    duration last_timeout_{-1}; // most timeouts are like the one before
+    u32 last_list_ = 0;
 };
 
 } // namespace comad::mad

@@ -62,16 +62,23 @@ public:
     void on_time() noexcept;
     /// Offers blocked sends again: after a receive, and when the transport became writable.
     void resume_sends() noexcept;
+    /// From here to release_sends(), what is to be sent queues up as if the transport blocked. For a driver that handles
+    /// several messages in a row: reading, handling and writing take less time in blocks than in turn.
+    void hold_sends() noexcept { holding_ = true; }
+    void release_sends() noexcept {
+        holding_ = false;
+        resume_sends();
+    }
     /// Completes operations that ended outside a receive (refused sends, cancellations), those pending at the call.
     void run_ready() noexcept;
     bool has_ready() const noexcept { return !ready_.empty(); }
 
     /// True if one more operation could start now: a slot is free, none waits for one, and not too many wait for a
     /// busy destination.
-    bool has_room() const noexcept { return !free_.empty() && waiting_.empty() && parked_ < max_parked_; }
+    bool has_room() const noexcept { return free_slot_ != none && waiting_.empty() && parked_ < max_parked_; }
     /// Nothing pending at all.
     bool idle() const noexcept { return in_flight() == 0 && waiting_.empty() && ready_.empty(); }
-    unsigned in_flight() const noexcept { return window_ - static_cast<unsigned>(free_.size()); }
+    unsigned in_flight() const noexcept { return in_flight_; }
     unsigned window() const noexcept { return window_; }
     /// No attempt expires before; time_point::max() if none is in flight. Precondition: set_now() since the last send.
     time_point next_deadline() const noexcept { return deadlines_.earliest(); }
@@ -84,8 +91,10 @@ private:
         u32 first_generation = 0; // of the operation in the slot
         u32 generation = 0;       // of its latest attempt
         u32 destination = none;   // index into destinations_
+        u32 next_free = none;     // the free ones are a stack, so that the cache stays warm
         u32 previous_blocked = none, next_blocked = none;
         bool blocked = false; // its latest attempt still has to be written
+        bool refused = false; // the transport did not take it when it was offered
         u16 sent = 0;         // how many attempts were written
         alignas(8) u8 packet[headroom + mad_size];
         u8* mad() noexcept { return packet + headroom; }
@@ -93,7 +102,7 @@ private:
     struct destination { // exists while something is in flight to it; found by key through chained buckets
         u64 key = 0;
         unsigned in_flight = 0;
-        u32 next_in_bucket = none;
+        u32 next = none; // in its bucket, or of the free ones
         op_queue parked;
     };
 
@@ -107,7 +116,7 @@ private:
     void refill() noexcept;
     op& vacate(u32 slot) noexcept;
     void make_ready(op&, op::place, verdict, int error = 0) noexcept;
-    void finish(u32 slot, completion) noexcept;
+    void finish(u32 slot, completion&&) noexcept;
     void on_report(const received&) noexcept;
     void on_transport_failed(int error) noexcept;
     struct attempt {
@@ -125,10 +134,11 @@ private:
     unsigned per_destination_;
     unsigned slot_bits_; // low bits of a transaction ID: the slot; the rest: the generation
     std::vector<slot> slots_;
-    std::vector<u32> free_; // a stack, so that the cache stays warm
+    u32 free_slot_ = none;
+    unsigned in_flight_ = 0;
     deadlines deadlines_;
     std::vector<destination> destinations_;
-    std::vector<u32> free_destinations_;
+    u32 free_destination_ = none;
     std::vector<u32> buckets_;
     op_queue waiting_; // for a slot, oldest first
     op_queue ready_;
@@ -136,6 +146,7 @@ private:
     std::size_t parked_ = 0;
     std::size_t max_parked_;
     u32 blocked_head_ = none, blocked_tail_ = none;
+    bool holding_ = false;
     time_point now_{};
     engine_counters counters_;
 };

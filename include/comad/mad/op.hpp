@@ -71,12 +71,13 @@ struct op {
         ready_in_slot, // the same, but its slot is not free yet
     };
     place where = place::nowhere;
-    verdict ready_as = verdict::cancelled;
-    u16 attempts = 0; // begun; without its slot: sent
-    int error = 0;
-    u32 index = 0;
-    op* previous = nullptr;
-    op* next = nullptr;
+    // What follows has a meaning, and a value, only while it is pending.
+    verdict ready_as;
+    u16 attempts; // begun; without its slot: sent
+    int error;
+    u32 index;
+    op* previous;
+    op* next;
 
     op() = default;
     op(const op&) = delete;
@@ -92,7 +93,6 @@ inline void op_queue::push_back(op& o) noexcept {
 inline void op_queue::remove(op& o) noexcept {
     (o.previous ? o.previous->next : head_) = o.next;
     (o.next ? o.next->previous : tail_) = o.previous;
-    o.previous = o.next = nullptr;
 }
 
 } // namespace comad::mad

@@ -5,7 +5,9 @@
 #include <comad/iba/types.hpp>
 
 #include <array>
+#include <bit>
 #include <cstddef>
+#include <cstring>
 #include <span>
 #include <string>
 #include <variant>
@@ -61,6 +63,16 @@ inline const IBPath& headers_of(const any_path& p) noexcept {
     return *std::get_if<IBPath>(&p);
 }
 inline const IBDRPath* directed(const any_path& p) noexcept { return std::get_if<IBDRPath>(&p); }
+
+/// Eight bytes of a route as they lie in memory, from drPath[at], with zeros behind its last hop. `at`: a multiple of 8,
+/// at most hopCount. Whole words, because GCC makes a slow string instruction of a copy whose length it does not know.
+inline u64 route_word(const IBDRPath& route, unsigned at) noexcept {
+    static_assert(std::endian::native == std::endian::little, "the mask keeps the bytes that are first in memory");
+    u64 word;
+    std::memcpy(&word, route.drPath.data() + at, sizeof word);
+    const unsigned used = route.hopCount + 1u - at;
+    return used < 8 ? word & ~(~u64{0} << used * 8) : word;
+}
 
 /// Identifies the destination as it is addressed: the same route or the same LID gives the same key, and two
 /// routes to one node give two keys. Never 0. A collision (64-bit hash) only makes two destinations share a bound.
