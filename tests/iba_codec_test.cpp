@@ -19,6 +19,8 @@ using namespace comad::iba;
 
 namespace {
 
+struct nothing_at_all {};
+
 struct pair_of_numbers {
     u8 small;
     u16 large;
@@ -28,22 +30,33 @@ struct header {
     u8 kind;
     u16 number;
     bool flag;
+    u8 reserved_14;
+    u16 reserved_16;
 };
 
 /// Every kind of row: a header, fields inside a byte and across bytes, an array of three-bit elements beginning inside
 /// a byte, 56 bits, bytes, structures at odd addresses, and a size that is no multiple of four.
 struct everything {
     header head;
+    u8 reserved_32;
     std::array<u8, 9> triples;
     guid id;
+    u8 reserved_128;
     u64 wide;
     std::array<u8, 3> block;
     std::array<pair_of_numbers, 2> pairs;
     NodeType type;
+    u64 reserved_256;
     u32 tail;
+    gid place;
+    std::array<u8, 9> reserved_472;
 };
 
 } // namespace
+
+template <> struct comad::iba::described<nothing_at_all> : std::true_type {
+    static constexpr auto layout = describe<0>("NothingAtAll", "0");
+};
 
 template <> struct comad::iba::described<pair_of_numbers> : std::true_type {
     using T = pair_of_numbers;
@@ -58,29 +71,31 @@ template <> struct comad::iba::described<header> : std::true_type {
     using T = header;
     // clang-format off
     static constexpr auto layout = describe<4>("Header", "0",
-        field<&T::kind,   at{0},     3>{"kind"},
-        field<&T::number, at{0, 3}, 10>{"number"},
-        field<&T::flag,   at{1, 5},  1>{"flag"},
-        reserved<         at{1, 6},  2>{},
-        reserved<         at{2},    16>{});
+        field<&T::kind,           at{0},     3>{"kind"},
+        field<&T::number,         at{0, 3}, 10>{"number"},
+        field<&T::flag,           at{1, 5},  1>{"flag"},
+        reserved<&T::reserved_14, at{1, 6},  2>{},
+        reserved<&T::reserved_16, at{2},    16>{});
     // clang-format on
 };
 
 template <> struct comad::iba::described<everything> : std::true_type {
     using T = everything;
     // clang-format off
-    static constexpr auto layout = describe<43>("Everything", "0",
-        inlined<&T::head,  at{0}>{},
-        reserved<          at{4},     5>{},
-        field<&T::triples, at{4, 5}, 27>{"triples"},
-        field<&T::id,      at{8},    64>{"id"},
-        reserved<          at{16},    8>{},
-        field<&T::wide,    at{17},   56>{"wide"},
-        field<&T::block,   at{24},   24>{"block"},
-        field<&T::pairs,   at{27},   32>{"pairs"},
-        field<&T::type,    at{31},    8>{"type", show::name},
-        reserved<          at{32},   64>{},
-        field<&T::tail,    at{40},   24>{"tail"});
+    static constexpr auto layout = describe<68>("Everything", "0",
+        inlined<&T::head,          at{0}>{},
+        reserved<&T::reserved_32,  at{4},      5>{},
+        field<&T::triples,         at{4, 5},  27>{"triples"},
+        field<&T::id,              at{8},     64>{"id"},
+        reserved<&T::reserved_128, at{16},     8>{},
+        field<&T::wide,            at{17},    56>{"wide"},
+        field<&T::block,           at{24},    24>{"block"},
+        field<&T::pairs,           at{27},    32>{"pairs"},
+        field<&T::type,            at{31},     8>{"type", show::name},
+        reserved<&T::reserved_256, at{32},    64>{},
+        field<&T::tail,            at{40},    24>{"tail"},
+        field<&T::place,           at{43},   128>{"place"},
+        reserved<&T::reserved_472, at{59},    72>{});
     // clang-format on
 };
 
@@ -104,8 +119,12 @@ bytes expected_bytes(const everything& v) {
     write_bits(out.data(), 0, 3, v.head.kind);
     write_bits(out.data(), 3, 10, v.head.number);
     write_bits(out.data(), 13, 1, v.head.flag);
+    write_bits(out.data(), 14, 2, v.head.reserved_14);
+    write_bits(out.data(), 16, 16, v.head.reserved_16);
+    write_bits(out.data(), 32, 5, v.reserved_32);
     for (unsigned i = 0; i < 9; ++i) write_bits(out.data(), 37 + 3 * i, 3, v.triples[i]);
     write_bits(out.data(), 64, 64, value(v.id));
+    write_bits(out.data(), 128, 8, v.reserved_128);
     write_bits(out.data(), 136, 56, v.wide);
     for (unsigned i = 0; i < 3; ++i) out[24 + i] = v.block[i];
     for (unsigned i = 0; i < 2; ++i) {
@@ -113,14 +132,23 @@ bytes expected_bytes(const everything& v) {
         write_bits(out.data(), 220 + 16 * i, 12, v.pairs[i].large);
     }
     write_bits(out.data(), 248, 8, static_cast<u64>(v.type));
+    write_bits(out.data(), 256, 64, v.reserved_256);
     write_bits(out.data(), 320, 24, v.tail);
+    for (unsigned i = 0; i < 16; ++i) out[43 + i] = v.place.bytes[i];
+    for (unsigned i = 0; i < 9; ++i) out[59 + i] = v.reserved_472[i];
     return out;
 }
 
 /// Random values in all the bits that the members have, more than fit into their fields.
 everything random_value(std::mt19937_64& random) {
     everything v{};
-    v.head = {static_cast<u8>(random()), static_cast<u16>(random()), random() % 2 == 1};
+    v.head = {static_cast<u8>(random()), static_cast<u16>(random()), random() % 2 == 1, static_cast<u8>(random()),
+              static_cast<u16>(random())};
+    v.reserved_32 = static_cast<u8>(random());
+    v.reserved_128 = static_cast<u8>(random());
+    v.reserved_256 = random();
+    v.place = gid(random(), guid{random()});
+    for (u8& b : v.reserved_472) b = static_cast<u8>(random());
     for (u8& t : v.triples) t = static_cast<u8>(random());
     v.id = guid{random()};
     v.wide = random();
@@ -139,7 +167,7 @@ bytes random_bytes(std::mt19937_64& random) {
 
 } // namespace
 
-TEST_CASE("encode writes the low bits of each value to its field and zero to reserved bits, and nothing else") {
+TEST_CASE("encode writes the low bits of each value to its field, and nothing else") {
     std::mt19937_64 random(1);
     for (int round = 0; round < 500; ++round) {
         const everything v = random_value(random);
@@ -162,10 +190,25 @@ TEST_CASE("decode gives the values that encode to the same bytes") {
     }
 }
 
-TEST_CASE("decode ignores reserved bits") {
-    bytes encoded{};
-    for (unsigned off : {14u, 15u, 16u, 31u, 32u, 36u, 128u, 135u, 256u, 319u}) write_bits(encoded.data(), off, 1, 1);
-    CHECK(expected_bytes(decode<everything>(encoded)) == bytes{});
+TEST_CASE("decoding and encoding again keep every bit, reserved ones too") {
+    std::mt19937_64 random(8);
+    for (int round = 0; round < 500; ++round) {
+        const bytes raw = random_bytes(random);
+        REQUIRE(encode(decode<everything>(raw)) == raw);
+    }
+}
+
+TEST_CASE("a reserved row is named by its place, and what it holds is no difference") {
+    CHECK(info_of<header>.rows[3].name == "reserved_14");
+    CHECK(info_of<everything>.rows[5].name == "reserved_32");
+    CHECK(info_of<everything>.rows[5].is_reserved);
+    CHECK_FALSE(info_of<everything>.rows[6].is_reserved);
+}
+
+TEST_CASE("a structure may be empty") {
+    CHECK(wire_size<nothing_at_all> == 0);
+    CHECK(info_of<nothing_at_all>.rows.empty());
+    CHECK(encode(nothing_at_all{}).empty());
 }
 
 TEST_CASE("any address will do, and no byte outside the structure is touched") {
@@ -202,6 +245,7 @@ TEST_CASE("get reads one member as decode does") {
         CHECK(get<&everything::pairs>(raw.data())[1].large == v.pairs[1].large);
         CHECK(get<&everything::type>(raw.data()) == v.type);
         CHECK(get<&everything::tail>(raw.data()) == v.tail);
+        CHECK(get<&everything::place>(raw.data()) == v.place);
     }
 }
 
@@ -312,12 +356,22 @@ TEST_CASE("tables work in constant expressions") {
 
 TEST_CASE("rows of an inlined header are rows of the format, without a prefix") {
     const auto rows = info_of<everything>.rows;
-    REQUIRE(rows.size() == 5 + 10);
+    REQUIRE(rows.size() == 5 + 12);
     CHECK(rows[1].name == "number");
     CHECK(rows[1].off == 3);
     CHECK(rows[6].name == "triples");
     CHECK(rows[6].count == 9);
     CHECK(rows[6].width == 3);
+}
+
+TEST_CASE("a gid is sixteen bytes, and its halves are numbers") {
+    const gid g(0xfe80000000000000, guid{0x0002c90300a0b1c2});
+    CHECK(g.bytes[0] == 0xfe);
+    CHECK(g.bytes[8] == 0x00);
+    CHECK(g.bytes[15] == 0xc2);
+    CHECK(g.prefix() == 0xfe80000000000000);
+    CHECK(g.interface_id() == guid{0x0002c90300a0b1c2});
+    CHECK(info_of<everything>.rows[15].how == show::gid);
 }
 
 TEST_CASE("a guid is shown as one and a lid as a number, unless the row says otherwise") {

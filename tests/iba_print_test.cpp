@@ -29,10 +29,12 @@ struct half_bytes {
 };
 struct block {
     u16 port;
+    u16 reserved_16;
     u8 LMC;
 };
 struct mixture {
     u16 QOSClass;
+    u32 reserved_12;
     std::array<u32, 2> counter;
     std::array<block, 2> blocks;
     smp::NodeInfo nodeInfo;
@@ -45,29 +47,29 @@ struct mixture {
 template <> struct comad::iba::described<quarter_bytes> : std::true_type {
     using T = quarter_bytes;
     static constexpr auto layout = describe<4>("QuarterBytes", "0",
-        field<&T::value,    at{0},     32>{"value"});
+        field<&T::value, at{0}, 32>{"value"});
 };
 template <> struct comad::iba::described<half_bytes> : std::true_type {
     using T = half_bytes;
     static constexpr auto layout = describe<8>("HalfBytes", "0",
-        field<&T::SLtoVL,   at{0},     64>{"SLtoVL"});
+        field<&T::SLtoVL, at{0}, 64>{"SLtoVL"});
 };
 template <> struct comad::iba::described<block> : std::true_type {
     using T = block;
     static constexpr auto layout = describe<4>("Block", "0",
-        field<&T::port,     at{0},     16>{"port"},
-        reserved<           at{2},     13>{},
-        field<&T::LMC,      at{3, 5},   3>{"LMC"});
+        field<&T::port,           at{0},    16>{"port"},
+        reserved<&T::reserved_16, at{2},    13>{},
+        field<&T::LMC,            at{3, 5},  3>{"LMC"});
 };
 template <> struct comad::iba::described<mixture> : std::true_type {
     using T = mixture;
     static constexpr auto layout = describe<61>("Mixture", "0",
-        field<&T::QOSClass, at{0},     12>{"QOSClass", show::hex},
-        reserved<           at{1, 4},  20>{},
-        field<&T::counter,  at{4},     64>{"counter"},
-        field<&T::blocks,   at{12},    64>{"blocks"},
-        field<&T::nodeInfo, at{20},   320>{"nodeInfo"},
-        field<&T::last,     at{60},     8>{"last"});
+        field<&T::QOSClass,       at{0},     12>{"QOSClass", show::hex},
+        reserved<&T::reserved_12, at{1, 4},  20>{},
+        field<&T::counter,        at{4},     64>{"counter"},
+        field<&T::blocks,         at{12},    64>{"blocks"},
+        field<&T::nodeInfo,       at{20},   320>{"nodeInfo"},
+        field<&T::last,           at{60},     8>{"last"});
 };
 // clang-format on
 
@@ -152,7 +154,7 @@ TEST_CASE("a dump puts each element of an array beside the word where it begins"
 TEST_CASE("a dump gives nested structures their absolute offsets, and the last bytes their own width") {
     mixture m{};
     m.QOSClass = 0xabc;
-    m.blocks[1] = {9, 3};
+    m.blocks[1] = {9, 0, 3};
     m.nodeInfo = node_info();
     m.last = 0x5a;
     const std::string text = dump(m);
@@ -276,7 +278,7 @@ TEST_CASE("JSON nests structures and lists arrays") {
     mixture m{};
     m.QOSClass = 0xabc;
     m.counter = {1, 0xffffffff};
-    m.blocks[1] = {9, 3};
+    m.blocks[1] = {9, 0, 3};
     m.nodeInfo = node_info();
     const json_value parsed = json_value::parse(json(m));
     CHECK(parsed["QOSClass"] == 0xabc);

@@ -26,6 +26,7 @@ struct example {
     std::array<u8, 4> list;
     inner nested;
     int with_sign;
+    u64 rest;
 };
 
 enum class unnamed : u8 {};
@@ -48,66 +49,66 @@ template <> struct comad::iba::described<example> : std::true_type {
 #if COMAD_WRONG == 0
         field<&T::byte,   at{0},    8>{"byte"},
         field<&T::flag,   at{1, 0}, 1>{"flag"},
-        reserved<         at{1, 1}, 7>{},
+        reserved<&T::rest, at{1, 1}, 7>{},
         field<&T::nested, at{2},   16>{"nested"},
         field<&T::list,   at{4},   32>{"list"}
 #elif COMAD_WRONG == 1 // rows overlap
         field<&T::byte,   at{0},    8>{"byte"},
         field<&T::number, at{0, 4}, 12>{"number"},
-        reserved<         at{2},   48>{}
+        reserved<&T::rest, at{2},   48>{}
 #elif COMAD_WRONG == 2 // rows leave a hole: inside
         field<&T::byte,   at{0},    8>{"byte"},
         field<&T::number, at{1, 1}, 15>{"number"},
-        reserved<         at{3},   40>{}
+        reserved<&T::rest, at{3},   40>{}
 #elif COMAD_WRONG == 3 // at the end
         field<&T::number, at{0},   16>{"number"},
-        reserved<         at{2},   40>{}
+        reserved<&T::rest, at{2},   40>{}
 #elif COMAD_WRONG == 4 // at the beginning
         field<&T::byte,   at{1},    8>{"byte"},
-        reserved<         at{2},   48>{}
+        reserved<&T::rest, at{2},   48>{}
 #elif COMAD_WRONG == 5 // row lies outside the record
-        reserved<         at{0},   64>{},
+        reserved<&T::rest, at{0},   64>{},
         field<&T::number, at{8},   16>{"number"}
 #elif COMAD_WRONG == 6 // rows are not in wire order
         field<&T::number, at{1},   16>{"number"},
         field<&T::byte,   at{0},    8>{"byte"},
-        reserved<         at{3},   40>{}
+        reserved<&T::rest, at{3},   40>{}
 #elif COMAD_WRONG == 7 // field straddles its 32-bit word
-        reserved<         at{0},   24>{},
+        reserved<&T::rest, at{0},   24>{},
         field<&T::number, at{3},   16>{"number"},
-        reserved<         at{5},   24>{}
+        reserved<&T::rest, at{5},   24>{}
 #elif COMAD_WRONG == 8 // the same for a reserved range that is not whole bytes
-        reserved<         at{0},   28>{},
-        reserved<         at{3, 4}, 8>{},
-        reserved<         at{4, 4}, 28>{}
+        reserved<&T::rest, at{0},   28>{},
+        reserved<&T::rest, at{3, 4}, 8>{},
+        reserved<&T::rest, at{4, 4}, 28>{}
 #elif COMAD_WRONG == 9 // member type is narrower than the wire field
         field<&T::byte,   at{0},   16>{"byte"},
-        reserved<         at{2},   48>{}
+        reserved<&T::rest, at{2},   48>{}
 #elif COMAD_WRONG == 10 // a bool holds one bit
         field<&T::flag,   at{0},    2>{"flag"},
-        reserved<         at{0, 2}, 6>{},
-        reserved<         at{1},   56>{}
+        reserved<&T::rest, at{0, 2}, 6>{},
+        reserved<&T::rest, at{1},   56>{}
 #elif COMAD_WRONG == 11 // the elements of an array
         field<&T::list,   at{0},   64>{"list"}
 #elif COMAD_WRONG == 12 // an enumeration
         field<&T::type,   at{0},    9>{"type"},
-        reserved<         at{1, 1}, 7>{},
-        reserved<         at{2},   48>{}
+        reserved<&T::rest, at{1, 1}, 7>{},
+        reserved<&T::rest, at{2},   48>{}
 #elif COMAD_WRONG == 13 // field does not divide into the elements of its member
         field<&T::list,   at{0},   30>{"list"},
-        reserved<         at{3, 6}, 2>{},
-        reserved<         at{4},   32>{}
+        reserved<&T::rest, at{3, 6}, 2>{},
+        reserved<&T::rest, at{4},   32>{}
 #elif COMAD_WRONG == 14 // nested structure has another size
         field<&T::nested, at{0},   32>{"nested"},
-        reserved<         at{4},   32>{}
+        reserved<&T::rest, at{4},   32>{}
 #elif COMAD_WRONG == 15 // member has no wire form
         field<&T::with_sign, at{0}, 32>{"with_sign"},
-        reserved<         at{4},   32>{}
+        reserved<&T::rest, at{4},   32>{}
 #elif COMAD_WRONG == 16 // shown as text, but no bytes
         field<&T::number, at{0},   16>{"number", show::text},
-        reserved<         at{2},   48>{}
+        reserved<&T::rest, at{2},   48>{}
 #else
-        reserved<         at{0},   64>{}
+        reserved<&T::rest, at{0},   64>{}
 #endif
     );
 };

@@ -11,7 +11,7 @@ namespace {
 void add_differences(std::vector<std::string>& out, const std::string& prefix, const record_info& info, const u8* a,
                      const u8* b) {
     for (const row_info& row : info.rows) {
-        if (row.is_reserved()) continue;
+        if (row.is_reserved) continue;
         for (unsigned i = 0; i < row.count; ++i) {
             const unsigned off = row.off + i * row.width;
             std::string name =

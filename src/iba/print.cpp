@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <cctype>
 #include <iterator>
 #include <string_view>
@@ -44,12 +43,12 @@ std::string hex_bytes(byte_span bytes) {
 
 std::string hex_number(const row_info& row, u64 n) { return fmt::format("{:#0{}x}", n, (row.width + 3) / 4 + 2); }
 
-std::string gid_prefix(u64 n) {
-    u8 gid[16] = {};
-    store_be<u64>(gid, n);
-    char text[INET6_ADDRSTRLEN] = {};
-    inet_ntop(AF_INET6, gid, text, sizeof text);
-    return fmt::format("{}/64", text);
+std::string gid_prefix(u64 n) { return fmt::format("{}/64", gid(n, guid{0})); }
+
+std::string gid_text(const row_info& row, byte_span bytes, unsigned element) {
+    gid g;
+    std::copy_n(bytes.data() + row.off / 8 + element * 16, 16, g.bytes.data());
+    return fmt::format("{}", g);
 }
 
 /// A structure inside a record: of a nested row, of each element of an array of them, or the attribute in a data area.
@@ -83,14 +82,19 @@ std::string dotted_number(const row_info& row, u64 n) {
     }
 }
 
+std::string dotted_element(const row_info& row, byte_span bytes, unsigned element) {
+    if (row.how == show::gid) return gid_text(row, bytes, element);
+    return dotted_number(row, number(row, bytes, element));
+}
+
 std::string dotted_value(const row_info& row, byte_span bytes) {
     if (row.how == show::text) return "'" + escaped(text_in(row, bytes)) + "'";
     if (row.is_blob()) return hex_bytes(blob(row, bytes));
-    if (row.count == 1) return dotted_number(row, number(row, bytes));
+    if (row.count == 1) return dotted_element(row, bytes, 0);
 
     std::string list;
     for (unsigned i = 0; i < row.count; ++i)
-        list += fmt::format("{}{}:{}", i == 0 ? "[" : ", ", i, dotted_number(row, number(row, bytes, i)));
+        list += fmt::format("{}{}:{}", i == 0 ? "[" : ", ", i, dotted_element(row, bytes, i));
     return list + ']';
 }
 
@@ -102,7 +106,7 @@ void add_dotted_line(std::string& out, const std::string& path, std::string name
 void add_dotted(std::string& out, const std::string& path, const record_info& info, byte_span bytes,
                 const record_info* data) {
     for (const row_info& row : info.rows) {
-        if (row.is_reserved() || !is_within(row, bytes)) continue;
+        if (row.is_reserved || !is_within(row, bytes)) continue;
         const std::vector<part> parts = parts_of(row, data);
         const bool has_line_per_element = row.count > 1 && row.width > 16;
         for (const part& p : parts) add_dotted(out, path + p.name + '.', *p.info, bytes.subspan(p.byte), nullptr);
@@ -112,13 +116,15 @@ void add_dotted(std::string& out, const std::string& path, const record_info& in
             continue;
         }
         for (unsigned i = 0; i < row.count; ++i)
-            add_dotted_line(out, path, fmt::format("{}[{}]", row.name, i), dotted_number(row, number(row, bytes, i)));
+            add_dotted_line(out, path, fmt::format("{}[{}]", row.name, i), dotted_element(row, bytes, i));
     }
 }
 
 // ---- JSON -----------------------------------------------------------------------------------------------------------
 
-std::string json_number(const row_info& row, u64 n) {
+std::string json_element(const row_info& row, byte_span bytes, unsigned element) {
+    if (row.how == show::gid) return '"' + gid_text(row, bytes, element) + '"';
+    const u64 n = number(row, bytes, element);
     if (row.how == show::guid) return fmt::format("\"{}\"", guid{n});
     if (row.width > 32) return '"' + hex_number(row, n) + '"';
     return std::to_string(n);
@@ -140,9 +146,9 @@ void add_json_value(std::string& out, const row_info& row, byte_span bytes, cons
     } else if (row.is_blob()) {
         out += '"' + hex_bytes(blob(row, bytes)) + '"';
     } else if (row.count == 1) {
-        out += json_number(row, number(row, bytes));
+        out += json_element(row, bytes, 0);
     } else {
-        for (unsigned i = 0; i < row.count; ++i) out += (i == 0 ? '[' : ',') + json_number(row, number(row, bytes, i));
+        for (unsigned i = 0; i < row.count; ++i) out += (i == 0 ? '[' : ',') + json_element(row, bytes, i);
         out += ']';
     }
 }
@@ -150,7 +156,7 @@ void add_json_value(std::string& out, const row_info& row, byte_span bytes, cons
 void add_json(std::string& out, const record_info& info, byte_span bytes, const record_info* data) {
     char separator = '{';
     for (const row_info& row : info.rows) {
-        if (row.is_reserved() || !is_within(row, bytes)) continue;
+        if (row.is_reserved || !is_within(row, bytes)) continue;
         fmt::format_to(std::back_inserter(out), "{}\"{}\":", std::exchange(separator, ','), row.name);
         add_json_value(out, row, bytes, data);
     }
@@ -198,7 +204,7 @@ private:
     }
 
     void add_row(const row_info& row, unsigned base) {
-        const std::string name = row.is_reserved() ? fmt::format("reserved_{}", row.off) : std::string(row.name);
+        const std::string name(row.name);
         const byte_span record = bytes_.subspan(base);
         if (row.how == show::text) {
             add_item(base, row.off, ",", fmt::format("{}='{}'", name, escaped(text_in(row, record))));
@@ -217,6 +223,7 @@ private:
     }
 
     static std::string value(const row_info& row, byte_span record, unsigned element) {
+        if (row.how == show::gid) return fmt::format("GID('{}')", gid_text(row, record, element));
         const u64 n = number(row, record, element);
         return row.how == show::guid ? fmt::format("GUID('{}')", guid{n}) : std::to_string(n);
     }

@@ -19,14 +19,12 @@ constexpr format_entry formats[] = {
 };
 
 struct attribute_entry {
-    MgmtClass mgmt_class;
-    u8 class_version;
     u16 attributeID;
+    std::span<const attribute_use> uses;
     const record_info* info;
 };
 template <attribute T>
-constexpr attribute_entry entry_of{attribute_of<T>::mgmt_class, attribute_of<T>::class_version,
-                                   attribute_of<T>::attributeID, &info_of<T>};
+constexpr attribute_entry entry_of{attribute_of<T>::attributeID, attribute_of<T>::uses, &info_of<T>};
 constexpr attribute_entry attributes[] = {
     entry_of<smp::NodeDescription>, entry_of<smp::NodeInfo>,        entry_of<smp::SwitchInfo>,
     entry_of<smp::PortInfo>,        entry_of<smp::MlnxExtPortInfo>,
@@ -42,9 +40,11 @@ const record_info* find_format(MgmtClass mgmt_class, u8 class_version) noexcept 
 
 const record_info* find_attribute(MgmtClass mgmt_class, u8 class_version, u16 attributeID) noexcept {
     if (mgmt_class == MgmtClass::SubnDirected) mgmt_class = MgmtClass::SubnLID; // the same attributes
-    for (const attribute_entry& a : attributes)
-        if (a.mgmt_class == mgmt_class && a.class_version == class_version && a.attributeID == attributeID)
-            return a.info;
+    for (const attribute_entry& a : attributes) {
+        if (a.attributeID != attributeID) continue;
+        for (const attribute_use& use : a.uses)
+            if (use.mgmt_class == mgmt_class && use.class_version == class_version) return a.info;
+    }
     return nullptr;
 }
 

@@ -44,23 +44,25 @@ public:
     ///           counted as stale.
     /// Lifetime: `path` is copied; awaited once, in the expression that makes it or from a named local.
     template <iba::attribute T, bool Header = false>
-        requires(iba::attribute_of<T>::has_get)
+        requires iba::allows<T, iba::MgmtClass::SubnLID, iba::Method::Get>
     rpc<T, Header> SubnGet(const mad::any_path& path, u32 attributeModifier = 0, rpc_options options = {}) noexcept {
-        return {*this, kind_of<T, iba::Method::Get>, path, attributeModifier, options};
+        return {*this, kind_of<T, iba::MgmtClass::SubnLID, iba::Method::Get>, path, attributeModifier, options};
     }
     /// The same with a payload in the request.
     template <iba::attribute T, bool Header = false>
-        requires(iba::attribute_of<T>::has_get)
+        requires iba::allows<T, iba::MgmtClass::SubnLID, iba::Method::Get>
     rpc<T, Header> SubnGet(const T& request, const mad::any_path& path, u32 attributeModifier = 0,
                            rpc_options options = {}) noexcept {
-        return {*this, kind_of<T, iba::Method::Get>, request, path, attributeModifier, options};
+        return {*this,  kind_of<T, iba::MgmtClass::SubnLID, iba::Method::Get>, request, path, attributeModifier,
+                options};
     }
     /// SubnSet(T): writes to the fabric. Retried after a timeout like a Get; gives what the node then holds.
     template <iba::attribute T, bool Header = false>
-        requires(iba::attribute_of<T>::has_set)
+        requires iba::allows<T, iba::MgmtClass::SubnLID, iba::Method::Set>
     rpc<T, Header> SubnSet(const T& request, const mad::any_path& path, u32 attributeModifier = 0,
                            rpc_options options = {}) noexcept {
-        return {*this, kind_of<T, iba::Method::Set>, request, path, attributeModifier, options};
+        return {*this,  kind_of<T, iba::MgmtClass::SubnLID, iba::Method::Set>, request, path, attributeModifier,
+                options};
     }
 
     // ---- tasks --------------------------------------------------------------------------------------------------------
@@ -105,8 +107,8 @@ private:
     friend class detail::rpc_base;
     template <class T> friend class mqueue_awaiter;
 
-    template <class T, iba::Method M>
-    static constexpr mad::rpc_kind kind_of{iba::attribute_of<T>::mgmt_class, iba::attribute_of<T>::class_version, M,
+    template <class T, iba::MgmtClass Class, iba::Method M>
+    static constexpr mad::rpc_kind kind_of{Class, iba::use_of<T>(Class).class_version, M,
                                            iba::attribute_of<T>::attributeID, true};
 
     unsigned receive_batch(unsigned wanted) noexcept;

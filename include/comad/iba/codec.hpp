@@ -32,6 +32,7 @@ template <unsigned Off, unsigned Width, class V>
 COMAD_IBA_INLINE constexpr void read_value(V& v, const u8* p) noexcept {
     using parts = elements<V>;
     if constexpr (wire<V>) decode(v, p + Off / 8);
+    else if constexpr (is_gid<V>) copy_bytes<16>(v.bytes.data(), p + Off / 8);
     else if constexpr (is_byte_block<V, Off, Width>) copy_bytes<parts::count>(v.data(), p + Off / 8);
     else if constexpr (is_array<V>)
         read_elements<Off, Width / parts::count>(v, p, std::make_index_sequence<parts::count>{});
@@ -47,6 +48,7 @@ template <unsigned Off, unsigned Width, class V>
 COMAD_IBA_INLINE constexpr void write_value(const V& v, u8* p) noexcept {
     using parts = elements<V>;
     if constexpr (wire<V>) encode(v, p + Off / 8);
+    else if constexpr (is_gid<V>) copy_bytes<16>(p + Off / 8, v.bytes.data());
     else if constexpr (is_byte_block<V, Off, Width>) copy_bytes<parts::count>(p + Off / 8, v.data());
     else if constexpr (is_array<V>)
         write_elements<Off, Width / parts::count>(v, p, std::make_index_sequence<parts::count>{});
@@ -75,30 +77,30 @@ COMAD_IBA_INLINE constexpr void push_elements(const V& v, u8* p, u64& pending, s
 template <unsigned Off, unsigned Width, class V>
 COMAD_IBA_INLINE constexpr void push_value(const V& v, u8* p, u64& pending) noexcept {
     using parts = elements<V>;
-    if constexpr (wire<V> || is_byte_block<V, Off, Width>) write_value<Off, Width>(v, p);
+    if constexpr (wire<V> || is_gid<V> || is_byte_block<V, Off, Width>) write_value<Off, Width>(v, p);
     else if constexpr (is_array<V>)
         push_elements<Off, Width / parts::count>(v, p, pending, std::make_index_sequence<parts::count>{});
     else push_bits<Off, Width>(p, static_cast<u64>(v), pending);
 }
 
 template <class Row, class T> COMAD_IBA_INLINE constexpr void decode_row(T& out, const u8* p) noexcept {
-    if constexpr (!Row::is_reserved) read_value<Row::off, Row::width>(out.*Row::member, p);
+    read_value<Row::off, Row::width>(out.*Row::member, p);
 }
 
 template <class Row, class T> COMAD_IBA_INLINE constexpr void encode_row(const T& in, u8* p, u64& pending) noexcept {
-    if constexpr (!Row::is_reserved) push_value<Row::off, Row::width>(in.*Row::member, p, pending);
-    else if constexpr (Row::is_whole_bytes) clear_bytes<Row::width / 8>(p + Row::off / 8);
-    else push_bits<Row::off, Row::width>(p, 0, pending);
+    push_value<Row::off, Row::width>(in.*Row::member, p, pending);
 }
 
 template <class T, unsigned Bytes, class... Rows>
-COMAD_IBA_INLINE constexpr void decode_rows(const record<Bytes, Rows...>&, T& out, const u8* p) noexcept {
+COMAD_IBA_INLINE constexpr void decode_rows(const record<Bytes, Rows...>&, [[maybe_unused]] T& out,
+                                            [[maybe_unused]] const u8* p) noexcept {
     (decode_row<Rows>(out, p), ...);
 }
 
 template <class T, unsigned Bytes, class... Rows>
-COMAD_IBA_INLINE constexpr void encode_rows(const record<Bytes, Rows...>&, const T& in, u8* p) noexcept {
-    u64 pending = 0;
+COMAD_IBA_INLINE constexpr void encode_rows(const record<Bytes, Rows...>&, [[maybe_unused]] const T& in,
+                                            [[maybe_unused]] u8* p) noexcept {
+    [[maybe_unused]] u64 pending = 0;
     (encode_row<Rows>(in, p, pending), ...);
 }
 
@@ -128,7 +130,7 @@ template <auto Member> consteval extent extent_of() {
 
 } // namespace detail
 
-/// Reads a structure from the wire_size<T> bytes at `p`. Reserved bits are ignored.
+/// Reads a structure from the wire_size<T> bytes at `p`; of bytes whose number is not known, decode_checked (checked.hpp).
 template <wire T> constexpr void decode(T& out, const u8* p) noexcept {
     detail::decode_rows(described<T>::layout, out, p);
 }
@@ -140,8 +142,8 @@ template <wire T> constexpr T decode(std::span<const u8, wire_size<T>> bytes) no
     return out;
 }
 
-/// Writes a structure to the wire_size<T> bytes at `p`, reserved bits as zero. Of a value that is too large for its
-/// field the low bits are written: neighbours are never touched.
+/// Writes a structure to the wire_size<T> bytes at `p`. Of a value that is too large for its field the low bits are
+/// written, neighbours are never touched; encode_checked (checked.hpp) refuses it.
 template <wire T> constexpr void encode(const T& in, u8* p) noexcept {
     detail::encode_rows(described<T>::layout, in, p);
 }

@@ -38,7 +38,7 @@ std::string name_or_number(E e) {
     return name_or_number(names_of<E>, static_cast<u64>(e));
 }
 
-/// Management classes (IBA 13.4.4).
+/// Management classes (IBA 13.4.4). Vend and VendOUI are the first of a range each: 0x09..0x0f, 0x30..0x4f.
 enum class MgmtClass : u8 {
     SubnLID = 0x01,
     SubnAdm = 0x03,
@@ -47,7 +47,9 @@ enum class MgmtClass : u8 {
     DevMgt = 0x06,
     CommMgt = 0x07,
     SNMP = 0x08,
+    Vend = 0x09,
     CongestionControl = 0x21,
+    VendOUI = 0x30,
     SubnDirected = 0x81,
 };
 inline constexpr enum_name mgmt_class_names[] = {

@@ -16,6 +16,7 @@ struct MADHeader {
     u16 classSpecific = 0;
     u64 transactionID = 0; ///< on umad the kernel owns the upper 32 bits
     u16 attributeID = 0;
+    u16 reserved_144 = 0;
     u32 attributeModifier = 0;
 
     friend bool operator==(const MADHeader&, const MADHeader&) = default;
@@ -33,6 +34,7 @@ struct MADHeaderDirected {
     u8 hopCount = 0;   ///< hops of the route, 0..63
     u64 transactionID = 0;
     u16 attributeID = 0;
+    u16 reserved_144 = 0;
     u32 attributeModifier = 0;
 
     friend bool operator==(const MADHeaderDirected&, const MADHeaderDirected&) = default;
@@ -50,7 +52,7 @@ template <> struct described<MADHeader> : std::true_type {
         field<&T::classSpecific,     at{6},  16>{"classSpecific"},
         field<&T::transactionID,     at{8},  64>{"transactionID", show::hex},
         field<&T::attributeID,       at{16}, 16>{"attributeID"},
-        reserved<                    at{18}, 16>{},
+        reserved<&T::reserved_144,   at{18}, 16>{},
         field<&T::attributeModifier, at{20}, 32>{"attributeModifier"});
     // clang-format on
 };
@@ -69,7 +71,7 @@ template <> struct described<MADHeaderDirected> : std::true_type {
         field<&T::hopCount,          at{7},     8>{"hopCount"},
         field<&T::transactionID,     at{8},    64>{"transactionID", show::hex},
         field<&T::attributeID,       at{16},   16>{"attributeID"},
-        reserved<                    at{18},   16>{},
+        reserved<&T::reserved_144,   at{18},   16>{},
         field<&T::attributeModifier, at{20},   32>{"attributeModifier"});
     // clang-format on
 };

@@ -40,7 +40,9 @@ inline constexpr u16 MlnxExtPortInfo = 0xff90;
 struct Format {
     MADHeader header{.mgmtClass = MgmtClass::SubnLID};
     u64 MKey = 0;
+    std::array<u8, 32> reserved_256{};
     std::array<u8, 64> data{}; ///< the attribute
+    std::array<u8, 128> reserved_1024{};
 
     friend bool operator==(const Format&, const Format&) = default;
 };
@@ -49,8 +51,9 @@ struct Format {
 struct FormatDirected {
     MADHeaderDirected header;
     u64 MKey = 0;
-    lid drSLID = permissive_lid;      ///< permissive: no LID-routed part before the route
-    lid drDLID = permissive_lid;      ///< permissive: no LID-routed part after the route
+    lid drSLID = permissive_lid; ///< permissive: no LID-routed part before the route
+    lid drDLID = permissive_lid; ///< permissive: no LID-routed part after the route
+    std::array<u8, 28> reserved_288{};
     std::array<u8, 64> data{};        ///< the attribute
     std::array<u8, 64> initialPath{}; ///< [0] is unused; [i] is the egress port of hop i
     std::array<u8, 64> returnPath{};  ///< [i] is the port by which the SMP came in on hop i
@@ -64,11 +67,11 @@ template <> struct described<smp::Format> : std::true_type {
     using T = smp::Format;
     // clang-format off
     static constexpr auto layout = describe<256>("SMPFormat", "14.2.1.1",
-        inlined<&T::header, at{0}>{},
-        field<&T::MKey,     at{24},    64>{"MKey", show::hex},
-        reserved<           at{32},   256>{},
-        field<&T::data,     at{64},   512>{"data", show::data},
-        reserved<           at{128}, 1024>{});
+        inlined<&T::header,         at{0}>{},
+        field<&T::MKey,             at{24},    64>{"MKey", show::hex},
+        reserved<&T::reserved_256,  at{32},   256>{},
+        field<&T::data,             at{64},   512>{"data", show::data},
+        reserved<&T::reserved_1024, at{128}, 1024>{});
     // clang-format on
 };
 
@@ -76,14 +79,14 @@ template <> struct described<smp::FormatDirected> : std::true_type {
     using T = smp::FormatDirected;
     // clang-format off
     static constexpr auto layout = describe<256>("SMPFormatDirected", "14.2.1.2",
-        inlined<&T::header,     at{0}>{},
-        field<&T::MKey,         at{24},   64>{"MKey", show::hex},
-        field<&T::drSLID,       at{32},   16>{"drSLID"},
-        field<&T::drDLID,       at{34},   16>{"drDLID"},
-        reserved<               at{36},  224>{},
-        field<&T::data,         at{64},  512>{"data", show::data},
-        field<&T::initialPath,  at{128}, 512>{"initialPath"},
-        field<&T::returnPath,   at{192}, 512>{"returnPath"});
+        inlined<&T::header,        at{0}>{},
+        field<&T::MKey,            at{24},   64>{"MKey", show::hex},
+        field<&T::drSLID,          at{32},   16>{"drSLID"},
+        field<&T::drDLID,          at{34},   16>{"drDLID"},
+        reserved<&T::reserved_288, at{36},  224>{},
+        field<&T::data,            at{64},  512>{"data", show::data},
+        field<&T::initialPath,     at{128}, 512>{"initialPath"},
+        field<&T::returnPath,      at{192}, 512>{"returnPath"});
     // clang-format on
 };
 
@@ -116,7 +119,7 @@ template <> struct described<smp::NodeDescription> : std::true_type {
 };
 template <>
 struct attribute_of<smp::NodeDescription>
-    : attribute_traits<MgmtClass::SubnLID, 1, smp::attribute_id::NodeDescription, Method::Get> {};
+    : attribute_traits<smp::attribute_id::NodeDescription, in_class<MgmtClass::SubnLID, 1, Method::Get>> {};
 
 // ---- NodeInfo -------------------------------------------------------------------------------------------------------
 
@@ -161,8 +164,8 @@ template <> struct described<smp::NodeInfo> : std::true_type {
     // clang-format on
 };
 template <>
-struct attribute_of<smp::NodeInfo> : attribute_traits<MgmtClass::SubnLID, 1, smp::attribute_id::NodeInfo, Method::Get> {
-};
+struct attribute_of<smp::NodeInfo>
+    : attribute_traits<smp::attribute_id::NodeInfo, in_class<MgmtClass::SubnLID, 1, Method::Get>> {};
 
 // ---- SwitchInfo -----------------------------------------------------------------------------------------------------
 
@@ -187,7 +190,9 @@ struct SwitchInfo {
     bool filterRawInboundCap = false;
     bool filterRawOutboundCap = false;
     bool enhancedPort0 = false; ///< port 0 carries data and has a LID mask of its own
-    u16 multicastFDBTop = 0;    ///< highest multicast LID, if PortInfo.capabilityMask says so
+    u8 reserved_133 = 0;
+    u8 reserved_136 = 0;
+    u16 multicastFDBTop = 0; ///< highest multicast LID, if PortInfo.capabilityMask says so
 
     friend bool operator==(const SwitchInfo&, const SwitchInfo&) = default;
 };
@@ -215,14 +220,14 @@ template <> struct described<smp::SwitchInfo> : std::true_type {
         field<&T::filterRawInboundCap,               at{16, 2},  1>{"filterRawInboundCap"},
         field<&T::filterRawOutboundCap,              at{16, 3},  1>{"filterRawOutboundCap"},
         field<&T::enhancedPort0,                     at{16, 4},  1>{"enhancedPort0"},
-        reserved<                                    at{16, 5},  3>{},
-        reserved<                                    at{17},     8>{},
+        reserved<&T::reserved_133,                   at{16, 5},  3>{},
+        reserved<&T::reserved_136,                   at{17},     8>{},
         field<&T::multicastFDBTop,                   at{18},    16>{"multicastFDBTop"});
     // clang-format on
 };
 template <>
 struct attribute_of<smp::SwitchInfo>
-    : attribute_traits<MgmtClass::SubnLID, 1, smp::attribute_id::SwitchInfo, Method::Get, Method::Set> {};
+    : attribute_traits<smp::attribute_id::SwitchInfo, in_class<MgmtClass::SubnLID, 1, Method::Get, Method::Set>> {};
 
 // ---- PortInfo -------------------------------------------------------------------------------------------------------
 
@@ -247,7 +252,8 @@ struct PortInfo {
     PortPhysicalState portPhysicalState{};
     PortPhysicalState linkDownDefaultState{}; ///< Sleep or Polling
     u8 MKeyProtectBits = 0;                   ///< 2 bits
-    u8 LMC = 0;                               ///< 3 bits: the port answers to 2^LMC LIDs
+    u8 reserved_274 = 0;
+    u8 LMC = 0; ///< 3 bits: the port answers to 2^LMC LIDs
     LinkSpeed linkSpeedActive{};
     u8 linkSpeedEnabled = 0; ///< 4 bits, set of LinkSpeed
     u8 neighborMTU = 0;      ///< 4 bits: 128 * 2^n bytes
@@ -273,15 +279,18 @@ struct PortInfo {
     bool clientReregister = false;
     u8 multicastPKeyTrapSuppressionEnabled = 0; ///< 2 bits
     u8 subnetTimeOut = 0;                       ///< 5 bits: 4.096 us * 2^n
-    u8 respTimeValue = 0;                       ///< 5 bits: 4.096 us * 2^n
-    u8 localPhyErrors = 0;                      ///< 4 bits
-    u8 overrunErrors = 0;                       ///< 4 bits
+    u8 reserved_416 = 0;
+    u8 respTimeValue = 0;  ///< 5 bits: 4.096 us * 2^n
+    u8 localPhyErrors = 0; ///< 4 bits
+    u8 overrunErrors = 0;  ///< 4 bits
     u16 maxCreditHint = 0;
+    u8 reserved_448 = 0;
     u32 linkRoundTripLatency = 0; ///< 24 bits
     u16 capabilityMask2 = 0;      ///< means something only if capabilityMask has 0x8000
     LinkSpeedExt linkSpeedExtActive{};
     u8 linkSpeedExtSupported = 0; ///< 4 bits, set of LinkSpeedExt
-    u8 linkSpeedExtEnabled = 0;   ///< 5 bits, set of LinkSpeedExt
+    u8 reserved_504 = 0;
+    u8 linkSpeedExtEnabled = 0; ///< 5 bits, set of LinkSpeedExt
 
     friend bool operator==(const PortInfo&, const PortInfo&) = default;
 };
@@ -308,7 +317,7 @@ template <> struct described<smp::PortInfo> : std::true_type {
         field<&T::portPhysicalState,                   at{33, 0},  4>{"portPhysicalState", show::name},
         field<&T::linkDownDefaultState,                at{33, 4},  4>{"linkDownDefaultState", show::name},
         field<&T::MKeyProtectBits,                     at{34, 0},  2>{"MKeyProtectBits"},
-        reserved<                                      at{34, 2},  3>{},
+        reserved<&T::reserved_274,                     at{34, 2},  3>{},
         field<&T::LMC,                                 at{34, 5},  3>{"LMC"},
         field<&T::linkSpeedActive,                     at{35, 0},  4>{"linkSpeedActive", show::name},
         field<&T::linkSpeedEnabled,                    at{35, 4},  4>{"linkSpeedEnabled"},
@@ -335,23 +344,23 @@ template <> struct described<smp::PortInfo> : std::true_type {
         field<&T::clientReregister,                    at{51, 0},  1>{"clientReregister"},
         field<&T::multicastPKeyTrapSuppressionEnabled, at{51, 1},  2>{"multicastPKeyTrapSuppressionEnabled"},
         field<&T::subnetTimeOut,                       at{51, 3},  5>{"subnetTimeOut"},
-        reserved<                                      at{52, 0},  3>{},
+        reserved<&T::reserved_416,                     at{52, 0},  3>{},
         field<&T::respTimeValue,                       at{52, 3},  5>{"respTimeValue"},
         field<&T::localPhyErrors,                      at{53, 0},  4>{"localPhyErrors"},
         field<&T::overrunErrors,                       at{53, 4},  4>{"overrunErrors"},
         field<&T::maxCreditHint,                       at{54},    16>{"maxCreditHint"},
-        reserved<                                      at{56},     8>{},
+        reserved<&T::reserved_448,                     at{56},     8>{},
         field<&T::linkRoundTripLatency,                at{57},    24>{"linkRoundTripLatency"},
         field<&T::capabilityMask2,                     at{60},    16>{"capabilityMask2", show::hex},
         field<&T::linkSpeedExtActive,                  at{62, 0},  4>{"linkSpeedExtActive", show::name},
         field<&T::linkSpeedExtSupported,               at{62, 4},  4>{"linkSpeedExtSupported"},
-        reserved<                                      at{63, 0},  3>{},
+        reserved<&T::reserved_504,                     at{63, 0},  3>{},
         field<&T::linkSpeedExtEnabled,                 at{63, 3},  5>{"linkSpeedExtEnabled"});
     // clang-format on
 };
 template <>
 struct attribute_of<smp::PortInfo>
-    : attribute_traits<MgmtClass::SubnLID, 1, smp::attribute_id::PortInfo, Method::Get, Method::Set> {};
+    : attribute_traits<smp::attribute_id::PortInfo, in_class<MgmtClass::SubnLID, 1, Method::Get, Method::Set>> {};
 
 // ---- Mellanox ExtendedPortInfo --------------------------------------------------------------------------------------
 
@@ -360,10 +369,15 @@ namespace smp {
 /// Mellanox' additions to PortInfo (ib_mlnx_ext_port_info_t of OpenSM): tells FDR10, which PortInfo calls QDR.
 /// The attribute modifier is the port number. Ask only devices that know it: others do not answer.
 struct MlnxExtPortInfo {
+    u32 reserved_0 = 0;
     u8 StateChangeEnable = 0;
+    u32 reserved_32 = 0;
     u8 LinkSpeedSupported = 0; ///< 1: FDR10
-    u8 LinkSpeedEnabled = 0;   ///< 1: FDR10
-    u8 LinkSpeedActive = 0;    ///< 1: FDR10
+    u32 reserved_64 = 0;
+    u8 LinkSpeedEnabled = 0; ///< 1: FDR10
+    u32 reserved_96 = 0;
+    u8 LinkSpeedActive = 0; ///< 1: FDR10
+    std::array<u8, 48> reserved_128{};
 
     friend bool operator==(const MlnxExtPortInfo&, const MlnxExtPortInfo&) = default;
 };
@@ -374,19 +388,20 @@ template <> struct described<smp::MlnxExtPortInfo> : std::true_type {
     using T = smp::MlnxExtPortInfo;
     // clang-format off
     static constexpr auto layout = describe<64>("MlnxExtPortInfo", "vendor attribute 0xFF90",
-        reserved<                     at{0},   24>{},
+        reserved<&T::reserved_0,      at{0},   24>{},
         field<&T::StateChangeEnable,  at{3},    8>{"StateChangeEnable"},
-        reserved<                     at{4},   24>{},
+        reserved<&T::reserved_32,     at{4},   24>{},
         field<&T::LinkSpeedSupported, at{7},    8>{"LinkSpeedSupported"},
-        reserved<                     at{8},   24>{},
+        reserved<&T::reserved_64,     at{8},   24>{},
         field<&T::LinkSpeedEnabled,   at{11},   8>{"LinkSpeedEnabled"},
-        reserved<                     at{12},  24>{},
+        reserved<&T::reserved_96,     at{12},  24>{},
         field<&T::LinkSpeedActive,    at{15},   8>{"LinkSpeedActive"},
-        reserved<                     at{16}, 384>{});
+        reserved<&T::reserved_128,    at{16}, 384>{});
     // clang-format on
 };
 template <>
 struct attribute_of<smp::MlnxExtPortInfo>
-    : attribute_traits<MgmtClass::SubnLID, 1, smp::attribute_id::MlnxExtPortInfo, Method::Get, Method::Set> {};
+    : attribute_traits<smp::attribute_id::MlnxExtPortInfo, in_class<MgmtClass::SubnLID, 1, Method::Get, Method::Set>> {
+};
 
 } // namespace comad::iba

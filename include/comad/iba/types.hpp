@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // types.hpp - integers and the few strong types of the wire. Knows no structure and no table.
 #pragma once
+#include <array>
+#include <compare>
 #include <cstdint>
 
 namespace comad {
@@ -21,6 +23,33 @@ enum class lid : u16 {};
 
 /// The permissive LID: "whoever receives this", used by directed routes (IBA 4.1.3).
 inline constexpr lid permissive_lid{0xffff};
+
+/// A global identifier (IBA 4.1.1): the bytes of an IPv6 address, wire order. Printed as one: `fe80::17:77ff:feb6:2ca4`.
+struct gid {
+    std::array<u8, 16> bytes{};
+
+    constexpr gid() = default;
+    /// Subnet prefix and GUID of a port, host order.
+    constexpr gid(u64 prefix, guid port) noexcept {
+        for (unsigned i = 0; i < 8; ++i) {
+            bytes[i] = static_cast<u8>(prefix >> (56 - 8 * i));
+            bytes[8 + i] = static_cast<u8>(static_cast<u64>(port) >> (56 - 8 * i));
+        }
+    }
+    /// The upper half, host order.
+    constexpr u64 prefix() const noexcept { return half(0); }
+    /// The lower half: of a unicast GID the port's GUID.
+    constexpr guid interface_id() const noexcept { return guid{half(8)}; }
+
+    friend constexpr auto operator<=>(const gid&, const gid&) = default;
+
+private:
+    constexpr u64 half(unsigned begin) const noexcept {
+        u64 number = 0;
+        for (unsigned i = begin; i < begin + 8; ++i) number = number << 8 | bytes[i];
+        return number;
+    }
+};
 
 constexpr u64 value(guid g) noexcept { return static_cast<u64>(g); }
 constexpr u16 value(lid l) noexcept { return static_cast<u16>(l); }
