@@ -23,9 +23,8 @@ mad::errc code_of(mad::verdict v) noexcept {
 } // namespace
 
 rpc_base::rpc_base(MADSchedule& schedule, const mad::rpc_kind& kind, const mad::any_path& to, u32 modifier,
-                   rpc_options options, encode_payload payload, take_reply take) noexcept
-    : schedule_(schedule), kind_(kind), path_(to), attributeModifier_(modifier), encode_payload_(payload),
-      take_reply_(take) {
+                   rpc_options options, const request_payload* payload, take_reply take) noexcept
+    : schedule_(schedule), kind_(kind), path_(to), attributeModifier_(modifier), carried_(payload), take_reply_(take) {
     encode = &encode_request;
     done = &finished;
     path = &path_;
@@ -36,8 +35,14 @@ rpc_base::rpc_base(MADSchedule& schedule, const mad::rpc_kind& kind, const mad::
 }
 
 bool rpc_base::submit(scope_state* scope) noexcept {
+    constexpr mad::completion never_begun{mad::verdict::cancelled, 0, 0, {}, {}};
     if (scope && scope->cancelled()) {
-        fail(mad::errc::cancelled, {mad::verdict::cancelled, 0, 0, {}, {}});
+        fail(mad::errc::cancelled, never_begun);
+        return false;
+    }
+    if (carried_ && !carried_->fits(*this)) {
+        fail(mad::errc::out_of_range, never_begun);
+        error_->detail->misfit = carried_->misfit(*this);
         return false;
     }
     link(scope);
@@ -51,7 +56,7 @@ void rpc_base::withdraw() noexcept { schedule_.engine_.withdraw(*this); }
 void rpc_base::encode_request(mad::op& o, u8* mad) {
     auto& self = static_cast<rpc_base&>(o);
     u8* payload = mad::write_request(mad, self.kind_, self.path_, self.attributeModifier_);
-    if (self.encode_payload_) self.encode_payload_(self, payload);
+    if (self.carried_) self.carried_->encode(self, payload);
 }
 
 void rpc_base::finished(mad::op& o, const mad::completion& how) {

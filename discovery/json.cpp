@@ -36,8 +36,8 @@ json of_port(const subnet& s, port_ref here) {
             out["LID"] = value(p.info->LID);
             out["LMC"] = p.info->LMC;
         }
-        out["VLCap"] = p.info->VLCap;
-        out["neighborMTU"] = p.info->neighborMTU;
+        out["VLCap"] = value(p.info->VLCap);
+        out["neighborMTU"] = value(p.info->neighborMTU);
     }
     if (p.peer) {
         out["peer"] = {{"nodeGUID", text_of(s.nodes[p.peer.node].info.nodeGUID)}, {"port", p.peer.port}};

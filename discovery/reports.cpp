@@ -40,7 +40,7 @@ void print_link(std::string& out, const subnet& s, port_ref here, bool full) {
     if (full) {
         const auto& info = info_of(p);
         print(out, " s={} w={} v={}", static_cast<unsigned>(info.linkSpeedActive),
-              static_cast<unsigned>(info.linkWidthActive), info.VLCap);
+              static_cast<unsigned>(info.linkWidthActive), value(info.VLCap));
     }
     out += '\n';
 }

@@ -58,6 +58,47 @@ TEST_CASE("a request of a type is zeros, a request of a value carries it") {
     CHECK(sent[2].bytes[3] == 0x02);
 }
 
+TEST_CASE("a request with a value that has more bits than its field is not sent, and the error says which") {
+    rig r;
+    smp::PortInfo wanted;
+    wanted.LMC = 9;
+    auto set = sync_wait(r.schedule, r.schedule.SubnSet<smp::PortInfo>(wanted, route(1), 1));
+    REQUIRE(!set);
+    const mad::mad_error& e = set.error();
+    CHECK(e.code == errc::out_of_range);
+    CHECK(e.attempts == 0);
+    CHECK(to_string(e) == "RPC MAD_METHOD_SET(2) SMPFormatDirected(129.1) SMPPortInfo(21) was not sent to "
+                          "'DR Path (0, 1)': SMPPortInfo.LMC is 9, but has 3 bits");
+    auto get = sync_wait(r.schedule, r.schedule.SubnGet<smp::PortInfo>(wanted, route(1), 1));
+    REQUIRE(!get);
+    CHECK(get.error().code == errc::out_of_range);
+    CHECK(r.net.taken().empty());
+
+    wanted.LMC = 7;
+    CHECK(sync_wait(r.schedule, r.schedule.SubnSet<smp::PortInfo>(wanted, route(1), 1)));
+    CHECK(r.net.taken().size() == 1);
+}
+
+TEST_CASE("a request that is not sent holds no slot, and may be one of many") {
+    rig r({.max_outstanding = 1});
+    const auto set = [](MADSchedule& schedule, u8 LMC) -> task<bool> {
+        smp::PortInfo wanted;
+        wanted.LMC = LMC;
+        auto port = co_await schedule.SubnSet<smp::PortInfo>(wanted, route(LMC), 1);
+        co_return port.has_value();
+    };
+    std::vector<job<bool>> jobs;
+    for (u8 LMC = 5; LMC < 11; ++LMC) jobs.push_back(r.schedule.queue(set(r.schedule, LMC)));
+    const auto join = [](std::vector<job<bool>>& all) -> task<int> {
+        int answers = 0;
+        for (job<bool>& j : all) answers += co_await j;
+        co_return answers;
+    };
+    CHECK(sync_wait(r.schedule, join(jobs)) == 3);
+    CHECK(r.net.taken().size() == 3);
+    CHECK(r.schedule.in_flight() == 0);
+}
+
 TEST_CASE("a retried Set carries the request again, not what came meanwhile") {
     rig r([](const packet& p) { return p.number < 2 ? dropped() : answered(p); });
     smp::PortInfo wanted;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_data.hpp - the files in tests/data: one JSON object per line. Knows no structure.
+// iba_data.hpp - the files in tests/data. Knows no structure.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -7,20 +7,42 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-/// iba_layout.jsonl: a structure's size and the offset, width and count of each field.
-/// iba_vectors.jsonl: random bytes of a structure in hex, and each value: a number up to 32 bits, else hex.
-/// Both come from machine-readable field descriptions of the IBA and were decoded by independent programs.
-inline std::vector<nlohmann::json> load_data(const std::string& file) {
+inline std::ifstream open_data(const std::string& file) {
     const auto path = std::filesystem::path(__FILE__).parent_path() / "data" / file;
     std::ifstream in(path);
     if (!in) throw std::runtime_error("cannot read " + path.string());
+    return in;
+}
+
+/// The objects of a file that has one on each line.
+/// iba_layout.jsonl: of a structure its size, the offset, width and count of each field, and where it is an attribute.
+/// iba_vectors.jsonl: random bytes of a structure in hex, and each value: a number up to 32 bits, else hex.
+/// Both come from machine-readable field descriptions of the IBA and were decoded by independent programs.
+inline std::vector<nlohmann::json> load_data(const std::string& file) {
+    std::ifstream in = open_data(file);
     std::vector<nlohmann::json> objects;
     for (std::string line; std::getline(in, line);) objects.push_back(nlohmann::json::parse(line));
     return objects;
+}
+
+/// The columns of each line of a tab-separated file, behind its heading.
+/// iba_ibmad_map.tsv: structure, libibmad's field, its name, its first bit and width, our field, remarks.
+inline std::vector<std::vector<std::string>> load_columns(const std::string& file) {
+    std::ifstream in = open_data(file);
+    std::vector<std::vector<std::string>> lines;
+    std::string line;
+    std::getline(in, line);
+    while (std::getline(in, line)) {
+        std::istringstream columns(line);
+        std::vector<std::string>& cells = lines.emplace_back();
+        for (std::string cell; std::getline(columns, cell, '\t');) cells.push_back(cell);
+    }
+    return lines;
 }
 
 inline std::vector<comad::u8> from_hex(const std::string& hex) {

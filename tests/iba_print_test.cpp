@@ -2,8 +2,11 @@
 // iba_print_test.cpp - dotted, JSON and dump. Samples in the shape of python-rdma's printers, which these follow.
 #include "catch.hpp"
 #include "iba_data.hpp"
+#include "iba_samples.hpp"
 #include <comad/iba/mad_header.hpp>
+#include <comad/iba/pm.hpp>
 #include <comad/iba/print.hpp>
+#include <comad/iba/sa.hpp>
 #include <comad/iba/smp.hpp>
 
 #include <fmt/format.h>
@@ -17,61 +20,8 @@
 
 using namespace comad;
 using namespace comad::iba;
+using namespace comad::test;
 using json_value = nlohmann::json; // not `json`, which is also a printer
-
-namespace {
-
-struct quarter_bytes {
-    std::array<u8, 16> value;
-};
-struct half_bytes {
-    std::array<u8, 16> SLtoVL;
-};
-struct block {
-    u16 port;
-    u16 reserved_16;
-    u8 LMC;
-};
-struct mixture {
-    u16 QOSClass;
-    u32 reserved_12;
-    std::array<u32, 2> counter;
-    std::array<block, 2> blocks;
-    smp::NodeInfo nodeInfo;
-    u8 last;
-};
-
-} // namespace
-
-// clang-format off
-template <> struct comad::iba::described<quarter_bytes> : std::true_type {
-    using T = quarter_bytes;
-    static constexpr auto layout = describe<4>("QuarterBytes", "0",
-        field<&T::value, at{0}, 32>{"value"});
-};
-template <> struct comad::iba::described<half_bytes> : std::true_type {
-    using T = half_bytes;
-    static constexpr auto layout = describe<8>("HalfBytes", "0",
-        field<&T::SLtoVL, at{0}, 64>{"SLtoVL"});
-};
-template <> struct comad::iba::described<block> : std::true_type {
-    using T = block;
-    static constexpr auto layout = describe<4>("Block", "0",
-        field<&T::port,           at{0},    16>{"port"},
-        reserved<&T::reserved_16, at{2},    13>{},
-        field<&T::LMC,            at{3, 5},  3>{"LMC"});
-};
-template <> struct comad::iba::described<mixture> : std::true_type {
-    using T = mixture;
-    static constexpr auto layout = describe<61>("Mixture", "0",
-        field<&T::QOSClass,       at{0},     12>{"QOSClass", show::hex},
-        reserved<&T::reserved_12, at{1, 4},  20>{},
-        field<&T::counter,        at{4},     64>{"counter"},
-        field<&T::blocks,         at{12},    64>{"blocks"},
-        field<&T::nodeInfo,       at{20},   320>{"nodeInfo"},
-        field<&T::last,           at{60},     8>{"last"});
-};
-// clang-format on
 
 namespace {
 
@@ -165,6 +115,49 @@ TEST_CASE("a dump gives nested structures their absolute offsets, and the last b
     CHECK(contains(text, "   - nodeInfo\n 60 5A last=90\n"));
 }
 
+TEST_CASE("a dump has whole words wherever structures begin, a shared word in each of them") {
+    const table t{5, {pair{1, 2}, {3, 4}, {0, 5}}};
+    CHECK(dump(t) == "  0 00054002 limit=5\n"
+                     "   + entries[0] Pair\n"
+                     "  0 00054002 shift=1,multiplier=2\n"
+                     "   - entries[0]\n"
+                     "   + entries[1] Pair\n"
+                     "  4 C0040005 shift=3,multiplier=4\n"
+                     "   - entries[1]\n"
+                     "   + entries[2] Pair\n"
+                     "  4 C0040005 shift=0,multiplier=5\n");
+
+    wide w{};
+    w.blob = {1, 2, 3};
+    w.list = {4, 5, 6};
+    w.number = 7;
+    w.tables[1].entries[2] = {2, 1};
+    w.reserved_992[11] = 1;
+    const std::string text = dump(w);
+    CHECK(contains(text, "\n 88 00000000 kind=0,name=''\n 92 01020304 blob=<3 bytes>,list=[0:4\n"
+                         " 96 05060007 1:5, 2:6],number=7\n   + tables[0] Table\n100 00000000 limit=0\n"
+                         "   + tables[0].entries[0] Pair\n100 00000000 shift=0,multiplier=0\n"
+                         "   - tables[0].entries[0]\n"));
+    CHECK(contains(text, "\n   + tables[1].entries[2] Pair\n112 00008001 shift=2,multiplier=1\n"
+                         "   - tables[1].entries[2]\n   - tables[1]\n116 00000000 reserved_928=0\n"
+                         "120 00000000 \n124 00000000 reserved_992=<12 bytes>\n128 00000000 \n132 00000001 \n"));
+}
+
+TEST_CASE("what an attribute leaves of the data area is not dumped") {
+    smp::Format reply;
+    const record_info& few = info_of<table>; // eight of 64 bytes
+    CHECK(contains(dump(info_of<smp::Format>, encode(reply), &few),
+                   " 68 00000000 shift=0,multiplier=0\n   - data.entries[2]\n   - data\n128 00000000 reserved_1024="));
+    CHECK(contains(dump(info_of<smp::Format>, encode(reply), &info_of<nothing>),
+                   "   + data Nothing\n   - data\n128 00000000 reserved_1024="));
+}
+
+TEST_CASE("a structure of no bytes prints as nothing") {
+    CHECK(dump(nothing{}).empty());
+    CHECK(dotted(nothing{}).empty());
+    CHECK(json(nothing{}) == "{}");
+}
+
 TEST_CASE("a MAD of an unknown class is dumped as words") {
     std::array<u8, 32> mad{};
     mad[1] = 0x7f;
@@ -218,7 +211,7 @@ TEST_CASE("dotted lines show hex, prefixes, names, text and numbers in their own
     CHECK(contains(text, "\nLinkWidthActive..................?? 3\n"));
     CHECK(contains(text, "\nDiagCode.........................0x000a\n"));
     CHECK(contains(text, "\nMulticastPKeyTrapSuppressionEnabled.0\n")); // one dot at least
-    CHECK(std::count(text.begin(), text.end(), '\n') == 51);
+    CHECK(std::count(text.begin(), text.end(), '\n') == 54);
 
     CHECK(contains(dotted(node_info()), "SystemImageGUID..................0002:c903:0040:a0b3\n"));
 
@@ -244,7 +237,56 @@ TEST_CASE("dotted lines of nested structures begin with their path") {
                            "Counter[1].......................2\n"));
     CHECK(contains(nested, "\nblocks[1].Port...................9\n"));
     CHECK(contains(nested, "\nnodeInfo.NumPorts................0\n"));
+    CHECK(contains(dotted(info_of<sa::Format>, encode(sa::Format{}), &info_of<sa::PathRecord>),
+                   "\ndata.DGID........................::\n"));
     CHECK(contains(dotted(quarter_bytes{{3, 2}}), "Value............................[0:3, 1:2, 2:0,"));
+}
+
+TEST_CASE("dotted lines take a column, a colon, reserved bits, and a line for each element") {
+    mixture m{};
+    m.reserved_12 = 9;
+    m.last = 3;
+    CHECK(contains(dotted(m, {.column = 25}), "QOSClass.................0x000\nCounter[0]...............0\n"));
+    CHECK(contains(dotted(m, {.column = 25}), "\nnodeInfo.SystemImageGUID.0000:0000:0000:0000\n"));
+    CHECK(contains(dotted(m, {.column = 25, .skip_reserved = false}),
+                   "QOSClass.................0x000\nReserved_12..............9\nCounter[0]"));
+    CHECK_FALSE(contains(dotted(m), "eserved"));
+    CHECK(contains(dotted(m, {.colon = true}), "\nLast:............................3\n"));
+    CHECK(contains(dotted(m, {.column = 25, .colon = true}), "\nnodeInfo.SystemImageGUID:0000:0000:0000:0000\n"));
+
+    const std::string list = dotted(quarter_bytes{{3, 2}}, {.colon = true, .list = true});
+    CHECK(contains(list, "Value[0]:........................3\nValue[1]:........................2\n"));
+    CHECK(std::count(list.begin(), list.end(), '\n') == 16);
+    CHECK(contains(dotted(smp::NodeDescription{}, {.list = true}), "NodeString.......................''\n"));
+    CHECK(contains(dotted(smp::Format{}, {.skip_reserved = false, .list = true}),
+                   "\nReserved_256.....................0x00000000"));
+}
+
+TEST_CASE("perfquery's lines have a colon, and one for each virtual lane") {
+    pm::PortVLXmitFlowCtlUpdateErrors errors;
+    errors.portSelect = 3;
+    errors.portVLXmitFlowCtlUpdateErrors = {3, 2};
+    const std::string text = dotted(errors, {.colon = true, .list = true});
+    CHECK(contains(text, "PortSelect:......................3\n"));
+    CHECK(contains(text, "\nPortVLXmitFlowCtlUpdateErrors[0]:3\nPortVLXmitFlowCtlUpdateErrors[1]:2\n"));
+}
+
+TEST_CASE("dotted lines show a GID as an IPv6 address, each of several in its own line") {
+    wide w{};
+    w.one = gid(0xfe80000000000000, guid{1});
+    w.GIDs[1] = gid(0, guid{2});
+    w.kind = NodeType{9};
+    w.name = {'a', 'b', 'c'};
+    w.blob = {1, 2, 0xff};
+    w.list = {1, 2, 0xff};
+    const std::string text = dotted(w);
+    CHECK(contains(text,
+                   "One..............................fe80::1\nGIDs[0]..........................::\n"
+                   "GIDs[1]..........................::2\nGUIDs[0].........................0000:0000:0000:0000\n"));
+    CHECK(contains(text, "\nPrefix...........................::/64\nKind.............................?? 9\n"
+                         "Name.............................'abc'\nBlob.............................0x0102ff\n"
+                         "List.............................[0:1, 1:2, 2:255]\n"));
+    CHECK(contains(text, "\ntables[1].entries[2].Multiplier..0\n"));
 }
 
 TEST_CASE("JSON has the known values of known bytes under the names of the IBA") {
@@ -271,7 +313,6 @@ TEST_CASE("JSON has the known values of known bytes under the names of the IBA")
     check(info_of<smp::Format>);
     check(info_of<smp::NodeInfo>);
     check(info_of<smp::SwitchInfo>);
-    check(info_of<smp::PortInfo>);
 }
 
 TEST_CASE("JSON nests structures and lists arrays") {
@@ -303,4 +344,31 @@ TEST_CASE("JSON has descriptions as text, bytes that are no UTF-8 as U+00NN") {
     const std::string name = "a\"\\\xff\x1b";
     std::copy(name.begin(), name.end(), description.nodeString.begin());
     CHECK(json(description) == R"({"nodeString":"a\"\\\u00ff\u001b"})");
+}
+
+TEST_CASE("exact JSON has reserved members, and strings of bytes in wire order") {
+    wide w{};
+    w.one = gid(0xfe80000000000000, guid{1});
+    w.GIDs[1] = gid(0, guid{2});
+    w.GUIDs[0] = guid{0x001777fffeb62ca4};
+    w.longs[1] = 0xab;
+    w.prefix = 0xfe80000000000000;
+    w.kind = NodeType::Router;
+    w.name = {'a', 'b', 0};
+    w.blob = {1, 2, 0xff};
+    w.list = {1, 2, 0xfe};
+    w.number = 0x102;
+    w.tables[1] = {5, {pair{1, 2}, {3, 4}, {0, 5}}};
+    w.reserved_928 = 1;
+    w.reserved_992[11] = 0xee;
+    CHECK(
+        json(w, json_style::exact) ==
+        R"({"one":"fe80::1","GIDs":["::","::2"],"GUIDs":["0017:77ff:feb6:2ca4","0000:0000:0000:0000"],)"
+        R"("longs":["0x0000000000000000","0x00000000000000ab"],"prefix":"0xfe80000000000000","kind":3,)"
+        R"("name":"0x616200","blob":"0x0102ff","list":"0x0102fe","number":258,"tables":[{"limit":0,"entries":[)"
+        R"({"shift":0,"multiplier":0},{"shift":0,"multiplier":0},{"shift":0,"multiplier":0}]},)"
+        R"({"limit":5,"entries":[{"shift":1,"multiplier":2},{"shift":3,"multiplier":4},{"shift":0,"multiplier":5}]}],)"
+        R"("reserved_928":"0x0000000000000001","reserved_992":"0x0000000000000000000000ee"})");
+    CHECK(contains(json(w), R"("name":"ab","blob":"0x0102ff","list":[1,2,254],)"));
+    CHECK_FALSE(contains(json(w), "reserved"));
 }

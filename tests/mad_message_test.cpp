@@ -295,6 +295,10 @@ TEST_CASE("each kind of error says its reason") {
     CHECK(to_string(e) == rpc + "lost its transport (No such device)");
 
     CHECK(to_string(error_of(mad::errc::cancelled, path)) == rpc + "was cancelled");
+
+    e = error_of(mad::errc::out_of_range, path);
+    e.detail->misfit = "SMPPortInfo.LMC is 9, but has 3 bits";
+    CHECK(to_string(e) == rpc + "was not sent to 'Lid 7': SMPPortInfo.LMC is 9, but has 3 bits");
 }
 
 TEST_CASE("context that was added last stands in front") {

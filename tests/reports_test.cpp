@@ -50,7 +50,7 @@ void set(port& p, const port_facts& facts) {
     i.linkSpeedActive = iba::LinkSpeed{static_cast<u8>(facts.speed)};
     i.linkSpeedExtActive = iba::LinkSpeedExt{static_cast<u8>(facts.extended)};
     i.capabilityMask = facts.capabilities;
-    i.VLCap = 4;
+    i.VLCap = iba::VLCap::VL0_7;
 }
 
 void cable(subnet& s, u32 a, u8 port_a, u32 b, u8 port_b) {

@@ -20,7 +20,6 @@ using iba::smp::NodeDescription;
 using iba::smp::NodeInfo;
 using iba::smp::PortInfo;
 using iba::smp::SwitchInfo;
-namespace smp_id = iba::smp::attribute_id;
 using directed_header = iba::MADHeaderDirected;
 using iba::smp::FormatDirected;
 
@@ -107,7 +106,7 @@ TEST_CASE("NodeInfo says by which port the SMP came in") {
 TEST_CASE("a reply to a directed route has its return path, its D bit, hop pointer 0 and the request's own bytes") {
     const auto s = make("fattree2,radix=4");
     const auto path = route({1, 4, 3, 2});
-    smp_bytes request = get_request(smp_id::NodeInfo, path, 0x12345678);
+    smp_bytes request = get_request(iba::attribute_id<NodeInfo>, path, 0x12345678);
     iba::put<&directed_header::transactionID>(request.data(), 0x0123'4567'89ab'cdef);
     const auto reply = ask(*s.transport, path, request);
     REQUIRE(reply);
@@ -143,7 +142,7 @@ TEST_CASE("a directed route that a subnet cannot follow is dropped") {
     CHECK(s.fabric->counters().undelivered == 6);
 
     const auto path = route({1, 3});
-    smp_bytes request = get_request(smp_id::NodeInfo, path);
+    smp_bytes request = get_request(iba::attribute_id<NodeInfo>, path);
     SECTION("it must begin at its first hop") {
         iba::put<&directed_header::hopPointer>(request.data(), 1);
         CHECK_FALSE(ask(t, path, request));
@@ -170,7 +169,7 @@ TEST_CASE("a directed route has at most 63 hops") {
     REQUIRE(description);
     CHECK(text(*description) == "h-0062 HCA-1");
 
-    smp_bytes request = get_request(smp_id::NodeInfo, longest);
+    smp_bytes request = get_request(iba::attribute_id<NodeInfo>, longest);
     iba::put<&directed_header::hopCount>(request.data(), 64);
     CHECK_FALSE(ask(*s.transport, longest, request));
 }
@@ -233,16 +232,16 @@ TEST_CASE("what an SMA cannot answer gives the status that the IBA has for it") 
         change(bytes.data());
         return bytes;
     };
-    CHECK(status_of(t, leaf, get_request(smp_id::PortInfo, leaf, 4)) == 0);
-    CHECK(status_of(t, leaf, get_request(smp_id::PortInfo, leaf, 5)) == 0x1c);
-    CHECK(status_of(t, leaf, get_request(smp_id::PortInfo, leaf, 0x103)) == 0x1c);
-    CHECK(status_of(t, host, get_request(smp_id::PortInfo, host, 2)) == 0x1c);
-    CHECK(status_of(t, leaf, get_request(smp_id::SwitchInfo, leaf)) == 0);
-    CHECK(status_of(t, host, get_request(smp_id::SwitchInfo, host)) == 0x0c);
-    CHECK(status_of(t, leaf, get_request(smp_id::MlnxExtPortInfo, leaf, 1)) == 0x0c);
+    CHECK(status_of(t, leaf, get_request(iba::attribute_id<PortInfo>, leaf, 4)) == 0);
+    CHECK(status_of(t, leaf, get_request(iba::attribute_id<PortInfo>, leaf, 5)) == 0x1c);
+    CHECK(status_of(t, leaf, get_request(iba::attribute_id<PortInfo>, leaf, 0x103)) == 0x1c);
+    CHECK(status_of(t, host, get_request(iba::attribute_id<PortInfo>, host, 2)) == 0x1c);
+    CHECK(status_of(t, leaf, get_request(iba::attribute_id<SwitchInfo>, leaf)) == 0);
+    CHECK(status_of(t, host, get_request(iba::attribute_id<SwitchInfo>, host)) == 0x0c);
+    CHECK(status_of(t, leaf, get_request(iba::attribute_id<iba::smp::MlnxExtPortInfo>, leaf, 1)) == 0x0c);
     CHECK(status_of(t, leaf, get_request(0x7777, leaf)) == 0x0c);
 
-    const smp_bytes good = get_request(smp_id::NodeInfo, leaf);
+    const smp_bytes good = get_request(iba::attribute_id<NodeInfo>, leaf);
     using header = iba::MADHeader;
     CHECK(status_of(t, leaf, changed(good, [](u8* m) { iba::put<&header::method>(m, iba::Method::Set); })) == 0x0c);
     CHECK(status_of(t, leaf, changed(good, [](u8* m) { iba::put<&header::method>(m, iba::Method::GetTable); })) ==
@@ -257,7 +256,7 @@ TEST_CASE("what an SMA cannot answer gives the status that the IBA has for it") 
     CHECK_FALSE(
         ask(t, leaf, changed(good, [](u8* m) { iba::put<&header::mgmtClass>(m, iba::MgmtClass::Performance); })));
 
-    const auto error = ask(t, leaf, get_request(smp_id::PortInfo, leaf, 5));
+    const auto error = ask(t, leaf, get_request(iba::attribute_id<PortInfo>, leaf, 5));
     REQUIRE(error);
     CHECK(iba::get<&directed_header::D>(error->data()));
 }
@@ -279,7 +278,7 @@ TEST_CASE("before a subnet manager there are no LIDs and links are Initialize, a
         CHECK(info->nodeGUID == n.nodeGUID);
         // By the port of arrival the way goes back.
         if (n.is_switch()) CHECK(n.ports[info->localPortNum].linked());
-        const smp_bytes request = get_request(smp_id::PortInfo, to_lid(value(end.LID)), 0);
+        const smp_bytes request = get_request(iba::attribute_id<PortInfo>, to_lid(value(end.LID)), 0);
         const auto reply = ask(*after.transport, to_lid(value(end.LID)), request);
         CHECK(iba::get<&iba::MADHeader::status>(reply->data()) == 0); // no D bit here
         CHECK(attribute<PortInfo>(*reply).LID == end.LID);
@@ -320,7 +319,7 @@ TEST_CASE("a route may have parts by LID before and behind its ports") {
     mad::IBDRPath path = route({1, 3}); // from the third switch to the fourth, and down to its host
     path.DLID = lid_of("sw-0003");
     path.drSLID = lid_of("h-0001 HCA-1");
-    const auto there = ask(*s.transport, path, get_request(smp_id::NodeDescription, path));
+    const auto there = ask(*s.transport, path, get_request(iba::attribute_id<NodeDescription>, path));
     REQUIRE(there);
     CHECK(text(attribute<NodeDescription>(*there)) == "h-0004 HCA-1");
     CHECK(return_port(*there, 1) == 2);
@@ -329,15 +328,15 @@ TEST_CASE("a route may have parts by LID before and behind its ports") {
     // Out by one port, then by LID to the far end.
     mad::IBDRPath behind = route({1});
     behind.drDLID = lid_of("h-0005 HCA-1");
-    const auto far = ask(*s.transport, behind, get_request(smp_id::NodeDescription, behind));
+    const auto far = ask(*s.transport, behind, get_request(iba::attribute_id<NodeDescription>, behind));
     REQUIRE(far);
     CHECK(text(attribute<NodeDescription>(*far)) == "h-0005 HCA-1");
 
     // The reply must know where to go after the ports.
     path.drSLID = iba::permissive_lid;
-    CHECK_FALSE(ask(*s.transport, path, get_request(smp_id::NodeDescription, path)));
+    CHECK_FALSE(ask(*s.transport, path, get_request(iba::attribute_id<NodeDescription>, path)));
     path.drSLID = lid_of("h-0002 HCA-1");
-    CHECK_FALSE(ask(*s.transport, path, get_request(smp_id::NodeDescription, path)));
+    CHECK_FALSE(ask(*s.transport, path, get_request(iba::attribute_id<NodeDescription>, path)));
 }
 
 TEST_CASE("long descriptions are cut to what the attribute holds") {
@@ -394,21 +393,21 @@ TEST_CASE("where ibsim and the IBA agree, every answer is ibsim's") {
     REQUIRE(routes.size() == net.graph().nodes.size());
     for (const auto& path : routes) {
         INFO(mad::to_string(path));
-        const auto [description_a, description_b] = both(path, get_request(smp_id::NodeDescription, path));
+        const auto [description_a, description_b] = both(path, get_request(iba::attribute_id<NodeDescription>, path));
         CHECK(attribute<NodeDescription>(description_a) == attribute<NodeDescription>(description_b));
 
-        auto [info_a, info_b] = both(path, get_request(smp_id::NodeInfo, path));
+        auto [info_a, info_b] = both(path, get_request(iba::attribute_id<NodeInfo>, path));
         auto node_a = attribute<NodeInfo>(info_a), node_b = attribute<NodeInfo>(info_b);
         node_a.partitionCap = node_b.partitionCap = 0; // a size and a revision of ibsim's own
         node_a.revision = node_b.revision = 0;
         CHECK(node_a == node_b);
 
-        const auto [switch_a, switch_b] = both(path, get_request(smp_id::SwitchInfo, path));
+        const auto [switch_a, switch_b] = both(path, get_request(iba::attribute_id<SwitchInfo>, path));
         if (node_a.nodeType == iba::NodeType::Switch) {
             CHECK(attribute<SwitchInfo>(switch_a).enhancedPort0 == attribute<SwitchInfo>(switch_b).enhancedPort0);
         }
         for (u32 number = 0; number <= node_a.numPorts + 1u; ++number) {
-            const auto [port_a, port_b] = both(path, get_request(smp_id::PortInfo, path, number));
+            const auto [port_a, port_b] = both(path, get_request(iba::attribute_id<PortInfo>, path, number));
             if (number > node_a.numPorts) continue; // both refused it alike
             const auto a = attribute<PortInfo>(port_a), b = attribute<PortInfo>(port_b);
             INFO("port " << number);
@@ -430,10 +429,11 @@ TEST_CASE("where ibsim and the IBA agree, every answer is ibsim's") {
     }
     CHECK(compared > 3 * routes.size());
     // Neither answers where there is no way.
-    for (const auto& path : {route({1, 99}), route({1, 1, 1, 1})}) both(path, get_request(smp_id::NodeInfo, path));
+    for (const auto& path : {route({1, 99}), route({1, 1, 1, 1})})
+        both(path, get_request(iba::attribute_id<NodeInfo>, path));
     // And a Set of what cannot be set is refused by both, with statuses of their own.
     const auto path = route({1});
-    smp_bytes set = get_request(smp_id::NodeInfo, path);
+    smp_bytes set = get_request(iba::attribute_id<NodeInfo>, path);
     iba::put<&iba::MADHeader::method>(set.data(), iba::Method::Set);
     const auto a = ask(ours, path, set), b = ask_ibsim(theirs, path, set);
     REQUIRE((a && b));

@@ -21,7 +21,6 @@ using namespace comad::transports::sim;
 using namespace std::chrono_literals;
 using iba::smp::NodeInfo;
 using iba::smp::PortInfo;
-namespace smp_id = iba::smp::attribute_id;
 
 namespace {
 
@@ -33,7 +32,7 @@ u64 tid_of(const arrived& a) { return iba::get<&iba::MADHeader::transactionID>(a
 
 /// A SubnGet(NodeInfo) that can be told from others.
 void send_numbered(mad::transport& t, const mad::any_path& path, u64 tid) {
-    smp_bytes request = get_request(smp_id::NodeInfo, path);
+    smp_bytes request = get_request(iba::attribute_id<NodeInfo>, path);
     iba::put<&iba::MADHeader::transactionID>(request.data(), tid);
     REQUIRE(send_to(t, path, request).state == mad::send_state::sent);
 }
@@ -188,7 +187,7 @@ TEST_CASE("jitter and reordering change the order of replies and lose none") {
 TEST_CASE("a busy SMA says so, with D bit and return path as ever") {
     fabric net(make_topology("single"), {}, {.busy = 1});
     sim_transport transport(net, time_mode::virtual_);
-    const auto reply = ask(transport, route({1}), get_request(smp_id::NodeInfo, route({1})));
+    const auto reply = ask(transport, route({1}), get_request(iba::attribute_id<NodeInfo>, route({1})));
     REQUIRE(reply);
     CHECK(mad::status_of(reply->data()) == 0x01);
     CHECK(iba::get<&iba::MADHeaderDirected::D>(reply->data()));
@@ -264,7 +263,7 @@ TEST_CASE("nothing is allocated per MAD once the fabric has held as many") {
                {.request_loss = 0.05, .duplicate = 0.05, .busy = 0.05, .garbage = 0.05});
     sim_transport t(net, time_mode::virtual_);
     const mad::any_path path = route({1, 5, 2});
-    const smp_bytes request = get_request(smp_id::PortInfo, path, 1);
+    const smp_bytes request = get_request(iba::attribute_id<PortInfo>, path, 1);
     std::array<u8, mad::headroom + mad::mad_size> packet{}, buffer{};
     std::copy(request.begin(), request.end(), packet.begin() + mad::headroom);
     std::size_t received = 0;
@@ -306,7 +305,7 @@ TEST_CASE("a MAD of another size is refused, one of another class is dropped") {
     CHECK(result.state == mad::send_state::failed);
     CHECK(result.error == EMSGSIZE);
     mad::IBPath gmp = to_lid(1);
-    smp_bytes performance = get_request(smp_id::NodeInfo, gmp);
+    smp_bytes performance = get_request(iba::attribute_id<NodeInfo>, gmp);
     iba::put<&iba::MADHeader::mgmtClass>(performance.data(), iba::MgmtClass::Performance);
     CHECK_FALSE(ask(*s.transport, gmp, performance));
 }

@@ -36,6 +36,8 @@ std::string what_happened(const mad_error& e, const std::string& where) {
     case errc::send_failed: return fmt::format("could not be sent to {} ({})", where, std::strerror(e.sys_errno));
     case errc::transport_failed: return fmt::format("lost its transport ({})", std::strerror(e.sys_errno));
     case errc::cancelled: return "was cancelled";
+    case errc::out_of_range:
+        return fmt::format("was not sent to {}: {}", where, e.detail ? e.detail->misfit : "a value does not fit");
     }
     return "failed";
 }

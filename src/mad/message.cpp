@@ -91,17 +91,11 @@ std::optional<errc> judge(u16 status) noexcept {
 std::string status_text(u16 status) {
     std::string text;
     const auto add = [&](std::string_view part) { text.append(text.empty() ? "" : ", ").append(part); };
-    if (status & 1) add("busy");
-    if (status & 2) add("redirect");
-    switch (status >> 2 & 7) {
-    case 0: break;
-    case 1: add("bad base or class version"); break;
-    case 2: add("method not supported"); break;
-    case 3: add("method and attribute combination not supported"); break;
-    case 7: add("invalid attribute or attribute modifier"); break;
-    default: add(fmt::format("?? {}", status >> 2 & 7)); break;
-    }
-    if (status >> 8) add(fmt::format("class specific {}", status >> 8));
+    if (status & iba::status_busy) add("busy");
+    if (status & iba::status_redirect) add("redirect");
+    const iba::StatusCode code = iba::status_code(status);
+    if (code != iba::StatusCode::None) add(iba::name_or_number(code));
+    if (iba::class_status(status)) add(fmt::format("class specific {}", iba::class_status(status)));
     return text;
 }
 

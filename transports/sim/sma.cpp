@@ -10,20 +10,14 @@
 namespace comad::transports::sim {
 namespace {
 
-namespace smp_id = iba::smp::attribute_id;
 using header = iba::MADHeader;
 using iba::Method;
 
 constexpr u64 default_prefix = 0xfe80'0000'0000'0000; // of GIDs (IBA 4.1.1)
 
-// PortInfo.capabilityMask (IBA 14.2.5.6).
-constexpr u32 is_sm = 0x2;
-constexpr u32 is_trap_supported = 0x8;
-constexpr u32 is_sl_mapping_supported = 0x40;
-constexpr u32 is_system_image_guid_supported = 0x800;
-constexpr u32 is_extended_speeds_supported = 0x4000;
 constexpr u32 usual_capabilities =
-    is_trap_supported | is_sl_mapping_supported | is_system_image_guid_supported | is_extended_speeds_supported;
+    value(iba::CapabilityMask::IsTrapSupported) | value(iba::CapabilityMask::IsSLMappingSupported) |
+    value(iba::CapabilityMask::IsSystemImageGUIDSupported) | value(iba::CapabilityMask::IsExtendedSpeedsSupported);
 
 bool has_reply(Method m) noexcept {
     return !iba::is_response(m) && m != Method::Send && m != Method::Trap && m != Method::TrapRepress;
@@ -84,7 +78,7 @@ void describe_end_port(const topology& t, const node& n, const port& p, iba::smp
     i.LMC = n.is_switch() && !n.enhanced_port0 ? 0 : p.LMC;
     i.masterSMLID = value(p.LID) != 0 ? t.sm_lid : iba::lid{};
     i.capabilityMask = usual_capabilities;
-    if (value(p.LID) != 0 && p.LID == t.sm_lid) i.capabilityMask |= is_sm;
+    if (value(p.LID) != 0 && p.LID == t.sm_lid) i.capabilityMask |= value(iba::CapabilityMask::IsSM);
     i.GUIDCap = 32;
     i.subnetTimeOut = 18;
     i.respTimeValue = 16;
@@ -121,8 +115,8 @@ u16 put_port_info(const topology& t, const node& n, u8 in_port, u8* smp) noexcep
     i.localPortNum = in_port;
     describe_link(p, i);
     if (number == 0 || !n.is_switch()) describe_end_port(t, n, p, i);
-    i.neighborMTU = i.MTUCap = 5; // 4096 bytes
-    i.VLCap = i.operationalVLs = 4;
+    i.neighborMTU = i.MTUCap = iba::MTU::m4096;
+    i.VLCap = i.operationalVLs = iba::VLCap::VL0_7;
     i.VLArbitrationHighCap = i.VLArbitrationLowCap = 8;
     i.VLStallCount = 7;
     i.HOQLife = 16;
@@ -137,10 +131,10 @@ u16 put_reply(const topology& t, const node& n, u8 in_port, bool port_state_chan
     if (method != Method::Get && method != Method::Set) return mad_status::unsupported_method;
     if (method == Method::Set) return mad_status::unsupported_attribute; // no attribute here can be set yet
     switch (iba::get<&header::attributeID>(smp)) {
-    case smp_id::NodeDescription: return put_node_description(n, smp);
-    case smp_id::NodeInfo: return put_node_info(n, in_port, smp);
-    case smp_id::SwitchInfo: return put_switch_info(t, n, port_state_change, smp);
-    case smp_id::PortInfo: return put_port_info(t, n, in_port, smp);
+    case iba::attribute_id<iba::smp::NodeDescription>: return put_node_description(n, smp);
+    case iba::attribute_id<iba::smp::NodeInfo>: return put_node_info(n, in_port, smp);
+    case iba::attribute_id<iba::smp::SwitchInfo>: return put_switch_info(t, n, port_state_change, smp);
+    case iba::attribute_id<iba::smp::PortInfo>: return put_port_info(t, n, in_port, smp);
     default: return mad_status::unsupported_attribute;
     }
 }

@@ -2,6 +2,7 @@
 // rpc.hpp - the awaitable of one RPC: the engine's operation, the request and the decoded reply, in the coroutine frame.
 #pragma once
 #include <comad/coro/scope.hpp>
+#include <comad/iba/checked.hpp>
 #include <comad/iba/mad_header.hpp>
 #include <comad/iba/wire.hpp>
 #include <comad/mad/engine.hpp>
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <coroutine>
 #include <optional>
+#include <string>
 
 namespace comad::coro {
 
@@ -45,10 +47,15 @@ public:
     }
 
 protected:
-    using encode_payload = void (*)(const rpc_base&, u8* data) noexcept;
+    /// What is done with a payload of one type.
+    struct request_payload {
+        bool (*fits)(const rpc_base&) noexcept; ///< false: some value is wider than its field
+        std::string (*misfit)(const rpc_base&); ///< which, in words
+        void (*encode)(const rpc_base&, u8* data) noexcept;
+    };
     using take_reply = void (*)(rpc_base&, const u8* mad) noexcept;
     rpc_base(MADSchedule&, const mad::rpc_kind&, const mad::any_path&, u32 attributeModifier, rpc_options,
-             encode_payload, take_reply) noexcept;
+             const request_payload*, take_reply) noexcept;
     ~rpc_base() override {
         if (where != place::nowhere) withdraw();
     }
@@ -70,7 +77,7 @@ private:
     const mad::rpc_kind& kind_;
     mad::any_path path_;
     u32 attributeModifier_;
-    encode_payload encode_payload_; // null: zeros
+    const request_payload* carried_; // null: zeros
     take_reply take_reply_;
     std::coroutine_handle<> awaiting_;
     mad::source_address source_;
@@ -90,7 +97,7 @@ public:
     /// A request that carries `request`.
     rpc(MADSchedule& s, const mad::rpc_kind& kind, const T& request, const mad::any_path& to, u32 modifier,
         rpc_options options) noexcept
-        : rpc_base(s, kind, to, modifier, options, &encode, &take), payload_(request) {}
+        : rpc_base(s, kind, to, modifier, options, &carried, &take), payload_(request) {}
 
     mad::result<value_type> await_resume() noexcept {
         if (failed()) return take_error();
@@ -99,9 +106,11 @@ public:
     }
 
 private:
-    static void encode(const rpc_base& self, u8* data) noexcept {
-        iba::encode(static_cast<const rpc&>(self).payload_, data);
-    }
+    static const T& request(const rpc_base& self) noexcept { return static_cast<const rpc&>(self).payload_; }
+    static bool fits(const rpc_base& self) noexcept { return iba::fits(request(self)); }
+    static std::string misfit(const rpc_base& self) { return iba::range_error(request(self)).text; }
+    static void encode(const rpc_base& self, u8* data) noexcept { iba::encode(request(self), data); }
+    static constexpr detail::rpc_base::request_payload carried{&fits, &misfit, &encode};
     static void take(rpc_base& self, const u8* mad) noexcept {
         auto& me = static_cast<rpc&>(self);
         iba::decode(me.payload_, mad + mad::payload_offset(iba::MgmtClass{mad[1]}));

@@ -48,7 +48,8 @@ public:
     rpc<T, Header> SubnGet(const mad::any_path& path, u32 attributeModifier = 0, rpc_options options = {}) noexcept {
         return {*this, kind_of<T, iba::MgmtClass::SubnLID, iba::Method::Get>, path, attributeModifier, options};
     }
-    /// The same with a payload in the request.
+    /// The same with a payload in the request. Errors: also out_of_range if a value does not fit its field; then nothing
+    /// is sent.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, iba::MgmtClass::SubnLID, iba::Method::Get>
     rpc<T, Header> SubnGet(const T& request, const mad::any_path& path, u32 attributeModifier = 0,
@@ -57,6 +58,7 @@ public:
                 options};
     }
     /// SubnSet(T): writes to the fabric. Retried after a timeout like a Get; gives what the node then holds.
+    /// Errors: also out_of_range, as above.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, iba::MgmtClass::SubnLID, iba::Method::Set>
     rpc<T, Header> SubnSet(const T& request, const mad::any_path& path, u32 attributeModifier = 0,

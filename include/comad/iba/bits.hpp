@@ -112,4 +112,12 @@ constexpr u64 bits_at(const u8* p, unsigned off, unsigned width) noexcept {
     return value;
 }
 
+/// put_bits() for positions known at run time only: `width` 1 to 64 bits.
+constexpr void put_bits_at(u8* p, unsigned off, unsigned width, u64 value) noexcept {
+    for (unsigned bit = off + width; bit-- > off; value >>= 1) {
+        const unsigned here = 0x80u >> bit % 8;
+        p[bit / 8] = static_cast<u8>((value & 1) != 0 ? p[bit / 8] | here : p[bit / 8] & ~here);
+    }
+}
+
 } // namespace comad::iba

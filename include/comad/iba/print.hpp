@@ -13,27 +13,48 @@
 
 namespace comad::iba {
 
+/// How dotted() looks.
+struct dotted_options {
+    unsigned column = 33;      ///< where values begin; a longer name moves its own
+    bool colon = false;        ///< `LID:.....7` instead of `LID......7`
+    bool skip_reserved = true; ///< reserved bits are not shown
+    bool list = false;         ///< every element of an array in a line of its own; else only those above 16 bits
+};
+
 /// One field per line, much as libibmad's printers look: `LID..............................7`. The first letter is a
 /// capital; fields of nested structures have the path in front (`data.NodeType`). Numbers are decimal or, where the
-/// table says so, 0x with all digits; enumerations by name; text quoted and escaped() for terminals. Reserved bits are
-/// not shown.
-std::string dotted(const record_info& info, std::span<const u8> bytes, const record_info* data = nullptr);
+/// table says so, 0x with all digits; enumerations by name; text quoted and escaped() for terminals.
+std::string dotted(const record_info& info, std::span<const u8> bytes, const record_info* data = nullptr,
+                   const dotted_options& = {});
 
-/// One JSON object in one line; keys are the names of the table, nested structures nest, arrays are arrays. Up to 32
-/// bits are numbers, enumerations too; wider fields are strings, `0x` with all digits; a GUID is
-/// `"0017:77ff:feb6:2ca4"`, text as json_quoted(), opaque bytes `0x` in wire order. Reserved bits are not shown.
-std::string json(const record_info& info, std::span<const u8> bytes, const record_info* data = nullptr);
+/// What json() writes.
+enum class json_style : u8 {
+    readable, ///< text as json_quoted(), an array as a list whatever its elements; reserved bits are not shown
+    exact,    ///< nothing is lost: text and arrays of bytes are `0x` in wire order, reserved members are shown
+};
+
+/// One JSON object in one line; keys are the names of the table, in wire order, nested structures nest, arrays are
+/// lists. Up to 32 bits are numbers, enumerations too; wider fields are strings, `0x` with all digits; a GUID is
+/// `"0017:77ff:feb6:2ca4"`, a GID `"fe80::17:77ff:feb6:2ca4"`, opaque bytes are `0x` in wire order.
+/// from_json() (from_json.hpp) is the way back; of json_style::exact to the same bytes.
+std::string json(const record_info& info, std::span<const u8> bytes, const record_info* data = nullptr,
+                 json_style = json_style::readable);
 
 /// Every 32-bit word in a line: offset, eight hex digits, and the fields that begin in it with their decimal values.
-/// Reserved bits are shown; zero words at the end in which nothing begins are not.
+/// Reserved bits are shown; zero words at the end in which nothing begins are not. Structures inside are fenced by lines
+/// with their name; a word that two of them share stands in both.
 std::string dump(const record_info& info, std::span<const u8> bytes, const record_info* data = nullptr);
 
 /// dump() of a MAD by its header, attribute included; if its class is unknown or it is too short for a header, only
 /// words.
 std::string dump_mad(std::span<const u8> mad);
 
-template <wire T> std::string dotted(const T& value) { return dotted(info_of<T>, encode(value)); }
-template <wire T> std::string json(const T& value) { return json(info_of<T>, encode(value)); }
+template <wire T> std::string dotted(const T& value, const dotted_options& options = {}) {
+    return dotted(info_of<T>, encode(value), nullptr, options);
+}
+template <wire T> std::string json(const T& value, json_style style = json_style::readable) {
+    return json(info_of<T>, encode(value), nullptr, style);
+}
 template <wire T> std::string dump(const T& value) { return dump(info_of<T>, encode(value)); }
 
 } // namespace comad::iba

@@ -47,7 +47,8 @@ enum class show : u8 {
     data,   ///< opaque bytes that hold the attribute of a MAD
 };
 
-/// How many bits of an SA query's component mask a row has (IBA 15.2.5: from bit 0 on, in wire order, reserved rows too).
+/// How many bits of an SA query's component mask a row has (IBA 15.2.5: from bit 0 on, in wire order, reserved rows
+/// too).
 enum class mask : u8 {
     one,           ///< as nearly all; a nested structure has those of its rows instead
     two,           ///< PathRecord.serviceID: the field was once two
@@ -55,6 +56,10 @@ enum class mask : u8 {
     with_previous, ///< the bit of the row before: one component that is described in two pieces
     none,          ///< a range that was added without a bit
 };
+
+/// Whether the fields of a structure keep to 32-bit words. All of the IBA do, except details of notices, which begin in
+/// the middle of a word.
+enum class words : u8 { kept, crossed };
 
 /// One enumerator and its name, for printing.
 struct enum_name {
@@ -135,46 +140,80 @@ template <class V> using element_of = typename elements<V>::type;
 
 template <class E> inline constexpr bool is_gid = std::is_same_v<E, gid>;
 
-template <class E> consteval bool has_wire_form() {
-    return wire<E> || std::is_unsigned_v<E> || std::is_enum_v<E> || is_gid<E>;
-}
-
-template <class E> consteval bool holds(unsigned width) {
-    if constexpr (wire<E>) return true;
-    else if constexpr (is_gid<E>) return width == 128;
-    else return width <= (std::is_same_v<E, bool> ? 1 : sizeof(E) * 8);
-}
-
-template <class E> consteval bool nests(unsigned off, unsigned width) {
-    if constexpr (wire<E>) return off % 8 == 0 && width == wire_size<E> * 8;
-    else return !is_gid<E> || off % 8 == 0;
-}
-
-/// Up to 32 bits lie in one 32-bit word, more in two. The IBA keeps to it, so a row that does not is mistyped.
-consteval bool straddles(unsigned off, unsigned width) { return off % 32 + width > (width <= 32 ? 32 : 64); }
-
-template <class E> consteval bool any_straddles(unsigned off, unsigned width, unsigned count) {
-    for (unsigned i = 0; i < count && !wire<E> && !is_gid<E>; ++i)
-        if (straddles(off + i * width, width)) return true;
-    return false;
-}
-
-/// The checks of one row: a base class, so that naming the row runs them.
-template <class V, unsigned Off, unsigned Width> struct checked_member {
-    using element = element_of<V>;
-    static constexpr unsigned count = elements<V>::count;
-
-    static_assert(has_wire_form<element>(),
-                  "member is neither unsigned, bool, enumeration, gid, structure nor their array");
-    static_assert(Width > 0 && Width % count == 0, "field does not divide into the elements of its member");
-    static_assert(holds<element>(Width / count), "member type is narrower than the wire field");
-    static_assert(nests<element>(Off, Width / count), "nested structure has another size than its field");
-    static_assert(!any_straddles<element>(Off, Width / count, count), "field straddles its 32-bit word");
+/// What a row must know of its member's type. Facts are found once for a type and rows are checked and listed by
+/// ordinary functions: with templates for each row a file with all tables would compile twice as long.
+struct member_facts {
+    unsigned count;                   ///< elements
+    unsigned bits;                    ///< of an element; 0: it has no form on the wire
+    bool is_whole;                    ///< an element has all its bits on the wire, and begins on a byte
+    show how;                         ///< unless the row says otherwise
+    std::span<const enum_name> names; ///< of an enumeration
+    const record_info* nested;        ///< of a structure
 };
 
-template <class V> consteval show default_show() {
-    if (std::is_same_v<element_of<V>, guid>) return show::guid;
-    return is_gid<element_of<V>> ? show::gid : show::dec;
+template <class E> constexpr member_facts facts_of_elements(unsigned count) {
+    if constexpr (wire<E>) return {count, wire_size<E> * 8, true, show::dec, {}, &info_of<E>};
+    else if constexpr (is_gid<E>) return {count, 128, true, show::gid, {}, nullptr};
+    else if constexpr (std::is_same_v<E, bool>) return {count, 1, false, show::dec, {}, nullptr};
+    else if constexpr (std::is_same_v<E, guid>) return {count, 64, false, show::guid, {}, nullptr};
+    else if constexpr (std::is_unsigned_v<E> || std::is_enum_v<E>)
+        return {count, sizeof(E) * 8, false, show::dec, names_of<E>, nullptr};
+    else return {count, 0, false, show::dec, {}, nullptr};
+}
+template <class V>
+inline constexpr member_facts facts_of = facts_of_elements<typename elements<V>::type>(elements<V>::count);
+
+/// Where a row lies, and what in.
+struct place {
+    unsigned off;
+    unsigned width;
+    const member_facts* member;
+};
+
+/// What may be wrong with a row alone.
+enum class flaw : u8 { none, no_wire_form, uneven, narrow, other_size, straddles };
+
+/// Up to 32 bits lie in one 32-bit word, more in two. The IBA keeps to it, so a row that does not is mistyped.
+constexpr bool straddles(unsigned off, unsigned width) { return off % 32 + width > (width <= 32 ? 32 : 64); }
+
+constexpr flaw flaw_of(const place& row, words kept) {
+    const member_facts& member = *row.member;
+    if (member.bits == 0) return flaw::no_wire_form;
+    if (row.width == 0 || row.width % member.count != 0) return flaw::uneven;
+    const unsigned element = row.width / member.count;
+    if (member.is_whole) return element == member.bits && row.off % 8 == 0 ? flaw::none : flaw::other_size;
+    if (element > member.bits) return flaw::narrow;
+    for (unsigned at = row.off; at < row.off + row.width && kept == words::kept; at += element)
+        if (straddles(at, element)) return flaw::straddles;
+    return flaw::none;
+}
+
+/// Says what is wrong with a row: a type, so that the error names the row.
+template <class Row, flaw Flaw> struct checked_row {
+    static_assert(Flaw != flaw::no_wire_form,
+                  "member is neither unsigned, bool, enumeration, gid, structure nor their array");
+    static_assert(Flaw != flaw::uneven, "field does not divide into the elements of its member");
+    static_assert(Flaw != flaw::narrow, "member type is narrower than the wire field");
+    static_assert(Flaw != flaw::other_size, "nested structure has another size than its field");
+    static_assert(Flaw != flaw::straddles, "field straddles its 32-bit word");
+    static constexpr bool is_flawless = Flaw == flaw::none;
+};
+
+/// The rows of a header and of the headers in it.
+constexpr unsigned flat_count(const record_info& header) {
+    unsigned count = 0;
+    for (const row_info& row : header.rows) count += row.nested ? flat_count(*row.nested) : 1;
+    return count;
+}
+
+/// Appends the rows of a header that begins at bit `off`.
+constexpr row_info* flatten(const record_info& header, unsigned off, row_info* out) {
+    for (row_info row : header.rows) {
+        row.off = static_cast<u16>(row.off + off);
+        if (row.nested) out = flatten(*row.nested, row.off, out);
+        else *out++ = row;
+    }
+    return out;
 }
 
 /// `reserved_144`
@@ -189,86 +228,92 @@ template <unsigned Off> struct reserved_name {
     static constexpr std::string_view view{chars.data(), chars.size()};
 };
 
-} // namespace detail
-
-/// One row of an IBA table: member, position, width in bits of the whole member; then name, display and what it has of a
-/// component mask. Members are unsigned integers, bool (one bit), enumerations, gids, described structures, or a
-/// std::array of those, whose elements share the width evenly. A guid or gid is shown as one unless the row says
-/// otherwise.
-template <auto Member, at Pos, unsigned Width>
-struct field : detail::checked_member<detail::value_of<Member>, Pos.off(), Width> {
-    using value_type = detail::value_of<Member>;
-    static constexpr auto member = Member;
-    static constexpr unsigned off = Pos.off();
-    static constexpr unsigned width = Width;
-    static constexpr unsigned row_count = 1;
+/// The value of a row, of whatever kind.
+struct row_value {
+    enum class kind : u8 { named, reserved, header };
 
     std::string_view name;
-    show how;
-    mask masked;
+    show how = show::dec;
+    bool has_show = false; ///< the row says how
+    mask masked = mask::one;
+    kind is = kind::named;
 
-    consteval field(std::string_view row_name, show row_show, mask row_mask = mask::one)
-        : name(row_name), how(row_show), masked(row_mask) {}
-    consteval field(std::string_view row_name, mask row_mask = mask::one)
-        : field(row_name, detail::default_show<value_type>(), row_mask) {}
+    static constexpr unsigned row_count = 1; ///< rows of row_info that it becomes
+};
 
-    consteval row_info* append_to(row_info* out) const {
-        row_info row{name, off, Width / field::count, field::count, how, {}, nullptr, masked, false};
-        if ((how == show::gid) != detail::is_gid<typename field::element>)
-            throw "show::gid is for gids, and they for it";
-        if (how == show::name) row.names = names_of<typename field::element>;
-        if (how == show::name && row.names.empty()) throw "show::name needs a member whose type has names_of";
-        if (row.is_blob() && (off % 8 != 0 || row.width != 8)) throw "show::text, bytes and data need whole bytes";
-        if constexpr (wire<typename field::element>) row.nested = &info_of<typename field::element>;
-        *out = row;
-        return out + 1;
+/// The value of a row with a name. Its constructors are constexpr: GCC 12 does not inherit consteval ones.
+struct named_row : row_value {
+    constexpr named_row(const char* row_name, show row_show, mask row_mask = mask::one)
+        : row_value{row_name, row_show, true, row_mask} {}
+    constexpr named_row(const char* row_name, mask row_mask = mask::one)
+        : row_value{row_name, show::dec, false, row_mask} {}
+};
+
+/// What run-time code sees of a row that is no header.
+constexpr row_info info_of_row(const row_value& row, const place& where) {
+    const member_facts& m = *where.member;
+    const bool is_reserved = row.is == row_value::kind::reserved;
+    row_info info{row.name,
+                  static_cast<u16>(where.off),
+                  static_cast<u16>(where.width / m.count),
+                  static_cast<u16>(m.count),
+                  m.how,
+                  {},
+                  m.nested,
+                  row.masked,
+                  is_reserved};
+    if (is_reserved && m.count > 1) info.how = show::bytes;
+    if (row.has_show) info.how = row.how;
+    if (info.how == show::name) info.names = m.names;
+    if ((info.how == show::gid) != (m.how == show::gid)) throw "show::gid is for gids, and they for it";
+    if (info.how == show::name && m.names.empty()) throw "show::name needs a member whose type has names_of";
+    if (info.is_blob() && (where.off % 8 != 0 || info.width != 8)) throw "show::text, bytes and data need whole bytes";
+    return info;
+}
+
+constexpr void list_rows(std::span<const row_value> rows, std::span<const place> places, row_info* out) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (rows[i].is == row_value::kind::header) out = flatten(*places[i].member->nested, places[i].off, out);
+        else *out++ = info_of_row(rows[i], places[i]);
     }
+}
+
+} // namespace detail
+
+/// One row of an IBA table: member, position, width in bits of the whole member; then name, display and what it has of
+/// a component mask. Members are unsigned integers, bool (one bit), enumerations, gids, described structures, or a
+/// std::array of those, whose elements share the width evenly. A guid or gid is shown as one unless the row says
+/// otherwise.
+template <auto Member, at Pos, unsigned Width> struct field : detail::named_row {
+    using detail::named_row::named_row;
+    using value_type = detail::value_of<Member>;
+    static constexpr decltype(Member) member = Member;
+    static constexpr unsigned off = Pos.byte * 8 + Pos.bit;
+    static constexpr unsigned width = Width;
 };
 
 /// A header that a format begins with: a nested structure whose rows appear as rows of this record, without a prefix.
-template <auto Member, at Pos>
-struct inlined : detail::checked_member<detail::value_of<Member>, Pos.off(), wire_size<detail::value_of<Member>> * 8> {
-    static constexpr const record_info& header = info_of<detail::value_of<Member>>;
-    static constexpr auto member = Member;
-    static constexpr unsigned off = Pos.off();
+/// The header that this header itself begins with is taken apart, too.
+template <auto Member, at Pos> struct inlined : detail::row_value {
+    constexpr inlined() : detail::row_value{{}, show::dec, false, mask::one, kind::header} {}
+    using value_type = detail::value_of<Member>;
+    static constexpr const record_info& header = info_of<value_type>;
+    static constexpr decltype(Member) member = Member;
+    static constexpr unsigned off = Pos.byte * 8 + Pos.bit;
     static constexpr unsigned width = header.bytes * 8;
-    static constexpr unsigned row_count = static_cast<unsigned>(header.rows.size());
-
-    consteval row_info* append_to(row_info* out) const {
-        for (row_info row : header.rows) {
-            row.off = static_cast<u16>(row.off + off);
-            *out++ = row;
-        }
-        return out;
-    }
+    static constexpr unsigned row_count = detail::flat_count(header);
 };
 
 /// A range without meaning: zero unless somebody put something there; shown by dumps only. Its member is an unsigned
 /// integer or, above 64 bits, an array of bytes; its name comes from its place.
-template <auto Member, at Pos, unsigned Width>
-struct reserved : detail::checked_member<detail::value_of<Member>, Pos.off(), Width> {
-    static constexpr auto member = Member;
-    static constexpr unsigned off = Pos.off();
+template <auto Member, at Pos, unsigned Width> struct reserved : detail::row_value {
+    using value_type = detail::value_of<Member>;
+    static constexpr decltype(Member) member = Member;
+    static constexpr unsigned off = Pos.byte * 8 + Pos.bit;
     static constexpr unsigned width = Width;
-    static constexpr unsigned row_count = 1;
 
-    mask masked;
-
-    consteval reserved(mask row_mask = mask::one) : masked(row_mask) {}
-
-    consteval row_info* append_to(row_info* out) const {
-        const show how = reserved::count > 1 ? show::bytes : show::dec;
-        *out = {detail::reserved_name<off>::view,
-                off,
-                Width / reserved::count,
-                reserved::count,
-                how,
-                {},
-                nullptr,
-                masked,
-                true};
-        return out + 1;
-    }
+    constexpr reserved(mask row_mask = mask::one)
+        : detail::row_value{detail::reserved_name<off>::view, show::dec, false, row_mask, kind::reserved} {}
 };
 
 /// A described structure: what describe() returns. The types of the rows are what decode and encode are made from,
@@ -283,57 +328,47 @@ template <unsigned Bytes, class... Rows> struct record {
 
 namespace detail {
 
-/// How rows lie in a record of `bytes` bytes.
-template <std::size_t N> struct tiling {
-    unsigned bytes;
-    std::array<unsigned, N> begin;
-    std::array<unsigned, N> end;
+/// What may be wrong with the rows of a record together.
+enum class problem : u8 { none, flawed_row, disorder, overlap, hole, outside };
 
-    consteval bool is_ordered() const {
-        for (std::size_t i = 1; i < N; ++i)
-            if (begin[i] < begin[i - 1]) return false;
-        return true;
+constexpr problem problem_of(std::span<const place> rows, unsigned bytes, words kept) {
+    problem found = problem::none;
+    unsigned begin = 0;
+    unsigned end = 0;
+    for (const place& row : rows) {
+        if (flaw_of(row, kept) != flaw::none) return problem::flawed_row;
+        if (row.off < begin) return problem::disorder;
+        if (row.off < end) return problem::overlap;
+        if (row.off > end) found = problem::hole;
+        begin = row.off;
+        end = row.off + row.width;
     }
-    consteval bool has_overlap() const {
-        for (std::size_t i = 1; i < N; ++i)
-            if (begin[i] < end[i - 1]) return true;
-        return false;
-    }
-    consteval bool has_hole() const {
-        for (std::size_t i = 1; i < N; ++i)
-            if (begin[i] > end[i - 1]) return true;
-        return begin[0] > 0 || end[N - 1] < bytes * 8;
-    }
-    consteval bool leaves_record() const { return end[N - 1] > bytes * 8; }
-};
-
-/// No rows: three attributes of the IBA are empty.
-template <> struct tiling<0> {
-    unsigned bytes;
-    std::array<unsigned, 0> begin, end;
-
-    consteval bool is_ordered() const { return true; }
-    consteval bool has_overlap() const { return false; }
-    consteval bool has_hole() const { return bytes > 0; }
-    consteval bool leaves_record() const { return false; }
-};
+    if (end > bytes * 8) return problem::outside;
+    return end < bytes * 8 ? problem::hole : found;
+}
 
 } // namespace detail
 
 /// Describes a structure of `Bytes` bytes on the wire: its full name, its section of the IBA, its rows in wire order.
 /// Does not compile if rows overlap, leave a hole, lie outside the record, cross a 32-bit word, are wider than their
 /// member, or have another size than the structure they nest.
-template <unsigned Bytes, class... Rows>
+template <unsigned Bytes, words Words = words::kept, class... Rows>
 consteval record<Bytes, Rows...> describe(std::string_view name, std::string_view section, Rows... rows) {
-    constexpr detail::tiling<sizeof...(Rows)> tiles{Bytes, {Rows::off...}, {(Rows::off + Rows::width)...}};
-    static_assert(tiles.is_ordered(), "rows are not in wire order");
-    static_assert(!tiles.has_overlap(), "rows overlap");
-    static_assert(!tiles.has_hole(), "rows leave a hole");
-    static_assert(!tiles.leaves_record(), "row lies outside the record");
+    using namespace detail;
+    constexpr std::array<place, sizeof...(Rows)> places{
+        place{Rows::off, Rows::width, &facts_of<typename Rows::value_type>}...};
+    constexpr problem found = problem_of(places, Bytes, Words);
+    if constexpr (found == problem::flawed_row)
+        (void)(checked_row<Rows, flaw_of({Rows::off, Rows::width, &facts_of<typename Rows::value_type>},
+                                         Words)>::is_flawless &&
+               ...);
+    static_assert(found != problem::disorder, "rows are not in wire order");
+    static_assert(found != problem::overlap, "rows overlap");
+    static_assert(found != problem::hole, "rows leave a hole");
+    static_assert(found != problem::outside, "row lies outside the record");
 
     record<Bytes, Rows...> result{name, section, {}};
-    [[maybe_unused]] row_info* out = result.rows.data();
-    ((out = rows.append_to(out)), ...);
+    list_rows(std::array<row_value, sizeof...(Rows)>{rows...}, places, result.rows.data());
     return result;
 }
 

@@ -25,13 +25,15 @@ enum class errc : u8 {
     send_failed,      ///< the transport refused the MAD: sys_errno says why
     transport_failed, ///< the transport is gone (device removed, server ended): sys_errno says why
     cancelled,        ///< its scope was cancelled
+    out_of_range,     ///< never sent: a value in the request has more bits than its field
 };
 
 /// The rest of the story, allocated only when something failed.
 struct error_detail {
     any_path path;                     ///< where the request went
-    std::array<u8, 256> request{};     ///< the request as sent last, wire order
+    std::array<u8, 256> request{};     ///< the request as sent last, wire order; of out_of_range with values cut
     std::vector<u8> reply;             ///< the reply as received, empty if none
+    std::string misfit;                ///< of out_of_range: `SMPPortInfo.LMC is 9, but has 3 bits`
     std::vector<std::string> messages; ///< context, the lowest layer first
 };
 

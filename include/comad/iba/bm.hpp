@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// bm.hpp - baseboard management: the format (IBA 16.2). Knows no attribute; ClassPortInfo and Notice are elsewhere.
+#pragma once
+#include <comad/iba/enums.hpp>
+#include <comad/iba/mad_header.hpp>
+#include <comad/iba/wire.hpp>
+
+#include <array>
+
+namespace comad::iba {
+
+// ---- Format ---------------------------------------------------------------------------------------------------------
+
+namespace bm {
+
+/// A MAD of baseboard management.
+struct Format {
+    MADHeader header{.mgmtClass = MgmtClass::BM};
+    u64 BKey = 0;
+    std::array<u8, 32> reserved_256{};
+    std::array<u8, 192> data{}; ///< the attribute
+
+    friend bool operator==(const Format&, const Format&) = default;
+};
+
+} // namespace bm
+
+template <> struct described<bm::Format> : std::true_type {
+    using T = bm::Format;
+    // clang-format off
+    // libibmad's bm.c and Intel's BM_MAD.
+    static constexpr auto layout = describe<256>("BMFormat", "16.2.1",
+        inlined<&T::header,        at{0}>{},
+        field<&T::BKey,            at{24},   64>{"BKey", show::hex},
+        reserved<&T::reserved_256, at{32},  256>{},
+        field<&T::data,            at{64}, 1536>{"data", show::data});
+    // clang-format on
+};
+
+} // namespace comad::iba

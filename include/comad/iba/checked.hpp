@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// checked.hpp - decode and encode that refuse what does not fit: too few bytes, values wider than their fields.
+// Knows no structure of the IBA.
+#pragma once
+#include <comad/iba/codec.hpp>
+#include <comad/iba/error.hpp>
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace comad::iba {
+
+namespace detail {
+
+template <wire T> constexpr u64 excess_of(const T& in) noexcept;
+
+/// The bits of a value that its field has no room for; of arrays and structures those of all elements together.
+template <unsigned Width, class V> constexpr u64 excess(const V& v) noexcept {
+    using parts = elements<V>;
+    using element = typename parts::type;
+    if constexpr (wire<V>) {
+        return excess_of(v);
+    } else if constexpr (is_array<V>) {
+        constexpr unsigned width = Width / parts::count;
+        u64 all = 0;
+        if constexpr (wire<element> || width < sizeof(element) * 8)
+            for (const element& e : v) all |= excess<width>(e);
+        return all;
+    } else if constexpr (!std::is_same_v<V, bool> && Width < sizeof(V) * 8) {
+        return static_cast<u64>(v) >> Width;
+    } else {
+        return 0;
+    }
+}
+
+template <class T, unsigned Bytes, class... Rows>
+constexpr u64 excess_of_rows(const record<Bytes, Rows...>&, [[maybe_unused]] const T& in) noexcept {
+    return (excess<Rows::width>(in.*Rows::member) | ... | u64{0});
+}
+
+template <wire T> constexpr u64 excess_of(const T& in) noexcept { return excess_of_rows(described<T>::layout, in); }
+
+/// A value wider than its field, and the way to it: `.blocks[1].LMC`.
+struct misfit {
+    std::string path;
+    u64 value = 0;
+    unsigned width = 0;
+};
+misfit in_field(std::string_view name, misfit inside);
+misfit in_header(misfit inside);
+misfit in_element(std::size_t index, misfit inside);
+error range_error(const record_info& info, const misfit& found);
+error size_error(const record_info& info, std::size_t size);
+
+template <wire T> misfit misfit_of(const T& in);
+
+template <unsigned Width, class V> misfit misfit_in(const V& v) {
+    using parts = elements<V>;
+    if constexpr (wire<V>) {
+        return misfit_of(v);
+    } else if constexpr (is_array<V>) {
+        constexpr unsigned width = Width / parts::count;
+        std::size_t i = 0;
+        while (i + 1 < parts::count && !excess<width>(v[i])) ++i;
+        return in_element(i, misfit_in<width>(v[i]));
+    } else if constexpr (is_gid<V>) {
+        return {}; // always fits
+    } else {
+        return {{}, static_cast<u64>(v), Width};
+    }
+}
+
+template <class Row, class T> bool find_misfit(misfit& found, const T& in, std::string_view name) {
+    if (!excess<Row::width>(in.*Row::member)) return false;
+    found = misfit_in<Row::width>(in.*Row::member);
+    constexpr bool is_header = requires { Row::header; };
+    found = is_header ? in_header(std::move(found)) : in_field(name, std::move(found));
+    return true;
+}
+
+template <class T, unsigned Bytes, class... Rows>
+misfit misfit_in_rows(const record<Bytes, Rows...>& table, [[maybe_unused]] const T& in) {
+    misfit found;
+    [[maybe_unused]] std::size_t next = 0;
+    [[maybe_unused]] const auto name_of = [&](unsigned rows) { return table.rows[(next += rows) - rows].name; };
+    (void)(find_misfit<Rows>(found, in, name_of(Rows::row_count)) || ...);
+    return found;
+}
+
+/// The first value of `in` that does not fit. Precondition: there is one.
+template <wire T> misfit misfit_of(const T& in) { return misfit_in_rows(described<T>::layout, in); }
+
+} // namespace detail
+
+/// True if every value has no more bits than its field, so that encode() loses none. Free where members are as wide as
+/// their fields.
+template <wire T> constexpr bool fits(const T& value) noexcept { return detail::excess_of(value) == 0; }
+
+/// Why `value` does not fit: `SMPPortInfo.LMC is 9, but has 3 bits`. Precondition: !fits(value).
+template <wire T> error range_error(const T& value) {
+    return detail::range_error(info_of<T>, detail::misfit_of(value));
+}
+
+/// The structure at the beginning of `bytes`; more bytes than it has are none of its business.
+/// Errors: too_short, `SMPNodeInfo needs 40 bytes, there are 12`.
+template <wire T> result<T> decode_checked(std::span<const u8> bytes) {
+    if (bytes.size() < wire_size<T>) return detail::size_error(info_of<T>, bytes.size());
+    T out{};
+    decode(out, bytes.data());
+    return out;
+}
+
+/// The structure as bytes. Errors: out_of_range, with the first value that does not fit.
+template <wire T> result<std::array<u8, wire_size<T>>> encode_checked(const T& value) {
+    if (!fits(value)) return range_error(value);
+    return encode(value);
+}
+
+} // namespace comad::iba

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// snmp.hpp - SNMP tunneling: the format and all attributes (IBA 16.4). Knows no SNMP.
+#pragma once
+#include <comad/iba/attribute.hpp>
+#include <comad/iba/enums.hpp>
+#include <comad/iba/mad_header.hpp>
+#include <comad/iba/wire.hpp>
+
+#include <array>
+
+namespace comad::iba {
+
+// ---- Format ---------------------------------------------------------------------------------------------------------
+
+namespace snmp {
+
+/// A MAD of SNMP tunneling.
+struct Format {
+    MADHeader header{.mgmtClass = MgmtClass::SNMP};
+    std::array<u8, 32> reserved_192{};
+    u32 RAddress = 0;           ///< tells the request apart at the node that sent it
+    u8 payloadLength = 0;       ///< of data, in this segment; bytes
+    u8 segmentNumber = 0;       ///< bit 7: the last; else from 0
+    lid sourceLID{};            ///< of who sent the request
+    std::array<u8, 192> data{}; ///< the attribute
+
+    friend bool operator==(const Format&, const Format&) = default;
+};
+
+} // namespace snmp
+
+template <> struct described<snmp::Format> : std::true_type {
+    using T = snmp::Format;
+    // clang-format off
+    static constexpr auto layout = describe<256>("SNMPFormat", "16.4.1",
+        inlined<&T::header,        at{0}>{},
+        reserved<&T::reserved_192, at{24},  256>{},
+        field<&T::RAddress,        at{56},   32>{"RAddress"},
+        field<&T::payloadLength,   at{60},    8>{"payloadLength"},
+        field<&T::segmentNumber,   at{61},    8>{"segmentNumber"},
+        field<&T::sourceLID,       at{62},   16>{"sourceLID"},
+        field<&T::data,            at{64}, 1536>{"data", show::data});
+    // clang-format on
+};
+
+// ---- Attributes -----------------------------------------------------------------------------------------------------
+
+namespace snmp {
+
+/// The SNMP community that follows PDUs are for.
+struct CommunityInfo {
+    std::array<u8, 64> communityName{}; ///< NUL-terminated only if it is shorter
+
+    friend bool operator==(const CommunityInfo&, const CommunityInfo&) = default;
+};
+
+/// A segment of an SNMP PDU.
+struct PDUInfo {
+    std::array<u8, 192> PDUData{};
+
+    friend bool operator==(const PDUInfo&, const PDUInfo&) = default;
+};
+
+} // namespace snmp
+
+template <> struct described<snmp::CommunityInfo> : std::true_type {
+    using T = snmp::CommunityInfo;
+    // clang-format off
+    static constexpr auto layout = describe<64>("SNMPCommunityInfo", "16.4.3.2",
+        field<&T::communityName, at{0}, 512>{"communityName", show::text});
+    // clang-format on
+};
+template <>
+struct attribute_of<snmp::CommunityInfo> : attribute_traits<0x0010, in_class<MgmtClass::SNMP, 1, Method::Send>> {};
+
+template <> struct described<snmp::PDUInfo> : std::true_type {
+    using T = snmp::PDUInfo;
+    // clang-format off
+    static constexpr auto layout = describe<192>("SNMPPDUInfo", "16.4.3.3",
+        field<&T::PDUData, at{0}, 1536>{"PDUData", show::bytes});
+    // clang-format on
+};
+template <>
+struct attribute_of<snmp::PDUInfo> : attribute_traits<0x0011, in_class<MgmtClass::SNMP, 1, Method::Send>> {};
+
+} // namespace comad::iba

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// suggest.hpp - right names for a wrong one. Knows no structure.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace comad::iba {
+
+/// The right names as `a, b, c`: first those that contain the wrong one, then those that take the fewest insertions,
+/// deletions and changes of characters, whether capital or not; among equals in their own order.
+std::string most_similar_first(std::string_view wrong, std::vector<std::string_view> right);
+
+} // namespace comad::iba

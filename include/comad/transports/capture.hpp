@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// capture.hpp - a transport that shows somebody every MAD which another transport carries. Knows no file format.
+#pragma once
+#include <comad/mad/packet.hpp>
+#include <comad/mad/transport.hpp>
+
+#include <chrono>
+#include <functional>
+#include <span>
+
+namespace comad::transports {
+
+/// One MAD that was sent or arrived. Valid during the call.
+struct captured_mad {
+    std::chrono::system_clock::time_point when; ///< virtual time counts from 1970
+    mad::packet_address address;
+    std::span<const u8, mad::mad_size> mad;
+};
+
+/// Everything is done by `inner`; what it took and what it delivered is shown to `sink`, in that order. Sends that it
+/// would not take now, reports of its own and messages that are no MAD are not shown.
+/// On umad the kernel chooses the upper half of a request's transaction ID after this has seen it.
+class capture_transport final : public mad::transport {
+public:
+    using sink = std::function<void(const captured_mad&)>;
+
+    /// `inner` must outlive it. `to` must not throw.
+    capture_transport(mad::transport& inner, sink to) : inner_(inner), sink_(std::move(to)) {}
+
+    int native_handle() const noexcept override { return inner_.native_handle(); }
+    mad::send_result send(const mad::send_request&) noexcept override;
+    mad::received receive(std::span<u8> buffer) noexcept override;
+    mad::transport_limits limits() const noexcept override { return inner_.limits(); }
+    bool wants_writable() const noexcept override { return inner_.wants_writable(); }
+    std::optional<mad::time_point> next_event() const noexcept override { return inner_.next_event(); }
+    void set_now(mad::time_point) noexcept override;
+
+private:
+    void show(const mad::packet_address&, const u8* mad) noexcept;
+
+    mad::transport& inner_;
+    sink sink_;
+    mad::time_point virtual_now_{};
+};
+
+} // namespace comad::transports

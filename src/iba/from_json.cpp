@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// from_json.cpp - JSON read into structures.
+#include "names.hpp"
+#include "rows.hpp"
+#include "values.hpp"
+#include <comad/iba/from_json.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace comad::iba {
+namespace {
+
+using boost::outcome_v2::success;
+using detail::target;
+using nlohmann::json;
+
+/// What a value is called in an error.
+std::string text_of(const json& value) {
+    if (value.is_string()) return value.get<std::string>();
+    return value.is_structured() ? value.type_name() : value.dump();
+}
+
+result<void> set_record(std::span<u8> bytes, const record_info& info, const std::string& path, const json& object);
+result<void> set_value(const target& to, const json& value);
+
+result<void> set_part(const target& to, const detail::part& p, const std::string& path, const json& object) {
+    return set_record(to.bytes.subspan(p.byte), *p.info, path, object);
+}
+
+result<void> set_list(const target& to, const json& list) {
+    if (list.size() > to.row.count) return detail::too_many(to, list.size());
+    detail::clear(to);
+    const std::vector<detail::part> parts = detail::parts_of(to.row);
+    for (unsigned i = 0; i < list.size(); ++i) {
+        const target element = to.element(i);
+        const json& value = list[i];
+        auto done = parts.empty() ? set_value(element, value) : set_part(to, parts[i], element.path, value);
+        if (!done) return done;
+    }
+    return success();
+}
+
+result<void> set_value(const target& to, const json& value) {
+    const row_info& row = to.row;
+    if (row.nested && row.count == 1) return set_part(to, detail::parts_of(row)[0], to.path, value);
+    if (value.is_array() && row.count > 1 && !row.is_blob()) return set_list(to, value);
+    if (value.is_number_unsigned() && row.is_number() && row.count == 1)
+        return detail::set_number(to, value.get<u64>(), value.dump());
+    if (value.is_string() && !row.nested) return detail::set_text(to, value.get_ref<const std::string&>());
+    return detail::unreadable(to, text_of(value));
+}
+
+result<void> set_record(std::span<u8> bytes, const record_info& info, const std::string& path, const json& object) {
+    if (!object.is_object()) {
+        return error{errc::unreadable,
+                     fmt::format("{} is {}, expected an object", path, detail::as_given(text_of(object)))};
+    }
+    for (const auto& [key, value] : object.items()) {
+        const auto row = std::find_if(info.rows.begin(), info.rows.end(),
+                                      [&name = key](const row_info& candidate) { return candidate.name == name; });
+        if (row == info.rows.end()) return detail::unknown_field(info, path, key);
+        if (auto done = set_value({bytes, *row, fmt::format("{}.{}", path, key)}, value); !done) return done;
+    }
+    return success();
+}
+
+} // namespace
+
+result<void> set_json(const record_info& info, std::span<u8> bytes, std::string_view text) {
+    if (bytes.size() < info.bytes) return detail::size_error(info, bytes.size());
+    json parsed;
+    try {
+        parsed = json::parse(text);
+    } catch (const json::parse_error& problem) {
+        return error{errc::unreadable, fmt::format("{}: no JSON at byte {}", info.name, problem.byte)};
+    } catch (const json::out_of_range&) { // 1e999: the parser has no number for it
+        return error{errc::out_of_range, fmt::format("{}: a number is larger than any field", info.name)};
+    }
+    std::vector<u8> changed(bytes.begin(), bytes.begin() + info.bytes);
+    if (auto done = set_record(changed, info, std::string(info.name), parsed); !done) return done;
+    std::copy(changed.begin(), changed.end(), bytes.begin());
+    return success();
+}
+
+} // namespace comad::iba

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// mad_tables.cpp - from a MAD's header to its tables.
+#include <comad/iba/codec.hpp>
+#include <comad/iba/mad_header.hpp>
+#include <comad/iba/mad_tables.hpp>
+#include <comad/iba/registry.hpp>
+#include <comad/iba/vendor.hpp>
+
+namespace comad::iba {
+
+mad_tables tables_of(std::span<const u8> mad) noexcept {
+    mad_tables tables;
+    if (mad.size() < wire_size<MADHeader>) return tables;
+    const auto mgmt_class = get<&MADHeader::mgmtClass>(mad.data());
+    const u8 version = get<&MADHeader::classVersion>(mad.data());
+    const u16 id = get<&MADHeader::attributeID>(mad.data());
+    tables.format = find_format(mgmt_class, version, id);
+    if (!tables.format) return tables;
+
+    const bool tells_OUI = tables.format == &info_of<vend::OUIFormat> && mad.size() >= wire_size<vend::OUIFormat>;
+    const u32 OUI = tells_OUI ? get<&vend::OUIFormat::OUI>(mad.data()) : 0;
+    const record_info* attribute = find_attribute(mgmt_class, version, id, OUI);
+    for (const row_info& row : tables.format->rows) {
+        if (row.how != show::data || !attribute) continue;
+        tables.data_begin = row.off / 8;
+        const bool fits = attribute->bytes <= row.count && tables.data_begin + attribute->bytes <= mad.size();
+        if (fits) tables.attribute = attribute;
+    }
+    return tables;
+}
+
+} // namespace comad::iba

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// names.cpp - dotted names taken apart along the tables.
+#include "names.hpp"
+
+#include <comad/iba/suggest.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace comad::iba::detail {
+namespace {
+
+std::vector<std::string_view> names_in(const record_info& info) {
+    std::vector<std::string_view> names;
+    for (const row_info& row : info.rows)
+        if (!row.is_reserved) names.push_back(row.name);
+    return names;
+}
+
+/// `name[7]` in two; without a number in brackets at its end, all of it is a name.
+struct part_of_name {
+    std::string_view name;
+    std::string_view index{};
+
+    explicit part_of_name(std::string_view text) : name(text) {
+        const std::size_t open = text.find('[');
+        if (open == std::string_view::npos || !text.ends_with(']')) return;
+        const std::string_view inside = text.substr(open + 1, text.size() - open - 2);
+        if (inside.empty() || inside.find_first_not_of("0123456789") != std::string_view::npos) return;
+        name = text.substr(0, open);
+        index = inside;
+    }
+};
+
+result<step> find_step(const record_info& info, const std::string& where, std::string_view text) {
+    const part_of_name part(text);
+    const auto row = std::find_if(info.rows.begin(), info.rows.end(),
+                                  [&](const row_info& candidate) { return candidate.name == part.name; });
+    if (row == info.rows.end()) return unknown_field(info, where, part.name);
+    if (part.index.empty()) return step{&*row, std::nullopt};
+
+    if (row->count == 1) return error{errc::unknown_name, fmt::format("{}.{} is no array", where, row->name)};
+    unsigned element = row->count;
+    std::from_chars(part.index.data(), part.index.data() + part.index.size(), element);
+    if (element >= row->count) {
+        return error{errc::unknown_name, fmt::format("{}.{} has {} elements, from [0] to [{}]", where, row->name,
+                                                     row->count, row->count - 1)};
+    }
+    return step{&*row, element};
+}
+
+} // namespace
+
+result<std::vector<step>> resolve(const record_info& info, std::string_view name) {
+    std::vector<step> steps;
+    std::string where(info.name);
+    const record_info* here = &info;
+    for (;;) {
+        const std::size_t dot = name.find('.');
+        auto found = find_step(*here, where, name.substr(0, dot));
+        if (!found) return std::move(found).error();
+        const step& s = steps.emplace_back(found.value());
+        if (dot == std::string_view::npos) return steps;
+
+        fmt::format_to(std::back_inserter(where), ".{}", name.substr(0, dot));
+        if (!s.row->nested) return error{errc::unknown_name, where + " is no structure"};
+        if (s.row->count > 1 && !s.element) {
+            return error{errc::unknown_name,
+                         fmt::format("{} is an array of {} structures; name one of them, as in {}[0]", where,
+                                     s.row->count, s.row->name)};
+        }
+        here = s.row->nested;
+        name.remove_prefix(dot + 1);
+    }
+}
+
+std::string as_given(std::string_view text) {
+    constexpr std::size_t longest = 60;
+    return fmt::format("'{}{}'", escaped(text.substr(0, longest)), text.size() > longest ? "..." : "");
+}
+
+error unknown_field(const record_info& info, std::string_view where, std::string_view name) {
+    const std::vector<std::string_view> names = names_in(info);
+    if (names.empty()) return {errc::unknown_name, fmt::format("{} has no fields", where)};
+    return {errc::unknown_name,
+            fmt::format("{} has no {}, but {}", where, as_given(name), most_similar_first(name, names))};
+}
+
+error is_structure(const row_info& row, std::string_view where) {
+    return {errc::unknown_name, fmt::format("{} is a structure; name one of its fields: {}", where,
+                                            fmt::join(names_in(*row.nested), ", "))};
+}
+
+} // namespace comad::iba::detail

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// rows.cpp - values of single rows, read and shown.
+#include "rows.hpp"
+
+#include <comad/iba/bits.hpp>
+#include <comad/iba/enums.hpp>
+#include <comad/iba/format.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace comad::iba::detail {
+
+row_info element_of_row(const row_info& row, unsigned element) {
+    row_info one = row;
+    one.off = static_cast<u16>(row.off + element * row.width);
+    one.count = 1;
+    if (row.is_blob()) one.how = show::dec;
+    return one;
+}
+
+u64 number_in(const row_info& row, byte_span bytes, unsigned element) {
+    return bits_at(bytes.data(), row.off + element * row.width, row.width);
+}
+
+byte_span blob_in(const row_info& row, byte_span bytes) { return bytes.subspan(row.off / 8, row.count); }
+
+std::string_view text_in(const row_info& row, byte_span bytes) {
+    const byte_span all = blob_in(row, bytes);
+    const std::string_view text(reinterpret_cast<const char*>(all.data()), all.size());
+    return text.substr(0, text.find('\0'));
+}
+
+std::string hex_bytes(byte_span bytes) {
+    std::string out = "0x";
+    for (u8 byte : bytes) fmt::format_to(std::back_inserter(out), "{:02x}", byte);
+    return out;
+}
+
+std::string hex_number(const row_info& row, u64 n) { return fmt::format("{:#0{}x}", n, (row.width + 3) / 4 + 2); }
+
+std::string gid_text(const row_info& row, byte_span bytes, unsigned element) {
+    gid g;
+    std::copy_n(bytes.data() + row.off / 8 + element * 16, 16, g.bytes.data());
+    return fmt::format("{}", g);
+}
+
+std::string element_text(const row_info& row, byte_span bytes, unsigned element) {
+    if (row.how == show::gid) return gid_text(row, bytes, element);
+    const u64 n = number_in(row, bytes, element);
+    switch (row.how) {
+    case show::hex: return hex_number(row, n);
+    case show::guid: return fmt::format("{}", guid{n});
+    case show::prefix: return fmt::format("{}/64", gid(n, guid{0}));
+    case show::name: return name_or_number(row.names, n);
+    default: return std::to_string(n);
+    }
+}
+
+std::vector<part> parts_of(const row_info& row, const record_info* data) {
+    const unsigned begin = row.off / 8;
+    if (row.how == show::data && data && data->bytes <= row.count) return {{std::string(row.name), data, begin}};
+
+    std::vector<part> parts;
+    for (unsigned i = 0; row.nested && i < row.count; ++i) {
+        std::string name = row.count == 1 ? std::string(row.name) : fmt::format("{}[{}]", row.name, i);
+        parts.push_back({std::move(name), row.nested, begin + i * row.nested->bytes});
+    }
+    return parts;
+}
+
+} // namespace comad::iba::detail

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// suggest.cpp - names in the order of their likeness.
+#include <comad/iba/suggest.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <utility>
+
+namespace comad::iba {
+namespace {
+
+std::string lower_case(std::string_view text) {
+    std::string lower(text);
+    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return lower;
+}
+
+/// Levenshtein's distance.
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1); // from the beginning of `a` so far to each beginning of `b`
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i + 1);
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+        }
+    }
+    return row[b.size()];
+}
+
+constexpr std::size_t longest_compared = 64; // no name is longer, and strangers' texts may be of any length
+
+} // namespace
+
+std::string most_similar_first(std::string_view wrong, std::vector<std::string_view> right) {
+    const std::string wanted = lower_case(wrong.substr(0, longest_compared));
+    std::vector<std::pair<std::size_t, std::string_view>> ranked;
+    for (std::string_view name : right) {
+        const std::string candidate = lower_case(name);
+        const bool contains = candidate.find(wanted) != std::string::npos;
+        ranked.emplace_back(contains ? 0 : distance(wanted, candidate), name);
+    }
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::transform(ranked.begin(), ranked.end(), right.begin(), [](const auto& entry) { return entry.second; });
+    return fmt::format("{}", fmt::join(right, ", "));
+}
+
+} // namespace comad::iba

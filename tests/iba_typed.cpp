@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// iba_typed.cpp - what the C++ structure of every table does.
+#include "iba_typed.hpp"
+
+#include <comad/iba/all.hpp>
+
+#include <algorithm>
+
+using namespace comad::iba;
+using comad::u64;
+using comad::u8;
+
+namespace {
+
+template <wire T> std::vector<u8> round_trip(const std::vector<u8>& bytes) {
+    T value;
+    decode(value, bytes.data());
+    std::vector<u8> out(bytes.size(), 0xa5);
+    encode(value, out.data());
+    return out;
+}
+
+template <class V> bool is_at(const V& v, const u8* p, unsigned off, unsigned bits) {
+    if constexpr (wire<V>) {
+        const auto bytes = encode(v);
+        return std::equal(bytes.begin(), bytes.end(), p + off / 8);
+    } else if constexpr (std::is_same_v<V, gid>) {
+        return std::equal(v.bytes.begin(), v.bytes.end(), p + off / 8);
+    } else if constexpr (requires { v.size(); }) {
+        const unsigned width = bits / static_cast<unsigned>(v.size());
+        return std::all_of(v.begin(), v.end(), [&](const auto& e) {
+            off += width;
+            return is_at(e, p, off - width, width);
+        });
+    } else {
+        return static_cast<u64>(v) == bits_at(p, off, bits);
+    }
+}
+
+template <class T, unsigned Bytes, class... Rows>
+bool are_rows_at(const record<Bytes, Rows...>&, [[maybe_unused]] const T& value, [[maybe_unused]] const u8* p) {
+    return (is_at(value.*Rows::member, p, Rows::off, Rows::width) && ...);
+}
+
+template <wire T> bool decodes_rows(const std::vector<u8>& bytes) {
+    T value;
+    decode(value, bytes.data());
+    return are_rows_at(described<T>::layout, value, bytes.data());
+}
+
+/// `LMC` of &PortInfo::LMC, as the compiler writes it.
+template <auto Member> constexpr std::string_view name_of_member() {
+    const std::string_view function = __PRETTY_FUNCTION__;
+    const std::size_t begin = function.find("Member = ");
+    const std::string_view member = function.substr(begin, function.find_first_of(";]", begin) - begin);
+    return member.substr(member.rfind(':') + 1);
+}
+
+template <class Row> void append_member(std::vector<member>& out) {
+    if constexpr (!requires { Row::header; }) out.push_back({name_of_member<Row::member>(), Row::off, Row::width});
+}
+
+template <unsigned Bytes, class... Rows> std::vector<member> members_of(const record<Bytes, Rows...>&) {
+    std::vector<member> out;
+    (append_member<Rows>(out), ...);
+    return out;
+}
+
+template <wire... T> std::vector<typed> list(structure_list<T...>) {
+    return {{&info_of<T>, round_trip<T>, decodes_rows<T>, [] { return members_of(described<T>::layout); }}...};
+}
+
+} // namespace
+
+std::span<const typed> all_typed() {
+    static const std::vector<typed> all = list(all_structures{});
+    return all;
+}
