@@ -14,11 +14,15 @@ using action = std::function<int(const global_options&)>;
 /// Adds a command to the program; if the command line names it, `run` becomes its action.
 using add_command = void (*)(CLI::App& app, action& run);
 
+void add_decode(CLI::App& app, action& run);
+void add_describe(CLI::App& app, action& run);
+void add_encode(CLI::App& app, action& run);
 void add_ibnetdiscover(CLI::App& app, action& run);
 void add_ibhosts(CLI::App& app, action& run);
 void add_ibswitches(CLI::App& app, action& run);
 void add_ibnodes(CLI::App& app, action& run);
 
-inline constexpr add_command all_commands[] = {add_ibnetdiscover, add_ibhosts, add_ibswitches, add_ibnodes};
+inline constexpr add_command all_commands[] = {add_ibnetdiscover, add_ibhosts, add_ibswitches, add_ibnodes,
+                                               add_decode,        add_encode,  add_describe};
 
 } // namespace ibtool

@@ -106,6 +106,8 @@ void add_global_options(CLI::App& app, global_options& o) {
            },
            "configuration file in the format of infiniband-diags' ibdiag.conf")
         ->trigger_on_parse();
+    app.add_option("--pcap", o.pcap, "write every request and reply to this file, as packets that Wireshark opens")
+        ->type_name("FILE");
     app.add_flag("-v,--verbose", o.verbosity, "counts on stderr: MADs, retries, timeouts, time, rate");
     app.add_flag("-d,--debug", o.verbosity, "the same");
     app.add_flag_function(

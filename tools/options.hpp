@@ -36,6 +36,7 @@ struct global_options {
     std::chrono::nanoseconds timeout = std::chrono::seconds(1); ///< per attempt
     unsigned retries = 2;                                       ///< attempts after the first
     comad::u64 m_key = 0;
+    std::string pcap; ///< a capture of every MAD that is sent or arrives; empty: none
     unsigned verbosity = 0;
     bool mlnx_ext_port_info = true; ///< MLX_EPI of the configuration file
 

@@ -54,7 +54,7 @@ private:
 
 session::session(const global_options& options)
     : options_(options), loop_(std::make_unique<event_loop>(io_, stop_)), fabric_(options),
-      schedule_(fabric_.transport(), options.schedule()) {
+      schedule_(transport(options), options.schedule()) {
     if (is_virtual()) {
         loop_.reset(); // nobody would listen
     } else {
@@ -62,6 +62,22 @@ session::session(const global_options& options)
     }
 }
 session::~session() = default;
+
+// The fabric's, or what shows its MADs to a capture.
+comad::mad::transport& session::transport(const global_options& options) {
+    if (options.pcap.empty()) return fabric_.transport();
+    capture_file_.emplace(options.pcap);
+    return capture_.emplace(fabric_.transport(), [this](const auto& mad) { capture_file_->write(mad); });
+}
+
+std::string session::finish_capture() {
+    try {
+        if (capture_file_) capture_file_->finish();
+        return {};
+    } catch (const std::runtime_error& e) {
+        return e.what();
+    }
+}
 
 void session::show_progress(std::function<std::string()> progress) { loop_->show(std::move(progress)); }
 

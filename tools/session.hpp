@@ -4,6 +4,7 @@
 #pragma once
 #include "fabric.hpp"
 #include "options.hpp"
+#include "pcap.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/coro/driver.hpp>
 
@@ -31,6 +32,9 @@ public:
     /// second and stderr is a terminal, `progress` is shown there.
     template <class T> T run(comad::coro::task<T> t, std::function<std::string()> progress);
 
+    /// Ends the capture that --pcap asked for. Returns one line if not all of it is in the file, else nothing.
+    std::string finish_capture();
+
     /// If asked for by -v: lines of MADs, retries, timeouts, time and rate.
     std::string counts() const;
 
@@ -39,12 +43,15 @@ private:
     void show_progress(std::function<std::string()> progress);
     void finish();
     bool is_virtual() const noexcept { return fabric_.transport().native_handle() < 0; }
+    comad::mad::transport& transport(const global_options& options);
 
     const global_options& options_;
     boost::asio::io_context io_{1};
     boost::asio::cancellation_signal stop_;
     std::unique_ptr<event_loop> loop_; // before the fabric: its opening and closing are not to be interrupted either
     fabric fabric_;
+    std::optional<pcap_writer> capture_file_;
+    std::optional<comad::transports::capture_transport> capture_;
     comad::coro::MADSchedule schedule_;
     std::optional<comad::coro::asio_driver> driver_;
     std::chrono::steady_clock::time_point began_{};
