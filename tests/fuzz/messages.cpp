@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// messages.cpp - fuzzes all that `ibtool decode` does with a file: captures, hex, binary MADs.
+#include "messages.hpp"
+
+#include "dissect.hpp"
+#include "fuzz.hpp"
+
+#include <stdexcept>
+
+using namespace comad;
+
+extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
+    try {
+        std::string problem;
+        const std::string contents(reinterpret_cast<const char*>(data), size);
+        for (const ibtool::message& m : ibtool::messages_in(contents, "input", problem)) {
+            for (const auto kind :
+                 {ibtool::message_kind::automatic, ibtool::message_kind::umad, ibtool::message_kind::packet,
+                  ibtool::message_kind::grh, ibtool::message_kind::bth}) {
+                try {
+                    const ibtool::dissection d = ibtool::dissect(m, kind);
+                    ibtool::dump_text(m, d);
+                    ibtool::dotted_text(m, d);
+                    fuzz::require(fuzz::is_one_line(ibtool::json_text(m, d)));
+                } catch (const std::runtime_error& e) {
+                    fuzz::require(fuzz::is_one_line(e.what()));
+                }
+            }
+        }
+        fuzz::require(fuzz::is_one_line(problem));
+    } catch (const std::runtime_error& e) {
+        fuzz::require(fuzz::is_one_line(e.what()));
+    }
+    return 0;
+}
