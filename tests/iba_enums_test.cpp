@@ -41,6 +41,10 @@ std::map<u64, std::string> enumerators_among(std::integer_sequence<u64, Numbers.
     (add(Numbers, enumerator<static_cast<E>(Numbers)>()), ...);
     return found;
 }
+template <class E, u64 Begin, u64... Numbers>
+std::map<u64, std::string> enumerators_of_part(std::integer_sequence<u64, Numbers...>) {
+    return enumerators_among<E>(std::integer_sequence<u64, Begin + Numbers...>{});
+}
 template <class E, u64... Bits> std::map<u64, std::string> bits_among(std::integer_sequence<u64, Bits...>) {
     return enumerators_among<E>(std::integer_sequence<u64, (u64{1} << Bits)...>{});
 }
@@ -53,7 +57,11 @@ template <class E> std::map<u64, std::string> names() {
 
 /// An enumeration of numbers.
 template <class E> std::map<u64, std::string> enumerators() {
-    return enumerators_among<E>(std::make_integer_sequence < u64, sizeof(E) == 1 ? 256 : 300 > {});
+    // In parts: clang takes no more than 256 in a fold.
+    auto all = enumerators_of_part<E, 0>(std::make_integer_sequence<u64, 128>{});
+    all.merge(enumerators_of_part<E, 128>(std::make_integer_sequence<u64, 128>{}));
+    if constexpr (sizeof(E) > 1) all.merge(enumerators_of_part<E, 256>(std::make_integer_sequence<u64, 64>{}));
+    return all;
 }
 /// A set of bits.
 template <class E> std::map<u64, std::string> bits() {
