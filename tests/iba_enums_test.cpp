@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -25,7 +26,7 @@ using namespace comad::iba;
 namespace {
 
 /// `GetTable` of Method::GetTable, as the compiler writes it; nothing for a number without an enumerator.
-template <auto Value> constexpr std::string_view enumerator() {
+template <auto Value> consteval std::string_view enumerator() {
     const std::string_view function = __PRETTY_FUNCTION__;
     const std::size_t begin = function.find("Value = ") + 8;
     const std::string_view text = function.substr(begin, function.find_first_of(";]", begin) - begin);
@@ -34,16 +35,13 @@ template <auto Value> constexpr std::string_view enumerator() {
 
 template <class E, u64... Numbers>
 std::map<u64, std::string> enumerators_among(std::integer_sequence<u64, Numbers...>) {
+    // Found by the compiler: as many functions as there are numbers would take a sanitizer minutes.
+    static constexpr u64 numbers[] = {Numbers...};
+    static constexpr std::string_view texts[] = {enumerator<static_cast<E>(Numbers)>()...};
     std::map<u64, std::string> found;
-    const auto add = [&](u64 number, std::string_view name) {
-        if (!name.empty()) found.emplace(number, name);
-    };
-    (add(Numbers, enumerator<static_cast<E>(Numbers)>()), ...);
+    for (std::size_t i = 0; i < std::size(numbers); ++i)
+        if (!texts[i].empty()) found.emplace(numbers[i], texts[i]);
     return found;
-}
-template <class E, u64 Begin, u64... Numbers>
-std::map<u64, std::string> enumerators_of_part(std::integer_sequence<u64, Numbers...>) {
-    return enumerators_among<E>(std::integer_sequence<u64, Begin + Numbers...>{});
 }
 template <class E, u64... Bits> std::map<u64, std::string> bits_among(std::integer_sequence<u64, Bits...>) {
     return enumerators_among<E>(std::integer_sequence<u64, (u64{1} << Bits)...>{});
@@ -57,11 +55,7 @@ template <class E> std::map<u64, std::string> names() {
 
 /// An enumeration of numbers.
 template <class E> std::map<u64, std::string> enumerators() {
-    // In parts: clang takes no more than 256 in a fold.
-    auto all = enumerators_of_part<E, 0>(std::make_integer_sequence<u64, 128>{});
-    all.merge(enumerators_of_part<E, 128>(std::make_integer_sequence<u64, 128>{}));
-    if constexpr (sizeof(E) > 1) all.merge(enumerators_of_part<E, 256>(std::make_integer_sequence<u64, 64>{}));
-    return all;
+    return enumerators_among<E>(std::make_integer_sequence < u64, sizeof(E) == 1 ? 256 : 300 > {});
 }
 /// A set of bits.
 template <class E> std::map<u64, std::string> bits() {
