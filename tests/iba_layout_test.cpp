@@ -76,6 +76,7 @@ std::string_view kind_of(const row_info& row) {
     case show::prefix: return "prefix";
     case show::text: return "text";
     case show::bytes: return "bytes";
+    case show::details: return "bytes";
     case show::data: return "data";
     }
     return "";

@@ -66,7 +66,7 @@ template <> struct comad::iba::described<rules> : std::true_type {
         field<&T::serviceID,      at{0},  64>{"serviceID", mask::two},
         field<&T::number,         at{8},  16>{"number"},
         reserved<&T::reserved_80, at{10}, 16>{},
-        reserved<&T::reserved_96, at{12}, 32>{mask::none},
+        reserved<&T::reserved_96, at{12}, 32>{nullptr, mask::none},
         field<&T::nested,         at{16}, 96>{"nested"},
         field<&T::data8,          at{28}, 32>{"data8", mask::each},
         field<&T::list,           at{32}, 32>{"list"},

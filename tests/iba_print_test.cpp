@@ -3,7 +3,9 @@
 #include "catch.hpp"
 #include "iba_data.hpp"
 #include "iba_samples.hpp"
+#include <comad/iba/from_json.hpp>
 #include <comad/iba/mad_header.hpp>
+#include <comad/iba/notice.hpp>
 #include <comad/iba/pm.hpp>
 #include <comad/iba/print.hpp>
 #include <comad/iba/sa.hpp>
@@ -371,4 +373,70 @@ TEST_CASE("exact JSON has reserved members, and strings of bytes in wire order")
         R"("reserved_928":"0x0000000000000001","reserved_992":"0x0000000000000000000000ee"})");
     CHECK(contains(json(w), R"("name":"ab","blob":"0x0102ff","list":[1,2,254],)"));
     CHECK_FALSE(contains(json(w), "reserved"));
+}
+
+namespace {
+
+/// A trap 144 as IBA 13.4.8.2 and 14.2.5.1 lay it out: LID 0x1234 has a new description.
+std::vector<u8> notice_144() {
+    std::vector<u8> bytes(wire_size<Notice>);
+    const std::array<u8, 24> begin{0x84, 0,    0,    2,    0, 144, 0x12, 0x34, 0, 1, // generic, informational, a switch
+                                   0,    0,    0x12, 0x34,                           // details: lidAddr
+                                   0,    1,                                          // otherLocalChanges
+                                   0x89, 0xab, 0xcd, 0xef,                           // capabilityMask
+                                   0,    1};                                         // nodeDescriptionChange
+    std::copy(begin.begin(), begin.end(), bytes.begin());
+    return bytes;
+}
+
+} // namespace
+
+TEST_CASE("the details of a notice are shown as its trap says") {
+    const std::string text = dotted(info_of<Notice>, notice_144());
+    CHECK(contains(text, "dataDetails.LidAddr..............4660\n"));
+    CHECK(contains(text, "dataDetails.CapabilityMask.......0x89abcdef\n"));
+    CHECK(contains(text, "dataDetails.NodeDescriptionChange.1\n"));
+    CHECK_FALSE(contains(text, "DataDetails"));
+    CHECK(contains(dump(info_of<Notice>, notice_144()), "   + dataDetails MADNoticeTrap144\n"));
+    const json_value shown = json_value::parse(json(info_of<Notice>, notice_144()));
+    CHECK(shown["dataDetails"]["capabilityMask"] == 0x89abcdef);
+}
+
+TEST_CASE("the details of an unknown trap, or of a vendor's, are bytes") {
+    std::vector<u8> unknown = notice_144();
+    unknown[5] = 143;
+    std::vector<u8> of_vendor = notice_144();
+    of_vendor[0] = 0x04;
+    for (const std::vector<u8>& notice : {unknown, of_vendor}) {
+        CHECK(
+            contains(dotted(info_of<Notice>, notice), "\nDataDetails......................0x00001234000189abcdef0001"));
+        CHECK(json_value::parse(json(info_of<Notice>, notice))["dataDetails"].is_string());
+    }
+}
+
+TEST_CASE("exact JSON keeps the details of a notice as bytes, and both styles read back") {
+    const std::vector<u8> notice = notice_144();
+    const std::string exact = json(info_of<Notice>, notice, nullptr, json_style::exact);
+    CHECK(json_value::parse(exact)["dataDetails"].get<std::string>().starts_with("0x00001234000189abcdef0001"));
+    for (const std::string& text : {exact, json(info_of<Notice>, notice)}) {
+        std::vector<u8> read(notice.size());
+        REQUIRE(set_json(info_of<Notice>, read, text));
+        CHECK(read == notice);
+    }
+    std::vector<u8> read(notice.size());
+    const auto without_trap = set_json(info_of<Notice>, read, R"({"dataDetails":{"lidAddr":7}})");
+    REQUIRE(!without_trap);
+    CHECK(contains(without_trap.error().text, "dataDetails"));
+}
+
+TEST_CASE("a trap is dumped with its details") {
+    smp::Format trap;
+    trap.header.method = Method::Trap;
+    trap.header.attributeID = 0x0002;
+    const std::vector<u8> notice = notice_144();
+    std::copy_n(notice.begin(), trap.data.size(), trap.data.begin());
+    const std::string text = dump_mad(encode(trap));
+    CHECK(contains(text, "   + data SMPNoticeTrap\n"));
+    CHECK(contains(text, "   + data.dataDetails MADNoticeTrap144\n"));
+    CHECK(contains(text, "nodeDescriptionChange=1"));
 }

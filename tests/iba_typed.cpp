@@ -37,9 +37,10 @@ template <class V> bool is_at(const V& v, const u8* p, unsigned off, unsigned bi
     }
 }
 
-template <class T, unsigned Bytes, class... Rows>
-bool are_rows_at(const record<Bytes, Rows...>&, [[maybe_unused]] const T& value, [[maybe_unused]] const u8* p) {
-    return (is_at(value.*Rows::member, p, Rows::off, Rows::width) && ...);
+template <class T, unsigned Bytes, auto... Member, unsigned... Off, unsigned... Width>
+bool are_rows_at(const record<Bytes, field<Member, Off, Width>...>&, [[maybe_unused]] const T& value,
+                 [[maybe_unused]] const u8* p) {
+    return (is_at(value.*Member, p, Off, Width) && ...);
 }
 
 template <wire T> bool decodes_rows(const std::vector<u8>& bytes) {
@@ -56,13 +57,13 @@ template <auto Member> constexpr std::string_view name_of_member() {
     return member.substr(member.rfind(':') + 1);
 }
 
-template <class Row> void append_member(std::vector<member>& out) {
-    if constexpr (!requires { Row::header; }) out.push_back({name_of_member<Row::member>(), Row::off, Row::width});
-}
-
-template <unsigned Bytes, class... Rows> std::vector<member> members_of(const record<Bytes, Rows...>&) {
+template <unsigned Bytes, auto... Member, unsigned... Off, unsigned... Width>
+std::vector<member> members_of(const record<Bytes, field<Member, Off, Width>...>&) {
     std::vector<member> out;
-    (append_member<Rows>(out), ...);
+    [[maybe_unused]] const auto add = [&out](member m) {
+        if (m.bits > 0) out.push_back(m); // else a header, whose rows are members of its own
+    };
+    (add({name_of_member<Member>(), Off, Width}), ...);
     return out;
 }
 

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
-// enums.cpp - a set of bits as the names of its bits. Knows no enumeration.
+// enums.cpp - a number as its name, a set of bits as the names of its bits. Knows no enumeration.
 #include <comad/iba/enums/names.hpp>
 
 #include <fmt/format.h>
 
 #include <bit>
+#include <string>
 
 namespace comad::iba {
+
+std::string name_or_number(std::span<const enum_name> names, u64 number) {
+    const std::string_view name = find_name(names, number);
+    return name.empty() ? fmt::format("?? {}", number) : std::string(name);
+}
 
 std::string bits_text(std::span<const enum_name> names, u64 set) {
     std::string text;

@@ -52,7 +52,8 @@ std::string_view kind_of(const row_info& row) noexcept {
     case show::name: return "enumeration";
     case show::text: return "text";
     case show::bytes:
-    case show::data: return "bytes";
+    case show::data:
+    case show::details: return "bytes";
     default: return "integer";
     }
 }

@@ -60,11 +60,17 @@ result<void> set_record(std::span<u8> bytes, const record_info& info, const std:
         return error{errc::unreadable,
                      fmt::format("{} is {}, expected an object", path, detail::as_given(text_of(object)))};
     }
-    for (const auto& [key, value] : object.items()) {
-        const auto row = std::find_if(info.rows.begin(), info.rows.end(),
-                                      [&name = key](const row_info& candidate) { return candidate.name == name; });
-        if (row == info.rows.end()) return detail::unknown_field(info, path, key);
-        if (auto done = set_value({bytes, *row, fmt::format("{}.{}", path, key)}, value); !done) return done;
+    for (const auto& [key, value] : object.items())
+        if (std::ranges::find(info.rows, key, &row_info::name) == info.rows.end())
+            return detail::unknown_field(info, path, key);
+    for (const row_info& row : info.rows) { // in wire order: what tells the details of a notice comes before them
+        const auto value = object.find(row.name);
+        if (value == object.end()) continue;
+        const target to{bytes, row, fmt::format("{}.{}", path, row.name)};
+        const bool may_be_details = row.how == show::details && value->is_object();
+        const record_info* details = may_be_details ? detail::details_in(info, bytes) : nullptr;
+        auto done = details ? set_record(bytes.subspan(row.off / 8), *details, to.path, *value) : set_value(to, *value);
+        if (!done) return done;
     }
     return success();
 }

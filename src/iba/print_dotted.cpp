@@ -45,7 +45,7 @@ struct lines {
     void add_record(const std::string& path, const record_info& info, byte_span bytes, const record_info* data) {
         for (const row_info& row : info.rows) {
             if ((row.is_reserved && options.skip_reserved) || !detail::is_within(row, bytes)) continue;
-            const std::vector<detail::part> parts = detail::parts_of(row, data);
+            const std::vector<detail::part> parts = detail::parts_in(info, bytes, row, data);
             for (const detail::part& p : parts)
                 add_record(path + p.name + '.', *p.info, bytes.subspan(p.byte), nullptr);
             if (parts.empty()) add_row(path, row, bytes);

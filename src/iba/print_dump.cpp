@@ -33,7 +33,7 @@ public:
     void add_record(const record_info& info, unsigned base, const std::string& path, const record_info* data) {
         for (const row_info& row : info.rows) {
             if (base * 8 + row.off + row.bits() > bytes_.size() * 8) continue;
-            const std::vector<part> parts = detail::parts_of(row, data);
+            const std::vector<part> parts = detail::parts_in(info, bytes_.subspan(base), row, data);
             if (parts.empty()) {
                 add_row(row, base);
                 continue;

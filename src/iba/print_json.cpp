@@ -27,8 +27,7 @@ struct writer {
     json_style style;
     std::string text{};
 
-    void add_value(const row_info& row, byte_span bytes, const record_info* data) {
-        const std::vector<detail::part> parts = detail::parts_of(row, data);
+    void add_value(const row_info& row, byte_span bytes, const std::vector<detail::part>& parts) {
         const bool is_byte_string = row.is_blob() || (style == json_style::exact && row.width == 8 && row.count > 1);
         if (parts.size() == 1) {
             add_record(*parts[0].info, bytes.subspan(parts[0].byte), nullptr);
@@ -60,7 +59,8 @@ struct writer {
         for (const row_info& row : info.rows) {
             if ((row.is_reserved && style == json_style::readable) || !detail::is_within(row, bytes)) continue;
             fmt::format_to(std::back_inserter(text), "{}\"{}\":", std::exchange(is_first, false) ? "" : ",", row.name);
-            add_value(row, bytes, data);
+            const bool stays_bytes = style == json_style::exact && row.how == show::details;
+            add_value(row, bytes, stays_bytes ? detail::parts_of(row) : detail::parts_in(info, bytes, row, data));
         }
         text += '}';
     }

@@ -5,6 +5,7 @@
 #include <comad/iba/bits.hpp>
 #include <comad/iba/enums.hpp>
 #include <comad/iba/format.hpp>
+#include <comad/iba/registry.hpp>
 
 #include <fmt/format.h>
 
@@ -60,16 +61,32 @@ std::string element_text(const row_info& row, byte_span bytes, unsigned element)
     }
 }
 
-std::vector<part> parts_of(const row_info& row, const record_info* data) {
+std::vector<part> parts_of(const row_info& row) {
     const unsigned begin = row.off / 8;
-    if (row.how == show::data && data && data->bytes <= row.count) return {{std::string(row.name), data, begin}};
-
     std::vector<part> parts;
     for (unsigned i = 0; row.nested && i < row.count; ++i) {
         std::string name = row.count == 1 ? std::string(row.name) : fmt::format("{}[{}]", row.name, i);
         parts.push_back({std::move(name), row.nested, begin + i * row.nested->bytes});
     }
     return parts;
+}
+
+std::vector<part> parts_in(const record_info& record, byte_span bytes, const row_info& row, const record_info* data) {
+    if (row.how != show::data && row.how != show::details) return parts_of(row);
+    const record_info* inside = row.how == show::data ? data : details_in(record, bytes);
+    if (!inside || inside->bytes > row.count) return {};
+    return {{std::string(row.name), inside, row.off / 8u}};
+}
+
+const record_info* details_in(const record_info& notice, byte_span bytes) noexcept {
+    bool is_generic = false;
+    u64 trap = 0;
+    for (const row_info& row : notice.rows) {
+        if (!is_within(row, bytes)) continue;
+        if (row.name == "isGeneric") is_generic = number_in(row, bytes) != 0;
+        if (row.name == "trapNumber") trap = number_in(row, bytes);
+    }
+    return is_generic ? find_notice_details(TrapNumber{static_cast<u16>(trap)}) : nullptr;
 }
 
 } // namespace comad::iba::detail

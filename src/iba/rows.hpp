@@ -37,7 +37,12 @@ struct part {
     const record_info* info;
     unsigned byte; ///< where it begins in the record
 };
-/// The structures of a row; none if it is no structure. `data` is the attribute of a row that shows data, null if unknown.
-std::vector<part> parts_of(const row_info&, const record_info* data = nullptr);
+/// The structures of a nested row; none of another.
+std::vector<part> parts_of(const row_info&);
+/// The structures in a row of `record`: parts_of(), the attribute `data` of a row that shows data, the details of a
+/// notice; none if there are none or they are not known.
+std::vector<part> parts_in(const record_info& record, byte_span, const row_info&, const record_info* data);
+/// The structure of the row that shows details, null if the notice does not tell or has an unknown trap.
+const record_info* details_in(const record_info& notice, byte_span) noexcept;
 
 } // namespace comad::iba::detail

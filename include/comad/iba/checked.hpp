@@ -38,9 +38,10 @@ template <unsigned Width, class V> constexpr u64 excess(const V& v) noexcept {
     }
 }
 
-template <class T, unsigned Bytes, class... Rows>
-constexpr u64 excess_of_rows(const record<Bytes, Rows...>&, [[maybe_unused]] const T& in) noexcept {
-    return (excess<Rows::width>(in.*Rows::member) | ... | u64{0});
+template <class T, unsigned Bytes, auto... Member, unsigned... Off, unsigned... Width>
+constexpr u64 excess_of_rows(const record<Bytes, field<Member, Off, Width>...>&,
+                             [[maybe_unused]] const T& in) noexcept {
+    return (excess<Width>(in.*Member) | ... | u64{0});
 }
 
 template <wire T> constexpr u64 excess_of(const T& in) noexcept { return excess_of_rows(described<T>::layout, in); }
@@ -75,20 +76,24 @@ template <unsigned Width, class V> misfit misfit_in(const V& v) {
     }
 }
 
-template <class Row, class T> bool find_misfit(misfit& found, const T& in, std::string_view name) {
-    if (!excess<Row::width>(in.*Row::member)) return false;
-    found = misfit_in<Row::width>(in.*Row::member);
-    constexpr bool is_header = requires { Row::header; };
-    found = is_header ? in_header(std::move(found)) : in_field(name, std::move(found));
+template <unsigned Width, class V> bool find_misfit(misfit& found, const V& v, std::string_view name) {
+    if (!excess<Width>(v)) return false;
+    found = misfit_in<Width>(v);
+    found = name.empty() ? in_header(std::move(found)) : in_field(name, std::move(found));
     return true;
 }
 
-template <class T, unsigned Bytes, class... Rows>
-misfit misfit_in_rows(const record<Bytes, Rows...>& table, [[maybe_unused]] const T& in) {
+template <class T, unsigned Bytes, auto... Member, unsigned... Off, unsigned... Width>
+misfit misfit_in_rows(const record<Bytes, field<Member, Off, Width>...>&, [[maybe_unused]] const T& in) {
     misfit found;
-    [[maybe_unused]] std::size_t next = 0;
-    [[maybe_unused]] const auto name_of = [&](unsigned rows) { return table.rows[(next += rows) - rows].name; };
-    (void)(find_misfit<Rows>(found, in, name_of(Rows::row_count)) || ...);
+    [[maybe_unused]] const auto* row = info_of<T>.rows.data();
+    [[maybe_unused]] const auto name_of_next = [&](const place& where) -> std::string_view {
+        if (!where.is_header) return row++->name;
+        row += flat_count(*where.member->nested);
+        return {};
+    };
+    (void)(find_misfit<Width>(found, in.*Member, name_of_next(place_of(Off, Width, facts_of<value_of<Member>>))) ||
+           ...);
     return found;
 }
 

@@ -83,50 +83,40 @@ COMAD_IBA_INLINE constexpr void push_value(const V& v, u8* p, u64& pending) noex
     else push_bits<Off, Width>(p, static_cast<u64>(v), pending);
 }
 
-template <class Row, class T> COMAD_IBA_INLINE constexpr void decode_row(T& out, const u8* p) noexcept {
-    read_value<Row::off, Row::width>(out.*Row::member, p);
-}
-
-template <class Row, class T> COMAD_IBA_INLINE constexpr void encode_row(const T& in, u8* p, u64& pending) noexcept {
-    push_value<Row::off, Row::width>(in.*Row::member, p, pending);
-}
-
-template <class T, unsigned Bytes, class... Rows>
-COMAD_IBA_INLINE constexpr void decode_rows(const record<Bytes, Rows...>&, [[maybe_unused]] T& out,
+template <class T, unsigned Bytes, auto... Member, unsigned... Off, unsigned... Width>
+COMAD_IBA_INLINE constexpr void decode_rows(const record<Bytes, field<Member, Off, Width>...>&, [[maybe_unused]] T& out,
                                             [[maybe_unused]] const u8* p) noexcept {
-    (decode_row<Rows>(out, p), ...);
+    (read_value<Off, Width>(out.*Member, p), ...);
 }
 
-template <class T, unsigned Bytes, class... Rows>
-COMAD_IBA_INLINE constexpr void encode_rows(const record<Bytes, Rows...>&, [[maybe_unused]] const T& in,
-                                            [[maybe_unused]] u8* p) noexcept {
+template <class T, unsigned Bytes, auto... Member, unsigned... Off, unsigned... Width>
+COMAD_IBA_INLINE constexpr void encode_rows(const record<Bytes, field<Member, Off, Width>...>&,
+                                            [[maybe_unused]] const T& in, [[maybe_unused]] u8* p) noexcept {
     [[maybe_unused]] u64 pending = 0;
-    (encode_row<Rows>(in, p, pending), ...);
+    (push_value<Off, Width>(in.*Member, p, pending), ...);
 }
 
-/// Where a member is on the wire, in bits.
-struct extent {
-    unsigned off = 0;
-    unsigned width = 0;
-};
-
-template <auto Member, class Row> consteval void find_row(extent& found) {
-    if constexpr (std::is_same_v<decltype(Member), std::remove_const_t<decltype(Row::member)>>) {
-        if (Row::member == Member) found = {Row::off, Row::width};
-    }
+template <auto Member, auto Other> consteval bool is_same_member() {
+    if constexpr (std::is_same_v<decltype(Member), decltype(Other)>) return Member == Other;
+    else return false;
 }
 
-template <auto Member, unsigned Bytes, class... Rows> consteval extent find_rows(const record<Bytes, Rows...>&) {
-    extent found;
-    (find_row<Member, Rows>(found), ...);
-    return found;
+/// The place of a member among those of its table.
+template <auto Member, unsigned Bytes, auto... Members, unsigned... Off, unsigned... Width>
+consteval std::size_t place_in(const record<Bytes, field<Members, Off, Width>...>&) {
+    std::size_t index = 0;
+    (void)((is_same_member<Member, Members>() || (++index, false)) || ...);
+    return index;
 }
-
-template <auto Member> consteval extent extent_of() {
-    constexpr extent found = find_rows<Member>(described<owner_of<Member>>::layout);
-    static_assert(found.width > 0, "member has no row in its structure's table");
-    return found;
+template <auto Member> consteval std::size_t place_index() {
+    constexpr std::size_t index = place_in<Member>(described<owner_of<Member>>::layout);
+    static_assert(index < described<owner_of<Member>>::layout.places.size(),
+                  "member has no row in its structure's table");
+    return index;
 }
+/// Where a member is on the wire.
+template <auto Member>
+inline constexpr const place& extent_of = described<owner_of<Member>>::layout.places[place_index<Member>()];
 
 } // namespace detail
 
@@ -158,7 +148,7 @@ template <wire T> constexpr std::array<u8, wire_size<T>> encode(const T& in) noe
 /// One field, straight from the encoded structure at `p`: get<&PortInfo::LID>(p). For a member of an inlined header
 /// name the header's own member, with the address of the header: get<&MADHeader::method>(p).
 template <auto Member> constexpr auto get(const u8* p) noexcept {
-    constexpr detail::extent where = detail::extent_of<Member>();
+    constexpr const detail::place& where = detail::extent_of<Member>;
     detail::value_of<Member> v{};
     detail::read_value<where.off, where.width>(v, p);
     return v;
@@ -167,11 +157,11 @@ template <auto Member> constexpr auto get(const u8* p) noexcept {
 /// Writes one field of the encoded structure at `p`; every other bit keeps its value. A value that is too large is cut
 /// to its low bits. Members of inlined headers as for get().
 template <auto Member> constexpr void put(u8* p, const detail::value_of<Member>& v) noexcept {
-    constexpr detail::extent where = detail::extent_of<Member>();
+    constexpr const detail::place& where = detail::extent_of<Member>;
     detail::write_value<where.off, where.width>(v, p);
 }
 
 /// The byte at which a member begins: of Format::data, where the attribute stands in the MAD.
-template <auto Member> inline constexpr unsigned offset_of = detail::extent_of<Member>().off / 8;
+template <auto Member> inline constexpr unsigned offset_of = detail::extent_of<Member>.off / 8;
 
 } // namespace comad::iba

@@ -4,7 +4,7 @@
 // Bits are given in wire order from bit 0, reserved rows too, as row_info.masked says: a nested structure's rows one
 // level down, an array one bit unless each element has its own.
 #pragma once
-#include <comad/iba/bits.hpp>
+#include <comad/iba/codec.hpp>
 #include <comad/iba/error.hpp>
 #include <comad/iba/table.hpp>
 
@@ -74,23 +74,10 @@ constexpr u64 bits_of_row(const record_info& info, std::size_t index) noexcept {
     return bits;
 }
 
-template <auto Member, class Row> consteval bool is_row_of() {
-    if constexpr (std::is_same_v<decltype(Member), std::remove_const_t<decltype(Row::member)>>)
-        return Row::member == Member;
-    else return false;
-}
-template <auto Member, unsigned Bytes, class... Rows>
-consteval std::size_t row_index_in(const record<Bytes, Rows...>& table) {
-    std::size_t index = 0;
-    const bool found = ((is_row_of<Member, Rows>() || (index += Rows::row_count, false)) || ...);
-    return found ? index : table.rows.size();
-}
 /// The row of a member among those of its structure.
 template <auto Member> consteval std::size_t row_index() {
-    using owner = owner_of<Member>;
-    constexpr std::size_t index = row_index_in<Member>(described<owner>::layout);
-    static_assert(index < info_of<owner>.rows.size(), "member has no row in its structure's table");
-    return index;
+    constexpr auto& places = described<owner_of<Member>>::layout.places;
+    return flat_count(std::span(places).first(place_index<Member>()));
 }
 
 template <auto Member, auto... Inner> consteval components member_components() {

@@ -41,7 +41,7 @@ template <> struct described<Notice> : std::true_type {
         field<&T::issuerLID,    at{6},     16>{"issuerLID"},
         field<&T::noticeToggle, at{8, 0},   1>{"noticeToggle"},
         field<&T::noticeCount,  at{8, 1},  15>{"noticeCount"},
-        field<&T::dataDetails,  at{10},   432>{"dataDetails", show::bytes},
+        field<&T::dataDetails,  at{10},   432>{"dataDetails", show::details},
         field<&T::issuerGID,    at{64},   128>{"issuerGID"});
     // clang-format on
 };

@@ -4,6 +4,7 @@
 //
 // Bytes come from anywhere: a field that is not wholly within them is left out.
 // `data` is the table of the attribute in a format's data area; null, or larger than the area: it is shown as bytes.
+// The details of a notice are shown as the structure of its trap, unless that is unknown.
 #pragma once
 #include <comad/iba/format.hpp>
 #include <comad/iba/wire.hpp>
@@ -30,7 +31,8 @@ std::string dotted(const record_info& info, std::span<const u8> bytes, const rec
 /// What json() writes.
 enum class json_style : u8 {
     readable, ///< text as json_quoted(), an array as a list whatever its elements; reserved bits are not shown
-    exact,    ///< nothing is lost: text and arrays of bytes are `0x` in wire order, reserved members are shown
+    exact,    ///< nothing is lost: text, arrays of bytes and details of notices are `0x` in wire order, reserved
+              ///< members are shown
 };
 
 /// One JSON object in one line; keys are the names of the table, in wire order, nested structures nest, arrays are

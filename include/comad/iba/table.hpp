@@ -20,6 +20,7 @@
 
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -31,7 +32,8 @@ struct at {
     unsigned byte;
     unsigned bit = 0;
 
-    constexpr unsigned off() const noexcept { return byte * 8 + bit; }
+    /// Bits before it.
+    constexpr operator unsigned() const noexcept { return byte * 8 + bit; }
 };
 
 /// How printers show a field.
@@ -45,7 +47,11 @@ enum class show : u8 {
     text,   ///< bytes, UTF-8 up to the first NUL
     bytes,  ///< opaque bytes
     data,   ///< opaque bytes that hold the attribute of a MAD
+    details ///< opaque bytes that hold what the trap of their notice says (find_notice_details() in registry.hpp)
 };
+
+/// True of what is shown as bytes, not as numbers.
+constexpr bool is_of_bytes(show how) noexcept { return how >= show::text; }
 
 /// How many bits of an SA query's component mask a row has (IBA 15.2.5: from bit 0 on, in wire order, reserved rows
 /// too).
@@ -55,6 +61,17 @@ enum class mask : u8 {
     each,          ///< one for each element
     with_previous, ///< the bit of the row before: one component that is described in two pieces
     none,          ///< a range that was added without a bit
+};
+
+/// What a row says behind its name: how it is shown, what it has of a component mask, both, or nothing.
+struct look {
+    show how = show::dec;
+    bool is_said = false; ///< how to show it; else its type tells
+    mask masked = mask::one;
+
+    constexpr look() = default;
+    constexpr look(mask m) : masked(m) {}
+    constexpr look(show s, mask m = mask::one) : how(s), is_said(true), masked(m) {}
 };
 
 /// Whether the fields of a structure keep to 32-bit words. All of the IBA do, except details of notices, which begin in
@@ -86,7 +103,7 @@ struct row_info {
 
     constexpr unsigned bits() const noexcept { return unsigned{width} * count; }
     /// True if its bytes are one value, not a list of numbers.
-    constexpr bool is_blob() const noexcept { return how == show::text || how == show::bytes || how == show::data; }
+    constexpr bool is_blob() const noexcept { return is_of_bytes(how); }
     /// True if it is a number, or an array of numbers, of at most 64 bits each.
     constexpr bool is_number() const noexcept { return !nested && !is_blob() && how != show::gid; }
 };
@@ -109,10 +126,14 @@ concept wire = described<T>::value;
 /// Bytes of the structure on the wire.
 template <wire T> inline constexpr unsigned wire_size = decltype(described<T>::layout)::bytes;
 
+namespace detail {
+template <wire T> inline constexpr auto rows_of = described<T>::layout.list_rows();
+}
+
 /// The table of T for run-time code.
 template <wire T>
 inline constexpr record_info info_of{described<T>::layout.name, described<T>::layout.section, wire_size<T>,
-                                     described<T>::layout.rows};
+                                     detail::rows_of<T>};
 
 namespace detail {
 
@@ -168,7 +189,13 @@ struct place {
     unsigned off;
     unsigned width;
     const member_facts* member;
+    bool is_header;
 };
+
+/// `width` 0: a header, which has the width of its structure.
+constexpr place place_of(unsigned off, unsigned width, const member_facts& member) {
+    return {off, width > 0 ? width : member.bits, &member, width == 0};
+}
 
 /// What may be wrong with a row alone.
 enum class flaw : u8 { none, no_wire_form, uneven, narrow, other_size, straddles };
@@ -183,8 +210,9 @@ constexpr flaw flaw_of(const place& row, words kept) {
     const unsigned element = row.width / member.count;
     if (member.is_whole) return element == member.bits && row.off % 8 == 0 ? flaw::none : flaw::other_size;
     if (element > member.bits) return flaw::narrow;
-    for (unsigned at = row.off; at < row.off + row.width && kept == words::kept; at += element)
-        if (straddles(at, element)) return flaw::straddles;
+    if (kept == words::crossed || (32 % element == 0 && row.off % element == 0)) return flaw::none;
+    for (unsigned begin = row.off; begin < row.off + row.width; begin += element)
+        if (straddles(begin, element)) return flaw::straddles;
     return flaw::none;
 }
 
@@ -216,66 +244,66 @@ constexpr row_info* flatten(const record_info& header, unsigned off, row_info* o
     return out;
 }
 
-/// `reserved_144`
-template <unsigned Off> struct reserved_name {
-    static constexpr unsigned digits = Off < 10 ? 1 : Off < 100 ? 2 : Off < 1000 ? 3 : 4;
-    static constexpr auto chars = [] {
-        std::array<char, 9 + digits> text{'r', 'e', 's', 'e', 'r', 'v', 'e', 'd', '_'};
-        unsigned rest = Off;
-        for (unsigned i = digits; i-- > 0; rest /= 10) text[9 + i] = static_cast<char>('0' + rest % 10);
-        return text;
-    }();
-    static constexpr std::string_view view{chars.data(), chars.size()};
-};
+/// The rows of run-time code that `places` become.
+constexpr unsigned flat_count(std::span<const place> places) {
+    unsigned count = 0;
+    for (const place& row : places) count += row.is_header ? flat_count(*row.member->nested) : 1;
+    return count;
+}
 
-/// The value of a row, of whatever kind.
+/// `reserved_144`, as characters.
+template <std::size_t Digits> constexpr std::array<char, 9 + Digits> reserved_characters(unsigned off) {
+    std::array<char, 9 + Digits> text{'r', 'e', 's', 'e', 'r', 'v', 'e', 'd', '_'};
+    for (std::size_t i = text.size(); i-- > 9; off /= 10) text[i] = static_cast<char>('0' + off % 10);
+    return text;
+}
+template <unsigned Off>
+inline constexpr auto reserved_text = reserved_characters < Off < 10 ? 1
+                                      : Off < 100                    ? 2
+                                      : Off < 1000                   ? 3
+                                                                     : 4 > (Off);
+template <unsigned Off>
+inline constexpr std::string_view reserved_name{reserved_text<Off>.data(), reserved_text<Off>.size()};
+
+/// What a row says of itself beside its place.
 struct row_value {
-    enum class kind : u8 { named, reserved, header };
-
-    std::string_view name;
-    show how = show::dec;
-    bool has_show = false; ///< the row says how
-    mask masked = mask::one;
-    kind is = kind::named;
-
-    static constexpr unsigned row_count = 1; ///< rows of row_info that it becomes
+    const char* name = nullptr; ///< null: reserved
+    look how = {};
 };
 
-/// The value of a row with a name. Its constructors are constexpr: GCC 12 does not inherit consteval ones.
-struct named_row : row_value {
-    constexpr named_row(const char* row_name, show row_show, mask row_mask = mask::one)
-        : row_value{row_name, row_show, true, row_mask} {}
-    constexpr named_row(const char* row_name, mask row_mask = mask::one)
-        : row_value{row_name, show::dec, false, row_mask} {}
-};
+/// Takes over what rows say. Throws, which does not compile, if one cannot be shown as it says.
+constexpr void collect(std::initializer_list<const row_value*> rows, std::span<const place> places, row_value* out) {
+    std::size_t i = 0;
+    for (const row_value* row : rows) {
+        const place& where = places[i++];
+        *out++ = *row;
+        if (!row->how.is_said) continue;
+        const member_facts& m = *where.member;
+        const show how = row->how.how;
+        if ((how == show::gid) != (m.how == show::gid)) throw "show::gid is for gids, and they for it";
+        if (how == show::name && m.names.empty()) throw "show::name needs a member whose type has names_of";
+        if (is_of_bytes(how) && (where.off % 8 != 0 || where.width != 8 * m.count))
+            throw "show::text and those behind it need whole bytes";
+    }
+}
 
 /// What run-time code sees of a row that is no header.
-constexpr row_info info_of_row(const row_value& row, const place& where) {
+constexpr row_info info_of_row(const row_value& row, const place& where, std::string_view name_if_reserved) {
     const member_facts& m = *where.member;
-    const bool is_reserved = row.is == row_value::kind::reserved;
-    row_info info{row.name,
+    const bool is_reserved = row.name == nullptr;
+    row_info info{is_reserved ? name_if_reserved : std::string_view(row.name),
                   static_cast<u16>(where.off),
                   static_cast<u16>(where.width / m.count),
                   static_cast<u16>(m.count),
                   m.how,
                   {},
                   m.nested,
-                  row.masked,
+                  row.how.masked,
                   is_reserved};
     if (is_reserved && m.count > 1) info.how = show::bytes;
-    if (row.has_show) info.how = row.how;
+    if (row.how.is_said) info.how = row.how.how;
     if (info.how == show::name) info.names = m.names;
-    if ((info.how == show::gid) != (m.how == show::gid)) throw "show::gid is for gids, and they for it";
-    if (info.how == show::name && m.names.empty()) throw "show::name needs a member whose type has names_of";
-    if (info.is_blob() && (where.off % 8 != 0 || info.width != 8)) throw "show::text, bytes and data need whole bytes";
     return info;
-}
-
-constexpr void list_rows(std::span<const row_value> rows, std::span<const place> places, row_info* out) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (rows[i].is == row_value::kind::header) out = flatten(*places[i].member->nested, places[i].off, out);
-        else *out++ = info_of_row(rows[i], places[i]);
-    }
 }
 
 } // namespace detail
@@ -283,47 +311,52 @@ constexpr void list_rows(std::span<const row_value> rows, std::span<const place>
 /// One row of an IBA table: member, position, width in bits of the whole member; then name, display and what it has of
 /// a component mask. Members are unsigned integers, bool (one bit), enumerations, gids, described structures, or a
 /// std::array of those, whose elements share the width evenly. A guid or gid is shown as one unless the row says
-/// otherwise.
-template <auto Member, at Pos, unsigned Width> struct field : detail::named_row {
-    using detail::named_row::named_row;
-    using value_type = detail::value_of<Member>;
-    static constexpr decltype(Member) member = Member;
-    static constexpr unsigned off = Pos.byte * 8 + Pos.bit;
-    static constexpr unsigned width = Width;
-};
-
-/// A header that a format begins with: a nested structure whose rows appear as rows of this record, without a prefix.
-/// The header that this header itself begins with is taken apart, too.
-template <auto Member, at Pos> struct inlined : detail::row_value {
-    constexpr inlined() : detail::row_value{{}, show::dec, false, mask::one, kind::header} {}
-    using value_type = detail::value_of<Member>;
-    static constexpr const record_info& header = info_of<value_type>;
-    static constexpr decltype(Member) member = Member;
-    static constexpr unsigned off = Pos.byte * 8 + Pos.bit;
-    static constexpr unsigned width = header.bytes * 8;
-    static constexpr unsigned row_count = detail::flat_count(header);
-};
+/// otherwise. Without a name it is a reserved range.
+///
+/// A class with next to nothing in it: there are 1,500 of them, and each member of theirs would be compiled as often.
+template <auto Member, unsigned Off, unsigned Width> struct field : detail::row_value {};
 
 /// A range without meaning: zero unless somebody put something there; shown by dumps only. Its member is an unsigned
 /// integer or, above 64 bits, an array of bytes; its name comes from its place.
-template <auto Member, at Pos, unsigned Width> struct reserved : detail::row_value {
-    using value_type = detail::value_of<Member>;
-    static constexpr decltype(Member) member = Member;
-    static constexpr unsigned off = Pos.byte * 8 + Pos.bit;
-    static constexpr unsigned width = Width;
+template <auto Member, unsigned Off, unsigned Width> using reserved = field<Member, Off, Width>;
 
-    constexpr reserved(mask row_mask = mask::one)
-        : detail::row_value{detail::reserved_name<off>::view, show::dec, false, row_mask, kind::reserved} {}
-};
+/// A header that a format begins with: a nested structure whose rows appear as rows of this record, without a prefix.
+/// The header that this header itself begins with is taken apart, too.
+template <auto Member, unsigned Off> using inlined = field<Member, Off, 0>;
 
 /// A described structure: what describe() returns. The types of the rows are what decode and encode are made from,
 /// their values in `rows` what run-time code reads.
-template <unsigned Bytes, class... Rows> struct record {
+template <unsigned Bytes, class... Rows> struct record;
+template <unsigned Bytes, auto... Member, unsigned... Off, unsigned... Width>
+struct record<Bytes, field<Member, Off, Width>...> {
     static constexpr unsigned bytes = Bytes;
+    static constexpr std::array<detail::place, sizeof...(Member)> places{
+        detail::place_of(Off, Width, detail::facts_of<detail::value_of<Member>>)...};
 
-    std::string_view name;
-    std::string_view section;
-    std::array<row_info, (Rows::row_count + ... + 0)> rows;
+    const char* name;
+    const char* section;
+    std::array<detail::row_value, sizeof...(Member)> values;
+
+    /// The rows for run-time code.
+    constexpr auto list_rows() const {
+        constexpr std::array<std::string_view, sizeof...(Off)> reserved_names{detail::reserved_name<Off>...};
+        std::array<row_info, detail::flat_count(places)> rows;
+        row_info* out = rows.data();
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            if (places[i].is_header) out = detail::flatten(*places[i].member->nested, places[i].off, out);
+            else *out++ = detail::info_of_row(values[i], places[i], reserved_names[i]);
+        }
+        return rows;
+    }
+
+    /// Does not compile: the error names the rows and what is wrong with them.
+    template <words Words> static consteval void name_flaws() {
+        (void)(detail::checked_row<field<Member, Off, Width>,
+                                   detail::flaw_of(
+                                       detail::place_of(Off, Width, detail::facts_of<detail::value_of<Member>>),
+                                       Words)>::is_flawless &&
+               ...);
+    }
 };
 
 namespace detail {
@@ -353,22 +386,18 @@ constexpr problem problem_of(std::span<const place> rows, unsigned bytes, words 
 /// Does not compile if rows overlap, leave a hole, lie outside the record, cross a 32-bit word, are wider than their
 /// member, or have another size than the structure they nest.
 template <unsigned Bytes, words Words = words::kept, class... Rows>
-consteval record<Bytes, Rows...> describe(std::string_view name, std::string_view section, Rows... rows) {
+consteval record<Bytes, Rows...> describe(const char* name, const char* section, const Rows&... rows) {
     using namespace detail;
-    constexpr std::array<place, sizeof...(Rows)> places{
-        place{Rows::off, Rows::width, &facts_of<typename Rows::value_type>}...};
-    constexpr problem found = problem_of(places, Bytes, Words);
-    if constexpr (found == problem::flawed_row)
-        (void)(checked_row<Rows, flaw_of({Rows::off, Rows::width, &facts_of<typename Rows::value_type>},
-                                         Words)>::is_flawless &&
-               ...);
+    using table = record<Bytes, Rows...>;
+    constexpr problem found = problem_of(table::places, Bytes, Words);
+    if constexpr (found == problem::flawed_row) table::template name_flaws<Words>();
     static_assert(found != problem::disorder, "rows are not in wire order");
     static_assert(found != problem::overlap, "rows overlap");
     static_assert(found != problem::hole, "rows leave a hole");
     static_assert(found != problem::outside, "row lies outside the record");
 
-    record<Bytes, Rows...> result{name, section, {}};
-    list_rows(std::array<row_value, sizeof...(Rows)>{rows...}, places, result.rows.data());
+    table result{name, section, {}};
+    collect({&rows...}, table::places, result.values.data());
     return result;
 }
 

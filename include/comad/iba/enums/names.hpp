@@ -5,8 +5,8 @@
 #include <comad/iba/table.hpp>
 #include <comad/iba/types.hpp>
 
+#include <iosfwd> // std::string, declared: every table includes this file, few include what prints names
 #include <span>
-#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -27,13 +27,10 @@ constexpr std::string_view find_name(std::span<const enum_name> names, u64 numbe
 }
 
 /// The name, or `?? 7` for a number without one.
-inline std::string name_or_number(std::span<const enum_name> names, u64 number) {
-    const std::string_view name = find_name(names, number);
-    return name.empty() ? "?? " + std::to_string(number) : std::string(name);
-}
+std::string name_or_number(std::span<const enum_name> names, u64 number);
 template <class E>
     requires std::is_enum_v<E>
-std::string name_or_number(E e) {
+auto name_or_number(E e) {
     static_assert(!names_of<E>.empty(), "enumeration has no names_of");
     return name_or_number(names_of<E>, static_cast<u64>(e));
 }
@@ -44,7 +41,7 @@ std::string bits_text(std::span<const enum_name> names, u64 set);
 /// The same of a set of E's enumerators.
 template <class E>
     requires std::is_enum_v<E>
-std::string bits_text(u64 set) {
+auto bits_text(u64 set) {
     static_assert(!names_of<E>.empty(), "enumeration has no names_of");
     return bits_text(names_of<E>, set);
 }

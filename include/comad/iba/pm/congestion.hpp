@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// congestion.hpp - counters of congestion (IBA A10; positions as in libibmad). Knows no congestion control.
+// congestion.hpp - counters of congestion (IBA A10; positions as in libibmad, names and order as in ibis and the option masks of
+// PortSamplesControl). Knows no congestion control.
 #pragma once
 #include <comad/iba/attribute.hpp>
 #include <comad/iba/enums.hpp>

@@ -210,7 +210,7 @@ struct attribute_of<pm::PortExtendedSpeedsCounters>
 template <> struct described<pm::PortExtendedSpeedsCountersRSFEC> : std::true_type {
     using T = pm::PortExtendedSpeedsCountersRSFEC;
     // clang-format off
-    // libibmad.
+    // libibmad and ibis (packets_layouts.h) agree in every bit.
     static constexpr auto layout = describe<152>("PMPortExtendedSpeedsCountersRSFEC", "16.1.4",
         reserved<&T::reserved_0,                    at{0},     8>{},
         field<&T::portSelect,                       at{1},     8>{"portSelect"},

@@ -36,7 +36,7 @@ template <> struct described<sa::InformInfoRecord> : std::true_type {
         field<&T::subscriberGID,   at{0},  128>{"subscriberGID"},
         field<&T::enumeration,     at{16},  16>{"enumeration"},
         reserved<&T::reserved_144, at{18},  16>{},
-        reserved<&T::reserved_160, at{20},  32>{mask::none},
+        reserved<&T::reserved_160, at{20},  32>{nullptr, mask::none},
         field<&T::informInfo,      at{24}, 288>{"informInfo"},
         reserved<&T::reserved_480, at{60},  32>{});
     // clang-format on

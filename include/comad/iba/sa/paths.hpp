@@ -127,7 +127,7 @@ template <> struct described<sa::PathRecord> : std::true_type {
     using T = sa::PathRecord;
     // clang-format off
     static constexpr auto layout = describe<64>("SAPathRecord", "15.2.5.16",
-        field<&T::serviceID,                at{0},      64>{"serviceID", show::hex, mask::two},
+        field<&T::serviceID,                at{0},      64>{"serviceID", {show::hex, mask::two}},
         field<&T::DGID,                     at{8},     128>{"DGID"},
         field<&T::SGID,                     at{24},    128>{"SGID"},
         field<&T::DLID,                     at{40},     16>{"DLID"},

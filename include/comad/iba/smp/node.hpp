@@ -7,8 +7,7 @@
 #include <comad/iba/wire.hpp>
 
 #include <array>
-#include <cstring>
-#include <string>
+#include <iosfwd> // std::string, declared
 
 namespace comad::iba {
 
@@ -25,10 +24,7 @@ struct NodeDescription {
 
 /// The bytes before the first NUL, all 64 if there is none: as they came from the network, so escaped() (text.hpp)
 /// before a terminal sees them.
-inline std::string text(const NodeDescription& d) {
-    const char* bytes = reinterpret_cast<const char*>(d.nodeString.data());
-    return {bytes, strnlen(bytes, d.nodeString.size())};
-}
+std::string text(const NodeDescription& d);
 
 } // namespace smp
 
