@@ -6,10 +6,7 @@
 namespace comad::coro::detail {
 namespace {
 
-// A tiny SMA answers one SMP after the other and need buffer only one: SMPs share the per-destination bound.
-u64 bounded_destination(const mad::rpc_kind& kind, const mad::any_path& path) noexcept {
-    return kind.mgmt_class == iba::MgmtClass::SubnLID ? mad::destination_key(path) : 0;
-}
+constexpr u64 all_SAs = 0x5a; // where SA requests share a bound: no route or LID gives a key so small but by chance
 
 mad::errc code_of(mad::verdict v) noexcept {
     switch (v) {
@@ -22,16 +19,27 @@ mad::errc code_of(mad::verdict v) noexcept {
 
 } // namespace
 
-rpc_base::rpc_base(MADSchedule& schedule, const mad::rpc_kind& kind, const mad::any_path& to, u32 modifier,
-                   rpc_options options, const request_payload* payload, take_reply take) noexcept
-    : schedule_(schedule), kind_(kind), path_(to), attributeModifier_(modifier), carried_(payload), take_reply_(take) {
+rpc_base::rpc_base(MADSchedule& schedule, const rpc_request& request, const request_payload* payload, take_reply take,
+                   bool table) noexcept
+    : schedule_(schedule), kind_(request.kind), path_(request.path), attributeModifier_(request.attributeModifier),
+      component_mask_(request.component_mask), carried_(payload), take_reply_(take) {
+    const schedule_options& otherwise = schedule.options();
     encode = &encode_request;
     done = &finished;
     path = &path_;
-    destination = bounded_destination(kind, path_);
-    timeout = options.timeout.count() > 0 ? options.timeout : schedule.options().timeout;
-    retries = options.retries < 0 ? schedule.options().retries : static_cast<u8>(options.retries);
-    expects_reply = kind.expects_reply;
+    timeout = request.options.timeout.count() > 0 ? request.options.timeout : otherwise.timeout;
+    retries = request.options.retries < 0 ? otherwise.retries : static_cast<u8>(request.options.retries);
+    if (kind_.mgmt_class == iba::MgmtClass::SubnLID) {
+        // A tiny SMA answers one SMP after the other and need buffer only one.
+        destination = mad::destination_key(path_);
+    } else if (kind_.mgmt_class == iba::MgmtClass::SubnAdm) {
+        // Kernels hold back what an agent sends to the SA beyond 16, and time it all the same.
+        destination = all_SAs;
+        destination_bound = otherwise.sa_outstanding;
+    }
+    expects_reply = kind_.expects_reply;
+    busy_retries = otherwise.busy_retries;
+    takes_table = table;
 }
 
 bool rpc_base::submit(scope_state* scope) noexcept {
@@ -55,7 +63,7 @@ void rpc_base::withdraw() noexcept { schedule_.engine_.withdraw(*this); }
 
 void rpc_base::encode_request(mad::op& o, u8* mad) {
     auto& self = static_cast<rpc_base&>(o);
-    u8* payload = mad::write_request(mad, self.kind_, self.path_, self.attributeModifier_);
+    u8* payload = mad::write_request(mad, self.kind_, self.path_, self.attributeModifier_, self.component_mask_);
     if (self.carried_) self.carried_->encode(self, payload);
 }
 
@@ -65,7 +73,7 @@ void rpc_base::finished(mad::op& o, const mad::completion& how) {
     if (how.what == mad::verdict::replied) {
         self.source_ = how.source;
         if (const auto error = mad::judge(mad::status_of(how.reply.data()))) self.fail(*error, how);
-        else self.take_reply_(self, how.reply.data());
+        else if (!self.take_reply_(self, how.reply)) self.fail(mad::errc::malformed_reply, how);
     } else if (how.what != mad::verdict::sent) {
         self.fail(code_of(how.what), how);
     }

@@ -32,6 +32,7 @@ unsigned MADSchedule::receive_batch(unsigned wanted) noexcept {
         if (next.message.state == mad::receive_state::would_block) break;
         if (next.message.state == mad::receive_state::failed) transport_failed_ = true;
         ++count;
+        if (next.message.full_size > next.message.mad.size() && receive_long(next)) break;
     }
     if (count == 0) return 0;
     if (count > 1) engine_.hold_sends();
@@ -41,6 +42,14 @@ unsigned MADSchedule::receive_batch(unsigned wanted) noexcept {
     }
     engine_.release_sends();
     return count;
+}
+
+// What the transport keeps until it is read whole. There is one buffer for it, so that a batch ends with it.
+bool MADSchedule::receive_long(incoming& cut) {
+    if (!transport_.limits().kernel_rmpp) return false;
+    long_message_.resize(mad::headroom + cut.message.full_size);
+    cut.message = transport_.receive(long_message_);
+    return true;
 }
 
 bool MADSchedule::settle() noexcept {

@@ -54,11 +54,12 @@ void engine::submit(op& o) noexcept {
 // Only operations that could have had a slot are parked, so they are older than all that wait for one.
 bool engine::try_launch(op& o) noexcept {
     u32 index = none;
-    if (o.destination && per_destination_) {
+    const unsigned bound = o.destination_bound ? o.destination_bound : per_destination_;
+    if (o.destination && bound) {
         index = find_destination(o.destination);
         if (index == none) {
             index = make_destination(o.destination);
-        } else if (destinations_[index].in_flight >= per_destination_) {
+        } else if (destinations_[index].in_flight >= bound) {
             o.where = op::place::parked;
             o.index = index;
             destinations_[index].parked.push_back(o);
@@ -78,6 +79,8 @@ void engine::launch(op& o, u32 index) noexcept {
     s.owner = &o;
     s.destination = index;
     s.sent = 0;
+    s.resting = false;
+    s.busy_replies = 0;
     if (index != none) ++destinations_[index].in_flight;
     o.where = op::place::in_slot;
     o.index = i;
@@ -117,6 +120,8 @@ bool engine::offer(u32 i) noexcept {
     case send_state::sent: break;
     }
     const bool first = s.sent++ == 0;
+    if (trace_) [[unlikely]]
+        tell(first ? trace_event::kind::send : trace_event::kind::retry, i);
     if (!o.expects_reply) {
         ++counters_.unanswered;
         make_ready(o, op::place::ready_in_slot, verdict::sent);
@@ -181,16 +186,53 @@ void engine::on_received(const received& r) noexcept {
     const attempt found = find_attempt(low_tid(r.mad.data()));
     if (found.slot == none || !slots_[found.slot].sent || slots_[found.slot].owner->where != op::place::in_slot) {
         ++counters_.stale;
+        if (trace_) [[unlikely]]
+            tell(trace_event::kind::unexpected, none, &r);
         return;
     }
-    switch (match_reply(slots_[found.slot].mad(), r.mad)) {
-    case match::reply: break;
-    case match::wrong_size: ++counters_.malformed; return;
-    default: ++counters_.mismatched; return;
+    slot& s = slots_[found.slot];
+    op& o = *s.owner;
+    if (const match m = match_reply(s.mad(), r.mad, o.takes_table); m != match::reply) {
+        ++(m == match::wrong_size ? counters_.malformed : counters_.mismatched);
+        if (trace_) [[unlikely]]
+            tell(trace_event::kind::unexpected, none, &r);
+        return;
     }
+    if (r.is_part) { // the answer is on its way: it has all the time again
+        deadlines_.disarm(found.slot);
+        deadlines_.arm(found.slot, o.timeout);
+        return;
+    }
+    if (trace_) [[unlikely]]
+        tell(trace_event::kind::reply, found.slot, &r);
+    if ((status_of(r.mad.data()) & iba::status_busy) && s.busy_replies < o.busy_retries) return rest(found.slot);
     ++counters_.replied;
     if (!found.latest) ++counters_.late_replies;
     finish(found.slot, {verdict::replied, 0, 0, r.mad, r.source});
+}
+
+// Asks again after a pause: an eighth of the timeout, then twice as long each time, up to the whole.
+void engine::rest(u32 i) noexcept {
+    slot& s = slots_[i];
+    if (s.blocked) dequeue_blocked(i); // an answer to an earlier attempt: the next has not left yet
+    ++counters_.busy;
+    const int halvings = std::max(0, 3 - s.busy_replies++);
+    s.resting = true;
+    deadlines_.disarm(i);
+    deadlines_.arm(i, s.owner->timeout / (1 << halvings));
+}
+
+void engine::tell(trace_event::kind what, u32 i, const received* r) noexcept {
+    trace_event e{what, now_};
+    if (i != none) {
+        e.request = {slots_[i].mad(), mad_size};
+        e.path = slots_[i].owner->path;
+    }
+    if (r) {
+        e.mad = r->mad;
+        e.source = &r->source;
+    }
+    trace_->on_event(e);
 }
 
 // The transport gives one of our sends back: it expired there (kernels and ibsim say ETIMEDOUT), or could not leave.
@@ -220,7 +262,13 @@ void engine::on_time() noexcept {
 void engine::attempt_expired(u32 i) noexcept {
     slot& s = slots_[i];
     op& o = *s.owner;
+    if (std::exchange(s.resting, false)) {
+        --o.attempts; // what was answered has not failed
+        return begin_attempt(i);
+    }
     if (o.attempts > o.retries) {
+        if (trace_) [[unlikely]]
+            tell(trace_event::kind::timed_out, i);
         if (s.sent) ++counters_.timed_out;
         else ++counters_.send_failed;
         finish(i, {verdict::timed_out, 0, 0, {}, {}});

@@ -3,6 +3,8 @@
 #pragma once
 #include <comad/coro/schedule.hpp>
 
+#include <concepts>
+
 namespace comad::coro {
 
 namespace detail {
@@ -42,13 +44,11 @@ template <class T> T sync_wait(MADSchedule& schedule, task<T> t) {
 }
 
 namespace detail {
-template <class T, bool Header> task<mad::result<typename rpc<T, Header>::value_type>> as_task(rpc<T, Header>& call) {
-    co_return co_await call;
-}
+template <class Rpc> task<mad::result<typename Rpc::value_type>> as_task(Rpc& call) { co_return co_await call; }
 } // namespace detail
 
 /// One RPC, synchronously: `auto info = sync_wait(sched, sched.SubnGet<NodeInfo>(path));`
-template <class T, bool Header> auto sync_wait(MADSchedule& schedule, rpc<T, Header>&& call) {
+template <std::derived_from<detail::rpc_base> Rpc> auto sync_wait(MADSchedule& schedule, Rpc&& call) {
     return sync_wait(schedule, detail::as_task(call));
 }
 

@@ -8,11 +8,17 @@
 #include <comad/mad/engine.hpp>
 #include <comad/mad/error.hpp>
 #include <comad/mad/message.hpp>
+#include <comad/mad/table.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <coroutine>
+#include <cstring>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace comad::coro {
 
@@ -24,6 +30,15 @@ struct rpc_options {
     int retries = -1;         ///< attempts after the first, 0..255; -1: the schedule's
 };
 
+/// What an RPC asks of whom, without its payload. Lives while the RPC is made.
+struct rpc_request {
+    const mad::rpc_kind& kind; ///< static
+    const mad::any_path& path; ///< copied by the RPC
+    u32 attributeModifier = 0;
+    u64 component_mask = 0; ///< of a request to the SA
+    rpc_options options{};
+};
+
 /// A reply with all that came with it.
 template <class T> struct reply {
     T payload;
@@ -33,6 +48,14 @@ template <class T> struct reply {
 };
 
 namespace detail {
+
+class rpc_base;
+/// What is done with a payload of one type.
+struct request_payload {
+    bool (*fits)(const rpc_base&) noexcept;             ///< false: some value is wider than its field
+    std::string (*misfit)(const rpc_base&);             ///< which, in words
+    void (*encode)(const rpc_base&, u8* data) noexcept; ///< `data` lies in a whole MAD
+};
 
 /// What all RPCs share; not a template, so that it is compiled once.
 class rpc_base : private mad::op, private pending {
@@ -47,15 +70,9 @@ public:
     }
 
 protected:
-    /// What is done with a payload of one type.
-    struct request_payload {
-        bool (*fits)(const rpc_base&) noexcept; ///< false: some value is wider than its field
-        std::string (*misfit)(const rpc_base&); ///< which, in words
-        void (*encode)(const rpc_base&, u8* data) noexcept;
-    };
-    using take_reply = void (*)(rpc_base&, const u8* mad) noexcept;
-    rpc_base(MADSchedule&, const mad::rpc_kind&, const mad::any_path&, u32 attributeModifier, rpc_options,
-             const request_payload*, take_reply) noexcept;
+    /// Decodes the payload; false: that is not there.
+    using take_reply = bool (*)(rpc_base&, std::span<const u8> mad) noexcept;
+    rpc_base(MADSchedule&, const rpc_request&, const request_payload*, take_reply, bool takes_table) noexcept;
     ~rpc_base() override {
         if (where != place::nowhere) withdraw();
     }
@@ -64,6 +81,7 @@ protected:
     mad::mad_error take_error() noexcept { return std::move(*error_); }
     const mad::any_path& target() const noexcept { return path_; }
     const mad::source_address& source() const noexcept { return source_; }
+    const mad::rpc_kind& kind() const noexcept { return kind_; }
 
 private:
     bool submit(scope_state*) noexcept;
@@ -77,12 +95,23 @@ private:
     const mad::rpc_kind& kind_;
     mad::any_path path_;
     u32 attributeModifier_;
+    u64 component_mask_;
     const request_payload* carried_; // null: zeros
     take_reply take_reply_;
     std::coroutine_handle<> awaiting_;
     mad::source_address source_;
     std::optional<mad::mad_error> error_;
 };
+
+/// What is done with the payload_ of an Rpc.
+template <class Rpc> struct carries {
+    static const auto& request(const rpc_base& self) noexcept { return static_cast<const Rpc&>(self).payload_; }
+    static bool fits(const rpc_base& self) noexcept { return iba::fits(request(self)); }
+    static std::string misfit(const rpc_base& self) { return iba::range_error(request(self)).text; }
+    static void encode(const rpc_base& self, u8* data) noexcept { iba::encode(request(self), data); }
+};
+template <class Rpc>
+inline constexpr request_payload carried{&carries<Rpc>::fits, &carries<Rpc>::misfit, &carries<Rpc>::encode};
 
 } // namespace detail
 
@@ -92,12 +121,10 @@ public:
     using value_type = std::conditional_t<WithHeader, reply<T>, T>;
 
     /// A request with zeros for a payload.
-    rpc(MADSchedule& s, const mad::rpc_kind& kind, const mad::any_path& to, u32 modifier, rpc_options options) noexcept
-        : rpc_base(s, kind, to, modifier, options, nullptr, &take) {}
-    /// A request that carries `request`.
-    rpc(MADSchedule& s, const mad::rpc_kind& kind, const T& request, const mad::any_path& to, u32 modifier,
-        rpc_options options) noexcept
-        : rpc_base(s, kind, to, modifier, options, &carried, &take), payload_(request) {}
+    rpc(MADSchedule& s, const rpc_request& request) noexcept : rpc_base(s, request, nullptr, &take, false) {}
+    /// A request that carries `payload`.
+    rpc(MADSchedule& s, const rpc_request& request, const T& payload) noexcept
+        : rpc_base(s, request, &detail::carried<rpc>, &take, false), payload_(payload) {}
 
     mad::result<value_type> await_resume() noexcept {
         if (failed()) return take_error();
@@ -106,19 +133,90 @@ public:
     }
 
 private:
-    static const T& request(const rpc_base& self) noexcept { return static_cast<const rpc&>(self).payload_; }
-    static bool fits(const rpc_base& self) noexcept { return iba::fits(request(self)); }
-    static std::string misfit(const rpc_base& self) { return iba::range_error(request(self)).text; }
-    static void encode(const rpc_base& self, u8* data) noexcept { iba::encode(request(self), data); }
-    static constexpr detail::rpc_base::request_payload carried{&fits, &misfit, &encode};
-    static void take(rpc_base& self, const u8* mad) noexcept {
+    friend struct detail::carries<rpc>;
+    static bool take(rpc_base& self, std::span<const u8> mad) noexcept {
         auto& me = static_cast<rpc&>(self);
-        iba::decode(me.payload_, mad + mad::payload_offset(iba::MgmtClass{mad[1]}));
-        if constexpr (WithHeader) iba::decode(me.header_, mad);
+        const std::size_t begin = mad::payload_offset(iba::MgmtClass{mad[1]}, me.kind().attributeID);
+        if (mad.size() < begin + iba::wire_size<T>) return false;
+        iba::decode(me.payload_, mad.data() + begin);
+        if constexpr (WithHeader) iba::decode(me.header_, mad.data());
+        return true;
     }
     struct nothing {};
     T payload_{}; // the request first, then the reply
     [[no_unique_address]] std::conditional_t<WithHeader, iba::MADHeader, nothing> header_{};
+};
+
+/// One RPC that carries a Request and gives a table of Records: a std::vector, or one with its header, path and source.
+/// Its reply has one MAD or any number (IBA 13.6). Awaited once, where it was made. Errors: also malformed_reply, for
+/// records that are smaller than a Record.
+template <iba::wire Request, iba::wire Record, bool WithHeader = false>
+class [[nodiscard]] table_rpc final : public detail::rpc_base {
+public:
+    using table = std::vector<Record>;
+    using value_type = std::conditional_t<WithHeader, reply<table>, table>;
+
+    table_rpc(MADSchedule& s, const rpc_request& request, const Request& payload) noexcept
+        : rpc_base(s, request, &detail::carried<table_rpc>, &take, true), payload_(payload) {}
+
+    mad::result<value_type> await_resume() noexcept {
+        if (failed()) return take_error();
+        if constexpr (WithHeader) return reply<table>{std::move(records_), header_, target(), source()};
+        else return std::move(records_);
+    }
+
+private:
+    friend struct detail::carries<table_rpc>;
+    static bool take(rpc_base& self, std::span<const u8> mad) noexcept {
+        auto& me = static_cast<table_rpc&>(self);
+        const std::optional<mad::table_reply> table = mad::read_table(mad, iba::wire_size<Record>);
+        if (!table) return false;
+        me.records_.resize(table->count);
+        for (std::size_t i = 0; i < table->count; ++i) iba::decode(me.records_[i], table->first + i * table->stride);
+        if constexpr (WithHeader) iba::decode(me.header_, mad.data());
+        return true;
+    }
+    struct nothing {};
+    Request payload_;
+    table records_;
+    [[no_unique_address]] std::conditional_t<WithHeader, iba::MADHeader, nothing> header_{};
+};
+
+/// One RPC whose payload is known at run time alone: `mad` is a whole request, transaction ID excepted, and the result a
+/// whole reply, of 256 bytes or, if it is a table, of any length. For tools that are told class, method and fields.
+class [[nodiscard]] raw_rpc final : public detail::rpc_base {
+public:
+    using value_type = reply<std::vector<u8>>;
+
+    /// kind and modifier of `request` must be those in `mad`.
+    raw_rpc(MADSchedule& s, const rpc_request& request, std::span<const u8, mad::mad_size> mad) noexcept
+        : rpc_base(s, request, &carried, &take, mad::is_table_method(request.kind.method)) {
+        std::copy(mad.begin(), mad.end(), request_.begin());
+    }
+    mad::result<value_type> await_resume() noexcept {
+        if (failed()) return take_error();
+        return value_type{std::move(reply_), header_, target(), source()};
+    }
+
+private:
+    static bool fits(const rpc_base&) noexcept { return true; }
+    static std::string misfit(const rpc_base&) { return {}; }
+    static void encode(const rpc_base& self, u8* data) noexcept {
+        const auto& me = static_cast<const raw_rpc&>(self);
+        constexpr std::size_t header = iba::wire_size<iba::MADHeader>; // all but that is the caller's
+        u8* mad = data - mad::payload_offset(iba::MgmtClass{me.request_[1]}, me.kind().attributeID);
+        std::memcpy(mad + header, me.request_.data() + header, mad::mad_size - header);
+    }
+    static constexpr detail::request_payload carried{&fits, &misfit, &encode};
+    static bool take(rpc_base& self, std::span<const u8> mad) noexcept {
+        auto& me = static_cast<raw_rpc&>(self);
+        me.reply_.assign(mad.begin(), mad.end());
+        iba::decode(me.header_, mad.data());
+        return true;
+    }
+    std::array<u8, mad::mad_size> request_{};
+    std::vector<u8> reply_;
+    iba::MADHeader header_;
 };
 
 } // namespace comad::coro

@@ -4,12 +4,15 @@
 #pragma once
 #include <comad/coro/mqueue.hpp>
 #include <comad/coro/rpc.hpp>
+#include <comad/coro/rpcs.hpp>
 #include <comad/coro/scope.hpp>
 #include <comad/iba/attribute.hpp>
 #include <comad/mad/engine.hpp>
 
 #include <array>
 #include <concepts>
+#include <cstddef>
+#include <vector>
 
 namespace comad::coro {
 
@@ -19,15 +22,14 @@ struct schedule_options {
                                    ///< only one VL15 packet, and an SMA answers serially
     mad::duration timeout = std::chrono::seconds(1); ///< per attempt
     u8 retries = 2;                                  ///< attempts after the first
-    u32 seed = 1;                                    ///< where transaction IDs begin
+    u8 busy_retries = 5;     ///< attempts after replies that say BUSY, each after a longer pause up to the timeout
+    u16 sa_outstanding = 16; ///< requests to the SA in flight; 0: no bound. Kernels hold back what is beyond
+    u32 seed = 1;            ///< where transaction IDs begin
 };
-
-/// For the second template argument of an RPC: the reply's header and source come with the payload.
-inline constexpr bool with_header = true;
 
 /// Runs coroutines over one transport. One thread: everything on it, tasks included, happens in the thread that drives
 /// it; several schedules may run in several threads. Tasks, jobs and scopes on it must end before it does.
-class MADSchedule {
+class MADSchedule : public rpcs<MADSchedule> {
 public:
     /// `t` must outlive the schedule. Throws std::invalid_argument for a window outside 1..65536.
     explicit MADSchedule(mad::transport& t, schedule_options = {});
@@ -35,37 +37,33 @@ public:
     MADSchedule(const MADSchedule&) = delete;
     MADSchedule& operator=(const MADSchedule&) = delete;
 
-    // ---- RPCs: `auto info = co_await sched.SubnGet<PortInfo>(path, port);` --------------------------------------------
+    // ---- RPCs: `auto info = co_await sched.SubnGet<PortInfo>(path, port);` (rpcs.hpp) ------------------------------
+    // Cancel:   while it waits for a slot nothing was sent; on the wire, the slot is free at once and the late reply is
+    //           counted as stale.
+    // Lifetime: awaited once, in the expression that makes it or from a named local.
 
-    /// SubnGet(T) to `path` (LID-routed or directed). `co_await` gives result<T>, or with `with_header` result<reply<T>>.
-    /// Modifier: attributeModifier, host order (of PortInfo: the port number).
-    /// Errors:   timed_out after all attempts, status, send_failed, transport_failed, cancelled. Never throws.
-    /// Cancel:   while it waits for a slot nothing was sent; on the wire, the slot is free at once and the late reply is
-    ///           counted as stale.
-    /// Lifetime: `path` is copied; awaited once, in the expression that makes it or from a named local.
-    template <iba::attribute T, bool Header = false>
-        requires iba::allows<T, iba::MgmtClass::SubnLID, iba::Method::Get>
-    rpc<T, Header> SubnGet(const mad::any_path& path, u32 attributeModifier = 0, rpc_options options = {}) noexcept {
-        return {*this, kind_of<T, iba::MgmtClass::SubnLID, iba::Method::Get>, path, attributeModifier, options};
+    /// For rpcs.hpp.
+    template <iba::wire T, bool Header> rpc<T, Header> call(const rpc_request& request) noexcept {
+        return {*this, request};
     }
-    /// The same with a payload in the request. Errors: also out_of_range if a value does not fit its field; then nothing
-    /// is sent.
-    template <iba::attribute T, bool Header = false>
-        requires iba::allows<T, iba::MgmtClass::SubnLID, iba::Method::Get>
-    rpc<T, Header> SubnGet(const T& request, const mad::any_path& path, u32 attributeModifier = 0,
-                           rpc_options options = {}) noexcept {
-        return {*this,  kind_of<T, iba::MgmtClass::SubnLID, iba::Method::Get>, request, path, attributeModifier,
-                options};
+    template <iba::wire T, bool Header> rpc<T, Header> call(const rpc_request& request, const T& payload) noexcept {
+        return {*this, request, payload};
     }
-    /// SubnSet(T): writes to the fabric. Retried after a timeout like a Get; gives what the node then holds.
-    /// Errors: also out_of_range, as above.
-    template <iba::attribute T, bool Header = false>
-        requires iba::allows<T, iba::MgmtClass::SubnLID, iba::Method::Set>
-    rpc<T, Header> SubnSet(const T& request, const mad::any_path& path, u32 attributeModifier = 0,
-                           rpc_options options = {}) noexcept {
-        return {*this,  kind_of<T, iba::MgmtClass::SubnLID, iba::Method::Set>, request, path, attributeModifier,
-                options};
+    template <iba::wire Request, iba::wire Record, bool Header>
+    table_rpc<Request, Record, Header> call_table(const rpc_request& request, const Request& payload) noexcept {
+        return {*this, request, payload};
     }
+    /// An RPC whose class, method and attribute are known at run time alone.
+    raw_rpc call_raw(const rpc_request& request, std::span<const u8, mad::mad_size> mad) noexcept {
+        return {*this, request, mad};
+    }
+
+    /// Where the SA is: what the port's PortInfo says of it, unless it was set.
+    const mad::IBPath& sa_path() const noexcept { return sa_path_; }
+    void set_sa_path(const mad::IBPath& path) noexcept { sa_path_ = path; }
+
+    /// Who hears of every MAD; null: nobody. It must outlive the schedule, or be taken away.
+    void set_trace(mad::trace_sink* sink) noexcept { engine_.set_trace(sink); }
 
     // ---- tasks --------------------------------------------------------------------------------------------------------
 
@@ -109,10 +107,6 @@ private:
     friend class detail::rpc_base;
     template <class T> friend class mqueue_awaiter;
 
-    template <class T, iba::MgmtClass Class, iba::Method M>
-    static constexpr mad::rpc_kind kind_of{Class, iba::use_of<T>(Class).class_version, M,
-                                           iba::attribute_of<T>::attributeID, true};
-
     unsigned receive_batch(unsigned wanted) noexcept;
     void pull() noexcept;
     void end_cancelled_sources() noexcept;
@@ -122,8 +116,9 @@ private:
     static constexpr unsigned batch = 16;
     struct incoming {
         mad::received message;
-        std::array<u8, 384> bytes; // longer messages are cut and thereby told from MADs
+        std::array<u8, 384> bytes; // of a longer message the beginning
     };
+    bool receive_long(incoming&);
 
     mad::transport& transport_;
     schedule_options options_;
@@ -133,6 +128,8 @@ private:
     bool source_cancelled_ = false; // one or more: look for them
     bool transport_failed_ = false;
     std::array<incoming, batch> inbox_;
+    std::vector<u8> long_message_;
+    mad::IBPath sa_path_;
 };
 
 template <class T>

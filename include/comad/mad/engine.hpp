@@ -4,6 +4,7 @@
 #pragma once
 #include <comad/mad/deadlines.hpp>
 #include <comad/mad/op.hpp>
+#include <comad/mad/trace.hpp>
 #include <comad/mad/transport.hpp>
 
 #include <cstddef>
@@ -28,6 +29,7 @@ struct engine_counters {
     u64 unanswered = 0;      ///< operations sent that expect no reply
     u64 send_failed = 0;     ///< operations of which the transport never took an attempt
     u64 would_block = 0;     ///< sends that had to be offered again
+    u64 busy = 0;            ///< replies that said BUSY and were followed by another attempt
     u64 late_replies = 0;    ///< accepted replies to an attempt before the latest; in `replied`
     u64 stale = 0;           ///< replies for no pending operation: late, doubled or foreign
     u64 expired_reports = 0; ///< sends that the transport itself reported as expired
@@ -83,6 +85,9 @@ public:
     /// No attempt expires before; time_point::max() if none is in flight. Precondition: set_now() since the last send.
     time_point next_deadline() const noexcept { return deadlines_.earliest(); }
     const engine_counters& counters() const noexcept { return counters_; }
+    /// Who hears what happens; null: nobody. It must outlive the engine, or be taken away.
+    void set_trace(trace_sink* sink) noexcept { trace_ = sink; }
+    trace_sink* trace() const noexcept { return trace_; }
 
 private:
     static constexpr u32 none = ~u32{0};
@@ -95,7 +100,9 @@ private:
         u32 previous_blocked = none, next_blocked = none;
         bool blocked = false; // its latest attempt still has to be written
         bool refused = false; // the transport did not take it when it was offered
-        u16 sent = 0;         // how many attempts were written
+        bool resting = false; // after a reply that said BUSY, until its deadline
+        u8 busy_replies = 0;
+        u16 sent = 0; // how many attempts were written
         alignas(8) u8 packet[headroom + mad_size];
         u8* mad() noexcept { return packet + headroom; }
     };
@@ -119,6 +126,8 @@ private:
     void finish(u32 slot, completion&&) noexcept;
     void on_report(const received&) noexcept;
     void on_transport_failed(int error) noexcept;
+    void rest(u32 slot) noexcept;
+    void tell(trace_event::kind, u32 slot, const received* what = nullptr) noexcept;
     struct attempt {
         u32 slot; // none: of no pending operation
         bool latest;
@@ -149,6 +158,7 @@ private:
     bool holding_ = false;
     time_point now_{};
     engine_counters counters_;
+    trace_sink* trace_ = nullptr;
 };
 
 } // namespace comad::mad

@@ -19,7 +19,13 @@ struct rpc_kind {
     iba::Method method;
     u16 attributeID;
     bool expects_reply;
+    u32 OUI = 0; ///< of the vendor classes that tell it
 };
+
+/// True if the reply to this method may be a table: several MADs put together (IBA 13.6, 15.2.2).
+constexpr bool is_table_method(iba::Method method) noexcept {
+    return method == iba::Method::GetTable || method == iba::Method::GetTraceTable || method == iba::Method::GetMulti;
+}
 
 /// The name of a method in messages: `MAD_METHOD_GET`, ... (IBA 13.4.5).
 constexpr std::string_view method_constant(iba::Method method) noexcept {
@@ -30,17 +36,35 @@ constexpr std::string_view method_constant(iba::Method method) noexcept {
     case iba::Method::Trap: return "MAD_METHOD_TRAP";
     case iba::Method::Report: return "MAD_METHOD_REPORT";
     case iba::Method::TrapRepress: return "MAD_METHOD_TRAP_REPRESS";
+    case iba::Method::GetTable: return "MAD_METHOD_GET_TABLE";
+    case iba::Method::GetTraceTable: return "MAD_METHOD_GET_TRACE_TABLE";
+    case iba::Method::GetMulti: return "MAD_METHOD_GET_MULTI";
+    case iba::Method::Delete: return "MAD_METHOD_DELETE";
+    case iba::Method::GetResp: return "MAD_METHOD_GET_RESP";
+    case iba::Method::ReportResp: return "MAD_METHOD_REPORT_RESP";
+    case iba::Method::GetTableResp: return "MAD_METHOD_GET_TABLE_RESP";
+    case iba::Method::GetMultiResp: return "MAD_METHOD_GET_MULTI_RESP";
+    case iba::Method::DeleteResp: return "MAD_METHOD_DELETE_RESP";
     default: return "MAD_METHOD_??";
     }
 }
 
 /// The management class that `kind` has on `path`.
 iba::MgmtClass class_on(const rpc_kind& kind, const any_path& path) noexcept;
-/// Where the payload begins in a MAD of this management class, in bytes (IBA 13.4.2, 14.2.1, 15.2.1, 16.1.1).
-std::size_t payload_offset(iba::MgmtClass) noexcept;
+/// Where the payload begins in a MAD of this management class, in bytes (IBA 13.4.2, 14.2.1, 15.2.1, 16.1.1, A10.4). The
+/// attribute matters in congestion control alone.
+constexpr std::size_t payload_offset(iba::MgmtClass mgmt_class, u16 attributeID = 0) noexcept {
+    constexpr u16 congestion_log = 0x0013;
+    if (mgmt_class == iba::MgmtClass::SubnAdm) return 56;
+    if (mgmt_class == iba::MgmtClass::CommMgt || iba::is_vendor(mgmt_class)) return 24;
+    if (mgmt_class == iba::MgmtClass::CongestionControl && attributeID == congestion_log) return 32;
+    return iba::is_vendor_OUI(mgmt_class) ? 40 : 64;
+}
 
 /// Writes a request with a zero payload and a zero transaction ID into 256 bytes; returns where the payload goes.
-u8* write_request(u8* mad, const rpc_kind& kind, const any_path& path, u32 attributeModifier) noexcept;
+/// `component_mask`: of a request to the SA.
+u8* write_request(u8* mad, const rpc_kind& kind, const any_path& path, u32 attributeModifier,
+                  u64 component_mask = 0) noexcept;
 
 u32 low_tid(const u8* mad) noexcept;
 /// Overwrites the low 32 bits of the transaction ID. The high 32 belong to the transport: kernels put an agent's number there.
@@ -49,7 +73,8 @@ void set_low_tid(u8* mad, u32 tid) noexcept;
 /// How a received MAD relates to a request with the same low 32 TID bits (C13-19.1.1; the response bit, method and
 /// attribute are checked too, so that a request that carries our number is never taken for a reply).
 enum class match : u8 { reply, wrong_size, not_a_response, wrong_version, wrong_class, wrong_method, wrong_attribute };
-match match_reply(const u8* request, std::span<const u8> reply) noexcept;
+/// `is_table`: the reply is one or more MADs put together (IBA 13.6), and may have any length that has a header.
+match match_reply(const u8* request, std::span<const u8> reply, bool is_table = false) noexcept;
 
 /// The 15 or 16 status bits of a reply: directed routes keep their D bit apart (IBA 14.2.1.2). Precondition: 24 bytes.
 u16 status_of(const u8* mad) noexcept;

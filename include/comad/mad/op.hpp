@@ -57,10 +57,14 @@ struct op {
     /// The end. Called once, never from inside engine::submit or engine::cancel; may destroy the op, submit others.
     void (*done)(op&, const completion&) = nullptr;
     const any_path* path = nullptr; ///< for the transport
-    u64 destination = 0;            ///< operations with equal keys share the per-destination bound; 0: unbounded
+    u64 destination = 0;            ///< operations with equal keys share a bound; 0: unbounded
+    u16 destination_bound = 0;      ///< of them in flight at a time; 0: engine_options::per_destination
     duration timeout{};             ///< per attempt
     u8 retries = 0;                 ///< attempts after the first
+    u8 busy_retries = 0;            ///< attempts after replies that say BUSY, each after a longer pause; with none
+                                    ///< left such a reply ends the operation like any other
     bool expects_reply = true;
+    bool takes_table = false; ///< a reply may be longer than a MAD: put together from several (IBA 13.6)
 
     enum class place : u8 {
         nowhere,

@@ -55,6 +55,8 @@ struct received {
     receive_state state = receive_state::would_block;
     int error = 0;  ///< errno of `failed`
     u32 status = 0; ///< 0: a MAD arrived. ETIMEDOUT (110): a send of ours expired; `mad` is at least its MAD header
+    bool is_part = false; ///< `mad` is a piece of a longer message that is still on its way: the answer to a request of
+                          ///< ours has begun
     std::span<const u8> mad{}; ///< the bytes, inside the caller's buffer. Any length: the wire is not trusted
     std::size_t full_size = 0; ///< bytes of the whole message; larger than `mad` when the buffer was too small
     source_address source{};
@@ -63,7 +65,7 @@ struct received {
 struct transport_limits {
     unsigned max_window = 4096; ///< more requests in flight than this buy nothing
     bool smi = true;            ///< carries SMPs (QP0)
-    bool kernel_rmpp = false;   ///< reassembles RMPP itself
+    bool kernel_rmpp = false;   ///< sends and receives messages of any length: segments are its affair
 };
 
 /// Carries MADs to and from one end port. Not thread-safe: one schedule, one thread.
@@ -76,16 +78,19 @@ public:
     /// A descriptor that becomes readable when a message is there; -1 for a transport in virtual time.
     virtual int native_handle() const noexcept = 0;
     virtual send_result send(const send_request&) noexcept = 0;
-    /// One message into `buffer` (at least headroom + mad_size bytes), header included.
+    /// One message into `buffer` (at least headroom + mad_size bytes), header included. Of one that is longer
+    /// (received::full_size), a transport that puts RMPP together gives the beginning and keeps the whole: only a
+    /// receive() into headroom + full_size bytes takes it away.
     virtual received receive(std::span<u8> buffer) noexcept = 0;
     virtual transport_limits limits() const noexcept = 0;
 
     /// True after a would_block that only POLLOUT on native_handle() resolves.
     virtual bool wants_writable() const noexcept { return false; }
 
-    /// Virtual time only: when the next message is due, if any is under way.
+    /// When to call receive() although the descriptor tells of nothing: in virtual time, when the next message is due; of
+    /// a transport that repeats something itself, when that is due.
     virtual std::optional<time_point> next_event() const noexcept { return std::nullopt; }
-    /// Virtual time only: the driver's clock; sends happen now, receive() gives what is due by now.
+    /// The driver's clock, before each receive(). In virtual time, sends happen now and receive() gives what is due.
     virtual void set_now(time_point) noexcept {}
 };
 

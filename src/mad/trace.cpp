@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// trace.cpp - events as lines.
+#include <comad/iba/codec.hpp>
+#include <comad/iba/mad_header.hpp>
+#include <comad/iba/print.hpp>
+#include <comad/iba/registry.hpp>
+#include <comad/iba/vendor.hpp>
+#include <comad/mad/message.hpp>
+#include <comad/mad/trace.hpp>
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace comad::mad {
+namespace {
+
+using kind = trace_event::kind;
+
+std::string target_of(const trace_event& e) { return e.path ? "'" + to_string(*e.path) + "'" : "?"; }
+std::string sender_of(const trace_event& e) { return e.source ? fmt::format("'Lid {}'", value(e.source->SLID)) : "?"; }
+
+/// Empty: the event has no line of its own.
+std::string line_of(const trace_event& e) {
+    switch (e.what) {
+    case kind::send: return {};
+    case kind::retry: return fmt::format("RPC {} retry to {}.", describe_mad(e.request), target_of(e));
+    case kind::reply:
+        return fmt::format("RPC {} completed to {} len {}.", describe_mad(e.request), target_of(e), e.mad.size());
+    case kind::timed_out: return fmt::format("RPC {} TIMED OUT to {}.", describe_mad(e.request), target_of(e));
+    case kind::unexpected: return fmt::format("Got unexpected MAD from {}.", sender_of(e));
+    case kind::request:
+        return fmt::format("RPC {} received from {} len {}.", describe_mad(e.request), sender_of(e), e.request.size());
+    case kind::response: return fmt::format("RPC {} reply to {}", describe_mad(e.mad), target_of(e));
+    }
+    return {};
+}
+
+void add_dump(const trace_lines& out, std::string_view title, std::span<const u8> mad) {
+    out(fmt::format("{} {}", title, describe_mad(mad)));
+    const std::string text = iba::dump_mad(mad);
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\n', begin);
+        out(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+}
+
+} // namespace
+
+std::string describe_mad(std::span<const u8> mad) {
+    if (mad.size() < iba::wire_size<iba::MADHeader>) return "??";
+    const auto header = iba::decode<iba::MADHeader>(mad.first<iba::wire_size<iba::MADHeader>>());
+    const bool tells_OUI = iba::is_vendor_OUI(header.mgmtClass) && mad.size() >= iba::wire_size<iba::vend::OUIFormat>;
+    const u32 OUI = tells_OUI ? iba::get<&iba::vend::OUIFormat::OUI>(mad.data()) : 0;
+    const iba::record_info* format = iba::find_format(header.mgmtClass, header.classVersion, header.attributeID);
+    const iba::record_info* attribute =
+        iba::find_attribute(header.mgmtClass, header.classVersion, header.attributeID, OUI);
+    return fmt::format("{}({}) {}({}.{}) {}({})", method_constant(header.method), value(header.method),
+                       format ? format->name : "??", value(header.mgmtClass), header.classVersion,
+                       attribute ? attribute->name : "??", header.attributeID);
+}
+
+void simple_tracer::on_event(const trace_event& e) noexcept {
+    if (const std::string line = line_of(e); !line.empty()) out_(line);
+}
+
+void dumper_tracer::on_event(const trace_event& e) noexcept {
+    if (const std::string line = line_of(e); !line.empty()) out_(line);
+    switch (e.what) {
+    case kind::send:
+    case kind::retry: break;
+    case kind::reply:
+        add_dump(out_, "Request", e.request);
+        add_dump(out_, "Reply", e.mad);
+        break;
+    case kind::timed_out: add_dump(out_, "Request", e.request); break;
+    case kind::unexpected: add_dump(out_, "Unexpected", e.mad); break;
+    case kind::request: add_dump(out_, "Incoming request", e.request); break;
+    case kind::response: add_dump(out_, "Outgoing reply", e.mad); break;
+    }
+}
+
+} // namespace comad::mad

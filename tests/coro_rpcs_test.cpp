@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+// coro_rpcs_test.cpp - every RPC of the vocabulary: what its request says, byte by byte, and what becomes of its reply;
+// replies that are tables, that say BUSY, and RPCs that block.
+#include "coro_rig.hpp"
+#include <comad/coro/blocking.hpp>
+#include <comad/iba/all.hpp>
+
+#include <cstring>
+#include <vector>
+
+using namespace comad;
+using namespace comad::test;
+using coro::with_header;
+using iba::sa::NodeRecord;
+
+namespace {
+
+/// What the first bytes of a request say, in the order of the wire (IBA 13.4.3).
+struct asked {
+    unsigned mgmt_class, class_version, method, attributeID;
+    friend bool operator==(const asked&, const asked&) = default;
+};
+std::ostream& operator<<(std::ostream& out, const asked& a) {
+    return out << a.mgmt_class << '.' << a.class_version << ' ' << a.method << ' ' << a.attributeID;
+}
+asked asked_in(const packet& p) {
+    return {p.bytes[1], p.bytes[2], p.bytes[3], static_cast<unsigned>(p.bytes[16] << 8 | p.bytes[17])};
+}
+
+/// The request with the method of its response (IBA 13.4.5, 15.2.2).
+std::vector<u8> echo(const packet& p) {
+    std::vector<u8> bytes(p.bytes.begin(), p.bytes.end());
+    bytes[3] = p.bytes[3] == 0x02 ? 0x81 : p.bytes[3] == 0x13 ? 0x92 : static_cast<u8>(p.bytes[3] | 0x80);
+    return bytes;
+}
+fate echoed(const packet& p) { return {{}, {arrival{round_trip, echo(p)}}}; }
+
+mad::IBPath lid_path(u16 lid) {
+    mad::IBPath path;
+    path.DLID = iba::lid{lid};
+    return path;
+}
+
+/// Bytes of a type that differ from each other and from zero.
+template <class T> T sample() {
+    std::array<u8, iba::wire_size<T>> bytes;
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<u8>(i + 1);
+    T value;
+    iba::decode(value, bytes.data());
+    return value;
+}
+
+} // namespace
+
+TEST_CASE("each RPC asks with the class, version, method and attribute of the IBA") {
+    rig r(echoed);
+    coro::MADSchedule& s = r.schedule;
+    const mad::IBPath to = lid_path(7);
+    const auto last = [&] { return asked_in(r.net.taken().back()); };
+    REQUIRE(sync_wait(s, s.SubnGet<smp::NodeInfo>(to)));
+    CHECK(last() == asked{0x01, 1, 0x01, 0x11});
+    REQUIRE(sync_wait(s, s.SubnSet(smp::PortInfo{}, to)));
+    CHECK(last() == asked{0x01, 1, 0x02, 0x15});
+    REQUIRE(sync_wait(s, s.SubnGet<smp::NodeInfo>(route(1))));
+    CHECK(last() == asked{0x81, 1, 0x01, 0x11});
+    REQUIRE(sync_wait(s, s.PerformanceGet<iba::pm::PortCounters>(to)));
+    CHECK(last() == asked{0x04, 1, 0x01, 0x12});
+    REQUIRE(sync_wait(s, s.PerformanceSet(iba::pm::PortCounters{}, to)));
+    CHECK(last() == asked{0x04, 1, 0x02, 0x12});
+    REQUIRE(sync_wait(s, s.SubnAdmGet<NodeRecord>()));
+    CHECK(last() == asked{0x03, 2, 0x01, 0x11});
+    REQUIRE(sync_wait(s, s.SubnAdmGetTable<NodeRecord>()));
+    CHECK(last() == asked{0x03, 2, 0x12, 0x11});
+    REQUIRE(sync_wait(s, s.SubnAdmSet(iba::query<iba::sa::ServiceRecord>{})));
+    CHECK(last() == asked{0x03, 2, 0x02, 0x31});
+    REQUIRE(sync_wait(s, s.SubnAdmDelete(iba::query<iba::sa::ServiceRecord>{})));
+    CHECK(last() == asked{0x03, 2, 0x15, 0x31});
+    REQUIRE(sync_wait(s, s.SubnAdmGetMulti({})));
+    CHECK(last() == asked{0x03, 2, 0x14, 0x3a});
+    REQUIRE(sync_wait(s, s.SubnAdmGetTraceTable({})));
+    CHECK(last() == asked{0x03, 2, 0x13, 0x39});
+    REQUIRE(sync_wait(s, s.VendGet<iba::vend::MlxGeneralInfo>(to)));
+    CHECK(last() == asked{0x0a, 1, 0x01, 0x17});
+    REQUIRE(sync_wait(s, s.VendGet<iba::vend::OFASysStatPing>(to)));
+    CHECK(last() == asked{0x33, 1, 0x01, 0x10});
+    CHECK((std::vector<u8>(r.net.taken().back().bytes.begin() + 37, r.net.taken().back().bytes.begin() + 40)) ==
+          std::vector<u8>{0x00, 0x14, 0x05}); // OUI of the OpenFabrics Alliance
+    REQUIRE(sync_wait(s, s.BMGet<iba::ClassPortInfo>(to)));
+    CHECK(last() == asked{0x05, 1, 0x01, 0x01});
+    REQUIRE(sync_wait(s, s.DevMgtGet<iba::dm::IOUnitInfo>(to)));
+    CHECK(last() == asked{0x06, 1, 0x01, 0x10});
+    REQUIRE(sync_wait(s, s.CommMgtGet<iba::ClassPortInfo>(to)));
+    CHECK(last() == asked{0x07, 2, 0x01, 0x01});
+    REQUIRE(sync_wait(s, s.CommMgtSend(iba::cm::REQ{}, to)));
+    CHECK(last() == asked{0x07, 2, 0x03, 0x10});
+    REQUIRE(sync_wait(s, s.SNMPGet<iba::ClassPortInfo>(to)));
+    CHECK(last() == asked{0x08, 1, 0x01, 0x01});
+    REQUIRE(sync_wait(s, s.SNMPSend(iba::snmp::PDUInfo{}, to)));
+    CHECK(last() == asked{0x08, 1, 0x03, 0x11});
+    REQUIRE(sync_wait(s, s.CongestionControlGet<iba::cc::CongestionInfo>(to)));
+    CHECK(last() == asked{0x21, 2, 0x01, 0x11});
+    REQUIRE(sync_wait(s, s.Trap(smp::NoticeTrap{}, to)));
+    CHECK(last() == asked{0x01, 1, 0x05, 0x02});
+    REQUIRE(sync_wait(s, s.TrapRepress(smp::NoticeTrap{}, to)));
+    CHECK(last() == asked{0x01, 1, 0x07, 0x02});
+    REQUIRE(sync_wait(s, s.Report(iba::Notice{}, to)));
+    CHECK(last() == asked{0x03, 2, 0x06, 0x02});
+}
+
+TEST_CASE("what expects no reply is sent once and waits for none") {
+    rig r(silence);
+    const iba::cm::REQ request = sample<iba::cm::REQ>();
+    auto sent = sync_wait(r.schedule, r.schedule.CommMgtSend(request, lid_path(7)));
+    REQUIRE(sent);
+    CHECK(sent.value() == request);
+    REQUIRE(r.net.taken().size() == 1);
+    CHECK_FALSE(r.net.taken()[0].expects_reply);
+    CHECK(r.net.now() == mad::time_point{});
+}
+
+TEST_CASE("the payload lies where its class has it, in the request and in the reply") {
+    rig r(echoed);
+    const auto check = [&](const auto& payload, auto rpc, std::size_t begin) {
+        using T = std::decay_t<decltype(payload)>;
+        auto reply = sync_wait(r.schedule, std::move(rpc));
+        REQUIRE(reply);
+        CHECK(reply.value() == payload);
+        const auto bytes = iba::encode(payload);
+        CHECK(std::memcmp(r.net.taken().back().bytes.data() + begin, bytes.data(), iba::wire_size<T>) == 0);
+    };
+    coro::MADSchedule& s = r.schedule;
+    const mad::IBPath to = lid_path(7);
+    const auto port_info = sample<smp::PortInfo>();
+    check(port_info, s.SubnSet(port_info, to), 64);
+    const auto counters = sample<iba::pm::PortCounters>();
+    check(counters, s.PerformanceSet(counters, to), 64);
+    const auto ping = sample<iba::vend::OFASysStatPing>();
+    check(ping, s.VendGet(ping, to), 40);
+    const auto key = sample<iba::cc::CongestionKeyInfo>();
+    check(key, s.CongestionControlSet(key, to), 64);
+    const auto unit = sample<iba::Notice>();
+    check(unit, s.Report(unit, to), 56);
+}
+
+TEST_CASE("a request to the SA has its component mask, and goes to the SA's path") {
+    rig r(echoed);
+    r.schedule.set_sa_path(lid_path(0x1234));
+    const auto query = iba::query<NodeRecord>{}.where<&NodeRecord::LID>(iba::lid{9});
+    auto reply = sync_wait(r.schedule, r.schedule.SubnAdmGet(query));
+    REQUIRE(reply);
+    CHECK(reply.value().LID == iba::lid{9});
+    const packet& p = r.net.taken()[0];
+    CHECK(p.bytes[55] == 0x01); // bit 0 of 64
+    CHECK(p.bytes[57] == 9);
+    auto with = sync_wait(r.schedule, r.schedule.SubnAdmGet<NodeRecord, with_header>(query));
+    REQUIRE(with);
+    CHECK(mad::headers_of(with.value().path).DLID == iba::lid{0x1234});
+    CHECK(with.value().header.mgmtClass == iba::MgmtClass::SubnAdm);
+}
+
+// ---- tables --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// A reply of a GetTable as a kernel puts it together: one SA header, records of 108 bytes, 112 bytes apart.
+arrival table_of(const packet& p, std::size_t records, std::size_t attribute_offset = 14) {
+    std::vector<u8> bytes = echo(p);
+    bytes.resize(56);
+    bytes[24] = 1;                                      // RMPPVersion
+    bytes[25] = 1;                                      // DATA
+    bytes[26] = records * 112 + 56 > 256 ? 0x03 : 0x07; // Active, First, and Last of a single one
+    bytes[45] = static_cast<u8>(attribute_offset);
+    const auto payload = static_cast<u32>(20 + records * 112);
+    for (int i = 0; i < 4; ++i) bytes[32 + i] = static_cast<u8>(payload >> (24 - 8 * i));
+    for (std::size_t i = 0; i < records; ++i) {
+        std::vector<u8> record(112);
+        record[0] = static_cast<u8>(i >> 8); // LID
+        record[1] = static_cast<u8>(i);
+        bytes.insert(bytes.end(), record.begin(), record.end());
+    }
+    if (bytes.size() < 256) bytes.resize(256);
+    return {round_trip, bytes};
+}
+
+/// A transport that keeps long messages until they are read whole, as the kernel's does.
+class whole_messages final : public mad::transport {
+public:
+    explicit whole_messages(scripted_transport& inner) : inner_(inner) {}
+    int native_handle() const noexcept override { return -1; }
+    mad::send_result send(const mad::send_request& r) noexcept override { return inner_.send(r); }
+    mad::received receive(std::span<u8> buffer) noexcept override {
+        if (kept_.empty()) {
+            std::vector<u8> room(16 << 20);
+            const mad::received r = inner_.receive(room);
+            if (r.state != mad::receive_state::message) return r;
+            if (mad::headroom + r.full_size <= buffer.size()) return copied(r.mad, buffer, r.full_size);
+            kept_.assign(r.mad.begin(), r.mad.end());
+        }
+        if (buffer.size() < mad::headroom + kept_.size()) return copied(std::span(kept_).first(256), buffer, kept_.size());
+        const mad::received r = copied(kept_, buffer, kept_.size());
+        kept_.clear();
+        return r;
+    }
+    mad::transport_limits limits() const noexcept override { return {.kernel_rmpp = true}; }
+    std::optional<mad::time_point> next_event() const noexcept override { return inner_.next_event(); }
+    void set_now(mad::time_point now) noexcept override { inner_.set_now(now); }
+
+private:
+    static mad::received copied(std::span<const u8> from, std::span<u8> buffer, std::size_t full) {
+        std::copy(from.begin(), from.end(), buffer.begin() + mad::headroom);
+        mad::received r{mad::receive_state::message};
+        r.mad = buffer.subspan(mad::headroom, from.size());
+        r.full_size = full;
+        return r;
+    }
+    scripted_transport& inner_;
+    std::vector<u8> kept_;
+};
+
+} // namespace
+
+TEST_CASE("a table has the records of its reply, none, one or many") {
+    for (const std::size_t records : {0, 1, 2, 3, 1344}) {
+        INFO(records);
+        scripted_transport net([&](const packet& p) { return fate{{}, {table_of(p, records)}}; });
+        whole_messages whole(net);
+        coro::MADSchedule schedule(whole);
+        auto table = sync_wait(schedule, schedule.SubnAdmGetTable<NodeRecord>());
+        REQUIRE(table);
+        REQUIRE(table.value().size() == records);
+        for (std::size_t i = 0; i < records; ++i)
+            if (value(table.value()[i].LID) != i) FAIL_CHECK("record " << i);
+        CHECK(schedule.counters().malformed == 0);
+    }
+}
+
+TEST_CASE("records that are smaller than they should be, and a table of which only the beginning came, are errors") {
+    rig small([](const packet& p) { return fate{{}, {table_of(p, 1, 13)}}; }); // 104 bytes apart
+    auto table = sync_wait(small.schedule, small.schedule.SubnAdmGetTable<NodeRecord>());
+    REQUIRE(!table);
+    CHECK(table.error().code == errc::malformed_reply);
+
+    rig cut([](const packet& p) {
+        arrival a = table_of(p, 3);
+        a.bytes.resize(256); // its first segment
+        return fate{{}, {a}};
+    });
+    auto beginning = sync_wait(cut.schedule, cut.schedule.SubnAdmGetTable<NodeRecord>());
+    REQUIRE(!beginning);
+    CHECK(beginning.error().code == errc::malformed_reply);
+}
+
+TEST_CASE("no more requests to the SA are in flight than schedule_options says, whatever the window") {
+    schedule_options options;
+    options.max_outstanding = 64;
+    options.sa_outstanding = 5;
+    unsigned in_flight = 0, most = 0;
+    rig r([&](const packet& p) {
+        most = std::max(most, ++in_flight);
+        return echoed(p);
+    }, options);
+    r.net.on_delivery = [&](const arrival&) { --in_flight; };
+    const auto many = [](coro::MADSchedule& s) -> generator<task<void>> {
+        const auto one = [](coro::MADSchedule& schedule) -> task<void> {
+            [[maybe_unused]] auto record = co_await schedule.SubnAdmGet<NodeRecord>();
+        };
+        for (int i = 0; i < 40; ++i) co_yield one(s);
+    };
+    const auto all = [&](coro::MADSchedule& s) -> task<void> {
+        [[maybe_unused]] auto report = co_await s.mqueue(many(s));
+    };
+    sync_wait(r.schedule, all(r.schedule));
+    CHECK(r.net.taken().size() == 40);
+    CHECK(most == 5);
+}
+
+// ---- BUSY ----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("who says BUSY is asked again after pauses that grow, and the answer counts as the first would have") {
+    std::vector<mad::time_point> sent;
+    rig r([&](const packet& p) {
+        sent.push_back(p.at);
+        fate f = answered(p);
+        if (sent.size() <= 4) f.arrivals[0].bytes[5] = 0x01;
+        return f;
+    });
+    const IBDRPath to = route(1);
+    auto info = sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(to, 0, rpc_options{800ms, 0}));
+    REQUIRE(info);
+    CHECK(is_answer(info.value(), to));
+    REQUIRE(sent.size() == 5);
+    const auto pause = [&](std::size_t i) { return sent[i] - sent[i - 1] - round_trip; };
+    for (std::size_t i = 1; i <= 4; ++i) {
+        const mad::duration wanted = 100ms * (1 << (i - 1)); // an eighth, a quarter, a half, the whole
+        CHECK(pause(i) >= wanted);
+        CHECK(pause(i) <= wanted + wanted / 16);
+    }
+    CHECK(r.schedule.counters().busy == 4);
+    CHECK(r.schedule.counters().replied == 1);
+    CHECK(r.schedule.counters().timed_out == 0);
+}
+
+TEST_CASE("a pause after BUSY uses up no attempt of those for silence") {
+    unsigned offers = 0;
+    rig r([&](const packet& p) {
+        fate f = answered(p);
+        switch (offers++) {
+        case 0: f.arrivals[0].bytes[5] = 0x01; return f;
+        case 1: return dropped();
+        default: return f;
+        }
+    });
+    CHECK(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{1ms, 1})));
+    CHECK(offers == 3);
+}
+
+// ---- blocking ------------------------------------------------------------------------------------------------------
+
+TEST_CASE("the same RPCs block, and give their result") {
+    scripted_transport net;
+    coro::blocking_transactor umad(net);
+    const IBDRPath to = route(1, 2);
+    auto info = umad.SubnGet<smp::NodeInfo>(to);
+    REQUIRE(info);
+    CHECK(is_answer(info.value(), to));
+    auto whole = umad.SubnGet<smp::NodeInfo, with_header>(to);
+    REQUIRE(whole);
+    CHECK(whole.value().header.method == iba::Method::GetResp);
+    net.set_script(silence);
+    auto none = umad.SubnGet<smp::NodeInfo>(to);
+    REQUIRE(!none);
+    CHECK(none.error().code == errc::timed_out);
+}
+
+TEST_CASE("a request that is put together at run time is sent as it is, and its reply comes whole") {
+    rig r(echoed);
+    const mad::any_path to = lid_path(7);
+    static constexpr mad::rpc_kind kind{iba::MgmtClass::SubnAdm, 2, iba::Method::Get, 0x11, true};
+    std::array<u8, 256> request{};
+    mad::write_request(request.data(), kind, to, 0, 0x8000000000000001);
+    request[43] = 0x5a; // in the SM_Key
+    request[57] = 9;
+    auto reply = sync_wait(r.schedule, r.schedule.call_raw({kind, to}, request));
+    REQUIRE(reply);
+    CHECK(std::equal(request.begin() + 24, request.end(), r.net.taken()[0].bytes.begin() + 24));
+    REQUIRE(reply.value().payload.size() == 256);
+    CHECK(reply.value().payload[57] == 9);
+    CHECK(reply.value().header.method == iba::Method::GetResp);
+}
