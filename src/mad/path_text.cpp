@@ -89,13 +89,15 @@ template <class T> std::string text_of(const path_headers&, T member, form how) 
     return hex ? fmt::format("{:#x}", number) : fmt::to_string(number);
 }
 
+bool is_usual(const IBDRPath& path, const hops&, const hops&) { return path.hopCount == 0; }
+template <class T> bool is_usual(const path_headers&, const T& member, const T& usual) { return member == usual; }
+
 template <class Path> std::string spec_of(std::string_view name, const Path& path) {
     const Path usual{};
     std::vector<std::string> pairs;
     for_each_member<Path>([&](std::string_view key, auto member, unsigned, form how) {
-        bool is_usual = path.*member == usual.*member;
-        if constexpr (std::is_same_v<decltype(member), hops IBDRPath::*>) is_usual = path.hopCount == 0;
-        if (!is_usual) pairs.push_back(fmt::format("{}={}", key, text_of(path, path.*member, how)));
+        if (!is_usual(path, path.*member, usual.*member))
+            pairs.push_back(fmt::format("{}={}", key, text_of(path, path.*member, how)));
     });
     return fmt::format("{}({})", name, fmt::join(pairs, ", "));
 }
