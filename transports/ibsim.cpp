@@ -214,7 +214,7 @@ int ibsim_transport::converse(control_message& message, milliseconds patience) n
 
 mad::send_result ibsim_transport::send(const mad::send_request& request) noexcept {
     if (request.size != mad::mad_size) return {mad::send_state::failed, EMSGSIZE};
-    const mad::IBPath& path = mad::headers_of(*request.path);
+    const mad::path_headers& path = mad::headers_of(*request.path);
     const bool smp = is_smp(request.mgmt_class);
     const request_header header{
         .dlid = htobe16(value(path.DLID)),

@@ -112,7 +112,7 @@ mad::send_result umad_transport::send(const mad::send_request& request) noexcept
     const agent* const sender = agent_for(request.mgmt_class, request.class_version);
     if (!sender) return {mad::send_state::failed, errno};
 
-    const mad::IBPath& path = mad::headers_of(*request.path);
+    const mad::path_headers& path = mad::headers_of(*request.path);
     header h{};
     h.id = sender->id;
     h.timeout_ms = kernel_timeout_ms(request);

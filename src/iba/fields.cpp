@@ -4,6 +4,7 @@
 #include "rows.hpp"
 #include "values.hpp"
 #include <comad/iba/fields.hpp>
+#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 
@@ -94,7 +95,7 @@ result<void> set_field(const record_info& info, std::span<u8> bytes, std::string
 result<assignment> parse_assignment(std::string_view text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos)
-        return error{errc::unreadable, fmt::format("{} assigns nothing, expected NAME=VALUE", detail::as_given(text))};
+        return error{errc::unreadable, fmt::format("{} assigns nothing, expected NAME=VALUE", as_given(text))};
     return assignment{text.substr(0, equals), text.substr(equals + 1)};
 }
 

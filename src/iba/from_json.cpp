@@ -4,6 +4,7 @@
 #include "rows.hpp"
 #include "values.hpp"
 #include <comad/iba/from_json.hpp>
+#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -58,7 +59,7 @@ result<void> set_value(const target& to, const json& value) {
 result<void> set_record(std::span<u8> bytes, const record_info& info, const std::string& path, const json& object) {
     if (!object.is_object()) {
         return error{errc::unreadable,
-                     fmt::format("{} is {}, expected an object", path, detail::as_given(text_of(object)))};
+                     fmt::format("{} is {}, expected an object", path, as_given(text_of(object)))};
     }
     for (const auto& [key, value] : object.items())
         if (std::ranges::find(info.rows, key, &row_info::name) == info.rows.end())

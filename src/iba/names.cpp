@@ -77,11 +77,6 @@ result<std::vector<step>> resolve(const record_info& info, std::string_view name
     }
 }
 
-std::string as_given(std::string_view text) {
-    constexpr std::size_t longest = 60;
-    return fmt::format("'{}{}'", escaped(text.substr(0, longest)), text.size() > longest ? "..." : "");
-}
-
 error unknown_field(const record_info& info, std::string_view where, std::string_view name) {
     const std::vector<std::string_view> names = names_in(info);
     if (names.empty()) return {errc::unknown_name, fmt::format("{} has no fields", where)};

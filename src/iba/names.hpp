@@ -19,8 +19,6 @@ struct step {
 /// The rows from the outermost structure to the field. Errors: unknown_name.
 result<std::vector<step>> resolve(const record_info& info, std::string_view name);
 
-/// What a stranger wrote, for an error in one line: quoted, escaped, and cut if long.
-std::string as_given(std::string_view text);
 /// `where` has no field of this name, but those of `info`.
 error unknown_field(const record_info& info, std::string_view where, std::string_view name);
 /// A structure was named where a value is needed.

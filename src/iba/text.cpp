@@ -84,4 +84,9 @@ std::string json_quoted(std::string_view raw) {
     return out + '"';
 }
 
+std::string as_given(std::string_view text) {
+    constexpr std::size_t longest = 60;
+    return fmt::format("'{}{}'", escaped(text.substr(0, longest)), text.size() > longest ? "..." : "");
+}
+
 } // namespace comad::iba

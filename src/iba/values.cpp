@@ -5,14 +5,13 @@
 #include "names.hpp"
 #include "rows.hpp"
 #include <comad/iba/bits.hpp>
+#include <comad/iba/parse.hpp>
+#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <arpa/inet.h>
-#include <charconv>
 #include <optional>
-#include <system_error>
 #include <vector>
 
 namespace comad::iba::detail {
@@ -20,76 +19,34 @@ namespace {
 
 using boost::outcome_v2::success;
 
-constexpr std::string_view blanks = " \t";
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(blanks);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+std::optional<parsed_number> read_guid(std::string_view text) {
+    if (begins_hex(text)) return parse_number(text);
+    const auto g = parse_guid(text);
+    if (!g) return {};
+    return parsed_number{value(*g)};
 }
 
-/// All of `text` as a number; what is larger than any field becomes the largest number, and `is_larger` true.
-struct number {
-    u64 value = 0;
-    bool is_larger = false;
-};
-std::optional<number> read_digits(std::string_view text, int base) {
-    number n;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), n.value, base);
-    if (problem == std::errc::invalid_argument || end != text.data() + text.size()) return {};
-    n.is_larger = problem == std::errc::result_out_of_range;
-    return n;
-}
-
-bool begins_hex(std::string_view text) { return text.starts_with("0x") || text.starts_with("0X"); }
-
-std::optional<number> read_number(std::string_view text) {
-    return begins_hex(text) ? read_digits(text.substr(2), 16) : read_digits(text, 10);
-}
-
-std::optional<number> read_guid(std::string_view text) {
-    if (begins_hex(text)) return read_number(text);
-    if (text.find(':') == std::string_view::npos) return text.size() == 16 ? read_digits(text, 16) : std::nullopt;
-    number whole;
-    for (unsigned groups = 1; groups <= 4; ++groups) {
-        const std::size_t colon = std::min(text.find(':'), text.size());
-        const auto group = read_digits(text.substr(0, colon), 16);
-        if (!group || colon > 4 || (colon == text.size()) != (groups == 4)) return {};
-        whole.value = whole.value << 16 | group->value;
-        text.remove_prefix(std::min(colon + 1, text.size()));
-    }
-    return whole;
-}
-
-std::optional<gid> read_gid(std::string_view text) {
-    gid g;
-    const std::string terminated(text);
-    if (terminated.find('\0') != std::string::npos) return {};
-    if (::inet_pton(AF_INET6, terminated.c_str(), g.bytes.data()) != 1) return {};
-    return g;
-}
-
-std::optional<number> read_prefix(std::string_view text) {
-    if (const auto n = read_number(text)) return n;
+std::optional<parsed_number> read_prefix(std::string_view text) {
+    if (const auto n = parse_number(text)) return n;
     if (text.ends_with("/64")) text.remove_suffix(3);
-    const auto g = read_gid(text);
+    const auto g = parse_gid(text);
     if (!g || value(g->interface_id()) != 0) return {};
-    return number{g->prefix()};
+    return parsed_number{g->prefix()};
 }
 
-std::optional<number> read_name(const row_info& row, std::string_view text) {
+std::optional<parsed_number> read_name(const row_info& row, std::string_view text) {
     for (const enum_name& candidate : row.names)
-        if (candidate.name == text) return number{candidate.value};
+        if (candidate.name == text) return parsed_number{candidate.value};
     if (text.starts_with("?? ")) text.remove_prefix(3); // as printers show a value without a name
-    return read_number(text);
+    return parse_number(text);
 }
 
-std::optional<number> read(const row_info& row, std::string_view text) {
+std::optional<parsed_number> read(const row_info& row, std::string_view text) {
     switch (row.how) {
     case show::guid: return read_guid(text);
     case show::prefix: return read_prefix(text);
     case show::name: return read_name(row, text);
-    default: return read_number(text);
+    default: return parse_number(text);
     }
 }
 
@@ -97,7 +54,7 @@ std::optional<std::vector<u8>> read_bytes(std::string_view text, std::size_t cou
     if (!begins_hex(text) || text.size() != 2 + 2 * count) return {};
     std::vector<u8> bytes;
     for (text.remove_prefix(2); !text.empty(); text.remove_prefix(2)) {
-        const auto byte = read_digits(text.substr(0, 2), 16);
+        const auto byte = parse_digits(text.substr(0, 2), 16);
         if (!byte) return {};
         bytes.push_back(static_cast<u8>(byte->value));
     }
@@ -172,7 +129,7 @@ result<void> set_text(const target& to, std::string_view text) {
     if (row.is_blob()) return unreadable(to, text);
     if (row.count > 1) return set_list(to, text);
     if (row.how == show::gid) {
-        const auto g = read_gid(text);
+        const auto g = parse_gid(text);
         if (!g) return unreadable(to, text);
         std::copy(g->bytes.begin(), g->bytes.end(), to.bytes.begin() + row.off / 8);
         return success();

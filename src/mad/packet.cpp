@@ -61,7 +61,7 @@ private:
 } // namespace
 
 packet_address request_address(const any_path& path, u8 mgmt_class) noexcept {
-    const IBPath& p = headers_of(path);
+    const path_headers& p = headers_of(path);
     if (is_smp(mgmt_class)) return {p.SLID, p.DLID, p.SL, 0xffff, 0, 0, 0};
     return {p.SLID, p.DLID, p.SL, 0xffff, 1, p.dqpn, p.qkey};
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// path.cpp - destination keys and message texts of paths.
+// path.cpp - destination keys, timeouts, reversal and message texts of paths.
+#include <comad/iba/format.hpp>
 #include <comad/mad/path.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <iterator>
+#include <algorithm>
+#include <utility>
 
 namespace comad::mad {
 namespace {
@@ -15,10 +18,33 @@ u64 mix(u64 hash, u64 word) noexcept {
     return hash ^ hash >> 32;
 }
 
+bool is_unicast(iba::lid l) noexcept { return value(l) >= 1 && value(l) <= 0xbfff; }
+
+void swap_ends(path_headers& p) noexcept {
+    std::swap(p.DLID, p.SLID);
+    std::swap(p.dqpn, p.sqpn);
+}
+
+std::string text_of(const IBPath& p) {
+    std::string ends = fmt::format("{} -> {}", p.SLID, p.DLID);
+    if (p.has_grh)
+        ends = fmt::format("{} {} -> {} {} TC={} FL={} HL={}", p.SGID, p.SLID, p.DGID, p.DLID, p.traffic_class,
+                           p.flow_label, p.hop_limit);
+    return fmt::format("Path {} SL={} PKey={:#06x} DQPN={}", ends, p.SL, p.pkey, p.dqpn);
+}
+
+std::string text_of(const IBDRPath& p) {
+    const std::span<const u8> whole(p.drPath.data(), p.hopCount + std::size_t{1});
+    std::string text = fmt::format("({})", fmt::join(whole, ", "));
+    if (p.drSLID != iba::permissive_lid) text = fmt::format("{} -> {}", p.DLID, text);
+    if (p.drDLID != iba::permissive_lid) text = fmt::format("{} -> {}", text, p.drDLID);
+    return "DR Path " + text;
+}
+
 } // namespace
 
 u64 destination_key(const any_path& p) noexcept {
-    const IBPath& headers = headers_of(p);
+    const path_headers& headers = headers_of(p);
     u64 hash = mix(0x243f6a8885a308d3u, value(headers.DLID));
     if (auto* route = directed(p)) {
         hash = mix(hash, u64{value(route->drDLID)} << 16 | route->hopCount);
@@ -27,15 +53,43 @@ u64 destination_key(const any_path& p) noexcept {
     return hash ? hash : 1;
 }
 
+duration mad_timeout(const path_headers& p) noexcept {
+    const auto power = [](unsigned exponent) { return duration::rep{4096} << exponent; };
+    constexpr u8 most = 49; // 2^50 + 2^49 times 4096 ns still are a duration
+    return duration{power(std::min(p.packet_life_time, most) + 1u) + power(std::min(p.resp_time, most))};
+}
+
+IBPath reverse(IBPath p) noexcept {
+    swap_ends(p);
+    std::swap(p.DGID, p.SGID);
+    if (p.has_grh) p.hop_limit = 255;
+    return p;
+}
+IBDRPath reverse(IBDRPath p) noexcept {
+    swap_ends(p);
+    return p;
+}
+any_path reverse(const any_path& p) noexcept {
+    if (auto* route = directed(p)) return reverse(*route);
+    return reverse(*std::get_if<IBPath>(&p));
+}
+
+bool complete(const IBPath& p) noexcept {
+    const bool has_gids = p.SGID != iba::gid{} && p.DGID != iba::gid{};
+    return is_unicast(p.DLID) && is_unicast(p.SLID) && (!p.has_grh || has_gids);
+}
+bool complete(const IBDRPath& p) noexcept {
+    const bool has_part_in_front = p.drSLID != iba::permissive_lid;
+    return p.hopCount <= IBDRPath::max_hops && (!has_part_in_front || (is_unicast(p.DLID) && is_unicast(p.drSLID)));
+}
+bool complete(const any_path& p) noexcept {
+    if (auto* route = directed(p)) return complete(*route);
+    return complete(*std::get_if<IBPath>(&p));
+}
+
 std::string to_string(const any_path& p) {
-    auto* route = directed(p);
-    if (!route) return fmt::format("Lid {}", value(headers_of(p).DLID));
-    std::string text = "DR Path (0";
-    for (u8 port : route->hops()) fmt::format_to(std::back_inserter(text), ", {}", port);
-    if (route->DLID != iba::permissive_lid) {
-        text.insert(9, fmt::format("from Lid {}, ", value(route->DLID)));
-    }
-    return text + ")";
+    if (auto* route = directed(p)) return text_of(*route);
+    return text_of(*std::get_if<IBPath>(&p));
 }
 
 } // namespace comad::mad

@@ -19,4 +19,7 @@ std::string escaped(std::string_view raw);
 /// escaped() would not show become \uNNNN.
 std::string json_quoted(std::string_view raw);
 
+/// What a stranger wrote, for an error in one line: quoted, escaped, and cut if long.
+std::string as_given(std::string_view text);
+
 } // namespace comad::iba
