@@ -6,7 +6,8 @@
 namespace comad::coro::detail {
 namespace {
 
-constexpr u64 all_SAs = 0x5a; // where SA requests share a bound: no route or LID gives a key so small but by chance
+constexpr u8 most_redirects = 3; // who sends us further is in a circle
+constexpr u64 all_SAs = 0x5a;    // where SA requests share a bound: no route or LID gives a key so small but by chance
 
 mad::errc code_of(mad::verdict v) noexcept {
     switch (v) {
@@ -27,7 +28,10 @@ rpc_base::rpc_base(MADSchedule& schedule, const rpc_request& request, const requ
     encode = &encode_request;
     done = &finished;
     path = &path_;
+    if (auto* gmp = std::get_if<mad::IBPath>(&path_); gmp && is_gmp() && !schedule.learned_.empty())
+        schedule.learned_.apply(*gmp, kind_.mgmt_class);
     timeout = request.options.timeout.count() > 0 ? request.options.timeout : otherwise.timeout;
+    if (timeout.count() == 0) timeout = mad::mad_timeout(path_);
     retries = request.options.retries < 0 ? otherwise.retries : static_cast<u8>(request.options.retries);
     if (kind_.mgmt_class == iba::MgmtClass::SubnLID) {
         // A tiny SMA answers one SMP after the other and need buffer only one.
@@ -67,13 +71,43 @@ void rpc_base::encode_request(mad::op& o, u8* mad) {
     if (self.carried_) self.carried_->encode(self, payload);
 }
 
+bool rpc_base::is_gmp() const noexcept { return kind_.mgmt_class != iba::MgmtClass::SubnLID; }
+
+// True if the reply sends us elsewhere, and the request is on its way there.
+bool rpc_base::follow_redirect(std::span<const u8> reply) {
+    const auto* from = std::get_if<mad::IBPath>(&path_);
+    const std::size_t begin = mad::payload_offset(kind_.mgmt_class, kind_.attributeID);
+    if (!from || !is_gmp() || (mad::status_of(reply.data()) & iba::status_redirect) == 0) return false;
+    if (redirects_ == most_redirects || reply.size() < begin + iba::wire_size<iba::ClassPortInfo>) return false;
+    iba::ClassPortInfo info;
+    iba::decode(info, reply.data() + begin);
+    const std::optional<mad::IBPath> to = mad::redirected(*from, info);
+    if (!to) return false;
+    ++redirects_;
+    schedule_.learned_.redirect(*from, kind_.mgmt_class, *to);
+    path_ = *to;
+    schedule_.engine_.submit(*this);
+    return true;
+}
+
+void rpc_base::learn(std::span<const u8> reply) {
+    const auto* target = std::get_if<mad::IBPath>(&path_);
+    const std::size_t begin = mad::payload_offset(kind_.mgmt_class, kind_.attributeID);
+    if (!target || kind_.attributeID != iba::attribute_id<iba::ClassPortInfo> || !is_gmp()) return;
+    if (reply.size() < begin + iba::wire_size<iba::ClassPortInfo>) return;
+    const u8 exponent = iba::get<&iba::ClassPortInfo::respTimeValue>(reply.data() + begin);
+    schedule_.learned_.response_time(*target, kind_.mgmt_class, exponent);
+}
+
 void rpc_base::finished(mad::op& o, const mad::completion& how) {
     auto& self = static_cast<rpc_base&>(o);
+    if (how.what == mad::verdict::replied && self.follow_redirect(how.reply)) return;
     self.unlink();
     if (how.what == mad::verdict::replied) {
         self.source_ = how.source;
         if (const auto error = mad::judge(mad::status_of(how.reply.data()))) self.fail(*error, how);
         else if (!self.take_reply_(self, how.reply)) self.fail(mad::errc::malformed_reply, how);
+        else self.learn(how.reply);
     } else if (how.what != mad::verdict::sent) {
         self.fail(code_of(how.what), how);
     }

@@ -196,7 +196,8 @@ public:
             if (mad::headroom + r.full_size <= buffer.size()) return copied(r.mad, buffer, r.full_size);
             kept_.assign(r.mad.begin(), r.mad.end());
         }
-        if (buffer.size() < mad::headroom + kept_.size()) return copied(std::span(kept_).first(256), buffer, kept_.size());
+        if (buffer.size() < mad::headroom + kept_.size())
+            return copied(std::span(kept_).first(256), buffer, kept_.size());
         const mad::received r = copied(kept_, buffer, kept_.size());
         kept_.clear();
         return r;
@@ -255,10 +256,12 @@ TEST_CASE("no more requests to the SA are in flight than schedule_options says, 
     options.max_outstanding = 64;
     options.sa_outstanding = 5;
     unsigned in_flight = 0, most = 0;
-    rig r([&](const packet& p) {
-        most = std::max(most, ++in_flight);
-        return echoed(p);
-    }, options);
+    rig r(
+        [&](const packet& p) {
+            most = std::max(most, ++in_flight);
+            return echoed(p);
+        },
+        options);
     r.net.on_delivery = [&](const arrival&) { --in_flight; };
     const auto many = [](coro::MADSchedule& s) -> generator<task<void>> {
         const auto one = [](coro::MADSchedule& schedule) -> task<void> {
@@ -346,4 +349,157 @@ TEST_CASE("a request that is put together at run time is sent as it is, and its 
     REQUIRE(reply.value().payload.size() == 256);
     CHECK(reply.value().payload[57] == 9);
     CHECK(reply.value().header.method == iba::Method::GetResp);
+}
+
+// ---- what targets say of themselves -----------------------------------------------------------------------------------
+
+namespace {
+
+/// The reply to a GMP that says REDIRECT, or nothing wrong, with a ClassPortInfo (IBA 13.4.8.1, 13.5.2).
+arrival class_port_info(const packet& p, const iba::ClassPortInfo& info, u8 status) {
+    std::vector<u8> bytes = echo(p);
+    bytes[5] = status;
+    if (status == 0x02) bytes[17] = 0x01; // the attribute is ClassPortInfo, whatever was asked for
+    iba::encode(info, bytes.data() + 64);
+    return {round_trip, bytes};
+}
+
+} // namespace
+
+TEST_CASE("who redirects is followed, and remembered for its class") {
+    iba::ClassPortInfo info;
+    info.redirectLID = iba::lid{0x21};
+    info.redirectQP = 0x123456;
+    info.redirectQKey = 0x80010001;
+    info.redirectSL = 5;
+    const u64 first = mad::destination_key(lid_path(7));
+    rig r([&](const packet& p) {
+        if (p.destination == first && p.bytes[1] == 0x04) return fate{{}, {class_port_info(p, info, 0x02)}};
+        return echoed(p);
+    });
+    const auto get = [&] { return r.schedule.PerformanceGet<iba::pm::PortCounters, with_header>(lid_path(7)); };
+    auto counters = sync_wait(r.schedule, get());
+    REQUIRE(counters);
+    const auto& path = std::get<mad::IBPath>(counters.value().path);
+    CHECK(path.DLID == iba::lid{0x21});
+    CHECK(path.dqpn == 0x123456);
+    CHECK(path.qkey == 0x80010001);
+    CHECK(path.SL == 5);
+    CHECK(r.net.taken().size() == 2);
+    REQUIRE(sync_wait(r.schedule, get()));
+    CHECK(r.net.taken().size() == 3); // straight to where it is
+    REQUIRE(sync_wait(r.schedule, r.schedule.BMGet<iba::ClassPortInfo>(lid_path(7))));
+    CHECK(r.net.taken().back().destination == first); // another class has not moved
+}
+
+TEST_CASE("a circle of redirections, and one that names no LID, is an error") {
+    iba::ClassPortInfo info;
+    info.redirectLID = iba::lid{0x21};
+    rig circle([&](const packet& p) { return fate{{}, {class_port_info(p, info, 0x02)}}; });
+    auto counters = sync_wait(circle.schedule, circle.schedule.PerformanceGet<iba::pm::PortCounters>(lid_path(7)));
+    REQUIRE(!counters);
+    CHECK(counters.error().code == errc::status);
+    CHECK(circle.net.taken().size() == 4);
+
+    rig nowhere([](const packet& p) { return fate{{}, {class_port_info(p, {}, 0x02)}}; });
+    auto none = sync_wait(nowhere.schedule, nowhere.schedule.PerformanceGet<iba::pm::PortCounters>(lid_path(7)));
+    REQUIRE(!none);
+    CHECK(none.error().status == 0x02);
+    CHECK(nowhere.net.taken().size() == 1);
+}
+
+TEST_CASE("without a timeout of its own a request has that of its path, and of what the target said") {
+    iba::ClassPortInfo info;
+    info.respTimeValue = 8;
+    rig r([&](const packet& p) { return fate{{}, {class_port_info(p, info, 0)}}; });
+    mad::IBPath to = lid_path(7);
+    to.packet_life_time = 10;
+    to.resp_time = 12;
+    const auto formula = [](int life, int response) { // IBA 13.4.6.2
+        return mad::duration(4096 * ((u64{1} << (life + 1)) + (u64{1} << response)));
+    };
+    REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceGet<iba::pm::PortCounters>(to)));
+    CHECK(r.net.taken().back().attempt_timeout == formula(10, 12));
+    REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceGet<iba::ClassPortInfo>(to)));
+    REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceGet<iba::pm::PortCounters>(to)));
+    CHECK(r.net.taken().back().attempt_timeout == formula(10, 8));
+    REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceGet<iba::pm::PortCounters>(to, 0, rpc_options{7ms})));
+    CHECK(r.net.taken().back().attempt_timeout == 7ms);
+    to.DLID = iba::lid{8}; // of others nothing was said
+    REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceGet<iba::pm::PortCounters>(to)));
+    CHECK(r.net.taken().back().attempt_timeout == formula(10, 12));
+}
+
+// ---- tracing -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct recorder final : mad::trace_sink {
+    void on_event(const mad::trace_event& e) noexcept override { kinds.push_back(e.what); }
+    std::vector<mad::trace_event::kind> kinds;
+};
+
+} // namespace
+
+TEST_CASE("a sink hears of each send, retry, reply, timeout and stray MAD") {
+    using kind = mad::trace_event::kind;
+    unsigned offers = 0;
+    rig r([&](const packet& p) { return offers++ == 1 ? fate{{}, {reply(p), reply(p)}} : dropped(); });
+    recorder heard;
+    r.schedule.set_trace(&heard);
+    REQUIRE(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{1ms, 1})));
+    REQUIRE(!sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{1ms, 0})));
+    CHECK(heard.kinds ==
+          std::vector<kind>{kind::send, kind::retry, kind::reply, kind::unexpected, kind::send, kind::timed_out});
+    r.schedule.set_trace(nullptr);
+    REQUIRE(!sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{1ms, 0})));
+    CHECK(heard.kinds.size() == 6);
+}
+
+TEST_CASE("tracers write the lines that python-rdma's write") {
+    std::vector<std::string> lines;
+    const auto keep = [&](const std::string& line) { lines.push_back(line); };
+    unsigned offers = 0;
+    rig r([&](const packet& p) { return offers++ == 1 ? answered(p) : dropped(); });
+    mad::simple_tracer simple(keep);
+    r.schedule.set_trace(&simple);
+    const std::string rpc = "RPC MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPNodeInfo(17) ";
+    REQUIRE(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{1ms, 1})));
+    REQUIRE(!sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1, 2), 0, rpc_options{1ms, 0})));
+    CHECK(lines == std::vector<std::string>{rpc + "retry to 'DR Path (0, 1)'.",
+                                            rpc + "completed to 'DR Path (0, 1)' len 256.",
+                                            rpc + "TIMED OUT to 'DR Path (0, 1, 2)'."});
+    lines.clear();
+    mad::dumper_tracer dumper(keep);
+    r.schedule.set_trace(&dumper);
+    offers = 1;
+    REQUIRE(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1))));
+    REQUIRE(lines.size() > 3);
+    CHECK(lines[1] == "Request MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPNodeInfo(17)");
+    CHECK(lines[2].starts_with("  0 01810101 baseVersion=1,mgmtClass=129"));
+    CHECK(std::find(lines.begin(), lines.end(),
+                    "Reply MAD_METHOD_GET_RESP(129) SMPFormatDirected(129.1) SMPNodeInfo(17)") != lines.end());
+}
+
+// ---- errors in full ------------------------------------------------------------------------------------------------
+
+TEST_CASE("an error tells as much as the level asks for") {
+    rig r([](const packet& p) {
+        fate f = echoed(p);
+        f.arrivals[0].bytes[4] = 0x03; // ERR_NO_RECORDS
+        return f;
+    });
+    auto record = sync_wait(r.schedule, r.schedule.SubnAdmGet<NodeRecord>({}, lid_path(7)));
+    REQUIRE(!record);
+    mad::mad_error& e = record.error();
+    const std::string rpc = "RPC MAD_METHOD_GET(1) SAFormat(3.2) SANodeRecord(17) got class specific error "
+                            "MAD_STATUS_SA_NO_RECORDS(3) from 'Path 0 -> 7 SL=0 PKey=0xffff DQPN=1'";
+    CHECK(dump(e, 0) == "E: " + rpc + "\n");
+    e.message("no such node");
+    e.message("query failed");
+    CHECK(dump(e, 0) == "E: query failed [" + rpc + "]\n");
+    CHECK(dump(e, 1) == "E: query failed\nE: +no such node\nE: +" + rpc + "\nE: +MAD path was IBPath(DLID=7)\n");
+    const std::string all = dump(e, 2, "D: ");
+    CHECK(all.find("\nD: +Request Packet SAFormat\nD:   0 01030201 ") != std::string::npos);
+    CHECK(all.find("\nD: +Reply Packet SAFormat\nD:   0 01030281 ") != std::string::npos);
 }

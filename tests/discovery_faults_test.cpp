@@ -324,11 +324,24 @@ TEST_CASE("an error status is a problem that names it") {
     faults wrong;
     wrong.busy = 0.02;
     wrong.seed = 3;
-    world w(managed("fattree2,radix=8"), {}, {}, wrong);
+    coro::schedule_options options;
+    options.busy_retries = 0;
+    world w(managed("fattree2,radix=8"), options, {}, wrong);
     const subnet found = w.discover();
     REQUIRE(found.problems.size() > 0);
     CHECK(count(found, problem::kind::error_reply) == found.problems.size());
     CHECK(found.problems.size() == w.net.counters().busy);
+}
+
+TEST_CASE("nodes that are busy now and then are asked again, and nothing is missing") {
+    faults wrong;
+    wrong.busy = 0.02;
+    wrong.seed = 3;
+    world w(managed("fattree2,radix=8"), {}, {}, wrong);
+    const subnet found = w.discover();
+    CHECK(found.complete());
+    CHECK(w.net.counters().busy > 0);
+    CHECK(w.schedule.counters().busy == w.net.counters().busy);
 }
 
 TEST_CASE("two nodes of one GUID are a contradiction and not a crash") {

@@ -90,6 +90,9 @@ private:
     static void encode_request(mad::op&, u8* mad);
     static void finished(mad::op&, const mad::completion&);
     void fail(mad::errc, const mad::completion&);
+    bool is_gmp() const noexcept;
+    bool follow_redirect(std::span<const u8> reply);
+    void learn(std::span<const u8> reply);
 
     MADSchedule& schedule_;
     const mad::rpc_kind& kind_;
@@ -100,6 +103,7 @@ private:
     take_reply take_reply_;
     std::coroutine_handle<> awaiting_;
     mad::source_address source_;
+    u8 redirects_ = 0;
     std::optional<mad::mad_error> error_;
 };
 

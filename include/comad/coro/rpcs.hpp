@@ -16,9 +16,12 @@ inline constexpr bool with_header = true;
 namespace detail {
 
 template <class T, iba::MgmtClass Class, iba::Method M, u32 OUI = 0>
-inline constexpr mad::rpc_kind kind_of{
-    Class, iba::use_of<T>(Class).class_version, M, iba::attribute_of<T>::attributeID,
-    M != iba::Method::Send && M != iba::Method::TrapRepress && M != iba::Method::Trap, OUI};
+inline constexpr mad::rpc_kind kind_of{Class,
+                                       iba::use_of<T>(Class).class_version,
+                                       M,
+                                       iba::attribute_of<T>::attributeID,
+                                       M != iba::Method::Send&& M != iba::Method::TrapRepress&& M != iba::Method::Trap,
+                                       OUI};
 
 /// Where a vendor's attribute belongs: the first vendor class that has it.
 template <class T> consteval iba::attribute_use vendor_use() {

@@ -8,6 +8,7 @@
 #include <comad/coro/scope.hpp>
 #include <comad/iba/attribute.hpp>
 #include <comad/mad/engine.hpp>
+#include <comad/mad/learned.hpp>
 
 #include <array>
 #include <concepts>
@@ -20,9 +21,10 @@ struct schedule_options {
     unsigned max_outstanding = 64; ///< MADs in flight at any instant, 1..65536; the transport may lower it
     unsigned per_destination = 2;  ///< of those, SMPs to one destination as addressed; 0: no bound. A node need buffer
                                    ///< only one VL15 packet, and an SMA answers serially
-    mad::duration timeout = std::chrono::seconds(1); ///< per attempt
-    u8 retries = 2;                                  ///< attempts after the first
-    u8 busy_retries = 5;     ///< attempts after replies that say BUSY, each after a longer pause up to the timeout
+    mad::duration timeout{
+        0};              ///< per attempt; 0: what its path says (mad_timeout() in path.hpp), 6.4 s if that says nothing
+    u8 retries = 2;      ///< attempts after the first
+    u8 busy_retries = 5; ///< attempts after replies that say BUSY, each after a longer pause up to the timeout
     u16 sa_outstanding = 16; ///< requests to the SA in flight; 0: no bound. Kernels hold back what is beyond
     u32 seed = 1;            ///< where transaction IDs begin
 };
@@ -130,6 +132,7 @@ private:
     std::array<incoming, batch> inbox_;
     std::vector<u8> long_message_;
     mad::IBPath sa_path_;
+    mad::learned learned_;
 };
 
 template <class T>

@@ -12,6 +12,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace comad::mad {
@@ -25,6 +26,7 @@ enum class errc : u8 {
     send_failed,      ///< the transport refused the MAD: sys_errno says why
     transport_failed, ///< the transport is gone (device removed, server ended): sys_errno says why
     cancelled,        ///< its scope was cancelled
+    path_not_found,   ///< the SA has no path to the target
     out_of_range,     ///< never sent: a value in the request has more bits than its field
 };
 
@@ -59,6 +61,12 @@ struct mad_error {
 /// One line for a user: `RPC MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPPortInfo(21) timed out to 'DR Path (0, 1, 4)'`,
 /// with the newest context in front.
 std::string to_string(const mad_error& e);
+
+/// The same for whoever wants to know more, in lines with `prefix` in front:
+///   0: to_string()
+///   1: each message, the newest first, then what happened, then the path as a specification
+///   2: and the request and the reply, decoded (dump_mad() in iba/print.hpp)
+std::string dump(const mad_error& e, unsigned level, std::string_view prefix = "E: ");
 
 /// A value or the error. Never throws; asking for what is not there terminates.
 template <class T> using result = boost::outcome_v2::basic_result<T, mad_error, boost::outcome_v2::policy::terminate>;

@@ -24,10 +24,10 @@ struct trace_event {
         response,   ///< a server answered: `mad` is the answer
     };
     kind what;
-    time_point when;                       ///< the driver's time, which stands still while messages are handled
-    std::span<const u8> request{};         ///< as sent; empty if unexpected
-    std::span<const u8> mad{};             ///< what came, or the response; empty of send, retry and timed_out
-    const any_path* path = nullptr;        ///< of the request; null if unexpected
+    time_point when;                        ///< the driver's time, which stands still while messages are handled
+    std::span<const u8> request{};          ///< as sent; empty if unexpected
+    std::span<const u8> mad{};              ///< what came, or the response; empty of send, retry and timed_out
+    const any_path* path = nullptr;         ///< of the request; null if unexpected
     const source_address* source = nullptr; ///< of what came; null of what was sent
 };
 

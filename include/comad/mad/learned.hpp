@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// learned.hpp - what targets of general management say about themselves: where a class has moved to, how long it takes to
+// answer (IBA 13.4.8.1, 13.5.2). Bytes in, facts out: asks nobody.
+#pragma once
+#include <comad/iba/class_port_info.hpp>
+#include <comad/iba/enums.hpp>
+#include <comad/mad/path.hpp>
+
+#include <optional>
+#include <unordered_map>
+
+namespace comad::mad {
+
+/// Where `info`, from a reply with status REDIRECT, sends the requests that went to `from`: LID, SL, QP, Q_Key, P_Key, and
+/// a GRH if it names a GID. Nothing if it gives no LID: then the GID has to be resolved first. The P_Key's index stays.
+std::optional<IBPath> redirected(const IBPath& from, const iba::ClassPortInfo& info) noexcept;
+
+/// Kept per target, as it is addressed, and class. Grows with the targets that said something; forgets nothing.
+class learned {
+public:
+    bool empty() const noexcept { return facts_.empty(); }
+
+    void redirect(const IBPath& from, iba::MgmtClass, const IBPath& to);
+    /// RespTimeValue: 4.096 us * 2^n.
+    void response_time(const IBPath& target, iba::MgmtClass, u8 exponent);
+
+    /// Applies what is known: `path` goes to where the class is, and its resp_time is the one that was told.
+    void apply(IBPath& path, iba::MgmtClass) const noexcept;
+
+private:
+    struct fact {
+        std::optional<IBPath> moved_to;
+        std::optional<u8> resp_time;
+    };
+    static u64 key_of(const IBPath&, iba::MgmtClass) noexcept;
+    std::unordered_map<u64, fact> facts_;
+};
+
+} // namespace comad::mad

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// transactor.hpp - SATransactor: the RPCs of a parent, with SubnGet answered by the SA's records instead of the nodes, for
+// those who may not send SMPs or would rather ask once. Everything else goes to the parent as it is.
+#pragma once
+#include <comad/coro/blocking.hpp>
+#include <comad/coro/rpcs.hpp>
+#include <comad/sa/equivalents.hpp>
+
+#include <map>
+#include <unordered_map>
+
+namespace comad::sa {
+
+namespace detail {
+
+/// Where directed routes lead, and what is at a LID: asked of the SA once.
+class places {
+public:
+    places(coro::MADSchedule& schedule, iba::lid local) : schedule_(schedule), local_(local) {}
+
+    /// The LID of the node at the end of a path, a directed route hop by hop through LinkRecords.
+    coro::task<mad::result<iba::lid>> lid_at(const mad::any_path& path);
+    /// Whether the node with this LID is a switch.
+    coro::task<mad::result<bool>> is_switch(iba::lid LID);
+    void learn(iba::lid LID, iba::NodeType type) { types_[value(LID)] = type; }
+
+private:
+    coro::MADSchedule& schedule_;
+    iba::lid local_;
+    std::map<std::vector<u8>, iba::lid> routes_; // by their ports
+    std::unordered_map<u16, iba::NodeType> types_;
+};
+
+} // namespace detail
+
+/// Parent is MADSchedule, and RPCs are tasks that give mad::result; or blocking_transactor, and they give it themselves.
+///
+/// SubnGet of NodeInfo, NodeDescription, PortInfo, SwitchInfo, GUIDInfo, PKeyTable, SLToVLMappingTable,
+/// VLArbitrationTable, LinearForwardingTable, MulticastForwardingTable and SMInfo becomes SubnAdmGet: no SMP is sent for
+/// them, and none for the route there. What the SMP would say, this says; except that it says what the SA knew last.
+/// Errors: those of SubnAdmGet. A block of a forwarding table of which the SA has no record is ERR_NO_RECORDS; of P_Keys,
+///         SL to VL and VL arbitration it is an empty block, as the SMP says.
+/// Header: with `with_header` it is that of the SA's reply.
+template <class Parent> class SATransactor : public coro::rpcs<SATransactor<Parent>> {
+    static constexpr bool blocks = std::is_same_v<Parent, coro::blocking_transactor>;
+
+public:
+    /// `parent` must outlive it, and its sa_path() must be set. `local`: the LID of its port.
+    SATransactor(Parent& parent, iba::lid local) : parent_(parent), places_(schedule_of(parent), local) {}
+
+    const mad::IBPath& sa_path() const noexcept { return parent_.sa_path(); }
+    Parent& parent() noexcept { return parent_; }
+
+    /// For rpcs.hpp.
+    template <iba::wire T, bool Header> auto call(const coro::rpc_request& request) {
+        return give(ask<T, Header>(request.kind, request.path, request.attributeModifier, request.component_mask,
+                                   request.options, T{}));
+    }
+    template <iba::wire T, bool Header> auto call(const coro::rpc_request& request, const T& payload) {
+        return give(ask<T, Header>(request.kind, request.path, request.attributeModifier, request.component_mask,
+                                   request.options, payload));
+    }
+    template <iba::wire Request, iba::wire Record, bool Header>
+    auto call_table(const coro::rpc_request& request, const Request& payload) {
+        return parent_.template call_table<Request, Record, Header>(request, payload);
+    }
+
+private:
+    template <class T, bool Header> using value_of = typename coro::rpc<T, Header>::value_type;
+
+    static coro::MADSchedule& schedule_of(Parent& parent) noexcept {
+        if constexpr (blocks) return parent.schedule();
+        else return parent;
+    }
+    template <class T> auto give(coro::task<T> t) {
+        if constexpr (blocks) return coro::sync_wait(parent_.schedule(), std::move(t));
+        else return t;
+    }
+
+    template <class T, bool Header>
+    coro::task<mad::result<value_of<T, Header>>> ask(const mad::rpc_kind& kind, mad::any_path path, u32 modifier,
+                                                     u64 component_mask, coro::rpc_options options, T payload) {
+        if constexpr (known_to_SA<T>) {
+            if (kind.mgmt_class == iba::MgmtClass::SubnLID && kind.method == iba::Method::Get)
+                co_return co_await from_SA<T, Header>(std::move(path), modifier, options);
+        }
+        const coro::rpc_request request{kind, path, modifier, component_mask, options};
+        co_return co_await schedule_of(parent_).template call<T, Header>(request, payload);
+    }
+
+    template <class T, bool Header>
+    coro::task<mad::result<value_of<T, Header>>> from_SA(mad::any_path path, u32 modifier, coro::rpc_options options) {
+        using known = equivalent<T>;
+        using record = typename known::record;
+        auto LID = co_await places_.lid_at(path);
+        if (!LID) co_return std::move(LID.error());
+        smp_target target{LID.value(), false, modifier};
+        if constexpr (depends_on_type<T>) {
+            auto type = co_await places_.is_switch(target.LID);
+            if (!type) co_return std::move(type.error());
+            target.is_switch = type.value();
+        }
+        auto found = co_await schedule_of(parent_).template SubnAdmGet<record, true>(known::ask(target), sa_path(), options);
+        if (!found) {
+            mad::mad_error error = std::move(found.error());
+            const auto why = static_cast<iba::SAStatus>(iba::class_status(error.status));
+            const bool is_empty = known::none == if_none::empty_block && error.code == mad::errc::class_status &&
+                                  why == iba::SAStatus::ERR_NO_RECORDS;
+            if (!is_empty) co_return std::move(error);
+            coro::reply<record> nothing{};
+            iba::decode(nothing.header, error.detail->reply.data());
+            nothing.path = error.detail->path;
+            co_return given<T, Header>(nothing);
+        }
+        if constexpr (std::is_same_v<record, iba::sa::NodeRecord>)
+            places_.learn(target.LID, found.value().payload.nodeInfo.nodeType);
+        co_return given<T, Header>(found.value());
+    }
+
+    template <class T, bool Header> static value_of<T, Header> given(const coro::reply<typename equivalent<T>::record>& r) {
+        if constexpr (Header) return {equivalent<T>::take(r.payload), r.header, r.path, r.source};
+        else return equivalent<T>::take(r.payload);
+    }
+
+    /// Whether a CA's record is asked for in another way than a switch's.
+    template <class T>
+    static constexpr bool depends_on_type =
+        std::is_same_v<T, iba::smp::PortInfo> || std::is_same_v<T, iba::smp::PKeyTable> ||
+        std::is_same_v<T, iba::smp::SLToVLMappingTable> || std::is_same_v<T, iba::smp::VLArbitrationTable>;
+
+    Parent& parent_;
+    detail::places places_;
+};
+
+} // namespace comad::sa

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// client.cpp - path queries and their cache.
+#include <comad/sa/client.hpp>
+
+#include <fmt/format.h>
+
+namespace comad::sa {
+namespace {
+
+using iba::sa::PathRecord;
+
+mad::IBPath filled_in(mad::IBPath to, const PathRecord& r) noexcept {
+    to.DGID = r.DGID;
+    to.SGID = r.SGID;
+    to.DLID = r.DLID;
+    to.SLID = r.SLID;
+    to.flow_label = r.flowLabel;
+    to.hop_limit = r.hopLimit;
+    to.traffic_class = r.TClass;
+    to.pkey = r.PKey;
+    to.SL = r.SL;
+    to.MTU = r.MTU;
+    to.rate = r.rate;
+    to.packet_life_time = r.packetLifeTime;
+    to.has_grh = r.hopLimit > 1; // 1 and 0 do not leave the subnet (IBA 8.3.6, 15.2.5.16)
+    return to;
+}
+
+} // namespace
+
+mad::IBPath sa_path_of(const iba::smp::PortInfo& port) noexcept {
+    mad::IBPath path;
+    path.DLID = port.masterSMLID;
+    path.SLID = port.LID;
+    path.SL = port.masterSMSL;
+    path.packet_life_time = port.subnetTimeOut;
+    return path;
+}
+
+coro::task<mad::result<mad::IBPath>> client::resolve_path(mad::IBPath to, iba::query<PathRecord> properties) {
+    iba::query<PathRecord> query = properties;
+    query.where<&PathRecord::reversible>(true).where<&PathRecord::numbPath>(u8{1});
+    query.where<&PathRecord::SGID>(to.SGID != iba::gid{} ? to.SGID : local_.GID);
+    if (to.DGID != iba::gid{}) query.where<&PathRecord::DGID>(to.DGID);
+    else query.where<&PathRecord::DLID>(to.DLID);
+
+    const key asked{to.DGID, to.DLID, query.component_mask(), iba::encode(query.value())};
+    const auto known = known_.find(asked);
+    if (known != known_.end()) co_return filled_in(to, known->second);
+
+    auto record = co_await schedule_.SubnAdmGet(query);
+    if (!record) {
+        mad::mad_error error = std::move(record.error());
+        const auto SA_status = static_cast<iba::SAStatus>(iba::class_status(error.status));
+        if (error.code == mad::errc::class_status && SA_status == iba::SAStatus::ERR_NO_RECORDS)
+            error.code = mad::errc::path_not_found;
+        error.message(fmt::format("Failed getting path record for path '{}'", to_string(mad::any_path(to))));
+        co_return std::move(error);
+    }
+    known_.emplace(asked, record.value());
+    co_return filled_in(to, record.value());
+}
+
+coro::task<mad::result<mad::any_path>> client::get_mad_path(mad::any_path to, bool by_SA) {
+    const auto* target = std::get_if<mad::IBPath>(&to);
+    if (!target || (target->DGID == iba::gid{} && !by_SA)) co_return to;
+    auto path = co_await resolve_path(*target);
+    if (!path) co_return std::move(path.error());
+    co_return mad::any_path(path.value());
+}
+
+} // namespace comad::sa

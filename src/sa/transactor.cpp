@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// transactor.cpp - where routes lead, by LinkRecords; what is there, by NodeRecords.
+#include <comad/sa/transactor.hpp>
+
+#include <fmt/format.h>
+
+namespace comad::sa::detail {
+
+using iba::sa::LinkRecord;
+using iba::sa::NodeRecord;
+
+coro::task<mad::result<iba::lid>> places::lid_at(const mad::any_path& path) {
+    const mad::IBDRPath* route = mad::directed(path);
+    if (!route) co_return mad::headers_of(path).DLID;
+    if (route->drDLID != iba::permissive_lid) co_return route->drDLID;
+
+    iba::lid at = route->DLID == iba::permissive_lid ? local_ : route->DLID;
+    // Where each part of the route leads is known once, also to the routes that begin with it.
+    std::vector<u8> taken{static_cast<u8>(value(at) >> 8), static_cast<u8>(value(at))};
+    const std::vector<u8> ports(route->hops().begin(), route->hops().end());
+    for (const u8 port : ports) {
+        taken.push_back(port);
+        if (const auto known = routes_.find(taken); known != routes_.end()) {
+            at = known->second;
+            continue;
+        }
+        auto query = iba::query<LinkRecord>{}.where<&LinkRecord::fromLID>(at).where<&LinkRecord::fromPort>(port);
+        auto link = co_await schedule_.SubnAdmGet(query);
+        if (!link) {
+            mad::mad_error error = std::move(link.error());
+            error.message(fmt::format("Failed getting the link at LID {} port {}", value(at), port));
+            co_return std::move(error);
+        }
+        at = link.value().toLID;
+        routes_.emplace(taken, at);
+    }
+    co_return at;
+}
+
+coro::task<mad::result<bool>> places::is_switch(iba::lid LID) {
+    if (const auto known = types_.find(value(LID)); known != types_.end())
+        co_return known->second == iba::NodeType::Switch;
+    auto query = iba::query<NodeRecord>{}.where<&NodeRecord::LID>(LID);
+    auto node = co_await schedule_.SubnAdmGet(query);
+    if (!node) co_return std::move(node.error());
+    learn(LID, node.value().nodeInfo.nodeType);
+    co_return node.value().nodeInfo.nodeType == iba::NodeType::Switch;
+}
+
+} // namespace comad::sa::detail

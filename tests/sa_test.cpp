@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+// sa_test.cpp - SubnGet answered by the SA, and paths from it, with an SA that is a table of what it answers to what. What
+// real SAs say is in ibsim tests.
+#include "coro_rig.hpp"
+#include <comad/iba/all.hpp>
+#include <comad/sa/client.hpp>
+#include <comad/sa/transactor.hpp>
+
+#include <map>
+#include <vector>
+
+using namespace comad;
+using namespace comad::test;
+using iba::MgmtClass;
+using iba::sa::NodeRecord;
+using iba::sa::PathRecord;
+using iba::sa::PortInfoRecord;
+
+namespace {
+
+constexpr u8 no_records = 0x03;
+
+/// An SA that finds records by attribute and by the bits that the component mask chooses.
+class table_SA {
+public:
+    template <class R> void add(const R& record) {
+        const auto bytes = iba::encode(record);
+        records_[iba::attribute_id<R>].push_back({&iba::info_of<R>, {bytes.begin(), bytes.end()}});
+    }
+    fate operator()(const packet& p) {
+        asked.push_back(p);
+        std::vector<u8> reply(p.bytes.begin(), p.bytes.end());
+        reply[3] |= 0x80;
+        if (p.bytes[1] != 0x03) return answered(p); // not for us: some node's
+        const u64 mask = iba::load_be<u64>(p.bytes.data() + 48);
+        const u16 id = iba::load_be<u16>(p.bytes.data() + 16);
+        for (const stored& r : records_[id]) {
+            if (!matches(r, p.bytes.data() + 56, mask)) continue;
+            std::copy(r.bytes.begin(), r.bytes.end(), reply.begin() + 56);
+            return {{}, {arrival{round_trip, reply}}};
+        }
+        reply[4] = no_records;
+        return {{}, {arrival{round_trip, reply}}};
+    }
+    unsigned smps() const {
+        return static_cast<unsigned>(std::count_if(asked.begin(), asked.end(), [](const packet& p) {
+            return p.bytes[1] == 0x01 || p.bytes[1] == 0x81;
+        }));
+    }
+    std::vector<packet> asked;
+
+private:
+    struct stored {
+        const iba::record_info* info;
+        std::vector<u8> bytes;
+    };
+    static bool matches(const stored& r, const u8* wanted, u64 mask) {
+        for (const iba::field_info& f : iba::fields_of(*r.info)) {
+            const auto bits = iba::component_mask(*r.info, f.name);
+            if (!bits || (bits.value() & mask) == 0) continue;
+            for (unsigned bit = f.row.off; bit < f.row.off + f.row.bits(); bit += 8) {
+                const unsigned width = std::min(8u, f.row.off + f.row.bits() - bit);
+                if (iba::bits_at(r.bytes.data(), bit, width) != iba::bits_at(wanted, bit, width)) return false;
+            }
+        }
+        return true;
+    }
+    std::map<u16, std::vector<stored>> records_;
+};
+
+constexpr iba::lid switch_LID{5}, CA_LID{9}, local_LID{2};
+
+template <class T> T patterned(unsigned seed) {
+    std::array<u8, iba::wire_size<T>> bytes;
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<u8>(seed * 31 + i * 7 + 1);
+    T value;
+    iba::decode(value, bytes.data());
+    return value;
+}
+
+NodeRecord node(iba::lid LID, iba::NodeType type) {
+    NodeRecord r;
+    r.LID = LID;
+    r.nodeInfo = patterned<smp::NodeInfo>(value(LID));
+    r.nodeInfo.nodeType = type;
+    r.nodeDescription = patterned<smp::NodeDescription>(value(LID));
+    return r;
+}
+
+struct sa_rig {
+    sa_rig() : r([this](const packet& p) { return fabric(p); }), transactor(r.schedule, local_LID) {
+        mad::IBPath to_SA;
+        to_SA.DLID = iba::lid{1};
+        r.schedule.set_sa_path(to_SA);
+        fabric.add(node(switch_LID, iba::NodeType::Switch));
+        fabric.add(node(CA_LID, iba::NodeType::CA));
+    }
+    template <class T> auto get(const mad::any_path& path, u32 modifier = 0) {
+        return sync_wait(r.schedule, transactor.SubnGet<T>(path, modifier));
+    }
+    table_SA fabric;
+    rig r;
+    sa::SATransactor<coro::MADSchedule> transactor;
+};
+
+mad::any_path to(iba::lid LID) {
+    mad::IBPath path;
+    path.DLID = LID;
+    return path;
+}
+
+} // namespace
+
+TEST_CASE("attributes of a node come from its record, and no SMP is sent") {
+    sa_rig s;
+    auto info = s.get<smp::NodeInfo>(to(CA_LID));
+    REQUIRE(info);
+    CHECK(info.value() == node(CA_LID, iba::NodeType::CA).nodeInfo);
+    auto description = s.get<smp::NodeDescription>(to(switch_LID));
+    REQUIRE(description);
+    CHECK(description.value() == node(switch_LID, iba::NodeType::Switch).nodeDescription);
+    CHECK(s.fabric.smps() == 0);
+    auto none = s.get<smp::NodeInfo>(to(iba::lid{77}));
+    REQUIRE(!none);
+    CHECK(none.error().code == errc::class_status);
+}
+
+TEST_CASE("port 0 is a switch's own port, and of a CA the port that is asked") {
+    sa_rig s;
+    for (const u8 port : {u8{0}, u8{1}, u8{4}}) {
+        PortInfoRecord r;
+        r.endportLID = switch_LID;
+        r.portNum = port;
+        r.portInfo = patterned<smp::PortInfo>(100 + port);
+        s.fabric.add(r);
+    }
+    PortInfoRecord r;
+    r.endportLID = CA_LID;
+    r.portNum = 2; // its LID is that of its second port
+    r.portInfo = patterned<smp::PortInfo>(200);
+    s.fabric.add(r);
+    for (const u8 port : {u8{0}, u8{1}, u8{4}}) {
+        auto info = s.get<smp::PortInfo>(to(switch_LID), port);
+        REQUIRE(info);
+        CHECK(info.value() == patterned<smp::PortInfo>(100 + port));
+    }
+    for (const u32 port : {0, 2}) {
+        auto info = s.get<smp::PortInfo>(to(CA_LID), port);
+        REQUIRE(info);
+        CHECK(info.value() == patterned<smp::PortInfo>(200));
+    }
+    CHECK(!s.get<smp::PortInfo>(to(CA_LID), 1));
+    CHECK(s.fabric.smps() == 0);
+}
+
+TEST_CASE("a modifier becomes the fields of the record") {
+    sa_rig s;
+    iba::sa::MulticastForwardingTableRecord mft;
+    mft.LID = switch_LID;
+    mft.position = 3;
+    mft.blockNum = 0x105;
+    mft.multicastForwardingTable = patterned<smp::MulticastForwardingTable>(1);
+    s.fabric.add(mft);
+    auto groups = s.get<smp::MulticastForwardingTable>(to(switch_LID), 0x30000105);
+    REQUIRE(groups);
+    CHECK(groups.value() == mft.multicastForwardingTable);
+
+    iba::sa::VLArbitrationTableRecord vl;
+    vl.LID = switch_LID;
+    vl.blockNum = 4;
+    vl.outputPortNum = 7;
+    vl.VLArbitrationTable = patterned<smp::VLArbitrationTable>(2);
+    s.fabric.add(vl);
+    auto arbitration = s.get<smp::VLArbitrationTable>(to(switch_LID), 4 << 16 | 7);
+    REQUIRE(arbitration);
+    CHECK(arbitration.value() == vl.VLArbitrationTable);
+
+    iba::sa::SLToVLMappingTableRecord sl;
+    sl.LID = switch_LID;
+    sl.inputPortNum = 6;
+    sl.outputPortNum = 7;
+    sl.SLToVLMappingTable = patterned<smp::SLToVLMappingTable>(3);
+    s.fabric.add(sl);
+    auto mapping = s.get<smp::SLToVLMappingTable>(to(switch_LID), 6 << 8 | 7);
+    REQUIRE(mapping);
+    CHECK(mapping.value() == sl.SLToVLMappingTable);
+
+    iba::sa::PKeyTableRecord keys;
+    keys.LID = CA_LID;
+    keys.blockNum = 1;
+    keys.portNum = 2;
+    keys.PKeyTable = patterned<smp::PKeyTable>(4);
+    s.fabric.add(keys);
+    auto pkeys = s.get<smp::PKeyTable>(to(CA_LID), 1);
+    REQUIRE(pkeys);
+    CHECK(pkeys.value() == keys.PKeyTable);
+
+    iba::sa::LinearForwardingTableRecord lft;
+    lft.LID = switch_LID;
+    lft.blockNum = 0x2ff;
+    lft.linearForwardingTable = patterned<smp::LinearForwardingTable>(5);
+    s.fabric.add(lft);
+    auto ports = s.get<smp::LinearForwardingTable>(to(switch_LID), 0x2ff);
+    REQUIRE(ports);
+    CHECK(ports.value() == lft.linearForwardingTable);
+
+    iba::sa::GUIDInfoRecord guids;
+    guids.LID = CA_LID;
+    guids.blockNum = 3;
+    guids.GUIDInfo = patterned<smp::GUIDInfo>(6);
+    s.fabric.add(guids);
+    auto info = s.get<smp::GUIDInfo>(to(CA_LID), 3);
+    REQUIRE(info);
+    CHECK(info.value() == guids.GUIDInfo);
+    CHECK(s.fabric.smps() == 0);
+}
+
+TEST_CASE("no record is an empty block of P_Keys, but no block of a forwarding table") {
+    sa_rig s;
+    auto keys = s.get<smp::PKeyTable>(to(CA_LID), 1);
+    REQUIRE(keys);
+    CHECK(keys.value() == smp::PKeyTable{});
+    CHECK(s.get<smp::SLToVLMappingTable>(to(switch_LID), 0x0102));
+    CHECK(s.get<smp::VLArbitrationTable>(to(switch_LID), 0x10001));
+    for (auto forwarding : {s.get<smp::LinearForwardingTable>(to(switch_LID), 1).has_value(),
+                            s.get<smp::MulticastForwardingTable>(to(switch_LID), 1).has_value()})
+        CHECK_FALSE(forwarding);
+}
+
+TEST_CASE("a directed route leads to a LID through the records of its links, each asked for once") {
+    sa_rig s;
+    const auto link = [&](iba::lid from, u8 port, iba::lid at) {
+        iba::sa::LinkRecord r;
+        r.fromLID = from;
+        r.fromPort = port;
+        r.toLID = at;
+        r.toPort = 1;
+        s.fabric.add(r);
+    };
+    link(local_LID, 1, switch_LID);
+    link(switch_LID, 4, CA_LID);
+    auto info = s.get<smp::NodeInfo>(route(1, 4));
+    REQUIRE(info);
+    CHECK(info.value() == node(CA_LID, iba::NodeType::CA).nodeInfo);
+    CHECK(s.fabric.asked.size() == 3);
+    REQUIRE(s.get<smp::NodeInfo>(route(1, 4)));
+    CHECK(s.fabric.asked.size() == 4);
+    REQUIRE(s.get<smp::NodeInfo>(route(1)));
+    CHECK(s.fabric.asked.size() == 5);
+    auto nowhere = s.get<smp::NodeInfo>(route(1, 9));
+    REQUIRE(!nowhere);
+    CHECK(to_string(nowhere.error()).starts_with("Failed getting the link at LID 5 port 9 [RPC "));
+    CHECK(s.fabric.smps() == 0);
+}
+
+TEST_CASE("what the SA does not know is asked of the node, and Sets are") {
+    sa_rig s;
+    CHECK(s.get<smp::LedInfo>(to(CA_LID)));
+    CHECK(s.fabric.smps() == 1);
+    CHECK(sync_wait(s.r.schedule, s.transactor.SubnSet(smp::PortInfo{}, to(CA_LID))));
+    CHECK(s.fabric.smps() == 2);
+}
+
+TEST_CASE("the same over a parent that blocks") {
+    table_SA fabric;
+    fabric.add(node(CA_LID, iba::NodeType::CA));
+    scripted_transport net([&](const packet& p) { return fabric(p); });
+    coro::blocking_transactor umad(net);
+    sa::SATransactor transactor(umad, local_LID);
+    auto info = transactor.SubnGet<smp::NodeInfo>(to(CA_LID));
+    REQUIRE(info);
+    CHECK(info.value() == node(CA_LID, iba::NodeType::CA).nodeInfo);
+    CHECK(fabric.smps() == 0);
+}
+
+// ---- paths ---------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a GID becomes a path by one query, which is remembered") {
+    sa_rig s;
+    sa::local_port local{local_LID, iba::gid(0xfe80000000000000, iba::guid{0x11}), s.r.schedule.sa_path()};
+    sa::client client(s.r.schedule, local);
+    PathRecord r;
+    r.SGID = local.GID;
+    r.DGID = iba::gid(0xfe80000000000000, iba::guid{0x22});
+    r.SLID = local_LID;
+    r.DLID = CA_LID;
+    r.SL = 3;
+    r.PKey = 0x8001;
+    r.packetLifeTime = 14;
+    r.reversible = true;
+    r.numbPath = 1;
+    s.fabric.add(r);
+    mad::IBPath target;
+    target.DGID = r.DGID;
+    for (int i = 0; i < 2; ++i) {
+        auto path = sync_wait(s.r.schedule, client.resolve_path(target));
+        REQUIRE(path);
+        CHECK(path.value().DLID == CA_LID);
+        CHECK(path.value().SLID == local_LID);
+        CHECK(path.value().SL == 3);
+        CHECK(path.value().pkey == 0x8001);
+        CHECK(path.value().packet_life_time == 14);
+        CHECK_FALSE(path.value().has_grh);
+    }
+    CHECK(s.fabric.asked.size() == 1);
+
+    target.DGID = iba::gid(0xfe80000000000000, iba::guid{0x33});
+    auto none = sync_wait(s.r.schedule, client.resolve_path(target));
+    REQUIRE(!none);
+    CHECK(none.error().code == errc::path_not_found);
+    CHECK(to_string(none.error()).starts_with("Failed getting path record for path "));
+
+    auto as_it_is = sync_wait(s.r.schedule, client.get_mad_path(to(CA_LID)));
+    REQUIRE(as_it_is);
+    CHECK(as_it_is.value() == to(CA_LID));
+    CHECK(s.fabric.asked.size() == 2);
+}
