@@ -58,8 +58,7 @@ result<void> set_value(const target& to, const json& value) {
 
 result<void> set_record(std::span<u8> bytes, const record_info& info, const std::string& path, const json& object) {
     if (!object.is_object()) {
-        return error{errc::unreadable,
-                     fmt::format("{} is {}, expected an object", path, as_given(text_of(object)))};
+        return error{errc::unreadable, fmt::format("{} is {}, expected an object", path, as_given(text_of(object)))};
     }
     for (const auto& [key, value] : object.items()) {
         const auto row = std::find_if(info.rows.begin(), info.rows.end(),
