@@ -391,6 +391,8 @@ TEST_CASE("an end port is got by its GIDs, its GUID and its names") {
 TEST_CASE("no end port is got by a GID or GUID that none has, or only an Ethernet port") {
     tree sys;
     two_subnets(sys);
+    sys.port(4, "mlx5_3", 1, infiniband, active, link_up); // has no GID, thus no GUID
+    sys.gids("mlx5_3", 1, {"::", "::"});
     for (const char* text : {"fe80::12", "fec0:0:0:1::22", "fec0:0:0:3::22", "fe80::99", "0:0:0:1", "fe80::31",
                              "0:0:0:31", "::", "fe80::", "0:0:0:0"})
         CHECK_THAT(error_of([&] { sys.got(text); }), Catch::StartsWith(std::string("no InfiniBand end port has '") +
@@ -418,6 +420,16 @@ TEST_CASE("a target says which end port it is reached from") {
     CHECK(from("IBDRPath(end_port='mlx5_1/2')") == "mlx5_1/2");
     CHECK(from("fe80::5%mlx5_1/2", "/2") == "mlx5_1/2");
     CHECK(error_of([&] { from("fe80::5%mlx5_1/2", "mlx5_0"); }) == "the path requires end port mlx5_1/2, not mlx5_0/1");
+}
+
+TEST_CASE("a link-local target is reached from the default end port, because its prefix says nothing") {
+    tree sys;
+    sys.abi();
+    sys.port(0, "mlx5_0", 1, infiniband, initialize, link_up);
+    sys.port(1, "mlx5_1", 1, infiniband, active, link_up);
+    sys.gids("mlx5_0", 1, {"fe80::11"});
+    sys.gids("mlx5_1", 1, {"fec0:0:0:1::21"});
+    CHECK(transports::end_port_for(mad::from_string("fe80::5").value(), {}, sys.root()).name() == "mlx5_1/1");
 }
 
 // ---- devices -------------------------------------------------------------------------------------------------------
