@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# docs_snippets.sh PAGE EXAMPLE PROGRAM - the program prints what the `//> ` comments of its source say, and every C++
-# block of the page with such comments stands in that source, line for line, indentation apart.
+# docs_snippets.sh PAGE EXAMPLE PROGRAM BLOCKS - the program prints what the `//> ` comments of its source say, and every C++
+# block of the page with such comments, of which there are at least BLOCKS, stands in that source, line for line,
+# indentation apart.
 set -euo pipefail
-page=$1 example=$2 program=$3
+page=$1 example=$2 program=$3 least=$4
 diff <(sed -n 's|^ *//> ||p' "$example") <("$program") || { echo "the program prints something else"; exit 1; }
 
 source=$'\n'$(sed 's/^ *//' "$example")$'\n'
@@ -13,5 +14,5 @@ while IFS= read -rd '' block; do
     blocks=$((blocks + 1))
     [[ $source == *"$block"* ]] || { echo "not in ${example##*/}:$block"; exit 1; }
 done < <(awk '/^```cpp$/ { on = 1; printf "\n"; next } /^```/ { if (on) printf "%c", 0; on = 0 } on { sub(/^ */, ""); print }' "$page")
-[ "$blocks" -ge 5 ] || { echo "only $blocks blocks found"; exit 1; }
+[ "$blocks" -ge "$least" ] || { echo "only $blocks blocks found"; exit 1; }
 echo "$blocks blocks"

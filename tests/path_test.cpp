@@ -373,6 +373,7 @@ TEST_CASE("a specification has the members that are not as usual, by name") {
     mixed.drDLID = iba::lid{12};
     CHECK(spec_string(any_path{mixed}) == "IBDRPath(drDLID=12, drPath=0:1:3:)");
     CHECK(spec_string(any_path{IBDRPath{}}) == "IBDRPath()");
+    CHECK(spec_string(any_path{route(0)}) == "IBDRPath(drPath=0:0:)");
 }
 
 TEST_CASE("every path is read back from its specification") {

@@ -171,7 +171,7 @@ TEST_CASE("a directed-route SMP is written behind a header of 64 bytes, in one p
     CHECK(host_at<u32>(packet, 12) == 0);                                      // retries: ours, not the kernel's
     CHECK(host_at<u32>(packet, 16) == 256);                                    // length
     CHECK(bytes_at(packet, 20, 4) == std::vector<u8>{0, 0, 0, 0});             // qpn
-    CHECK(bytes_at(packet, 24, 4) == std::vector<u8>{0x80, 0x01, 0x00, 0x00}); // qkey
+    CHECK(bytes_at(packet, 24, 4) == std::vector<u8>{0x00, 0x00, 0x00, 0x00}); // qkey: QP0 has none
     CHECK(bytes_at(packet, 28, 2) == std::vector<u8>{0xff, 0xff});             // lid
     CHECK(bytes_at(packet, 30, 34) == std::vector<u8>(34, 0)); // sl, path_bits, grh_present, GRH, pkey_index, reserved
     CHECK(bytes_at(packet, 64, 256) == bytes_at(request::filled(), mad::headroom, 256));
@@ -201,6 +201,34 @@ TEST_CASE("a LID-routed GMP carries LID, SL, path bits, queue pair, Q_Key and P_
     CHECK(packet[31] == 3); // the low seven bits of the source LID
     CHECK(packet[32] == 0); // no GRH
     CHECK(host_at<u16>(packet, 56) == 0x0102);
+}
+
+TEST_CASE("a path with a GRH hands over its global addresses") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    mad::IBPath path;
+    path.DLID = iba::lid{7};
+    path.has_grh = true;
+    path.SGID_index = 3;
+    path.hop_limit = 64;
+    path.traffic_class = 0x12;
+    path.flow_label = 0x000abcde;
+    path.DGID = iba::gid(0xfec0000000000001, iba::guid{0x0002c90300001491});
+    request r;
+    r.path = path;
+    r.mgmt_class = class_Performance;
+    REQUIRE(transport.send(r()).state == sent);
+
+    const std::vector<u8> packet = kernel.written();
+    CHECK(bytes_at(packet, 32, 4) == std::vector<u8>{1, 3, 64, 0x12});
+    CHECK(bytes_at(packet, 36, 16) ==
+          std::vector<u8>{0xfe, 0xc0, 0, 0, 0, 0, 0, 1, 0x00, 0x02, 0xc9, 0x03, 0x00, 0x00, 0x14, 0x91});
+    CHECK(bytes_at(packet, 52, 4) == std::vector<u8>{0x00, 0x0a, 0xbc, 0xde});
+
+    path.has_grh = false;
+    r.path = path;
+    REQUIRE(transport.send(r()).state == sent);
+    CHECK(bytes_at(kernel.written(), 32, 24) == std::vector<u8>(24, 0));
 }
 
 TEST_CASE("a LID-routed SMP goes to QP0 whatever its path says") {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// sysfs.cpp - reads infiniband_mad/umadN/{ibdev,port} and infiniband/DEVICE/ports/PORT (Linux,
+// sysfs.cpp - reads infiniband_mad/umadN/{ibdev,port}, infiniband/DEVICE and its ports/PORT (Linux,
 // Documentation/ABI/stable/sysfs-class-infiniband).
+#include <comad/iba/format.hpp>
+#include <comad/iba/parse.hpp>
+#include <comad/iba/text.hpp>
 #include <comad/transports/sysfs.hpp>
 
 #include <fmt/format.h>
@@ -45,35 +48,81 @@ template <class T> void read_number(const fs::path& file, T& member) {
     if (const auto number = leading_number<number_type>(first_line(file))) member = T{*number};
 }
 
-/// `0002:c903:0000:1491`, else no GUID.
-iba::guid parse_guid(std::string text) {
-    std::erase(text, ':');
-    return iba::guid{leading_number<u64>("0x" + text).value_or(0)};
+/// Sets `guid` to what the file has, if it has one.
+void read_guid(const fs::path& file, iba::guid& guid) {
+    if (const auto found = iba::parse_guid(first_line(file))) guid = *found;
 }
 
-/// What sysfs says of the port behind a MAD device; nothing if the device has just gone.
-std::optional<end_port> read_end_port(const fs::path& sys_class, const std::string& umad) {
-    const fs::path mad_device = sys_class / "infiniband_mad" / umad;
+/// The files 0, 1, ... of a directory; what `parse` does not understand is as if unused.
+template <class T, class Parse> std::vector<T> read_table(const fs::path& directory, Parse parse) {
+    std::vector<T> table;
+    std::error_code none;
+    for (fs::path file = directory / "0"; fs::exists(file, none); file = directory / std::to_string(table.size()))
+        table.push_back(parse(first_line(file)).value_or(T{}));
+    return table;
+}
+
+/// A port but for its tables, which are long: many processes need no more.
+end_port read_port(const fs::path& sys_class, const std::string& device_name, unsigned number,
+                   const std::string& umad) {
     end_port ep;
+    ep.device = device_name;
+    ep.port = number;
     ep.umad = umad;
-    ep.device = first_line(mad_device / "ibdev");
-    const auto number = leading_number(first_line(mad_device / "port"));
-    if (ep.device.empty() || !number) return std::nullopt;
-    ep.port = *number;
 
     const fs::path device = sys_class / "infiniband" / ep.device;
     const fs::path port = device / "ports" / std::to_string(ep.port);
     if (const std::string layer = first_line(port / "link_layer"); !layer.empty()) ep.link_layer = layer;
     read_number(device / "node_type", ep.nodeType);
-    ep.nodeGUID = parse_guid(first_line(device / "node_guid"));
+    read_guid(device / "node_guid", ep.nodeGUID);
+    if (const auto first = iba::parse_gid(first_line(port / "gids" / "0"))) {
+        ep.portGUID = first->interface_id();
+        ep.GIDPrefix = first->prefix();
+    }
     read_number(port / "state", ep.portState);
     read_number(port / "phys_state", ep.portPhysicalState);
     read_number(port / "lid", ep.LID);
     read_number(port / "lid_mask_count", ep.LMC);
     read_number(port / "sm_lid", ep.masterSMLID);
     read_number(port / "sm_sl", ep.masterSMSL);
+    read_number(port / "cap_mask", ep.capabilityMask);
+    ep.rate = first_line(port / "rate");
     return ep;
 }
+
+void read_tables(const fs::path& sys_class, end_port& ep) {
+    const fs::path port = sys_class / "infiniband" / ep.device / "ports" / std::to_string(ep.port);
+    ep.GIDs = read_table<iba::gid>(port / "gids", iba::parse_gid);
+    ep.PKeys = read_table<u16>(port / "pkeys", leading_number<u16>);
+}
+
+std::vector<end_port> with_tables(std::vector<end_port> ports, const fs::path& sys_class) {
+    for (end_port& ep : ports) read_tables(sys_class, ep);
+    return ports;
+}
+
+bool comes_before(const std::string& device_a, const std::string& device_b) {
+    return ::strverscmp(device_a.c_str(), device_b.c_str()) < 0; // mlx5_2 before mlx5_10
+}
+
+/// All end ports with a MAD device, in order, without tables. Devices that have just gone are passed over.
+std::vector<end_port> ports_with_umad(const fs::path& sys_class) {
+    std::vector<end_port> found;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(sys_class / "infiniband_mad", none)) {
+        const std::string umad = entry.path().filename();
+        if (!umad.starts_with("umad")) continue;
+        const std::string device = first_line(entry.path() / "ibdev");
+        const auto number = leading_number(first_line(entry.path() / "port"));
+        if (!device.empty() && number) found.push_back(read_port(sys_class, device, *number, umad));
+    }
+    std::sort(found.begin(), found.end(), [](const end_port& a, const end_port& b) {
+        return a.device != b.device ? comes_before(a.device, b.device) : a.port < b.port;
+    });
+    return found;
+}
+
+bool is_down(const end_port& ep) { return ep.portState <= iba::PortState::Down; }
 
 std::string describe(const end_port& ep) {
     return ep.is_infiniband() ? fmt::format("{} ({})", ep.name(), iba::name_or_number(ep.portState))
@@ -95,32 +144,54 @@ void require_abi(const fs::path& sys_class) {
                                              *version, file.string(), needed));
 }
 
-} // namespace
-
-std::vector<end_port> end_ports(const fs::path& sys_class) {
-    std::vector<end_port> found;
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(sys_class / "infiniband_mad", none)) {
-        const std::string name = entry.path().filename();
-        if (!name.starts_with("umad")) continue;
-        if (auto ep = read_end_port(sys_class, name)) found.push_back(std::move(*ep));
-    }
-    std::sort(found.begin(), found.end(), [](const end_port& a, const end_port& b) {
-        const int order = ::strverscmp(a.device.c_str(), b.device.c_str());
-        return order != 0 ? order < 0 : a.port < b.port;
-    });
-    return found;
-}
-
-end_port select_end_port(std::string_view name, const fs::path& sys_class) {
-    std::vector<end_port> candidates = end_ports(sys_class);
+/// Those that a choice is made from. Throws if there are none, or of a kernel that is too old.
+std::vector<end_port> candidates_in(const fs::path& sys_class) {
+    std::vector<end_port> candidates = ports_with_umad(sys_class);
     if (candidates.empty())
         throw std::runtime_error(
             fmt::format("no InfiniBand device: there is none in {} (is the module ib_umad loaded?); "
                         "--fabric sim:... simulates a fabric",
                         (sys_class / "infiniband_mad").string()));
     require_abi(sys_class);
+    return candidates;
+}
 
+/// The port of which `holds` is true: the first that is not down, else the first.
+template <class Ports, class Holds> auto first_that_is_up(Ports& ports, Holds holds) {
+    const auto up =
+        std::find_if(ports.begin(), ports.end(), [&](const end_port& ep) { return holds(ep) && !is_down(ep); });
+    return up != ports.end() ? up : std::find_if(ports.begin(), ports.end(), holds);
+}
+
+device read_device(const fs::path& sys_class, const std::string& name, const std::vector<end_port>& with_umad) {
+    const fs::path directory = sys_class / "infiniband" / name;
+    device d;
+    d.name = name;
+    read_number(directory / "node_type", d.nodeType);
+    read_guid(directory / "node_guid", d.nodeGUID);
+    read_guid(directory / "sys_image_guid", d.systemImageGUID);
+    d.node_desc = first_line(directory / "node_desc");
+    d.fw_ver = first_line(directory / "fw_ver");
+    d.hw_ver = first_line(directory / "hw_rev");
+    d.board_id = first_line(directory / "board_id");
+    d.hca_type = first_line(directory / "hca_type");
+
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(directory / "ports", none)) {
+        const auto number = iba::parse_digits(entry.path().filename().string(), 10);
+        if (!number || number->value > 0xff) continue;
+        const auto port = static_cast<unsigned>(number->value);
+        const auto known = std::find_if(with_umad.begin(), with_umad.end(),
+                                        [&](const end_port& ep) { return ep.device == name && ep.port == port; });
+        d.end_ports.push_back(known != with_umad.end() ? *known : read_port(sys_class, name, port, {}));
+        read_tables(sys_class, d.end_ports.back());
+    }
+    std::sort(d.end_ports.begin(), d.end_ports.end(),
+              [](const end_port& a, const end_port& b) { return a.port < b.port; });
+    return d;
+}
+
+end_port choose_end_port(std::string_view name, std::vector<end_port> candidates) {
     const std::size_t slash = name.find('/');
     if (!name.empty()) {
         const std::string all = describe(candidates);
@@ -129,7 +200,7 @@ end_port select_end_port(std::string_view name, const fs::path& sys_class) {
             return slash == name.npos ? ep.device != name : ep.name() != name;
         });
         if (candidates.empty())
-            throw std::runtime_error(fmt::format("no InfiniBand end port '{}'; there are {}", name, all));
+            throw std::runtime_error(fmt::format("no InfiniBand end port {}; there are {}", iba::as_given(name), all));
     }
 
     const std::string named = describe(candidates);
@@ -148,6 +219,126 @@ end_port select_end_port(std::string_view name, const fs::path& sys_class) {
                                              "named as DEVICE/PORT",
                                              describe(candidates)));
     return *chosen;
+}
+
+/// The InfiniBand port of which `holds` is true: the first that is not down, else the first.
+template <class Holds> std::optional<end_port> find_infiniband(std::vector<end_port> ports, Holds holds) {
+    std::erase_if(ports, [](const end_port& ep) { return !ep.is_infiniband(); });
+    const auto found = first_that_is_up(ports, holds);
+    if (found == ports.end()) return std::nullopt;
+    return std::move(*found);
+}
+
+bool has_gid(const end_port& ep, const iba::gid& wanted) {
+    if (wanted.prefix() == iba::link_local_prefix) return ep.portGUID == wanted.interface_id();
+    return std::find(ep.GIDs.begin(), ep.GIDs.end(), wanted) != ep.GIDs.end();
+}
+
+} // namespace
+
+std::optional<u16> end_port::pkey_index(u16 pkey) const noexcept {
+    constexpr u16 membership = 0x8000;                  // IBA 10.9.1.1: full members have it
+    if ((pkey & ~membership) == 0) return std::nullopt; // no key, as entries have that are not used
+    for (const int wanted : {int{pkey}, pkey ^ membership})
+        if (const auto found = std::find(PKeys.begin(), PKeys.end(), wanted); found != PKeys.end())
+            return static_cast<u16>(found - PKeys.begin());
+    return std::nullopt;
+}
+
+std::optional<u8> end_port::gid_index(const iba::gid& wanted) const noexcept {
+    const auto found = std::find(GIDs.begin(), GIDs.end(), wanted);
+    if (wanted == iba::gid{} || found == GIDs.end() || found - GIDs.begin() > 0xff) return std::nullopt;
+    return static_cast<u8>(found - GIDs.begin());
+}
+
+mad::IBPath end_port::sa_path() const noexcept {
+    mad::IBPath path;
+    path.DLID = masterSMLID;
+    path.SLID = LID;
+    path.SL = masterSMSL;
+    return path;
+}
+
+std::vector<end_port> end_ports(const fs::path& sys_class) {
+    return with_tables(ports_with_umad(sys_class), sys_class);
+}
+
+end_port select_end_port(std::string_view name, const fs::path& sys_class) {
+    end_port chosen = choose_end_port(name, candidates_in(sys_class));
+    read_tables(sys_class, chosen);
+    return chosen;
+}
+
+end_port get_end_port(std::string_view text, const fs::path& sys_class) {
+    std::optional<iba::gid> wanted = iba::parse_gid(text);
+    if (const auto guid = iba::parse_guid(text); !wanted && guid) wanted = iba::gid(iba::link_local_prefix, *guid);
+    if (!wanted) return select_end_port(text, sys_class);
+    const std::vector<end_port> all = with_tables(candidates_in(sys_class), sys_class);
+    const bool is_somebodys = wanted->interface_id() != iba::guid{};
+    auto found = find_infiniband(all, [&](const end_port& ep) { return is_somebodys && has_gid(ep, *wanted); });
+    if (found) return std::move(*found);
+    throw std::runtime_error(
+        fmt::format("no InfiniBand end port has {}; there are {}", iba::as_given(text), describe(all)));
+}
+
+end_port end_port_for(const mad::address& target, std::string_view chosen, const fs::path& sys_class) {
+    if (target.end_port) {
+        end_port required = get_end_port(*target.end_port, sys_class);
+        if (chosen.empty()) return required;
+        if (const end_port other = get_end_port(chosen, sys_class); other.name() != required.name())
+            throw std::runtime_error(
+                fmt::format("the path requires end port {}, not {}", required.name(), other.name()));
+        return required;
+    }
+    if (!chosen.empty()) return get_end_port(chosen, sys_class);
+    const auto* path = std::get_if<mad::IBPath>(&target.path);
+    if (path && path->DGID != iba::gid{} && path->DGID.prefix() != iba::link_local_prefix) {
+        auto found = find_infiniband(with_tables(candidates_in(sys_class), sys_class), [&](const end_port& ep) {
+            return std::any_of(ep.GIDs.begin(), ep.GIDs.end(),
+                               [&](const iba::gid& g) { return g.prefix() == path->DGID.prefix(); });
+        });
+        if (found) return std::move(*found);
+    }
+    return select_end_port({}, sys_class);
+}
+
+std::vector<device> get_devices(const fs::path& sys_class) {
+    const std::vector<end_port> with_umad = ports_with_umad(sys_class);
+    std::vector<device> found;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(sys_class / "infiniband", none))
+        found.push_back(read_device(sys_class, entry.path().filename(), with_umad));
+    std::sort(found.begin(), found.end(),
+              [](const device& a, const device& b) { return comes_before(a.name, b.name); });
+    return found;
+}
+
+device get_device(std::string_view text, const fs::path& sys_class) {
+    std::vector<device> all = get_devices(sys_class);
+    if (all.empty())
+        throw std::runtime_error(
+            fmt::format("no RDMA device: there is none in {}", (sys_class / "infiniband").string()));
+    const auto guid = iba::parse_guid(text);
+    const auto found = std::find_if(all.begin(), all.end(), [&](const device& d) {
+        return text.empty() || d.name == text || (guid && *guid != iba::guid{} && d.nodeGUID == *guid);
+    });
+    if (found != all.end()) return std::move(*found);
+    std::vector<std::string_view> names;
+    for (const device& d : all) names.push_back(d.name);
+    throw std::runtime_error(
+        fmt::format("no RDMA device {}; there are {}", iba::as_given(text), fmt::join(names, ", ")));
+}
+
+smi_gsi smi_gsi_pair(const end_port& port, std::span<const end_port> all) {
+    const auto is_other_side = [&](const end_port& ep) {
+        return ep.is_infiniband() && ep.portGUID == port.portGUID && ep.is_gsi_only() != port.is_gsi_only();
+    };
+    if (!port.is_infiniband()) return {};
+    const auto other = port.portGUID != iba::guid{} ? first_that_is_up(all, is_other_side) : all.end();
+    if (other != all.end())
+        return port.is_gsi_only() ? smi_gsi{.smi = *other, .gsi = port} : smi_gsi{.smi = port, .gsi = *other};
+    if (port.is_gsi_only()) return {.smi = std::nullopt, .gsi = port};
+    return {.smi = port, .gsi = port};
 }
 
 } // namespace comad::transports

@@ -124,6 +124,14 @@ mad::send_result umad_transport::send(const mad::send_request& request) noexcept
     // The source LID is the port's own with the path bits in its low LMC bits, of which there are at most seven.
     h.path_bits = path.SLID == iba::permissive_lid ? 0 : value(path.SLID) & 0x7f;
     h.pkey_index = path.pkey_index;
+    if (const auto* global = std::get_if<mad::IBPath>(request.path); global && global->has_grh) {
+        h.grh_present = 1;
+        h.gid_index = global->SGID_index;
+        h.hop_limit = global->hop_limit;
+        h.traffic_class = global->traffic_class;
+        h.flow_label = htobe32(global->flow_label);
+        std::memcpy(h.gid, global->DGID.bytes.data(), sizeof h.gid);
+    }
     u8* const packet = request.mad - sizeof h;
     std::memcpy(packet, &h, sizeof h);
 

@@ -22,7 +22,6 @@ using boost::outcome_v2::success;
 using iba::as_given;
 using iba::trimmed;
 
-constexpr u64 link_local_prefix = 0xfe80000000000000;
 constexpr u16 first_multicast_LID = 0xc000;
 
 iba::error unreadable(std::string text) { return {iba::errc::unreadable, std::move(text)}; }
@@ -225,7 +224,7 @@ iba::result<address> read_gid(const iba::gid& target, std::string_view text) {
 
 iba::result<address> read_guid(iba::guid target, std::string_view text) {
     if (target == iba::guid{}) return out_of_range(fmt::format("{} is nobody's GUID", as_given(text)));
-    return to_gid({link_local_prefix, target});
+    return to_gid({iba::link_local_prefix, target});
 }
 
 iba::result<address> read_lid(const iba::parsed_number& number, std::string_view text) {

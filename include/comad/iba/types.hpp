@@ -24,6 +24,9 @@ enum class lid : u16 {};
 /// The permissive LID: "whoever receives this", used by directed routes (IBA 4.1.3).
 inline constexpr lid permissive_lid{0xffff};
 
+/// The upper half of a GID that every port has, in whatever subnet: fe80::/64 (IBA 4.1.1).
+inline constexpr u64 link_local_prefix = 0xfe80000000000000;
+
 /// A global identifier (IBA 4.1.1): the bytes of an IPv6 address, wire order. Printed as one: `fe80::17:77ff:feb6:2ca4`.
 struct gid {
     std::array<u8, 16> bytes{};

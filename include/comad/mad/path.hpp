@@ -38,7 +38,7 @@ struct path_headers {
     iba::Rate rate = iba::Rate::r2_5;
     u8 packet_life_time = 18; ///< 4.096 us * 2^n for one way; the default of PortInfo.subnetTimeOut
     u8 resp_time = 20;        ///< 4.096 us * 2^n for the answer (C13-13.1.1)
-    u8 retries = 0;           ///< attempts after the first
+    u8 retries = 0;           ///< attempts after the first, for who makes an RPC's options of it
 
     friend bool operator==(const path_headers&, const path_headers&) = default;
 };
@@ -67,11 +67,11 @@ struct IBPath : path_headers {
 struct IBDRPath : path_headers {
     static constexpr unsigned max_hops = 63;
 
-    iba::lid drSLID =
-        iba::permissive_lid; ///< source of the LID-routed part before the route; permissive: there is none
-    iba::lid drDLID = iba::permissive_lid; ///< target of the LID-routed part after the route; permissive: there is none
-    u8 hopCount = 0;                       ///< hops after the local node, 0..63
-    std::array<u8, 64> drPath{};           ///< drPath[0] is 0; drPath[i] is the egress port of hop i
+    iba::lid drSLID = iba::permissive_lid; ///< source of the LID-routed part in front; permissive: there is none
+    iba::lid drDLID = iba::permissive_lid; ///< target of the LID-routed part behind; permissive: there is none
+
+    u8 hopCount = 0;             ///< hops after the local node, 0..63
+    std::array<u8, 64> drPath{}; ///< drPath[0] is 0; drPath[i] is the egress port of hop i
 
     IBDRPath() noexcept {
         DLID = SLID = iba::permissive_lid;
@@ -119,7 +119,7 @@ inline u64 route_word(const IBDRPath& route, unsigned at) noexcept {
 u64 destination_key(const any_path& p) noexcept;
 
 /// How long an answer to a MAD may take: 4.096 us * (2^(packet_life_time + 1) + 2^resp_time), there and back and in
-/// between (IBA 13.4.6.2, C13-13.1.1). Exponents of more than 49, which no field holds, count as 49.
+/// between (IBA 13.4.6.2, C13-13.1.1). Exponents of more than 49, which are years, count as 49.
 duration mad_timeout(const path_headers&) noexcept;
 inline duration mad_timeout(const any_path& p) noexcept { return mad_timeout(headers_of(p)); }
 
