@@ -103,6 +103,13 @@ TEST_CASE("a window of one segment has every segment acknowledged") {
     CHECK(all_of(r) == words_list{ack(2, 3)});
 }
 
+TEST_CASE("a window out of range is the nearest in range") {
+    rmpp_receiver none = receiver_of(segment(1, first, 0), {.window = 0});
+    CHECK(all_of(none) == words_list{ack(1, 2)});
+    rmpp_receiver many = receiver_of(segment(1, first, 0), {.window = 65});
+    CHECK(all_of(many) == words_list{ack(1, 65)});
+}
+
 TEST_CASE("segments in any order within the window make the message") {
     rmpp_receiver r = receiver_of(segment(1, first, 4 * 220 + 25));
     all_of(r);
@@ -135,6 +142,7 @@ TEST_CASE("a segment beyond the window is dropped") {
 
 TEST_CASE("before the first segment came the window is that segment") {
     rmpp_receiver r = receiver_of(segment(2, 0, 0));
+    CHECK(r.next_deadline() == at(2s));
     CHECK(r.state() == rmpp_state::more);
     CHECK(!r.has_packet());
     CHECK(r.on_time(at(2s)) == rmpp_state::more);
@@ -167,6 +175,7 @@ TEST_CASE("what comes after the whole message is acknowledged again") {
     CHECK(r.feed(segment(2, first, 0), at(1s)) == rmpp_state::complete); // nonsense ends nothing any more
     CHECK(r.feed(to_receiver({abort_type, 0, 127, 0, 0}), at(1s)) == rmpp_state::complete);
     r.abort();
+    CHECK(r.on_time(at(10s)) == rmpp_state::complete);
     CHECK(r.on_time(at(1h)) == rmpp_state::complete);
     CHECK(!r.has_packet());
     CHECK(r.take_message().size() == 56 + 480);
@@ -216,7 +225,9 @@ TEST_CASE("a sender that says that it is slow is waited for") {
     slow[26] = 20 << 3 | first | active; // 4.096 us * 2^20
     rmpp_receiver r = receiver_of(slow, {.timing = {.response = 1s, .retries = 1, .total = 1h}});
     CHECK(r.next_deadline() == at(4294967296ns));
-    all_of(r);
+    const auto answer = next_of(r, at(0s));
+    REQUIRE(answer);
+    CHECK((*answer)[26] == (not_told << 3 | active)); // its time is not ours
     mad_bytes fast = segment(2, 0, 0);
     fast[26] = 1 << 3 | active;
     r.feed(fast, at(1s));
@@ -224,8 +235,8 @@ TEST_CASE("a sender that says that it is slow is waited for") {
 }
 
 TEST_CASE("times without end do not wrap") {
-    rmpp_receiver r = receiver_of(segment(1, first, 0),
-                                  {.timing = {.response = duration::max(), .retries = 1, .total = duration::max()}});
+    rmpp_receiver r(segment(1, first, 0), sa_header, at(1s),
+                    {.timing = {.response = duration::max(), .retries = 1, .total = duration::max()}});
     CHECK(r.next_deadline() == time_point::max());
 }
 
@@ -301,6 +312,10 @@ TEST_CASE("a message longer than the limit is stopped, whatever was announced") 
     {
         rmpp_receiver r = receiver_of(segment(1, first, 3 * 20 + 500), limit); // announced, and it fits
         CHECK(r.state() == rmpp_state::more);
+    }
+    {
+        rmpp_receiver r = receiver_of(segment(1, first, 0), {.max_message = 100}); // less than one segment
+        check_failed(r, RMPPStatus::ResourcesExhausted);
     }
     {
         rmpp_receiver r = receiver_of(segment(1, first | last, 20), {.max_message = 55});
@@ -410,6 +425,14 @@ TEST_CASE("who receives may end the transfer with any status") {
     }
 }
 
+TEST_CASE("an ABORT takes the place of an ACK that is due") {
+    rmpp_receiver r = receiver_of(segment(1, first, 0));
+    r.abort();
+    check_failed(r, RMPPStatus::Unspecified);
+    CHECK(r.on_time(at(10s)) == rmpp_state::failed);
+    CHECK(!r.has_packet());
+}
+
 TEST_CASE("a sender that goes on after an ABORT gets it again, but no ABORT gets one") {
     rmpp_receiver r = receiver_with(2);
     r.abort();
@@ -455,6 +478,7 @@ TEST_CASE("only a first segment begins a transfer") {
     CHECK(rmpp_receiver::begins(segment(1, first | last, 20)));
     CHECK(!rmpp_receiver::begins(segment(2, 0, 0)));
     CHECK(!rmpp_receiver::begins(to_receiver(ack(1, 65))));
+    CHECK(!rmpp_receiver::begins(to_receiver({abort_type, first, 127, 0, 0})));
     mad_bytes plain = segment(1, first, 0);
     plain[26] ^= active;
     CHECK(!mad::is_rmpp(plain));

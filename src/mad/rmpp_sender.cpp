@@ -35,7 +35,8 @@ rmpp_state rmpp_sender::feed(std::span<const u8> mad, time_point now) noexcept {
         fail(RMPPStatus::NewWindowLastTooSmall);
     } else if (segment > sent_) {
         fail(RMPPStatus::SegmentNumberTooBig);
-    } else if (segment >= acknowledged_) { // else a newer one overtook it
+    } else {
+        // Of an ACK that a newer one overtook nothing is new.
         window_last_ = std::max(window_last_, new_window_last);
         if (segment > acknowledged_) {
             acknowledged_ = segment;
