@@ -43,9 +43,8 @@ public:
         return {{}, {arrival{round_trip, reply}}};
     }
     unsigned smps() const {
-        return static_cast<unsigned>(std::count_if(asked.begin(), asked.end(), [](const packet& p) {
-            return p.bytes[1] == 0x01 || p.bytes[1] == 0x81;
-        }));
+        return static_cast<unsigned>(std::count_if(
+            asked.begin(), asked.end(), [](const packet& p) { return p.bytes[1] == 0x01 || p.bytes[1] == 0x81; }));
     }
     std::vector<packet> asked;
 

@@ -22,7 +22,7 @@ std::optional<IBPath> redirected(const IBPath& from, const iba::ClassPortInfo& i
 }
 
 u64 learned::key_of(const IBPath& path, iba::MgmtClass mgmt_class) noexcept {
-    return destination_key(path) ^ u64{value(mgmt_class)} << 56;
+    return destination_key(path) ^ u64 { value(mgmt_class) } << 56;
 }
 
 void learned::redirect(const IBPath& from, iba::MgmtClass mgmt_class, const IBPath& to) {

@@ -8,7 +8,7 @@
 #include <comad/mad/engine.hpp>
 #include <comad/mad/error.hpp>
 #include <comad/mad/message.hpp>
-#include <comad/mad/table.hpp>
+#include <comad/mad/record_table.hpp>
 
 #include <algorithm>
 #include <array>
@@ -173,10 +173,10 @@ private:
     friend struct detail::carries<table_rpc>;
     static bool take(rpc_base& self, std::span<const u8> mad) noexcept {
         auto& me = static_cast<table_rpc&>(self);
-        const std::optional<mad::table_reply> table = mad::read_table(mad, iba::wire_size<Record>);
+        const auto table = mad::record_table::of_reply(mad, iba::wire_size<Record>);
         if (!table) return false;
-        me.records_.resize(table->count);
-        for (std::size_t i = 0; i < table->count; ++i) iba::decode(me.records_[i], table->first + i * table->stride);
+        me.records_.resize(table.value().size());
+        for (std::size_t i = 0; i < me.records_.size(); ++i) iba::decode(me.records_[i], table.value()[i].data());
         if constexpr (WithHeader) iba::decode(me.header_, mad.data());
         return true;
     }

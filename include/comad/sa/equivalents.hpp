@@ -129,8 +129,7 @@ struct equivalent<iba::smp::MulticastForwardingTable>
     }
 };
 
-template <>
-struct equivalent<iba::smp::SMInfo> : equivalent_in<iba::sa::SMInfoRecord, &iba::sa::SMInfoRecord::SMInfo> {
+template <> struct equivalent<iba::smp::SMInfo> : equivalent_in<iba::sa::SMInfoRecord, &iba::sa::SMInfoRecord::SMInfo> {
     static iba::query<record> ask(const smp_target& t) { return iba::query<record>{}.where<&record::LID>(t.LID); }
 };
 

@@ -100,7 +100,8 @@ private:
             if (!type) co_return std::move(type.error());
             target.is_switch = type.value();
         }
-        auto found = co_await schedule_of(parent_).template SubnAdmGet<record, true>(known::ask(target), sa_path(), options);
+        auto found =
+            co_await schedule_of(parent_).template SubnAdmGet<record, true>(known::ask(target), sa_path(), options);
         if (!found) {
             mad::mad_error error = std::move(found.error());
             const auto why = static_cast<iba::SAStatus>(iba::class_status(error.status));
@@ -117,7 +118,8 @@ private:
         co_return given<T, Header>(found.value());
     }
 
-    template <class T, bool Header> static value_of<T, Header> given(const coro::reply<typename equivalent<T>::record>& r) {
+    template <class T, bool Header>
+    static value_of<T, Header> given(const coro::reply<typename equivalent<T>::record>& r) {
         if constexpr (Header) return {equivalent<T>::take(r.payload), r.header, r.path, r.source};
         else return equivalent<T>::take(r.payload);
     }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// record_table.cpp - where the records of an SA reply begin and end.
+#include <comad/iba/sa/format.hpp>
+#include <comad/mad/record_table.hpp>
+#include <comad/mad/transport.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+
+namespace comad::mad {
+
+namespace {
+
+iba::error too_short(std::string text) { return {iba::errc::too_short, std::move(text)}; }
+
+} // namespace
+
+iba::result<record_table> record_table::of(std::span<const u8> message, std::size_t record_size) {
+    assert(record_size != 0);
+    constexpr std::size_t header_size = iba::wire_size<iba::sa::Header>;
+    if (message.size() < header_size)
+        return too_short(fmt::format("an SA message has {} bytes or more, there are {}", header_size, message.size()));
+
+    const std::span<const u8> data = message.subspan(header_size);
+    const std::size_t stride = std::size_t{iba::get<&iba::sa::Header::attributeOffset>(message.data())} * 8;
+    if (stride == 0) return record_table(data, record_size, 0, 0);
+    if (stride < record_size)
+        return too_short(fmt::format("records of {} bytes stand {} bytes apart", record_size, stride));
+
+    std::size_t size = data.size() / stride;
+    if (const std::size_t rest = data.size() % stride; rest != 0) {
+        ++size;
+        if (rest < record_size)
+            return too_short(fmt::format("the last of {} records has {} of {} bytes", size, rest, record_size));
+    }
+    return record_table(data, record_size, stride, size);
+}
+
+iba::result<record_table> record_table::of_reply(std::span<const u8> reply, std::size_t record_size) {
+    constexpr std::size_t header_size = iba::wire_size<iba::sa::Header>, rmpp_size = iba::wire_size<iba::rmpp::Header>;
+    if (reply.size() < header_size || reply.size() > mad_size) return of(reply, record_size);
+    const auto rmpp = iba::decode<iba::rmpp::Header>(reply.first<rmpp_size>());
+    if ((rmpp.RMPPFlags & value(iba::RMPPFlag::Active)) == 0) {
+        const std::span<const u8> data = reply.subspan(header_size);
+        if (data.size() < record_size) return too_short("the record of a reply is cut");
+        return record_table(data, record_size, record_size, 1);
+    }
+    if ((rmpp.RMPPFlags & value(iba::RMPPFlag::Last)) == 0) return too_short("only a part of the reply came");
+    const std::size_t end = rmpp_size + std::max<std::size_t>(rmpp.data2, header_size - rmpp_size);
+    return of(reply.first(std::min(reply.size(), end)), record_size);
+}
+
+} // namespace comad::mad
