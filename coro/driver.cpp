@@ -52,8 +52,7 @@ void drive_by_poll(MADSchedule& schedule, const until& end) {
 }
 
 void drive_virtual_time(MADSchedule& schedule, const until& end) {
-    mad::transport& transport = schedule.transport();
-    transport.set_now(schedule.now());
+    schedule.set_now(schedule.now());
     for (;;) {
         bool more = schedule.receive(burst);
         schedule.on_time();
@@ -61,11 +60,9 @@ void drive_virtual_time(MADSchedule& schedule, const until& end) {
         if (end.reached()) return;
         if (more) continue;
         schedule.set_now(schedule.now()); // starts the timeouts of what was just sent
-        const mad::time_point next =
-            std::min(transport.next_event().value_or(mad::time_point::max()), schedule.next_deadline());
+        const mad::time_point next = schedule.next_deadline();
         if (next == mad::time_point::max()) nothing_to_wait_for();
         schedule.set_now(std::max(next, schedule.now()));
-        transport.set_now(schedule.now());
     }
 }
 

@@ -10,6 +10,7 @@
 #include <comad/mad/engine.hpp>
 #include <comad/mad/learned.hpp>
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -90,11 +91,17 @@ public:
 
     mad::transport& transport() noexcept { return transport_; }
     mad::time_point now() const noexcept { return engine_.now(); }
-    void set_now(mad::time_point now) noexcept { engine_.set_now(now); }
+    void set_now(mad::time_point now) noexcept {
+        engine_.set_now(now);
+        transport_.set_now(now);
+    }
     /// Expires what is due at now().
     void on_time() noexcept { engine_.on_time(); }
-    /// Nothing expires before. Precondition: set_now() since the last RPC was started.
-    mad::time_point next_deadline() const noexcept { return engine_.next_deadline(); }
+    /// Nothing expires before, and the transport wants nothing before. Precondition: set_now() since the last RPC was
+    /// started.
+    mad::time_point next_deadline() const noexcept {
+        return std::min(engine_.next_deadline(), transport_.next_event().value_or(mad::time_point::max()));
+    }
     /// Reads and handles at most `max` messages. True if it stopped at `max`: there may be more.
     bool receive(unsigned max) noexcept;
     /// Everything that needs no message: refused and cancelled operations end, blocked sends are offered again, sources
