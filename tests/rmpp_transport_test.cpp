@@ -104,7 +104,7 @@ public:
         serve();
     }
 
-    bool silent = false;                                   ///< the server stops in the middle
+    bool silent = false; ///< the server stops in the middle
     std::function<void(std::vector<u8>& message)> tamper = [](std::vector<u8>&) {};
     unsigned requests = 0;
     const wire& net() const noexcept { return wire_; }

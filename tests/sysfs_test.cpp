@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sysfs_test.cpp - which devices and end ports are found in made-up sysfs trees, and which one is chosen.
 #include "catch.hpp"
+#include "sysfs_tree.hpp"
 #include <comad/transports/sysfs.hpp>
 
 #include <algorithm>
@@ -20,57 +21,9 @@ using transports::select_end_port;
 
 namespace {
 
-namespace fs = std::filesystem;
-
-/// A tree like /sys/class, in a temporary directory.
-class tree {
+/// A tree, and what is chosen from it.
+class tree : public sysfs_tree {
 public:
-    tree() {
-        std::string name = fs::temp_directory_path() / "comad-sysfs-XXXXXX";
-        REQUIRE(::mkdtemp(name.data()));
-        root_ = name;
-    }
-    ~tree() { fs::remove_all(root_); }
-    tree(const tree&) = delete;
-    tree& operator=(const tree&) = delete;
-
-    const fs::path& root() const { return root_; }
-
-    void write(const fs::path& file, std::string_view text) {
-        fs::create_directories((root_ / file).parent_path());
-        std::ofstream(root_ / file) << text;
-    }
-    void abi(std::string_view version = "5\n") { write("infiniband_mad/abi_version", version); }
-    /// A MAD device for a port, without a file about the port itself.
-    void umad(unsigned number, const std::string& device, unsigned port) {
-        const fs::path mad = "infiniband_mad/umad" + std::to_string(number);
-        write(mad / "ibdev", device + '\n');
-        write(mad / "port", std::to_string(port) + '\n');
-    }
-    fs::path port_dir(const std::string& device, unsigned port) {
-        return fs::path("infiniband") / device / "ports" / std::to_string(port);
-    }
-    /// ... and with those that the choice depends on.
-    void port(unsigned number, const std::string& device, unsigned port, std::string_view link_layer,
-              std::string_view state, std::string_view phys_state) {
-        umad(number, device, port);
-        write(port_dir(device, port) / "link_layer", link_layer);
-        write(port_dir(device, port) / "state", state);
-        write(port_dir(device, port) / "phys_state", phys_state);
-    }
-
-    /// Its GIDs, of which the first gives the port its GUID.
-    void gids(const std::string& device, unsigned port, std::initializer_list<const char*> table) {
-        int index = 0;
-        for (const char* gid : table)
-            write(port_dir(device, port) / "gids" / std::to_string(index++), std::string(gid) + '\n');
-    }
-    void pkeys(const std::string& device, unsigned port, std::initializer_list<const char*> table) {
-        int index = 0;
-        for (const char* key : table)
-            write(port_dir(device, port) / "pkeys" / std::to_string(index++), std::string(key) + '\n');
-    }
-
     std::string chosen(std::string_view name = {}) const { return select_end_port(name, root_).name(); }
     std::string error(std::string_view name = {}) const {
         try {
@@ -81,9 +34,6 @@ public:
     }
 
     std::string got(std::string_view text) const { return get_end_port(text, root_).name(); }
-
-private:
-    fs::path root_;
 };
 
 /// What the function throws.

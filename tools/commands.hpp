@@ -21,8 +21,12 @@ void add_ibnetdiscover(CLI::App& app, action& run);
 void add_ibhosts(CLI::App& app, action& run);
 void add_ibswitches(CLI::App& app, action& run);
 void add_ibnodes(CLI::App& app, action& run);
+void add_ibstat(CLI::App& app, action& run);
+void add_ibstatus(CLI::App& app, action& run);
+void add_ibv_devices(CLI::App& app, action& run);
 
-inline constexpr add_command all_commands[] = {add_ibnetdiscover, add_ibhosts, add_ibswitches, add_ibnodes,
-                                               add_decode,        add_encode,  add_describe};
+inline constexpr add_command all_commands[] = {add_ibnetdiscover, add_ibhosts,  add_ibswitches,  add_ibnodes,
+                                               add_ibstat,        add_ibstatus, add_ibv_devices, add_decode,
+                                               add_encode,        add_describe};
 
 } // namespace ibtool

@@ -25,7 +25,9 @@ std::size_t header_size_of(u8 mgmt_class) noexcept {
 }
 
 /// True of MADs of one transaction of one class.
-bool is_same_transaction(const u8* a, const u8* b) noexcept { return a[1] == b[1] && std::memcmp(a + 8, b + 8, 8) == 0; }
+bool is_same_transaction(const u8* a, const u8* b) noexcept {
+    return a[1] == b[1] && std::memcmp(a + 8, b + 8, 8) == 0;
+}
 
 mad::any_path back_to(const mad::source_address& source) noexcept {
     mad::IBPath path;
@@ -63,8 +65,8 @@ rmpp_transport::packet& rmpp_transport::add_packet(const mad::any_path& to) {
 void rmpp_transport::flush() noexcept {
     for (; !unsent_.empty(); unsent_.pop_front()) {
         packet& next = unsent_.front();
-        const mad::send_request request{&next.path, next.mad(), mad::mad_size, next.mad()[1], next.mad()[2],
-                                        false,      {},         {}};
+        const mad::send_request request{&next.path, next.mad(), mad::mad_size, next.mad()[1], next.mad()[2], false,
+                                        {},         {}};
         if (inner_.send(request).state == mad::send_state::would_block) return;
     }
 }
@@ -97,8 +99,8 @@ bool rmpp_transport::take(const mad::received& r) {
         settle(begun);
     }
     return arrived_.empty() && std::any_of(incoming_.begin(), incoming_.end(), [&](const incoming& i) {
-        return !i.ended && i.source.SLID == r.source.SLID && is_same_transaction(i.first.data(), r.mad.data());
-    });
+               return !i.ended && i.source.SLID == r.source.SLID && is_same_transaction(i.first.data(), r.mad.data());
+           });
 }
 
 bool rmpp_transport::feed_known(const mad::received& r) {

@@ -48,7 +48,7 @@ private:
     struct incoming {
         mad::rmpp_receiver transfer;
         mad::source_address source;
-        std::array<u8, mad::mad_size> first; // MAD that came
+        std::array<u8, mad::mad_size> first;    // MAD that came
         std::optional<mad::time_point> ended{}; // and given to receive()
     };
     struct outgoing {
