@@ -91,8 +91,8 @@ TEST_CASE("ibstat of what is not there is one line and a failure") {
 
 TEST_CASE("ibstatus prints what infiniband-diags' script prints of the same tree") {
     const ibsim_device tree;
-    const std::string script =
-        "sed 's,^infiniband_base=.*,infiniband_base=\"" + tree.sysfs() + "/infiniband\",' /usr/sbin/ibstatus | sh -s -- ";
+    const std::string script = "sed 's,^infiniband_base=.*,infiniband_base=\"" + tree.sysfs() +
+                               "/infiniband\",' /usr/sbin/ibstatus | sh -s -- ";
     for (const std::string port : {"", "ibsim0", "ibsim0:1"}) {
         const auto expected = run_process({"sh", "-c", script + port});
         REQUIRE(expected.status == 0);
@@ -106,8 +106,8 @@ TEST_CASE("ibstatus prints what infiniband-diags' script prints of the same tree
 TEST_CASE("ibv_devices lists names and GUIDs") {
     const ibsim_device tree;
     CHECK(run({"ibv_devices", "--sysfs", tree.sysfs()}).out == "    device          \t   node GUID\n"
-                                                                   "    ------          \t----------------\n"
-                                                                   "    ibsim0          \t0000000000100000\n");
+                                                               "    ------          \t----------------\n"
+                                                               "    ibsim0          \t0000000000100000\n");
 }
 
 TEST_CASE("local devices as JSON") {

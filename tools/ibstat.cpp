@@ -51,8 +51,9 @@ std::string device_text(const device& d, bool with_ports) {
     std::string out = fmt::format("{} '{}'\n", type, d.name);
     fmt::format_to(std::back_inserter(out), "\t{} type: {}\n\tNumber of ports: {}\n\tFirmware version: {}\n", type,
                    d.hca_type, d.end_ports.size(), d.fw_ver);
-    fmt::format_to(std::back_inserter(out), "\tHardware version: {}\n\tNode GUID: {:#018x}\n\tSystem image GUID: {:#018x}\n",
-                   d.hw_ver, value(d.nodeGUID), value(d.systemImageGUID));
+    fmt::format_to(std::back_inserter(out),
+                   "\tHardware version: {}\n\tNode GUID: {:#018x}\n\tSystem image GUID: {:#018x}\n", d.hw_ver,
+                   value(d.nodeGUID), value(d.systemImageGUID));
     if (!with_ports) return out;
     for (const end_port& p : d.end_ports) out += fmt::format("\tPort {}:\n{}", p.port, port_text(p, "\t\t"));
     return out;
@@ -62,7 +63,8 @@ const end_port& port_of(const device& d, int number) {
     const auto found = std::find_if(d.end_ports.begin(), d.end_ports.end(),
                                     [&](const end_port& p) { return static_cast<int>(p.port) == number; });
     if (found == d.end_ports.end())
-        throw std::runtime_error(fmt::format("device '{}' has no port {}; it has {}", d.name, number, d.end_ports.size()));
+        throw std::runtime_error(
+            fmt::format("device '{}' has no port {}; it has {}", d.name, number, d.end_ports.size()));
     return *found;
 }
 

@@ -44,7 +44,8 @@ std::string physical_state_line(const end_port& p) {
 /// GIDs in eight full groups, as the kernel's files have them.
 std::string full(const comad::iba::gid& g) {
     std::string out;
-    for (unsigned i = 0; i < 16; i += 2) fmt::format_to(std::back_inserter(out), "{}{:02x}{:02x}", i ? ":" : "", g.bytes[i], g.bytes[i + 1]);
+    for (unsigned i = 0; i < 16; i += 2)
+        fmt::format_to(std::back_inserter(out), "{}{:02x}{:02x}", i ? ":" : "", g.bytes[i], g.bytes[i + 1]);
     return out;
 }
 

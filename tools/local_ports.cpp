@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // local_ports.cpp - devices and ports of sysfs in words and in JSON.
 #include "local_ports.hpp"
+
 #include <comad/iba/format.hpp>
 
 #include <fmt/format.h>
