@@ -18,7 +18,7 @@ using transports::rmpp_transport;
 
 namespace {
 
-constexpr std::size_t record_size = iba::wire_size<NodeRecord>, stride = 112;
+constexpr std::size_t stride = 112; // of NodeRecords, which have 108 bytes
 
 struct faults {
     double loss = 0, twice = 0, late = 0;
