@@ -18,15 +18,11 @@ result<u64> component_mask(const record_info& record, std::string_view name) {
     const bool is_inner = way.size() > 1 && detail::is_expanded(*way[0].row);
     const detail::step& last = way[is_inner ? 1 : 0]; // what lies deeper has no bits of its own
 
-    u64 bits = 0;
-    if (last.element || is_inner) {
-        const detail::components all = is_inner
-                                           ? detail::components_of(record, outer, index_of(*way[0].row->nested, last))
-                                           : detail::components_of(record, outer);
-        bits = (last.element ? detail::component_of_element(all, *last.row, *last.element) : all).bits();
-    } else {
-        bits = detail::bits_of_row(record, outer);
-    }
+    const detail::components all = is_inner ? detail::components_of(record, outer, index_of(*way[0].row->nested, last))
+                                            : detail::components_of(record, outer);
+    u64 bits = all.bits();
+    if (last.element) bits = detail::component_of_element(all, *last.row, *last.element).bits();
+    else if (!is_inner) bits = detail::bits_of_row(record, outer);
     if (bits == 0)
         return error{errc::unknown_name, fmt::format("{}.{} has no bit of a component mask", record.name, name)};
     return bits;
