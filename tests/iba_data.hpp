@@ -13,7 +13,7 @@
 #include <vector>
 
 inline std::ifstream open_data(const std::string& file) {
-    const auto path = std::filesystem::path(__FILE__).parent_path() / "data" / file;
+    const auto path = std::filesystem::path(COMAD_SOURCE_DIR) / "tests/data" / file;
     std::ifstream in(path);
     if (!in) throw std::runtime_error("cannot read " + path.string());
     return in;

@@ -28,7 +28,7 @@ std::string_view name_of(const record_info* info) { return info ? info->name : "
 
 /// The names in the headers' describe<...>("SMPNodeInfo".
 std::set<std::string> described_names() {
-    const auto headers = std::filesystem::path(__FILE__).parent_path().parent_path() / "include/comad/iba";
+    const auto headers = std::filesystem::path(COMAD_SOURCE_DIR) / "include/comad/iba";
     const std::regex description(R"(layout = describe<[^>]*>\("(\w+)\")");
     std::set<std::string> names;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(headers)) {
