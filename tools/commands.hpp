@@ -21,8 +21,16 @@ void add_ibnetdiscover(CLI::App& app, action& run);
 void add_ibhosts(CLI::App& app, action& run);
 void add_ibswitches(CLI::App& app, action& run);
 void add_ibnodes(CLI::App& app, action& run);
+void add_ibaddr(CLI::App& app, action& run);
+void add_ibroute(CLI::App& app, action& run);
+void add_ibtracert(CLI::App& app, action& run);
+void add_sminfo(CLI::App& app, action& run);
+void add_smpdump(CLI::App& app, action& run);
+void add_smpquery(CLI::App& app, action& run);
+void add_vendstat(CLI::App& app, action& run);
 
-inline constexpr add_command all_commands[] = {add_ibnetdiscover, add_ibhosts, add_ibswitches, add_ibnodes,
-                                               add_decode,        add_encode,  add_describe};
+inline constexpr add_command all_commands[] = {
+    add_ibnetdiscover, add_ibhosts,   add_ibswitches, add_ibnodes,  add_smpquery, add_sminfo, add_ibaddr,
+    add_ibroute,       add_ibtracert, add_smpdump,    add_vendstat, add_decode,   add_encode, add_describe};
 
 } // namespace ibtool
