@@ -2,6 +2,8 @@
 // fabric.cpp - which transport a fabric text means.
 #include "fabric.hpp"
 
+#include <comad/iba/smp.hpp>
+#include <comad/iba/text.hpp>
 #include <comad/transports/ibsim.hpp>
 #include <comad/transports/sysfs.hpp>
 #include <comad/transports/umad.hpp>
@@ -13,45 +15,77 @@
 namespace ibtool {
 namespace {
 
+namespace iba = comad::iba;
+namespace sa = comad::sa;
 namespace transports = comad::transports;
 
 std::string port_name(const std::string& device, unsigned port) {
     return port ? fmt::format("{}/{}", device, port) : device;
 }
 
-std::unique_ptr<comad::mad::transport> open_umad(std::string name, const global_options& o) {
+transports::end_port umad_port(std::string name, const global_options& o, const comad::mad::address* target) {
     if (!o.ca.empty() || o.ca_port) {
         if (!name.empty())
             throw usage_error("give the port either as --fabric umad:DEVICE/PORT or as -C and -P, not both");
         name = port_name(o.ca, o.ca_port);
     }
-    if (name.empty()) name = port_name(o.default_ca, o.default_ca_port);
-    return std::make_unique<transports::umad_transport>(transports::select_end_port(name));
+    if (name.empty() && !(target && target->end_port)) name = port_name(o.default_ca, o.default_ca_port);
+    return target ? transports::end_port_for(*target, name) : transports::select_end_port(name);
 }
 
-std::unique_ptr<comad::mad::transport> open_ibsim(std::string_view place) {
+transports::ibsim_options ibsim_place(std::string_view place) {
     transports::ibsim_options options;
     const std::size_t comma = place.find(',');
     if (!place.substr(0, comma).empty()) options.sockname = place.substr(0, comma);
     if (comma != std::string_view::npos) options.node = place.substr(comma + 1);
-    return std::make_unique<transports::ibsim_transport>(options);
+    return options;
+}
+
+sa::local_port local_port_of(const transports::end_port& p) {
+    return {p.LID, p.GIDs.empty() ? iba::gid(p.GIDPrefix, p.portGUID) : p.GIDs.front(), p.sa_path()};
+}
+
+sa::local_port local_port_of(transports::ibsim_transport& t) {
+    iba::smp::NodeInfo node;
+    iba::decode(node, t.node_info().data());
+    iba::smp::PortInfo port;
+    iba::decode(port, t.port_info().data());
+    return {port.LID, iba::gid(port.GIDPrefix, node.portGUID), sa::sa_path_of(port)};
+}
+
+sa::local_port local_port_of(const transports::sim::simulation& s) {
+    const transports::sim::topology& graph = s.fabric->graph();
+    const transports::sim::port& port = graph.nodes[s.transport->node()].ports[s.transport->port()];
+    sa::local_port local{port.LID, {iba::link_local_prefix, port.GUID}};
+    local.sa_path.DLID = graph.sm_lid;
+    local.sa_path.SLID = port.LID;
+    return local;
 }
 
 } // namespace
 
-fabric::fabric(const global_options& o) {
+fabric::fabric(const global_options& o, const comad::mad::address* target) {
     const std::string_view text = o.fabric.empty() ? "umad" : std::string_view(o.fabric);
     const std::string_view kind = text.substr(0, text.find(':'));
     const std::string_view place = kind.size() < text.size() ? text.substr(kind.size() + 1) : std::string_view{};
     if (kind != "umad" && (!o.ca.empty() || o.ca_port)) {
         throw usage_error(fmt::format("-C and -P name a port of a umad device, but the fabric is '{}'", text));
     }
+    if (kind != "umad" && target && target->end_port) {
+        throw usage_error(fmt::format("the target names the local port '{}', but the fabric is '{}'",
+                                      iba::escaped(*target->end_port), text));
+    }
     if (kind == "umad") {
-        own_ = open_umad(std::string(place), o);
+        const transports::end_port port = umad_port(std::string(place), o, target);
+        local_port_ = local_port_of(port);
+        own_ = std::make_unique<transports::umad_transport>(port);
     } else if (kind == "ibsim") {
-        own_ = open_ibsim(place);
+        auto opened = std::make_unique<transports::ibsim_transport>(ibsim_place(place));
+        local_port_ = local_port_of(*opened);
+        own_ = std::move(opened);
     } else if (kind == "sim" && !place.empty()) {
         simulation_ = transports::sim::make_sim(place);
+        local_port_ = local_port_of(simulation_);
     } else {
         throw usage_error(
             fmt::format("'{}' is no fabric; write umad[:DEVICE[/PORT]], ibsim[:SOCKNAME[,NODE]], sim:FILE or "

@@ -2,6 +2,9 @@
 // options.cpp - global options: letters and meanings are infiniband-diags' where it has them (ibdiag_common.c).
 #include "options.hpp"
 
+#include <comad/iba/parse.hpp>
+#include <comad/iba/text.hpp>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -66,6 +69,14 @@ std::chrono::nanoseconds parse_duration(const std::string& text) {
     return std::chrono::nanoseconds(static_cast<std::int64_t>(number * scale));
 }
 
+comad::u32 read_number(const std::string& text, const char* what, comad::u32 highest) {
+    const auto number = comad::iba::parse_number(text);
+    if (!number || number->value > highest)
+        throw usage_error(
+            fmt::format("{} is {}, expected a number up to {}", what, comad::iba::as_given(text), highest));
+    return static_cast<comad::u32>(number->value);
+}
+
 comad::coro::schedule_options global_options::schedule() const {
     comad::coro::schedule_options s;
     s.max_outstanding = outstanding;
@@ -109,7 +120,8 @@ void add_global_options(CLI::App& app, global_options& o) {
     app.add_option("--pcap", o.pcap, "write every request and reply to this file, as packets that Wireshark opens")
         ->type_name("FILE");
     app.add_flag("-v,--verbose", o.verbosity, "counts on stderr: MADs, retries, timeouts, time, rate");
-    app.add_flag("-d,--debug", o.verbosity, "the same");
+    app.add_flag("-d,--debug", o.debug, "a line on stderr for each MAD, and more about an error; -dd: MADs decoded");
+    app.add_flag("--sa", o.by_SA, "ask the subnet's SA instead of the nodes: no SMP is sent");
     app.add_flag_function(
         "-e,--errors", [](std::int64_t) {}, "nothing: errors are always shown; accepted for scripts");
 }

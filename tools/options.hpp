@@ -36,8 +36,10 @@ struct global_options {
     std::chrono::nanoseconds timeout = std::chrono::seconds(1); ///< per attempt
     unsigned retries = 2;                                       ///< attempts after the first
     comad::u64 m_key = 0;
-    std::string pcap; ///< a capture of every MAD that is sent or arrives; empty: none
-    unsigned verbosity = 0;
+    std::string pcap;               ///< a capture of every MAD that is sent or arrives; empty: none
+    bool by_SA = false;             ///< --sa: the SA's records instead of SMPs
+    unsigned verbosity = 0;         ///< -v: counts
+    unsigned debug = 0;             ///< -d: 1 a line for each MAD, 2 its words, too; and so much more of an error
     bool mlnx_ext_port_info = true; ///< MLX_EPI of the configuration file
 
     comad::coro::schedule_options schedule() const;
@@ -48,5 +50,9 @@ void add_global_options(CLI::App& app, global_options& options);
 
 /// `500` and `500ms` are milliseconds, `1s`, `1.5s` seconds, `200us` microseconds. Throws usage_error.
 std::chrono::nanoseconds parse_duration(const std::string& text);
+
+/// A number of a command line, `what` in messages, in decimal or behind 0x. Throws usage_error if it is none or above
+/// `highest`.
+comad::u32 read_number(const std::string& text, const char* what, comad::u32 highest);
 
 } // namespace ibtool

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 // session.hpp - a schedule on a fabric for the length of one command: runs a task to its end, lets Ctrl-C end it early,
-// shows progress, counts. Knows no command.
+// shows progress, traces, counts; lets the SA answer if that was asked for. Knows no command.
 #pragma once
 #include "fabric.hpp"
 #include "options.hpp"
 #include "pcap.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/coro/driver.hpp>
+#include <comad/iba/table.hpp>
+#include <comad/mad/trace.hpp>
+#include <comad/sa/client.hpp>
+#include <comad/sa/transactor.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -23,10 +27,19 @@ class session {
 public:
     /// Opens the fabric; throws what that throws. From here to the destructor a signal kills no program on a descriptor:
     /// a server would be left with a client that is gone.
-    explicit session(const global_options& options);
+    /// `target`: as the fabric's.
+    explicit session(const global_options& options, const comad::mad::address* target = nullptr);
     ~session();
 
+    const global_options& options() const noexcept { return options_; }
     comad::coro::MADSchedule& schedule() noexcept { return schedule_; }
+    /// Paths from our port.
+    comad::sa::client& paths() noexcept { return paths_; }
+    const comad::sa::local_port& local_port() const noexcept { return fabric_.local_port(); }
+
+    /// What a node says; with --sa what the SA knows of it. Throws usage_error if that is nothing.
+    template <comad::iba::attribute T>
+    comad::coro::task<comad::mad::result<T>> SubnGet(comad::mad::any_path path, comad::u32 modifier = 0);
 
     /// Runs the task. SIGINT and SIGTERM cancel it: it then ends soon, with what it has. When it takes longer than a
     /// second and stderr is a terminal, `progress` is shown there.
@@ -53,10 +66,21 @@ private:
     std::optional<pcap_writer> capture_file_;
     std::optional<comad::transports::capture_transport> capture_;
     comad::coro::MADSchedule schedule_;
+    std::optional<comad::mad::simple_tracer> simple_tracer_;
+    std::optional<comad::mad::dumper_tracer> dumper_tracer_;
+    comad::sa::client paths_;
+    comad::sa::SATransactor<comad::coro::MADSchedule> by_SA_;
     std::optional<comad::coro::asio_driver> driver_;
     std::chrono::steady_clock::time_point began_{};
     std::chrono::nanoseconds took_{};
 };
+
+template <comad::iba::attribute T>
+comad::coro::task<comad::mad::result<T>> session::SubnGet(comad::mad::any_path path, comad::u32 modifier) {
+    if (!options_.by_SA) co_return co_await schedule_.SubnGet<T>(path, modifier);
+    if constexpr (comad::sa::known_to_SA<T>) co_return co_await by_SA_.SubnGet<T>(path, modifier);
+    else throw usage_error(std::string("the SA does not know ") + std::string(comad::iba::info_of<T>.name));
+}
 
 template <class T> T session::run(comad::coro::task<T> t, std::function<std::string()> progress) {
     if (is_virtual()) {

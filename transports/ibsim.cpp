@@ -25,7 +25,13 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr u32 control_magic = 0xdeadbeef;
-enum control_type : u32 { ctl_error = 0, ctl_connect = 1, ctl_disconnect = 2 };
+enum control_type : u32 {
+    ctl_error = 0,
+    ctl_connect = 1,
+    ctl_disconnect = 2,
+    ctl_get_nodeinfo = 7,
+    ctl_get_portinfo = 8,
+};
 
 /// Payload of CONNECT, both ways (`struct sim_client_info`). Host order.
 struct client_info {
@@ -180,6 +186,21 @@ ibsim_transport::control_message ibsim_transport::connect_as(const std::string& 
         fail(error, fmt::format("the ibsim server '{}' does not answer", options.sockname));
     return message;
 }
+
+std::array<u8, 64> ibsim_transport::attribute(u32 question) {
+    control_message message; // its data names port 0: the one where we are
+    message.client_id = client_id_;
+    message.type = question;
+    message.length = sizeof message.data;
+    if (const int error = converse(message, 5s)) fail(error, "the ibsim server does not answer");
+    if (message.type != question) throw std::runtime_error("the ibsim server does not say what it knows of our port");
+    std::array<u8, 64> bytes;
+    std::memcpy(bytes.data(), message.data, sizeof bytes);
+    return bytes;
+}
+
+std::array<u8, 64> ibsim_transport::node_info() { return attribute(ctl_get_nodeinfo); }
+std::array<u8, 64> ibsim_transport::port_info() { return attribute(ctl_get_portinfo); }
 
 ibsim_transport::~ibsim_transport() {
     if (client_id_ == detached) return;

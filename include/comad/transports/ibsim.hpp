@@ -5,6 +5,7 @@
 #include <comad/mad/transport.hpp>
 #include <comad/transports/unique_fd.hpp>
 
+#include <array>
 #include <chrono>
 #include <string>
 
@@ -54,6 +55,12 @@ public:
     /// Our slot in the server, 0..9; it appears in the top 16 bits of transaction IDs.
     u32 client_id() const noexcept { return client_id_; }
 
+    /// NodeInfo and PortInfo of where we are attached, wire order: the server's own, no MAD is sent for them.
+    /// Throws std::system_error if the server does not answer. Messages that arrive meanwhile are lost: call it before
+    /// anything is sent.
+    std::array<u8, 64> node_info();
+    std::array<u8, 64> port_info();
+
 private:
     struct sockets;
     struct control_message;
@@ -64,6 +71,7 @@ private:
     void attach(const ibsim_options& options);
     control_message connect_as(const std::string& node, const ibsim_options& options);
     int converse(control_message& message, std::chrono::milliseconds patience) noexcept;
+    std::array<u8, 64> attribute(u32 question);
 
     unique_fd control_;
     unique_fd data_;

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: MIT
+// ibtool_queries_test.cpp - ibtool's queries beside infiniband-diags' on one ibsim subnet that OpenSM configured, line by
+// line; the SA's word instead of the nodes'; what cannot be asked.
+#include "ibsim_server.hpp"
+#include "ibtool_rig.hpp"
+#include <comad/coro/blocking.hpp>
+#include <comad/iba/sa.hpp>
+#include <comad/transports/ibsim.hpp>
+
+#include <nlohmann/json.hpp>
+
+using namespace ibtool_rig;
+
+namespace {
+
+/// LIDs as OpenSM gives them are not known beforehand; GUIDs are.
+constexpr std::string_view topology = R"(
+switchguid=0x5000
+Switch	20 "S1"	# "first switch"
+[1]	"A"[1]
+[2]	"B"[1]
+[17]	"S2"[3]
+[20]	"S2"[4]
+
+switchguid=0x6000
+Switch	4 "S2"	# "second switch"
+[1]	"C"[2]
+[3]	"S1"[17]
+[4]	"S1"[20]
+
+caguid=0xa000
+Hca	2 "A"	# "host A"
+[1]	"S1"[1]
+
+caguid=0xb000
+Hca	1 "B"	# "host B"
+[1]	"S1"[2]
+
+caguid=0xc000
+Hca	2 "C"	# "host C, with a name of more than 32 letters"
+[2]	"S2"[1]
+)";
+
+/// The subnet, and OpenSM running in it, its work done.
+class subnet {
+public:
+    subnet()
+        : server_(topology),
+          manager_(beside({"OSM_TMP_DIR=.", "OSM_CACHE_DIR=."}, {"opensm", "--log_file", "osm.log"}, ">&2")) {
+        manager_.await_error("SUBNET UP");
+    }
+
+    /// A program of infiniband-diags, from the same port as ours.
+    process_result peer(const words& command) const { return process(beside({}, command)).wait(); }
+    process_result ours(const words& command) const { return run(command + words{"--fabric", fabric()}); }
+    std::string fabric() const { return "ibsim:" + server_.sockname(); }
+    comad::transports::ibsim_options at(const char* node) const {
+        comad::transports::ibsim_options options;
+        options.sockname = server_.sockname();
+        options.node = node;
+        return options;
+    }
+    const directory& files() const { return files_; }
+
+    /// The LID of the port at the end of a directed route.
+    std::string LID_at(const std::string& route) const {
+        const auto answer = nlohmann::json::parse(ours({"ibaddr", "-D", route, "--json"}).out);
+        return std::to_string(answer.at("LID").get<unsigned>());
+    }
+
+    ibsim_server& server() { return server_; }
+
+private:
+    // The preloaded library leaves a directory behind where it runs.
+    words beside(const words& environment, const words& command, const std::string& redirection = "") const {
+        return words{"IBSIM_SOCKNAME=" + server_.sockname()} + environment +
+               words{"sh", "-c", "cd '" + files_ / "" + "' && exec ibsim-run \"$@\" " + redirection, "sh"} + command;
+    }
+
+    directory files_;
+    ibsim_server server_;
+    process manager_;
+};
+
+/// Both say the same, line by line.
+void compare(const subnet& s, const words& command) {
+    CAPTURE(command);
+    const process_result theirs = s.peer(command);
+    CAPTURE(theirs.out);
+    REQUIRE(theirs.status == 0);
+    REQUIRE_FALSE(theirs.out.empty());
+    const process_result r = s.ours(command);
+    check_success(r);
+    CHECK(r.out == theirs.out);
+}
+
+const std::string switch_route = "0", far_switch_route = "0,17", CA_route = "0,1", far_CA_route = "0,20,1";
+
+nlohmann::json json_from(const process_result& r) {
+    check_success(r);
+    CAPTURE(r.out);
+    CHECK(std::count(r.out.begin(), r.out.end(), '\n') == 1);
+    return nlohmann::json::parse(r.out);
+}
+
+} // namespace
+
+TEST_CASE("smpquery prints what infiniband-diags' prints") {
+    const subnet s;
+    for (const std::string& route : {switch_route, far_switch_route, CA_route, far_CA_route}) {
+        const std::string LID = s.LID_at(route);
+        for (const words& place : {words{"-D", route}, words{LID}}) {
+            for (const char* operation : {"nodeinfo", "ND", "portinfo", "pkeys", "SL2VL", "vlarb", "GUIDInfo"})
+                compare(s, words{"smpquery", operation} + place);
+            const bool is_switch = &route == &switch_route;
+            compare(s, words{"smpquery", "-K", "PI"} + place + words{is_switch ? "17" : "1"});
+            compare(s, words{"smpquery", "PKeyTable"} + place + words{"1"});
+            compare(s, words{"smpquery", "SL2VL"} + place + words{"1"});
+            compare(s, words{"smpquery", "VLArb"} + place + words{"1"});
+            compare(s, words{"smpquery", "MEPI"} + place + words{"1"});
+        }
+    }
+    compare(s, {"smpquery", "SwitchInfo", "-D", switch_route});
+    compare(s, {"smpquery", "si", s.LID_at(far_switch_route)});
+    compare(s, {"smpquery", "NodeInfo", "-G", "0xa001"});
+    compare(s, {"smpquery", "-x", "PortInfo", "-D", CA_route, "1"});
+    const std::string map = s.files().write("names", "0x5000 \"called so\"\n");
+    compare(s, {"smpquery", "nodedesc", "-D", switch_route, "--node-name-map", map});
+}
+
+TEST_CASE("sminfo, ibaddr and smpdump print what infiniband-diags' print") {
+    const subnet s;
+    // The manager's activity count goes on: it is compared apart.
+    const auto without_count = [](std::string text) {
+        const std::size_t from = text.find("activity count ");
+        REQUIRE(from != text.npos);
+        return text.erase(from, text.find(" priority") - from);
+    };
+    const std::string LID = s.LID_at(switch_route);
+    for (const words& command :
+         {words{"sminfo"}, words{"sminfo", LID}, words{"sminfo", "-D", switch_route}, words{"sminfo", "-G", "0x5000"}}) {
+        CAPTURE(command);
+        const process_result theirs = s.peer(command), r = s.ours(command);
+        REQUIRE(theirs.status == 0);
+        check_success(r);
+        CHECK(without_count(r.out) == without_count(theirs.out));
+    }
+
+    compare(s, {"ibaddr"});
+    for (const std::string& route : {switch_route, CA_route, far_CA_route}) {
+        compare(s, {"ibaddr", "-D", route});
+        compare(s, {"ibaddr", s.LID_at(route)});
+        for (const char* only : {"-g", "-l", "-L"}) compare(s, {"ibaddr", only, s.LID_at(route)});
+        compare(s, {"smpdump", "-D", route, "0x11"});
+        compare(s, {"smpdump", "-D", "-s", route, "16"});
+        compare(s, {"smpdump", s.LID_at(route), "0x15", "1"});
+    }
+    compare(s, {"ibaddr", "-G", "0xa001"});
+}
+
+TEST_CASE("ibroute and ibtracert print what infiniband-diags' print") {
+    const subnet s;
+    for (const std::string& route : {switch_route, far_switch_route}) {
+        for (const words& place : {words{"-D", route}, words{s.LID_at(route)}}) {
+            compare(s, words{"ibroute"} + place);
+            compare(s, words{"ibroute", "-n"} + place);
+            compare(s, words{"ibroute", "-a"} + place);
+            compare(s, words{"ibroute"} + place + words{"2", "4"});
+            compare(s, words{"ibroute", "-M", "-a"} + place + words{"0xc000", "0xc021"});
+            compare(s, words{"ibroute", "-M", "-a", "-n"} + place + words{"0xc000", "0xc021"});
+            compare(s, words{"ibroute", "-M"} + place);
+        }
+    }
+    const words routes{switch_route, far_switch_route, CA_route, far_CA_route};
+    for (const std::string& from : routes) {
+        for (const std::string& to : routes) {
+            compare(s, {"ibtracert", s.LID_at(from), s.LID_at(to)});
+            compare(s, {"ibtracert", "-n", s.LID_at(from), s.LID_at(to)});
+        }
+    }
+    compare(s, {"ibtracert", "-G", "0xa001", "0xc002"});
+}
+
+TEST_CASE("a query finds its target in whatever form it is written") {
+    const subnet s;
+    const std::string LID = s.LID_at(far_CA_route);
+    const std::string expected = s.ours({"ibaddr", LID}).out;
+    REQUIRE_THAT(expected, StartsWith("GID fe80::c002 LID start "));
+    std::ostringstream hex;
+    hex << "0x" << std::hex << std::stoul(LID);
+    for (const char* target : {"0,20,1", "IBDRPath(drPath=0:17:1:)", "fe80::c002", "0000:0000:0000:c002", "000000000000c002",
+                               "IBPath(DGID=fe80::c002)"}) {
+        CAPTURE(target);
+        const process_result r = s.ours({"ibaddr", target});
+        check_success(r);
+        CHECK(r.out == expected);
+    }
+    CHECK(s.ours({"ibaddr", hex.str()}).out == expected);
+    CHECK(s.ours({"ibaddr", "IBPath(DLID=" + LID + ", SL=0)"}).out == expected);
+    CHECK(s.ours({"ibaddr", "-G", "0xc002"}).out == expected);
+    CHECK(s.ours({"ibaddr", "-G", "49154"}).out == expected);
+    CHECK(s.ours({"smpquery", "-L", "ni", LID}).out == s.ours({"smpquery", "ni", LID}).out);
+}
+
+TEST_CASE("with --sa the same is said, and no SMP is sent") {
+    const subnet s;
+    const std::string LID = s.LID_at(switch_route), CA = s.LID_at(far_CA_route);
+    const words commands[] = {
+        {"smpquery", "NodeInfo", CA},
+        {"smpquery", "NodeDesc", CA},
+        {"smpquery", "NodeDesc", "0,20,1"},
+        {"smpquery", "PortInfo", LID, "17"},
+        {"smpquery", "SwitchInfo", LID},
+        {"smpquery", "SL2VL", LID, "1"},
+        {"smpquery", "PKeys", CA},
+        {"smpquery", "VLArb", LID, "1"},
+        {"smpquery", "GUIDInfo", "fe80::c002"},
+        {"ibaddr"},
+        {"ibaddr", CA},
+        {"ibroute", LID},
+        {"ibtracert", CA, LID},
+        {"ibtracert", "0,1", "0,20,1"},
+    };
+    for (const words& command : commands) {
+        CAPTURE(command);
+        const process_result by_SMP = s.ours(command), by_SA = s.ours(command + words{"--sa", "-d"});
+        check_success(by_SMP);
+        CAPTURE(by_SA.err);
+        CHECK(by_SA.status == 0);
+        // The port by which a request comes in is the SA's own there.
+        const auto comparable = [](const std::string& text) {
+            words lines = lines_of(text);
+            std::erase_if(lines, [](const std::string& line) { return line.starts_with("LocalPort:"); });
+            return lines;
+        };
+        CHECK(comparable(by_SA.out) == comparable(by_SMP.out));
+        CHECK_THAT(by_SA.err, StartsWith("D: RPC ") && Contains("SubnAdm"));
+        CHECK_THAT(by_SA.err, !Contains("SMPFormat"));
+    }
+    check_failure(s.ours({"smpquery", "MEPI", CA, "--sa"}), 2, "the SA does not know MlnxExtPortInfo");
+    check_failure(s.ours({"smpdump", CA, "0x11", "--sa"}), 2, "no --sa");
+    check_failure(s.ours({"ibhosts", "--sa"}), 2, "no --sa");
+}
+
+TEST_CASE("the answers are JSON if asked for") {
+    const subnet s;
+    const std::string LID = s.LID_at(switch_route), CA = s.LID_at(CA_route);
+    const auto json = [&](const words& command) { return json_from(s.ours(command + words{"--json"})); };
+    CHECK(json({"smpquery", "NI", "0"  ",1"})["nodeGUID"] == "0000:0000:0000:a000");
+    CHECK(json({"smpquery", "ND", CA})["nodeString"] == "host A");
+    CHECK(json({"smpquery", "PI", CA, "1"})["LID"] == std::stoi(CA));
+    CHECK(json({"smpquery", "SI", LID})["linearFDBTop"] >= 5);
+    CHECK(json({"smpquery", "PKeys", CA})["PKeys"][0] == 0xffff);
+    CHECK(json({"smpquery", "PKeys", CA})["PKeys"].size() == 64);
+    CHECK(json({"smpquery", "SL2VL", LID, "2"}).size() == 21);
+    CHECK(json({"smpquery", "SL2VL", LID, "2"})[20]["in"] == 20);
+    CHECK(json({"smpquery", "VLArb", LID, "2"})["low"].size() == 8);
+    CHECK(json({"smpquery", "VLArb", LID})["low"].empty());
+    CHECK(json({"smpquery", "GI", CA})["GUIDs"].size() == 32);
+    CHECK(json({"smpquery", "MEPI", CA, "1"})["LinkSpeedActive"] == 0);
+    CHECK(json({"sminfo"})["SMState"] == 3);
+    CHECK(json({"ibaddr", CA}) == nlohmann::json({{"GID", "fe80::a001"}, {"LID", std::stoi(CA)}, {"last_LID", std::stoi(CA)}}));
+    const auto table = json({"ibroute", LID});
+    CHECK(table["entries"].size() == 5);
+    CHECK(table["name"] == "first switch");
+    CHECK(json({"ibroute", "-M", LID})["entries"].empty());
+    const auto way = json({"ibtracert", CA, s.LID_at(far_CA_route)});
+    CHECK(way["hops"].size() == 3);
+    CHECK(way["hops"][2]["portGUID"] == "0000:0000:0000:c002");
+    CHECK(json({"smpdump", CA, "0x11"})["status"] == 0);
+}
+
+TEST_CASE("what a query cannot do is one line") {
+    subnet s;
+    const std::string LID = s.LID_at(switch_route), CA = s.LID_at(CA_route);
+    const words quick{"-t", "50ms", "--retries", "0"};
+    check_failure(s.ours(words{"smpquery", "ni", "0x3fff"} + quick), 1,
+                  "RPC MAD_METHOD_GET(1) SMPFormat(1.1) SMPNodeInfo(17) timed out to 'Path 0 -> 16383");
+    check_failure(s.ours(words{"smpquery", "-D", "ni", "0,1,1"} + quick), 1, "timed out to 'DR Path (0, 1, 1)'");
+    check_failure(s.ours({"ibaddr", "fe80::dead"}), 1, "fe80::dead");
+    check_failure(s.ours({"smpquery", "si", CA}), 1, "SMPSwitchInfo");
+    check_failure(s.ours({"smpquery", "pkeys", CA, "9"}), 1, "has no port 9, only 2");
+    check_failure(s.ours({"smpquery", "PIE", CA, "1"}), 1, "does not know PortInfoExtended");
+    check_failure(s.ours({"ibroute", CA}), 1, "is not a switch, but a Channel Adapter");
+    check_failure(s.ours(words{"ibtracert", CA, "0x3fff"} + quick), 1, "timed out");
+    check_failure(s.ours(words{"vendstat", "-N", CA} + quick), 1, "MlxGeneralInfo");
+    s.server().stop();
+    check_failure(run(words{"smpquery", "ni", "7", "--fabric", "sim:single"} + quick), 1, "timed out");
+    s.server().resume();
+
+    struct {
+        words arguments;
+        std::string what;
+    } const lines[] = {
+        {{"smpquery"}, "operation"},
+        {{"smpquery", "ni"}, "which node?"},
+        {{"smpquery", "frobnicate", "1"}, "no operation 'frobnicate'; there are NodeInfo (NI)"},
+        {{"smpquery", "ni", "1", "1"}, "'1' is one word too many for NodeInfo"},
+        {{"smpquery", "pi", "1", "256"}, "the port is '256'"},
+        {{"smpquery", "ni", "here"}, "here"},
+        {{"smpquery", "ni", "0xc000"}, "0xc000"},
+        {{"smpquery", "-D", "ni", "0,300"}, "300"},
+        {{"smpquery", "-G", "ni", "0,1"}, "is no GUID"},
+        {{"smpquery", "-L", "ni", "0,1"}, "is no LID"},
+        {{"smpquery", "-D", "ni", "fe80::1"}, "is no directed route"},
+        {{"smpquery", "-D", "-G", "ni", "1"}, "exclude each other"},
+        {{"smpquery", "ni", "IBPath(SL=1)"}, "neither DLID nor DGID"},
+        {{"smpquery", "ni", "fe80::1%mlx5_0/1"}, "'mlx5_0/1'"},
+        {{"smpquery", "--frobnicate"}, "--frobnicate"},
+        {{"sminfo", "1", "2"}, "sminfo only asks"},
+        {{"ibaddr", "1", "2", "3"}, "3"},
+        {{"ibroute"}, "target"},
+        {{"ibroute", "1", "x"}, "the first LID is 'x'"},
+        {{"ibroute", "-M", "1", "5"}, "no multicast LID"},
+        {{"ibtracert", "1"}, "to"},
+        {{"smpdump", "1"}, "attribute"},
+        {{"smpdump", "1", "0x10000"}, "the attribute is '0x10000'"},
+        {{"vendstat", "1"}, "-N"},
+    };
+    for (const auto& line : lines) {
+        CAPTURE(line.arguments);
+        check_failure(run(line.arguments + words{"--fabric", "sim:single"}), 2, line.what);
+    }
+}
+
+TEST_CASE("-d shows each MAD, -dd its words, -v counts, and an error says more") {
+    const words local{"smpquery", "-D", "ni", "0", "--fabric", "sim:single"};
+    CHECK(run(local).err.empty());
+    CHECK(run(local + words{"-d"}).err ==
+          "D: RPC MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPNodeInfo(17) completed to 'DR Path (0,)' len 256.\n");
+    const std::string words_of = run(local + words{"-dd"}).err;
+    for (const std::string& line : lines_of(words_of)) CHECK_THAT(line, StartsWith("D: "));
+    CHECK_THAT(words_of, Contains("nodeGUID"));
+    CHECK_THAT(run(local + words{"-v"}).err, StartsWith("1 MADs sent, 0 retries, 0 timeouts"));
+
+    const words nowhere{"smpquery", "ni", "7", "--fabric", "sim:single,time=virtual"};
+    CHECK(lines_of(run(nowhere).err).size() == 1);
+    CHECK_THAT(run(nowhere + words{"-d"}).err, Contains("ibtool: +MAD path was IBPath(DLID=7)\n"));
+    CHECK_THAT(run(nowhere + words{"-dd"}).err, Contains("Request"));
+}
+
+TEST_CASE("the multicast table has the ports that joined") {
+    using namespace comad;
+    const subnet s;
+    transports::ibsim_transport a(s.at("A")), c(s.at("C"));
+    iba::lid MLID{};
+    for (auto* port : {&a, &c}) {
+        coro::blocking_transactor umad(*port);
+        iba::smp::PortInfo info;
+        iba::decode(info, port->port_info().data());
+        iba::smp::NodeInfo node;
+        iba::decode(node, port->node_info().data());
+        umad.schedule().set_sa_path(sa::sa_path_of(info));
+        using iba::sa::MCMemberRecord;
+        // The IPv4 broadcast group of the default partition, which OpenSM makes by itself (RFC 4391, 4).
+        auto join = iba::query<MCMemberRecord>{}.where<&MCMemberRecord::MGID>(*iba::parse_gid("ff12:401b:ffff::ffff:ffff"));
+        join.where<&MCMemberRecord::portGID>(iba::gid(info.GIDPrefix, node.portGUID));
+        join.where<&MCMemberRecord::joinState>(comad::u8{1});
+        const auto joined = umad.SubnAdmSet(join);
+        REQUIRE(joined);
+        MLID = joined.value().MLID;
+    }
+    const std::string first = s.LID_at(switch_route);
+    // OpenSM answers first and programs the switches then.
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    nlohmann::json ports;
+    while (ports.size() < 2) {
+        REQUIRE(std::chrono::steady_clock::now() < deadline);
+        const auto entries = json_from(s.ours({"ibroute", "-M", first, "--json"}))["entries"];
+        if (!entries.empty()) ports = entries[0]["ports"];
+    }
+    CHECK(ports[0] == 1);
+    for (const std::string& LID : {first, s.LID_at(far_switch_route)}) {
+        compare(s, {"ibroute", "-M", LID});
+        compare(s, {"ibroute", "-M", "-n", LID});
+    }
+    CHECK(value(MLID) >= 0xc000);
+}

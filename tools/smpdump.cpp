@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// smpdump.cpp - smpdump: any SubnGet by number, its answer as it came.
+#include "commands.hpp"
+#include "diags_text.hpp"
+#include "query.hpp"
+#include <comad/iba/bits.hpp>
+#include <comad/iba/text.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+using comad::u16;
+using comad::u32;
+using comad::u8;
+
+struct settings {
+    std::string target, attribute, modifier;
+    target_options kind;
+    bool as_text = false, json = false;
+};
+
+/// The answer, whatever its status says.
+coro::task<mad::result<std::vector<u8>>> ask_raw(session& in, mad::any_path path, u16 attributeID, u32 modifier) {
+    const mad::rpc_kind kind{iba::MgmtClass::SubnLID, 1, iba::Method::Get, attributeID, true};
+    std::array<u8, mad::mad_size> request{};
+    mad::write_request(request.data(), kind, path, modifier);
+    const coro::rpc_request what{kind, path, modifier};
+    auto reply = co_await in.schedule().call_raw(what, request);
+    if (reply) co_return std::move(reply.value().payload);
+    mad::mad_error error = std::move(reply.error());
+    const bool answered = error.code == mad::errc::status || error.code == mad::errc::class_status;
+    if (answered && error.detail && error.detail->reply.size() >= mad::mad_size)
+        co_return std::move(error.detail->reply);
+    co_return std::move(error);
+}
+
+answer dump(session& in, mad::address target, u16 attributeID, u32 modifier, const settings& s) {
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
+    BOOST_OUTCOME_CO_TRY(const auto reply, co_await ask_raw(in, path, attributeID, modifier));
+    const unsigned status = reply[4] << 8 | reply[5]; // of a directed route with its D bit
+    const std::span<const u8> data(reply.data() + 64, 64);
+    if (s.json) co_return fmt::format("{{\"status\":{},\"data\":\"0x{:02x}\"}}\n", status, fmt::join(data, ""));
+    const std::string_view characters(reinterpret_cast<const char*>(data.data()), data.size());
+    std::string text = s.as_text ? iba::escaped(characters.substr(0, characters.find('\0'))) + '\n' : hex_text(data);
+    if (status) text += fmt::format("SMP status: {:#x}\n", status);
+    co_return text;
+}
+
+int run_command(const settings& s, const global_options& options) {
+    if (options.by_SA) throw usage_error("smpdump shows SMPs: there is no --sa for it");
+    const mad::address target = read_target(s.target, s.kind);
+    const auto attributeID = static_cast<u16>(read_number(s.attribute, "the attribute", 0xffff));
+    const u32 modifier = s.modifier.empty() ? 0 : read_number(s.modifier, "the modifier", 0xffffffff);
+    return ask(options, &target, [&](session& in) { return dump(in, target, attributeID, modifier, s); });
+}
+
+} // namespace
+
+void add_smpdump(CLI::App& app, action& run) {
+    auto s = std::make_shared<settings>();
+    CLI::App& command = *app.add_subcommand("smpdump", "print the answer to any SubnGet in hex");
+    command.add_option("target", s->target, "the node")->required();
+    command.add_option("attribute", s->attribute, "its number, as 0x15")->required();
+    command.add_option("modifier", s->modifier, "the attribute modifier [0]");
+    add_direct_option(command, s->kind);
+    add_lid_option(command, s->kind);
+    command.add_flag("-s,--string", s->as_text, "the attribute is text");
+    command.add_flag("--json", s->json, "as JSON, one line");
+    command.callback([s, &run] { run = [s](const global_options& options) { return run_command(*s, options); }; });
+}
+
+} // namespace ibtool

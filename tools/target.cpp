@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// target.cpp - the kinds of target, and the SA's word on those that are no path yet.
+#include "target.hpp"
+
+#include <comad/iba/text.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ibtool {
+
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+
+void add_direct_option(CLI::App& command, target_options& o) {
+    command.add_flag("-D,--Direct", o.direct, "the target is a directed route, as 0,1,4");
+}
+void add_lid_option(CLI::App& command, target_options& o) {
+    command.add_flag("-L,--Lid", o.lid, "the target is a LID");
+}
+void add_guid_option(CLI::App& command, target_options& o) {
+    command.add_flag("-G,--Guid", o.guid, "the target is a port's GUID");
+}
+void add_target_options(CLI::App& command, target_options& o) {
+    add_direct_option(command, o);
+    add_lid_option(command, o);
+    add_guid_option(command, o);
+}
+
+namespace {
+
+bool is_decimal(const std::string& text) {
+    return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// As the options have it: `0` is a route, a plain number a GUID.
+std::string as_meant(const std::string& text, const target_options& o) {
+    if (o.direct && is_decimal(text)) return text + ',';
+    if (o.guid && is_decimal(text) && text.size() < 20) return fmt::format("{:#x}", std::stoull(text));
+    return text;
+}
+
+} // namespace
+
+mad::address read_target(const std::string& text, const target_options& o) {
+    if (o.direct + o.lid + o.guid > 1) throw usage_error("-D, -L and -G exclude each other");
+    auto read = mad::from_string(as_meant(text, o), o.guid ? mad::hex_means::GUID : mad::hex_means::LID);
+    if (!read) throw usage_error(read.error().text);
+    const auto* path = std::get_if<mad::IBPath>(&read.value().path);
+    const bool global = path && path->DGID != iba::gid{};
+    const auto refuse = [&](const char* what) {
+        throw usage_error(fmt::format("{} is no {}", iba::json_quoted(text), what));
+    };
+    if (o.direct && path) refuse("directed route (0,1,4: the ports on the way, the first is 0)");
+    if (o.guid && !global) refuse("GUID");
+    if (o.lid && (!path || global)) refuse("LID");
+    if (path && !global && value(path->DLID) == 0) refuse("target: it has neither DLID nor DGID");
+    return std::move(read).value();
+}
+
+void require_SA(session& in) {
+    if (value(in.local_port().sa_path.DLID) == 0)
+        throw std::runtime_error("the local port knows no subnet manager whose SA could be asked");
+}
+
+comad::coro::task<mad::result<mad::any_path>> resolve(session& in, mad::address target) {
+    const comad::u64 MKey = in.options().m_key;
+    if (auto* to = std::get_if<mad::IBPath>(&target.path)) {
+        if (MKey) to->MKey = MKey;
+        if (to->DGID.prefix() == iba::link_local_prefix)
+            to->DGID = iba::gid(in.local_port().GID.prefix(), to->DGID.interface_id());
+        if (to->DGID != iba::gid{}) require_SA(in);
+    } else if (MKey) {
+        std::get_if<mad::IBDRPath>(&target.path)->MKey = MKey;
+    }
+    if (in.options().by_SA) require_SA(in);
+    co_return co_await in.paths().get_mad_path(target.path);
+}
+
+} // namespace ibtool
