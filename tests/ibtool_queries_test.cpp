@@ -137,8 +137,8 @@ TEST_CASE("sminfo, ibaddr and smpdump print what infiniband-diags' print") {
         return text.erase(from, text.find(" priority") - from);
     };
     const std::string LID = s.LID_at(switch_route);
-    for (const words& command :
-         {words{"sminfo"}, words{"sminfo", LID}, words{"sminfo", "-D", switch_route}, words{"sminfo", "-G", "0x5000"}}) {
+    for (const words& command : {words{"sminfo"}, words{"sminfo", LID}, words{"sminfo", "-D", switch_route},
+                                 words{"sminfo", "-G", "0x5000"}}) {
         CAPTURE(command);
         const process_result theirs = s.peer(command), r = s.ours(command);
         REQUIRE(theirs.status == 0);
@@ -188,8 +188,8 @@ TEST_CASE("a query finds its target in whatever form it is written") {
     REQUIRE_THAT(expected, StartsWith("GID fe80::c002 LID start "));
     std::ostringstream hex;
     hex << "0x" << std::hex << std::stoul(LID);
-    for (const char* target : {"0,20,1", "IBDRPath(drPath=0:17:1:)", "fe80::c002", "0000:0000:0000:c002", "000000000000c002",
-                               "IBPath(DGID=fe80::c002)"}) {
+    for (const char* target : {"0,20,1", "IBDRPath(drPath=0:17:1:)", "fe80::c002", "0000:0000:0000:c002",
+                               "000000000000c002", "IBPath(DGID=fe80::c002)"}) {
         CAPTURE(target);
         const process_result r = s.ours({"ibaddr", target});
         check_success(r);
@@ -246,7 +246,9 @@ TEST_CASE("the answers are JSON if asked for") {
     const subnet s;
     const std::string LID = s.LID_at(switch_route), CA = s.LID_at(CA_route);
     const auto json = [&](const words& command) { return json_from(s.ours(command + words{"--json"})); };
-    CHECK(json({"smpquery", "NI", "0"  ",1"})["nodeGUID"] == "0000:0000:0000:a000");
+    CHECK(json({"smpquery", "NI",
+                "0"
+                ",1"})["nodeGUID"] == "0000:0000:0000:a000");
     CHECK(json({"smpquery", "ND", CA})["nodeString"] == "host A");
     CHECK(json({"smpquery", "PI", CA, "1"})["LID"] == std::stoi(CA));
     CHECK(json({"smpquery", "SI", LID})["linearFDBTop"] >= 5);
@@ -259,7 +261,8 @@ TEST_CASE("the answers are JSON if asked for") {
     CHECK(json({"smpquery", "GI", CA})["GUIDs"].size() == 32);
     CHECK(json({"smpquery", "MEPI", CA, "1"})["LinkSpeedActive"] == 0);
     CHECK(json({"sminfo"})["SMState"] == 3);
-    CHECK(json({"ibaddr", CA}) == nlohmann::json({{"GID", "fe80::a001"}, {"LID", std::stoi(CA)}, {"last_LID", std::stoi(CA)}}));
+    CHECK(json({"ibaddr", CA}) ==
+          nlohmann::json({{"GID", "fe80::a001"}, {"LID", std::stoi(CA)}, {"last_LID", std::stoi(CA)}}));
     const auto table = json({"ibroute", LID});
     CHECK(table["entries"].size() == 5);
     CHECK(table["name"] == "first switch");
@@ -353,7 +356,8 @@ TEST_CASE("the multicast table has the ports that joined") {
         umad.schedule().set_sa_path(sa::sa_path_of(info));
         using iba::sa::MCMemberRecord;
         // The IPv4 broadcast group of the default partition, which OpenSM makes by itself (RFC 4391, 4).
-        auto join = iba::query<MCMemberRecord>{}.where<&MCMemberRecord::MGID>(*iba::parse_gid("ff12:401b:ffff::ffff:ffff"));
+        auto join =
+            iba::query<MCMemberRecord>{}.where<&MCMemberRecord::MGID>(*iba::parse_gid("ff12:401b:ffff::ffff:ffff"));
         join.where<&MCMemberRecord::portGID>(iba::gid(info.GIDPrefix, node.portGUID));
         join.where<&MCMemberRecord::joinState>(comad::u8{1});
         const auto joined = umad.SubnAdmSet(join);

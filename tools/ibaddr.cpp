@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibaddr.cpp - ibaddr: GID and LIDs of a port.
+#include "ask.hpp"
 #include "commands.hpp"
-#include "query.hpp"
 #include <comad/iba/format.hpp>
 
 #include <CLI/CLI.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ibroute.cpp - ibroute: the forwarding table of a switch, unicast or (-M) multicast.
+#include "ask.hpp"
 #include "commands.hpp"
 #include "diags_text.hpp"
-#include "query.hpp"
 #include "subnet_command.hpp"
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>

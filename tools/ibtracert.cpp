@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ibtracert.cpp - ibtracert: the way from one port to another as the switches' linear forwarding tables have it.
+#include "ask.hpp"
 #include "commands.hpp"
 #include "diags_text.hpp"
-#include "query.hpp"
 #include "subnet_command.hpp"
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>

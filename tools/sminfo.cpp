@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sminfo.cpp - sminfo: what a subnet manager says of itself. Does not tell it to be in another state.
+#include "ask.hpp"
 #include "commands.hpp"
-#include "query.hpp"
 #include <comad/iba/print.hpp>
 
 #include <CLI/CLI.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // smpdump.cpp - smpdump: any SubnGet by number, its answer as it came.
+#include "ask.hpp"
 #include "commands.hpp"
 #include "diags_text.hpp"
-#include "query.hpp"
 #include <comad/iba/bits.hpp>
 #include <comad/iba/text.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // smpquery.cpp - smpquery: one attribute of a node or port, as infiniband-diags prints it, or as JSON.
+#include "ask.hpp"
 #include "commands.hpp"
 #include "diags_text.hpp"
-#include "query.hpp"
 #include "subnet_command.hpp"
 #include <comad/iba/format.hpp>
 #include <comad/iba/print.hpp>

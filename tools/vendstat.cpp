@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // vendstat.cpp - vendstat -N: hardware and firmware of a Mellanox device. Neither reads nor writes its configuration space.
+#include "ask.hpp"
 #include "commands.hpp"
 #include "diags_text.hpp"
-#include "query.hpp"
 #include <comad/iba/print.hpp>
 
 #include <CLI/CLI.hpp>

@@ -90,6 +90,8 @@ u32 likely_unused_id() noexcept {
     return static_cast<u32>(::getpid()) << 8 | (instances++ & 0xff);
 }
 
+/// A reply of the SA with RMPPFlags.Active (IBA 13.6.2.1).
+bool is_table(std::span<const u8> mad) noexcept { return mad.size() >= 56 && mad[1] == 0x03 && (mad[26] & 1) != 0; }
 bool is_smp(u8 mgmt_class) noexcept { return mgmt_class == 0x01 || mgmt_class == 0x81; }
 
 } // namespace
@@ -274,7 +276,12 @@ mad::received ibsim_transport::receive(std::span<u8> buffer) noexcept {
     std::memcpy(&header, buffer.data(), sizeof header);
     r.status = be32toh(header.status);
     r.mad = buffer.subspan(sizeof header, std::min(size, buffer.size()) - sizeof header);
-    r.full_size = size - sizeof header;
+    // OpenSM in a client of the preloaded library leaves segments and their length to a kernel that is not there: of a table
+    // the first 256 bytes come, and how long it would be stands here alone. A longer one stays without its last segment.
+    const u64 table_size = be64toh(header.length);
+    if (is_table(r.mad) && table_size >= 56 && table_size < r.mad.size())
+        r.mad = r.mad.first(static_cast<std::size_t>(table_size));
+    r.full_size = buffer.size() < size ? size - sizeof header : r.mad.size();
     r.source.SLID = iba::lid{be16toh(static_cast<u16>(header.slid))};
     r.source.sqpn = be32toh(header.sqp);
     return r;

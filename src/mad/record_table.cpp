@@ -40,7 +40,7 @@ iba::result<record_table> record_table::of(std::span<const u8> message, std::siz
 
 iba::result<record_table> record_table::of_reply(std::span<const u8> reply, std::size_t record_size) {
     constexpr std::size_t header_size = iba::wire_size<iba::sa::Header>, rmpp_size = iba::wire_size<iba::rmpp::Header>;
-    if (reply.size() < header_size || reply.size() > mad_size) return of(reply, record_size);
+    if (reply.size() < header_size || reply.size() != mad_size) return of(reply, record_size);
     const auto rmpp = iba::decode<iba::rmpp::Header>(reply.first<rmpp_size>());
     if ((rmpp.RMPPFlags & value(iba::RMPPFlag::Active)) == 0) {
         const std::span<const u8> data = reply.subspan(header_size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// query.hpp - what commands share that ask a few questions and print the answers. Knows no particular question.
+// ask.hpp - what commands share that ask a few questions and print the answers. Knows no particular question.
 #pragma once
 #include "session.hpp"
 #include "target.hpp"
