@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// record_table_test.cpp - the records of an SA message, whole, cut and lying.
+#include "catch.hpp"
+#include <comad/mad/record_table.hpp>
+
+#include <vector>
+
+using namespace comad;
+using mad::record_table;
+
+namespace {
+
+/// An SA header with this AttributeOffset (bytes 44 and 45), then bytes that count.
+std::vector<u8> message(u16 attributeOffset, std::size_t data) {
+    std::vector<u8> bytes(56);
+    bytes[44] = static_cast<u8>(attributeOffset >> 8);
+    bytes[45] = static_cast<u8>(attributeOffset);
+    for (std::size_t i = 0; i < data; ++i) bytes.push_back(static_cast<u8>(i));
+    return bytes;
+}
+
+std::string refusal(const std::vector<u8>& bytes, std::size_t record_size) {
+    const auto table = record_table::of(bytes, record_size);
+    if (table) return "none";
+    CHECK(table.error().code == iba::errc::too_short);
+    return table.error().text;
+}
+
+} // namespace
+
+TEST_CASE("a record begins at the next multiple of 8 bytes") {
+    CHECK(mad::attribute_offset_of(108) == 14); // NodeRecord: 112 bytes
+    CHECK(mad::attribute_offset_of(64) == 8);   // PathRecord: no padding
+    CHECK(mad::attribute_offset_of(65) == 9);
+    CHECK(mad::attribute_offset_of(1) == 1);
+}
+
+TEST_CASE("records stand where AttributeOffset says") {
+    const std::vector<u8> bytes = message(14, 224);
+    const auto table = record_table::of(bytes, 108);
+    REQUIRE(table);
+    CHECK(table.value().size() == 2);
+    CHECK(table.value().stride() == 112);
+    CHECK(table.value()[0].data() == bytes.data() + 56);
+    CHECK(table.value()[1].data() == bytes.data() + 168);
+    CHECK(table.value()[1].size() == 108);
+}
+
+TEST_CASE("records of a newer server may be longer than those that are known") {
+    const std::vector<u8> bytes = message(9, 144);
+    const auto table = record_table::of(bytes, 64);
+    REQUIRE(table);
+    CHECK(table.value().size() == 2);
+    CHECK(table.value()[1].front() == 72);
+}
+
+TEST_CASE("no data, or no AttributeOffset, is no record") {
+    for (const auto& bytes : {message(14, 0), message(0, 0), message(0, 200)}) {
+        const auto table = record_table::of(bytes, 108);
+        REQUIRE(table);
+        CHECK(table.value().size() == 0);
+    }
+}
+
+TEST_CASE("the last record may lack its padding") {
+    for (std::size_t data : {220u, 223u, 224u}) {
+        const std::vector<u8> bytes = message(14, data);
+        const auto table = record_table::of(bytes, 108);
+        REQUIRE(table);
+        CHECK(table.value().size() == 2);
+    }
+}
+
+TEST_CASE("what is no table of whole records is refused") {
+    CHECK(refusal(message(13, 224), 108) == "records of 108 bytes stand 104 bytes apart");
+    CHECK(refusal(message(14, 219), 108) == "the last of 2 records has 107 of 108 bytes");
+    CHECK(refusal(message(14, 225), 108) == "the last of 3 records has 1 of 108 bytes");
+    CHECK(refusal(message(0xffff, 10), 108) == "the last of 1 records has 10 of 108 bytes");
+    CHECK(refusal(std::vector<u8>(55), 108) == "an SA message has 56 bytes or more, there are 55");
+    CHECK(refusal({}, 108) == "an SA message has 56 bytes or more, there are 0");
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+// rmpp_sender_test.cpp - a sender on its own, fed by hand: its segments byte by byte, and what ACKs do to it.
+#include "rmpp_rig.hpp"
+
+#include <algorithm>
+
+using namespace comad;
+using namespace comad::test;
+
+namespace {
+
+/// A sender of `segments` full segments, whose first n were sent and acknowledged.
+rmpp_sender sender_of(u32 segments, u32 n = 0, rmpp_sender_options options = {}) {
+    rmpp_sender s(message_of(200 * segments), sa_header, at(0s), options);
+    all_of(s, at(0s));
+    for (u32 done = 1; done <= n; ++done) {
+        s.feed(to_sender(ack(done, done + 1)), at(0s));
+        all_of(s, at(0s));
+    }
+    return s;
+}
+void check_failed(rmpp_sender& s, RMPPStatus why) {
+    CHECK(s.state() == rmpp_state::failed);
+    CHECK(s.status() == why);
+    CHECK(!s.failed_by_peer());
+    CHECK(all_of(s) == words_list{ending(why)});
+    CHECK(s.next_deadline() == time_point::max());
+}
+std::vector<u32> numbers(const words_list& all) {
+    std::vector<u32> result;
+    for (const rmpp_words& w : all) result.push_back(w.data1);
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("a message becomes segments with the header in front of each") {
+    // 2 NodeRecords of 112 bytes: 224 = 200 + 24; all PayloadLength = 224 + 2 * 20.
+    rmpp_sender s(message_of(224), sa_header, at(0s));
+    CHECK(s.segments() == 2);
+    const auto one = next_of(s, at(0s));
+    CHECK(one == segment(1, first, 264));
+    CHECK(!next_of(s, at(0s))); // the window is one segment
+    s.feed(to_sender(ack(1, 65)), at(0s));
+    mad_bytes expected = segment(2, last, 44);
+    std::fill(expected.begin() + 56 + 24, expected.end(), u8{0});
+    CHECK(next_of(s, at(0s)) == expected);
+    CHECK(s.state() == rmpp_state::more);
+    CHECK(s.feed(to_sender(ack(2, 66)), at(0s)) == rmpp_state::complete);
+    CHECK(!next_of(s, at(0s)));
+    CHECK(s.next_deadline() == time_point::max());
+}
+
+TEST_CASE("lengths as counted by hand, and as Linux sends them") {
+    struct sample {
+        std::size_t data;
+        u32 segments, first_length, last_length;
+    };
+    for (const sample& of : std::vector<sample>{{0, 1, 20, 20},
+                                                {1, 1, 21, 21},
+                                                {112, 1, 132, 132},
+                                                {199, 1, 219, 219},
+                                                {200, 1, 220, 220},
+                                                {201, 2, 241, 21}, // what Linux announces
+                                                {400, 2, 440, 220},
+                                                {112000, 560, 123200, 220},
+                                                {112112, 561, 112112 + 561 * 20, 132}}) {
+        CAPTURE(of.data);
+        rmpp_sender s(message_of(of.data), sa_header, at(0s), {.first_window = 1000});
+        CHECK(s.segments() == of.segments);
+        const words_list sent = all_of(s);
+        REQUIRE(sent.size() == of.segments);
+        CHECK(sent.front().data2 == of.first_length);
+        CHECK(sent.back().data2 == of.last_length);
+        CHECK((sent.front().flags & first) != 0);
+        CHECK((sent.back().flags & last) != 0);
+        for (std::size_t i = 1; i + 1 < sent.size(); ++i)
+            CHECK(sent[i] == rmpp_words{data_type, 0, 0, static_cast<u32>(i + 1), 0});
+    }
+    rmpp_sender vendor(message_of(217, vendor_header), vendor_header, at(0s), {.first_window = 2});
+    CHECK(all_of(vendor) == words_list{{data_type, first, 0, 1, 217 + 8}, {data_type, last, 0, 2, 1 + 4}});
+}
+
+TEST_CASE("as many segments are under way as the receiver allows") {
+    rmpp_sender s = sender_of(100);
+    s.feed(to_sender(ack(1, 5)), at(0s));
+    CHECK(numbers(all_of(s)) == std::vector<u32>{2, 3, 4, 5});
+    s.feed(to_sender(ack(3, 7)), at(0s));
+    REQUIRE(next_of(s, at(0s)));          // 6
+    s.feed(to_sender(ack(2, 6)), at(0s)); // overtaken by the one before
+    CHECK(numbers(all_of(s)) == std::vector<u32>{7});
+    CHECK(s.acknowledged() == 3);
+    s.feed(to_sender(ack(3, 7)), at(0s)); // doubled
+    CHECK(!s.has_packet());
+    CHECK(s.acknowledged() == 3);
+    s.feed(to_sender(ack(3, 8)), at(0s)); // no segment more arrived, but there is more room
+    CHECK(numbers(all_of(s)) == std::vector<u32>{8});
+    s.feed(to_sender(ack(8, 0xffffffff)), at(0s));
+    CHECK(all_of(s).size() == 92);
+    CHECK(s.feed(to_sender(ack(100, 100)), at(0s)) == rmpp_state::complete);
+}
+
+TEST_CASE("without an ACK all after the last one is sent again, then the transfer is aborted") {
+    rmpp_sender s = sender_of(10, 0, {.timing = {.response = 1s, .retries = 2, .total = 1min}});
+    s.feed(to_sender(ack(1, 4)), at(0s));
+    CHECK(s.next_deadline() == at(1min)); // nothing is under way
+    CHECK(numbers(all_of(s, at(500ms))) == std::vector<u32>{2, 3, 4});
+    CHECK(s.next_deadline() == at(1500ms));
+    CHECK(s.on_time(at(1499ms)) == rmpp_state::more);
+    CHECK(!s.has_packet());
+    s.on_time(at(1500ms));
+    CHECK(numbers(all_of(s, at(1500ms))) == std::vector<u32>{2, 3, 4});
+    s.on_time(at(2500ms));
+    CHECK(s.next_deadline() == at(3500ms)); // though nothing was sent yet
+    CHECK(numbers(all_of(s, at(2600ms))) == std::vector<u32>{2, 3, 4});
+    CHECK(s.next_deadline() == at(3600ms));
+    CHECK(s.on_time(at(3600ms)) == rmpp_state::failed);
+    check_failed(s, RMPPStatus::TooManyRetries);
+}
+
+TEST_CASE("an ACK between retries gives all retries back, and what it acknowledges is not sent again") {
+    rmpp_sender s = sender_of(10, 0, {.timing = {.response = 1s, .retries = 1, .total = 1min}});
+    s.feed(to_sender(ack(1, 5)), at(0s));
+    all_of(s, at(0s));
+    s.on_time(at(1s));
+    REQUIRE(next_of(s, at(1s))); // 2 again
+    s.feed(to_sender(ack(3, 5)), at(1200ms));
+    CHECK(s.next_deadline() == at(2200ms));
+    s.feed(to_sender(ack(4, 5)), at(1500ms));
+    CHECK(numbers(all_of(s, at(1500ms))) == std::vector<u32>{5});
+    CHECK(s.on_time(at(2500ms)) == rmpp_state::more);
+    CHECK(numbers(all_of(s, at(2500ms))) == std::vector<u32>{5});
+    s.feed(to_sender(ack(4, 5)), at(3s)); // tells nothing new
+    CHECK(s.next_deadline() == at(3500ms));
+    CHECK(s.on_time(at(3500ms)) == rmpp_state::failed);
+}
+
+TEST_CASE("sending takes no longer than the total time") {
+    rmpp_sender s = sender_of(10, 3, {.timing = {.response = 2s, .retries = 5, .total = 3s}});
+    s.on_time(at(2s));
+    all_of(s, at(2s));
+    CHECK(s.next_deadline() == at(3s));
+    CHECK(s.on_time(at(3s)) == rmpp_state::failed);
+    check_failed(s, RMPPStatus::TotalTimeTooLong);
+}
+
+TEST_CASE("a receiver that says that it is slow is waited for") {
+    rmpp_sender s = sender_of(10, 0, {.timing = {.response = 1s, .retries = 1, .total = 1h}});
+    mad_bytes slow = to_sender(ack(1, 2));
+    slow[26] = 20 << 3 | active; // 4.096 us * 2^20
+    s.feed(slow, at(0s));
+    all_of(s, at(1s));
+    CHECK(s.next_deadline() == at(5294967296ns));
+}
+
+TEST_CASE("what the message says of RRespTime is kept, all else of RMPP is written") {
+    std::vector<u8> message = message_of(100);
+    message[26] = 17 << 3 | last;
+    message[24] = message[25] = message[27] = message[31] = 0xee;
+    rmpp_sender s(message, sa_header, at(0s));
+    const auto sent = next_of(s, at(0s));
+    REQUIRE(sent);
+    CHECK((*sent)[26] == (17 << 3 | first | last | active));
+    CHECK(words_of(*sent) == rmpp_words{data_type, first | last, 0, 1, 120});
+}
+
+TEST_CASE("a sender ends a transfer for each fault with its own status") {
+    mad_bytes wrong = to_sender(ack(4, 8));
+    RMPPStatus expected{};
+    SECTION("another version") {
+        wrong[24] = 2;
+        expected = RMPPStatus::UnsupportedVersion;
+    }
+    SECTION("an unknown type") {
+        wrong[25] = 5;
+        expected = RMPPStatus::BadRMPPType;
+    }
+    SECTION("an ACK with a status") {
+        wrong[27] = 126;
+        expected = RMPPStatus::IllegalStatus;
+    }
+    SECTION("a STOP that does not say why") {
+        wrong = to_sender({stop_type, 0, 0, 0, 0});
+        expected = RMPPStatus::IllegalStatus;
+    }
+    SECTION("an ABORT that should be a STOP") {
+        wrong = to_sender({abort_type, 0, 1, 0, 0});
+        expected = RMPPStatus::IllegalStatus;
+    }
+    SECTION("a window that ends before what arrived") {
+        wrong = to_sender(ack(4, 3));
+        expected = RMPPStatus::NewWindowLastTooSmall;
+    }
+    SECTION("a segment that was not sent yet") {
+        wrong = to_sender(ack(5, 8));
+        expected = RMPPStatus::SegmentNumberTooBig;
+    }
+    SECTION("a segment that there is not") {
+        wrong = to_sender(ack(0xffffffff, 0xffffffff));
+        expected = RMPPStatus::SegmentNumberTooBig;
+    }
+    rmpp_sender s = sender_of(10, 3);
+    s.feed(wrong, at(0s));
+    check_failed(s, expected);
+}
+
+TEST_CASE("a receiver that ends the transfer is not answered") {
+    for (const RMPPStatus why : ending_statuses) {
+        CAPTURE(static_cast<int>(why));
+        rmpp_sender s = sender_of(10, 3);
+        CHECK(s.feed(to_sender(ending(why)), at(0s)) == rmpp_state::failed);
+        CHECK(s.status() == why);
+        CHECK(s.failed_by_peer());
+        CHECK(!s.has_packet());
+        s.feed(to_sender(ack(4, 68)), at(0s));
+        CHECK(!s.has_packet());
+    }
+}
+
+TEST_CASE("who sends may end the transfer with any status, and repeats it to who goes on") {
+    for (const RMPPStatus why : ending_statuses) {
+        CAPTURE(static_cast<int>(why));
+        rmpp_sender s = sender_of(10, 3);
+        s.abort(why);
+        check_failed(s, why);
+        s.feed(to_sender(ack(4, 68)), at(0s));
+        CHECK(all_of(s) == words_list{ending(why)});
+        s.feed(to_sender(ending(why)), at(0s));
+        CHECK(!s.has_packet());
+    }
+}
+
+TEST_CASE("MADs of others, and DATA, are none of a sender's business") {
+    rmpp_sender s = sender_of(10, 3);
+    for (std::size_t byte : {0u, 1u, 2u, 3u, 8u, 15u, 26u}) { // versions, class, method, both halves of the ID, Active
+        CAPTURE(byte);
+        mad_bytes foreign = to_sender(ending(RMPPStatus::Unspecified));
+        foreign[byte] ^= 1;
+        CHECK(s.feed(foreign, at(0s)) == rmpp_state::more);
+    }
+    CHECK(s.feed(to_sender({data_type, first, 0, 1, 0}), at(0s)) == rmpp_state::more); // the answer
+    CHECK(!s.has_packet());
+}
+
+TEST_CASE("a request's ACK is known by the low half of its transaction ID: the high half is the transport's") {
+    std::vector<u8> request = message_of(100);
+    request[3] = 0x14;
+    rmpp_sender s(request, sa_header, at(0s));
+    all_of(s);
+    mad_bytes answer = sa_mad(0x94, ack(1, 65));
+    answer[15] ^= 1;
+    CHECK(s.feed(answer, at(0s)) == rmpp_state::more);
+    answer[15] ^= 1;
+    answer[8] ^= 1;
+    CHECK(s.feed(answer, at(0s)) == rmpp_state::complete);
+}
+
+TEST_CASE("a double-sided transfer is turned after the last ACK, as often as that comes") {
+    rmpp_sender s = sender_of(2, 1, {.double_sided = true});
+    CHECK(s.feed(to_sender(ack(2, 66)), at(0s)) == rmpp_state::complete);
+    const auto turn = next_of(s, at(0s));
+    REQUIRE(turn);
+    CHECK((*turn)[3] == 0x92); // its own direction
+    CHECK(words_of(*turn) == ack(0, 1));
+    CHECK(!s.has_packet());
+    s.feed(to_sender(ack(1, 65)), at(0s)); // an old one
+    CHECK(!s.has_packet());
+    s.feed(to_sender(ack(2, 66)), at(0s));
+    CHECK(all_of(s) == words_list{ack(0, 1)});
+
+    rmpp_sender single_sided = sender_of(2, 2);
+    CHECK(single_sided.state() == rmpp_state::complete);
+    single_sided.feed(to_sender(ack(2, 66)), at(0s));
+    CHECK(!single_sided.has_packet());
+}
+
+TEST_CASE("the turn tells the receiver what window its answer begins with") {
+    rmpp_receiver r(segment(1, first | last, 120), sa_header, at(0s));
+    CHECK(r.reply_window() == 1);
+    r.feed(to_receiver(ack(0, 8)), at(0s));
+    CHECK(r.reply_window() == 8);
+    r.feed(to_receiver(ack(1, 9)), at(0s)); // no turn
+    CHECK(r.reply_window() == 8);
+    r.feed(to_receiver(ack(0, 0)), at(0s)); // no answer could begin with none
+    CHECK(r.reply_window() == 1);
+    rmpp_sender answer(message_of(200 * 20), sa_header, at(0s), {.first_window = 8});
+    CHECK(all_of(answer).size() == 8);
+
+    rmpp_receiver unfinished(segment(1, first, 0), sa_header, at(0s));
+    unfinished.feed(to_receiver(ack(0, 8)), at(0s));
+    CHECK(unfinished.reply_window() == 1);
+    CHECK(unfinished.state() == rmpp_state::more);
+}
