@@ -55,7 +55,8 @@ void MADSchedule::handle(const mad::received& message) noexcept {
 bool MADSchedule::receive_long(incoming& cut) {
     if (!transport_.limits().kernel_rmpp) return false;
     long_message_.resize(mad::headroom + cut.message.full_size);
-    cut.message = transport_.receive(long_message_);
+    const mad::received whole = transport_.receive(long_message_);
+    if (whole.state != mad::receive_state::would_block) cut.message = whole;
     return true;
 }
 
