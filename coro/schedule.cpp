@@ -37,24 +37,33 @@ unsigned MADSchedule::receive_batch(unsigned wanted) noexcept {
     if (count == 0) return 0;
     if (count > 1) engine_.hold_sends();
     for (unsigned i = 0; i < count; ++i) {
-        engine_.on_received(inbox_[i].message);
+        handle(inbox_[i].message);
         if (newest_) pull();
     }
     engine_.release_sends();
     return count;
 }
 
+void MADSchedule::handle(const mad::received& message) noexcept {
+    const bool is_request = server_ && message.state == mad::receive_state::message && message.status == 0 &&
+                            message.mad.size() >= iba::wire_size<iba::MADHeader> && !mad::is_response(message.mad);
+    if (is_request) server_->on_request(message, now());
+    else engine_.on_received(message);
+}
+
 // What the transport keeps until it is read whole. There is one buffer for it, so that a batch ends with it.
 bool MADSchedule::receive_long(incoming& cut) {
     if (!transport_.limits().kernel_rmpp) return false;
     long_message_.resize(mad::headroom + cut.message.full_size);
-    cut.message = transport_.receive(long_message_);
+    const mad::received whole = transport_.receive(long_message_);
+    if (whole.state != mad::receive_state::would_block) cut.message = whole;
     return true;
 }
 
 bool MADSchedule::settle() noexcept {
     engine_.run_ready();
     engine_.resume_sends();
+    if (server_) server_->resume_sends();
     pull();
     return engine_.has_ready() || source_cancelled_;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // umad.cpp - header, agents, timeouts and errors of the kernel's MAD device (Linux, drivers/infiniband/core/user_mad.c).
+#include <comad/iba/vendor.hpp>
+#include <comad/mad/message.hpp>
 #include <comad/transports/umad.hpp>
 
 #include <fmt/format.h>
@@ -31,14 +33,7 @@ static_assert(offsetof(header, path_bits) == 31 && offsetof(header, grh_present)
 static_assert(offsetof(header, gid) == 36 && offsetof(header, pkey_index) == 56);
 static_assert(sizeof(ib_user_mad_reg_req) == 28);
 
-constexpr u8 class_SubnAdm = 0x03;
 bool is_smp(u8 mgmt_class) noexcept { return mgmt_class == 0x01 || mgmt_class == 0x81; }
-
-/// As the kernel's ib_response_mad() has it.
-bool is_response(std::span<const u8> mad) noexcept {
-    constexpr u8 response_bit = 0x80, TrapRepress = 0x07;
-    return mad.size() > 3 && ((mad[3] & response_bit) || mad[3] == TrapRepress);
-}
 
 template <class F> ssize_t uninterrupted(F&& call) noexcept {
     for (;;)
@@ -77,10 +72,31 @@ umad_transport::umad_transport(unique_fd device, umad_options options)
         throw std::system_error(errno, std::generic_category(), "the MAD device does not take P_Key indices");
 }
 
-/// The agent for a class, registered now if it is the first time; null, with errno, if the kernel refuses.
-const umad_transport::agent* umad_transport::agent_for(u8 mgmt_class, u8 class_version) noexcept {
+/// Registers an agent; nothing, with errno, if the kernel refuses.
+std::optional<u32> umad_transport::register_agent(const mad::registration& what) noexcept {
+    ib_user_mad_reg_req registration{};
+    registration.qpn = is_smp(value(what.mgmt_class)) ? 0 : 1;
+    registration.mgmt_class = value(what.mgmt_class);
+    registration.mgmt_class_version = what.class_version;
+    registration.rmpp_version = what.rmpp ? 1 : 0;
+    // The kernel reads the words as one bitmap of longs.
+    const std::uint64_t methods = what.methods;
+    std::memcpy(registration.method_mask, &methods, sizeof methods);
+    for (int i = 0; i < 3; ++i) registration.oui[i] = static_cast<u8>(what.OUI >> (16 - 8 * i));
+    if (options_.ioctl(device_.get(), IB_USER_MAD_REGISTER_AGENT, &registration) != 0) return std::nullopt;
+    return registration.id;
+}
+
+int umad_transport::serve(const mad::registration& what) noexcept { return register_agent(what) ? 0 : errno; }
+
+/// The agent for a request's class, registered now if it is the first time; null, with errno, if the kernel refuses.
+const umad_transport::agent* umad_transport::agent_for(const mad::send_request& request) noexcept {
+    const iba::MgmtClass mgmt_class{request.mgmt_class};
+    const bool tells_OUI =
+        iba::is_vendor_OUI(mgmt_class) && request.size >= iba::offset_of<&iba::vend::OUIFormat::data>;
+    const u32 OUI = tells_OUI ? iba::get<&iba::vend::OUIFormat::OUI>(request.mad) : 0;
     const auto known = std::find_if(agents_.begin(), agents_.begin() + agent_count_, [&](const agent& a) {
-        return a.mgmt_class == mgmt_class && a.class_version == class_version;
+        return a.mgmt_class == request.mgmt_class && a.class_version == request.class_version && a.OUI == OUI;
     });
     if (known != agents_.begin() + agent_count_) return &*known;
 
@@ -88,14 +104,11 @@ const umad_transport::agent* umad_transport::agent_for(u8 mgmt_class, u8 class_v
         errno = ENOMEM; // as the kernel itself would say
         return nullptr;
     }
-    ib_user_mad_reg_req registration{}; // no methods: no unsolicited MADs
-    registration.qpn = is_smp(mgmt_class) ? 0 : 1;
-    registration.mgmt_class = mgmt_class;
-    registration.mgmt_class_version = class_version;
-    registration.rmpp_version = mgmt_class == class_SubnAdm ? 1 : 0;
-    if (options_.ioctl(device_.get(), IB_USER_MAD_REGISTER_AGENT, &registration) != 0) return nullptr;
+    const bool rmpp = mgmt_class == iba::MgmtClass::SubnAdm;
+    const auto id = register_agent({mgmt_class, request.class_version, 0, OUI, rmpp}); // no methods: no requests
+    if (!id) return nullptr;
     agent& registered = agents_[agent_count_++];
-    registered = {mgmt_class, class_version, registration.id};
+    registered = {request.mgmt_class, request.class_version, OUI, *id};
     return &registered;
 }
 
@@ -109,12 +122,16 @@ u32 umad_transport::kernel_timeout_ms(const mad::send_request& request) const no
 
 mad::send_result umad_transport::send(const mad::send_request& request) noexcept {
     if (request.expects_reply && held_ >= options_.max_held) return {mad::send_state::would_block};
-    const agent* const sender = agent_for(request.mgmt_class, request.class_version);
-    if (!sender) return {mad::send_state::failed, errno};
+    u32 sender = request.agent;
+    if (sender == mad::any_agent) {
+        const agent* const own = agent_for(request);
+        if (!own) return {mad::send_state::failed, errno};
+        sender = own->id;
+    }
 
     const mad::path_headers& path = mad::headers_of(*request.path);
     header h{};
-    h.id = sender->id;
+    h.id = sender;
     h.timeout_ms = kernel_timeout_ms(request);
     h.length = static_cast<u32>(request.size);
     h.qpn = htobe32(is_smp(request.mgmt_class) ? 0 : path.dqpn);
@@ -154,7 +171,8 @@ mad::received umad_transport::receive(std::span<u8> buffer) noexcept {
 
     const bool taken = bytes >= 0 && r.state == mad::receive_state::message;
     if (taken && static_cast<std::size_t>(bytes) < sizeof(header)) ++short_reads_;
-    if (taken && held_ > 0 && (r.status != 0 || is_response(r.mad))) --held_;
+    // A report of a response is that of a reply by RMPP which nobody acknowledged: it was never counted.
+    if (taken && held_ > 0 && (r.status != 0) != mad::is_response(r.mad)) --held_;
     return r;
 }
 
@@ -183,6 +201,16 @@ mad::received umad_transport::interpret(std::span<const u8> buffer, ssize_t byte
     r.source.SL = h.sl;
     r.source.pkey_index = h.pkey_index;
     r.source.sqpn = be32toh(h.qpn);
+    r.source.path_bits = h.path_bits;
+    r.source.agent = h.id;
+    if (h.grh_present) {
+        r.source.has_grh = true;
+        r.source.SGID_index = h.gid_index;
+        r.source.hop_limit = h.hop_limit;
+        r.source.traffic_class = h.traffic_class;
+        r.source.flow_label = be32toh(h.flow_label);
+        std::memcpy(r.source.SGID.bytes.data(), h.gid, sizeof h.gid);
+    }
     return r;
 }
 

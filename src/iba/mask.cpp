@@ -5,7 +5,52 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace comad::iba {
+
+namespace {
+
+void set_bits(std::vector<u8>& bytes, unsigned off, unsigned count) {
+    for (unsigned bit = off; bit < off + count; ++bit)
+        bytes[bit / 8] = static_cast<u8>(bytes[bit / 8] | 0x80u >> bit % 8);
+}
+
+/// What a row with these components has compared, from bit `off` of the record on.
+void compare_row(std::vector<u8>& compared, const row_info& row, unsigned off, detail::components all, u64 mask) {
+    if (row.masked != mask::each) {
+        if ((all.bits() & mask) != 0) set_bits(compared, off, row.bits());
+        return;
+    }
+    for (unsigned i = 0; i < row.count; ++i) {
+        if ((detail::component_of_element(all, row, i).bits() & mask) != 0)
+            set_bits(compared, off + i * row.width, row.width);
+    }
+}
+
+} // namespace
+
+u64 all_components(const record_info& record) noexcept {
+    unsigned count = 0;
+    for (const row_info& row : record.rows) count += detail::component_count(row);
+    return detail::components{0, std::min(count, 64u)}.bits();
+}
+
+std::vector<u8> compared_bits(const record_info& record, u64 mask) {
+    std::vector<u8> compared(record.bytes);
+    for (std::size_t i = 0; i < record.rows.size(); ++i) {
+        const row_info& row = record.rows[i];
+        if (!detail::is_expanded(row)) {
+            compare_row(compared, row, row.off, detail::components_of(record, i), mask);
+            continue;
+        }
+        for (std::size_t j = 0; j < row.nested->rows.size(); ++j) {
+            const row_info& inner = row.nested->rows[j];
+            compare_row(compared, inner, row.off + inner.off, detail::components_of(record, i, j), mask);
+        }
+    }
+    return compared;
+}
 
 result<u64> component_mask(const record_info& record, std::string_view name) {
     const auto steps = detail::resolve(record, name);

@@ -238,6 +238,7 @@ void engine::tell(trace_event::kind what, u32 i, const received* r) noexcept {
 // The transport gives one of our sends back: it expired there (kernels and ibsim say ETIMEDOUT), or could not leave.
 void engine::on_report(const received& r) noexcept {
     ++counters_.expired_reports;
+    if (is_response(r.mad)) return; // a server's reply that nobody took: its transaction ID is another's
     const attempt found = find_attempt(low_tid(r.mad.data()));
     if (found.slot == none || !found.latest) return; // an attempt that no longer matters
     slot& s = slots_[found.slot];

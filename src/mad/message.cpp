@@ -59,6 +59,19 @@ static_assert(is_at<&iba::cc::LogFormat::data>(MgmtClass::CongestionControl,
 
 } // namespace
 
+std::optional<Method> response_method(Method method) noexcept {
+    if (iba::is_response(method) || method == Method::Send || method == Method::TrapRepress) return std::nullopt;
+    return response_to(method);
+}
+
+bool is_response(std::span<const u8> mad) noexcept {
+    if (mad.size() < iba::wire_size<MADHeader>) return false;
+    const Method method = iba::get<&MADHeader::method>(mad.data());
+    if (iba::is_response(method) || method == Method::TrapRepress) return true;
+    return iba::get<&MADHeader::mgmtClass>(mad.data()) == MgmtClass::BM &&
+           (iba::get<&MADHeader::attributeModifier>(mad.data()) & 1) != 0;
+}
+
 MgmtClass class_on(const rpc_kind& kind, const any_path& path) noexcept {
     return kind.mgmt_class == MgmtClass::SubnLID && directed(path) ? MgmtClass::SubnDirected : kind.mgmt_class;
 }

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
 // fabric.cpp - events of a simulated subnet: a request arrives, is served, its reply is delivered.
+#include "agents.hpp"
 #include "router.hpp"
 #include "sma.hpp"
 #include <comad/iba/mad_header.hpp>
+#include <comad/iba/vendor.hpp>
+#include <comad/mad/message.hpp>
+#include <comad/server/reply.hpp>
 #include <comad/transports/sim/fabric.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cassert>
+#include <cerrno>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -28,15 +33,21 @@ u64 split_mix(u64& state) noexcept {
     return z ^ z >> 31;
 }
 
+/// MADs that a message of the SA takes.
+unsigned packets_of(std::size_t size) noexcept {
+    constexpr std::size_t header_size = 56;
+    if (size <= mad::mad_size) return 1;
+    return static_cast<unsigned>((size - header_size + mad::mad_size - header_size - 1) /
+                                 (mad::mad_size - header_size));
+}
+
 } // namespace
 
 fabric::fabric(topology t, const timing& times, const faults& wrong)
     : topology_(std::move(t)), timing_(times), faults_(wrong), random_state_(wrong.seed),
-      router_(std::make_unique<router>(topology_)), nodes_(topology_.nodes.size()) {
-    for (node_state& n : nodes_) {
-        n.service_time = times.service_time;
-        n.port_state_change = value(topology_.sm_lid) == 0; // its ports came up, and nobody took notice
-    }
+      router_(std::make_unique<router>(topology_)), agents_(std::make_unique<agents>(topology_, wrong.counter_seed)),
+      nodes_(topology_.nodes.size()) {
+    for (node_state& n : nodes_) n.service_time = times.service_time;
 }
 
 fabric::~fabric() = default;
@@ -73,7 +84,9 @@ void fabric::restore(u32 node, unsigned port) noexcept {
 }
 
 void fabric::cable_changed(const cut_cable& cable) noexcept {
-    nodes_[cable.a].port_state_change = nodes_[cable.b].port_state_change = true;
+    agents_->subnet().set_port_state_change(cable.a);
+    agents_->subnet().set_port_state_change(cable.b);
+    agents_->subnet().topology_changed();
     router_->topology_changed();
 }
 
@@ -113,25 +126,48 @@ u32 fabric::attach(u32 node, unsigned port) {
 void fabric::detach(u32 number) noexcept {
     attachment& e = endpoints_[number];
     e.attached = false;
+    e.served.clear();
     while (e.first != none) free(std::exchange(e.first, packets_[e.first].next));
 }
+
+int fabric::serve(u32 number, const mad::registration& what) {
+    if (what.mgmt_class == iba::MgmtClass::SubnDirected) return EOPNOTSUPP;
+    attachment& own = endpoints_[number];
+    for (const attachment& e : endpoints_) {
+        if (&e == &own || !e.attached || e.node != own.node || e.port != own.port) continue;
+        for (const mad::registration& r : e.served) {
+            const bool is_same = r.mgmt_class == what.mgmt_class && r.class_version == what.class_version &&
+                                 r.OUI == what.OUI && (r.methods & what.methods) != 0;
+            if (is_same) return EINVAL;
+        }
+    }
+    own.served.push_back(what);
+    return 0;
+}
+
+iba::lid fabric::LID_of(const attachment& e) const noexcept { return topology_.nodes[e.node].ports[e.port].LID; }
 
 mad::received fabric::take(u32 number, std::span<u8> buffer) noexcept {
     attachment& e = endpoints_[number];
     if (e.first == none) return {};
-    const u32 index = std::exchange(e.first, packets_[e.first].next);
+    const u32 index = e.first;
     const packet& p = packets_[index];
     mad::received r;
     r.state = mad::receive_state::message;
     r.full_size = p.size;
     r.mad = buffer.first(std::min<std::size_t>(p.size, buffer.size()));
+    r.source.SLID = p.SLID;
+    r.source.sqpn = is_smp(p) ? 0 : 1;
+    if (p.is_request) r.source.agent = p.origin;
     if (p.garbage_seed != 0) {
+        r.source = {};
         u64 state = p.garbage_seed;
         for (u8& byte : buffer.first(r.mad.size())) byte = static_cast<u8>(split_mix(state));
     } else {
-        std::memcpy(buffer.data(), p.mad.data(), r.mad.size());
-        r.source.SLID = p.DLID;
+        std::memcpy(buffer.data(), p.whole.empty() ? p.mad.data() : p.whole.data(), r.mad.size());
+        if (!p.whole.empty() && r.mad.size() < p.size) return r; // until somebody has room for the whole
     }
+    e.first = p.next;
     free(index);
     ++counters_.delivered;
     return r;
@@ -153,7 +189,10 @@ u32 fabric::copy_of(u32 original) noexcept {
     return copy;
 }
 
-void fabric::free(u32 index) noexcept { packets_[index].next = std::exchange(free_, index); }
+void fabric::free(u32 index) noexcept {
+    packets_[index].whole = {};
+    packets_[index].next = std::exchange(free_, index);
+}
 
 void fabric::happens(mad::time_point when, stage what, u32 index) noexcept {
     events_.push_back({when, sequence_++, index, what});
@@ -184,39 +223,75 @@ void fabric::advance(mad::time_point now) noexcept {
 
 // ---- A MAD's life ----
 
-void fabric::send(u32 from, const mad::any_path& path, const u8* request) noexcept {
+bool fabric::is_smp(const packet& p) noexcept {
+    const auto mgmt_class = iba::get<&header::mgmtClass>(p.mad.data());
+    return mgmt_class == iba::MgmtClass::SubnLID || mgmt_class == iba::MgmtClass::SubnDirected;
+}
+
+void fabric::hold(packet& p, std::span<const u8> message) noexcept {
+    p.size = static_cast<unsigned>(message.size());
+    const bool is_one_MAD = message.size() == mad::mad_size;
+    if (is_one_MAD) p.whole.clear();
+    else p.whole.assign(message.begin(), message.end());
+    if (!is_one_MAD) p.mad = {};
+    std::memcpy(p.mad.data(), message.data(), std::min(message.size(), p.mad.size()));
+}
+
+void fabric::send(u32 from, const mad::any_path& path, std::span<const u8> message, u32 answers) noexcept {
     ++counters_.sent;
     const attachment& e = endpoints_[from];
     const u32 index = new_packet();
     packet& p = packets_[index];
-    std::memcpy(p.mad.data(), request, p.mad.size());
+    hold(p, message);
     p.endpoint = from;
-    p.size = mad::mad_size;
     p.garbage_seed = 0;
+    p.is_request = false;
     p.DLID = mad::headers_of(path).DLID;
-    const auto mgmt_class = iba::get<&header::mgmtClass>(request);
-    p.is_directed = mgmt_class == iba::MgmtClass::SubnDirected;
-
-    const router::place here{e.node, e.port};
-    std::optional<router::directed_stop> to;
-    if (iba::get<&header::baseVersion>(request) == 1) {
-        if (p.is_directed) {
-            to = router_->by_route(here, p.DLID, p.mad.data());
-        } else if (mgmt_class == iba::MgmtClass::SubnLID) {
-            if (const auto stop = router_->by_lid(here, p.DLID)) to = {*stop, 0, 0};
-        }
-    }
-    if (!to) {
+    p.SLID = LID_of(e);
+    p.is_directed = iba::get<&header::mgmtClass>(p.mad.data()) == iba::MgmtClass::SubnDirected;
+    const bool has_way = answers == mad::any_agent ? send_request(p) : send_answer(p, answers);
+    if (!has_way) {
         ++counters_.undelivered;
         free(index);
         return;
     }
+    if (p.hops != 0) agents_->ports().count_sent(e.node, e.port, packets_of(p.size));
+    if (answers == mad::any_agent) travel(index, stage::arrival, faults_.request_loss);
+    else travel(index, stage::delivery, faults_.reply_loss);
+}
+
+/// Finds its way.
+bool fabric::send_request(packet& p) noexcept {
+    const attachment& e = endpoints_[p.endpoint];
+    const router::place here{e.node, e.port};
+    if (iba::get<&header::baseVersion>(p.mad.data()) != 1) return false;
+    std::optional<router::directed_stop> to;
+    if (p.is_directed) {
+        to = router_->by_route(here, p.DLID, p.mad.data());
+    } else if (is_smp(p) || p.DLID != iba::permissive_lid) {
+        if (const auto stop = router_->by_lid(here, p.DLID)) to = {*stop, 0, 0};
+    }
+    if (!to) return false;
     p.node = to->end.node;
     p.port = to->end.port;
     p.hops = to->end.hops;
     p.route_begin = to->begin_node;
     p.route_end = to->end_node;
-    travel(index, stage::arrival, faults_.request_loss);
+    return true;
+}
+
+/// Of an endpoint that serves, to the one that asked.
+bool fabric::send_answer(packet& p, u32 to) noexcept {
+    if (to >= endpoints_.size()) return false;
+    const attachment& from = endpoints_[p.endpoint];
+    const attachment& home = endpoints_[to];
+    const auto way = router_->by_lid({from.node, from.port}, p.DLID);
+    if (p.is_directed || !way || way->node != home.node) return false;
+    p.endpoint = to;
+    p.node = from.node;
+    p.port = from.port;
+    p.hops = way->hops;
+    return true;
 }
 
 /// Sends a packet on its way, if it is not lost; twice, if it is duplicated.
@@ -248,11 +323,18 @@ void fabric::on_arrival(u32 index) noexcept {
         free(index);
         return;
     }
+    if (p.hops != 0) agents_->ports().count_received(p.node, p.port);
     node_state& n = nodes_[p.node];
+    if (!is_smp(p)) {
+        n.gmp_busy_until = std::max(n.gmp_busy_until, now_) + n.service_time;
+        happens(n.gmp_busy_until, stage::service, index);
+        return;
+    }
     ++n.counters.received;
     if (timing_.buffer != 0 && n.counters.held >= timing_.buffer) {
         ++n.counters.overflowed;
         ++counters_.overflowed;
+        agents_->ports().count_dropped(p.node, p.port);
         free(index);
         return;
     }
@@ -262,23 +344,58 @@ void fabric::on_arrival(u32 index) noexcept {
     happens(n.busy_until, stage::service, index);
 }
 
+/// The endpoint that wants this request; none: it is for the agents of the node.
+u32 fabric::server_of(const packet& p) const noexcept {
+    const u8* m = p.mad.data();
+    const auto mgmt_class = iba::get<&header::mgmtClass>(m);
+    if (p.is_directed || mad::is_response(p.mad)) return none;
+    const u32 OUI = iba::is_vendor_OUI(mgmt_class) ? iba::get<&iba::vend::OUIFormat::OUI>(m) : 0;
+    const unsigned method = value(iba::get<&header::method>(m));
+    for (u32 i = 0; i < endpoints_.size(); ++i) {
+        const attachment& e = endpoints_[i];
+        if (!e.attached || e.node != p.node || (!topology_.nodes[e.node].is_switch() && e.port != p.port)) continue;
+        for (const mad::registration& r : e.served) {
+            const bool is_wanted = r.mgmt_class == mgmt_class && r.OUI == OUI && method < 32 &&
+                                   r.class_version == iba::get<&header::classVersion>(m) &&
+                                   (r.methods >> method & 1) != 0;
+            if (is_wanted) return i;
+        }
+    }
+    return none;
+}
+
+/// Makes the reply of the node's own agents in the packet's place. False: there is none.
+bool fabric::make_reply(packet& p) noexcept {
+    if (router_->is_mute(p.node)) return false;
+    if (chance(faults_.busy)) {
+        ++counters_.busy;
+        p.whole = {};
+        p.size = mad::mad_size;
+        return server::turn_round(p.mad, mad_status::busy);
+    }
+    if (is_smp(p)) return answer(agents_->subnet(), p.node, p.port, p.mad);
+    const std::span<const u8> request = p.whole.empty() ? std::span<const u8>(p.mad) : std::span<const u8>(p.whole);
+    const std::vector<u8> reply = agents_->answer({p.node, p.port}, p.SLID, request, now_);
+    if (reply.empty()) return false;
+    hold(p, reply);
+    return true;
+}
+
 void fabric::on_service(u32 index) noexcept {
     packet& p = packets_[index];
-    node_state& n = nodes_[p.node];
-    --n.counters.held;
-    u8* const smp = p.mad.data();
-    bool has_reply = !router_->is_mute(p.node);
-    if (has_reply && chance(faults_.busy)) {
-        ++counters_.busy;
-        has_reply = answer_status(mad_status::busy, smp);
-    } else if (has_reply) {
-        has_reply = answer(topology_, p.node, p.port, n.port_state_change, smp);
+    if (is_smp(p)) --nodes_[p.node].counters.held;
+    if (const u32 server = server_of(p); server != none && !router_->is_mute(p.node)) {
+        p.is_request = true;
+        p.origin = std::exchange(p.endpoint, server);
+        on_delivery(index);
+        return;
     }
+    bool has_reply = make_reply(p);
     const attachment& home = endpoints_[p.endpoint];
     const router::place from{home.node, home.port};
     if (has_reply && p.is_directed) {
         const router::directed_stop here{{p.node, p.port, p.hops}, p.route_begin, p.route_end};
-        has_reply = router_->back_by_route(from, p.DLID, here, smp);
+        has_reply = router_->back_by_route(from, p.DLID, here, p.mad.data());
     } else if (has_reply) {
         has_reply = router_->by_lid(from, p.DLID).has_value(); // the way back is the way there
     }
@@ -287,6 +404,8 @@ void fabric::on_service(u32 index) noexcept {
         free(index);
         return;
     }
+    p.SLID = p.DLID;
+    if (p.hops != 0) agents_->ports().count_sent(p.node, p.port, packets_of(p.size));
     if (chance(faults_.garbage)) add_garbage(index);
     travel(index, stage::delivery, faults_.reply_loss);
 }
@@ -295,6 +414,7 @@ void fabric::add_garbage(u32 reply) noexcept {
     ++counters_.garbage;
     const u32 index = copy_of(reply);
     packet& p = packets_[index];
+    p.whole = {};
     if (chance(0.5)) {
         p.size = static_cast<unsigned>(random() % mad::mad_size);
     } else {
@@ -311,6 +431,8 @@ void fabric::on_delivery(u32 index) noexcept {
         free(index);
         return;
     }
+    if (p.hops != 0 && !p.is_request && p.garbage_seed == 0)
+        agents_->ports().count_received(e.node, e.port, packets_of(p.size));
     p.next = none;
     if (e.first == none) {
         e.first = index;

@@ -57,12 +57,13 @@ simulation make_sim(std::string_view specification, time_mode mode) {
     const auto at = s.take("at");
     const auto port = s.take_number("port", 0, 0, topology::max_ports);
     const auto dead = s.take_all("dead");
-    const bool managed = s.take_choice("sm", "0", {"0", "1"}) == "1";
+    wrong.counter_seed = s.take_number("counters", wrong.counter_seed, 0, ~u64{0});
+    const auto manager = s.take("sm").value_or("0");
     const auto clock = s.take_choice("time", mode == time_mode::real ? "real" : "virtual", {"real", "virtual"});
 
     topology t = topology_of(s);
-    if (managed && value(t.sm_lid) == 0) bring_up(t);
     const u32 here = at ? find_node(s, t, "at", *at) : t.default_node();
+    if (manager != "0" && value(t.sm_lid) == 0) bring_up(t, manager == "1" ? here : find_node(s, t, "sm", manager));
     const unsigned by = port != 0 ? static_cast<unsigned>(port) : default_port(t.nodes[here]);
 
     simulation made;

@@ -2,6 +2,7 @@
 // router.cpp - the ways of MADs through a topology.
 #include "router.hpp"
 
+#include "rates.hpp"
 #include <comad/iba/smp.hpp>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ bool carries_lids(const port& p) noexcept { return p.linked() && p.state == iba:
 
 router::router(const topology& t)
     : topology_(t), mute_(t.nodes.size()), by_lid_(0x10000, place{topology::nobody, 0}), distance_(t.nodes.size()),
-      arrival_port_(t.nodes.size()) {
+      arrival_port_(t.nodes.size()), first_port_(t.nodes.size()), slowest_(t.nodes.size()) {
     queue_.reserve(t.nodes.size());
     for (u32 n = 0; n < t.nodes.size(); ++n) {
         const node& x = t.nodes[n];
@@ -39,6 +40,7 @@ void router::measure_from(place origin) noexcept {
     origin_ = origin;
     std::fill(distance_.begin(), distance_.end(), unreachable);
     distance_[origin.node] = 0;
+    slowest_[origin.node] = no_cable;
     queue_.assign(1, origin.node);
     for (std::size_t done = 0; done < queue_.size(); ++done) {
         const u32 at = queue_[done];
@@ -50,6 +52,8 @@ void router::measure_from(place origin) noexcept {
             if (!carries_lids(out) || distance_[out.peer_node] != unreachable) continue;
             distance_[out.peer_node] = distance_[at] + 1;
             arrival_port_[out.peer_node] = out.peer_port;
+            first_port_[out.peer_node] = done == 0 ? static_cast<u8>(p) : first_port_[at];
+            slowest_[out.peer_node] = std::min(slowest_[at], tenths_of_gbps(out.active));
             queue_.push_back(out.peer_node);
         }
     }
@@ -64,14 +68,17 @@ std::optional<router::stop> router::by_lid(place from, iba::lid to) noexcept {
     measure_from(from);
     if (x.is_switch()) {
         if (distance_[target.node] == unreachable) return std::nullopt;
-        return stop{target.node, arrival_port_[target.node], distance_[target.node]};
+        return stop{target.node, arrival_port_[target.node], distance_[target.node], first_port_[target.node],
+                    slowest_[target.node]};
     }
     // A CA has a LID at each port, and only one cable leads there.
     const port& in = x.ports[target.port];
     if (!carries_lids(in) || distance_[in.peer_node] == unreachable) return std::nullopt;
     const bool neighbour_sends = in.peer_node == from.node && in.peer_port == from.port;
     if (!topology_.nodes[in.peer_node].is_switch() && !neighbour_sends) return std::nullopt;
-    return stop{target.node, target.port, distance_[in.peer_node] + 1};
+    const u8 first = in.peer_node == from.node ? in.peer_port : first_port_[in.peer_node];
+    return stop{target.node, target.port, distance_[in.peer_node] + 1, first,
+                std::min(slowest_[in.peer_node], tenths_of_gbps(in.active))};
 }
 
 std::optional<router::directed_stop> router::by_route(place from, iba::lid DLID, u8* smp) noexcept {

@@ -21,7 +21,10 @@ public:
         u32 node;
         u8 port;
         unsigned hops;
+        u8 first_port = 0;           ///< by which a LID-routed way leaves where it begins
+        unsigned slowest = no_cable; ///< of its cables, in 0.1 Gb/s (rates.hpp)
     };
+    static constexpr unsigned no_cable = ~0u;
     /// A directed route has a middle part by ports, and may have parts by LID before and behind it.
     struct directed_stop {
         stop end;
@@ -38,6 +41,8 @@ public:
     /// After any change of cables and states.
     void topology_changed() noexcept { origin_ = {topology::nobody, 0}; }
 
+    /// The port that has a LID; node topology::nobody if none has it.
+    place owner(iba::lid LID) const noexcept { return by_lid_[value(LID)]; }
     /// A LID-routed MAD from `from`.
     std::optional<stop> by_lid(place from, iba::lid to) noexcept;
     /// A directed-route request; fills its return path.
@@ -54,7 +59,8 @@ private:
     // Distances by Active links from one origin: the shortest way, as forwarding tables would have it.
     place origin_{topology::nobody, 0};
     std::vector<u32> distance_;
-    std::vector<u8> arrival_port_;
+    std::vector<u8> arrival_port_, first_port_;
+    std::vector<unsigned> slowest_;
     std::vector<u32> queue_;
 };
 

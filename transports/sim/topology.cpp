@@ -145,7 +145,7 @@ std::size_t topology::count(iba::NodeType type) const noexcept {
         std::count_if(nodes.begin(), nodes.end(), [&](const node& n) { return n.type == type; }));
 }
 
-void bring_up(topology& t) {
+void bring_up(topology& t, std::optional<u32> manager_node) {
     constexpr unsigned last_unicast = 0xbfff;
     unsigned next = 1;
     const auto give_lid = [&](port& p) {
@@ -165,7 +165,7 @@ void bring_up(topology& t) {
         }
     }
     if (t.nodes.empty()) return;
-    const node& manager = t.nodes[t.default_node()];
+    const node& manager = t.nodes[manager_node.value_or(t.default_node())];
     const auto managed =
         std::find_if(manager.ports.begin(), manager.ports.end(), [](auto& p) { return value(p.LID) != 0; });
     if (managed != manager.ports.end()) t.sm_lid = managed->LID;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // transport.cpp - the simulator's transport.
+#include <comad/iba/rmpp.hpp>
+#include <comad/mad/message.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <cerrno>
@@ -17,6 +19,15 @@ unique_fd make_timer(time_mode mode) {
     unique_fd timer{::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
     if (!timer) throw std::system_error(errno, std::generic_category(), "sim: timerfd_create");
     return timer;
+}
+
+/// A message of any length, of a class that has RMPP.
+bool is_for_rmpp(std::span<const u8> message) noexcept {
+    if (message.size() < iba::wire_size<iba::rmpp::Header>) return false;
+    const auto mgmt_class = iba::get<&iba::MADHeader::mgmtClass>(message.data());
+    const bool has_rmpp = mgmt_class == iba::MgmtClass::SubnAdm || iba::is_vendor_OUI(mgmt_class);
+    const u8 flags = iba::get<&iba::rmpp::Header::RMPPFlags>(message.data());
+    return has_rmpp && message.size() >= mad::payload_offset(mgmt_class) && (flags & value(iba::RMPPFlag::Active)) != 0;
 }
 
 } // namespace
@@ -39,9 +50,10 @@ sim_transport::sim_transport(fabric& net, time_mode mode)
 sim_transport::~sim_transport() { fabric_.detach(endpoint_); }
 
 mad::send_result sim_transport::send(const mad::send_request& request) noexcept {
-    if (request.size != mad::mad_size) return {mad::send_state::failed, EMSGSIZE};
+    const std::span<const u8> message(request.mad, request.size);
+    if (message.size() != mad::mad_size && !is_for_rmpp(message)) return {mad::send_state::failed, EMSGSIZE};
     follow_clock();
-    fabric_.send(endpoint_, *request.path, request.mad);
+    fabric_.send(endpoint_, *request.path, message, request.agent);
     set_timer();
     return {};
 }
@@ -53,7 +65,9 @@ mad::received sim_transport::receive(std::span<u8> buffer) noexcept {
     return message;
 }
 
-mad::transport_limits sim_transport::limits() const noexcept { return {}; }
+mad::transport_limits sim_transport::limits() const noexcept { return {.kernel_rmpp = true}; }
+
+int sim_transport::serve(const mad::registration& what) noexcept { return fabric_.serve(endpoint_, what); }
 
 std::optional<mad::time_point> sim_transport::next_event() const noexcept {
     return fabric_.has_message(endpoint_) ? fabric_.now() : fabric_.next_event();

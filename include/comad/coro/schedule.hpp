@@ -68,6 +68,10 @@ public:
     /// Who hears of every MAD; null: nobody. It must outlive the schedule, or be taken away.
     void set_trace(mad::trace_sink* sink) noexcept { engine_.set_trace(sink); }
 
+    /// Who gets the requests of others that arrive here (server/agent.hpp); null: they are counted as stale. It must outlive
+    /// the schedule, or be taken away. A schedule with a server is never idle.
+    void set_server(mad::request_sink* server) noexcept { server_ = server; }
+
     // ---- tasks --------------------------------------------------------------------------------------------------------
 
     /// Starts `t` at once; `co_await` the job for its result.
@@ -110,7 +114,7 @@ public:
     /// The transport failed: there is nothing more to read.
     bool transport_failed() const noexcept { return transport_failed_; }
     /// Nothing is under way: if a task is not done now, it never will be.
-    bool idle() const noexcept { return engine_.idle(); }
+    bool idle() const noexcept { return engine_.idle() && !server_; }
 
 private:
     friend class detail::rpc_base;
@@ -128,10 +132,12 @@ private:
         std::array<u8, 384> bytes; // of a longer message the beginning
     };
     bool receive_long(incoming&);
+    void handle(const mad::received&) noexcept;
 
     mad::transport& transport_;
     schedule_options options_;
     mad::engine engine_;
+    mad::request_sink* server_ = nullptr;
     scope_state root_{nullptr};
     detail::task_source* newest_ = nullptr;
     bool source_cancelled_ = false; // one or more: look for them

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace comad::iba {
 
@@ -114,5 +115,12 @@ template <auto Member, auto... Inner> constexpr u64 mask_of_element(unsigned ele
 /// The bits of a field by its dotted name: `DGID`, `nodeInfo.nodeGUID`, `serviceData8[3]`.
 /// Errors: unknown_name, also for a field that has no bit.
 result<u64> component_mask(const record_info& record, std::string_view name);
+
+/// All bits that a component mask of the record may have.
+u64 all_components(const record_info& record) noexcept;
+
+/// What a mask has compared: as many bytes as the encoded record, whose bits are 1 where a record must have those of the
+/// query. Bits of the mask beyond all_components() mean nothing.
+std::vector<u8> compared_bits(const record_info& record, u64 mask);
 
 } // namespace comad::iba

@@ -49,6 +49,12 @@ constexpr std::string_view method_constant(iba::Method method) noexcept {
     }
 }
 
+/// The method that answers this one (IBA 13.4.5, 15.2.2); nothing of responses, Send and TrapRepress, which have no answer.
+std::optional<iba::Method> response_method(iba::Method method) noexcept;
+/// True of a MAD that answers another: the response bit, TrapRepress, and in baseboard management the bit of the
+/// attribute modifier that says so. As Linux tells them apart (ib_response_mad()).
+bool is_response(std::span<const u8> mad) noexcept;
+
 /// The management class that `kind` has on `path`.
 iba::MgmtClass class_on(const rpc_kind& kind, const any_path& path) noexcept;
 /// Where the payload begins in a MAD of this management class, in bytes (IBA 13.4.2, 14.2.1, 15.2.1, 16.1.1, A10.4). The

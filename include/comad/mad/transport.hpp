@@ -2,9 +2,11 @@
 // transport.hpp - the one small interface between the engine and whatever carries MADs.
 // A transport knows no window, no retry, no coroutine: it writes one MAD, reads one MAD, and says when it cannot.
 #pragma once
+#include <comad/iba/enums.hpp>
 #include <comad/mad/path.hpp>
 #include <comad/mad/time.hpp>
 
+#include <cerrno>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -17,16 +19,20 @@ inline constexpr std::size_t mad_size = 256;
 /// and MAD leave in one write without a copy. A transport's header must fit.
 inline constexpr std::size_t headroom = 64;
 
+/// Which of a transport's agents; to whom it belongs is the transport's affair.
+inline constexpr u32 any_agent = ~u32{0};
+
 struct send_request {
     const any_path* path;       ///< where to; valid during the call
     u8* mad;                    ///< the MAD; `headroom` writable bytes precede it
-    std::size_t size;           ///< bytes of the MAD
+    std::size_t size;           ///< bytes of the MAD; more than mad_size only where limits().kernel_rmpp
     u8 mgmt_class;              ///< IBA management class, for the agent
     u8 class_version;           ///< its class version
     bool expects_reply;         ///< false: Send, Trap, a reply
     duration attempt_timeout;   ///< this attempt counts as lost after it
     duration operation_timeout; ///< what remains of the whole operation, retries included: a late answer to this
                                 ///< attempt is wanted so long
+    u32 agent = any_agent;      ///< of a reply: source_address::agent of the request
 };
 
 enum class send_state : u8 {
@@ -50,6 +56,14 @@ struct source_address {
     u8 SL = 0;
     u16 pkey_index = 0;
     u32 sqpn = 0;
+    u8 path_bits = 0;     ///< the low bits of our LID that it was sent to, as many as LMC says
+    bool has_grh = false; ///< it came with a global route header, which the members from SGID on describe
+    u8 SGID_index = 0;    ///< where our GID that it was sent to stands in the table of the local port
+    u8 hop_limit = 0;     ///< as it arrived
+    u8 traffic_class = 0;
+    u32 flow_label = 0;
+    iba::gid SGID;         ///< of the sender
+    u32 agent = any_agent; ///< for send_request: a reply goes out through the agent that got the request
 };
 struct received {
     receive_state state = receive_state::would_block;
@@ -62,10 +76,35 @@ struct received {
     source_address source{};
 };
 
+/// Which requests a server wants to have.
+struct registration {
+    iba::MgmtClass mgmt_class;
+    u8 class_version;
+    u32 methods;       ///< bit n: method n, of requests
+    u32 OUI = 0;       ///< of a vendor class that tells it
+    bool rmpp = false; ///< requests and replies may be longer than a MAD, where limits().kernel_rmpp
+};
+/// `methods` of a registration.
+template <class... Methods> constexpr u32 methods(Methods... all) noexcept {
+    return ((u32{1} << value(all)) | ... | 0);
+}
+
 struct transport_limits {
     unsigned max_window = 4096; ///< more requests in flight than this buy nothing
     bool smi = true;            ///< carries SMPs (QP0)
     bool kernel_rmpp = false;   ///< sends and receives messages of any length: segments are its affair
+};
+
+/// Hears of the requests that arrive. A driver that has one gives it every MAD that is no response.
+class request_sink {
+public:
+    /// `r` is valid during the call.
+    virtual void on_request(const received& r, time_point now) noexcept = 0;
+    /// Offers blocked replies again.
+    virtual void resume_sends() noexcept = 0;
+
+protected:
+    ~request_sink() = default;
 };
 
 /// Carries MADs to and from one end port. Not thread-safe: one schedule, one thread.
@@ -83,6 +122,10 @@ public:
     /// receive() into headroom + full_size bytes takes it away.
     virtual received receive(std::span<u8> buffer) noexcept = 0;
     virtual transport_limits limits() const noexcept = 0;
+
+    /// From now on receive() also gives the requests that `what` describes. Gives 0, or an errno: EOPNOTSUPP if this
+    /// transport brings no requests; of umad EINVAL also where somebody else at this port has them.
+    virtual int serve(const registration&) noexcept { return EOPNOTSUPP; }
 
     /// True after a would_block that only POLLOUT on native_handle() resolves.
     virtual bool wants_writable() const noexcept { return false; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // umad.hpp - the kernel's MAD device /dev/infiniband/umadN (rdma/ib_user_mad.h).
-// Knows of a MAD its class and whether it is a response, nothing else; reassembly of RMPP is the kernel's.
+// Knows of a MAD its class, OUI and whether it is a response, nothing else; RMPP is the kernel's.
 #pragma once
 #include <comad/mad/transport.hpp>
 #include <comad/transports/sysfs.hpp>
@@ -9,6 +9,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <optional>
 
 namespace comad::transports {
 
@@ -22,7 +23,8 @@ struct umad_options {
 };
 
 /// One open MAD device, thus one end port. Registers one agent per management class when that class is first sent;
-/// these receive replies to our own requests and nothing else.
+/// these receive replies to our own requests and nothing else. serve() registers agents that receive requests, and their
+/// replies leave through them, without a timeout: the kernel would wait for an answer.
 ///
 /// Timeouts: the engine times attempts; the kernel is told, without retries of its own, what remains of the whole
 ///           operation, so that a late reply to an earlier attempt still arrives. Each request comes back from the
@@ -50,6 +52,7 @@ public:
     mad::send_result send(const mad::send_request& request) noexcept override;
     mad::received receive(std::span<u8> buffer) noexcept override;
     mad::transport_limits limits() const noexcept override;
+    int serve(const mad::registration& what) noexcept override;
 
     /// Requests that the kernel holds: written, and neither answered nor reported.
     unsigned held() const noexcept { return held_; }
@@ -63,14 +66,16 @@ private:
     struct agent {
         u8 mgmt_class;
         u8 class_version;
+        u32 OUI;
         u32 id;
     };
-    const agent* agent_for(u8 mgmt_class, u8 class_version) noexcept;
+    const agent* agent_for(const mad::send_request& request) noexcept;
+    std::optional<u32> register_agent(const mad::registration& what) noexcept;
     u32 kernel_timeout_ms(const mad::send_request& request) const noexcept;
 
     umad_options options_;
     unique_fd device_;
-    std::array<agent, 32> agents_{}; ///< as many as the kernel allows a descriptor
+    std::array<agent, 32> agents_{}; ///< of our own requests; as many as the kernel allows a descriptor in all
     std::size_t agent_count_ = 0;
     unsigned held_ = 0;
     u64 short_reads_ = 0;

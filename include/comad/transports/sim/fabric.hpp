@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fabric.hpp - a simulated subnet in action: routes SMPs over a topology, answers them as SMAs do, keeps their time and
-// makes things go wrong. Knows no clock, no descriptor and no engine: everything happens in advance().
+// fabric.hpp - a simulated subnet in action: routes MADs over a topology, answers them as SMAs, PMAs and an SA do, keeps
+// their time and makes things go wrong. Knows no clock, no descriptor and no engine: everything happens in advance().
 #pragma once
 #include <comad/mad/path.hpp>
 #include <comad/mad/time.hpp>
@@ -15,13 +15,16 @@
 
 namespace comad::transports::sim {
 
+class agents;
 class router;
 
 /// How long everything takes.
 struct timing {
-    mad::duration hop_delay{1000};    ///< for every cable on the way, each way
-    mad::duration jitter{0};          ///< up to so much more, each way
-    mad::duration service_time{4000}; ///< an SMA answers one SMP after the other, and each takes so long
+    mad::duration hop_delay{1000}; ///< for every cable on the way, each way
+    mad::duration jitter{0};       ///< up to so much more, each way
+    mad::duration service_time{
+        4000}; ///< an SMA answers one SMP after the other, and each takes so long; so do the other
+               ///< agents of a node, all of them together
     /// SMPs that a node holds, the one in service included; more are lost. A real one need not hold more
     /// than one. 0: any number.
     unsigned buffer = 0;
@@ -34,9 +37,11 @@ struct faults {
     double duplicate = 0; ///< a MAD arrives twice, each way
     double reorder = 0;   ///< a MAD is late by up to reorder_delay, so that others overtake it, each way
     mad::duration reorder_delay{100'000};
-    double busy = 0;    ///< an SMA answers with status BUSY
+    double busy = 0;    ///< an agent answers with status BUSY
     double garbage = 0; ///< with a reply comes a datagram of 0 to 400 bytes: random ones, or the reply cut short
     u64 seed = 1;
+    /// Of what ports counted before the simulation began: traffic, and at some of them errors. 0: nothing.
+    u64 counter_seed = 0;
 };
 
 /// What happens to a subnet at a time. Cables that are cut can be restored; their ports are then Initialize, as after
@@ -54,7 +59,7 @@ struct change {
 };
 
 struct node_counters {
-    u64 received = 0;   ///< SMPs that reached it, those that its buffer had no room for included
+    u64 received = 0;   ///< SMPs that reached it, and no GMPs, those that its buffer had no room for included
     u64 overflowed = 0; ///< of these, those that its buffer had no room for
     unsigned held = 0;  ///< in service and waiting now
     unsigned most_held = 0;
@@ -72,10 +77,16 @@ struct fabric_counters {
 /// A subnet with time. A MAD crosses all cables of its way at the moment it is sent, and arrives when the delays are
 /// over.
 ///
-/// SMAs answer NodeInfo, NodeDescription, PortInfo and SwitchInfo. Status 0x04: class version; 0x08: method; 0x0c:
-/// attribute, or method for it; 0x1c: port number. M_Keys are neither asked for nor checked. What a subnet would drop
-/// is dropped: no way, no such port, a base version other than 1, a directed route through a CA, classes other than
-/// SMPs.
+/// SMAs answer Get of NodeInfo, NodeDescription, PortInfo, SwitchInfo, GUIDInfo, PKeyTable, SLToVLMappingTable,
+/// VLArbitrationTable, LinearForwardingTable, MulticastForwardingTable and, where the subnet manager is (sm_lid of the
+/// topology), SMInfo. There is an SA as well: Get and GetTable of the records of all these, of links, paths, members of the
+/// broadcast group and services, and Set and Delete of services. Its records say what the SMAs say. Every node has a PMA:
+/// PortCounters and PortCountersExt, which count MADs where their ways begin and end, and can be set.
+/// Forwarding tables lead along shortest ways over Active links, and are made anew when cables change.
+///
+/// Status 0x04: class version; 0x08: method, or a class that nobody serves; 0x0c: attribute, or method for it; 0x1c:
+/// a number in the modifier or the attribute. M_Keys are neither asked for nor checked. What a subnet would drop is
+/// dropped: no way, no such port, a base version other than 1, a directed route through a CA, a GMP to the permissive LID.
 /// Not thread-safe. Nothing is allocated once it held as many MADs as it ever will.
 class fabric {
 public:
@@ -104,8 +115,12 @@ public:
     u32 attach(u32 node, unsigned port);
     /// Whatever is under way to it is dropped.
     void detach(u32 endpoint) noexcept;
-    /// Puts 256 bytes on the wire, now.
-    void send(u32 endpoint, const mad::any_path&, const u8* mad) noexcept;
+    /// Puts a message on the wire, now: 256 bytes, or what RMPP would take apart. `answers`: the endpoint whose request it
+    /// answers, as take() gave it; else mad::any_agent.
+    void send(u32 endpoint, const mad::any_path&, std::span<const u8> message, u32 answers = mad::any_agent) noexcept;
+    /// From now on the endpoint gets these requests to its port, in place of the agents that are there. LID-routed ones:
+    /// EOPNOTSUPP for SubnDirected; EINVAL if another endpoint has them.
+    int serve(u32 endpoint, const mad::registration&);
     /// Time goes on to `now`; it never goes back.
     void advance(mad::time_point now) noexcept;
     /// When something will happen next; nothing will while nothing is under way.
@@ -124,12 +139,15 @@ private:
         u32 node;         // where it is going
         u8 port;          // by which it arrives there
         bool is_directed; // its headers
-        iba::lid DLID;
+        iba::lid DLID, SLID;
+        bool is_request;            // for an endpoint that serves
+        u32 origin;                 // of such a request: the endpoint that it came from
         u32 route_begin, route_end; // of a directed route
         unsigned hops;
         unsigned size;
         u64 garbage_seed; // 0: none
         alignas(8) std::array<u8, mad::mad_size> mad;
+        std::vector<u8> whole; // of a message that RMPP would take apart
     };
     enum class stage : u8 { arrival, service, delivery };
     struct event {
@@ -144,15 +162,16 @@ private:
     };
     struct node_state {
         node_counters counters;
-        mad::time_point busy_until{};
+        mad::time_point busy_until{};     // its SMA
+        mad::time_point gmp_busy_until{}; // its other agents
         mad::duration service_time;
-        bool port_state_change = false;
     };
     struct attachment {
         u32 node;
         u8 port;
         bool attached;
         u32 first = none, last = none; // messages that have arrived
+        std::vector<mad::registration> served{};
     };
     struct timed_change {
         mad::time_point when;
@@ -169,6 +188,8 @@ private:
     void restore(u32 node, unsigned port) noexcept;
     void cable_changed(const cut_cable&) noexcept;
     void advance_changes(mad::time_point) noexcept;
+    static bool is_smp(const packet&) noexcept;
+    static void hold(packet&, std::span<const u8> message) noexcept;
     u32 new_packet() noexcept;
     u32 copy_of(u32 packet) noexcept;
     void free(u32 packet) noexcept;
@@ -176,6 +197,11 @@ private:
     void on_arrival(u32 packet) noexcept;
     void on_service(u32 packet) noexcept;
     void on_delivery(u32 packet) noexcept;
+    bool send_request(packet&) noexcept;
+    bool send_answer(packet&, u32 to) noexcept;
+    bool make_reply(packet&) noexcept;
+    u32 server_of(const packet&) const noexcept;
+    iba::lid LID_of(const attachment&) const noexcept;
     void travel(u32 packet, stage, double loss) noexcept;
     void add_garbage(u32 reply) noexcept;
 
@@ -188,6 +214,7 @@ private:
     faults faults_;
     u64 random_state_;
     std::unique_ptr<router> router_;
+    std::unique_ptr<agents> agents_;
     std::vector<node_state> nodes_;
     std::vector<attachment> endpoints_;
     std::vector<cut_cable> cut_cables_;

@@ -24,7 +24,9 @@ enum class time_mode : u8 {
 /// Its descriptor is a timer that is set to the fabric's next event; no thread is involved. Two in real time on one
 /// fabric must be used by one thread, and real and virtual time do not mix on a fabric.
 ///
-/// A MAD whose size is not mad_size is refused with EMSGSIZE; everything else is taken, and dropped as a subnet does.
+/// A MAD whose size is not mad_size is refused with EMSGSIZE, unless RMPP would take it apart; such messages travel whole.
+/// Everything else is taken, and dropped as a subnet does. A program can serve LID-routed requests, in place of the agents
+/// that its port has.
 class sim_transport final : public mad::transport {
 public:
     /// `net` must outlive it. Throws std::runtime_error when the node has no such port, std::system_error when the
@@ -40,6 +42,7 @@ public:
     mad::send_result send(const mad::send_request&) noexcept override;
     mad::received receive(std::span<u8> buffer) noexcept override;
     mad::transport_limits limits() const noexcept override;
+    int serve(const mad::registration&) noexcept override;
     std::optional<mad::time_point> next_event() const noexcept override;
     void set_now(mad::time_point) noexcept override;
 
@@ -74,7 +77,9 @@ struct simulation {
 ///     seed=1                                         of chance
 ///     at=NODE port=1                                 where the program runs: an id, a description or a GUID as 0x...
 ///     dead=NODE                                      a node whose management is dead; may be repeated
-///     sm=1                                           a subnet manager was there: LIDs, links Active
+///     sm=1                                           a subnet manager was there, where the program runs: LIDs, links
+///                                                    Active, an SA; sm=NODE: at that node
+///     counters=SEED                                  ports have counted traffic and errors before
 ///     time=real                                      or virtual; unless it is given, `mode`
 ///
 /// as in `fattree3,radix=16,latency=10us,loss=0.01`. A comma ends a value, so that no name can contain one.

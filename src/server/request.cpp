@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// request.cpp - the checks of a request, in the order in which a fault hides those behind it.
+#include <comad/iba/registry.hpp>
+#include <comad/iba/sa/format.hpp>
+#include <comad/iba/vendor.hpp>
+#include <comad/mad/message.hpp>
+#include <comad/server/request.hpp>
+
+namespace comad::server {
+
+using iba::MADHeader;
+using iba::MgmtClass;
+
+u16 status_of(fault f) noexcept {
+    switch (f) {
+    case fault::base_version:
+    case fault::class_version: return status::bad_version;
+    case fault::unknown_class: return status::unsupported_method;
+    case fault::unknown_attribute: return status::unsupported_attribute;
+    case fault::undecodable: return status::invalid_value;
+    case fault::too_short:
+    case fault::no_request:
+    case fault::wrong_length: break;
+    }
+    return 0;
+}
+
+namespace {
+
+/// In any version.
+bool is_known(MgmtClass mgmt_class) noexcept {
+    return iba::find_format(mgmt_class, 1) || iba::find_format(mgmt_class, 2);
+}
+
+bool has_rmpp(const iba::record_info& format) noexcept {
+    return &format == &iba::info_of<iba::sa::Format> || &format == &iba::info_of<iba::vend::OUIFormat>;
+}
+
+bool came_by_rmpp(std::span<const u8> message) noexcept {
+    return message.size() >= iba::wire_size<iba::rmpp::Header> &&
+           (iba::get<&iba::rmpp::Header::RMPPFlags>(message.data()) & value(iba::RMPPFlag::Active)) != 0;
+}
+
+} // namespace
+
+u32 request::OUI() const noexcept {
+    return iba::is_vendor_OUI(header.mgmtClass) ? iba::get<&iba::vend::OUIFormat::OUI>(mad.data()) : 0;
+}
+
+u64 request::component_mask() const noexcept {
+    return header.mgmtClass == MgmtClass::SubnAdm ? iba::get<&iba::sa::Header::componentMask>(mad.data()) : 0;
+}
+
+parsed parse_request(std::span<const u8> message, const mad::source_address& source,
+                     unknown_attributes unknown) noexcept {
+    if (message.size() <= iba::wire_size<MADHeader>) return fault::too_short;
+    if (mad::is_response(message)) return fault::no_request;
+    request r;
+    r.mad = message;
+    r.source = source;
+    iba::decode(r.header, message.data());
+    const MADHeader& h = r.header;
+    if (h.baseVersion != 1) return fault::base_version;
+    if (!is_known(h.mgmtClass)) return fault::unknown_class;
+    const iba::record_info* format = iba::find_format(h.mgmtClass, h.classVersion, h.attributeID);
+    if (!format) return fault::class_version;
+
+    const std::size_t begin = mad::payload_offset(h.mgmtClass, h.attributeID);
+    const bool is_long = has_rmpp(*format) && came_by_rmpp(message);
+    if (is_long ? message.size() < begin : message.size() != mad::mad_size) return fault::wrong_length;
+    r.data = message.subspan(begin);
+    r.attribute = iba::find_attribute(h.mgmtClass, h.classVersion, h.attributeID, r.OUI());
+    if (!r.attribute && unknown == unknown_attributes::refused) return fault::unknown_attribute;
+    if (r.attribute && r.data.size() < r.attribute->bytes) return fault::undecodable;
+    return r;
+}
+
+} // namespace comad::server

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// agents.hpp - the management agents of all nodes of a simulated subnet but the SMAs: a PMA each, and the SA where the
+// subnet manager is. Knows no way of a MAD.
+#pragma once
+#include "attributes.hpp"
+#include "counters.hpp"
+#include "sa.hpp"
+#include <comad/server/responder.hpp>
+
+#include <vector>
+
+namespace comad::transports::sim {
+
+class agents {
+public:
+    /// `t` must outlive it. `counter_seed`: see counters.
+    agents(const topology& t, u64 counter_seed);
+
+    attributes& subnet() noexcept { return subnet_; }
+    counters& ports() noexcept { return ports_; }
+
+    /// The answer of the port of a node, of any length; empty: none.
+    std::vector<u8> answer(router::place at, iba::lid source, std::span<const u8> mad, mad::time_point now);
+
+private:
+    const topology& topology_;
+    attributes subnet_;
+    counters ports_;
+    administrator administrator_;
+    server::responder everywhere_, at_manager_;
+    // During answer():
+    router::place here_{topology::nobody, 0};
+    mad::time_point now_{};
+};
+
+} // namespace comad::transports::sim

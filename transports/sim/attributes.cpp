@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+// attributes.cpp - attributes of nodes and ports (IBA 14.2.5).
+#include "attributes.hpp"
+
+#include <comad/server/request.hpp>
+
+#include <algorithm>
+#include <bit>
+
+namespace comad::transports::sim {
+namespace {
+
+namespace smp = iba::smp;
+namespace status = server::status;
+
+constexpr u32 usual_capabilities =
+    value(iba::CapabilityMask::IsTrapSupported) | value(iba::CapabilityMask::IsSLMappingSupported) |
+    value(iba::CapabilityMask::IsSystemImageGUIDSupported) | value(iba::CapabilityMask::IsExtendedSpeedsSupported);
+constexpr u8 GUID_capacity = 32;
+constexpr u16 switch_PKeys = 32, CA_PKeys = 128;
+constexpr u8 data_VLs = 8;            // of VLCap VL0_7
+constexpr u8 arbitration_entries = 8; // of each priority
+
+template <class T> u16 put(const T& value, attributes::block out) noexcept {
+    std::fill(out.begin(), out.end(), u8{0});
+    iba::encode(value, out.data());
+    return 0;
+}
+
+void describe_link(const port& p, smp::PortInfo& i) noexcept {
+    i.portState = p.state;
+    i.portPhysicalState =
+        p.state == iba::PortState::Down ? iba::PortPhysicalState::Polling : iba::PortPhysicalState::LinkUp;
+    i.linkDownDefaultState = iba::PortPhysicalState::Polling;
+    i.linkWidthSupported = p.supported.width;
+    i.linkWidthEnabled = p.enabled.width;
+    i.linkSpeedSupported = p.supported.legacy_speed();
+    i.linkSpeedEnabled = p.enabled.legacy_speed();
+    i.linkSpeedExtSupported = p.supported.extended_speed();
+    i.linkSpeedExtEnabled = p.enabled.extended_speed();
+    // A port that is down has trained to nothing, and says the least there is.
+    i.linkWidthActive = iba::LinkWidth{p.active.width != 0 ? p.active.width : u8{1}};
+    i.linkSpeedExtActive = iba::LinkSpeedExt{p.active.extended_speed()};
+    // Ports at an extended speed show the fastest of the older ones that they support.
+    const u8 legacy =
+        p.active.extended_speed() != 0 ? std::bit_floor(p.supported.legacy_speed()) : p.active.legacy_speed();
+    i.linkSpeedActive = iba::LinkSpeed{legacy != 0 ? legacy : u8{1}};
+}
+
+/// What only an end port has: LIDs, GIDs, capabilities.
+void describe_end_port(const topology& t, const node& n, const port& p, smp::PortInfo& i) noexcept {
+    i.GIDPrefix = attributes::GIDPrefix;
+    i.LID = p.LID;
+    i.LMC = n.is_switch() && !n.enhanced_port0 ? 0 : p.LMC;
+    i.masterSMLID = value(p.LID) != 0 ? t.sm_lid : iba::lid{};
+    i.capabilityMask = usual_capabilities;
+    if (value(p.LID) != 0 && p.LID == t.sm_lid) i.capabilityMask |= value(iba::CapabilityMask::IsSM);
+    i.GUIDCap = GUID_capacity;
+    i.subnetTimeOut = attributes::packet_life_time;
+    i.respTimeValue = 16;
+}
+
+} // namespace
+
+attributes::attributes(const topology& t)
+    : topology_(t), forwarding_(t), port_state_change_(t.nodes.size(), value(t.sm_lid) == 0) {}
+
+u16 attributes::get(u32 node, u8 in_port, u16 attributeID, u32 modifier, block out) noexcept {
+    switch (attributeID) {
+    case iba::attribute_id<smp::NodeDescription>: return put(node_description(node), out);
+    case iba::attribute_id<smp::NodeInfo>: return put(node_info(node, in_port), out);
+    case iba::attribute_id<smp::SwitchInfo>:
+        return topology_.nodes[node].is_switch() ? put(switch_info(node), out) : status::unsupported_attribute;
+    case iba::attribute_id<smp::PortInfo>: return get_port_info(node, in_port, modifier, out);
+    case iba::attribute_id<smp::GUIDInfo>: return get_guid_info(node, in_port, modifier, out);
+    case iba::attribute_id<smp::PKeyTable>: return get_pkey_table(node, modifier, out);
+    case iba::attribute_id<smp::SLToVLMappingTable>: return get_sl_to_vl(node, modifier, out);
+    case iba::attribute_id<smp::VLArbitrationTable>: return get_vl_arbitration(node, modifier, out);
+    case iba::attribute_id<smp::LinearForwardingTable>: return get_linear(node, modifier, out);
+    case iba::attribute_id<smp::MulticastForwardingTable>: return get_multicast(node, modifier, out);
+    case iba::attribute_id<smp::SMInfo>: return get_sm_info(node, in_port, out);
+    default: return status::unsupported_attribute;
+    }
+}
+
+// ---- Nodes -----------------------------------------------------------------------------------------------------------
+
+smp::NodeDescription attributes::node_description(u32 number) const noexcept {
+    const std::string& description = topology_.nodes[number].description;
+    smp::NodeDescription d;
+    std::copy_n(description.begin(), std::min(description.size(), d.nodeString.size()), d.nodeString.begin());
+    return d;
+}
+
+smp::NodeInfo attributes::node_info(u32 number, u8 in_port) const noexcept {
+    const node& n = topology_.nodes[number];
+    smp::NodeInfo i;
+    i.baseVersion = 1;
+    i.classVersion = 1;
+    i.nodeType = n.type;
+    i.numPorts = static_cast<u8>(n.num_ports());
+    i.systemImageGUID = n.systemImageGUID;
+    i.nodeGUID = n.nodeGUID;
+    i.portGUID = n.ports[in_port].GUID;
+    i.partitionCap = n.is_switch() ? switch_PKeys : CA_PKeys;
+    i.deviceID = n.deviceID;
+    i.localPortNum = in_port;
+    i.vendorID = n.vendorID;
+    return i;
+}
+
+smp::SwitchInfo attributes::switch_info(u32 number) const noexcept {
+    smp::SwitchInfo i;
+    i.linearFDBCap = forwarding::linear_capacity;
+    i.multicastFDBCap = forwarding::multicast_capacity;
+    if (value(topology_.sm_lid) != 0) {
+        i.linearFDBTop = forwarding_.top();
+        i.lifeTimeValue = packet_life_time;
+    }
+    i.portStateChange = port_state_change_[number];
+    i.partitionEnforcementCap = switch_PKeys;
+    i.inboundEnforcementCap = i.outboundEnforcementCap = true;
+    i.enhancedPort0 = topology_.nodes[number].enhanced_port0;
+    return i;
+}
+
+u16 attributes::get_sm_info(u32 number, u8 in_port, block out) noexcept {
+    const router::place manager = forwarding_.manager();
+    const bool is_here = manager.node == number && (topology_.nodes[number].is_switch() || manager.port == in_port);
+    if (!is_here) return status::unsupported_attribute;
+    smp::SMInfo i;
+    i.GUID = topology_.nodes[number].ports[manager.port].GUID;
+    i.actCount = 1;
+    i.SMState = iba::SMState::Master;
+    return put(i, out);
+}
+
+// ---- Ports -----------------------------------------------------------------------------------------------------------
+
+smp::PortInfo attributes::port_info(u32 number, u8 in_port, u32 which) const noexcept {
+    const node& n = topology_.nodes[number];
+    const port& p = n.ports[which];
+    smp::PortInfo i;
+    i.localPortNum = in_port;
+    describe_link(p, i);
+    if (which == 0 || !n.is_switch()) describe_end_port(topology_, n, p, i);
+    i.neighborMTU = i.MTUCap = iba::MTU::m4096;
+    i.VLCap = i.operationalVLs = iba::VLCap::VL0_7;
+    i.VLArbitrationHighCap = i.VLArbitrationLowCap = arbitration_entries;
+    i.VLStallCount = 7;
+    i.HOQLife = 16;
+    i.localPhyErrors = i.overrunErrors = 8;
+    return i;
+}
+
+u16 attributes::get_port_info(u32 number, u8 in_port, u32 modifier, block out) noexcept {
+    const node& n = topology_.nodes[number];
+    // The highest bit asks for extended speeds, which are always told (IBA 14.2.5.6).
+    const u32 which = modifier & 0x7fffffff;
+    if (which > n.num_ports()) return status::invalid_value;
+    return put(port_info(number, in_port, which == 0 && !n.is_switch() ? in_port : which), out);
+}
+
+u16 attributes::get_guid_info(u32 number, u8 in_port, u32 modifier, block out) noexcept {
+    constexpr u32 blocks = GUID_capacity / 8;
+    if (modifier >= blocks) return status::invalid_value;
+    const node& n = topology_.nodes[number];
+    smp::GUIDInfo i;
+    if (modifier == 0) i.GUIDBlock[0] = n.ports[n.is_switch() ? 0 : in_port].GUID;
+    return put(i, out);
+}
+
+// End ports are in the default partition; the other ports of a switch enforce none.
+u16 attributes::get_pkey_table(u32 number, u32 modifier, block out) noexcept {
+    const node& n = topology_.nodes[number];
+    const u32 which = n.is_switch() ? modifier >> 16 : 0;
+    const u32 blocks = (n.is_switch() ? switch_PKeys : CA_PKeys) / 32;
+    if (which > n.num_ports() || (modifier & 0xffff) >= blocks) return status::invalid_value;
+    smp::PKeyTable table;
+    if (which == 0 && (modifier & 0xffff) == 0) table.PKeyBlock[0] = default_PKey;
+    return put(table, out);
+}
+
+u16 attributes::get_sl_to_vl(u32 number, u32 modifier, block out) noexcept {
+    const node& n = topology_.nodes[number];
+    const u32 input = modifier >> 8 & 0xff, output = modifier & 0xff;
+    if (n.is_switch() && (input > n.num_ports() || output > n.num_ports())) return status::invalid_value;
+    smp::SLToVLMappingTable table;
+    for (unsigned SL = 0; SL < table.SLtoVL.size(); ++SL) table.SLtoVL[SL] = static_cast<u8>(SL % data_VLs);
+    return put(table, out);
+}
+
+// The low priority is shared evenly, the high one is VL 0's.
+u16 attributes::get_vl_arbitration(u32 number, u32 modifier, block out) noexcept {
+    constexpr u16 low_weight = 4, high_weight = 1;
+    const node& n = topology_.nodes[number];
+    const u32 part = modifier >> 16, which = modifier & 0xffff;
+    if (part < 1 || part > 4 || (n.is_switch() && which > n.num_ports())) return status::invalid_value;
+    smp::VLArbitrationTable table;
+    const bool has_data_VLs = !n.is_switch() || which != 0 || n.enhanced_port0;
+    for (unsigned VL = 0; has_data_VLs && VL < arbitration_entries; ++VL) {
+        if (part == 1) table.VLWeightBlock[VL] = static_cast<u16>(VL << 8 | low_weight);
+        if (part == 3) table.VLWeightBlock[VL] = static_cast<u16>(VL << 8 | (VL == 0 ? high_weight : 0));
+    }
+    return put(table, out);
+}
+
+// ---- Forwarding --------------------------------------------------------------------------------------------------------
+
+u16 attributes::get_linear(u32 number, u32 modifier, block out) noexcept {
+    if (!topology_.nodes[number].is_switch()) return status::unsupported_attribute;
+    if (modifier >= forwarding::linear_capacity / 64u) return status::invalid_value;
+    smp::LinearForwardingTable table;
+    for (u32 i = 0; i < table.portBlock.size(); ++i) {
+        const u32 LID = modifier * 64 + i;
+        const bool is_told = value(topology_.sm_lid) != 0 && LID <= forwarding_.top();
+        table.portBlock[i] =
+            is_told ? forwarding_.port_to(number, iba::lid{static_cast<u16>(LID)}) : forwarding::no_port;
+    }
+    return put(table, out);
+}
+
+u16 attributes::get_multicast(u32 number, u32 modifier, block out) noexcept {
+    const node& n = topology_.nodes[number];
+    if (!n.is_switch()) return status::unsupported_attribute;
+    const u32 which = modifier & 0x1ff, position = modifier >> 28;
+    if (which >= forwarding::multicast_capacity / 32u || position * 16 > n.num_ports()) return status::invalid_value;
+    smp::MulticastForwardingTable table;
+    if (which == 0 && value(topology_.sm_lid) != 0)
+        table.portMaskBlock[0] = forwarding_.broadcast_ports(number)[position];
+    return put(table, out);
+}
+
+} // namespace comad::transports::sim

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// forwarding.hpp - what a subnet manager would put into the forwarding tables of switches: the shortest ways for LIDs, a
+// tree for the one multicast group. Knows no MAD.
+#pragma once
+#include "router.hpp"
+
+#include <array>
+#include <vector>
+
+namespace comad::transports::sim {
+
+class forwarding {
+public:
+    static constexpr u16 linear_capacity = 0xc000;  ///< SwitchInfo.linearFDBCap
+    static constexpr u16 multicast_capacity = 1024; ///< SwitchInfo.multicastFDBCap
+    static constexpr u8 no_port = 255;
+    static constexpr iba::lid broadcast_MLID{0xc000};
+    using port_set = std::array<u16, 16>; ///< [position], bit b: port 16 * position + b
+
+    /// `t` must outlive it.
+    explicit forwarding(const topology& t);
+    void topology_changed() noexcept;
+
+    /// The highest LID that a port has; 0: none has one.
+    u16 top() const noexcept { return top_; }
+    /// The node of the subnet manager, topology::nobody if there is none.
+    router::place manager() const noexcept { return manager_; }
+    /// The port by which a switch forwards a LID, 0 to itself; no_port if there is no way.
+    u8 port_to(u32 node, iba::lid to) noexcept;
+    /// The ports by which a switch forwards the broadcast group.
+    const port_set& broadcast_ports(u32 node);
+    /// The port by which the manager's SMPs come to a node.
+    u8 port_from_manager(u32 node);
+    /// The way between two ports; its slowest cable is in the router's `slowest`.
+    router& ways() noexcept { return router_; }
+
+private:
+    void find_from_manager();
+    void grow_tree();
+
+    const topology& topology_;
+    router router_;
+    u16 top_ = 0;
+    router::place manager_{topology::nobody, 0};
+    std::vector<u8> from_manager_;    // by node; empty: not found yet
+    std::vector<port_set> broadcast_; // by node; empty: not found yet
+};
+
+} // namespace comad::transports::sim
