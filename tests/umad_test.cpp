@@ -544,3 +544,106 @@ TEST_CASE("an end port is opened under /dev/infiniband") {
     CHECK_THAT(message_of([&] { umad_transport transport(port); }),
                Catch::Contains("/dev/infiniband/umad-that-is-not-there"));
 }
+
+TEST_CASE(
+    "a server's agent is registered with its methods and OUI, and its replies leave through it without a timeout") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    const u32 get_and_table = 1u << 0x01 | 1u << 0x12;
+    REQUIRE(transport.serve({iba::MgmtClass::SubnAdm, 2, get_and_table, 0, true}) == 0);
+    REQUIRE(transport.serve({iba::MgmtClass{0x32}, 1, 1u << 0x01, 0x001405}) == 0);
+    REQUIRE(transport.serve({iba::MgmtClass::SubnLID, 1, 1u << 0x05}) == 0);
+    REQUIRE(kernel.registrations.size() == 3);
+    const auto& sa = kernel.registrations[0];
+    const auto& vendor = kernel.registrations[1];
+    CHECK(host_at<u64>(sa, 4) == get_and_table);
+    CHECK(host_at<u64>(sa, 12) == 0);
+    CHECK(bytes_at(sa, 20, 7) == std::vector<u8>{1, 0x03, 2, 0, 0, 0, 1}); // QP, class, version, OUI, RMPP
+    CHECK(host_at<u64>(vendor, 4) == 2);
+    CHECK(bytes_at(vendor, 20, 7) == std::vector<u8>{1, 0x32, 1, 0x00, 0x14, 0x05, 0});
+    CHECK(bytes_at(kernel.registrations[2], 20, 7) == std::vector<u8>{0, 0x01, 1, 0, 0, 0, 0});
+
+    // A request tells its agent and all that the way back needs.
+    std::vector<u8> asked = delivery(0, Get, 256);
+    ib_user_mad_hdr h;
+    std::memcpy(&h, asked.data(), sizeof h);
+    h.id = 6;
+    h.path_bits = 3;
+    h.grh_present = 1;
+    h.gid_index = 2;
+    h.hop_limit = 1;
+    h.traffic_class = 4;
+    h.flow_label = htobe32(0x12345);
+    h.gid[15] = 7;
+    std::memcpy(asked.data(), &h, sizeof h);
+    kernel.deliver(asked);
+    packet_buffer buffer;
+    const mad::received got = transport.receive(buffer);
+    CHECK(got.source.agent == 6);
+    CHECK(got.source.path_bits == 3);
+    CHECK(got.source.has_grh);
+    CHECK(got.source.SGID.bytes[15] == 7);
+    CHECK(got.source.SGID_index == 2);
+    CHECK(got.source.hop_limit == 1);
+    CHECK(got.source.traffic_class == 4);
+    CHECK(got.source.flow_label == 0x12345);
+
+    // The reply may have any length.
+    std::vector<u8> packet(mad::headroom + 5000, 0x77);
+    const mad::any_path back = mad::IBPath{};
+    mad::send_request reply{};
+    reply.path = &back;
+    reply.mad = packet.data() + mad::headroom;
+    reply.size = 1000;
+    reply.mgmt_class = 0x03;
+    reply.class_version = 2;
+    reply.agent = got.source.agent;
+    CHECK(transport.send(reply).state == sent);
+    const auto written = kernel.written();
+    CHECK(written.size() == 64 + 1000);
+    CHECK(host_at<u32>(written, 0) == 6);
+    CHECK(timeout_ms(written) == 0);
+    CHECK(kernel.registrations.size() == 3); // no agent of ours for it
+    CHECK(transport.held() == 0);
+}
+
+TEST_CASE("a refused server says why") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    kernel.error = EINVAL; // somebody else has the method
+    CHECK(transport.serve({iba::MgmtClass::SubnAdm, 2, 2}) == EINVAL);
+}
+
+TEST_CASE("a reply by RMPP that nobody acknowledged is no request of ours that expired") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    request r;
+    REQUIRE(transport.send(r()).state == sent);
+    packet_buffer buffer;
+    kernel.deliver(delivery(ETIMEDOUT, 0x92, 24));
+    REQUIRE(transport.receive(buffer).status == ETIMEDOUT);
+    CHECK(transport.held() == 1);
+}
+
+TEST_CASE("requests of a vendor class go through an agent with their OUI, one for each") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    request r;
+    r.path = mad::IBPath{};
+    r.mgmt_class = 0x30;
+    u8* mad = r.bytes.data() + mad::headroom;
+    mad[1] = 0x30;
+    const auto with_OUI = [&](u8 last) {
+        mad[37] = 0x00;
+        mad[38] = 0x14;
+        mad[39] = last;
+        REQUIRE(transport.send(r()).state == sent);
+        return host_at<u32>(kernel.written(), 0);
+    };
+    const u32 first = with_OUI(5);
+    CHECK(with_OUI(6) != first);
+    CHECK(with_OUI(5) == first);
+    REQUIRE(kernel.registrations.size() == 2); // the kernel refuses these classes without an OUI
+    CHECK(bytes_at(kernel.registrations[0], 23, 3) == std::vector<u8>{0x00, 0x14, 0x05});
+    CHECK(bytes_at(kernel.registrations[1], 23, 3) == std::vector<u8>{0x00, 0x14, 0x06});
+}

@@ -2,6 +2,7 @@
 // counters.cpp - counters made of what happened, what is said to have happened before, and what was written.
 #include "counters.hpp"
 
+#include "split_mix.hpp"
 #include <comad/iba/pm.hpp>
 #include <comad/mad/transport.hpp>
 
@@ -42,10 +43,9 @@ constexpr std::array members{
 
 /// A number that belongs to a port and a purpose.
 u64 draw(u64 seed, u32 index, unsigned purpose) noexcept {
-    u64 z = seed + (u64{index} << 8 | purpose) * 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    u64 state = seed ^ (u64{index} << 8 | purpose) << 20;
+    split_mix(state);
+    return split_mix(state);
 }
 
 u64 earlier_packets(u64 seed, u32 sender) noexcept { return draw(seed, sender, 0) % 100'000'000; }

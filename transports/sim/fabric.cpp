@@ -3,19 +3,13 @@
 #include "agents.hpp"
 #include "router.hpp"
 #include "sma.hpp"
+#include "split_mix.hpp"
 #include <comad/iba/mad_header.hpp>
-#include <comad/iba/vendor.hpp>
-#include <comad/mad/message.hpp>
 #include <comad/server/reply.hpp>
 #include <comad/transports/sim/fabric.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cassert>
-#include <cerrno>
 #include <cstring>
-#include <stdexcept>
 #include <utility>
 
 namespace comad::transports::sim {
@@ -24,14 +18,6 @@ namespace {
 using header = iba::MADHeader;
 
 constexpr unsigned most_garbage = 400; // bytes: more than a MAD, more than a receive buffer
-
-/// SplitMix64 (Steele, Lea, Flood 2014): one word of state, and the same numbers everywhere.
-u64 split_mix(u64& state) noexcept {
-    u64 z = state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
 
 /// MADs that a message of the SA takes.
 unsigned packets_of(std::size_t size) noexcept {
@@ -108,69 +94,6 @@ unsigned fabric::most_held() const noexcept {
     unsigned most = 0;
     for (const node_state& n : nodes_) most = std::max(most, n.counters.most_held);
     return most;
-}
-
-// ---- Endpoints ----
-
-u32 fabric::attach(u32 node, unsigned port) {
-    const auto& n = topology_.nodes[node];
-    if (port < n.first_port() || port > (n.is_switch() ? 0 : n.num_ports())) {
-        throw std::runtime_error(
-            fmt::format("'{}' has no port {} to attach to; {}", n.description, port,
-                        n.is_switch() ? "of a switch it is port 0" : fmt::format("give 1 to {}", n.num_ports())));
-    }
-    endpoints_.push_back({node, static_cast<u8>(port), true});
-    return static_cast<u32>(endpoints_.size() - 1);
-}
-
-void fabric::detach(u32 number) noexcept {
-    attachment& e = endpoints_[number];
-    e.attached = false;
-    e.served.clear();
-    while (e.first != none) free(std::exchange(e.first, packets_[e.first].next));
-}
-
-int fabric::serve(u32 number, const mad::registration& what) {
-    if (what.mgmt_class == iba::MgmtClass::SubnDirected) return EOPNOTSUPP;
-    attachment& own = endpoints_[number];
-    for (const attachment& e : endpoints_) {
-        if (&e == &own || !e.attached || e.node != own.node || e.port != own.port) continue;
-        for (const mad::registration& r : e.served) {
-            const bool is_same = r.mgmt_class == what.mgmt_class && r.class_version == what.class_version &&
-                                 r.OUI == what.OUI && (r.methods & what.methods) != 0;
-            if (is_same) return EINVAL;
-        }
-    }
-    own.served.push_back(what);
-    return 0;
-}
-
-iba::lid fabric::LID_of(const attachment& e) const noexcept { return topology_.nodes[e.node].ports[e.port].LID; }
-
-mad::received fabric::take(u32 number, std::span<u8> buffer) noexcept {
-    attachment& e = endpoints_[number];
-    if (e.first == none) return {};
-    const u32 index = e.first;
-    const packet& p = packets_[index];
-    mad::received r;
-    r.state = mad::receive_state::message;
-    r.full_size = p.size;
-    r.mad = buffer.first(std::min<std::size_t>(p.size, buffer.size()));
-    r.source.SLID = p.SLID;
-    r.source.sqpn = is_smp(p) ? 0 : 1;
-    if (p.is_request) r.source.agent = p.origin;
-    if (p.garbage_seed != 0) {
-        r.source = {};
-        u64 state = p.garbage_seed;
-        for (u8& byte : buffer.first(r.mad.size())) byte = static_cast<u8>(split_mix(state));
-    } else {
-        std::memcpy(buffer.data(), p.whole.empty() ? p.mad.data() : p.whole.data(), r.mad.size());
-        if (!p.whole.empty() && r.mad.size() < p.size) return r; // until somebody has room for the whole
-    }
-    e.first = p.next;
-    free(index);
-    ++counters_.delivered;
-    return r;
 }
 
 // ---- Packets and events ----
@@ -342,26 +265,6 @@ void fabric::on_arrival(u32 index) noexcept {
     n.counters.most_held = std::max(n.counters.most_held, n.counters.held);
     n.busy_until = std::max(n.busy_until, now_) + n.service_time;
     happens(n.busy_until, stage::service, index);
-}
-
-/// The endpoint that wants this request; none: it is for the agents of the node.
-u32 fabric::server_of(const packet& p) const noexcept {
-    const u8* m = p.mad.data();
-    const auto mgmt_class = iba::get<&header::mgmtClass>(m);
-    if (p.is_directed || mad::is_response(p.mad)) return none;
-    const u32 OUI = iba::is_vendor_OUI(mgmt_class) ? iba::get<&iba::vend::OUIFormat::OUI>(m) : 0;
-    const unsigned method = value(iba::get<&header::method>(m));
-    for (u32 i = 0; i < endpoints_.size(); ++i) {
-        const attachment& e = endpoints_[i];
-        if (!e.attached || e.node != p.node || (!topology_.nodes[e.node].is_switch() && e.port != p.port)) continue;
-        for (const mad::registration& r : e.served) {
-            const bool is_wanted = r.mgmt_class == mgmt_class && r.OUI == OUI && method < 32 &&
-                                   r.class_version == iba::get<&header::classVersion>(m) &&
-                                   (r.methods >> method & 1) != 0;
-            if (is_wanted) return i;
-        }
-    }
-    return none;
 }
 
 /// Makes the reply of the node's own agents in the packet's place. False: there is none.
