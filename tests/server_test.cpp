@@ -4,7 +4,6 @@
 #include "coro_rig.hpp"
 #include <comad/iba/all.hpp>
 #include <comad/mad/record_table.hpp>
-#include <comad/mad/table.hpp>
 #include <comad/server/agent.hpp>
 
 #include <cerrno>
@@ -294,10 +293,6 @@ TEST_CASE("records of a table begin at multiples of 8 bytes, and none is padded 
         for (std::size_t i = size; i < stride; ++i) all_equal = all_equal && at[i] == 0;
     }
     CHECK(all_equal);
-    // Both readers of tables agree with the writer.
-    const auto found = mad::read_table(message, size);
-    REQUIRE(found);
-    CHECK(found->count == count);
     const auto view = mad::record_table::of(message, size);
     REQUIRE(view);
     CHECK(view.value().size() == count);
