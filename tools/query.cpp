@@ -62,8 +62,8 @@ const rpc_name& rpc_named(const std::string& name) {
         if (r.name == name) return r;
         names.push_back(r.name);
     }
-    throw usage_error(fmt::format("there is no RPC '{}'; there are {}", iba::escaped(name),
-                                  iba::most_similar_first(name, names)));
+    throw usage_error(
+        fmt::format("there is no RPC '{}'; there are {}", iba::escaped(name), iba::most_similar_first(name, names)));
 }
 
 /// Where the attribute has the method, in the class of the RPC.
@@ -189,8 +189,7 @@ int run_command(const settings& s, const global_options& options) {
     const request r = make_request(s);
     std::optional<mad::address> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
-    return ask(options, target ? &*target : nullptr,
-               [&](session& in) { return ask_anything(in, target, r, s); });
+    return ask(options, target ? &*target : nullptr, [&](session& in) { return ask_anything(in, target, r, s); });
 }
 
 } // namespace
@@ -199,10 +198,12 @@ void add_query(CLI::App& app, action& run) {
     auto s = std::make_shared<settings>();
     CLI::App& command = *app.add_subcommand("query", "make any RPC with any field by name");
     command.add_option("rpc", s->method, "SubnGet, SubnAdmGetTable, PerformanceGet, ...")->required();
-    command.add_option("attribute", s->attribute, "SMPNodeInfo, NodeInfo, ...: 'ibtool describe' lists them")->required();
+    command.add_option("attribute", s->attribute, "SMPNodeInfo, NodeInfo, ...: 'ibtool describe' lists them")
+        ->required();
     command.add_option("target", s->target, "where to; of SubnAdm the SA, else this node, unless it is given");
-    command.add_option("-f,--field", s->fields, "NAME=VALUE, any number of times: a field of the request; in a query to the "
-                                                "SA records must have it");
+    command.add_option("-f,--field", s->fields,
+                       "NAME=VALUE, any number of times: a field of the request; in a query to the "
+                       "SA records must have it");
     command.add_option("-a,--modifier", s->modifier, "attributeModifier")->capture_default_str();
     add_target_options(command, s->kind);
     command.add_flag("--json", s->json, "one JSON object a line");

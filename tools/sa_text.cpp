@@ -180,7 +180,10 @@ std::string saquery_text(const sa::ServiceRecord& r) {
         .line("ServiceP_Key", "0x{:X}", r.servicePKey)
         .line("ServiceLease", "0x{:X}", r.serviceLease)
         .line("ServiceKey", "{}", key)
-        .line("ServiceName", "{}", iba::escaped(std::string_view(reinterpret_cast<const char*>(r.serviceName.data()), strnlen(reinterpret_cast<const char*>(r.serviceName.data()), r.serviceName.size()))));
+        .line("ServiceName", "{}",
+              iba::escaped(std::string_view(
+                  reinterpret_cast<const char*>(r.serviceName.data()),
+                  strnlen(reinterpret_cast<const char*>(r.serviceName.data()), r.serviceName.size()))));
     const auto add = [&](unsigned bits, const auto& list, unsigned digits) {
         for (std::size_t i = 0; i < list.size(); ++i)
             d.line(fmt::format("ServiceData{}.{}", bits, i + 1), "0x{:0{}X}", list[i], digits);
@@ -240,10 +243,14 @@ std::string saquery_text(const sa::SLToVLMappingTableRecord& r) {
 
 std::string saquery_text(const sa::PKeyTableRecord& r) {
     dump d("PKeyTableRecord dump:", 27);
-    d.line("LID", "{}", value(r.LID)).line("Port", "{}", r.portNum).line("Block", "{}", r.blockNum).raw("\t\tPKey Table:\n");
+    d.line("LID", "{}", value(r.LID))
+        .line("Port", "{}", r.portNum)
+        .line("Block", "{}", r.blockNum)
+        .raw("\t\tPKey Table:\n");
     const auto bytes = iba::encode(r.PKeyTable);
     for (std::size_t i = 0; i < bytes.size() / 2; ++i)
-        d.raw("{}0x{:04x}{}", i % 8 == 0 ? "\t\t" : " ", iba::load_be<u16>(bytes.data() + 2 * i), i % 8 == 7 ? "\n" : "");
+        d.raw("{}0x{:04x}{}", i % 8 == 0 ? "\t\t" : " ", iba::load_be<u16>(bytes.data() + 2 * i),
+              i % 8 == 7 ? "\n" : "");
     return d.raw("\n");
 }
 
@@ -265,7 +272,8 @@ std::string saquery_text(const sa::GUIDInfoRecord& r) {
     dump d("GUIDInfo Record dump:", 27);
     d.line("LID", "{}", value(r.LID)).line("Block", "{}", r.blockNum);
     const auto bytes = iba::encode(r.GUIDInfo);
-    for (unsigned i = 0; i < 8; ++i) d.line(fmt::format("GUID {}", i), "{:#018x}", iba::load_be<u64>(bytes.data() + 8 * i));
+    for (unsigned i = 0; i < 8; ++i)
+        d.line(fmt::format("GUID {}", i), "{:#018x}", iba::load_be<u64>(bytes.data() + 8 * i));
     return d;
 }
 

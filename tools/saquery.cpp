@@ -30,7 +30,7 @@ using sa::NodeRecord;
 using components = std::vector<std::pair<std::string, std::string>>;
 
 struct settings {
-    std::vector<std::string> words;                                  // type, its argument, NAME=VALUE
+    std::vector<std::string> words; // type, its argument, NAME=VALUE
     bool paths = false, nodes = false, class_port_info = false, services = false, informs = false, links = false;
     bool lids_only = false, lid_only = false, guids_only = false, members = false, groups = false, list = false;
     std::string lid_of_name, name_of_lid, name_of_guid, src_to_dst, sgid_to_dgid;
@@ -51,8 +51,7 @@ template <class R> iba::result<iba::query<R>> query_of(const components& wanted)
 }
 
 /// No record is an empty answer, as infiniband-diags have it.
-template <class R>
-comad::coro::task<mad::result<std::vector<R>>> records(session& in, iba::query<R> query) {
+template <class R> comad::coro::task<mad::result<std::vector<R>>> records(session& in, iba::query<R> query) {
     auto table = co_await in.schedule().template SubnAdmGetTable<R>(query);
     if (table) co_return std::move(table).value();
     const bool is_none = table.error().code == mad::errc::class_status &&
@@ -96,7 +95,9 @@ const std::vector<kind>& kinds() {
         {"PortInfoRecord", "PIR", ask_for<sa::PortInfoRecord>, {"endportLID", "portNum"}},
         {"SL2VLTableRecord", "SL2VL", ask_for<sa::SLToVLMappingTableRecord>, {"LID", "inputPortNum", "outputPortNum"}},
         {"PKeyTableRecord", "PKTR", ask_for<sa::PKeyTableRecord>, {"LID", "portNum", "blockNum"}},
-        {"VLArbitrationTableRecord", "VLAR", ask_for<sa::VLArbitrationTableRecord>,
+        {"VLArbitrationTableRecord",
+         "VLAR",
+         ask_for<sa::VLArbitrationTableRecord>,
          {"LID", "outputPortNum", "blockNum"}},
         {"InformInfoRecord", "IIR", ask_for<sa::InformInfoRecord>, {}},
         {"LinkRecord", "LR", ask_for<sa::LinkRecord>, {"fromLID", "fromPort"}},
@@ -123,7 +124,8 @@ const kind* find_kind(std::string_view word) {
 std::string description_of(const NodeRecord& r) { return iba::escaped(text(r.nodeDescription)); }
 
 /// The records of nodes, each as `line` says it.
-answer list_nodes(session& in, components wanted, std::string heading, std::function<std::string(const NodeRecord&)> line) {
+answer list_nodes(session& in, components wanted, std::string heading,
+                  std::function<std::string(const NodeRecord&)> line) {
     require_SA(in);
     auto query = query_of<NodeRecord>(wanted);
     if (!query) throw usage_error(query.error().text);
@@ -138,8 +140,7 @@ answer list_nodes(session& in, components wanted, std::string heading, std::func
 answer find_node(session& in, std::string name, std::function<std::string(const NodeRecord&)> line) {
     components wanted{{"nodeDescription.nodeString", name}};
     auto out = co_await list_nodes(in, std::move(wanted), {}, std::move(line));
-    if (out && out.value().empty())
-        throw std::runtime_error(fmt::format("no node is called '{}'", iba::escaped(name)));
+    if (out && out.value().empty()) throw std::runtime_error(fmt::format("no node is called '{}'", iba::escaped(name)));
     co_return out;
 }
 
@@ -152,10 +153,11 @@ answer list_groups(session& in, components wanted) {
     std::string out;
     for (const auto& r : found.value()) {
         const auto bytes = iba::encode(r);
-        out += fmt::format("MCMemberRecord group dump:\n\t\tMGID....................{}\n\t\tMlid....................0x{:X}\n"
-                           "\t\tMtu.....................0x{:X}\n\t\tpkey....................0x{:X}\n"
-                           "\t\tRate....................0x{:X}\n\t\tSL......................0x{:X}\n",
-                           r.MGID, value(r.MLID), bytes[38], r.PKey, bytes[42], r.SL);
+        out += fmt::format(
+            "MCMemberRecord group dump:\n\t\tMGID....................{}\n\t\tMlid....................0x{:X}\n"
+            "\t\tMtu.....................0x{:X}\n\t\tpkey....................0x{:X}\n"
+            "\t\tRate....................0x{:X}\n\t\tSL......................0x{:X}\n",
+            r.MGID, value(r.MLID), bytes[38], r.PKey, bytes[42], r.SL);
     }
     co_return out;
 }
@@ -199,7 +201,8 @@ void add_argument(const kind& k, const std::string& text, components& wanted) {
         begin = end + 1;
         if (begin > text.size()) return;
     }
-    throw usage_error(fmt::format("{} takes {} numbers at most, not '{}'", k.name, k.argument.size(), iba::escaped(text)));
+    throw usage_error(
+        fmt::format("{} takes {} numbers at most, not '{}'", k.name, k.argument.size(), iba::escaped(text)));
 }
 
 /// Both ends of `a:b` or `a-b`.
@@ -250,7 +253,8 @@ answer ask_as_told(session& in, const settings& s) {
         return find_node(in, name, [](const NodeRecord& r) { return saquery_text(r); });
     }
     if (!s.name_of_lid.empty())
-        return list_nodes(in, {{"LID", s.name_of_lid}}, {}, [](const NodeRecord& r) { return description_of(r) + '\n'; });
+        return list_nodes(in, {{"LID", s.name_of_lid}}, {},
+                          [](const NodeRecord& r) { return description_of(r) + '\n'; });
     if (!s.name_of_guid.empty())
         return list_nodes(in, {{"nodeInfo.portGUID", s.name_of_guid}}, {},
                           [](const NodeRecord& r) { return description_of(r) + '\n'; });

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// ibtool_saquery_test.cpp - saquery beside infiniband-diags' on a subnet of ibsim and OpenSM, line by line, and query, which
+// asks for anything. Through ibsim's client library OpenSM's tables are cut to one MAD: the questions have short answers.
+#include "ibtool_subnet.hpp"
+
+using namespace ibtool_rig;
+
+namespace {
+
+const std::string switch_route = "0", CA_route = "0,1", far_CA_route = "0,20,1";
+
+} // namespace
+
+TEST_CASE("saquery prints what infiniband-diags' prints") {
+    const subnet s;
+    const std::string of_switch = s.LID_at(switch_route), of_CA = s.LID_at(CA_route), far = s.LID_at(far_CA_route);
+    for (const std::string& LID : {of_switch, of_CA, far}) {
+        compare(s, {"saquery", "NR", LID});
+        compare(s, {"saquery", LID});
+        compare(s, {"saquery", "-O", LID});
+        compare(s, {"saquery", "SL2VL", LID + "/1/2"});
+        compare(s, {"saquery", "GIR", LID + "/0"});
+    }
+    compare(s, {"saquery", "PIR", of_switch + "/17"});
+    compare(s, {"saquery", "PIR", of_CA + "/1"});
+    compare(s, {"saquery", "PIR", far + "/2"});
+    compare(s, {"saquery", "SWIR", of_switch});
+    compare(s, {"saquery", "LR", of_switch + "/17"});
+    compare(s, {"saquery", "LR", of_CA});
+    compare(s, {"saquery", "LFTR", of_switch + "/0"});
+    compare(s, {"saquery", "VLAR", of_switch + "/17/1"});
+    compare(s, {"saquery", "-p", "--src-to-dst", of_CA + ":" + far});
+    compare(s, {"saquery", "PR", "--slid", of_CA, "--dlid", of_switch});
+    compare(s, {"saquery", "-c"});
+    compare(s, {"saquery", "MCMR"});
+    compare(s, {"saquery", "-g"});
+    compare(s, {"saquery", "host A"});
+    compare(s, {"saquery", "-L", "host A"});
+    compare(s, {"saquery", "-G", "first switch"});
+    compare(s, {"saquery", "--node-name-map", s.files().write("names", "0x5000 \"called so\"\n"), "-O", of_switch});
+}
+
+TEST_CASE("saquery of nothing is an empty answer, of nonsense one line") {
+    const subnet s;
+    const process_result none = s.ours({"saquery", "NR", "999"});
+    check_success(none);
+    CHECK(none.out.empty());
+    check_failure(s.ours({"saquery", "NR", "LIDD=3"}), 2, "LID");
+    check_failure(s.ours({"saquery", "no such node"}), 1, "no such node");
+    check_failure(s.ours({"saquery", "LR", "1/2/3"}), 2, "1/2/3");
+}
+
+TEST_CASE("saquery takes any component by name, and gives JSON") {
+    const subnet s;
+    const std::string LID = s.LID_at(CA_route);
+    const process_result r = s.ours({"saquery", "NR", "nodeInfo.nodeGUID=0000:0000:0000:a000", "LID=" + LID, "--json"});
+    check_success(r);
+    const auto record = nlohmann::json::parse(r.out);
+    CHECK(record["LID"] == std::stoul(LID));
+    CHECK(record["nodeInfo"]["portGUID"] == "0000:0000:0000:a001");
+    CHECK(record["nodeDescription"]["nodeString"] == "host A");
+}
+
+TEST_CASE("query makes any RPC with any field") {
+    const subnet s;
+    const std::string LID = s.LID_at(CA_route);
+    const auto json = [&](const words& command) {
+        const process_result r = s.ours(words{"query"} + command + words{"--json"});
+        check_success(r);
+        return nlohmann::json::parse(r.out);
+    };
+    CHECK(json({"SubnGet", "SMPNodeInfo", LID})["nodeGUID"] == "0000:0000:0000:a000");
+    CHECK(json({"SubnGet", "NodeInfo", CA_route})["nodeGUID"] == "0000:0000:0000:a000");
+    CHECK(json({"SubnGet", "PortInfo", LID, "-a", "1"})["LID"] == std::stoul(LID));
+    CHECK(json({"SubnAdmGet", "SANodeRecord", "-f", "LID=" + LID})["nodeInfo"]["nodeGUID"] == "0000:0000:0000:a000");
+    CHECK(json({"SubnAdmGetTable", "LinkRecord", "-f", "fromLID=" + LID})["fromPort"] == 1);
+    CHECK(json({"PerformanceGet", "PortCounters", LID, "-f", "portSelect=1"})["portSelect"] == 1);
+    CHECK_THAT(s.ours({"query", "SubnGet", "NodeInfo", LID}).out, Contains("PortGUID.........................0000:0000:0000:a001"));
+    check_failure(s.ours({"query", "SubnSet", "NodeInfo", LID}), 2, "SubnGet");
+    check_failure(s.ours({"query", "SubnGe", "NodeInfo"}), 2, "SubnGet");
+    check_failure(s.ours({"query", "SubnGet", "NodeInf"}), 2, "SMPNodeInfo");
+    check_failure(s.ours({"query", "SubnGet", "NodeInfo", LID, "-f", "nodeGUI=1"}), 2, "nodeGUID");
+    check_failure(s.ours({"query", "PerformanceGet", "PortCounters", CA_route}), 2, "directed");
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// ibtool_subnet.hpp - an ibsim subnet that a real OpenSM configured, for programs of infiniband-diags and for ibtool.
+#pragma once
+#include "ibsim_server.hpp"
+#include "ibtool_rig.hpp"
+#include <comad/transports/ibsim.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace ibtool_rig {
+
+/// LIDs as OpenSM gives them are not known beforehand; GUIDs are.
+inline constexpr std::string_view topology = R"(
+switchguid=0x5000
+Switch	20 "S1"	# "first switch"
+[1]	"A"[1]
+[2]	"B"[1]
+[17]	"S2"[3]
+[20]	"S2"[4]
+
+switchguid=0x6000
+Switch	4 "S2"	# "second switch"
+[1]	"C"[2]
+[3]	"S1"[17]
+[4]	"S1"[20]
+
+caguid=0xa000
+Hca	2 "A"	# "host A"
+[1]	"S1"[1]
+
+caguid=0xb000
+Hca	1 "B"	# "host B"
+[1]	"S1"[2]
+
+caguid=0xc000
+Hca	2 "C"	# "host C, with a name of more than 32 letters"
+[2]	"S2"[1]
+)";
+
+/// The subnet, and OpenSM running in it, its work done.
+class subnet {
+public:
+    subnet()
+        : server_(topology),
+          manager_(beside({"OSM_TMP_DIR=.", "OSM_CACHE_DIR=."}, {"opensm", "--log_file", "osm.log"}, ">&2")) {
+        manager_.await_error("SUBNET UP");
+    }
+
+    /// A program of infiniband-diags, from the same port as ours.
+    process_result peer(const words& command) const { return process(beside({}, command)).wait(); }
+    process_result ours(const words& command) const { return run(command + words{"--fabric", fabric()}); }
+    std::string fabric() const { return "ibsim:" + server_.sockname(); }
+    comad::transports::ibsim_options at(const char* node) const {
+        comad::transports::ibsim_options options;
+        options.sockname = server_.sockname();
+        options.node = node;
+        return options;
+    }
+    const directory& files() const { return files_; }
+
+    /// The LID of the port at the end of a directed route.
+    std::string LID_at(const std::string& route) const {
+        const auto answer = nlohmann::json::parse(ours({"ibaddr", "-D", route, "--json"}).out);
+        return std::to_string(answer.at("LID").get<unsigned>());
+    }
+
+    ibsim_server& server() { return server_; }
+
+private:
+    // The preloaded library leaves a directory behind where it runs.
+    words beside(const words& environment, const words& command, const std::string& redirection = "") const {
+        return words{"IBSIM_SOCKNAME=" + server_.sockname()} + environment +
+               words{"sh", "-c", "cd '" + files_ / "" + "' && exec ibsim-run \"$@\" " + redirection, "sh"} + command;
+    }
+
+    directory files_;
+    ibsim_server server_;
+    process manager_;
+};
+
+/// Both say the same, line by line.
+inline void compare(const subnet& s, const words& command) {
+    CAPTURE(command);
+    const process_result theirs = s.peer(command);
+    CAPTURE(theirs.out);
+    REQUIRE(theirs.status == 0);
+    REQUIRE_FALSE(theirs.out.empty());
+    const process_result r = s.ours(command);
+    check_success(r);
+    CHECK(r.out == theirs.out);
+}
+
+} // namespace ibtool_rig
