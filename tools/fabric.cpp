@@ -92,6 +92,7 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) {
                         "sim:KIND,key=value... with KIND one of {}",
                         text, transports::sim::topology_kinds()));
     }
+    local_port_.sa_path.SMKey = o.sm_key;
     transport_ = own_ ? own_.get() : simulation_.transport.get();
 }
 

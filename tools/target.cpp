@@ -2,6 +2,7 @@
 // target.cpp - the kinds of target, and the SA's word on those that are no path yet.
 #include "target.hpp"
 
+#include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 
 #include <CLI/CLI.hpp>
@@ -76,7 +77,10 @@ comad::coro::task<mad::result<mad::any_path>> resolve(session& in, mad::address 
         std::get_if<mad::IBDRPath>(&target.path)->MKey = MKey;
     }
     if (in.options().by_SA) require_SA(in);
-    co_return co_await in.paths().get_mad_path(target.path);
+    auto path = co_await in.paths().get_mad_path(target.path);
+    if (const auto* to = std::get_if<mad::IBPath>(&target.path); !path && to)
+        path.error().message(fmt::format("cannot resolve {}", to->DGID));
+    co_return path;
 }
 
 } // namespace ibtool
