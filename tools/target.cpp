@@ -70,8 +70,9 @@ comad::coro::task<mad::result<mad::any_path>> resolve(session& in, mad::address 
     const comad::u64 MKey = in.options().m_key;
     if (auto* to = std::get_if<mad::IBPath>(&target.path)) {
         if (MKey) to->MKey = MKey;
-        if (to->DGID.prefix() == iba::link_local_prefix)
-            to->DGID = iba::gid(in.local_port().GID.prefix(), to->DGID.interface_id());
+        const iba::gid ours = in.local_port().GID;
+        if (to->DGID.prefix() == iba::link_local_prefix && ours != iba::gid{})
+            to->DGID = iba::gid(ours.prefix(), to->DGID.interface_id());
         if (to->DGID != iba::gid{}) require_SA(in);
     } else if (MKey) {
         std::get_if<mad::IBDRPath>(&target.path)->MKey = MKey;
