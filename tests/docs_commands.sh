@@ -9,9 +9,10 @@ work=$(mktemp -d)
 cd "$work"
 export IBTOOL_FABRIC=sim:fattree2,radix=8,sm=1 IBSIM_SOCKNAME=docs-$$
 
-# A server for the blocks that talk to ibsim; its console is a pipe that stays open.
+# A server, and a subnet manager in its subnet, for the blocks that talk to ibsim; its console is a pipe that stays open.
 coproc ibsim -s /usr/share/doc/ibsim-utils/net-examples/net.2sw2path4hca 2>&1
-trap 'kill $COPROC_PID 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'kill $COPROC_PID $manager 2>/dev/null || true; rm -rf "$work"' EXIT
+manager=
 await_prompt() {
     local said=
     until [[ $said == *sim ]]; do
@@ -21,6 +22,12 @@ await_prompt() {
 await_prompt
 echo '# ready?' >&"${COPROC[1]}" # the first prompt comes before the sockets exist, the answer to a command after
 await_prompt
+
+mkfifo manager_says
+OSM_TMP_DIR=. OSM_CACHE_DIR=. ibsim-run opensm --qos --log_file stderr >manager_out 2>manager_says &
+manager=$!
+exec 3<manager_says # open to the end: nobody reads what it says later
+grep -qm1 'SUBNET UP' <&3 || { echo "opensm did not configure the subnet"; exit 1; }
 
 commands=0
 for page in "$root"/README.md "$root"/docs/*.md; do

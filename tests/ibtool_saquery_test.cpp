@@ -75,7 +75,8 @@ TEST_CASE("query makes any RPC with any field") {
     CHECK(json({"SubnAdmGet", "SANodeRecord", "-f", "LID=" + LID})["nodeInfo"]["nodeGUID"] == "0000:0000:0000:a000");
     CHECK(json({"SubnAdmGetTable", "LinkRecord", "-f", "fromLID=" + LID})["fromPort"] == 1);
     CHECK(json({"PerformanceGet", "PortCounters", LID, "-f", "portSelect=1"})["portSelect"] == 1);
-    CHECK_THAT(s.ours({"query", "SubnGet", "NodeInfo", LID}).out, Contains("PortGUID.........................0000:0000:0000:a001"));
+    CHECK_THAT(s.ours({"query", "SubnGet", "NodeInfo", LID}).out,
+               Contains("PortGUID.........................0000:0000:0000:a001"));
     check_failure(s.ours({"query", "SubnSet", "NodeInfo", LID}), 2, "SubnGet");
     check_failure(s.ours({"query", "SubnGe", "NodeInfo"}), 2, "SubnGet");
     check_failure(s.ours({"query", "SubnGet", "NodeInf"}), 2, "SMPNodeInfo");

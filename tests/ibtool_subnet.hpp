@@ -42,7 +42,7 @@ class subnet {
 public:
     subnet()
         : server_(topology),
-          manager_(beside({"OSM_TMP_DIR=.", "OSM_CACHE_DIR=."}, {"opensm", "--log_file", "osm.log"}, ">&2")) {
+          manager_(beside({"OSM_TMP_DIR=.", "OSM_CACHE_DIR=."}, {"opensm", "--qos", "--log_file", "stderr"})) {
         manager_.await_error("SUBNET UP");
     }
 
@@ -64,13 +64,11 @@ public:
         return std::to_string(answer.at("LID").get<unsigned>());
     }
 
-    ibsim_server& server() { return server_; }
-
 private:
     // The preloaded library leaves a directory behind where it runs.
-    words beside(const words& environment, const words& command, const std::string& redirection = "") const {
+    words beside(const words& environment, const words& command) const {
         return words{"IBSIM_SOCKNAME=" + server_.sockname()} + environment +
-               words{"sh", "-c", "cd '" + files_ / "" + "' && exec ibsim-run \"$@\" " + redirection, "sh"} + command;
+               words{"sh", "-c", "cd '" + (files_ / "") + "' && exec ibsim-run \"$@\"", "sh"} + command;
     }
 
     directory files_;

@@ -66,7 +66,7 @@ TEST_CASE("options -C and -P are accepted where no fabric is needed") {
 
 TEST_CASE("options -v and -d tell what was sent, on stderr") {
     // Two hosts and a cable: of each its NodeInfo, NodeDescription and PortInfo.
-    for (const char* option : {"-v", "-d", "--verbose", "--debug"}) {
+    for (const char* option : {"-v", "--verbose"}) {
         for (const words& command : commands) {
             const process_result r = run(command + words{option, "--fabric", "sim:single", "--outstanding", "7"});
             CHECK(r.status == 0);

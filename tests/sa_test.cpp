@@ -309,8 +309,18 @@ TEST_CASE("a GID becomes a path by one query, which is remembered") {
     CHECK(none.error().code == errc::path_not_found);
     CHECK(to_string(none.error()).starts_with("Failed getting path record for path "));
 
+    sa::local_port without_GID = client.local();
+    without_GID.GID = {};
+    sa::client by_LID(s.r.schedule, without_GID);
+    target.DGID = r.DGID;
+    auto from_LID = sync_wait(s.r.schedule, by_LID.resolve_path(target));
+    REQUIRE(from_LID);
+    CHECK(from_LID.value().DLID == CA_LID);
+    // Bits as IB_PR_COMPMASK_* of OpenSM: DGID, SLID, reversible, numbPath.
+    CHECK(iba::load_be<u64>(s.fabric.asked.back().bytes.data() + 48) == (1u << 2 | 1u << 5 | 1u << 11 | 1u << 12));
+
     auto as_it_is = sync_wait(s.r.schedule, client.get_mad_path(to(CA_LID)));
     REQUIRE(as_it_is);
     CHECK(as_it_is.value() == to(CA_LID));
-    CHECK(s.fabric.asked.size() == 2);
+    CHECK(s.fabric.asked.size() == 3);
 }

@@ -2,6 +2,7 @@
 // diags_text.cpp - the labels and words of libibmad's dump.c and fields.c, and of infiniband-diags.
 #include "diags_text.hpp"
 
+#include <comad/iba/bits.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
@@ -341,14 +342,39 @@ std::string hex_text(std::span<const u8> bytes) {
     return text;
 }
 
+namespace {
+
+/// Devices whose firmware version has more than eight bits to a part: vendstat's list, from and to.
+constexpr u16 with_long_versions[][2] = {
+    {0x0245, 0x0245}, {0xc738, 0xc73b}, {0xcb20, 0xcb20}, {0xcf08, 0xcf08}, {0xd2f0, 0xd2f0}, {0x01b3, 0x01b3},
+    {0x1003, 0x101b}, {0xa2d2, 0xa2d2}, {0x1b02, 0x1b02}, {0x1b50, 0x1b50}, {0x1ba0, 0x1ba0}, {0x1bd0, 0x1bd5},
+    {0x1bf0, 0x1bf0}, {0x1b33, 0x1b33}, {0x1b73, 0x1b73}, {0x1b40, 0x1b41}, {0x1b60, 0x1b61}, {0x1b83, 0x1b83},
+    {0x1b93, 0x1b94}, {0x1bb4, 0x1bb5}, {0x1bc4, 0x1bc6}};
+
+bool has_long_version(u16 device) {
+    return std::ranges::any_of(with_long_versions, [&](const auto& r) { return r[0] <= device && device <= r[1]; });
+}
+
+} // namespace
+
 std::string diags_text(const iba::vend::MlxGeneralInfo& g) {
     const std::string_view PSID(reinterpret_cast<const char*>(g.fw_psid.data()), g.fw_psid.size());
+    unsigned fw[] = {g.fw_major, g.fw_minor, g.fw_sub_minor};
+    unsigned sw[] = {g.hw_major, g.hw_minor, g.hw_sub_minor};
+    if (has_long_version(g.device_id)) { // three words of it stand before what else is there
+        constexpr std::size_t fw_at = 76, sw_at = 105;
+        const auto bytes = iba::encode(g);
+        for (std::size_t i = 0; i < 3; ++i) {
+            fw[i] = iba::load_be<comad::u32>(bytes.data() + fw_at + 4 * i);
+            sw[i] = bytes[sw_at + i];
+        }
+    }
     return fmt::format("hw_dev_rev:  0x{:04x}\nhw_dev_id:   0x{:04x}\nhw_uptime:   0x{:08x}\n"
                        "fw_version:  {:02}.{:02}.{:02}\nfw_build_id: 0x{:04x}\nfw_date:     {:02x}/{:02x}/{:04x}\n"
                        "fw_psid:     '{}'\nfw_ini_ver:  {}\nsw_version:  {:02}.{:02}.{:02}\n",
-                       g.hw_revision, g.device_id, g.uptime, g.fw_major, g.fw_minor, g.fw_sub_minor, g.fw_build_id,
-                       g.fw_month, g.fw_day, g.fw_year, iba::escaped(PSID.substr(0, PSID.find('\0'))),
-                       g.fw_init_file_version, g.hw_major, g.hw_minor, g.hw_sub_minor);
+                       g.hw_revision, g.device_id, g.uptime, fw[0], fw[1], fw[2], g.fw_build_id, g.fw_month, g.fw_day,
+                       g.fw_year, iba::escaped(PSID.substr(0, PSID.find('\0'))), g.fw_init_file_version, sw[0], sw[1],
+                       sw[2]);
 }
 
 } // namespace ibtool

@@ -50,7 +50,10 @@ sa::local_port local_port_of(transports::ibsim_transport& t) {
     iba::decode(node, t.node_info().data());
     iba::smp::PortInfo port;
     iba::decode(port, t.port_info().data());
-    return {port.LID, iba::gid(port.GIDPrefix, node.portGUID), sa::sa_path_of(port)};
+    sa::local_port local{port.LID, {}, sa::sa_path_of(port)};
+    // Of a CA ibsim says the node's GUID for the port's.
+    if (node.nodeType == iba::NodeType::Switch) local.GID = iba::gid(port.GIDPrefix, node.portGUID);
+    return local;
 }
 
 sa::local_port local_port_of(const transports::sim::simulation& s) {
@@ -92,6 +95,7 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) {
                         "sim:KIND,key=value... with KIND one of {}",
                         text, transports::sim::topology_kinds()));
     }
+    local_port_.sa_path.SMKey = o.sm_key;
     transport_ = own_ ? own_.get() : simulation_.transport.get();
 }
 

@@ -26,10 +26,12 @@ int main(int argc, char** argv) {
         return run(options);
     } catch (const CLI::Success& e) {
         return app.exit(e); // help, version
-    } catch (const CLI::RequiredError&) {
+    } catch (const CLI::RequiredError& e) {
         const auto words = app.remaining();
-        fmt::print(stderr, "ibtool: {}; see ibtool --help\n",
-                   words.empty() ? "which command?" : fmt::format("'{}' is no command", words.front()));
+        const std::string problem = !app.get_subcommands().empty() ? e.what()
+                                    : words.empty()                ? "which command?"
+                                                                   : fmt::format("'{}' is no command", words.front());
+        fmt::print(stderr, "ibtool: {}; see ibtool --help\n", problem);
         return usage;
     } catch (const CLI::ParseError& e) {
         fmt::print(stderr, "ibtool: {}; see ibtool --help\n", e.what());

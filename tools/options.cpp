@@ -39,6 +39,7 @@ void read_config(global_options& options, const std::string& name, bool must_exi
         else if (key == "Port") options.default_ca_port = static_cast<unsigned>(parse_number(value, name + ": Port"));
         else if (key == "timeout") options.timeout = parse_duration(value);
         else if (key == "m_key") options.m_key = parse_number(value, name + ": m_key");
+        else if (key == "sa_key") options.sm_key = parse_number(value, name + ": sa_key");
         else if (key == "MLX_EPI") options.mlnx_ext_port_info = value != "false";
     }
 }
@@ -107,6 +108,12 @@ void add_global_options(CLI::App& app, global_options& o) {
         "-y,--m_key",
         [&o](const std::string& text) { o.m_key = validated("--m_key", [&] { return parse_number(text, "M_Key"); }); },
         "M_Key to put into SMPs");
+    app.add_option_function<std::string>(
+        "--smkey",
+        [&o](const std::string& text) {
+            o.sm_key = validated("--smkey", [&] { return parse_number(text, "SM_Key"); });
+        },
+        "SM_Key to put into requests to the SA");
     app.add_option_function<std::string>(
            "-z,--config",
            [&o](const std::string& name) {

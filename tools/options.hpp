@@ -36,6 +36,7 @@ struct global_options {
     std::chrono::nanoseconds timeout = std::chrono::seconds(1); ///< per attempt
     unsigned retries = 2;                                       ///< attempts after the first
     comad::u64 m_key = 0;
+    comad::u64 sm_key = 0;          ///< to the SA
     std::string pcap;               ///< a capture of every MAD that is sent or arrives; empty: none
     bool by_SA = false;             ///< --sa: the SA's records instead of SMPs
     unsigned verbosity = 0;         ///< -v: counts

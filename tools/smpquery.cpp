@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <memory>
 
@@ -61,10 +62,11 @@ answer node_description(question q) {
 answer port_info(question q) {
     constexpr u32 extended_speeds = 1u << 31;
     const u32 modifier = q.port | (q.how.extended ? extended_speeds : 0);
-    BOOST_OUTCOME_CO_TRY(auto info, co_await q.in.SubnGet<smp::PortInfo>(q.path, modifier));
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::PortInfo>(q.path, modifier));
     if (q.how.json) {
-        if (!q.how.show_keys) info.MKey = 0;
-        co_return iba::json(info) + '\n';
+        auto object = nlohmann::ordered_json::parse(iba::json(info));
+        if (!q.how.show_keys) object.erase("MKey");
+        co_return object.dump() + '\n';
     }
     co_return fmt::format("# Port info: {} port {}\n{}", place_text(q.path), q.port, diags_text(info, q.how.show_keys));
 }

@@ -2,6 +2,7 @@
 // target.cpp - the kinds of target, and the SA's word on those that are no path yet.
 #include "target.hpp"
 
+#include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 
 #include <CLI/CLI.hpp>
@@ -69,14 +70,18 @@ comad::coro::task<mad::result<mad::any_path>> resolve(session& in, mad::address 
     const comad::u64 MKey = in.options().m_key;
     if (auto* to = std::get_if<mad::IBPath>(&target.path)) {
         if (MKey) to->MKey = MKey;
-        if (to->DGID.prefix() == iba::link_local_prefix)
-            to->DGID = iba::gid(in.local_port().GID.prefix(), to->DGID.interface_id());
+        const iba::gid ours = in.local_port().GID;
+        if (to->DGID.prefix() == iba::link_local_prefix && ours != iba::gid{})
+            to->DGID = iba::gid(ours.prefix(), to->DGID.interface_id());
         if (to->DGID != iba::gid{}) require_SA(in);
     } else if (MKey) {
         std::get_if<mad::IBDRPath>(&target.path)->MKey = MKey;
     }
     if (in.options().by_SA) require_SA(in);
-    co_return co_await in.paths().get_mad_path(target.path);
+    auto path = co_await in.paths().get_mad_path(target.path);
+    if (const auto* to = std::get_if<mad::IBPath>(&target.path); !path && to)
+        path.error().message(fmt::format("cannot resolve {}", to->DGID));
+    co_return path;
 }
 
 } // namespace ibtool

@@ -14,7 +14,7 @@ namespace comad::sa {
 /// The port from which paths begin.
 struct local_port {
     iba::lid LID{};
-    iba::gid GID;          ///< its first one
+    iba::gid GID;          ///< its first one; zero: unknown, paths are asked for by its LID
     mad::IBPath sa_path{}; ///< to the SA: master SM's LID and SL (IBA 15.4.2)
 };
 
