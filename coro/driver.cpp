@@ -67,3 +67,25 @@ void drive_virtual_time(MADSchedule& schedule, const until& end) {
 }
 
 } // namespace comad::coro::detail
+
+namespace comad::coro {
+namespace {
+
+class until_ended final : public detail::until {
+public:
+    explicit until_ended(const std::function<bool()>& ended) noexcept : ended_(ended) {}
+    bool reached() const noexcept override { return ended_(); }
+
+private:
+    const std::function<bool()>& ended_;
+};
+
+} // namespace
+
+void run_until(MADSchedule& schedule, const std::function<bool()>& ended) {
+    const until_ended end(ended);
+    if (schedule.transport().native_handle() < 0) detail::drive_virtual_time(schedule, end);
+    else detail::drive_by_poll(schedule, end);
+}
+
+} // namespace comad::coro

@@ -5,6 +5,7 @@
 #include <comad/iba/all.hpp>
 #include <comad/mad/record_table.hpp>
 #include <comad/server/agent.hpp>
+#include <comad/transports/capture.hpp>
 
 #include <cerrno>
 #include <numeric>
@@ -508,6 +509,14 @@ TEST_CASE("an agent serves beside the RPCs of its schedule") {
     CHECK(port.sent[0].mad[64] == 42);
     CHECK(mad::headers_of(port.sent[0].path).DLID == iba::lid{9});
 
+    SECTION("a schedule runs for its server alone") {
+        for (const u8 method : {1, 2}) port.incoming.push_back({mad_of(0x04, 1, method, 0x12), mad::received{}});
+        coro::run_until(schedule, [&] { return port.sent.size() == 3; });
+        CHECK(port.sent[2].mad[64] == 43);
+        CHECK_FALSE(schedule.idle());
+        CHECK_THROWS_AS(coro::run_until(schedule, [] { return false; }),
+                        std::logic_error); // in virtual time nobody asks
+    }
     SECTION("responses, reports of the transport and what is no MAD are the engine's") {
         deliver(mad_of(0x04, 1, 0x81, 0x12));
         deliver(mad_of(0x04, 1, 0x07, 0x12));
@@ -556,6 +565,23 @@ TEST_CASE("an agent serves beside the RPCs of its schedule") {
         CHECK(port.sent[2].mad.size() == 56 + 1000);
         CHECK(port.sent[3].mad.size() == 56 + 8);
     }
+}
+
+TEST_CASE("an agent serves through a capture, which sees both ways") {
+    served_transport port;
+    std::vector<u8> methods;
+    transports::capture_transport capture(port,
+                                          [&](const transports::captured_mad& c) { methods.push_back(c.mad[3]); });
+    server::responder answers;
+    answers.add({MgmtClass::Performance, 1, mad::methods(Method::Get)},
+                [](const server::request&) { return response::echo(); });
+    server::agent agent(capture, answers);
+    CHECK(port.registered.size() == 1);
+    MADSchedule schedule(capture);
+    schedule.set_server(&agent);
+    port.incoming.push_back({mad_of(0x04, 1, 1, 0x12), mad::received{}});
+    coro::run_until(schedule, [&] { return !port.sent.empty(); });
+    CHECK(methods == std::vector<u8>{0x01, 0x81});
 }
 
 TEST_CASE("an agent says so when a transport brings no requests") {

@@ -458,8 +458,11 @@ TEST_CASE("the slowest cable of a way is the rate of its path") {
     const u32 a = t.add_node(iba::NodeType::CA, 1, iba::guid{0x10}, "a", fast);
     const u32 s1 = t.add_node(iba::NodeType::Switch, 2, iba::guid{0x20}, "s1", fast);
     const u32 s2 = t.add_node(iba::NodeType::Switch, 2, iba::guid{0x30}, "s2", slow);
-    const u32 b = t.add_node(iba::NodeType::CA, 1, iba::guid{0x40}, "b", fast);
-    REQUIRE((t.link(a, 1, s1, 1) && t.link(s1, 2, s2, 1) && t.link(s2, 2, b, 1)));
+    const u32 s3 = t.add_node(iba::NodeType::Switch, 2, iba::guid{0x40}, "s3", fast);
+    const u32 s4 = t.add_node(iba::NodeType::Switch, 2, iba::guid{0x50}, "s4", fast);
+    const u32 b = t.add_node(iba::NodeType::CA, 1, iba::guid{0x60}, "b", fast);
+    REQUIRE((t.link(a, 1, s1, 1) && t.link(s1, 2, s2, 1) && t.link(s2, 2, s3, 1)));
+    REQUIRE((t.link(s3, 2, s4, 1) && t.link(s4, 2, b, 1)));
     bring_up(t);
     fabric net(std::move(t));
     sim_transport transport(net, time_mode::virtual_);
@@ -474,6 +477,7 @@ TEST_CASE("the slowest cable of a way is the rate of its path") {
     CHECK(rate_to(a) == iba::Rate::r100);
     CHECK(rate_to(s1) == iba::Rate::r100);
     CHECK(rate_to(s2) == iba::Rate::r40);
+    CHECK(rate_to(s4) == iba::Rate::r40);
     CHECK(rate_to(b) == iba::Rate::r40);
 }
 

@@ -4,6 +4,7 @@
 #include <comad/coro/schedule.hpp>
 
 #include <concepts>
+#include <functional>
 
 namespace comad::coro {
 
@@ -51,6 +52,10 @@ template <class Rpc> task<mad::result<typename Rpc::value_type>> as_task(Rpc& ca
 template <std::derived_from<detail::rpc_base> Rpc> auto sync_wait(MADSchedule& schedule, Rpc&& call) {
     return sync_wait(schedule, detail::as_task(call));
 }
+
+/// Runs a schedule on the calling thread until `ended()`, which is asked whenever something has happened, be it a signal:
+/// what a server does (MADSchedule::set_server()). Throws std::logic_error if nothing ever will happen.
+void run_until(MADSchedule& schedule, const std::function<bool()>& ended);
 
 /// Messages that a driver handles before it looks at the clock again: bounds how stale the schedule's time can be and
 /// keeps timeouts on time under continuous traffic.

@@ -31,6 +31,7 @@ public:
     mad::send_result send(const mad::send_request&) noexcept override;
     mad::received receive(std::span<u8> buffer) noexcept override;
     mad::transport_limits limits() const noexcept override { return inner_.limits(); }
+    int serve(const mad::registration& what) noexcept override { return inner_.serve(what); }
     bool wants_writable() const noexcept override { return inner_.wants_writable(); }
     std::optional<mad::time_point> next_event() const noexcept override { return inner_.next_event(); }
     void set_now(mad::time_point) noexcept override;
