@@ -120,7 +120,10 @@ mad::received echo_transport::receive(std::span<u8> buffer) noexcept {
     message.status = header.status;
     message.mad = buffer.subspan(sizeof header, static_cast<std::size_t>(size) - sizeof header);
     message.full_size = message.mad.size();
-    message.source = {iba::lid{header.lid}, header.sl, header.pkey_index, header.qpn};
+    message.source.SLID = iba::lid{header.lid};
+    message.source.SL = header.sl;
+    message.source.pkey_index = header.pkey_index;
+    message.source.sqpn = header.qpn;
     return message;
 }
 

@@ -199,9 +199,14 @@ TEST_CASE("a request travels as its path says, to QP0 or with the well-known Q_K
     const packet_address directed_smp = request_address(any_path(IBDRPath()), 0x81);
     CHECK(directed_smp.DLID == iba::permissive_lid);
     CHECK(directed_smp.SLID == iba::permissive_lid);
-    const packet_address reply = reply_address({iba::lid{5}, 2, 0, 7}, 0x04);
+    mad::source_address source;
+    source.SLID = iba::lid{5};
+    source.SL = 2;
+    source.sqpn = 7;
+    const packet_address reply = reply_address(source, 0x04);
     CHECK(reply.SLID == iba::lid{5});
     CHECK(reply.sqpn == 7);
     CHECK(reply.dqpn == 1);
-    CHECK(reply_address({iba::permissive_lid, 0, 0, 0}, 0x81).DLID == iba::permissive_lid);
+    source.SLID = iba::permissive_lid;
+    CHECK(reply_address(source, 0x81).DLID == iba::permissive_lid);
 }
