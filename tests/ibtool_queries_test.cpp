@@ -248,7 +248,7 @@ TEST_CASE("what a query cannot do is one line") {
     }
 }
 
-TEST_CASE("-d shows each MAD, -dd its words, -v counts, and an error says more") {
+TEST_CASE("a query with -d shows each MAD, -dd its words, -v counts, and an error says more") {
     const words local{"smpquery", "-D", "ni", "0", "--fabric", "sim:single"};
     CHECK(run(local).err.empty());
     CHECK(run(local + words{"-d"}).err ==

@@ -42,11 +42,13 @@ private:
     std::string text_;
 };
 
+/// The lines of a dump inside of a dump. Those that go on with a field are indented already.
 std::string indented(const std::string& lines) {
     std::string out;
     for (std::size_t begin = 0; begin < lines.size();) {
         const std::size_t end = lines.find('\n', begin) + 1;
-        out += "\t\t" + lines.substr(begin, end - begin);
+        if (lines[begin] != '\t') out += "\t\t";
+        out += lines.substr(begin, end - begin);
         begin = end;
     }
     return out;
@@ -89,10 +91,10 @@ std::string saquery_text(const sa::SwitchInfoRecord& r) {
     const auto& s = r.switchInfo;
     const auto bytes = iba::encode(s);
     const auto with_enforcement_cap = bytes[16];
-    return dump("SwitchInfoRecord dump:", 41)
-        .raw("\tRID\n")
+    return dump("SwitchInfoRecord dump:", 40)
+        .raw("\t\tRID\n")
         .line("LID", "{}", value(r.LID))
-        .raw("\tSwitchInfo dump:\n")
+        .raw("\t\tSwitchInfo dump:\n")
         .line("LinearFDBCap", "{:#x}", s.linearFDBCap)
         .line("RandomFDBCap", "{:#x}", s.randomFDBCap)
         .line("MulticastFDBCap", "{:#x}", s.multicastFDBCap)
