@@ -91,7 +91,7 @@ public:
     int native_handle() const noexcept override { return -1; }
     mad::send_result send(const mad::send_request& r) noexcept override { return client_.send(r); }
     mad::received receive(std::span<u8> buffer) noexcept override {
-        serve();
+        run_server();
         return client_.receive(buffer);
     }
     mad::transport_limits limits() const noexcept override { return {}; }
@@ -101,7 +101,7 @@ public:
     }
     void set_now(mad::time_point now) noexcept override {
         server_.set_now(now);
-        serve();
+        run_server();
     }
 
     bool silent = false; ///< the server stops in the middle
@@ -110,7 +110,7 @@ public:
     const wire& net() const noexcept { return wire_; }
 
 private:
-    void serve() {
+    void run_server() {
         std::array<u8, 1024> buffer;
         for (;;) {
             if (silent) return;
