@@ -23,4 +23,15 @@ void write_output(std::string_view text, const std::string& file) {
     }
 }
 
+std::string indented(std::string_view lines) {
+    std::string out;
+    for (std::size_t begin = 0; begin < lines.size();) {
+        const std::size_t end = lines.find('\n', begin) + 1;
+        if (lines[begin] != '\t') out += "\t\t";
+        out += lines.substr(begin, end - begin);
+        begin = end;
+    }
+    return out;
+}
+
 } // namespace ibtool

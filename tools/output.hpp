@@ -10,4 +10,8 @@ namespace ibtool {
 /// be written.
 void write_output(std::string_view text, const std::string& file = {});
 
+/// The lines of a dump inside of a dump: two tabs in front of each, but of those that go on with a field and begin with tabs
+/// already. Precondition: the last one ends.
+std::string indented(std::string_view lines);
+
 } // namespace ibtool

@@ -2,6 +2,7 @@
 // query.cpp - query: any RPC of the IBA with any field, by name. Knows no attribute.
 #include "ask.hpp"
 #include "commands.hpp"
+#include "output.hpp"
 #include "structure.hpp"
 #include <comad/iba/codec.hpp>
 #include <comad/iba/fields.hpp>
@@ -136,16 +137,6 @@ request make_request(const settings& s) {
 
 std::string one_text(const iba::record_info& info, std::span<const u8> bytes, bool json) {
     return json ? iba::json(info, bytes) + '\n' : iba::dotted(info, bytes);
-}
-
-std::string indented(const std::string& lines) {
-    std::string out;
-    for (std::size_t begin = 0; begin < lines.size();) {
-        const std::size_t end = lines.find('\n', begin) + 1;
-        out += "\t\t" + lines.substr(begin, end - begin);
-        begin = end;
-    }
-    return out;
 }
 
 std::string reply_text(const request& r, std::span<const u8> reply, bool json) {

@@ -3,6 +3,7 @@
 #include "sa_text.hpp"
 
 #include "diags_text.hpp"
+#include "output.hpp"
 #include <comad/iba/codec.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
@@ -42,18 +43,6 @@ private:
     std::string text_;
 };
 
-/// The lines of a dump inside of a dump. Those that go on with a field are indented already.
-std::string indented(const std::string& lines) {
-    std::string out;
-    for (std::size_t begin = 0; begin < lines.size();) {
-        const std::size_t end = lines.find('\n', begin) + 1;
-        if (lines[begin] != '\t') out += "\t\t";
-        out += lines.substr(begin, end - begin);
-        begin = end;
-    }
-    return out;
-}
-
 std::string gid_text(const iba::gid& g) { return fmt::format("{}", g); }
 
 } // namespace
@@ -90,7 +79,6 @@ std::string saquery_text(const sa::PortInfoRecord& r) {
 std::string saquery_text(const sa::SwitchInfoRecord& r) {
     const auto& s = r.switchInfo;
     const auto bytes = iba::encode(s);
-    const auto with_enforcement_cap = bytes[16];
     return dump("SwitchInfoRecord dump:", 40)
         .raw("\t\tRID\n")
         .line("LID", "{}", value(r.LID))
@@ -105,7 +93,7 @@ std::string saquery_text(const sa::SwitchInfoRecord& r) {
         .line("LifeTimeValue/PortStateChange/OpSL2VL", "{:#x}", bytes[11])
         .line("LIDsPerPort", "{:#x}", s.LIDsPerPort)
         .line("PartitionEnforcementCap", "{:#x}", s.partitionEnforcementCap)
-        .line("flags", "{:#x}", with_enforcement_cap)
+        .line("flags", "{:#x}", bytes[16])
         .line("MulticastFDBTop", "{:#x}", s.multicastFDBTop);
 }
 

@@ -8,6 +8,7 @@
 #include <comad/iba/print.hpp>
 #include <comad/iba/suggest.hpp>
 #include <comad/iba/text.hpp>
+#include <comad/sa/no_records.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -54,9 +55,7 @@ template <class R> iba::result<iba::query<R>> query_of(const components& wanted)
 template <class R> comad::coro::task<mad::result<std::vector<R>>> records(session& in, iba::query<R> query) {
     auto table = co_await in.schedule().template SubnAdmGetTable<R>(query);
     if (table) co_return std::move(table).value();
-    const bool is_none = table.error().code == mad::errc::class_status &&
-                         iba::class_status(table.error().status) == value(iba::SAStatus::ERR_NO_RECORDS);
-    if (is_none) co_return std::vector<R>{};
+    if (comad::sa::is_no_records(table.error())) co_return std::vector<R>{};
     co_return std::move(table.error());
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // client.cpp - path queries and their cache.
 #include <comad/sa/client.hpp>
+#include <comad/sa/no_records.hpp>
 
 #include <fmt/format.h>
 
@@ -46,16 +47,14 @@ coro::task<mad::result<mad::IBPath>> client::resolve_path(mad::IBPath to, iba::q
     if (to.DGID != iba::gid{}) query.where<&PathRecord::DGID>(to.DGID);
     else query.where<&PathRecord::DLID>(to.DLID);
 
-    const key asked{to.DGID, to.DLID, query.component_mask(), iba::encode(query.value())};
+    const key asked{query.component_mask(), iba::encode(query.value())};
     const auto known = known_.find(asked);
     if (known != known_.end()) co_return filled_in(to, known->second);
 
     auto record = co_await schedule_.SubnAdmGet(query);
     if (!record) {
         mad::mad_error error = std::move(record.error());
-        const auto SA_status = static_cast<iba::SAStatus>(iba::class_status(error.status));
-        if (error.code == mad::errc::class_status && SA_status == iba::SAStatus::ERR_NO_RECORDS)
-            error.code = mad::errc::path_not_found;
+        if (is_no_records(error)) error.code = mad::errc::path_not_found;
         error.message(fmt::format("Failed getting path record for path '{}'", to_string(mad::any_path(to))));
         co_return std::move(error);
     }

@@ -17,8 +17,7 @@ coro::task<mad::result<iba::lid>> places::lid_at(const mad::any_path& path) {
     iba::lid at = route->DLID == iba::permissive_lid ? local_ : route->DLID;
     // Where each part of the route leads is known once, also to the routes that begin with it.
     std::vector<u8> taken{static_cast<u8>(value(at) >> 8), static_cast<u8>(value(at))};
-    const std::vector<u8> ports(route->hops().begin(), route->hops().end());
-    for (const u8 port : ports) {
+    for (const u8 port : route->hops()) {
         taken.push_back(port);
         if (const auto known = routes_.find(taken); known != routes_.end()) {
             at = known->second;

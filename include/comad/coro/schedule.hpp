@@ -61,7 +61,7 @@ public:
         return {*this, request, mad};
     }
 
-    /// Where the SA is: what the port's PortInfo says of it, unless it was set.
+    /// Where the SA is, as it was set (sa::client sets it); until then nowhere, DLID 0.
     const mad::IBPath& sa_path() const noexcept { return sa_path_; }
     void set_sa_path(const mad::IBPath& path) noexcept { sa_path_ = path; }
 

@@ -43,10 +43,8 @@ public:
     const local_port& local() const noexcept { return local_; }
 
 private:
-    struct key {
-        iba::gid DGID;
-        iba::lid DLID;
-        u64 mask; ///< of the properties: what else was asked for
+    struct key { // all that was asked for, both ends included
+        u64 mask;
         std::array<u8, iba::wire_size<iba::sa::PathRecord>> wanted;
         friend auto operator<=>(const key&, const key&) = default;
     };

@@ -5,6 +5,7 @@
 #include <comad/coro/blocking.hpp>
 #include <comad/coro/rpcs.hpp>
 #include <comad/sa/equivalents.hpp>
+#include <comad/sa/no_records.hpp>
 
 #include <map>
 #include <unordered_map>
@@ -104,10 +105,7 @@ private:
             co_await schedule_of(parent_).template SubnAdmGet<record, true>(known::ask(target), sa_path(), options);
         if (!found) {
             mad::mad_error error = std::move(found.error());
-            const auto why = static_cast<iba::SAStatus>(iba::class_status(error.status));
-            const bool is_empty = known::none == if_none::empty_block && error.code == mad::errc::class_status &&
-                                  why == iba::SAStatus::ERR_NO_RECORDS;
-            if (!is_empty) co_return std::move(error);
+            if (known::none != if_none::empty_block || !is_no_records(error)) co_return std::move(error);
             coro::reply<record> nothing{};
             iba::decode(nothing.header, error.detail->reply.data());
             nothing.path = error.detail->path;

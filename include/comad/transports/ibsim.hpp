@@ -56,8 +56,8 @@ public:
     u32 client_id() const noexcept { return client_id_; }
 
     /// NodeInfo and PortInfo of where we are attached, wire order: the server's own, no MAD is sent for them.
-    /// Of a CA it says the node's GUID for the port's. Throws std::system_error if the server does not answer. Messages that arrive meanwhile are lost: call it before
-    /// anything is sent.
+    /// Of a CA it says the node's GUID for the port's. Throws std::system_error if the server does not answer. Messages
+    /// that arrive meanwhile are lost: call it before anything is sent.
     std::array<u8, 64> node_info();
     std::array<u8, 64> port_info();
 

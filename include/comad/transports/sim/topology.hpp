@@ -97,8 +97,8 @@ struct topology {
     std::size_t count(iba::NodeType type) const noexcept;
 };
 
-/// What a subnet manager on a node, otherwise default_node(), leaves behind: LIDs counted up from 1 in the order of the nodes, every
-/// cabled port Active. Throws std::runtime_error when the unicast LIDs (0xbfff) do not suffice.
+/// What a subnet manager on a node, otherwise default_node(), leaves behind: LIDs counted up from 1 in the order of the
+/// nodes, every cabled port Active. Throws std::runtime_error when the unicast LIDs (0xbfff) do not suffice.
 void bring_up(topology& t, std::optional<u32> manager = std::nullopt);
 
 /// Reads what ibnetdiscover prints, which is also what ibsim reads: the link comments (`# "name" lid 5 4xEDR`), its -f
