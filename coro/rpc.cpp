@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rpc.cpp - what every RPC does whatever its payload: submit, judge the reply, tell the error.
+// rpc.cpp - what every RPC does whatever its payload: submit, follow redirections, judge the reply, tell the error.
 #include <comad/coro/rpc.hpp>
 #include <comad/coro/schedule.hpp>
 
@@ -18,7 +18,33 @@ mad::errc code_of(mad::verdict v) noexcept {
     }
 }
 
+/// Suspends for good and lets another coroutine run, which may destroy this one.
+struct resuming {
+    std::coroutine_handle<> other;
+    bool await_ready() const noexcept { return false; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept { return other; }
+    void await_resume() const noexcept {}
+};
+
 } // namespace
+
+/// The search for the way to where an RPC was redirected: a coroutine that the RPC owns.
+struct rpc_base::detour {
+    detour(scope_state* around, task<void> search) : outer(around), domain(around), way(search.release()) {
+        way.promise().scope = &domain;
+    }
+    ~detour() { way.destroy(); }
+    detour(const detour&) = delete;
+    detour& operator=(const detour&) = delete;
+
+    scope_state* outer;
+    scope_state domain;
+    std::coroutine_handle<promise<void>> way;
+};
+
+rpc_base::~rpc_base() {
+    if (where != place::nowhere) withdraw();
+}
 
 rpc_base::rpc_base(MADSchedule& schedule, const rpc_request& request, const request_payload* payload, take_reply take,
                    bool table) noexcept
@@ -82,12 +108,41 @@ bool rpc_base::follow_redirect(std::span<const u8> reply) {
     iba::ClassPortInfo info;
     iba::decode(info, reply.data() + begin);
     const std::optional<mad::IBPath> to = mad::redirected(*from, info);
-    if (!to) return false;
+    const bool is_path = to && to->DLID != iba::lid{};
+    if (!to || (!is_path && !schedule_.path_resolver_)) return false;
     ++redirects_;
-    schedule_.learned_.redirect(*from, kind_.mgmt_class, *to);
-    path_ = *to;
-    schedule_.engine_.submit(*this);
+    if (is_path) {
+        go_to(*to);
+        return true;
+    }
+    // A GID alone: the way there has to be asked for first, in a domain that is cancelled with the RPC's own.
+    scope_state* const domain = linked_in();
+    unlink();
+    detour_ = std::make_unique<detour>(domain, find_way(*to));
+    detour_->way.resume(); // the RPC may be gone after it
     return true;
+}
+
+void rpc_base::go_to(const mad::IBPath& to) {
+    schedule_.learned_.redirect(*std::get_if<mad::IBPath>(&path_), kind_.mgmt_class, to);
+    path_ = to;
+    schedule_.engine_.submit(*this);
+}
+
+task<void> rpc_base::find_way(mad::IBPath to) {
+    auto found = co_await schedule_.path_resolver_->resolve_path(to);
+    scope_state& domain = detour_->domain;
+    if (found && !domain.cancelled()) {
+        link(detour_->outer);
+        go_to(found.value());
+        co_return;
+    }
+    if (found) {
+        fail(mad::errc::cancelled, {mad::verdict::cancelled, 0, 0, {}, {}});
+    } else {
+        error_.emplace(std::move(found.error())).message("redirected to a GID by the target");
+    }
+    co_await resuming{awaiting_};
 }
 
 void rpc_base::learn(std::span<const u8> reply) {

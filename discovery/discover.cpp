@@ -50,7 +50,7 @@ public:
     discoverer(MADSchedule& schedule, const discover_options& options) : schedule_(schedule), options_(options) {}
 
     task<mad::result<subnet>> run() {
-        const IBDRPath local = with_key({});
+        const IBDRPath local = with_key({}, {});
         BOOST_OUTCOME_CO_TRY(const NodeInfo first, co_await schedule_.SubnGet<NodeInfo>(local));
         start(first, local);
         do {
@@ -121,7 +121,7 @@ private:
     }
 
     task<void> probe(u32 from, u8 port) {
-        const IBDRPath route = found_.nodes[from].route.extended(port);
+        const IBDRPath route = with_key(found_.nodes[from].route.extended(port), {});
         auto reply = co_await schedule_.SubnGet<NodeInfo>(route);
         if (!reply) {
             note_failure(reply.error(), from, port, route, "no answer from behind it");
@@ -157,7 +157,7 @@ private:
         const auto index = static_cast<u32>(found_.nodes.size());
         node& n = found_.nodes.emplace_back();
         n.info = info;
-        n.route = route;
+        n.route = with_key(route, info.portGUID);
         n.ports.resize(info.numPorts + 1u);
         if (n.is_switch()) {
             for (port& p : n.ports) p.portGUID = info.portGUID;
@@ -220,6 +220,9 @@ private:
 
     // One fact about a known node; nothing where it is silent or refuses, which is noted.
     template <class T> task<std::optional<T>> ask(u32 index, u8 port, IBDRPath route) {
+        const node& n = found_.nodes[index];
+        const iba::guid portGUID = n.ports[port].portGUID;
+        route = with_key(route, portGUID != iba::guid{} ? portGUID : n.info.portGUID);
         auto reply = co_await schedule_.SubnGet<T>(route, port);
         if (!reply) {
             note_read_failure(reply.error(), index, port, route, iba::info_of<T>.name);
@@ -290,8 +293,9 @@ private:
 
     unsigned longest_route() const { return std::min(options_.max_hops, IBDRPath::max_hops); }
     IBDRPath route_to(u32 index) const { return found_.nodes[index].route; }
-    IBDRPath with_key(IBDRPath route) const {
-        route.MKey = options_.MKey;
+    // `port`: the one that it leads to; zero: still unknown.
+    IBDRPath with_key(IBDRPath route, iba::guid port) const {
+        route.MKey = options_.keys ? options_.keys->of(mad::key_kind::MKey, port) : 0;
         return route;
     }
 

@@ -61,7 +61,10 @@ std::vector<u32> breadth_first(subnet& s) {
             const port_ref peer = s.nodes[here].ports[p].peer;
             if (!peer || seen[peer.node]) continue;
             seen[peer.node] = true;
-            s.nodes[peer.node].route = s.nodes[here].route.extended(static_cast<u8>(p));
+            mad::IBDRPath& route = s.nodes[peer.node].route;
+            const u64 MKey = route.MKey; // the node's own
+            route = s.nodes[here].route.extended(static_cast<u8>(p));
+            route.MKey = MKey;
             order.push_back(peer.node);
         }
     }

@@ -107,6 +107,76 @@ TEST_CASE("each RPC asks with the class, version, method and attribute of the IB
     CHECK(last() == asked{0x03, 2, 0x06, 0x02});
 }
 
+TEST_CASE(
+    "whatever comes for a reply, an RPC of any class ends with it or with a typed error, and the next is not touched") {
+    // The reply as it should be, wrong in one way; each byte counts as in IBA 13.4.3.
+    using damage = void (*)(std::vector<u8>&);
+    struct wrong {
+        const char* what;
+        damage done;
+        std::vector<errc> codes; ///< that are told
+    };
+    const wrong ways[] = {
+        {"empty", [](std::vector<u8>& b) { b.clear(); }, {errc::timed_out}},
+        {"half a header", [](std::vector<u8>& b) { b.resize(12); }, {errc::timed_out}},
+        {"a header alone", [](std::vector<u8>& b) { b.resize(24); }, {errc::timed_out, errc::malformed_reply}},
+        {"a byte less", [](std::vector<u8>& b) { b.pop_back(); }, {errc::timed_out, errc::malformed_reply}},
+        {"another class", [](std::vector<u8>& b) { b[1] = 0x09; }, {errc::timed_out}},
+        {"another method", [](std::vector<u8>& b) { b[3] = 0x86; }, {errc::timed_out}},
+        {"another attribute", [](std::vector<u8>& b) { b[16] ^= 0x40; }, {errc::timed_out}},
+        {"another base version", [](std::vector<u8>& b) { b[0] = 0x80; }, {errc::timed_out}},
+        {"a status", [](std::vector<u8>& b) { b[5] = 0x1c; }, {errc::status}},
+        {"a status of the class", [](std::vector<u8>& b) { b[4] = 0x03; }, {errc::class_status}},
+        {"a redirection to nowhere",
+         [](std::vector<u8>& b) {
+             b[5] = 0x02;
+             std::fill(b.begin() + 40, b.end(), u8{0});
+         },
+         {errc::status}},
+    };
+    const mad::IBPath to = lid_path(7);
+    using error_code = std::optional<errc>;
+    const auto code = [](const auto& result) { return result ? error_code{} : error_code{result.error().code}; };
+    using rpc_call = std::function<error_code(coro::MADSchedule&)>;
+    const auto call = [&](auto rpc) -> rpc_call {
+        return [=](coro::MADSchedule& s) { return code(sync_wait(s, rpc(s))); };
+    };
+    const std::vector<std::pair<const char*, rpc_call>> rpcs{
+        {"SubnGet", call([=](auto& s) { return s.template SubnGet<smp::NodeInfo>(to); })},
+        {"SubnSet", call([=](auto& s) { return s.SubnSet(smp::PortInfo{}, to); })},
+        {"PerformanceGet", call([=](auto& s) { return s.template PerformanceGet<iba::pm::PortCounters>(to); })},
+        {"SubnAdmGet", call([](auto& s) { return s.template SubnAdmGet<NodeRecord>(); })},
+        {"SubnAdmDelete", call([](auto& s) { return s.SubnAdmDelete(iba::query<iba::sa::ServiceRecord>{}); })},
+        {"VendGet", call([=](auto& s) { return s.template VendGet<iba::vend::MlxGeneralInfo>(to); })},
+        {"VendGet with an OUI", call([=](auto& s) { return s.template VendGet<iba::vend::OFASysStatPing>(to); })},
+        {"BMGet", call([=](auto& s) { return s.template BMGet<iba::ClassPortInfo>(to); })},
+        {"DevMgtGet", call([=](auto& s) { return s.template DevMgtGet<iba::dm::IOUnitInfo>(to); })},
+        {"CommMgtGet", call([=](auto& s) { return s.template CommMgtGet<iba::ClassPortInfo>(to); })},
+        {"SNMPGet", call([=](auto& s) { return s.template SNMPGet<iba::ClassPortInfo>(to); })},
+        {"CongestionControlGet",
+         call([=](auto& s) { return s.template CongestionControlGet<iba::cc::CongestionInfo>(to); })},
+        {"Report", call([=](auto& s) { return s.Report(iba::Notice{}, to); })},
+    };
+    for (const wrong& way : ways) {
+        const wrong* now = &way; // in the script's hands
+        rig r([&](const packet& p) {
+            std::vector<u8> bytes = echo(p);
+            if (now) now->done(bytes);
+            return fate{{}, {arrival{round_trip, bytes}}};
+        });
+        for (const auto& [name, ask] : rpcs) {
+            CAPTURE(way.what, name);
+            now = &way;
+            const error_code told = ask(r.schedule);
+            REQUIRE(told);
+            CHECK(std::count(way.codes.begin(), way.codes.end(), *told) == 1);
+            CHECK(r.schedule.in_flight() == 0);
+            now = nullptr;
+            CHECK(ask(r.schedule) == error_code{});
+        }
+    }
+}
+
 TEST_CASE("what expects no reply is sent once and waits for none") {
     rig r(silence);
     const iba::cm::REQ request = sample<iba::cm::REQ>();
@@ -392,7 +462,86 @@ TEST_CASE("who redirects is followed, and remembered for its class") {
     CHECK(r.net.taken().back().destination == first); // another class has not moved
 }
 
-TEST_CASE("a circle of redirections, and one that names no LID, is an error") {
+TEST_CASE("the way to a GID that a redirection names without a LID is asked for, and remembered") {
+    iba::ClassPortInfo info;
+    info.redirectGID = iba::gid(iba::link_local_prefix, iba::guid{0x21});
+    info.redirectQP = 0x123456;
+    info.redirectQKey = 0x80010001;
+    rig r([&](const packet& p) {
+        return p.destination == mad::destination_key(lid_path(7)) ? fate{{}, {class_port_info(p, info, 0x02)}}
+                                                                  : echoed(p);
+    });
+    /// Knows the way after having asked the target of a LID, if `asks`.
+    struct resolver final : coro::path_resolver {
+        explicit resolver(coro::MADSchedule& s) : schedule(s) { s.set_path_resolver(this); }
+        coro::task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to) override {
+            ++asked;
+            if (asks) {
+                BOOST_OUTCOME_CO_TRYV(co_await schedule.SubnGet<smp::NodeInfo>(lid_path(1)));
+            }
+            if (to.DGID != iba::gid(iba::link_local_prefix, iba::guid{0x21})) {
+                mad::mad_error unknown;
+                unknown.code = errc::path_not_found;
+                co_return std::move(unknown);
+            }
+            to.DLID = iba::lid{0x21};
+            to.SL = 3;
+            co_return to;
+        }
+        coro::MADSchedule& schedule;
+        bool asks = true;
+        int asked = 0;
+    };
+    const auto get = [&] { return r.schedule.PerformanceGet<iba::pm::PortCounters, with_header>(lid_path(7)); };
+
+    SECTION("whether it is known at once or not") {
+        resolver ways(r.schedule);
+        ways.asks = GENERATE(true, false);
+        auto counters = sync_wait(r.schedule, get());
+        REQUIRE(counters);
+        const auto& path = std::get<mad::IBPath>(counters.value().path);
+        CHECK(path.DLID == iba::lid{0x21});
+        CHECK(path.SL == 3);
+        CHECK(path.dqpn == 0x123456);
+        CHECK(path.qkey == 0x80010001);
+        REQUIRE(sync_wait(r.schedule, get()));
+        CHECK(ways.asked == 1);
+    }
+    SECTION("none is the RPC's error") {
+        info.redirectGID = iba::gid(iba::link_local_prefix, iba::guid{0x22});
+        resolver ways(r.schedule);
+        ways.asks = GENERATE(true, false);
+        auto counters = sync_wait(r.schedule, get());
+        REQUIRE(!counters);
+        CHECK(counters.error().code == errc::path_not_found);
+    }
+    SECTION("cancelled or destroyed while it looks for the way, it ends") {
+        resolver ways(r.schedule);
+        r.net.set_script([&](const packet& p) {
+            if (p.destination == mad::destination_key(lid_path(7))) return fate{{}, {class_port_info(p, info, 0x02)}};
+            return p.destination == mad::destination_key(lid_path(9)) ? echoed(p) : silence(p);
+        });
+        const bool by_scope = GENERATE(true, false);
+        const auto ask = [&]() -> coro::task<int> {
+            std::optional<errc> ended;
+            const auto one = [&]() -> coro::task<void> {
+                auto counters = co_await get();
+                ended = counters.error().code;
+            };
+            coro::scope asking(co_await coro::current_scope{});
+            asking.spawn(one());
+            while (ways.asked == 0) (void)co_await r.schedule.PerformanceGet<iba::pm::PortCounters>(lid_path(9));
+            if (!by_scope) co_return -1; // destroys it
+            asking.cancel();
+            co_await asking.join();
+            co_return static_cast<int>(ended.value());
+        };
+        const int result = sync_wait(r.schedule, ask());
+        CHECK(result == (by_scope ? static_cast<int>(errc::cancelled) : -1));
+    }
+}
+
+TEST_CASE("a circle of redirections, and one that names neither LID nor GID, is an error") {
     iba::ClassPortInfo info;
     info.redirectLID = iba::lid{0x21};
     rig circle([&](const packet& p) { return fate{{}, {class_port_info(p, info, 0x02)}}; });

@@ -89,3 +89,22 @@ TEST_CASE("query makes any RPC with any field") {
     check_failure(s.ours({"query", "SubnGet", "NodeInfo", LID, "-f", "nodeGUI=1"}), 2, "nodeGUID");
     check_failure(s.ours({"query", "PerformanceGet", "PortCounters", CA_route}), 2, "directed");
 }
+
+TEST_CASE("a service is registered with a real SA and deleted again, and infiniband-diags see it") {
+    const subnet s;
+    const words service{"ServiceRecord",     "-f", "serviceID=0x1122334455667788", "-f", "serviceGID=fe80::a001", "-f",
+                        "servicePKey=0xffff"};
+    const auto registered = [&] { return s.peer({"saquery", "SR"}).out; };
+    CHECK_THAT(registered(), !Contains("0x1122334455667788"));
+
+    const process_result set = s.ours(words{"query", "SubnAdmSet"} + service +
+                                      words{"-f", "serviceLease=0xffffffff", "-f", "serviceName=comad", "--json"});
+    check_success(set);
+    CHECK(nlohmann::json::parse(set.out)["serviceName"] == "comad");
+    CHECK_THAT(registered(), Contains("0x1122334455667788") && Contains("comad"));
+    compare(s, {"saquery", "SR"});
+
+    check_success(s.ours(words{"query", "SubnAdmDelete"} + service));
+    CHECK_THAT(registered(), !Contains("0x1122334455667788"));
+    check_failure(s.ours(words{"query", "SubnAdmDelete"} + service), 1, "ERR_NO_RECORDS");
+}

@@ -74,6 +74,18 @@ TEST_CASE("a LID-routed request is the common header, the M_Key and zeros") {
                     {24, {0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88}}}));
 }
 
+TEST_CASE("a request of congestion control has the CC_Key of its path") {
+    IBPath path;
+    path.DLID = iba::lid{7};
+    path.MKey = 1; // of other classes
+    path.SMKey = 2;
+    path.CCKey = 0x1122334455667788;
+    constexpr mad::rpc_kind get_key_info{iba::MgmtClass::CongestionControl, 2, iba::Method::Get, 0x12, true};
+    CHECK(request(get_key_info, path) == expected({{0, {0x01, 0x21, 0x02, 0x01}}, // baseVersion, class, version, Get
+                                                   {16, {0x00, 0x12}},
+                                                   {24, {0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88}}}));
+}
+
 TEST_CASE("a directed request has class 0x81, a hop count, permissive LIDs and the route") {
     IBDRPath path = route(1, 4, 36);
     path.MKey = 0xa1;

@@ -406,6 +406,7 @@ TEST_CASE("every path is read back from its specification") {
         headers(by_lid);
         by_lid.has_grh = bits(1) != 0;
         maybe(by_lid.SMKey, 64);
+        maybe(by_lid.CCKey, 64);
         maybe(by_lid.hop_limit, 8);
         maybe(by_lid.traffic_class, 8);
         maybe(by_lid.SGID_index, 8);

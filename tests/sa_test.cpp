@@ -324,3 +324,94 @@ TEST_CASE("a GID becomes a path by one query, which is remembered") {
     CHECK(as_it_is.value() == to(CA_LID));
     CHECK(s.fabric.asked.size() == 3);
 }
+
+// ---- keys ----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// A client with keys of single ports: the CA's and the SA's, and one for all others.
+struct keys_rig : sa_rig {
+    keys_rig() {
+        NodeRecord at_SA = node(iba::lid{1}, iba::NodeType::CA);
+        fabric.add(at_SA);
+        keys.set(mad::key_kind::MKey, node(CA_LID, iba::NodeType::CA).nodeInfo.portGUID, 0xca);
+        keys.set(mad::key_kind::MKey, local.GID.interface_id(), 0x10);
+        keys.set_default(mad::key_kind::MKey, 0xdef);
+        client.set_keys(&keys);
+    }
+    u64 MKey(const mad::any_path& path) {
+        auto keyed = sync_wait(r.schedule, client.with_keys(path));
+        REQUIRE(keyed);
+        return mad::headers_of(keyed.value()).MKey;
+    }
+    mad::port_keys keys;
+    sa::local_port local{local_LID, iba::gid(iba::link_local_prefix, iba::guid{0x11}), r.schedule.sa_path()};
+    sa::client client{r.schedule, local};
+};
+
+} // namespace
+
+TEST_CASE("a path gets the key of the port that it leads to") {
+    keys_rig s;
+    iba::sa::LinkRecord link;
+    link.fromLID = local_LID;
+    link.fromPort = 1;
+    link.toLID = CA_LID;
+    s.fabric.add(link);
+
+    CHECK(s.MKey(to(local_LID)) == 0x10); // known without asking
+    CHECK(s.MKey(mad::IBDRPath{}) == 0x10);
+    CHECK(s.fabric.asked.empty());
+    CHECK(s.MKey(to(CA_LID)) == 0xca);
+    CHECK(s.MKey(to(switch_LID)) == 0xdef);
+    CHECK(s.fabric.asked.size() == 2);
+    CHECK(s.MKey(to(CA_LID)) == 0xca);
+    CHECK(s.fabric.asked.size() == 2); // asked once
+    CHECK(s.MKey(route(1)) == 0xca);
+    CHECK(s.fabric.asked.size() == 3); // for the link
+    mad::IBPath by_GID;
+    by_GID.DLID = switch_LID; // what it says of itself counts
+    by_GID.DGID = iba::gid(iba::link_local_prefix, node(CA_LID, iba::NodeType::CA).nodeInfo.portGUID);
+    CHECK(s.MKey(by_GID) == 0xca);
+    mad::IBPath with_key = std::get<mad::IBPath>(to(CA_LID));
+    with_key.MKey = 0x77;
+    CHECK(s.MKey(with_key) == 0x77);
+    CHECK(s.fabric.asked.size() == 3);
+    CHECK(s.fabric.smps() == 0);
+
+    auto unknown = sync_wait(s.r.schedule, s.client.with_keys(to(iba::lid{77})));
+    REQUIRE(!unknown);
+    CHECK(to_string(unknown.error()).starts_with("cannot tell which port, and so which key, is that of Path "));
+}
+
+TEST_CASE("where no port has a key of its own, or no SA is known, nobody is asked whose it is") {
+    keys_rig s;
+    SECTION("one key for all") {
+        mad::port_keys one;
+        one.set_default(mad::key_kind::MKey, 0xdef);
+        s.client.set_keys(&one);
+        CHECK(s.MKey(to(CA_LID)) == 0xdef);
+    }
+    SECTION("no SA") {
+        s.r.schedule.set_sa_path({});
+        CHECK(s.MKey(to(CA_LID)) == 0xdef);
+    }
+    SECTION("no keys") {
+        s.client.set_keys(nullptr);
+        CHECK(s.MKey(to(CA_LID)) == 0);
+    }
+    CHECK(s.fabric.asked.empty());
+}
+
+TEST_CASE("requests to the SA have the SM_Key of its port") {
+    keys_rig s;
+    SECTION("of that port") {
+        s.keys.set(mad::key_kind::SMKey, node(iba::lid{1}, iba::NodeType::CA).nodeInfo.portGUID, 0x5a);
+        s.keys.set_default(mad::key_kind::SMKey, 1);
+    }
+    SECTION("of any") { s.keys.set_default(mad::key_kind::SMKey, 0x5a); }
+    REQUIRE(sync_wait(s.r.schedule, s.client.take_SM_Key()));
+    CHECK(s.r.schedule.sa_path().SMKey == 0x5a);
+    REQUIRE(s.get<smp::NodeInfo>(to(CA_LID)));
+    CHECK(iba::load_be<u64>(s.fabric.asked.back().bytes.data() + 36) == 0x5a);
+}

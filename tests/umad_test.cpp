@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // umad_test.cpp - the umad transport against a socket that plays the kernel. Offsets are those of rdma/ib_user_mad.h,
 // what the kernel does was observed on Linux 6.1 and 6.12.
-#include "catch.hpp"
-#include <comad/transports/umad.hpp>
+#include "fake_kernel.hpp"
 
 #include <array>
 #include <cerrno>
@@ -19,6 +18,7 @@
 #include <vector>
 
 using namespace comad;
+using namespace comad::test;
 using namespace std::chrono_literals;
 using transports::umad_options;
 using transports::umad_transport;
@@ -26,123 +26,9 @@ using transports::unique_fd;
 
 namespace {
 
-constexpr u8 class_lid_routed = 0x01, class_directed = 0x81, class_SubnAdm = 0x03, class_Performance = 0x04;
-
-/// The other side of the device: registers agents, and its socket gives one write() per read() and the reverse.
-class fake_kernel {
-public:
-    fake_kernel() {
-        int ends[2];
-        REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
-        device_ = unique_fd(ends[0]);
-        kernel_ = unique_fd(ends[1]);
-    }
-
-    /// The descriptor for the transport, once.
-    unique_fd device() { return std::move(device_); }
-    umad_options options(unsigned max_held = 640) {
-        umad_options o;
-        o.max_held = max_held;
-        o.ioctl = [this](int, unsigned long request, void* argument) { return ioctl(request, argument); };
-        return o;
-    }
-
-    std::vector<u8> written() {
-        std::vector<u8> packet(2048);
-        const ssize_t n = ::read(kernel_.get(), packet.data(), packet.size());
-        REQUIRE(n >= 0);
-        packet.resize(static_cast<std::size_t>(n));
-        return packet;
-    }
-    bool nothing_written() {
-        u8 byte;
-        return ::read(kernel_.get(), &byte, 1) < 0 && errno == EAGAIN;
-    }
-    void deliver(std::span<const u8> packet) {
-        REQUIRE(::write(kernel_.get(), packet.data(), packet.size()) == static_cast<ssize_t>(packet.size()));
-    }
-    void remove() { kernel_.reset(); }
-
-    std::vector<unsigned long> requests;
-    std::vector<std::array<u8, 28>> registrations; ///< struct ib_user_mad_reg_req
-    u32 next_id = 5;
-    int error = 0; ///< errno of the next ioctls, 0: they succeed
-
-private:
-    int ioctl(unsigned long request, void* argument) {
-        requests.push_back(request);
-        if (error) {
-            errno = error;
-            return -1;
-        }
-        if (request == IB_USER_MAD_REGISTER_AGENT) {
-            std::memcpy(argument, &next_id, sizeof next_id);
-            ++next_id;
-            std::memcpy(registrations.emplace_back().data(), argument, 28);
-        }
-        return 0;
-    }
-    unique_fd device_;
-    unique_fd kernel_;
-};
-
-struct request {
-    mad::any_path path = mad::IBDRPath{};
-    u8 mgmt_class = class_directed;
-    u8 class_version = 1;
-    bool expects_reply = true;
-    mad::duration attempt_timeout = 1s;
-    mad::duration operation_timeout = 3s;
-    std::array<u8, mad::headroom + mad::mad_size> bytes = filled();
-
-    static std::array<u8, mad::headroom + mad::mad_size> filled() {
-        std::array<u8, mad::headroom + mad::mad_size> b;
-        for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<u8>(i * 7 + 1);
-        return b;
-    }
-    mad::send_request operator()() {
-        return {&path,           bytes.data() + mad::headroom,
-                mad::mad_size,   mgmt_class,
-                class_version,   expects_reply,
-                attempt_timeout, operation_timeout};
-    }
-};
-
 constexpr auto sent = mad::send_state::sent;
 constexpr auto would_block = mad::send_state::would_block;
 constexpr auto failed = mad::send_state::failed;
-
-template <class T> T host_at(std::span<const u8> packet, std::size_t offset) {
-    T value;
-    REQUIRE(packet.size() >= offset + sizeof value);
-    std::memcpy(&value, packet.data() + offset, sizeof value);
-    return value;
-}
-std::vector<u8> bytes_at(std::span<const u8> packet, std::size_t offset, std::size_t size) {
-    REQUIRE(packet.size() >= offset + size);
-    return {packet.begin() + static_cast<std::ptrdiff_t>(offset),
-            packet.begin() + static_cast<std::ptrdiff_t>(offset + size)};
-}
-u32 timeout_ms(std::span<const u8> packet) { return host_at<u32>(packet, 8); }
-
-/// What the kernel delivers: a header of 64 bytes and `mad_bytes` of a MAD with this method.
-std::vector<u8> delivery(u32 status, u8 method, std::size_t mad_bytes) {
-    std::vector<u8> packet(64 + mad_bytes, 0xab);
-    ib_user_mad_hdr h{};
-    h.id = 5;
-    h.status = status;
-    h.length = status ? 0 : static_cast<u32>(packet.size());
-    h.qpn = htobe32(0x123456);
-    h.lid = htobe16(0x1234);
-    h.sl = 9;
-    h.pkey_index = 3;
-    std::memcpy(packet.data(), &h, sizeof h);
-    if (mad_bytes > 3) packet[64 + 3] = method;
-    return packet;
-}
-constexpr u8 Get = 0x01, GetResp = 0x81, TrapRepress = 0x07;
-std::vector<u8> a_reply() { return delivery(0, GetResp, 256); }
-std::vector<u8> an_expired_send() { return delivery(ETIMEDOUT, Get, 24); }
 
 using packet_buffer = std::array<u8, 1024>;
 

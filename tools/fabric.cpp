@@ -5,8 +5,8 @@
 #include <comad/iba/smp.hpp>
 #include <comad/iba/text.hpp>
 #include <comad/transports/ibsim.hpp>
+#include <comad/transports/smi_gsi.hpp>
 #include <comad/transports/sysfs.hpp>
-#include <comad/transports/umad.hpp>
 
 #include <fmt/format.h>
 
@@ -81,7 +81,7 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) {
     if (kind == "umad") {
         const transports::end_port port = umad_port(std::string(place), o, target);
         local_port_ = local_port_of(port);
-        own_ = std::make_unique<transports::umad_transport>(port);
+        own_ = transports::open_end_port(port);
     } else if (kind == "ibsim") {
         auto opened = std::make_unique<transports::ibsim_transport>(ibsim_place(place));
         local_port_ = local_port_of(*opened);
@@ -95,7 +95,6 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) {
                         "sim:KIND,key=value... with KIND one of {}",
                         text, transports::sim::topology_kinds()));
     }
-    local_port_.sa_path.SMKey = o.sm_key;
     transport_ = own_ ? own_.get() : simulation_.transport.get();
 }
 

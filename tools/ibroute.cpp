@@ -140,7 +140,6 @@ coro::task<mad::result<std::vector<entry>>> ask_block(session& in, mad::any_path
         if (s.brief || !valid || LID == 0) continue;
         mad::IBPath to;
         to.DLID = iba::lid(LID);
-        to.MKey = in.options().m_key;
         asked.push_back(ask_destination(in, to, names));
     }
     BOOST_OUTCOME_CO_TRY(auto found, co_await all(std::move(asked)));

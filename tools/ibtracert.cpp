@@ -198,7 +198,6 @@ answer trace(session& in, mad::address from, mad::address to, const settings& s)
     const unsigned LID = mad::directed(to_path) ? to_place.first_LID() : value(mad::headers_of(to_path).DLID);
 
     mad::IBDRPath begin;
-    begin.MKey = in.options().m_key;
     if (const mad::IBDRPath* given = mad::directed(from_path)) {
         begin = *given;
     } else { // a directed route there is needed, and the forwarding tables say which one works

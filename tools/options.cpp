@@ -4,6 +4,7 @@
 
 #include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
+#include <comad/transports/key_file.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -15,6 +16,8 @@
 
 namespace ibtool {
 namespace {
+
+using comad::mad::key_kind;
 
 constexpr const char* default_config = "/etc/infiniband-diags/ibdiag.conf";
 
@@ -38,8 +41,8 @@ void read_config(global_options& options, const std::string& name, bool must_exi
         if (key == "CA") options.default_ca = value;
         else if (key == "Port") options.default_ca_port = static_cast<unsigned>(parse_number(value, name + ": Port"));
         else if (key == "timeout") options.timeout = parse_duration(value);
-        else if (key == "m_key") options.m_key = parse_number(value, name + ": m_key");
-        else if (key == "sa_key") options.sm_key = parse_number(value, name + ": sa_key");
+        else if (key == "m_key") options.keys.set_default(key_kind::MKey, parse_number(value, name + ": m_key"));
+        else if (key == "sa_key") options.keys.set_default(key_kind::SMKey, parse_number(value, name + ": sa_key"));
         else if (key == "MLX_EPI") options.mlnx_ext_port_info = value != "false";
     }
 }
@@ -105,15 +108,19 @@ void add_global_options(CLI::App& app, global_options& o) {
         ->check(CLI::Range(0u, 255u))
         ->capture_default_str();
     app.add_option_function<std::string>(
-        "-y,--m_key",
-        [&o](const std::string& text) { o.m_key = validated("--m_key", [&] { return parse_number(text, "M_Key"); }); },
-        "M_Key to put into SMPs");
-    app.add_option_function<std::string>(
-        "--smkey",
-        [&o](const std::string& text) {
-            o.sm_key = validated("--smkey", [&] { return parse_number(text, "SM_Key"); });
-        },
-        "SM_Key to put into requests to the SA");
+           "--key-file", [&o](const std::string& file) { comad::transports::add_key_file(o.keys, file); },
+           "file of lines 'GUID KEY' or 'GUID M_Key|SM_Key|CC_Key KEY': the keys of single ports")
+        ->type_name("FILE")
+        ->trigger_on_parse();
+    const auto add_key = [&](const char* option, key_kind kind, const char* what) {
+        const auto set = [&o, option, kind](const std::string& text) {
+            o.keys.set_default(kind, validated(option, [&] { return parse_number(text, "the key"); }));
+        };
+        app.add_option_function<std::string>(option, set, what)->type_name("KEY");
+    };
+    add_key("-y,--m_key", key_kind::MKey, "M_Key to put into SMPs");
+    add_key("--smkey", key_kind::SMKey, "SM_Key to put into requests to the SA");
+    add_key("--cckey", key_kind::CCKey, "CC_Key to put into MADs of congestion control");
     app.add_option_function<std::string>(
            "-z,--config",
            [&o](const std::string& name) {

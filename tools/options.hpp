@@ -2,6 +2,7 @@
 // options.hpp - the options that every command has, and the exit codes. Knows no command.
 #pragma once
 #include <comad/coro/schedule.hpp>
+#include <comad/mad/port_keys.hpp>
 
 #include <chrono>
 #include <stdexcept>
@@ -35,8 +36,7 @@ struct global_options {
     unsigned outstanding = 64;    ///< MADs in flight
     std::chrono::nanoseconds timeout = std::chrono::seconds(1); ///< per attempt
     unsigned retries = 2;                                       ///< attempts after the first
-    comad::u64 m_key = 0;
-    comad::u64 sm_key = 0;          ///< to the SA
+    comad::mad::port_keys keys;     ///< of --key-file, and for all other ports those of -y, --smkey, --cckey
     std::string pcap;               ///< a capture of every MAD that is sent or arrives; empty: none
     bool by_SA = false;             ///< --sa: the SA's records instead of SMPs
     unsigned verbosity = 0;         ///< -v: counts

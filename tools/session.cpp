@@ -56,6 +56,7 @@ session::session(const global_options& options, const comad::mad::address* targe
     : options_(options), loop_(std::make_unique<event_loop>(io_, stop_)), fabric_(options, target),
       schedule_(transport(options), options.schedule()), paths_(schedule_, fabric_.local_port()),
       by_SA_(schedule_, fabric_.local_port().LID) {
+    paths_.set_keys(&options.keys);
     const comad::mad::trace_lines to_stderr = [](const std::string& line) { fmt::print(stderr, "D: {}\n", line); };
     if (options.debug > 1) schedule_.set_trace(&dumper_tracer_.emplace(to_stderr));
     else if (options.debug) schedule_.set_trace(&simple_tracer_.emplace(to_stderr));

@@ -53,6 +53,10 @@ public:
 
 private:
     class event_loop;
+    template <class T> comad::coro::task<T> with_SM_Key(comad::coro::task<T> t) {
+        co_await paths_.take_SM_Key(); // without it, requests to the SA tell what is wrong
+        co_return co_await std::move(t);
+    }
     void show_progress(std::function<std::string()> progress);
     void finish();
     bool is_virtual() const noexcept { return fabric_.transport().native_handle() < 0; }
@@ -77,12 +81,17 @@ private:
 
 template <comad::iba::attribute T>
 comad::coro::task<comad::mad::result<T>> session::SubnGet(comad::mad::any_path path, comad::u32 modifier) {
-    if (!options_.by_SA) co_return co_await schedule_.SubnGet<T>(path, modifier);
+    if (!options_.by_SA) {
+        auto keyed = co_await paths_.with_keys(path);
+        if (!keyed) co_return std::move(keyed.error());
+        co_return co_await schedule_.SubnGet<T>(keyed.value(), modifier);
+    }
     if constexpr (comad::sa::known_to_SA<T>) co_return co_await by_SA_.SubnGet<T>(path, modifier);
     else throw usage_error(std::string("the SA does not know ") + std::string(comad::iba::info_of<T>.name));
 }
 
-template <class T> T session::run(comad::coro::task<T> t, std::function<std::string()> progress) {
+template <class T> T session::run(comad::coro::task<T> task, std::function<std::string()> progress) {
+    auto t = with_SM_Key(std::move(task));
     if (is_virtual()) {
         const auto from = schedule_.now();
         T value = comad::coro::sync_wait(schedule_, std::move(t));

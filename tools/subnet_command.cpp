@@ -31,7 +31,7 @@ outcome discover_in_session(const global_options& options, const report& text) {
     session run_in(options);
     discovery::discovery_progress progress;
     discovery::discover_options what;
-    what.MKey = options.m_key;
+    what.keys = &options.keys;
     what.mlnx_ext_port_info = options.mlnx_ext_port_info;
     what.progress = &progress;
     auto found = run_in.run(discovery::discover(run_in.schedule(), what), [&] {

@@ -67,15 +67,11 @@ void require_SA(session& in) {
 }
 
 comad::coro::task<mad::result<mad::any_path>> resolve(session& in, mad::address target) {
-    const comad::u64 MKey = in.options().m_key;
     if (auto* to = std::get_if<mad::IBPath>(&target.path)) {
-        if (MKey) to->MKey = MKey;
         const iba::gid ours = in.local_port().GID;
         if (to->DGID.prefix() == iba::link_local_prefix && ours != iba::gid{})
             to->DGID = iba::gid(ours.prefix(), to->DGID.interface_id());
         if (to->DGID != iba::gid{}) require_SA(in);
-    } else if (MKey) {
-        std::get_if<mad::IBDRPath>(&target.path)->MKey = MKey;
     }
     if (in.options().by_SA) require_SA(in);
     auto path = co_await in.paths().get_mad_path(target.path);

@@ -92,7 +92,6 @@ u32 likely_unused_id() noexcept {
 
 /// A reply of the SA with RMPPFlags.Active (IBA 13.6.2.1).
 bool is_table(std::span<const u8> mad) noexcept { return mad.size() >= 56 && mad[1] == 0x03 && (mad[26] & 1) != 0; }
-bool is_smp(u8 mgmt_class) noexcept { return mgmt_class == 0x01 || mgmt_class == 0x81; }
 
 } // namespace
 
@@ -238,7 +237,7 @@ int ibsim_transport::converse(control_message& message, milliseconds patience) n
 mad::send_result ibsim_transport::send(const mad::send_request& request) noexcept {
     if (request.size != mad::mad_size) return {mad::send_state::failed, EMSGSIZE};
     const mad::path_headers& path = mad::headers_of(*request.path);
-    const bool smp = is_smp(request.mgmt_class);
+    const bool smp = iba::is_SMP(iba::MgmtClass{request.mgmt_class});
     const request_header header{
         .dlid = htobe16(value(path.DLID)),
         .slid = htobe16(value(path.SLID)),

@@ -33,8 +33,6 @@ static_assert(offsetof(header, path_bits) == 31 && offsetof(header, grh_present)
 static_assert(offsetof(header, gid) == 36 && offsetof(header, pkey_index) == 56);
 static_assert(sizeof(ib_user_mad_reg_req) == 28);
 
-bool is_smp(u8 mgmt_class) noexcept { return mgmt_class == 0x01 || mgmt_class == 0x81; }
-
 template <class F> ssize_t uninterrupted(F&& call) noexcept {
     for (;;)
         if (const ssize_t n = call(); n >= 0 || errno != EINTR) return n;
@@ -75,7 +73,7 @@ umad_transport::umad_transport(unique_fd device, umad_options options)
 /// Registers an agent; nothing, with errno, if the kernel refuses.
 std::optional<u32> umad_transport::register_agent(const mad::registration& what) noexcept {
     ib_user_mad_reg_req registration{};
-    registration.qpn = is_smp(value(what.mgmt_class)) ? 0 : 1;
+    registration.qpn = iba::is_SMP(what.mgmt_class) ? 0 : 1;
     registration.mgmt_class = value(what.mgmt_class);
     registration.mgmt_class_version = what.class_version;
     registration.rmpp_version = what.rmpp ? 1 : 0;
@@ -134,7 +132,7 @@ mad::send_result umad_transport::send(const mad::send_request& request) noexcept
     h.id = sender;
     h.timeout_ms = kernel_timeout_ms(request);
     h.length = static_cast<u32>(request.size);
-    h.qpn = htobe32(is_smp(request.mgmt_class) ? 0 : path.dqpn);
+    h.qpn = htobe32(iba::is_SMP(iba::MgmtClass{request.mgmt_class}) ? 0 : path.dqpn);
     h.qkey = htobe32(path.qkey);
     h.lid = htobe16(value(path.DLID));
     h.sl = path.SL;

@@ -5,7 +5,7 @@
 namespace comad::mad {
 
 std::optional<IBPath> redirected(const IBPath& from, const iba::ClassPortInfo& info) noexcept {
-    if (info.redirectLID == iba::lid{}) return std::nullopt;
+    if (info.redirectLID == iba::lid{} && info.redirectGID == iba::gid{}) return std::nullopt;
     IBPath to = from;
     to.DLID = info.redirectLID;
     to.SL = info.redirectSL;
@@ -42,6 +42,7 @@ void learned::apply(IBPath& path, iba::MgmtClass mgmt_class) const noexcept {
         moved.SLID = path.SLID;
         moved.SGID_index = path.SGID_index;
         moved.SMKey = path.SMKey;
+        moved.CCKey = path.CCKey;
         path = moved;
     }
     if (f.resp_time) path.resp_time = *f.resp_time;

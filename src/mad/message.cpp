@@ -103,6 +103,8 @@ u8* write_request(u8* mad, const rpc_kind& kind, const any_path& path, u32 attri
     } else if (mgmt_class == MgmtClass::SubnAdm) {
         if (const auto* to_SA = std::get_if<IBPath>(&path)) iba::put<&iba::sa::Header::SMKey>(mad, to_SA->SMKey);
         iba::put<&iba::sa::Header::componentMask>(mad, component_mask);
+    } else if (mgmt_class == MgmtClass::CongestionControl) {
+        if (const auto* to = std::get_if<IBPath>(&path)) iba::put<&iba::cc::Format::CCKey>(mad, to->CCKey);
     } else if (iba::is_vendor_OUI(mgmt_class)) {
         iba::put<&iba::vend::OUIFormat::OUI>(mad, kind.OUI);
     }

@@ -42,6 +42,7 @@ enum class form : u8 { decimal, hex };
 /// Calls `f(name, member, bits, form)` for every member of a path that has a text, in the order of their names.
 template <class Path, class F> void for_each_member(F&& f) {
     constexpr bool lid_routed = std::is_same_v<Path, IBPath>;
+    if constexpr (lid_routed) f("CCKey", &IBPath::CCKey, 64, form::hex);
     if constexpr (lid_routed) f("DGID", &IBPath::DGID, 128, form::hex);
     f("DLID", &path_headers::DLID, 16, form::decimal);
     f("MKey", &path_headers::MKey, 64, form::hex);

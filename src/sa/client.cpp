@@ -64,10 +64,48 @@ coro::task<mad::result<mad::IBPath>> client::resolve_path(mad::IBPath to, iba::q
 
 coro::task<mad::result<mad::any_path>> client::get_mad_path(mad::any_path to, bool by_SA) {
     const auto* target = std::get_if<mad::IBPath>(&to);
-    if (!target || (target->DGID == iba::gid{} && !by_SA)) co_return to;
+    if (!target || (target->DGID == iba::gid{} && !by_SA)) co_return co_await with_keys(to);
     auto path = co_await resolve_path(*target);
     if (!path) co_return std::move(path.error());
-    co_return mad::any_path(path.value());
+    co_return co_await with_keys(path.value());
+}
+
+// ---- keys -----------------------------------------------------------------------------------------------------------
+
+coro::task<mad::result<iba::guid>> client::port_at(mad::any_path path) {
+    const auto* to = std::get_if<mad::IBPath>(&path);
+    if (to && to->DGID != iba::gid{}) co_return iba::guid{to->DGID.interface_id()};
+    const mad::IBDRPath* route = mad::directed(path);
+    const bool is_local = route ? *route == mad::IBDRPath{} : to->DLID == local_.LID;
+    if (is_local && local_.GID != iba::gid{}) co_return iba::guid{local_.GID.interface_id()};
+    BOOST_OUTCOME_CO_TRY(const auto LID, co_await places_.lid_at(path));
+    BOOST_OUTCOME_CO_TRY(const auto node, co_await places_.node_at(LID));
+    co_return node.portGUID;
+}
+
+coro::task<mad::result<mad::any_path>> client::with_keys(mad::any_path path) {
+    if (!keys_) co_return path;
+    const bool differ = keys_->differ(mad::key_kind::MKey) || keys_->differ(mad::key_kind::CCKey);
+    if (!differ || schedule_.sa_path().DLID == iba::lid{}) co_return keys_->put_into(path);
+    auto port = co_await port_at(path);
+    if (!port) {
+        mad::mad_error error = std::move(port.error());
+        error.message(fmt::format("cannot tell which port, and so which key, is that of {}", to_string(path)));
+        co_return std::move(error);
+    }
+    co_return keys_->put_into(path, port.value());
+}
+
+coro::task<mad::result<void>> client::take_SM_Key() {
+    mad::IBPath to_SA = schedule_.sa_path();
+    if (!keys_ || to_SA.SMKey != 0 || to_SA.DLID == iba::lid{}) co_return boost::outcome_v2::success();
+    to_SA.SMKey = keys_->default_of(mad::key_kind::SMKey);
+    if (keys_->differ(mad::key_kind::SMKey)) {
+        BOOST_OUTCOME_CO_TRY(const auto port, co_await port_at(to_SA));
+        to_SA.SMKey = keys_->of(mad::key_kind::SMKey, port);
+    }
+    schedule_.set_sa_path(to_SA);
+    co_return boost::outcome_v2::success();
 }
 
 } // namespace comad::sa

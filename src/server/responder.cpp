@@ -23,9 +23,7 @@ std::vector<u8> as_message(const std::optional<mad_bytes>& mad) {
 /// A notice, which SMPs cut to 64 bytes.
 iba::Notice notice_in(const request& r) noexcept {
     std::array<u8, iba::wire_size<iba::Notice>> bytes{};
-    const bool is_smp =
-        r.header.mgmtClass == iba::MgmtClass::SubnLID || r.header.mgmtClass == iba::MgmtClass::SubnDirected;
-    const std::size_t size = is_smp ? iba::wire_size<iba::smp::NoticeTrap> : bytes.size();
+    const std::size_t size = iba::is_SMP(r.header.mgmtClass) ? iba::wire_size<iba::smp::NoticeTrap> : bytes.size();
     std::copy_n(r.data.begin(), size, bytes.begin());
     return iba::decode<iba::Notice>(bytes);
 }

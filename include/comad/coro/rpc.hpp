@@ -15,6 +15,7 @@
 #include <chrono>
 #include <coroutine>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -73,9 +74,7 @@ protected:
     /// Decodes the payload; false: that is not there.
     using take_reply = bool (*)(rpc_base&, std::span<const u8> mad) noexcept;
     rpc_base(MADSchedule&, const rpc_request&, const request_payload*, take_reply, bool takes_table) noexcept;
-    ~rpc_base() override {
-        if (where != place::nowhere) withdraw();
-    }
+    ~rpc_base() override;
 
     bool failed() const noexcept { return error_.has_value(); }
     mad::mad_error take_error() noexcept { return std::move(*error_); }
@@ -92,6 +91,8 @@ private:
     void fail(mad::errc, const mad::completion&);
     bool is_gmp() const noexcept;
     bool follow_redirect(std::span<const u8> reply);
+    void go_to(const mad::IBPath&);
+    task<void> find_way(mad::IBPath);
     void learn(std::span<const u8> reply);
 
     MADSchedule& schedule_;
@@ -104,6 +105,8 @@ private:
     std::coroutine_handle<> awaiting_;
     mad::source_address source_;
     u8 redirects_ = 0;
+    struct detour;
+    std::unique_ptr<detour> detour_; // while the way to another target is looked for
     std::optional<mad::mad_error> error_;
 };
 

@@ -30,6 +30,15 @@ struct schedule_options {
     u32 seed = 1;            ///< where transaction IDs begin
 };
 
+/// Finds the path to where `to` leads: to its DGID. What the answer does not say stays as it is in `to`.
+class path_resolver {
+public:
+    virtual task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to) = 0;
+
+protected:
+    ~path_resolver() = default;
+};
+
 /// Runs coroutines over one transport. One thread: everything on it, tasks included, happens in the thread that drives
 /// it; several schedules may run in several threads. Tasks, jobs and scopes on it must end before it does.
 class MADSchedule : public rpcs<MADSchedule> {
@@ -64,6 +73,10 @@ public:
     /// Where the SA is, as it was set (sa::client sets it); until then nowhere, DLID 0.
     const mad::IBPath& sa_path() const noexcept { return sa_path_; }
     void set_sa_path(const mad::IBPath& path) noexcept { sa_path_ = path; }
+
+    /// Who is asked for the way when a target redirects to a GID and no LID (sa::client sets itself); null: nobody, such a
+    /// redirection is an error. It must outlive the schedule, or be taken away.
+    void set_path_resolver(path_resolver* resolver) noexcept { path_resolver_ = resolver; }
 
     /// Who hears of every MAD; null: nobody. It must outlive the schedule, or be taken away.
     void set_trace(mad::trace_sink* sink) noexcept { engine_.set_trace(sink); }
@@ -145,6 +158,7 @@ private:
     std::array<incoming, batch> inbox_;
     std::vector<u8> long_message_;
     mad::IBPath sa_path_;
+    path_resolver* path_resolver_ = nullptr;
     mad::learned learned_;
 };
 

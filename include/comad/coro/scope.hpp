@@ -21,6 +21,8 @@ protected:
     virtual ~pending() { unlink(); }
     void link(scope_state* scope) noexcept;
     void unlink() noexcept;
+    /// Where it is linked; null: nowhere.
+    scope_state* linked_in() const noexcept { return scope_; }
 
 private:
     friend class scope_state;

@@ -4,6 +4,7 @@
 #include <comad/coro/schedule.hpp>
 #include <comad/discovery/subnet.hpp>
 #include <comad/mad/error.hpp>
+#include <comad/mad/port_keys.hpp>
 
 namespace comad::discovery {
 
@@ -17,7 +18,8 @@ struct discovery_progress {
 struct discover_options {
     unsigned max_hops = mad::IBDRPath::max_hops; ///< nodes farther away become problems of kind too_far
     bool mlnx_ext_port_info = true; ///< ask devices that are known to have it whether a QDR link is FDR10 (SMP 0xff90)
-    u64 MKey = 0;                   ///< written into every SMP
+    /// Each port's M_Key, in the SMPs to it; the default in the one that asks who it is. Null: none. Must outlive the task.
+    const mad::port_keys* keys = nullptr;
     discovery_progress* progress = nullptr; ///< must outlive the task
 };
 

@@ -48,6 +48,7 @@ struct path_headers {
 struct IBPath : path_headers {
     bool has_grh = false; ///< there is a global route header (IBA 8.3), which the members from hop_limit on describe
     u64 SMKey = 0;        ///< SM_Key written into SA MADs (IBA 15.2.1)
+    u64 CCKey = 0;        ///< CC_Key written into MADs of congestion control (IBA A10.4.2)
     u8 hop_limit = 0;     ///< routers it may pass
     u8 traffic_class = 0;
     /// Where our own GID stands in the table of the local port: SGID of what is sent, DGID of what was received. It

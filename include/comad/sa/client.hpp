@@ -5,6 +5,8 @@
 #include <comad/coro/schedule.hpp>
 #include <comad/iba/sa/paths.hpp>
 #include <comad/iba/smp/port.hpp>
+#include <comad/mad/port_keys.hpp>
+#include <comad/sa/places.hpp>
 
 #include <array>
 #include <map>
@@ -21,25 +23,44 @@ struct local_port {
 /// The path to the SA of a port whose PortInfo this is.
 mad::IBPath sa_path_of(const iba::smp::PortInfo&) noexcept;
 
-/// Asks the SA for paths, and remembers the answers until forget(). Uses, and sets, the schedule's sa_path().
-/// One thread, as the schedule's, which must outlive it.
-class client {
+/// Asks the SA for paths, and remembers the answers until forget(). Uses, and sets, the schedule's sa_path(), and finds the
+/// ways to which its targets redirect. One thread, as the schedule's, which must outlive it.
+class client final : public coro::path_resolver {
 public:
-    client(coro::MADSchedule& schedule, const local_port& local) : schedule_(schedule), local_(local) {
+    client(coro::MADSchedule& schedule, const local_port& local)
+        : schedule_(schedule), local_(local), places_(schedule, local.LID) {
         schedule.set_sa_path(local.sa_path);
+        schedule.set_path_resolver(this);
     }
+    ~client() { schedule_.set_path_resolver(nullptr); }
+    client(const client&) = delete;
+    client& operator=(const client&) = delete;
 
     /// The path to where `to` leads: to its DGID if it has one, else to its DLID. LIDs, SL, P_Key, MTU, rate, life time and,
     /// across a router, the global header are the SA's; everything else stays as it is in `to`.
     /// `properties`: what else the path must have, as PKey.
     /// Errors: path_not_found if the SA has none; else those of SubnAdmGet, with the target in their message.
-    coro::task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to, iba::query<iba::sa::PathRecord> properties = {});
+    coro::task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to, iba::query<iba::sa::PathRecord> properties);
+    coro::task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to) override { return resolve_path(to, {}); }
 
-    /// The path of a MAD to any target. Directed routes, and LIDs unless `by_SA`, are paths already.
+    /// The path of a MAD to any target, with_keys(). Directed routes, and LIDs unless `by_SA`, are paths already.
     coro::task<mad::result<mad::any_path>> get_mad_path(mad::any_path to, bool by_SA = false);
 
+    /// The keys that paths get; null: none. They must outlive the client, or be taken away.
+    void set_keys(const mad::port_keys* keys) noexcept { keys_ = keys; }
+    /// `path` with the M_Key and CC_Key of the port that it leads to, where it has none. Where ports have keys of their own
+    /// the SA is asked which port that is, unless its GID says it; while no SA is known, keys are those of any port.
+    /// Errors: those of SubnAdmGet.
+    coro::task<mad::result<mad::any_path>> with_keys(mad::any_path path);
+    /// Gives the schedule's sa_path() the SM_Key of the port where the SA is, unless it has one: requests to the SA have it
+    /// from then on. Errors: those of SubnAdmGet, which then is made without.
+    coro::task<mad::result<void>> take_SM_Key();
+
     /// The subnet has changed.
-    void forget() noexcept { known_.clear(); }
+    void forget() noexcept {
+        known_.clear();
+        places_.forget();
+    }
     const local_port& local() const noexcept { return local_; }
 
 private:
@@ -48,8 +69,12 @@ private:
         std::array<u8, iba::wire_size<iba::sa::PathRecord>> wanted;
         friend auto operator<=>(const key&, const key&) = default;
     };
+    coro::task<mad::result<iba::guid>> port_at(mad::any_path path);
+
     coro::MADSchedule& schedule_;
     local_port local_;
+    places places_;
+    const mad::port_keys* keys_ = nullptr;
     std::map<key, iba::sa::PathRecord> known_;
 };
 

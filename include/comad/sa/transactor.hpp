@@ -6,33 +6,9 @@
 #include <comad/coro/rpcs.hpp>
 #include <comad/sa/equivalents.hpp>
 #include <comad/sa/no_records.hpp>
-
-#include <map>
-#include <unordered_map>
+#include <comad/sa/places.hpp>
 
 namespace comad::sa {
-
-namespace detail {
-
-/// Where directed routes lead, and what is at a LID: asked of the SA once.
-class places {
-public:
-    places(coro::MADSchedule& schedule, iba::lid local) : schedule_(schedule), local_(local) {}
-
-    /// The LID of the node at the end of a path, a directed route hop by hop through LinkRecords.
-    coro::task<mad::result<iba::lid>> lid_at(const mad::any_path& path);
-    /// Whether the node with this LID is a switch.
-    coro::task<mad::result<bool>> is_switch(iba::lid LID);
-    void learn(iba::lid LID, iba::NodeType type) { types_[value(LID)] = type; }
-
-private:
-    coro::MADSchedule& schedule_;
-    iba::lid local_;
-    std::map<std::vector<u8>, iba::lid> routes_; // by their ports
-    std::unordered_map<u16, iba::NodeType> types_;
-};
-
-} // namespace detail
 
 /// Parent is MADSchedule, and RPCs are tasks that give mad::result; or blocking_transactor, and they give it themselves.
 ///
@@ -97,9 +73,9 @@ private:
         if (!LID) co_return std::move(LID.error());
         smp_target target{LID.value(), false, modifier};
         if constexpr (depends_on_type<T>) {
-            auto type = co_await places_.is_switch(target.LID);
-            if (!type) co_return std::move(type.error());
-            target.is_switch = type.value();
+            auto node = co_await places_.node_at(target.LID);
+            if (!node) co_return std::move(node.error());
+            target.is_switch = node.value().nodeType == iba::NodeType::Switch;
         }
         auto found =
             co_await schedule_of(parent_).template SubnAdmGet<record, true>(known::ask(target), sa_path(), options);
@@ -112,7 +88,7 @@ private:
             co_return given<T, Header>(nothing);
         }
         if constexpr (std::is_same_v<record, iba::sa::NodeRecord>)
-            places_.learn(target.LID, found.value().payload.nodeInfo.nodeType);
+            places_.learn(target.LID, found.value().payload.nodeInfo);
         co_return given<T, Header>(found.value());
     }
 
@@ -129,7 +105,7 @@ private:
         std::is_same_v<T, iba::smp::SLToVLMappingTable> || std::is_same_v<T, iba::smp::VLArbitrationTable>;
 
     Parent& parent_;
-    detail::places places_;
+    places places_;
 };
 
 } // namespace comad::sa

@@ -29,6 +29,8 @@ inline constexpr enum_name mgmt_class_names[] = {
 };
 template <> inline constexpr std::span<const enum_name> names_of<MgmtClass> = mgmt_class_names;
 
+/// True for subnet management, whose packets (SMPs) go to QP0; all others go to QP1 (IBA 13.4.4).
+constexpr bool is_SMP(MgmtClass c) noexcept { return c == MgmtClass::SubnLID || c == MgmtClass::SubnDirected; }
 /// True for the classes of vendors that tell no OUI.
 constexpr bool is_vendor(MgmtClass c) noexcept { return value(c) >= 0x09 && value(c) <= 0x0f; }
 /// True for the classes of vendors that tell their OUI in each MAD.

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// transactor.cpp - where routes lead, by LinkRecords; what is there, by NodeRecords.
-#include <comad/sa/transactor.hpp>
+// places.cpp - where routes lead, by LinkRecords; what is there, by NodeRecords.
+#include <comad/iba/sa/records.hpp>
+#include <comad/sa/places.hpp>
 
 #include <fmt/format.h>
 
-namespace comad::sa::detail {
+namespace comad::sa {
 
 using iba::sa::LinkRecord;
 using iba::sa::NodeRecord;
 
-coro::task<mad::result<iba::lid>> places::lid_at(const mad::any_path& path) {
+coro::task<mad::result<iba::lid>> places::lid_at(mad::any_path path) {
     const mad::IBDRPath* route = mad::directed(path);
     if (!route) co_return mad::headers_of(path).DLID;
     if (route->drDLID != iba::permissive_lid) co_return route->drDLID;
@@ -36,14 +37,18 @@ coro::task<mad::result<iba::lid>> places::lid_at(const mad::any_path& path) {
     co_return at;
 }
 
-coro::task<mad::result<bool>> places::is_switch(iba::lid LID) {
-    if (const auto known = types_.find(value(LID)); known != types_.end())
-        co_return known->second == iba::NodeType::Switch;
+coro::task<mad::result<iba::smp::NodeInfo>> places::node_at(iba::lid LID) {
+    if (const auto known = nodes_.find(value(LID)); known != nodes_.end()) co_return known->second;
     auto query = iba::query<NodeRecord>{}.where<&NodeRecord::LID>(LID);
     auto node = co_await schedule_.SubnAdmGet(query);
     if (!node) co_return std::move(node.error());
-    learn(LID, node.value().nodeInfo.nodeType);
-    co_return node.value().nodeInfo.nodeType == iba::NodeType::Switch;
+    learn(LID, node.value().nodeInfo);
+    co_return node.value().nodeInfo;
 }
 
-} // namespace comad::sa::detail
+void places::forget() noexcept {
+    routes_.clear();
+    nodes_.clear();
+}
+
+} // namespace comad::sa

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// smi_gsi.hpp - one logical port behind two MAD devices: SMPs through one, all other MADs through the other, as on
+// planarized hosts. Knows of a MAD its class, nothing else.
+#pragma once
+#include <comad/mad/transport.hpp>
+#include <comad/transports/sysfs.hpp>
+#include <comad/transports/unique_fd.hpp>
+
+#include <array>
+#include <filesystem>
+#include <memory>
+
+namespace comad::transports {
+
+/// Two transports as one. Its descriptor is an epoll(7) instance that waits for both of theirs.
+/// Blocking: a send that would block is offered again after a receive; neither transport may be one that waits for its
+///           descriptor to become writable (mad::transport::wants_writable()), because epoll does not pass that on.
+/// Errors:   construction throws std::system_error. When one side has gone, receive() fails: half a port is none.
+class smi_gsi_transport final : public mad::transport {
+public:
+    smi_gsi_transport(std::unique_ptr<mad::transport> smi, std::unique_ptr<mad::transport> gsi);
+
+    int native_handle() const noexcept override { return both_.get(); }
+    mad::send_result send(const mad::send_request& request) noexcept override;
+    mad::received receive(std::span<u8> buffer) noexcept override;
+    mad::transport_limits limits() const noexcept override;
+    int serve(const mad::registration& what) noexcept override;
+    std::optional<mad::time_point> next_event() const noexcept override;
+    void set_now(mad::time_point now) noexcept override;
+
+private:
+    mad::transport& carrier_of(iba::MgmtClass) const noexcept;
+
+    std::array<std::unique_ptr<mad::transport>, 2> sides_; // SMI, GSI
+    unique_fd both_;
+    std::size_t next_ = 0; // of sides_: where to look for a message first
+};
+
+/// Opens an end port: its MAD device or, where its SMI and its GSI are ports of two devices (smi_gsi_pair), both.
+/// A port whose other side is nowhere is opened as it is. Errors: as umad_transport's.
+std::unique_ptr<mad::transport> open_end_port(const end_port& port,
+                                              const std::filesystem::path& sys_class = "/sys/class");
+
+} // namespace comad::transports

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// port_keys.cpp - the text of key files.
+#include <comad/iba/parse.hpp>
+#include <comad/iba/text.hpp>
+#include <comad/mad/port_keys.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace comad::mad {
+namespace {
+
+struct name_of_kind {
+    std::string_view name;
+    key_kind kind;
+};
+constexpr name_of_kind kinds[] = {{"M_Key", key_kind::MKey}, {"SM_Key", key_kind::SMKey}, {"CC_Key", key_kind::CCKey}};
+
+std::vector<std::string_view> words_of(std::string_view line) {
+    constexpr std::string_view blank = " \t\r";
+    line = line.substr(0, line.find('#'));
+    std::vector<std::string_view> words;
+    for (std::size_t begin = 0; (begin = line.find_first_not_of(blank, begin)) != std::string_view::npos;) {
+        const std::size_t end = std::min(line.find_first_of(blank, begin), line.size());
+        words.push_back(line.substr(begin, end - begin));
+        begin = end;
+    }
+    return words;
+}
+
+std::optional<iba::guid> guid_of(std::string_view word) {
+    if (!iba::begins_hex(word)) return iba::parse_guid(word);
+    const auto number = iba::parse_number(word);
+    if (!number || number->is_larger) return std::nullopt;
+    return iba::guid{number->value};
+}
+
+/// One line of a key file.
+struct entry {
+    std::optional<iba::guid> port; // none: the default
+    key_kind kind = key_kind::MKey;
+    u64 key = 0;
+};
+
+/// The entry, or what is wrong.
+std::optional<std::string> read(const std::vector<std::string_view>& words, entry& e) {
+    if (words.size() != 2 && words.size() != 3)
+        return fmt::format("{} words, expected a port's GUID, perhaps M_Key, SM_Key or CC_Key, and the key",
+                           words.size());
+    if (words.front() != "default") {
+        e.port = guid_of(words.front());
+        if (!e.port) return fmt::format("{} is no GUID, and not 'default'", iba::as_given(words.front()));
+    }
+    if (words.size() == 3) {
+        const auto* found =
+            std::find_if(std::begin(kinds), std::end(kinds), [&](const name_of_kind& k) { return k.name == words[1]; });
+        if (found == std::end(kinds))
+            return fmt::format("{} is no kind of key; there are M_Key, SM_Key and CC_Key", iba::as_given(words[1]));
+        e.kind = found->kind;
+    }
+    const auto key = iba::parse_number(words.back());
+    if (!key || key->is_larger) return "the key is no number of 64 bits";
+    e.key = key->value;
+    return std::nullopt;
+}
+
+} // namespace
+
+iba::result<void> port_keys::add(std::string_view text) {
+    port_keys more = *this;
+    unsigned number = 0;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const auto words = words_of(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+        ++number;
+        if (words.empty()) continue;
+        entry e;
+        if (const auto wrong = read(words, e))
+            return iba::error{iba::errc::unreadable, fmt::format("line {}: {}", number, *wrong)};
+        if (e.port) more.set(e.kind, *e.port, e.key);
+        else more.set_default(e.kind, e.key);
+    }
+    *this = std::move(more);
+    return boost::outcome_v2::success();
+}
+
+void port_keys::set(key_kind kind, iba::guid port, u64 key) { ports_[index(kind)][port] = key; }
+
+u64 port_keys::of(key_kind kind, iba::guid port) const noexcept {
+    const auto& ports = ports_[index(kind)];
+    const auto known = ports.find(port);
+    return known == ports.end() ? default_of(kind) : known->second;
+}
+
+any_path port_keys::put_into(any_path path, iba::guid port) const noexcept {
+    const auto fill = [&](u64& key, key_kind kind) {
+        if (key == 0) key = of(kind, port);
+    };
+    if (auto* route = std::get_if<IBDRPath>(&path)) {
+        fill(route->MKey, key_kind::MKey);
+    } else if (auto* to = std::get_if<IBPath>(&path)) {
+        fill(to->MKey, key_kind::MKey);
+        fill(to->SMKey, key_kind::SMKey);
+        fill(to->CCKey, key_kind::CCKey);
+    }
+    return path;
+}
+
+} // namespace comad::mad

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// port_keys_test.cpp - keys by port GUID, the text that lists them, and who may read their file.
+#include "catch.hpp"
+#include <comad/mad/port_keys.hpp>
+#include <comad/transports/key_file.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace comad;
+using mad::key_kind;
+using mad::port_keys;
+
+namespace {
+
+constexpr iba::guid first{0x0002c90300a1b2c3}, second{0x0002c90300a1b2c4}, unlisted{7};
+
+std::string error_of(std::string_view text) {
+    port_keys keys;
+    keys.set(key_kind::MKey, first, 5);
+    const auto added = keys.add(text);
+    CHECK(keys.of(key_kind::MKey, first) == 5); // what was there stays
+    CHECK(keys.of(key_kind::MKey, second) == 0);
+    return added ? "nothing is wrong" : added.error().text;
+}
+
+/// A file of this mode, in a directory of its own.
+class file {
+public:
+    file(std::string_view text, mode_t mode) {
+        std::string name = std::filesystem::temp_directory_path() / "comad-keys-XXXXXX";
+        REQUIRE(::mkdtemp(name.data()));
+        directory_ = name;
+        std::ofstream(path()) << text;
+        REQUIRE(::chmod(path().c_str(), mode) == 0);
+    }
+    ~file() { std::filesystem::remove_all(directory_); }
+    file(const file&) = delete;
+    file& operator=(const file&) = delete;
+    std::string path() const { return directory_ / "keys"; }
+
+private:
+    std::filesystem::path directory_;
+};
+
+std::string refusal(const std::string& path) {
+    port_keys keys;
+    try {
+        transports::add_key_file(keys, path);
+    } catch (const std::runtime_error& e) {
+        const std::string what = e.what();
+        REQUIRE(what.find('\n') == std::string::npos);
+        const std::string begin = "key file '" + path + "': ";
+        REQUIRE(what.starts_with(begin));
+        return what.substr(begin.size());
+    }
+    return "nothing is wrong";
+}
+
+} // namespace
+
+TEST_CASE("a port has its own key of each kind, or the default") {
+    port_keys keys;
+    REQUIRE(keys.add("# who      what    the key\n"
+                     "\n"
+                     "0x0002c90300a1b2c3 0x1234\n"
+                     "\t0002:c903:00a1:b2c3   CC_Key 0x77 # of the first\r\n"
+                     "0002c90300a1b2c4 M_Key 18446744073709551615\n"
+                     "default SM_Key 9\n"
+                     "default M_Key 0x1"));
+    CHECK(keys.of(key_kind::MKey, first) == 0x1234);
+    CHECK(keys.of(key_kind::CCKey, first) == 0x77);
+    CHECK(keys.of(key_kind::SMKey, first) == 9);
+    CHECK(keys.of(key_kind::MKey, second) == ~u64{0});
+    CHECK(keys.of(key_kind::CCKey, second) == 0);
+    CHECK(keys.of(key_kind::MKey, unlisted) == 1);
+    CHECK(keys.default_of(key_kind::MKey) == 1);
+    CHECK(keys.differ(key_kind::MKey));
+    CHECK(keys.differ(key_kind::CCKey));
+    CHECK_FALSE(keys.differ(key_kind::SMKey));
+}
+
+TEST_CASE("OpenSM's guid2mkey is a key file") {
+    // The lines are as OpenSM 3.3.23 wrote them on ibsim, whose ports have no keys: these were put in place of zeros.
+    port_keys keys;
+    REQUIRE(keys.add("0x0000000000100001 0x1122334455667788\n\n0x0000000000200000 0x1122334455667788\n\n"));
+    CHECK(keys.of(key_kind::MKey, iba::guid{0x100001}) == 0x1122334455667788);
+    CHECK(keys.of(key_kind::MKey, iba::guid{0x200000}) == 0x1122334455667788);
+    CHECK(keys.of(key_kind::MKey, iba::guid{0x100000}) == 0);
+}
+
+TEST_CASE("what is wrong in a key file is told by its line, without the key, and nothing is taken") {
+    const std::string good = "0002c90300a1b2c4 1\n";
+    CHECK(error_of(good + "0x1\n") ==
+          "line 2: 1 words, expected a port's GUID, perhaps M_Key, SM_Key or CC_Key, and the key");
+    CHECK(error_of(good + "\n1 M_Key 2 3") ==
+          "line 3: 4 words, expected a port's GUID, perhaps M_Key, SM_Key or CC_Key, and the key");
+    CHECK(error_of("mlx5_0 1\n" + good) == "line 1: 'mlx5_0' is no GUID, and not 'default'");
+    CHECK(error_of("0x10000000000000000 1") == "line 1: '0x10000000000000000' is no GUID, and not 'default'");
+    CHECK(error_of(good + "0x1 MKey 1") == "line 2: 'MKey' is no kind of key; there are M_Key, SM_Key and CC_Key");
+    for (const char* key : {"secret", "0x10000000000000000", "-1", "0x", "1,2"})
+        CHECK(error_of(good + "0x1 " + key) == "line 2: the key is no number of 64 bits");
+}
+
+TEST_CASE("a path gets the keys that it lacks") {
+    port_keys keys;
+    keys.set(key_kind::MKey, first, 1);
+    keys.set(key_kind::SMKey, first, 2);
+    keys.set(key_kind::CCKey, first, 3);
+    keys.set_default(key_kind::MKey, 4);
+    const auto with_keys = [&](const mad::IBPath& path, iba::guid port) {
+        const mad::any_path keyed = keys.put_into(path, port);
+        const auto& p = std::get<mad::IBPath>(keyed);
+        return std::array<u64, 3>{p.MKey, p.SMKey, p.CCKey};
+    };
+    CHECK(with_keys({}, first) == std::array<u64, 3>{1, 2, 3});
+    CHECK(with_keys({}, second) == std::array<u64, 3>{4, 0, 0});
+    mad::IBPath own;
+    own.MKey = 10;
+    own.CCKey = 30;
+    CHECK(with_keys(own, first) == std::array<u64, 3>{10, 2, 30});
+    CHECK(mad::headers_of(keys.put_into(mad::IBDRPath{}, first)).MKey == 1);
+    CHECK(mad::headers_of(keys.put_into(mad::IBDRPath{})).MKey == 4);
+}
+
+TEST_CASE("a key file is read if nobody but its owner has access to it") {
+    port_keys keys;
+    keys.set_default(key_kind::MKey, 3);
+    transports::add_key_file(keys, file("0x0002c90300a1b2c3 5\n", 0600).path());
+    CHECK(keys.of(key_kind::MKey, first) == 5);
+    CHECK(keys.default_of(key_kind::MKey) == 3);
+    CHECK(refusal(file("", 0400).path()) == "nothing is wrong");
+
+    CHECK(refusal(file("", 0640).path()) == "others than its owner have access to it (mode 0640): chmod 600");
+    CHECK(refusal(file("", 0602).path()) == "others than its owner have access to it (mode 0602): chmod 600");
+    CHECK(refusal(file("0x1\n", 0600).path()).starts_with("line 1: "));
+    CHECK(refusal("/nowhere/keys") == "No such file or directory");
+    const file a_directory("", 0600);
+    CHECK(refusal(std::filesystem::path(a_directory.path()).parent_path()) == "it is no regular file");
+    if (::geteuid() == 0) {
+        const file of_another("", 0600);
+        REQUIRE(::chown(of_another.path().c_str(), 65534, 65534) == 0);
+        CHECK(refusal(of_another.path()) == "it belongs to another user");
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// smi_gsi_test.cpp - one logical port behind two MAD devices, each a socket that plays the kernel.
+#include "fake_kernel.hpp"
+#include "sysfs_tree.hpp"
+#include <comad/coro/asio.hpp>
+#include <comad/coro/driver.hpp>
+#include <comad/coro/schedule.hpp>
+#include <comad/iba/pm.hpp>
+#include <comad/iba/smp.hpp>
+#include <comad/transports/smi_gsi.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <memory>
+#include <optional>
+#include <poll.h>
+
+using namespace comad;
+using namespace comad::test;
+using transports::smi_gsi_transport;
+using transports::umad_transport;
+
+namespace {
+
+/// A logical port of two devices.
+struct planarized {
+    fake_kernel smi, gsi;
+    smi_gsi_transport transport{std::make_unique<umad_transport>(smi.device(), smi.options()),
+                                std::make_unique<umad_transport>(gsi.device(), gsi.options())};
+    std::array<u8, 1024> buffer{};
+
+    bool readable() const {
+        pollfd waiting{transport.native_handle(), POLLIN, 0};
+        return ::poll(&waiting, 1, 0) == 1;
+    }
+    mad::received receive() { return transport.receive(buffer); }
+};
+
+request for_class(u8 mgmt_class) {
+    request r;
+    r.mgmt_class = mgmt_class;
+    if (mgmt_class != class_directed) r.path = mad::IBPath{};
+    return r;
+}
+
+/// What the kernel gives back for a request that it was given.
+std::vector<u8> answer_to(std::vector<u8> written) {
+    written[64 + 3] |= 0x80;                              // a response
+    if (written[64 + 1] == 0x81) written[64 + 4] |= 0x80; // D
+    return written;
+}
+
+template <class F> std::string error_of(F&& function) {
+    try {
+        function();
+    } catch (const std::exception& e) {
+        return e.what();
+    }
+    return "nothing was thrown";
+}
+
+} // namespace
+
+TEST_CASE("SMPs leave through the SMI's device, all other MADs through the GSI's") {
+    planarized port;
+    for (const u8 mgmt_class : {class_directed, class_lid_routed}) {
+        REQUIRE(port.transport.send(for_class(mgmt_class)()).state == mad::send_state::sent);
+        CHECK(port.smi.written().size() == 64 + mad::mad_size);
+        CHECK(port.gsi.nothing_written());
+    }
+    for (const u8 mgmt_class : {class_SubnAdm, class_Performance}) {
+        REQUIRE(port.transport.send(for_class(mgmt_class)()).state == mad::send_state::sent);
+        CHECK(port.gsi.written().size() == 64 + mad::mad_size);
+        CHECK(port.smi.nothing_written());
+    }
+}
+
+TEST_CASE("requests are served where their class is at home") {
+    planarized port;
+    using enum iba::MgmtClass;
+    CHECK(port.transport.serve({SubnDirected, 1, mad::methods(iba::Method::Get)}) == 0);
+    CHECK(port.smi.registrations.size() == 1);
+    CHECK(port.transport.serve({Performance, 1, mad::methods(iba::Method::Get)}) == 0);
+    CHECK(port.gsi.registrations.size() == 1);
+    CHECK(port.smi.registrations.size() == 1);
+}
+
+TEST_CASE("one descriptor tells of messages of both devices, and neither waits behind the other") {
+    planarized port;
+    CHECK_FALSE(port.readable());
+    CHECK(port.receive().state == mad::receive_state::would_block);
+
+    for (int i = 0; i < 3; ++i) {
+        std::vector<u8> smp = a_reply(), gmp = a_reply();
+        smp[64 + 1] = class_directed;
+        gmp[64 + 1] = class_Performance;
+        port.smi.deliver(smp);
+        port.gsi.deliver(gmp);
+    }
+    std::vector<u8> classes;
+    while (port.readable()) {
+        const mad::received r = port.receive();
+        REQUIRE(r.state == mad::receive_state::message);
+        classes.push_back(r.mad[1]);
+    }
+    CHECK(classes == std::vector<u8>{class_directed, class_Performance, class_directed, class_Performance,
+                                     class_directed, class_Performance});
+}
+
+TEST_CASE("when one of two devices has gone, the port has") {
+    planarized port;
+    SECTION("the SMI's") { port.smi.remove(); }
+    SECTION("the GSI's") { port.gsi.remove(); }
+    CHECK(port.readable());
+    CHECK(port.receive().state == mad::receive_state::failed);
+}
+
+TEST_CASE("a port of two devices carries what both can") {
+    planarized port;
+    CHECK(port.transport.limits().smi);
+    CHECK(port.transport.limits().kernel_rmpp);
+    CHECK(port.transport.limits().max_window == 128);
+}
+
+TEST_CASE("a schedule awaits SMPs and GMPs of a port of two devices") {
+    planarized port;
+    coro::MADSchedule schedule(port.transport);
+    boost::asio::io_context io;
+    coro::asio_driver driver(io, schedule);
+    bool smp_arrived = false, gmp_arrived = false;
+    const auto ask = [&]() -> coro::task<bool> {
+        auto info = co_await schedule.SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{});
+        smp_arrived = info.has_value();
+        auto counters = co_await schedule.PerformanceGet<iba::pm::PortCounters>(mad::IBPath{});
+        gmp_arrived = counters.has_value();
+        co_return true;
+    };
+    std::optional<bool> ended;
+    coro::async_run(driver, ask(), [&](bool b) { ended = b; });
+    // The kernels answer as soon as something was written.
+    while (!ended) {
+        REQUIRE(io.run_one_for(5s) == 1);
+        for (fake_kernel* kernel : {&port.smi, &port.gsi})
+            if (const auto request = kernel->written_now(); !request.empty()) kernel->deliver(answer_to(request));
+    }
+    CHECK(smp_arrived);
+    CHECK(gmp_arrived);
+}
+
+TEST_CASE("of a planarized host's port both devices are opened, of an ordinary one its own") {
+    sysfs_tree sys;
+    sys.abi();
+    const auto port = [&](unsigned umad, const std::string& device, const char* guid, const char* cap_mask) {
+        sys.port(umad, device, 1, "InfiniBand\n", "4: ACTIVE\n", "5: LinkUp\n");
+        sys.write(sys.port_dir(device, 1) / "cap_mask", cap_mask);
+        sys.gids(device, 1, {guid});
+    };
+    // Devices that this machine does not have: the first one that cannot be opened is the SMI's.
+    port(900, "mlx5_0", "fe80::11", "0x2651ec48\n"); // IsSMdisabled
+    port(901, "smi1", "fe80::11", "0x2651e848\n");
+    port(902, "mlx5_2", "fe80::22", "0x2651e848\n");
+    const auto opened = [&](std::string_view name) {
+        return error_of([&] { open_end_port(transports::select_end_port(name, sys.root()), sys.root()); });
+    };
+    CHECK_THAT(opened("mlx5_0/1"), Catch::StartsWith("cannot open /dev/infiniband/umad901 "));
+    CHECK_THAT(opened("smi1/1"), Catch::StartsWith("cannot open /dev/infiniband/umad901 "));
+    CHECK_THAT(opened("mlx5_2/1"), Catch::StartsWith("cannot open /dev/infiniband/umad902 "));
+}

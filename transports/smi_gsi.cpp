@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// smi_gsi.cpp - which of two devices a MAD belongs to, and fairness between them.
+#include <comad/transports/smi_gsi.hpp>
+#include <comad/transports/umad.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <sys/epoll.h>
+#include <system_error>
+#include <utility>
+
+namespace comad::transports {
+
+smi_gsi_transport::smi_gsi_transport(std::unique_ptr<mad::transport> smi, std::unique_ptr<mad::transport> gsi)
+    : sides_{std::move(smi), std::move(gsi)}, both_(::epoll_create1(EPOLL_CLOEXEC)) {
+    const auto refuse = [] {
+        throw std::system_error(errno, std::generic_category(), "cannot wait for two MAD devices at a time");
+    };
+    if (!both_) refuse();
+    for (const auto& side : sides_) {
+        epoll_event readable{.events = EPOLLIN, .data = {}};
+        if (::epoll_ctl(both_.get(), EPOLL_CTL_ADD, side->native_handle(), &readable) != 0) refuse();
+    }
+}
+
+mad::transport& smi_gsi_transport::carrier_of(iba::MgmtClass mgmt_class) const noexcept {
+    return *sides_[iba::is_SMP(mgmt_class) ? 0 : 1];
+}
+
+mad::send_result smi_gsi_transport::send(const mad::send_request& request) noexcept {
+    return carrier_of(iba::MgmtClass{request.mgmt_class}).send(request);
+}
+
+int smi_gsi_transport::serve(const mad::registration& what) noexcept { return carrier_of(what.mgmt_class).serve(what); }
+
+mad::received smi_gsi_transport::receive(std::span<u8> buffer) noexcept {
+    for (const std::size_t side : {next_, 1 - next_}) {
+        const mad::received r = sides_[side]->receive(buffer);
+        if (r.state == mad::receive_state::would_block) continue;
+        // Of a message that did not fit, the side still has the whole: the next call is for that.
+        next_ = r.full_size > r.mad.size() ? side : 1 - side;
+        return r;
+    }
+    return {};
+}
+
+mad::transport_limits smi_gsi_transport::limits() const noexcept {
+    const mad::transport_limits smi = sides_[0]->limits();
+    const mad::transport_limits gsi = sides_[1]->limits();
+    return {std::min(smi.max_window, gsi.max_window), smi.smi, gsi.kernel_rmpp};
+}
+
+std::optional<mad::time_point> smi_gsi_transport::next_event() const noexcept {
+    const auto smi = sides_[0]->next_event();
+    const auto gsi = sides_[1]->next_event();
+    return smi && gsi ? std::min(smi, gsi) : smi ? smi : gsi;
+}
+
+void smi_gsi_transport::set_now(mad::time_point now) noexcept {
+    for (const auto& side : sides_) side->set_now(now);
+}
+
+std::unique_ptr<mad::transport> open_end_port(const end_port& port, const std::filesystem::path& sys_class) {
+    const smi_gsi sides = smi_gsi_pair(port, end_ports(sys_class));
+    if (!sides.smi || !sides.gsi || sides.smi->umad == sides.gsi->umad) return std::make_unique<umad_transport>(port);
+    auto smi = std::make_unique<umad_transport>(*sides.smi);
+    auto gsi = std::make_unique<umad_transport>(*sides.gsi);
+    return std::make_unique<smi_gsi_transport>(std::move(smi), std::move(gsi));
+}
+
+} // namespace comad::transports
