@@ -122,7 +122,7 @@ TEST_CASE(
         {"a header alone", [](std::vector<u8>& b) { b.resize(24); }, {errc::timed_out, errc::malformed_reply}},
         {"a byte less", [](std::vector<u8>& b) { b.pop_back(); }, {errc::timed_out, errc::malformed_reply}},
         {"another class", [](std::vector<u8>& b) { b[1] = 0x09; }, {errc::timed_out}},
-        {"another method", [](std::vector<u8>& b) { b[3] = 0x86; }, {errc::timed_out}},
+        {"another method", [](std::vector<u8>& b) { b[3] = 0x9f; }, {errc::timed_out}},
         {"another attribute", [](std::vector<u8>& b) { b[16] ^= 0x40; }, {errc::timed_out}},
         {"another base version", [](std::vector<u8>& b) { b[0] = 0x80; }, {errc::timed_out}},
         {"a status", [](std::vector<u8>& b) { b[5] = 0x1c; }, {errc::status}},

@@ -102,9 +102,11 @@ TEST_CASE("a service is registered with a real SA and deleted again, and infinib
     check_success(set);
     CHECK(nlohmann::json::parse(set.out)["serviceName"] == "comad");
     CHECK_THAT(registered(), Contains("0x1122334455667788") && Contains("comad"));
-    compare(s, {"saquery", "SR"});
+    // The last eight bytes of the record are what was in OpenSM's memory: what it sends through that library is too short.
+    const auto without_last_line = [](std::string text) { return text.erase(text.rfind("\t\tServiceData64.2")); };
+    CHECK(without_last_line(s.ours({"saquery", "SR"}).out) == without_last_line(registered()));
 
     check_success(s.ours(words{"query", "SubnAdmDelete"} + service));
     CHECK_THAT(registered(), !Contains("0x1122334455667788"));
-    check_failure(s.ours(words{"query", "SubnAdmDelete"} + service), 1, "ERR_NO_RECORDS");
+    check_failure(s.ours(words{"query", "SubnAdmDelete"} + service), 1, "MAD_STATUS_SA_NO_RECORDS(3)");
 }

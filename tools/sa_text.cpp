@@ -162,14 +162,12 @@ std::string saquery_text(const sa::MCMemberRecord& r) {
 }
 
 std::string saquery_text(const sa::ServiceRecord& r) {
-    dump d("ServiceRecord dump:", 27);
-    std::string key;
-    for (const u8 byte : r.serviceKey.bytes) key += fmt::format("{:02x}", byte);
+    dump d("ServiceRecord dump:", 24);
     d.line("ServiceID", "{:#018x}", r.serviceID)
         .line("ServiceGID", "{}", gid_text(r.serviceGID))
         .line("ServiceP_Key", "0x{:X}", r.servicePKey)
         .line("ServiceLease", "0x{:X}", r.serviceLease)
-        .line("ServiceKey", "{}", key)
+        .line("ServiceKey", "{}", "<not displayed>")
         .line("ServiceName", "{}",
               iba::escaped(std::string_view(
                   reinterpret_cast<const char*>(r.serviceName.data()),
