@@ -35,6 +35,17 @@ TEST_CASE("saquery prints what infiniband-diags' prints") {
     compare(s, {"saquery", "-g"});
 }
 
+TEST_CASE("saquery shows P_Keys, to who knows the SM_Key, and the number of their block as it was asked for") {
+    const subnet s;
+    const std::string of_CA = s.LID_at(CA_route);
+    compare(s, {"saquery", "--smkey", "1", "PKTR", of_CA + "/1/0"});
+    const process_result second = s.ours({"saquery", "--smkey", "1", "PKTR", of_CA + "/1/1"});
+    CHECK_THAT(second.out, Contains("\t\tBlock......................1\n"));
+    CHECK(nlohmann::json::parse(
+              s.ours({"saquery", "--smkey", "1", "PKTR", of_CA + "/1/1", "--json"}).out)["blockNum"] == 1);
+    check_failure(s.ours({"saquery", "PKTR", of_CA + "/1/0"}), 1, "MAD_STATUS_SA_REQ_INVALID(2)");
+}
+
 // infiniband-diags look for names and LIDs in the table of all nodes, of which ibsim leaves one record: no comparison.
 TEST_CASE("saquery finds nodes by description, and descriptions by LID and GUID") {
     const subnet s;
@@ -81,6 +92,8 @@ TEST_CASE("query makes any RPC with any field") {
     CHECK(json({"SubnAdmGet", "SANodeRecord", "-f", "LID=" + LID})["nodeInfo"]["nodeGUID"] == "0000:0000:0000:a000");
     CHECK(json({"SubnAdmGetTable", "LinkRecord", "-f", "fromLID=" + LID})["fromPort"] == 1);
     CHECK(json({"PerformanceGet", "PortCounters", LID, "-f", "portSelect=1"})["portSelect"] == 1);
+    CHECK(json({"SubnAdmGet", "PKeyTableRecord", "-f", "LID=" + LID, "-f", "blockNum=0", "--smkey", "1"})["portNum"] ==
+          1);
     CHECK_THAT(s.ours({"query", "SubnGet", "NodeInfo", LID}).out,
                Contains("PortGUID.........................0000:0000:0000:a001"));
     check_failure(s.ours({"query", "SubnSet", "NodeInfo", LID}), 2, "SubnGet");

@@ -156,7 +156,7 @@ std::string reply_text(const request& r, std::span<const u8> reply, bool json) {
 }
 
 answer ask_anything(session& in, std::optional<mad::address> target, request r, settings s) {
-    mad::any_path path = in.local_port().sa_path;
+    mad::any_path path = in.schedule().sa_path();
     if (target) {
         auto resolved = co_await resolve(in, *target);
         if (!resolved) co_return std::move(resolved.error());

@@ -51,6 +51,14 @@ template <class R> iba::result<iba::query<R>> query_of(const components& wanted)
     return q;
 }
 
+/// OpenSM leaves blockNum of this record in its host's order (osm_sa_pkey_record.c), which mostly is little-endian. A port
+/// does not have the 8192 P_Keys before block 256, so that none of its blocks has a number that is one of these.
+template <class R> R repaired(R record) {
+    if constexpr (std::is_same_v<R, sa::PKeyTableRecord>)
+        if (record.blockNum % 256 == 0) record.blockNum /= 256;
+    return record;
+}
+
 /// No record is an empty answer, as infiniband-diags have it.
 template <class R> comad::coro::task<mad::result<std::vector<R>>> records(session& in, iba::query<R> query) {
     auto table = co_await in.schedule().template SubnAdmGetTable<R>(query);
@@ -69,7 +77,10 @@ template <class R> answer ask_for(session& in, components wanted, bool json) {
     auto found = co_await records<R>(in, query.value());
     if (!found) co_return std::move(found.error());
     std::string out;
-    for (const R& record : found.value()) out += json ? iba::json(record) + '\n' : saquery_text(record);
+    for (const R& given : found.value()) {
+        const R record = repaired(given);
+        out += json ? iba::json(record) + '\n' : saquery_text(record);
+    }
     co_return out;
 }
 
