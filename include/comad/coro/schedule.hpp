@@ -58,8 +58,9 @@ public:
         return {*this, request, payload};
     }
     /// An RPC whose class, method and attribute are known at run time alone.
-    raw_rpc call_raw(const rpc_request& request, std::span<const u8, mad::mad_size> mad) noexcept {
-        return {*this, request, mad};
+    raw_rpc call_raw(const rpc_request& request, std::span<const u8, mad::mad_size> mad,
+                     reply_size size = reply_size::of_method) noexcept {
+        return {*this, request, mad, size};
     }
 
     /// Where the SA is, as it was set (sa::client sets it); until then nowhere, DLID 0.
