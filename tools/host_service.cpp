@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
+#include <system_error>
 
 namespace ibtool {
 
@@ -69,6 +71,15 @@ coro::task<bool> until_it_ends(coro::MADSchedule& schedule) {
     co_return !goes_on;
 }
 
+server::agent agent_at(mad::transport& port, const server::responder& answers) {
+    try {
+        return server::agent(port, answers);
+    } catch (const std::system_error& e) {
+        if (e.code() != std::errc::invalid_argument) throw;
+        throw std::runtime_error(fmt::format("{}: another program serves it at this port", e.what()));
+    }
+}
+
 } // namespace
 
 int serve(const global_options& options, const host_service_options& o,
@@ -79,7 +90,7 @@ int serve(const global_options& options, const host_service_options& o,
     session in(options);
     if (in.is_virtual()) throw usage_error("time=virtual has nobody who could ask a server");
     answers.set_trace(in.trace());
-    server::agent here(in.schedule().transport(), answers);
+    server::agent here = agent_at(in.schedule().transport(), answers);
     in.schedule().set_server(&here);
     if (options.verbosity) fmt::print(stderr, "serving at LID {}\n", value(in.local_port().LID));
     const bool was_ended = in.run(until_it_ends(in.schedule()));
