@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // umad_test.cpp - the umad transport against a socket that plays the kernel. Offsets are those of rdma/ib_user_mad.h,
 // what the kernel does was observed on Linux 6.1 and 6.12.
+#include "diags_mads.hpp"
 #include "fake_kernel.hpp"
+#include <comad/coro/schedule.hpp>
+#include <comad/server/agent.hpp>
+#include <comad/server/diags.hpp>
 
 #include <array>
 #include <cerrno>
@@ -20,6 +24,7 @@
 using namespace comad;
 using namespace comad::test;
 using namespace std::chrono_literals;
+using test::diags_mad;
 using transports::umad_options;
 using transports::umad_transport;
 using transports::unique_fd;
@@ -493,6 +498,43 @@ TEST_CASE(
     CHECK(transport.held() == 0);
 }
 
+TEST_CASE("a ping of infiniband-diags that the kernel delivers is answered through its agent") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    server::responder answers;
+    server::add_ping(answers, {"guest.example.(none)", {}});
+    server::add_sysstat(answers, {"guest", std::string(300, 'c')});
+    server::agent agent(transport, answers);
+    REQUIRE(kernel.registrations.size() == 2);
+    CHECK(host_at<u64>(kernel.registrations[0], 4) == 2);                                          // Get
+    CHECK(bytes_at(kernel.registrations[0], 20, 7) == std::vector<u8>{1, 0x32, 1, 0, 0x14, 5, 0}); // as OUI, RMPP
+    CHECK(bytes_at(kernel.registrations[1], 20, 7) == std::vector<u8>{1, 0x33, 1, 0, 0x14, 5, 1});
+    coro::MADSchedule schedule(transport);
+    schedule.set_server(&agent);
+
+    const auto ask = [&](u32 through, const std::vector<u8>& mad) {
+        std::vector<u8> packet = delivery(0, Get, 256);
+        std::memcpy(packet.data(), &through, sizeof through);
+        std::copy(mad.begin(), mad.end(), packet.begin() + 64);
+        kernel.deliver(packet);
+        schedule.receive(1);
+        return kernel.written();
+    };
+    const auto pong = ask(5, diags_mad("ping_request"));
+    CHECK(host_at<u32>(pong, 0) == 5);
+    CHECK(timeout_ms(pong) == 0);
+    CHECK(be32toh(host_at<u32>(pong, 20)) == 0x123456); // the queue pair that it came from
+    CHECK(be16toh(host_at<u16>(pong, 28)) == 0x1234);   // and its LID
+    auto wanted = diags_mad("ping_reply");
+    std::fill_n(wanted.begin() + 8, 4,
+                u8{0}); // the kernel's half of the transaction ID, which the request does not have
+    CHECK(bytes_at(pong, 64, pong.size() - 64) == wanted);
+    const auto cpus = ask(6, diags_mad("sysstat_cpu_request"));
+    CHECK(host_at<u32>(cpus, 0) == 6);
+    CHECK(cpus.size() == 64 + 40 + 301);
+    CHECK(agent.counters().replies == 2);
+}
+
 TEST_CASE("a refused server says why") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
@@ -532,4 +574,5 @@ TEST_CASE("requests of a vendor class go through an agent with their OUI, one fo
     REQUIRE(kernel.registrations.size() == 2); // the kernel refuses these classes without an OUI
     CHECK(bytes_at(kernel.registrations[0], 23, 3) == std::vector<u8>{0x00, 0x14, 0x05});
     CHECK(bytes_at(kernel.registrations[1], 23, 3) == std::vector<u8>{0x00, 0x14, 0x06});
+    CHECK(kernel.registrations[0][26] == 1); // by RMPP come their long replies
 }

@@ -22,9 +22,11 @@ void add_ibhosts(CLI::App& app, action& run);
 void add_ibswitches(CLI::App& app, action& run);
 void add_ibnodes(CLI::App& app, action& run);
 void add_ibaddr(CLI::App& app, action& run);
+void add_ibping(CLI::App& app, action& run);
 void add_ibroute(CLI::App& app, action& run);
 void add_ibstat(CLI::App& app, action& run);
 void add_ibstatus(CLI::App& app, action& run);
+void add_ibsysstat(CLI::App& app, action& run);
 void add_ibtracert(CLI::App& app, action& run);
 void add_ibv_devices(CLI::App& app, action& run);
 void add_query(CLI::App& app, action& run);
@@ -35,8 +37,8 @@ void add_smpquery(CLI::App& app, action& run);
 void add_vendstat(CLI::App& app, action& run);
 
 inline constexpr add_command all_commands[] = {
-    add_ibnetdiscover, add_ibhosts,     add_ibswitches, add_ibnodes,   add_smpquery, add_saquery,  add_query,
-    add_sminfo,        add_ibaddr,      add_ibroute,    add_ibtracert, add_smpdump,  add_vendstat, add_ibstat,
-    add_ibstatus,      add_ibv_devices, add_decode,     add_encode,    add_describe};
+    add_ibnetdiscover, add_ibhosts, add_ibswitches, add_ibnodes,     add_smpquery, add_saquery,  add_query,
+    add_sminfo,        add_ibaddr,  add_ibroute,    add_ibtracert,   add_smpdump,  add_vendstat, add_ibping,
+    add_ibsysstat,     add_ibstat,  add_ibstatus,   add_ibv_devices, add_decode,   add_encode,   add_describe};
 
 } // namespace ibtool

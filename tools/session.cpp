@@ -58,8 +58,9 @@ session::session(const global_options& options, const comad::mad::address* targe
       by_SA_(schedule_, fabric_.local_port().LID) {
     paths_.set_keys(&options.keys);
     const comad::mad::trace_lines to_stderr = [](const std::string& line) { fmt::print(stderr, "D: {}\n", line); };
-    if (options.debug > 1) schedule_.set_trace(&dumper_tracer_.emplace(to_stderr));
-    else if (options.debug) schedule_.set_trace(&simple_tracer_.emplace(to_stderr));
+    if (options.debug > 1) dumper_tracer_.emplace(to_stderr);
+    else if (options.debug) simple_tracer_.emplace(to_stderr);
+    schedule_.set_trace(trace());
     if (is_virtual()) {
         loop_.reset(); // nobody would listen
     } else {
@@ -84,7 +85,18 @@ std::string session::finish_capture() {
     }
 }
 
-void session::show_progress(std::function<std::string()> progress) { loop_->show(std::move(progress)); }
+comad::mad::time_point session::now() const noexcept {
+    return is_virtual() ? schedule_.now() : std::chrono::steady_clock::now();
+}
+
+comad::mad::trace_sink* session::trace() noexcept {
+    if (simple_tracer_) return &*simple_tracer_;
+    return dumper_tracer_ ? &*dumper_tracer_ : nullptr;
+}
+
+void session::show_progress(std::function<std::string()> progress) {
+    if (progress) loop_->show(std::move(progress));
+}
 
 void session::finish() {
     took_ = std::chrono::steady_clock::now() - began_;

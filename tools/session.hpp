@@ -42,8 +42,15 @@ public:
     comad::coro::task<comad::mad::result<T>> SubnGet(comad::mad::any_path path, comad::u32 modifier = 0);
 
     /// Runs the task. SIGINT and SIGTERM cancel it: it then ends soon, with what it has. When it takes longer than a
-    /// second and stderr is a terminal, `progress` is shown there.
-    template <class T> T run(comad::coro::task<T> t, std::function<std::string()> progress);
+    /// second and stderr is a terminal, `progress` is shown there, if there is any.
+    template <class T> T run(comad::coro::task<T> t, std::function<std::string()> progress = {});
+
+    /// Time is the simulation's: it passes when everything waits, and signals end the program.
+    bool is_virtual() const noexcept { return fabric_.transport().native_handle() < 0; }
+    /// What time it is, up to date also within a task.
+    comad::mad::time_point now() const noexcept;
+    /// Who hears of every MAD; null if -d was not given.
+    comad::mad::trace_sink* trace() noexcept;
 
     /// Ends the capture that --pcap asked for. Returns one line if not all of it is in the file, else nothing.
     std::string finish_capture();
@@ -59,7 +66,6 @@ private:
     }
     void show_progress(std::function<std::string()> progress);
     void finish();
-    bool is_virtual() const noexcept { return fabric_.transport().native_handle() < 0; }
     comad::mad::transport& transport(const global_options& options);
 
     const global_options& options_;

@@ -44,6 +44,9 @@ std::vector<u8> response::to(const request& r) const {
     case kind::nothing: break;
     case kind::error: return as_message(make_error(r.mad, status_, class_status_));
     case kind::data: return as_message(make_reply(r.mad, bytes_, modifier));
+    case kind::any_length:
+        if (bytes_.size() > r.data.size()) return make_long_reply(r.mad, bytes_);
+        return as_message(make_reply(r.mad, bytes_, modifier));
     case kind::echo: return as_message(make_error(r.mad, 0));
     case kind::table: return make_table_reply(r.mad, bytes_, record_size_);
     }

@@ -12,11 +12,25 @@ using iba::MgmtClass;
 agents::agents(const topology& t, u64 counter_seed)
     : topology_(t), subnet_(t), ports_(t, counter_seed), administrator_(subnet_) {
     const auto pma = [this](const server::request& r) { return answer_pma(ports_, topology_, here_.node, r); };
-    for (server::responder* r : {&everywhere_, &at_manager_})
+    const auto ping = [this](const server::request& r) { return answer_host(r, server::answer_ping); };
+    const auto sysstat = [this](const server::request& r) { return answer_host(r, server::answer_sysstat); };
+    const u32 gets = mad::methods(Method::Get);
+    const auto any = server::unknown_attributes::passed;
+    for (server::responder* r : {&everywhere_, &at_manager_}) {
         r->add({MgmtClass::Performance, 1, mad::methods(Method::Get, Method::Set)}, pma);
+        r->add({server::ping_class, 1, gets, server::OpenFabrics_OUI}, ping, any);
+        r->add({server::sysstat_class, 1, gets, server::OpenFabrics_OUI}, sysstat, any);
+    }
     at_manager_.add(
         {MgmtClass::SubnAdm, 2, mad::methods(Method::Get, Method::GetTable, Method::Set, Method::Delete), 0, true},
         [this](const server::request& r) { return administrator_.answer(r, now_); });
+}
+
+/// Where there is a CA, there is a host.
+server::response agents::answer_host(const server::request& r, host_answer* says) const {
+    const node& here = topology_.nodes[here_.node];
+    if (here.type != iba::NodeType::CA) return server::response::error(server::status::unsupported_method);
+    return says(r, {here.description, "cpu 0: model simulated MHZ 0\n"});
 }
 
 std::vector<u8> agents::answer(router::place at, iba::lid source, std::span<const u8> mad, mad::time_point now) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// agents.hpp - the management agents of all nodes of a simulated subnet but the SMAs: a PMA each, and the SA where the
-// subnet manager is. Knows no way of a MAD.
+// agents.hpp - the management agents of all nodes of a simulated subnet but the SMAs: a PMA each, the SA where the subnet
+// manager is, and what hosts answer to ibping and ibsysstat. Knows no way of a MAD.
 #pragma once
 #include "attributes.hpp"
 #include "counters.hpp"
 #include "sa.hpp"
-#include <comad/server/responder.hpp>
+#include <comad/server/diags.hpp>
 
 #include <vector>
 
@@ -23,6 +23,9 @@ public:
     std::vector<u8> answer(router::place at, iba::lid source, std::span<const u8> mad, mad::time_point now);
 
 private:
+    using host_answer = server::response(const server::request&, const server::host_info&);
+    server::response answer_host(const server::request&, host_answer*) const;
+
     const topology& topology_;
     attributes subnet_;
     counters ports_;

@@ -189,15 +189,23 @@ private:
     [[no_unique_address]] std::conditional_t<WithHeader, iba::MADHeader, nothing> header_{};
 };
 
+/// Replies that a raw_rpc takes.
+enum class reply_size : u8 {
+    of_method,  ///< 256 bytes; of a table any length
+    any_length, ///< also where the method is no table's: attributes of vendors that have no size
+};
+
 /// One RPC whose payload is known at run time alone: `mad` is a whole request, transaction ID excepted, and the result a
-/// whole reply, of 256 bytes or, if it is a table, of any length. For tools that are told class, method and fields.
+/// whole reply. For tools that are told class, method and fields.
 class [[nodiscard]] raw_rpc final : public detail::rpc_base {
 public:
     using value_type = reply<std::vector<u8>>;
 
     /// kind and modifier of `request` must be those in `mad`.
-    raw_rpc(MADSchedule& s, const rpc_request& request, std::span<const u8, mad::mad_size> mad) noexcept
-        : rpc_base(s, request, &carried, &take, mad::is_table_method(request.kind.method)) {
+    raw_rpc(MADSchedule& s, const rpc_request& request, std::span<const u8, mad::mad_size> mad,
+            reply_size size = reply_size::of_method) noexcept
+        : rpc_base(s, request, &carried, &take,
+                   size == reply_size::any_length || mad::is_table_method(request.kind.method)) {
         std::copy(mad.begin(), mad.end(), request_.begin());
     }
     mad::result<value_type> await_resume() noexcept {

@@ -3,6 +3,7 @@
 // Knows no Asio and no clock: a driver (driver.hpp, asio.hpp) moves it.
 #pragma once
 #include <comad/coro/mqueue.hpp>
+#include <comad/coro/pause.hpp>
 #include <comad/coro/rpc.hpp>
 #include <comad/coro/rpcs.hpp>
 #include <comad/coro/scope.hpp>
@@ -66,8 +67,9 @@ public:
         return {*this, request, payload};
     }
     /// An RPC whose class, method and attribute are known at run time alone.
-    raw_rpc call_raw(const rpc_request& request, std::span<const u8, mad::mad_size> mad) noexcept {
-        return {*this, request, mad};
+    raw_rpc call_raw(const rpc_request& request, std::span<const u8, mad::mad_size> mad,
+                     reply_size size = reply_size::of_method) noexcept {
+        return {*this, request, mad, size};
     }
 
     /// Where the SA is, as it was set (sa::client sets it); until then nowhere, DLID 0.
@@ -96,6 +98,9 @@ public:
     template <class T> mqueue_awaiter<T> mqueue(generator<task<T>> tasks, sweep_options options = {}) {
         return {*this, std::move(tasks), options};
     }
+    /// Lets time pass: true, or false if it is cancelled before. Counts from the driver's next look at the clock, as
+    /// timeouts do; duration::max() is for ever.
+    pause_awaiter pause(mad::duration length) noexcept { return {pauses_, length}; }
     /// The outermost cancellation domain.
     scope_state& root() noexcept { return root_; }
 
@@ -111,13 +116,18 @@ public:
     void set_now(mad::time_point now) noexcept {
         engine_.set_now(now);
         transport_.set_now(now);
+        pauses_.set_now(now);
     }
-    /// Expires what is due at now().
-    void on_time() noexcept { engine_.on_time(); }
-    /// Nothing expires before, and the transport wants nothing before. Precondition: set_now() since the last RPC was
-    /// started.
+    /// Expires what is due at now(), and ends pauses.
+    void on_time() noexcept {
+        engine_.on_time();
+        pauses_.end_due(now());
+    }
+    /// Nothing expires before, and the transport wants nothing before. Precondition: set_now() since the last RPC or pause
+    /// was started.
     mad::time_point next_deadline() const noexcept {
-        return std::min(engine_.next_deadline(), transport_.next_event().value_or(mad::time_point::max()));
+        const mad::time_point ours = std::min(engine_.next_deadline(), pauses_.next_end());
+        return std::min(ours, transport_.next_event().value_or(mad::time_point::max()));
     }
     /// Reads and handles at most `max` messages. True if it stopped at `max`: there may be more.
     bool receive(unsigned max) noexcept;
@@ -127,7 +137,7 @@ public:
     /// The transport failed: there is nothing more to read.
     bool transport_failed() const noexcept { return transport_failed_; }
     /// Nothing is under way: if a task is not done now, it never will be.
-    bool idle() const noexcept { return engine_.idle() && !server_; }
+    bool idle() const noexcept { return engine_.idle() && pauses_.none() && !server_; }
 
 private:
     friend class detail::rpc_base;
@@ -151,6 +161,7 @@ private:
     schedule_options options_;
     mad::engine engine_;
     mad::request_sink* server_ = nullptr;
+    detail::pauses pauses_;
     scope_state root_{nullptr};
     detail::task_source* newest_ = nullptr;
     bool source_cancelled_ = false; // one or more: look for them

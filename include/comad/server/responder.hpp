@@ -36,6 +36,8 @@ public:
     }
     /// An attribute as bytes, as many as the class has room for at most.
     static response data(std::vector<u8> bytes) { return {kind::data, std::move(bytes)}; }
+    /// Bytes of an attribute without a size: by RMPP if the class has no room for them in a MAD.
+    static response any_length(std::vector<u8> bytes) { return {kind::any_length, std::move(bytes)}; }
     /// What the request had, as Traps and Reports are answered.
     static response echo() { return response(kind::echo); }
     /// Records of an SA, one after the other, in an answer of any length by RMPP.
@@ -54,7 +56,7 @@ public:
     std::vector<u8> to(const request& r) const;
 
 private:
-    enum class kind : u8 { nothing, error, data, echo, table };
+    enum class kind : u8 { nothing, error, data, any_length, echo, table };
     explicit response(kind k) : what_(k) {}
     response(kind k, std::vector<u8> bytes) : what_(k), bytes_(std::move(bytes)) {}
 

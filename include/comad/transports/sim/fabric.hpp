@@ -81,7 +81,8 @@ struct fabric_counters {
 /// VLArbitrationTable, LinearForwardingTable, MulticastForwardingTable and, where the subnet manager is (sm_lid of the
 /// topology), SMInfo. There is an SA as well: Get and GetTable of the records of all these, of links, paths, members of the
 /// broadcast group and services, and Set and Delete of services. Its records say what the SMAs say. Every node has a PMA:
-/// PortCounters and PortCountersExt, which count MADs where their ways begin and end, and can be set.
+/// PortCounters and PortCountersExt, which count MADs where their ways begin and end, and can be set. CAs answer ibping and
+/// ibsysstat; their host is called as the node.
 /// Forwarding tables lead along shortest ways over Active links, and are made anew when cables change.
 ///
 /// Status 0x04: class version; 0x08: method, or a class that nobody serves; 0x0c: attribute, or method for it; 0x1c:
