@@ -1,85 +1,117 @@
 // SPDX-License-Identifier: MIT
 // rmpp.cpp - transfers between single MADs and messages.
-#include <comad/iba/enums.hpp>
+#include <comad/iba/mad_header.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/transports/rmpp.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 
 namespace comad::transports {
-namespace {
 
-/// The classes whose MADs have an RMPP header (IBA 13.6.1; Linux, ib_is_mad_class_rmpp()).
-bool has_rmpp(u8 mgmt_class) noexcept {
-    const iba::MgmtClass c{mgmt_class};
-    return c == iba::MgmtClass::SubnAdm || c == iba::MgmtClass::DevAdm || c == iba::MgmtClass::BIS ||
-           iba::is_vendor_OUI(c);
+bool rmpp_transport::peer::is(const mad::source_address& source) const noexcept {
+    const auto* to = std::get_if<mad::IBPath>(&path);
+    return to && to->DLID == source.SLID && to->has_grh == source.has_grh && (!to->has_grh || to->DGID == source.SGID);
 }
 
-/// Where the data begin: of the SA and of vendors behind a class header.
-std::size_t header_size_of(u8 mgmt_class) noexcept {
-    const iba::MgmtClass c{mgmt_class};
-    return c == iba::MgmtClass::DevAdm || c == iba::MgmtClass::BIS ? 36 : mad::payload_offset(c);
+rmpp_transport::transfer_id rmpp_transport::transfer_id::of(const u8* mad) noexcept {
+    using iba::MADHeader;
+    return {value(iba::get<&MADHeader::mgmtClass>(mad)), value(iba::get<&MADHeader::method>(mad)),
+            iba::get<&MADHeader::transactionID>(mad)};
 }
-
-/// True of MADs of one transaction of one class.
-bool is_same_transaction(const u8* a, const u8* b) noexcept {
-    return a[1] == b[1] && std::memcmp(a + 8, b + 8, 8) == 0;
-}
-
-mad::any_path back_to(const mad::source_address& source) noexcept {
-    mad::IBPath path;
-    path.DLID = source.SLID;
-    path.SL = source.SL;
-    path.pkey_index = source.pkey_index;
-    path.dqpn = source.sqpn;
-    return path;
-}
-
-} // namespace
 
 // ---- sending -------------------------------------------------------------------------------------------------------
 
 mad::send_result rmpp_transport::send(const mad::send_request& request) noexcept {
     flush();
-    if (request.size <= mad::mad_size) return inner_.send(request);
-    if (!has_rmpp(request.mgmt_class)) return {mad::send_state::failed, EMSGSIZE};
-    if (transfers() >= options_.max_transfers) return {mad::send_state::would_block};
-    outgoing_.push_back({mad::rmpp_sender({request.mad, request.mad + request.size}, header_size_of(request.mgmt_class),
-                                          now_, options_.sending),
-                         *request.path});
-    settle(outgoing_.back());
+    const std::span<const u8> message(request.mad, request.size);
+    if (request.size <= mad::mad_size && !mad::is_rmpp(message)) return inner_.send(request);
+    const iba::MgmtClass mgmt_class{request.mgmt_class};
+    if (!mad::has_rmpp(mgmt_class)) return {mad::send_state::failed, EMSGSIZE};
+
+    const transfer_id id = transfer_id::of(request.mad);
+    const peer to{*request.path, request.agent};
+    mad::rmpp_sender_options options{};
+    if (mad::is_response(message)) {
+        const auto is_same = [&](const outgoing& o) { return o.id == id && o.to.path == to.path; };
+        if (std::any_of(outgoing_.begin(), outgoing_.end(), is_same)) return {};
+        if (!has_room_for(request.size)) return {mad::send_state::failed, ENOBUFS};
+        options = options_of_answer(id, to);
+    } else {
+        if (!has_room_for(request.size)) return {mad::send_state::would_block};
+        options.double_sided = mad::is_table_method(iba::Method{id.method});
+    }
+    options.timing = options_.sending;
+    outgoing_.push_back(
+        {mad::rmpp_sender({message.begin(), message.end()}, mad::payload_offset(mgmt_class), now_, options), id, to,
+         request.size});
     flush();
     return {};
 }
 
-rmpp_transport::packet& rmpp_transport::add_packet(const mad::any_path& to) {
-    unsent_.emplace_back();
-    unsent_.back().path = to;
-    return unsent_.back();
+bool rmpp_transport::has_room_for(std::size_t size) const noexcept {
+    const std::size_t held = std::accumulate(outgoing_.begin(), outgoing_.end(), std::size_t{0},
+                                             [](std::size_t sum, const outgoing& o) { return sum + o.size; });
+    return outgoing_.size() < options_.max_transfers && size <= options_.max_sending &&
+           held <= options_.max_sending - size;
+}
+
+/// Who asked by a transfer of several MADs has said how many of the answer may be under way.
+mad::rmpp_sender_options rmpp_transport::options_of_answer(const transfer_id& id, const peer& to) const noexcept {
+    mad::rmpp_sender_options options{};
+    for (const incoming& i : incoming_) {
+        const bool is_asked = i.id.mgmt_class == id.mgmt_class && i.id.transactionID == id.transactionID &&
+                              mad::response_method(iba::Method{i.id.method}) == iba::Method{id.method};
+        if (is_asked && i.from.path == to.path) options.first_window = i.transfer.reply_window();
+    }
+    return options;
+}
+
+/// Makes the next MAD of a transfer; acknowledgements first, then the transfers in turn. False: there is none.
+bool rmpp_transport::prepare() {
+    const auto has_packet = [](const auto& x) { return x.transfer.has_packet(); };
+    if (const auto i = std::find_if(incoming_.begin(), incoming_.end(), has_packet); i != incoming_.end()) {
+        i->transfer.next_packet(unsent_.emplace(packet{i->from}).mad());
+        return true;
+    }
+    const auto o = std::find_if(outgoing_.begin(), outgoing_.end(), has_packet);
+    if (o == outgoing_.end()) return false;
+    o->transfer.next_packet(unsent_.emplace(packet{o->to}).mad(), now_);
+    outgoing_.splice(outgoing_.end(), outgoing_, o);
+    return true;
 }
 
 // What the inner transport does not take now waits for the next call; what it refuses is lost, as on a wire.
 void rmpp_transport::flush() noexcept {
-    for (; !unsent_.empty(); unsent_.pop_front()) {
-        packet& next = unsent_.front();
-        const mad::send_request request{&next.path, next.mad(), mad::mad_size, next.mad()[1], next.mad()[2], false,
-                                        {},         {}};
+    while (unsent_ || prepare()) {
+        u8* const mad = unsent_->mad().data();
+        const mad::send_request request{&unsent_->to.path, mad, mad::mad_size, mad[1], mad[2], false, {}, {},
+                                        unsent_->to.agent};
         if (inner_.send(request).state == mad::send_state::would_block) return;
+        unsent_.reset();
     }
 }
 
 // ---- receiving -----------------------------------------------------------------------------------------------------
 
+int rmpp_transport::serve(const mad::registration& what) noexcept {
+    mad::registration single = what;
+    single.rmpp = false; // what would be put together below us would be no MADs any more
+    if (const int error = inner_.serve(single); error != 0) return error;
+    served_.push_back(what);
+    return 0;
+}
+
 mad::received rmpp_transport::receive(std::span<u8> buffer) noexcept {
     for (;;) {
+        settle();
         flush();
         if (!arrived_.empty()) return deliver(buffer);
         mad::received r = inner_.receive(buffer);
         const bool is_segment = r.state == mad::receive_state::message && r.status == 0 &&
-                                r.mad.size() == mad::mad_size && has_rmpp(r.mad[1]) && mad::is_rmpp(r.mad);
+                                r.mad.size() == mad::mad_size && mad::is_rmpp(r.mad);
         if (!is_segment) return r;
         if (take(r)) {
             r.is_part = true;
@@ -89,59 +121,62 @@ mad::received rmpp_transport::receive(std::span<u8> buffer) noexcept {
     }
 }
 
-// True if it is a part of a message that goes on.
+// True if it is a part of an answer that goes on.
 bool rmpp_transport::take(const mad::received& r) {
-    if (!feed_known(r)) {
-        if (!mad::rmpp_receiver::begins(r.mad) || transfers() >= options_.max_transfers) return false;
-        incoming& begun = incoming_.emplace_back(
-            incoming{mad::rmpp_receiver(r.mad, header_size_of(r.mad[1]), now_, options_.receiving), r.source, {}});
-        std::copy(r.mad.begin(), r.mad.end(), begun.first.begin());
-        settle(begun);
+    if (!feed_known(r) && !begin(r)) return false;
+    const transfer_id id = transfer_id::of(r.mad.data());
+    return mad::is_response(r.mad) && arrived_.empty() &&
+           std::any_of(incoming_.begin(), incoming_.end(),
+                       [&](const incoming& i) { return !i.ended && i.id == id && i.from.is(r.source); });
+}
+
+bool rmpp_transport::begin(const mad::received& r) {
+    if (!mad::rmpp_receiver::begins(r.mad) || !is_wanted(r.mad)) return false;
+    if (incoming_.size() >= options_.max_transfers) {
+        const auto over = std::find_if(incoming_.begin(), incoming_.end(), [](const incoming& i) { return !!i.ended; });
+        if (over == incoming_.end()) return false;
+        incoming_.erase(over);
     }
-    return arrived_.empty() && std::any_of(incoming_.begin(), incoming_.end(), [&](const incoming& i) {
-               return !i.ended && i.source.SLID == r.source.SLID && is_same_transaction(i.first.data(), r.mad.data());
+    const std::size_t header_size = mad::payload_offset(iba::MgmtClass{r.mad[1]});
+    incoming& begun = incoming_.emplace_back(incoming{mad::rmpp_receiver(r.mad, header_size, now_, options_.receiving),
+                                                      transfer_id::of(r.mad.data()),
+                                                      r.source,
+                                                      {mad::path_back(r.source), r.source.agent},
+                                                      {}});
+    std::copy(r.mad.begin(), r.mad.end(), begun.first.begin());
+    settle(begun);
+    return true;
+}
+
+bool rmpp_transport::is_wanted(std::span<const u8> mad) const noexcept {
+    return mad::is_response(mad) || std::any_of(served_.begin(), served_.end(), [&](const mad::registration& what) {
+               return mad::describes(what, mad);
            });
 }
 
 bool rmpp_transport::feed_known(const mad::received& r) {
+    const transfer_id id = transfer_id::of(r.mad.data());
     bool is_known = false;
     for (incoming& i : incoming_) {
-        if (i.source.SLID != r.source.SLID || !is_same_transaction(i.first.data(), r.mad.data())) continue;
+        if (i.id != id || !i.from.is(r.source)) continue;
         i.transfer.feed(r.mad, now_);
         settle(i);
         is_known = true;
     }
-    for (outgoing& o : outgoing_) {
-        if (mad::headers_of(o.path).DLID != r.source.SLID) continue;
-        o.transfer.feed(r.mad, now_); // knows its own transaction
-        settle(o);
-    }
-    std::erase_if(outgoing_, [](const outgoing& o) {
-        return o.transfer.state() != mad::rmpp_state::more && !o.transfer.has_packet();
-    });
+    for (outgoing& o : outgoing_)
+        if (o.to.is(r.source)) o.transfer.feed(r.mad, now_); // knows its own transaction
     return is_known;
 }
 
 void rmpp_transport::settle(incoming& i) {
-    while (i.transfer.has_packet()) {
-        packet& answer = add_packet(back_to(i.source));
-        i.transfer.next_packet(std::span<u8, mad::mad_size>(answer.mad(), mad::mad_size));
-    }
     if (i.ended || i.transfer.state() == mad::rmpp_state::more) return;
     i.ended = now_;
     if (i.transfer.state() == mad::rmpp_state::complete) arrived_.push_back({i.transfer.take_message(), i.source});
-    else arrived_.push_back({{i.first.begin(), i.first.end()}, i.source});
-}
-
-void rmpp_transport::settle(outgoing& o) {
-    while (o.transfer.has_packet()) {
-        packet& segment = add_packet(o.path);
-        o.transfer.next_packet(std::span<u8, mad::mad_size>(segment.mad(), mad::mad_size), now_);
-    }
+    else if (mad::is_response(i.first)) arrived_.push_back({{i.first.begin(), i.first.end()}, i.source});
 }
 
 mad::received rmpp_transport::deliver(std::span<u8> buffer) noexcept {
-    const message& first = arrived_.front();
+    const whole_message& first = arrived_.front();
     const bool fits = mad::headroom + first.bytes.size() <= buffer.size();
     const std::size_t size = fits ? first.bytes.size() : std::min(mad::mad_size, buffer.size() - mad::headroom);
     std::memcpy(buffer.data() + mad::headroom, first.bytes.data(), size);
@@ -169,10 +204,14 @@ void rmpp_transport::settle() {
     }
     for (outgoing& o : outgoing_) {
         if (o.transfer.next_deadline() <= now_) o.transfer.on_time(now_);
-        settle(o);
+        if (!o.ended && o.transfer.state() != mad::rmpp_state::more) o.ended = now_;
     }
     std::erase_if(incoming_, [&](const incoming& i) { return i.ended && *i.ended + options_.linger <= now_; });
-    std::erase_if(outgoing_, [](const outgoing& o) { return o.transfer.state() != mad::rmpp_state::more; });
+    // The end of a request is told again to who asks: the answer waits for it.
+    std::erase_if(outgoing_, [&](const outgoing& o) {
+        const bool is_answer = (o.id.method & iba::response_bit) != 0;
+        return o.ended && !o.transfer.has_packet() && (is_answer || *o.ended + options_.linger <= now_);
+    });
 }
 
 std::optional<mad::time_point> rmpp_transport::next_event() const noexcept {

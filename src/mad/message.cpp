@@ -72,6 +72,13 @@ bool is_response(std::span<const u8> mad) noexcept {
            (iba::get<&MADHeader::attributeModifier>(mad.data()) & 1) != 0;
 }
 
+bool is_rmpp(std::span<const u8> message) noexcept {
+    if (message.size() < iba::wire_size<MADHeader>) return false;
+    const MgmtClass mgmt_class = iba::get<&MADHeader::mgmtClass>(message.data());
+    return has_rmpp(mgmt_class) && message.size() >= payload_offset(mgmt_class) &&
+           (iba::get<&iba::rmpp::Header::RMPPFlags>(message.data()) & value(iba::RMPPFlag::Active)) != 0;
+}
+
 MgmtClass class_on(const rpc_kind& kind, const any_path& path) noexcept {
     return kind.mgmt_class == MgmtClass::SubnLID && directed(path) ? MgmtClass::SubnDirected : kind.mgmt_class;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // record_table.cpp - where the records of an SA reply begin and end.
 #include <comad/iba/sa/format.hpp>
+#include <comad/mad/message.hpp>
 #include <comad/mad/record_table.hpp>
 #include <comad/mad/transport.hpp>
 
@@ -41,12 +42,12 @@ iba::result<record_table> record_table::of(std::span<const u8> message, std::siz
 iba::result<record_table> record_table::of_reply(std::span<const u8> reply, std::size_t record_size) {
     constexpr std::size_t header_size = iba::wire_size<iba::sa::Header>, rmpp_size = iba::wire_size<iba::rmpp::Header>;
     if (reply.size() < header_size || reply.size() != mad_size) return of(reply, record_size);
-    const auto rmpp = iba::decode<iba::rmpp::Header>(reply.first<rmpp_size>());
-    if ((rmpp.RMPPFlags & value(iba::RMPPFlag::Active)) == 0) {
+    if (!is_rmpp(reply)) {
         const std::span<const u8> data = reply.subspan(header_size);
         if (data.size() < record_size) return too_short("the record of a reply is cut");
         return record_table(data, record_size, record_size, 1);
     }
+    const auto rmpp = iba::decode<iba::rmpp::Header>(reply.first<rmpp_size>());
     if ((rmpp.RMPPFlags & value(iba::RMPPFlag::Last)) == 0) return too_short("only a part of the reply came");
     const std::size_t end = rmpp_size + std::max<std::size_t>(rmpp.data2, header_size - rmpp_size);
     return of(reply.first(std::min(reply.size(), end)), record_size);

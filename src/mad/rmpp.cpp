@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rmpp.cpp - what both ends of a transfer do: recognise its packets, judge them, end it, watch the time.
 #include <comad/iba/rmpp.hpp>
+#include <comad/mad/message.hpp>
 #include <comad/mad/rmpp.hpp>
 
 #include <algorithm>
@@ -30,10 +31,6 @@ time_point later(time_point now, duration by) noexcept {
 
 } // namespace
 
-bool is_rmpp(std::span<const u8> mad) noexcept {
-    return mad.size() == mad_size && (iba::get<&rmpp::RMPPFlags>(mad.data()) & iba::value(RMPPFlag::Active)) != 0;
-}
-
 rmpp_transfer::rmpp_transfer(std::span<const u8> header, rmpp_timing timing, time_point now) noexcept
     : header_size_(header.size()), timing_(timing), total_due_(later(now, timing.total)) {
     assert(header.size() >= rmpp_header_size && header.size() < mad_size);
@@ -47,7 +44,7 @@ time_point rmpp_transfer::next_deadline() const noexcept {
 }
 
 bool rmpp_transfer::concerns(std::span<const u8> mad) const noexcept {
-    if (!is_rmpp(mad)) return false;
+    if (mad.size() != mad_size || !is_rmpp(mad)) return false;
     const u8 *ours = header_.data(), *theirs = mad.data();
     const u8 method = iba::value(iba::get<&MADHeader::method>(ours));
     // The high 32 bits of a request's transaction ID belong to the transport.

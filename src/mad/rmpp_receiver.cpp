@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rmpp_receiver.cpp - segments in any order become a message.
 #include <comad/iba/rmpp.hpp>
+#include <comad/mad/message.hpp>
 #include <comad/mad/rmpp.hpp>
 
 #include <algorithm>
@@ -39,13 +40,13 @@ rmpp_receiver::rmpp_receiver(std::span<const u8> first, std::size_t header_size,
                              rmpp_receiver_options options)
     : rmpp_transfer(std::span<const u8>(answering_header(first)).first(header_size), options.timing, now),
       max_message_(options.max_message), window_(std::clamp(options.window, 1u, 64u)) {
-    assert(is_rmpp(first));
+    assert(first.size() == mad_size && is_rmpp(first));
     await_response(now);
     feed(first, now);
 }
 
 bool rmpp_receiver::begins(std::span<const u8> mad) noexcept {
-    return is_rmpp(mad) && iba::get<&rmpp::RMPPType>(mad.data()) == RMPPType::DATA &&
+    return mad.size() == mad_size && is_rmpp(mad) && iba::get<&rmpp::RMPPType>(mad.data()) == RMPPType::DATA &&
            has_flag(mad.data(), RMPPFlag::First);
 }
 

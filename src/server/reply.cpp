@@ -20,7 +20,6 @@ using iba::MgmtClass;
 using rmpp_header = iba::rmpp::Header;
 
 MgmtClass class_of(std::span<const u8> mad) noexcept { return iba::get<&MADHeader::mgmtClass>(mad.data()); }
-bool has_rmpp(MgmtClass c) noexcept { return c == MgmtClass::SubnAdm || iba::is_vendor_OUI(c); }
 u16 whole_status(u16 status, u8 class_status) noexcept { return static_cast<u16>(status | class_status << 8); }
 
 /// The first MAD of a request, zeros behind a shorter one.
@@ -58,7 +57,7 @@ bool turn_round(std::span<u8, mad::mad_size> mad, u16 status) noexcept {
         iba::put<&MADHeader::status>(m, status);
         if (mgmt_class == MgmtClass::SubnLID) iba::put<&iba::smp::Format::MKey>(m, 0);
     }
-    if (has_rmpp(mgmt_class)) {
+    if (mad::has_rmpp(mgmt_class)) {
         iba::put<&rmpp_header::RMPPType>(m, iba::RMPPType::None);
         iba::put<&rmpp_header::RMPPFlags>(m, 0);
         iba::put<&rmpp_header::RMPPStatus>(m, 0);
@@ -95,7 +94,7 @@ std::optional<mad_bytes> make_error(std::span<const u8> request, u16 status, u8 
 std::vector<u8> make_long_reply(std::span<const u8> request, std::span<const u8> data) {
     mad_bytes mad = copy_of(request);
     if (!turn_round(mad)) return {};
-    assert(has_rmpp(class_of(mad)));
+    assert(mad::has_rmpp(class_of(mad)));
     const std::size_t begin = payload_begin(mad);
     const std::size_t class_header = begin - iba::wire_size<rmpp_header>;
     const std::size_t segment = mad::mad_size - begin;
@@ -130,15 +129,12 @@ std::vector<u8> make_table_reply(std::span<const u8> request, std::span<const u8
 }
 
 mad::any_path reply_path(std::span<const u8> request, const mad::source_address& source) noexcept {
-    const auto fill_in = [&](mad::path_headers& p) {
-        p.SLID = source.SLID;
-        p.SL = source.SL;
-        p.pkey_index = source.pkey_index;
-        p.sqpn = source.sqpn;
-    };
     if (request.size() == mad::mad_size && class_of(request) == MgmtClass::SubnDirected) {
         mad::IBDRPath came;
-        fill_in(came);
+        came.SLID = source.SLID;
+        came.SL = source.SL;
+        came.pkey_index = source.pkey_index;
+        came.sqpn = source.sqpn;
         came.drSLID = iba::get<&iba::smp::FormatDirected::drSLID>(request.data());
         came.drDLID = iba::get<&iba::smp::FormatDirected::drDLID>(request.data());
         came.hopCount = std::min<u8>(iba::get<&MADHeaderDirected::hopCount>(request.data()), mad::IBDRPath::max_hops);
@@ -146,18 +142,7 @@ mad::any_path reply_path(std::span<const u8> request, const mad::source_address&
                     came.drPath.begin());
         return mad::reverse(came);
     }
-    mad::IBPath came;
-    fill_in(came);
-    came.DLID = iba::lid{source.path_bits};
-    came.has_grh = source.has_grh;
-    if (source.has_grh) {
-        came.SGID = source.SGID;
-        came.SGID_index = source.SGID_index;
-        came.hop_limit = source.hop_limit;
-        came.traffic_class = source.traffic_class;
-        came.flow_label = source.flow_label;
-    }
-    return mad::reverse(came);
+    return mad::path_back(source);
 }
 
 } // namespace comad::server

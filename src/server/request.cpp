@@ -32,15 +32,6 @@ bool is_known(MgmtClass mgmt_class) noexcept {
     return iba::find_format(mgmt_class, 1) || iba::find_format(mgmt_class, 2);
 }
 
-bool has_rmpp(const iba::record_info& format) noexcept {
-    return &format == &iba::info_of<iba::sa::Format> || &format == &iba::info_of<iba::vend::OUIFormat>;
-}
-
-bool came_by_rmpp(std::span<const u8> message) noexcept {
-    return message.size() >= iba::wire_size<iba::rmpp::Header> &&
-           (iba::get<&iba::rmpp::Header::RMPPFlags>(message.data()) & value(iba::RMPPFlag::Active)) != 0;
-}
-
 } // namespace
 
 u32 request::OUI() const noexcept {
@@ -62,13 +53,10 @@ parsed parse_request(std::span<const u8> message, const mad::source_address& sou
     const MADHeader& h = r.header;
     if (h.baseVersion != 1) return fault::base_version;
     if (!is_known(h.mgmtClass)) return fault::unknown_class;
-    const iba::record_info* format = iba::find_format(h.mgmtClass, h.classVersion, h.attributeID);
-    if (!format) return fault::class_version;
+    if (!iba::find_format(h.mgmtClass, h.classVersion, h.attributeID)) return fault::class_version;
 
-    const std::size_t begin = mad::payload_offset(h.mgmtClass, h.attributeID);
-    const bool is_long = has_rmpp(*format) && came_by_rmpp(message);
-    if (is_long ? message.size() < begin : message.size() != mad::mad_size) return fault::wrong_length;
-    r.data = message.subspan(begin);
+    if (message.size() != mad::mad_size && !mad::is_rmpp(message)) return fault::wrong_length;
+    r.data = message.subspan(mad::payload_offset(h.mgmtClass, h.attributeID));
     r.attribute = iba::find_attribute(h.mgmtClass, h.classVersion, h.attributeID, r.OUI());
     if (!r.attribute && unknown == unknown_attributes::refused) return fault::unknown_attribute;
     if (r.attribute && r.data.size() < r.attribute->bytes) return fault::undecodable;

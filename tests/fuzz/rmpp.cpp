@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rmpp.cpp - fuzzes both ends of an RMPP transfer: each step's first byte says whom it goes to, the rest what they get.
 #include "fuzz.hpp"
+#include <comad/mad/message.hpp>
 #include <comad/mad/record_table.hpp>
 #include <comad/mad/rmpp.hpp>
 
@@ -30,6 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
     mad::time_point now{};
     std::vector<u8> message(header_size + 4000, 0x5a);
     std::fill_n(message.begin(), 36, u8{0});
+    message[1] = 0x03;
     message[3] = 0x92;
     const std::size_t sent_size = message.size();
     mad::rmpp_sender sender(std::move(message), header_size, now, {.double_sided = (data[1] & 0x80) != 0});
@@ -37,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
 
     const auto to_receiver = [&](std::span<const u8> mad) {
         if (receiver) receiver->feed(mad, now);
-        else if (mad::is_rmpp(mad))
+        else if (mad.size() == mad::mad_size && mad::is_rmpp(mad))
             receiver.emplace(mad, header_size, now,
                              mad::rmpp_receiver_options{.max_message = max_message, .window = window});
     };
@@ -63,6 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
             break;
         default: // what neither would have sent
             is_honest = false;
+            mad[1] = 0x03;
             mad[3] = rest[0] & 0x80 ? 0x92 : 0x12;
             mad[24] = rest[1] < 0xf0 ? 1 : rest[1];
             mad[25] = rest[1] % 6;

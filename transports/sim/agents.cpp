@@ -9,7 +9,7 @@ namespace comad::transports::sim {
 using iba::Method;
 using iba::MgmtClass;
 
-agents::agents(const topology& t, u64 counter_seed)
+agents::agents(topology& t, u64 counter_seed)
     : topology_(t), subnet_(t), ports_(t, counter_seed), administrator_(subnet_) {
     const auto pma = [this](const server::request& r) { return answer_pma(ports_, topology_, here_.node, r); };
     const auto ping = [this](const server::request& r) { return answer_host(r, server::answer_ping); };

@@ -14,7 +14,7 @@ namespace comad::transports::sim {
 class agents {
 public:
     /// `t` must outlive it. `counter_seed`: see counters.
-    agents(const topology& t, u64 counter_seed);
+    agents(topology& t, u64 counter_seed);
 
     attributes& subnet() noexcept { return subnet_; }
     counters& ports() noexcept { return ports_; }

@@ -2,6 +2,7 @@
 // attributes.cpp - attributes of nodes and ports (IBA 14.2.5).
 #include "attributes.hpp"
 
+#include "writable.hpp"
 #include <comad/server/request.hpp>
 
 #include <algorithm>
@@ -29,8 +30,6 @@ template <class T> u16 put(const T& value, attributes::block out) noexcept {
 
 void describe_link(const port& p, smp::PortInfo& i) noexcept {
     i.portState = p.state;
-    i.portPhysicalState =
-        p.state == iba::PortState::Down ? iba::PortPhysicalState::Polling : iba::PortPhysicalState::LinkUp;
     i.linkDownDefaultState = iba::PortPhysicalState::Polling;
     i.linkWidthSupported = p.supported.width;
     i.linkWidthEnabled = p.enabled.width;
@@ -62,10 +61,33 @@ void describe_end_port(const topology& t, const node& n, const port& p, smp::Por
 
 } // namespace
 
-attributes::attributes(const topology& t)
-    : topology_(t), forwarding_(t), port_state_change_(t.nodes.size(), value(t.sm_lid) == 0) {}
+attributes::attributes(topology& t)
+    : topology_(t), forwarding_(t, written_), port_state_change_(t.nodes.size(), value(t.sm_lid) == 0) {}
 
 u16 attributes::get(u32 node, u8 in_port, u16 attributeID, u32 modifier, block out) noexcept {
+    const u16 refused = get_unwritten(node, in_port, attributeID, modifier, out);
+    if (refused != 0) return refused;
+    const auto at = block_at(node, in_port, attributeID, modifier);
+    if (const auto* bytes = written_.find_block(node, at.port, attributeID, at.modifier))
+        std::copy(bytes->begin(), bytes->end(), out.begin());
+    return 0;
+}
+
+/// Of a CA each port has its tables, of a switch it is the modifier that says which one is meant.
+attributes::table_place attributes::block_at(u32 node, u8 in_port, u16 attributeID, u32 modifier) const noexcept {
+    const bool is_switch = topology_.nodes[node].is_switch();
+    u32 told = ~u32{0};
+    switch (attributeID) {
+    case iba::attribute_id<smp::PKeyTable>: told = is_switch ? ~u32{0} : 0xffff; break;
+    case iba::attribute_id<smp::SLToVLMappingTable>: told = is_switch ? 0xffff : 0; break;
+    case iba::attribute_id<smp::VLArbitrationTable>: told = is_switch ? ~u32{0} : 0xffff'0000; break;
+    case iba::attribute_id<smp::MulticastForwardingTable>: told = 0xf000'01ff; break;
+    case iba::attribute_id<smp::LedInfo>: told = is_switch ? ~u32{0} : 0; break;
+    }
+    return {is_switch ? u8{0} : in_port, modifier & told};
+}
+
+u16 attributes::get_unwritten(u32 node, u8 in_port, u16 attributeID, u32 modifier, block out) noexcept {
     switch (attributeID) {
     case iba::attribute_id<smp::NodeDescription>: return put(node_description(node), out);
     case iba::attribute_id<smp::NodeInfo>: return put(node_info(node, in_port), out);
@@ -79,6 +101,8 @@ u16 attributes::get(u32 node, u8 in_port, u16 attributeID, u32 modifier, block o
     case iba::attribute_id<smp::LinearForwardingTable>: return get_linear(node, modifier, out);
     case iba::attribute_id<smp::MulticastForwardingTable>: return get_multicast(node, modifier, out);
     case iba::attribute_id<smp::SMInfo>: return get_sm_info(node, in_port, out);
+    case iba::attribute_id<smp::LedInfo>:
+        return modifier > topology_.nodes[node].num_ports() ? status::invalid_value : put(smp::LedInfo{}, out);
     default: return status::unsupported_attribute;
     }
 }
@@ -117,6 +141,7 @@ smp::SwitchInfo attributes::switch_info(u32 number) const noexcept {
         i.linearFDBTop = forwarding_.top();
         i.lifeTimeValue = packet_life_time;
     }
+    if (const smp::SwitchInfo* own = written_.find_switch(number)) i = *own;
     i.portStateChange = port_state_change_[number];
     i.partitionEnforcementCap = switch_PKeys;
     i.inboundEnforcementCap = i.outboundEnforcementCap = true;
@@ -131,7 +156,7 @@ u16 attributes::get_sm_info(u32 number, u8 in_port, block out) noexcept {
     smp::SMInfo i;
     i.GUID = topology_.nodes[number].ports[manager.port].GUID;
     i.actCount = 1;
-    i.SMState = iba::SMState::Master;
+    i.SMState = SM_state_;
     return put(i, out);
 }
 
@@ -150,6 +175,11 @@ smp::PortInfo attributes::port_info(u32 number, u8 in_port, u32 which) const noe
     i.VLStallCount = 7;
     i.HOQLife = 16;
     i.localPhyErrors = i.overrunErrors = 8;
+    const written::port_settings* own = written_.find_port(number, static_cast<u8>(which));
+    i.portPhysicalState = p.state != iba::PortState::Down ? iba::PortPhysicalState::LinkUp
+                          : own                           ? own->resting
+                                                          : iba::PortPhysicalState::Polling;
+    if (own) copy_written(i, own->info, which == 0 || !n.is_switch());
     return i;
 }
 

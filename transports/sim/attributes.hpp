@@ -7,6 +7,7 @@
 #include <comad/transports/sim/topology.hpp>
 
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace comad::transports::sim {
@@ -19,19 +20,36 @@ inline constexpr u16 busy = 0x01;
 class attributes {
 public:
     using block = std::span<u8, 64>;
+    using const_block = std::span<const u8, 64>;
 
     /// `t` must outlive it.
-    explicit attributes(const topology& t);
+    explicit attributes(topology& t);
 
-    /// After any change of cables and states.
-    void topology_changed() noexcept { forwarding_.topology_changed(); }
-    /// SwitchInfo.portStateChange.
-    void set_port_state_change(u32 node) noexcept { port_state_change_[node] = true; }
+    /// After the cable between a's port and b was cut or put back; it stays down if its ends may not train.
+    void cable_changed(u32 a, unsigned port_a, u32 b);
+    /// Whether cables, states or LIDs have changed since this was asked last.
+    bool take_changed() noexcept { return std::exchange(changed_, false); }
 
     /// Writes the attribute that `node` gives when it is asked by `in_port`, zeros behind it. Gives the status; 0: done.
     u16 get(u32 node, u8 in_port, u16 attributeID, u32 modifier, block out) noexcept;
 
+    /// Writes what may be written of an attribute, which `node` got by `in_port`, and its consequences: links go down and
+    /// come up, LIDs lead elsewhere. Gives the status; 0: done. Otherwise nothing has happened.
+    u16 set(u32 node, u8 in_port, u16 attributeID, u32 modifier, const_block in);
+
+    /// What guards a port: of a switch its port 0 all of it.
+    struct key {
+        u64 MKey;
+        u8 protect_bits;
+    };
+    key key_of(u32 node, u8 in_port) const noexcept;
+    void count_key_violation(u32 node, u8 in_port);
+
+    /// SwitchInfo.linearFDBTop.
+    u16 linear_top(u32 node) const noexcept { return switch_info(node).linearFDBTop; }
+
     const topology& graph() const noexcept { return topology_; }
+    const written& tables_written() const noexcept { return written_; }
     forwarding& tables() noexcept { return forwarding_; }
 
     static constexpr u64 GIDPrefix = 0xfe80'0000'0000'0000; // the default (IBA 4.1.1)
@@ -44,6 +62,12 @@ private:
     iba::smp::SwitchInfo switch_info(u32 node) const noexcept;
     iba::smp::PortInfo port_info(u32 node, u8 in_port, u32 number) const noexcept;
 
+    struct table_place {
+        u8 port;
+        u32 modifier;
+    };
+    table_place block_at(u32 node, u8 in_port, u16 attributeID, u32 modifier) const noexcept;
+    u16 get_unwritten(u32 node, u8 in_port, u16 attributeID, u32 modifier, block out) noexcept;
     u16 get_port_info(u32 node, u8 in_port, u32 modifier, block out) noexcept;
     u16 get_guid_info(u32 node, u8 in_port, u32 modifier, block out) noexcept;
     u16 get_pkey_table(u32 node, u32 modifier, block out) noexcept;
@@ -53,9 +77,24 @@ private:
     u16 get_multicast(u32 node, u32 modifier, block out) noexcept;
     u16 get_sm_info(u32 node, u8 in_port, block out) noexcept;
 
-    const topology& topology_;
+    u16 set_switch_info(u32 node, const iba::smp::SwitchInfo&);
+    u16 set_sm_info(u32 modifier);
+    u16 set_block(u32 node, u8 in_port, u16 attributeID, u32 modifier, const_block in);
+    u16 set_port_info(u32 node, u8 in_port, u32 modifier, const iba::smp::PortInfo&);
+    u16 check_port_info(u32 node, u8 number, const iba::smp::PortInfo& now, const iba::smp::PortInfo& wanted) const;
+    void write_link(u32 node, u8 number, const iba::smp::PortInfo& wanted);
+    void write_end_port(u32 node, u8 number, const iba::smp::PortInfo& wanted);
+    void change_state(u32 node, u8 number, const iba::smp::PortInfo& now, const iba::smp::PortInfo& wanted);
+    void relink(u32 node, u8 number);
+    bool may_train(u32 node, unsigned number) const noexcept;
+    void set_port_state_change(u32 node) noexcept { port_state_change_[node] = true; }
+
+    topology& topology_;
+    written written_;
     forwarding forwarding_;
     std::vector<bool> port_state_change_;
+    iba::SMState SM_state_ = iba::SMState::Master;
+    bool changed_ = false;
 };
 
 } // namespace comad::transports::sim

@@ -3,7 +3,6 @@
 #include "agents.hpp"
 #include "router.hpp"
 #include "split_mix.hpp"
-#include <comad/iba/vendor.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/transports/sim/fabric.hpp>
 
@@ -16,8 +15,6 @@
 #include <utility>
 
 namespace comad::transports::sim {
-
-using header = iba::MADHeader;
 
 u32 fabric::attach(u32 node, unsigned port) {
     const auto& n = topology_.nodes[node];
@@ -82,20 +79,12 @@ mad::received fabric::take(u32 number, std::span<u8> buffer) noexcept {
 
 /// The endpoint that wants this request; none: it is for the agents of the node.
 u32 fabric::server_of(const packet& p) const noexcept {
-    const u8* m = p.mad.data();
-    const auto mgmt_class = iba::get<&header::mgmtClass>(m);
     if (p.is_directed || mad::is_response(p.mad)) return none;
-    const u32 OUI = iba::is_vendor_OUI(mgmt_class) ? iba::get<&iba::vend::OUIFormat::OUI>(m) : 0;
-    const unsigned method = value(iba::get<&header::method>(m));
     for (u32 i = 0; i < endpoints_.size(); ++i) {
         const attachment& e = endpoints_[i];
         if (!e.attached || e.node != p.node || (!topology_.nodes[e.node].is_switch() && e.port != p.port)) continue;
-        for (const mad::registration& r : e.served) {
-            const bool is_wanted = r.mgmt_class == mgmt_class && r.OUI == OUI && method < 32 &&
-                                   r.class_version == iba::get<&header::classVersion>(m) &&
-                                   (r.methods >> method & 1) != 0;
-            if (is_wanted) return i;
-        }
+        const auto wants = [&](const mad::registration& r) { return mad::describes(r, p.mad); };
+        if (std::any_of(e.served.begin(), e.served.end(), wants)) return i;
     }
     return none;
 }

@@ -31,8 +31,8 @@ unsigned packets_of(std::size_t size) noexcept {
 
 fabric::fabric(topology t, const timing& times, const faults& wrong)
     : topology_(std::move(t)), timing_(times), faults_(wrong), random_state_(wrong.seed),
-      router_(std::make_unique<router>(topology_)), agents_(std::make_unique<agents>(topology_, wrong.counter_seed)),
-      nodes_(topology_.nodes.size()) {
+      agents_(std::make_unique<agents>(topology_, wrong.counter_seed)),
+      router_(std::make_unique<router>(topology_, agents_->subnet().tables_written())), nodes_(topology_.nodes.size()) {
     for (node_state& n : nodes_) n.service_time = times.service_time;
 }
 
@@ -70,9 +70,7 @@ void fabric::restore(u32 node, unsigned port) noexcept {
 }
 
 void fabric::cable_changed(const cut_cable& cable) noexcept {
-    agents_->subnet().set_port_state_change(cable.a);
-    agents_->subnet().set_port_state_change(cable.b);
-    agents_->subnet().topology_changed();
+    agents_->subnet().cable_changed(cable.a, cable.port_a, cable.b);
     router_->topology_changed();
 }
 
@@ -276,7 +274,11 @@ bool fabric::make_reply(packet& p) noexcept {
         p.size = mad::mad_size;
         return server::turn_round(p.mad, mad_status::busy);
     }
-    if (is_smp(p)) return answer(agents_->subnet(), p.node, p.port, p.mad);
+    if (is_smp(p)) {
+        const bool has_reply = answer(agents_->subnet(), p.node, p.port, p.mad);
+        if (agents_->subnet().take_changed()) router_->topology_changed();
+        return has_reply;
+    }
     const std::span<const u8> request = p.whole.empty() ? std::span<const u8>(p.mad) : std::span<const u8>(p.whole);
     const std::vector<u8> reply = agents_->answer({p.node, p.port}, p.SLID, request, now_);
     if (reply.empty()) return false;
@@ -300,7 +302,7 @@ void fabric::on_service(u32 index) noexcept {
         const router::directed_stop here{{p.node, p.port, p.hops}, p.route_begin, p.route_end};
         has_reply = router_->back_by_route(from, p.DLID, here, p.mad.data());
     } else if (has_reply) {
-        has_reply = router_->by_lid(from, p.DLID).has_value(); // the way back is the way there
+        has_reply = router_->back_by_lid(from, p.DLID, {p.node, p.port}, p.SLID);
     }
     if (!has_reply) {
         ++counters_.undelivered;

@@ -17,22 +17,23 @@ void add(forwarding::port_set& ports, unsigned port) noexcept {
 
 } // namespace
 
-forwarding::forwarding(const topology& t) : topology_(t), router_(t) {
-    for (const node& n : t.nodes)
-        for (const port& p : n.ports)
-            if (value(p.LID) != 0) top_ = std::max(top_, static_cast<u16>(value(p.LID) + (1u << p.LMC) - 1));
+forwarding::forwarding(const topology& t, const written& tables) : topology_(t), router_(t, tables) {
+    find_top();
     if (value(t.sm_lid) != 0) manager_ = router_.owner(t.sm_lid);
 }
 
+void forwarding::find_top() noexcept {
+    top_ = 0;
+    for (const node& n : topology_.nodes)
+        for (const port& p : n.ports)
+            if (value(p.LID) != 0) top_ = std::max(top_, static_cast<u16>(value(p.LID) + (1u << p.LMC) - 1));
+}
+
 void forwarding::topology_changed() noexcept {
+    find_top();
     router_.topology_changed();
     from_manager_.clear();
     broadcast_.clear();
-}
-
-u8 forwarding::port_to(u32 node, iba::lid to) noexcept {
-    const auto way = router_.by_lid({node, 0}, to);
-    return way ? way->first_port : no_port;
 }
 
 u8 forwarding::port_from_manager(u32 node) {

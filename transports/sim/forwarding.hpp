@@ -13,12 +13,13 @@ class forwarding {
 public:
     static constexpr u16 linear_capacity = 0xc000;  ///< SwitchInfo.linearFDBCap
     static constexpr u16 multicast_capacity = 1024; ///< SwitchInfo.multicastFDBCap
-    static constexpr u8 no_port = 255;
+    static constexpr u8 no_port = written::no_port;
     static constexpr iba::lid broadcast_MLID{0xc000};
     using port_set = std::array<u16, 16>; ///< [position], bit b: port 16 * position + b
 
-    /// `t` must outlive it.
-    explicit forwarding(const topology& t);
+    /// Both must outlive it.
+    forwarding(const topology& t, const written& tables);
+    /// After any change of cables, states and LIDs.
     void topology_changed() noexcept;
 
     /// The highest LID that a port has; 0: none has one.
@@ -26,7 +27,7 @@ public:
     /// The node of the subnet manager, topology::nobody if there is none.
     router::place manager() const noexcept { return manager_; }
     /// The port by which a switch forwards a LID, 0 to itself; no_port if there is no way.
-    u8 port_to(u32 node, iba::lid to) noexcept;
+    u8 port_to(u32 node, iba::lid to) noexcept { return router_.port_to(node, to); }
     /// The ports by which a switch forwards the broadcast group.
     const port_set& broadcast_ports(u32 node);
     /// The port by which the manager's SMPs come to a node.
@@ -35,6 +36,7 @@ public:
     router& ways() noexcept { return router_; }
 
 private:
+    void find_top() noexcept;
     void find_from_manager();
     void grow_tree();
 

@@ -115,7 +115,7 @@ void linear_records(attributes& of, collector& found) {
     for_each_switch(of, [&](iba::lid LID, u32 n) {
         sa::LinearForwardingTableRecord r;
         r.LID = LID;
-        for (unsigned block = 0; block <= of.tables().top() / 64u; ++block) {
+        for (unsigned block = 0; block <= of.linear_top(n) / 64u; ++block) {
             r.blockNum = static_cast<u16>(block);
             offer<&sa::LinearForwardingTableRecord::linearForwardingTable>(of, found, r, n, 0, block);
         }
@@ -188,7 +188,7 @@ void link_records(attributes& of, collector& found) {
     const topology& t = of.graph();
     for_each_port(of, 1, [&](iba::lid LID, u32 n, u8 p) {
         const port& from = t.nodes[n].ports[p];
-        if (!from.linked()) return;
+        if (!from.is_up()) return;
         sa::LinkRecord r;
         r.fromLID = LID;
         r.fromPort = p;

@@ -20,12 +20,18 @@ bool carries_lids(const port& p) noexcept { return p.linked() && p.state == iba:
 
 } // namespace
 
-router::router(const topology& t)
-    : topology_(t), mute_(t.nodes.size()), by_lid_(0x10000, place{topology::nobody, 0}), distance_(t.nodes.size()),
-      arrival_port_(t.nodes.size()), first_port_(t.nodes.size()), slowest_(t.nodes.size()) {
+router::router(const topology& t, const written& tables)
+    : topology_(t), tables_(tables), mute_(t.nodes.size()), by_lid_(0x10000, place{topology::nobody, 0}),
+      distance_(t.nodes.size()), arrival_port_(t.nodes.size()), first_port_(t.nodes.size()), slowest_(t.nodes.size()) {
     queue_.reserve(t.nodes.size());
-    for (u32 n = 0; n < t.nodes.size(); ++n) {
-        const node& x = t.nodes[n];
+    topology_changed();
+}
+
+void router::topology_changed() noexcept {
+    origin_ = {topology::nobody, 0};
+    std::fill(by_lid_.begin(), by_lid_.end(), place{topology::nobody, 0});
+    for (u32 n = 0; n < topology_.nodes.size(); ++n) {
+        const node& x = topology_.nodes[n];
         const unsigned last = x.is_switch() ? 0 : x.num_ports();
         for (unsigned p = x.first_port(); p <= last; ++p) {
             const unsigned base = value(x.ports[p].LID);
@@ -65,6 +71,11 @@ std::optional<router::stop> router::by_lid(place from, iba::lid to) noexcept {
     if (target.node == topology::nobody) return std::nullopt;
     const node& x = topology_.nodes[target.node];
     if (target.node == from.node && (x.is_switch() || target.port == from.port)) return stop{from.node, from.port, 0};
+    return tables_.forwards() ? along_tables(from, to, target) : shortest(from, target);
+}
+
+std::optional<router::stop> router::shortest(place from, place target) noexcept {
+    const node& x = topology_.nodes[target.node];
     measure_from(from);
     if (x.is_switch()) {
         if (distance_[target.node] == unreachable) return std::nullopt;
@@ -79,6 +90,39 @@ std::optional<router::stop> router::by_lid(place from, iba::lid to) noexcept {
     const u8 first = in.peer_node == from.node ? in.peer_port : first_port_[in.peer_node];
     return stop{target.node, target.port, distance_[in.peer_node] + 1, first,
                 std::min(slowest_[in.peer_node], tenths_of_gbps(in.active))};
+}
+
+/// By the table that was written; otherwise by the one that the manager of the beginning, if there was one, left behind.
+u8 router::port_to(u32 node, iba::lid to) noexcept {
+    if (const auto port = tables_.port_to(node, to)) return *port;
+    const place target = owner(to);
+    if (value(topology_.sm_lid) == 0 || target.node == topology::nobody) return written::no_port;
+    if (node == target.node) return 0;
+    const auto way = shortest({node, 0}, target);
+    return way ? way->first_port : written::no_port;
+}
+
+std::optional<router::stop> router::along_tables(place from, iba::lid to, place target) noexcept {
+    stop at{from.node, from.port, 0};
+    while (at.hops <= topology_.nodes.size()) { // tables may lead in circles
+        const node& x = topology_.nodes[at.node];
+        const bool is_end = !x.is_switch() && at.hops != 0;
+        if (is_end && (at.node != target.node || at.port != target.port)) return std::nullopt;
+        if (is_end) return at;
+        const u8 by = x.is_switch() ? port_to(at.node, to) : from.port;
+        if (by == 0 && at.node == target.node) return at;
+        if (by == 0 || by > x.num_ports() || !carries_lids(x.ports[by])) return std::nullopt;
+        const port& out = x.ports[by];
+        at = {out.peer_node, out.peer_port, at.hops + 1, at.hops == 0 ? by : at.first_port,
+              std::min(at.slowest, tenths_of_gbps(out.active))};
+    }
+    return std::nullopt;
+}
+
+bool router::back_by_lid(place from, iba::lid DLID, place at, iba::lid SLID) noexcept {
+    const bool is_here = at.node == from.node && at.port == from.port;
+    // The shortest way back is the way there, which has been measured.
+    return is_here || (tables_.forwards() ? by_lid(at, SLID) : by_lid(from, DLID)).has_value();
 }
 
 std::optional<router::directed_stop> router::by_route(place from, iba::lid DLID, u8* smp) noexcept {
@@ -100,7 +144,7 @@ std::optional<router::directed_stop> router::by_route(place from, iba::lid DLID,
         const bool sends = x.is_switch() || (hop == 1 && begins_here && initial[hop] == from.port);
         if (!sends || is_mute(at->node) || initial[hop] == 0 || initial[hop] > x.num_ports()) return std::nullopt;
         const port& out = x.ports[initial[hop]];
-        if (!out.linked()) return std::nullopt;
+        if (!out.is_up()) return std::nullopt;
         back[hop] = out.peer_port;
         at = stop{out.peer_node, out.peer_port, at->hops + 1};
     }
@@ -121,7 +165,7 @@ bool router::back_by_route(place from, iba::lid DLID, const directed_stop& at, u
     u32 node_at = at.end_node;
     for (unsigned hop = iba::get<&header::hopCount>(smp); hop > 0; --hop) {
         const node& x = topology_.nodes[node_at];
-        if (is_mute(node_at) || !x.ports[back[hop]].linked()) return false;
+        if (is_mute(node_at) || !x.ports[back[hop]].is_up()) return false;
         node_at = x.ports[back[hop]].peer_node;
     }
     if (node_at != at.begin_node) return false;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// router.hpp - where a MAD gets to: directed routes hop by hop (IBA 14.2.2), LIDs by the shortest way over Active
-// links. Knows no time and no chance.
+// router.hpp - where a MAD gets to: directed routes hop by hop (IBA 14.2.2), LIDs over Active links by the forwarding
+// tables that were written, and by the shortest way where none was. Knows no time and no chance.
 #pragma once
+#include "written.hpp"
 #include <comad/mad/path.hpp>
 #include <comad/transports/sim/topology.hpp>
 
@@ -32,19 +33,23 @@ public:
         u32 end_node;
     };
 
-    /// `t` must outlive it.
-    explicit router(const topology& t);
+    /// Both must outlive it.
+    router(const topology& t, const written& tables);
 
     /// Whether a node answers and passes directed routes on.
     void set_mute(u32 node, bool mute) noexcept { mute_[node] = mute; }
     bool is_mute(u32 node) const noexcept { return mute_[node]; }
-    /// After any change of cables and states.
-    void topology_changed() noexcept { origin_ = {topology::nobody, 0}; }
+    /// After any change of cables, states and LIDs.
+    void topology_changed() noexcept;
 
     /// The port that has a LID; node topology::nobody if none has it.
     place owner(iba::lid LID) const noexcept { return by_lid_[value(LID)]; }
+    /// The port by which a switch forwards a LID, 0 to itself; written::no_port if there is none.
+    u8 port_to(u32 node, iba::lid to) noexcept;
     /// A LID-routed MAD from `from`.
     std::optional<stop> by_lid(place from, iba::lid to) noexcept;
+    /// Whether the reply to it, sent from `at`, comes back.
+    bool back_by_lid(place from, iba::lid DLID, place at, iba::lid SLID) noexcept;
     /// A directed-route request; fills its return path.
     std::optional<directed_stop> by_route(place from, iba::lid DLID, u8* smp) noexcept;
     /// Whether the reply to it, sent from `at`, comes back; sets its direction bit and takes its hop pointer to 0.
@@ -52,8 +57,11 @@ public:
 
 private:
     void measure_from(place origin) noexcept;
+    std::optional<stop> shortest(place from, place target) noexcept;
+    std::optional<stop> along_tables(place from, iba::lid to, place target) noexcept;
 
     const topology& topology_;
+    const written& tables_;
     std::vector<bool> mute_;
     std::vector<place> by_lid_; // index: LID
     // Distances by Active links from one origin: the shortest way, as forwarding tables would have it.

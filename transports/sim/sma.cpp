@@ -14,24 +14,50 @@ namespace {
 using header = iba::MADHeader;
 namespace status = server::status;
 
-u16 put_attribute(attributes& of, u32 node, u8 in_port, mad_view smp) noexcept {
+u16 put_attribute(attributes& of, u32 node, u8 in_port, mad_view smp) {
     const u8* m = smp.data();
     if (iba::get<&header::classVersion>(m) != 1) return status::bad_version;
     const auto method = iba::get<&header::method>(m);
-    if (method == iba::Method::Set) return status::unsupported_attribute; // no attribute here can be set yet
-    if (method != iba::Method::Get) return status::unsupported_method;
+    const bool is_set = method == iba::Method::Set;
+    if (!is_set && method != iba::Method::Get) return status::unsupported_method;
+    const u16 attributeID = iba::get<&header::attributeID>(m);
+    const u32 modifier = iba::get<&header::attributeModifier>(m);
+    const auto data = smp.subspan<iba::offset_of<&iba::smp::Format::data>, 64>();
+    if (is_set)
+        if (const u16 refused = of.set(node, in_port, attributeID, modifier, data); refused != 0) return refused;
     std::array<u8, 64> attribute;
-    const u16 refused =
-        of.get(node, in_port, iba::get<&header::attributeID>(m), iba::get<&header::attributeModifier>(m), attribute);
-    if (refused == 0)
-        std::copy(attribute.begin(), attribute.end(), smp.begin() + iba::offset_of<&iba::smp::Format::data>);
+    const u16 refused = of.get(node, in_port, attributeID, modifier, attribute);
+    if (refused == 0) std::copy(attribute.begin(), attribute.end(), data.begin());
     return refused;
+}
+
+/// Whether the M_Key is right, or is not needed for this (IBA 14.2.4.1). That of the SM is none of the SMA's.
+bool has_key(attributes& of, u32 node, u8 in_port, mad_view smp) {
+    const u8* m = smp.data();
+    const attributes::key key = of.key_of(node, in_port);
+    if (key.MKey == 0 || iba::get<&iba::smp::Format::MKey>(m) == key.MKey) return true;
+    const bool is_free_to_read = iba::get<&header::method>(m) == iba::Method::Get && key.protect_bits < 2;
+    if (is_free_to_read || iba::get<&header::attributeID>(m) == iba::attribute_id<iba::smp::SMInfo>) return true;
+    of.count_key_violation(node, in_port);
+    return false;
+}
+
+/// Protected, the key is told only to who has it.
+void hide_key(attributes& of, u32 node, u8 in_port, u64 given, mad_view reply) {
+    const attributes::key key = of.key_of(node, in_port);
+    if (key.protect_bits == 0 || given == key.MKey) return;
+    iba::put<&iba::smp::PortInfo::MKey>(reply.data() + iba::offset_of<&iba::smp::Format::data>, 0);
 }
 
 } // namespace
 
-bool answer(attributes& of, u32 node, u8 in_port, mad_view smp) noexcept {
-    return server::turn_round(smp, put_attribute(of, node, in_port, smp));
+bool answer(attributes& of, u32 node, u8 in_port, mad_view smp) {
+    const u64 given = iba::get<&iba::smp::Format::MKey>(smp.data());
+    const bool is_port_info = iba::get<&header::attributeID>(smp.data()) == iba::attribute_id<iba::smp::PortInfo>;
+    if (!has_key(of, node, in_port, smp)) return false;
+    const u16 status = put_attribute(of, node, in_port, smp);
+    if (is_port_info && status == 0) hide_key(of, node, in_port, given, smp);
+    return server::turn_round(smp, status);
 }
 
 } // namespace comad::transports::sim

@@ -11,6 +11,6 @@ namespace comad::transports::sim {
 using mad_view = std::span<u8, mad::mad_size>;
 
 /// Turns a request, which came in by `in_port`, into its reply. False: there is none to it.
-bool answer(attributes& of, u32 node, u8 in_port, mad_view smp) noexcept;
+bool answer(attributes& of, u32 node, u8 in_port, mad_view smp);
 
 } // namespace comad::transports::sim

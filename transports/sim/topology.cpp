@@ -85,26 +85,42 @@ bool topology::link(u32 a, unsigned port_a, u32 b, unsigned port_b) noexcept {
     port& x = nodes[a].ports[port_a];
     port& y = nodes[b].ports[port_b];
     assert(port_a != 0 && port_b != 0 && &x != &y && !x.linked() && !y.linked());
-    const link_codes best = best_of(
-        {static_cast<u8>(x.enabled.width & y.enabled.width), static_cast<u8>(x.enabled.speed & y.enabled.speed)});
-    if (best.width == 0 || best.speed == 0) return false;
     x.peer_node = b;
     x.peer_port = static_cast<u8>(port_b);
     y.peer_node = a;
     y.peer_port = static_cast<u8>(port_a);
+    if (train(a, port_a)) return true;
+    unlink(a, port_a);
+    return false;
+}
+
+bool topology::train(u32 a, unsigned port_a) noexcept {
+    port& x = nodes[a].ports[port_a];
+    port& y = nodes[x.peer_node].ports[x.peer_port];
+    take_down(a, port_a);
+    const link_codes best = best_of(
+        {static_cast<u8>(x.enabled.width & y.enabled.width), static_cast<u8>(x.enabled.speed & y.enabled.speed)});
+    if (best.width == 0 || best.speed == 0) return false;
     x.state = y.state = iba::PortState::Initialize;
     x.active = y.active = best;
     return true;
 }
 
+void topology::take_down(u32 a, unsigned port_a) noexcept {
+    port& x = nodes[a].ports[port_a];
+    for (port* end : {&nodes[x.peer_node].ports[x.peer_port], &x}) {
+        end->state = iba::PortState::Down;
+        end->active = {};
+    }
+}
+
 void topology::unlink(u32 a, unsigned port_a) noexcept {
     port& x = nodes[a].ports[port_a];
     if (!x.linked()) return;
+    take_down(a, port_a);
     for (port* end : {&nodes[x.peer_node].ports[x.peer_port], &x}) {
         end->peer_node = nobody;
         end->peer_port = 0;
-        end->state = iba::PortState::Down;
-        end->active = {};
     }
 }
 

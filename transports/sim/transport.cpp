@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // transport.cpp - the simulator's transport.
-#include <comad/iba/rmpp.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/transports/sim/transport.hpp>
 
@@ -19,15 +18,6 @@ unique_fd make_timer(time_mode mode) {
     unique_fd timer{::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
     if (!timer) throw std::system_error(errno, std::generic_category(), "sim: timerfd_create");
     return timer;
-}
-
-/// A message of any length, of a class that has RMPP.
-bool is_for_rmpp(std::span<const u8> message) noexcept {
-    if (message.size() < iba::wire_size<iba::rmpp::Header>) return false;
-    const auto mgmt_class = iba::get<&iba::MADHeader::mgmtClass>(message.data());
-    const bool has_rmpp = mgmt_class == iba::MgmtClass::SubnAdm || iba::is_vendor_OUI(mgmt_class);
-    const u8 flags = iba::get<&iba::rmpp::Header::RMPPFlags>(message.data());
-    return has_rmpp && message.size() >= mad::payload_offset(mgmt_class) && (flags & value(iba::RMPPFlag::Active)) != 0;
 }
 
 } // namespace
@@ -51,7 +41,7 @@ sim_transport::~sim_transport() { fabric_.detach(endpoint_); }
 
 mad::send_result sim_transport::send(const mad::send_request& request) noexcept {
     const std::span<const u8> message(request.mad, request.size);
-    if (message.size() != mad::mad_size && !is_for_rmpp(message)) return {mad::send_state::failed, EMSGSIZE};
+    if (message.size() != mad::mad_size && !mad::is_rmpp(message)) return {mad::send_state::failed, EMSGSIZE};
     follow_clock();
     fabric_.send(endpoint_, *request.path, message, request.agent);
     set_timer();

@@ -67,6 +67,16 @@ constexpr std::size_t payload_offset(iba::MgmtClass mgmt_class, u16 attributeID 
     return iba::is_vendor_OUI(mgmt_class) ? 40 : 64;
 }
 
+/// The classes whose MADs have an RMPP header: the SA's, device administration's, BIS' and those of vendors with OUI
+/// (Linux, ib_is_mad_class_rmpp(), device management aside, of whose header the IBA has nothing of RMPP in it).
+constexpr bool has_rmpp(iba::MgmtClass mgmt_class) noexcept {
+    return mgmt_class == iba::MgmtClass::SubnAdm || mgmt_class == iba::MgmtClass::DevAdm ||
+           mgmt_class == iba::MgmtClass::BIS || iba::is_vendor_OUI(mgmt_class);
+}
+/// True of a MAD of a transfer (IBA 13.6), and of a message that was put together from one or will be sent by one: its
+/// class has RMPP, RMPPFlags.Active is set, and all headers are there.
+bool is_rmpp(std::span<const u8> message) noexcept;
+
 /// Writes a request with a zero payload and a zero transaction ID into 256 bytes; returns where the payload goes.
 /// `component_mask`: of a request to the SA.
 u8* write_request(u8* mad, const rpc_kind& kind, const any_path& path, u32 attributeModifier,

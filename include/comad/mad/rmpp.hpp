@@ -25,9 +25,6 @@ struct rmpp_timing {
     duration total = std::chrono::seconds(40);   ///< of the whole transfer
 };
 
-/// A MAD of a transfer, not a message of its own: 256 bytes with RMPPFlags.Active. Precondition: its class has RMPP.
-bool is_rmpp(std::span<const u8> mad) noexcept;
-
 /// What both ends of a transfer have in common.
 ///
 /// An end is fed with the MADs of the other one and with the time, and gives the MADs that are to be sent: ask after every
@@ -102,7 +99,7 @@ struct rmpp_receiver_options {
 /// segments until it gets another.
 class rmpp_receiver : public rmpp_transfer {
 public:
-    /// Takes the first MAD that came, whatever it is. Precondition: is_rmpp(first); `header_size`, 36..255, is where the
+    /// Takes the first MAD that came, whatever it is. Precondition: is_rmpp(first), 256 bytes; `header_size`, 36..255, is where the
     /// data begin: 56 in SA MADs, 40 in those of vendors with OUI.
     rmpp_receiver(std::span<const u8> first, std::size_t header_size, time_point now, rmpp_receiver_options = {});
 

@@ -65,6 +65,9 @@ struct source_address {
     iba::gid SGID;         ///< of the sender
     u32 agent = any_agent; ///< for send_request: a reply goes out through the agent that got the request
 };
+/// Where an answer goes that is routed by LID: back to the source (IBA 13.5.4). Of our own LID it has the path bits alone.
+IBPath path_back(const source_address&) noexcept;
+
 struct received {
     receive_state state = receive_state::would_block;
     int error = 0;  ///< errno of `failed`
@@ -84,6 +87,9 @@ struct registration {
     u32 OUI = 0;       ///< of a vendor class that tells it
     bool rmpp = false; ///< requests and replies may be longer than a MAD, where limits().kernel_rmpp
 };
+/// Whether a request is one of these; responses are not told apart here. Precondition: the header is whole, of vendors
+/// their class header, too.
+bool describes(const registration&, std::span<const u8> request) noexcept;
 /// `methods` of a registration.
 template <class... Methods> constexpr u32 methods(Methods... all) noexcept {
     return ((u32{1} << value(all)) | ... | 0);

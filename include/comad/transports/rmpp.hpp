@@ -14,16 +14,23 @@ namespace comad::transports {
 
 struct rmpp_options {
     mad::rmpp_receiver_options receiving{};
-    mad::rmpp_sender_options sending{};
+    mad::rmpp_timing sending{};
     mad::duration linger = std::chrono::seconds(10); ///< how long the last ACK of a message is repeated when asked for
-    std::size_t max_transfers = 1024;                ///< under way at a time; more are ignored, and so time out
+    std::size_t max_transfers = 1024; ///< under way at a time, each way; more that arrive are ignored, and so time out
+    std::size_t max_sending = std::size_t{256} << 20; ///< bytes of all messages that are being sent
 };
 
 /// What `inner` carries, and transfers of several MADs: those to be sent are cut into segments, those that arrive are put
-/// together and acknowledged. A transfer that fails is given as its first segment alone, which no table is read from.
+/// together and acknowledged.
 ///
-/// Messages longer than a MAD go out by send_request::size. While segments of an answer arrive, receive() says so
-/// (received::is_part), so that its request does not time out.
+/// Of ours: requests longer than a MAD go out by send_request::size. While segments of an answer arrive, receive() says so
+/// (received::is_part), so that its request does not time out. A transfer that fails is given as its first segment alone,
+/// which no table is read from.
+///
+/// Of others, where serve() was called: a request by RMPP is given when it is whole, and not at all if it fails. An answer
+/// whose header says RMPP goes out by it, whatever its length; send() takes it and forgets it when all is acknowledged, or
+/// when the requester stopped to do so. There is no room for it: ENOBUFS, and the requester may ask again. While it is
+/// under way, another answer to the same request is dropped.
 class rmpp_transport final : public mad::transport {
 public:
     /// `inner` must outlive it.
@@ -33,49 +40,73 @@ public:
     mad::send_result send(const mad::send_request&) noexcept override;
     mad::received receive(std::span<u8> buffer) noexcept override;
     mad::transport_limits limits() const noexcept override;
+    int serve(const mad::registration&) noexcept override;
     bool wants_writable() const noexcept override { return inner_.wants_writable(); }
     std::optional<mad::time_point> next_event() const noexcept override;
     void set_now(mad::time_point) noexcept override;
 
+    /// Under way, both ways; those that ended and are kept for a last ACK included.
     std::size_t transfers() const noexcept { return incoming_.size() + outgoing_.size(); }
 
 private:
-    struct packet { // with the headroom that transports want
+    /// The other end of a transfer.
+    struct peer {
         mad::any_path path;
-        alignas(8) std::array<u8, mad::headroom + mad::mad_size> bytes;
-        u8* mad() noexcept { return bytes.data() + mad::headroom; }
+        u32 agent;
+        bool is(const mad::source_address&) const noexcept;
+    };
+    /// What all MADs of one side of a transfer have in common.
+    struct transfer_id {
+        u8 mgmt_class, method;
+        u64 transactionID;
+        static transfer_id of(const u8* mad) noexcept;
+        friend bool operator==(const transfer_id&, const transfer_id&) = default;
     };
     struct incoming {
         mad::rmpp_receiver transfer;
+        transfer_id id;
         mad::source_address source;
+        peer from;
         std::array<u8, mad::mad_size> first;    // MAD that came
         std::optional<mad::time_point> ended{}; // and given to receive()
     };
     struct outgoing {
         mad::rmpp_sender transfer;
-        mad::any_path path;
+        transfer_id id;
+        peer to;
+        std::size_t size;
+        std::optional<mad::time_point> ended{};
     };
-    struct message {
+    struct packet { // with the headroom that transports want
+        peer to;
+        alignas(8) std::array<u8, mad::headroom + mad::mad_size> bytes{};
+        std::span<u8, mad::mad_size> mad() noexcept { return std::span(bytes).last<mad::mad_size>(); }
+    };
+    struct whole_message {
         std::vector<u8> bytes;
         mad::source_address source;
     };
 
+    bool has_room_for(std::size_t size) const noexcept;
+    mad::rmpp_sender_options options_of_answer(const transfer_id&, const peer&) const noexcept;
+    bool begin(const mad::received&);
+    bool is_wanted(std::span<const u8> mad) const noexcept;
     bool take(const mad::received&);
     bool feed_known(const mad::received&);
     void settle();
     void settle(incoming&);
-    void settle(outgoing&);
-    packet& add_packet(const mad::any_path&);
+    bool prepare();
     void flush() noexcept;
     mad::received deliver(std::span<u8> buffer) noexcept;
 
     mad::transport& inner_;
     rmpp_options options_;
     mad::time_point now_{};
+    std::vector<mad::registration> served_;
     std::list<incoming> incoming_;
-    std::list<outgoing> outgoing_;
-    std::deque<packet> unsent_;
-    std::deque<message> arrived_;
+    std::list<outgoing> outgoing_; // the next one to send is in front
+    std::optional<packet> unsent_; // what the inner transport did not take
+    std::deque<whole_message> arrived_;
 };
 
 } // namespace comad::transports

@@ -77,16 +77,19 @@ struct fabric_counters {
 /// A subnet with time. A MAD crosses all cables of its way at the moment it is sent, and arrives when the delays are
 /// over.
 ///
-/// SMAs answer Get of NodeInfo, NodeDescription, PortInfo, SwitchInfo, GUIDInfo, PKeyTable, SLToVLMappingTable,
-/// VLArbitrationTable, LinearForwardingTable, MulticastForwardingTable and, where the subnet manager is (sm_lid of the
-/// topology), SMInfo. There is an SA as well: Get and GetTable of the records of all these, of links, paths, members of the
+/// SMAs answer Get, and all but the first two Set, of NodeInfo, NodeDescription, PortInfo, SwitchInfo, GUIDInfo, PKeyTable,
+/// SLToVLMappingTable, VLArbitrationTable, LinearForwardingTable, MulticastForwardingTable, LedInfo and, where the subnet
+/// manager is (sm_lid of the topology), SMInfo. What is set has its consequences: links go down and train, LIDs lead
+/// where the written forwarding tables say. A state that a port has already can be written. M_Keys are checked; their leases
+/// never end. There is an SA as well: Get and GetTable of the records of all these, of links, paths, members of the
 /// broadcast group and services, and Set and Delete of services. Its records say what the SMAs say. Every node has a PMA:
 /// PortCounters and PortCountersExt, which count MADs where their ways begin and end, and can be set. CAs answer ibping and
 /// ibsysstat; their host is called as the node.
-/// Forwarding tables lead along shortest ways over Active links, and are made anew when cables change.
+/// Forwarding tables that nobody has written lead along shortest ways over Active links, and are made anew when cables
+/// change.
 ///
 /// Status 0x04: class version; 0x08: method, or a class that nobody serves; 0x0c: attribute, or method for it; 0x1c:
-/// a number in the modifier or the attribute. M_Keys are neither asked for nor checked. What a subnet would drop is
+/// a number in the modifier or the attribute. What a subnet would drop is
 /// dropped: no way, no such port, a base version other than 1, a directed route through a CA, a GMP to the permissive LID.
 /// Not thread-safe. Nothing is allocated once it held as many MADs as it ever will.
 class fabric {
@@ -214,8 +217,8 @@ private:
     timing timing_;
     faults faults_;
     u64 random_state_;
-    std::unique_ptr<router> router_;
     std::unique_ptr<agents> agents_;
+    std::unique_ptr<router> router_;
     std::vector<node_state> nodes_;
     std::vector<attachment> endpoints_;
     std::vector<cut_cable> cut_cables_;

@@ -48,6 +48,8 @@ struct port {
     link_codes active{}, enabled{}, supported{};
 
     bool linked() const noexcept { return peer_node != nobody; }
+    /// MADs can cross its cable.
+    bool is_up() const noexcept { return linked() && state != iba::PortState::Down; }
 };
 
 struct node {
@@ -84,6 +86,11 @@ struct topology {
     /// False, and nothing happens, where they have nothing in common.
     /// Precondition: both exist and are free; ports count from 1.
     bool link(u32 a, unsigned port_a, u32 b, unsigned port_b) noexcept;
+    /// Both ends of a port's cable train anew, as link() does; where they have nothing in common they are Down.
+    /// Precondition: linked.
+    bool train(u32 a, unsigned port_a) noexcept;
+    /// Both ends of a port's cable are Down, and it stays. Precondition: linked.
+    void take_down(u32 a, unsigned port_a) noexcept;
     /// Takes the cable out of a port: both its ends are Down. Nothing happens to a free port.
     void unlink(u32 a, unsigned port_a) noexcept;
 

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: MIT
+// rmpp_server_test.cpp - an agent over a transport that carries single MADs: answers that leave and requests that arrive by
+// RMPP, and requesters that do not do their part. MADs of raw requesters are written by hand (rmpp_rig.hpp).
+#include "lossy_wire.hpp"
+#include "rmpp_rig.hpp"
+#include <comad/coro/schedule.hpp>
+#include <comad/iba/sa.hpp>
+#include <comad/mad/record_table.hpp>
+#include <comad/server/agent.hpp>
+#include <comad/transports/rmpp.hpp>
+
+#include <algorithm>
+#include <list>
+#include <vector>
+
+using namespace comad;
+using namespace comad::test;
+using iba::Method;
+using iba::MgmtClass;
+using transports::rmpp_options;
+using transports::rmpp_transport;
+
+namespace {
+
+constexpr u16 server_LID = 1;
+constexpr u8 get = 0x01, get_table = 0x12, get_multi = 0x14, get_table_resp = 0x92, get_multi_resp = 0x94;
+
+mad::IBPath to_server() {
+    mad::IBPath path;
+    path.DLID = iba::lid{server_LID};
+    return path;
+}
+
+mad::send_result send_by(mad::transport& t, std::span<const u8> message, const mad::IBPath& path = to_server()) {
+    std::vector<u8> packet(mad::headroom + message.size());
+    std::copy(message.begin(), message.end(), packet.begin() + mad::headroom);
+    const mad::any_path to = path;
+    return t.send({&to,
+                   packet.data() + mad::headroom,
+                   message.size(),
+                   packet[mad::headroom + 1],
+                   packet[mad::headroom + 2],
+                   true,
+                   {},
+                   {}});
+}
+
+/// A request for a table, by a single MAD.
+mad_bytes plain_request(u8 method = get_table, u8 number = 1) {
+    mad_bytes mad = sa_mad(method, {});
+    std::fill(mad.begin() + 24, mad.begin() + 36, u8{0});
+    std::fill(mad.begin() + 36, mad.begin() + 56, u8{0});
+    mad[11] = number;
+    return mad;
+}
+
+/// A wire with an agent at LID 1 that answers GetTable with `records` numbered records of 200 bytes, a segment each,
+/// GetMulti with the bytes that it got, and Get with a single MAD.
+class subnet {
+public:
+    explicit subnet(std::size_t records, rmpp_options options = {}, faults f = {}, unsigned seed = 1)
+        : wire(f, seed), end_(wire, server_LID), carrier(end_, options) {
+        answers_.add({MgmtClass::SubnAdm, 2, mad::methods(Method::GetTable, Method::Get), 0, true},
+                     [records, this](const server::request& r) {
+                         ++requests;
+                         if (r.header.method == Method::Get) return server::response::echo();
+                         std::vector<u8> table(records * 200);
+                         for (std::size_t i = 0; i < table.size(); ++i) table[i] = data_byte(i);
+                         return server::response::table(std::move(table), 200);
+                     });
+        answers_.add({MgmtClass::SubnAdm, 2, mad::methods(Method::GetMulti), 0, true},
+                     [this](const server::request& r) {
+                         ++requests;
+                         asked.assign(r.data.begin(), r.data.end());
+                         return server::response::table(asked, 8);
+                     });
+        agent.emplace(carrier, answers_);
+        serving_.emplace(carrier);
+        serving_->set_server(&*agent);
+    }
+
+    /// A requester that has RMPP of its own.
+    struct asker {
+        asker(subnet& s, u16 LID) : end(s.wire, LID), carrier(end) {}
+        lossy_wire::end end;
+        rmpp_transport carrier;
+        std::vector<std::vector<u8>> got{};
+    };
+    asker& add_asker() { return askers_.emplace_back(*this, static_cast<u16>(100 + askers_.size())); }
+
+    /// Time goes on by `d`.
+    void run(duration d = 20us) {
+        const time_point end = now_ + d;
+        for (;;) {
+            turn();
+            time_point next = carrier.next_event().value_or(end);
+            for (asker& a : askers_) next = std::min(next, a.carrier.next_event().value_or(end));
+            if (next > end || now_ == end) break;
+            now_ = std::max(now_, next);
+        }
+        now_ = end;
+        turn();
+    }
+
+    lossy_wire wire;
+
+private:
+    void turn() {
+        serving_->set_now(now_);
+        serving_->receive(1000);
+        serving_->settle();
+        std::vector<u8> buffer(std::size_t{1} << 20);
+        for (asker& a : askers_) {
+            a.carrier.set_now(now_);
+            for (;;) {
+                const mad::received r = a.carrier.receive(buffer);
+                if (r.state != mad::receive_state::message) break;
+                if (!r.is_part) a.got.push_back({r.mad.begin(), r.mad.end()});
+            }
+        }
+    }
+
+    lossy_wire::end end_;
+    server::responder answers_;
+    std::list<asker> askers_;
+    std::optional<coro::MADSchedule> serving_;
+    time_point now_{};
+
+public:
+    rmpp_transport carrier;
+    std::optional<server::agent> agent;
+    unsigned requests = 0;
+    std::vector<u8> asked; ///< by the last GetMulti
+};
+
+/// A requester that sends what the test says.
+struct raw {
+    raw(subnet& s, u16 LID) : end(s.wire, LID) {}
+    void send(const mad_bytes& mad, const mad::IBPath& path = to_server()) { send_by(end, mad, path); }
+    std::vector<mad_bytes> take() {
+        std::vector<mad_bytes> all;
+        std::array<u8, 1024> buffer;
+        for (;;) {
+            const mad::received r = end.receive(buffer);
+            if (r.state != mad::receive_state::message) return all;
+            last_source = r.source;
+            std::copy(r.mad.begin(), r.mad.end(), all.emplace_back().begin());
+        }
+    }
+    std::vector<rmpp_words> take_words() {
+        std::vector<rmpp_words> all;
+        for (const mad_bytes& mad : take()) all.push_back(words_of(mad));
+        return all;
+    }
+    lossy_wire::end end;
+    mad::source_address last_source{};
+};
+
+bool is_whole(const std::vector<u8>& message, std::size_t records) {
+    if (message.size() != 56 + records * 200 || message[3] != get_table_resp) return false;
+    for (std::size_t i = 56; i < message.size(); ++i)
+        if (message[i] != data_byte(i - 56)) return false;
+    return true;
+}
+
+} // namespace
+
+TEST_CASE("an answer of one segment leaves by RMPP, too, and is forgotten when it is acknowledged") {
+    subnet s(1);
+    raw r(s, 7);
+    r.send(plain_request());
+    s.run();
+    const auto segments = r.take_words();
+    REQUIRE(segments == words_list{{data_type, first | last, 0, 1, 220}});
+    CHECK(s.carrier.transfers() == 1);
+    r.send(to_sender(ack(1, 65)));
+    s.run();
+    CHECK(s.carrier.transfers() == 0);
+    CHECK(r.take().empty());
+    CHECK(s.agent->counters().replies == 1);
+    r.send(plain_request(get)); // what is no table needs no transfer
+    s.run();
+    CHECK(r.take().size() == 1);
+    CHECK(s.carrier.transfers() == 0);
+}
+
+TEST_CASE("segments of an answer leave as the requester's windows allow") {
+    subnet s(10);
+    raw r(s, 7);
+    const auto numbers = [&] {
+        std::vector<u32> all;
+        for (const rmpp_words& w : r.take_words()) all.push_back(w.data1);
+        return all;
+    };
+    r.send(plain_request());
+    s.run();
+    CHECK(numbers() == std::vector<u32>{1});
+    r.send(to_sender(ack(1, 4)));
+    s.run();
+    CHECK(numbers() == std::vector<u32>{2, 3, 4});
+    r.send(to_sender(ack(2, 6))); // 3 and 4 are still under way
+    s.run();
+    CHECK(numbers() == std::vector<u32>{5, 6});
+    s.run(2s); // and nothing comes any more: what was not acknowledged goes again
+    CHECK(numbers() == std::vector<u32>{3, 4, 5, 6});
+}
+
+TEST_CASE("a request that comes twice has one answer") {
+    subnet s(10);
+    raw r(s, 7);
+    r.send(plain_request());
+    r.send(plain_request());
+    s.run();
+    CHECK(r.take().size() == 1);
+    CHECK(s.carrier.transfers() == 1);
+    CHECK(s.requests == 2);
+    r.send(plain_request(get_table, 9)); // another one has its own
+    s.run();
+    CHECK(r.take().size() == 1);
+    CHECK(s.carrier.transfers() == 2);
+}
+
+TEST_CASE("a requester that ends the transfer gets nothing more") {
+    const RMPPStatus why = GENERATE(from_range(ending_statuses));
+    subnet s(10);
+    raw r(s, 7);
+    r.send(plain_request());
+    s.run();
+    REQUIRE(r.take().size() == 1);
+    r.send(to_sender(ending(why)));
+    s.run();
+    CHECK(s.carrier.transfers() == 0);
+    s.run(1min);
+    CHECK(r.take().empty());
+}
+
+TEST_CASE("who acknowledges what was never sent is told so") {
+    subnet s(10);
+    raw r(s, 7);
+    r.send(plain_request());
+    s.run();
+    REQUIRE(r.take().size() == 1);
+    r.send(to_sender(ack(5, 64)));
+    s.run();
+    CHECK(r.take_words() == words_list{ending(RMPPStatus::SegmentNumberTooBig)});
+    CHECK(s.carrier.transfers() == 0);
+}
+
+TEST_CASE("a requester that stops to acknowledge is forgotten, and meanwhile others are served") {
+    subnet s(300);
+    std::list<raw> silent;
+    for (u16 i = 0; i < 20; ++i) silent.emplace_back(s, static_cast<u16>(10 + i)).send(plain_request());
+    s.run();
+    CHECK(s.carrier.transfers() == 20);
+    subnet::asker& other = s.add_asker();
+    REQUIRE(send_by(other.carrier, plain_request()).state == mad::send_state::sent);
+    s.run(10ms);
+    REQUIRE(other.got.size() == 1);
+    CHECK(is_whole(other.got[0], 300));
+    CHECK(s.carrier.transfers() == 20);
+    s.run(20s); // six times two seconds
+    CHECK(s.carrier.transfers() == 0);
+    for (raw& r : silent) {
+        const auto words = r.take_words();
+        REQUIRE(words.size() == 7);
+        CHECK(std::all_of(words.begin(), words.end() - 1, [](const rmpp_words& w) { return w.data1 == 1; }));
+        CHECK(words.back() == ending(RMPPStatus::TooManyRetries));
+    }
+}
+
+TEST_CASE("answers that are under way are bounded in number and in bytes, and no other is held up by them") {
+    rmpp_options options;
+    SECTION("number") { options.max_transfers = 3; }
+    SECTION("bytes") { options.max_sending = 3 * (56 + 300 * 200); }
+    subnet s(300, options);
+    std::list<raw> silent;
+    for (u16 i = 0; i < 5; ++i) silent.emplace_back(s, static_cast<u16>(10 + i)).send(plain_request());
+    s.run();
+    CHECK(s.carrier.transfers() == 3);
+    CHECK(s.agent->counters().unsent == 2);
+    CHECK(s.agent->waiting() == 0);
+    CHECK(silent.front().take().size() == 1);
+    CHECK(silent.back().take().empty());
+    silent.back().send(plain_request(get));
+    s.run();
+    CHECK(silent.back().take().size() == 1);
+    s.run(20s);
+    subnet::asker& other = s.add_asker();
+    send_by(other.carrier, plain_request());
+    s.run(10ms);
+    REQUIRE(other.got.size() == 1);
+    CHECK(is_whole(other.got[0], 300));
+}
+
+TEST_CASE("many requesters at once have their tables whole, over a wire that loses, doubles and reorders") {
+    subnet s(100, {}, {.loss = 0.02, .twice = 0.02, .late = 0.1}, 3);
+    std::vector<subnet::asker*> all;
+    for (int i = 0; i < 100; ++i) all.push_back(&s.add_asker());
+    for (subnet::asker* a : all) send_by(a->carrier, plain_request());
+    s.run(40s);
+    unsigned whole = 0, none = 0;
+    for (subnet::asker* a : all) {
+        if (a->got.empty()) ++none; // its request was lost, and nobody repeats it here
+        else if (is_whole(a->got[0], 100)) ++whole;
+    }
+    CHECK(none < 10);
+    CHECK(whole + none == 100);
+    CHECK(s.carrier.transfers() == 0);
+}
+
+TEST_CASE("a request that comes by RMPP reaches its handler whole, and its answer goes back") {
+    const std::size_t size = GENERATE(112u, 200u, 208u, 2000u, 20'000u);
+    CAPTURE(size);
+    subnet s(1, {}, {.loss = 0.02, .twice = 0.05, .late = 0.1}, 2);
+    subnet::asker& a = s.add_asker();
+    std::vector<u8> request = message_of(size);
+    request[3] = get_multi;
+    request[24] = 1;
+    request[26] = active;
+    send_by(a.carrier, request);
+    s.run(30s);
+    CHECK(s.requests == 1);
+    CHECK(s.asked == std::vector<u8>(request.begin() + 56, request.end()));
+    REQUIRE(a.got.size() == 1);
+    CHECK(a.got[0][3] == get_multi_resp);
+    const auto table = mad::record_table::of(a.got[0], 8);
+    REQUIRE(table);
+    REQUIRE(table.value().size() == size / 8);
+    CHECK(std::equal(request.begin() + 56, request.end(), a.got[0].begin() + 56, a.got[0].end()));
+    s.run(30s);
+    CHECK(s.carrier.transfers() == 0);
+    CHECK(a.carrier.transfers() == 0);
+}
+
+TEST_CASE("who turns the direction of a transfer says how many segments of the answer may come") {
+    subnet s(1);
+    raw r(s, 7);
+    mad_bytes one = sa_mad(get_multi, {data_type, first, 0, 1, 0}),
+              two = sa_mad(get_multi, {data_type, last, 0, 2, 220});
+    r.send(one);
+    s.run();
+    CHECK(r.take_words() == words_list{ack(1, 65)});
+    CHECK(s.requests == 0);
+    r.send(two);
+    s.run();
+    auto words = r.take_words();
+    REQUIRE(words.size() == 2);
+    CHECK(words[0] == ack(2, 66));
+    CHECK(words[1] == rmpp_words{data_type, first, 0, 1, 2 * 220}); // one, until more is allowed
+    CHECK(s.requests == 1);
+    r.send(sa_mad(get_multi, ack(0, 2)));
+    s.run();
+    CHECK(r.take_words() == words_list{{data_type, last, 0, 2, 220}});
+    r.send(sa_mad(get_multi, ack(2, 66)));
+    s.run();
+    CHECK(s.carrier.transfers() == 1); // the request, should its last ACK be asked for
+    r.send(two);
+    s.run();
+    CHECK(r.take_words() == words_list{ack(2, 66)});
+    CHECK(s.requests == 1);
+    s.run(11s);
+    CHECK(s.carrier.transfers() == 0);
+}
+
+TEST_CASE("a request whose transfer fails reaches no handler") {
+    subnet s(1);
+    raw r(s, 7);
+    r.send(sa_mad(get_multi, {data_type, first, 0, 1, 0}));
+    s.run();
+    REQUIRE(r.take().size() == 1);
+    SECTION("by its sender") { r.send(sa_mad(get_multi, ending(RMPPStatus::Unspecified))); }
+    SECTION("by a fault") { r.send(sa_mad(get_multi, {data_type, first, 0, 2, 0})); }
+    SECTION("by silence") {}
+    s.run(2min);
+    CHECK(s.requests == 0);
+    CHECK(s.carrier.transfers() == 0);
+}
+
+TEST_CASE("a transfer that nobody serves is none") {
+    subnet s(1);
+    raw r(s, 7);
+    r.send(sa_mad(0x02, {data_type, first, 0, 1, 0})); // Set
+    s.run();
+    CHECK(r.take().empty());
+    CHECK(s.carrier.transfers() == 0);
+    transports::rmpp_options none;
+    none.max_transfers = 0;
+    subnet full(1, none);
+    raw other(full, 7);
+    other.send(sa_mad(get_multi, {data_type, first, 0, 1, 0}));
+    full.run();
+    CHECK(other.take().empty());
+}
+
+TEST_CASE("a requester behind a router is answered and acknowledged by its GID") {
+    subnet s(3);
+    raw router(s, 7);
+    const auto by = [](u8 requester) {
+        mad::IBPath path = to_server();
+        path.has_grh = true;
+        path.SGID.bytes[15] = requester;
+        return path;
+    };
+    router.send(plain_request(), by(1));
+    s.run();
+    CHECK(router.take().size() == 1);
+    CHECK(router.last_source.has_grh);
+    router.send(plain_request(), by(2)); // another one behind it, with the same number
+    s.run();
+    CHECK(router.take().size() == 1);
+    CHECK(s.carrier.transfers() == 2);
+    router.send(to_sender(ending(RMPPStatus::Unspecified)), by(2));
+    router.send(to_sender(ending(RMPPStatus::Unspecified)), by(3));
+    s.run();
+    CHECK(s.carrier.transfers() == 1);
+    router.send(sa_mad(get_multi, {data_type, first, 0, 1, 0}), by(4));
+    s.run();
+    REQUIRE(router.take().size() == 1);
+    CHECK(router.last_source.has_grh);
+}
+
+TEST_CASE("a port can ask itself by RMPP") {
+    subnet s(1);
+    std::vector<u8> request = message_of(2000);
+    request[3] = get_multi;
+    send_by(s.carrier, request);
+    s.run(1s);
+    CHECK(s.requests == 1);
+    CHECK(s.asked.size() == 2000);
+    s.run(30s);
+    CHECK(s.carrier.transfers() == 0);
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// set_port.cpp - what managers write to ports: states, which take links down and up, LIDs, keys (IBA 14.2.4, 14.2.5.6).
+#include "attributes.hpp"
+#include "writable.hpp"
+#include <comad/server/request.hpp>
+
+#include <algorithm>
+
+namespace comad::transports::sim {
+namespace {
+
+using iba::PortPhysicalState;
+using iba::PortState;
+using iba::smp::PortInfo;
+namespace status = server::status;
+
+constexpr u8 all_widths = 0xff, all_speeds = 0xf, all_legacy = 0x7, no_extended_speeds = 30, all_extended_speeds = 31;
+
+bool is_subset(unsigned wanted, unsigned of) noexcept { return (wanted & ~of) == 0; }
+
+/// What it is already, 0, or the next one (IBA 14.2.5.6).
+bool is_legal(PortState now, PortState wanted) noexcept {
+    if (wanted == PortState::NoChange || wanted == PortState::Down || wanted == now) return true;
+    return (wanted == PortState::Armed && now == PortState::Initialize) ||
+           (wanted == PortState::Active && now == PortState::Armed);
+}
+
+bool is_legal(PortPhysicalState now, PortPhysicalState wanted) noexcept {
+    return wanted == now || value(wanted) <= value(PortPhysicalState::Disabled);
+}
+
+bool is_unicast_or_none(iba::lid LID) noexcept { return value(LID) < 0xc000; }
+
+/// A set of speeds as two fields have it; what they leave alone stays.
+link_codes enabled_by(const PortInfo& wanted, link_codes now, link_codes supported) noexcept {
+    unsigned legacy = wanted.linkSpeedEnabled, extended = wanted.linkSpeedExtEnabled;
+    if (legacy == 0) legacy = now.legacy_speed();
+    if (legacy == all_speeds) legacy = supported.legacy_speed();
+    if (extended == 0) extended = now.extended_speed();
+    if (extended == no_extended_speeds) extended = 0;
+    if (extended == all_extended_speeds) extended = supported.extended_speed();
+    const u8 width = wanted.linkWidthEnabled == 0            ? now.width
+                     : wanted.linkWidthEnabled == all_widths ? supported.width
+                                                             : wanted.linkWidthEnabled;
+    return {width, static_cast<u8>(extended << 3 | legacy)};
+}
+
+} // namespace
+
+u16 attributes::set_port_info(u32 number, u8 in_port, u32 modifier, const PortInfo& wanted) {
+    const node& n = topology_.nodes[number];
+    const u32 told = modifier & 0x7fffffff;
+    const auto which = static_cast<u8>(told == 0 && !n.is_switch() ? in_port : told);
+    const PortInfo now = port_info(number, in_port, which);
+    if (const u16 refused = check_port_info(number, which, now, wanted); refused != 0) return refused;
+    write_link(number, which, wanted);
+    if (which == 0 || !n.is_switch()) write_end_port(number, which, wanted);
+    change_state(number, which, now, wanted);
+    return 0;
+}
+
+u16 attributes::check_port_info(u32 number, u8 which, const PortInfo& now, const PortInfo& wanted) const {
+    const node& n = topology_.nodes[number];
+    const port& p = n.ports[which];
+    const bool is_port0 = n.is_switch() && which == 0, is_end_port = is_port0 || !n.is_switch();
+    const bool has_other_physical_state =
+        wanted.portPhysicalState != PortPhysicalState::NoChange && wanted.portPhysicalState != now.portPhysicalState;
+    const bool goes_up = wanted.portState == PortState::Armed || wanted.portState == PortState::Active;
+    const link_codes enabled = enabled_by(wanted, p.enabled, p.supported);
+    const bool is_legal_port =
+        is_legal(now.portState, wanted.portState) && is_legal(now.portPhysicalState, wanted.portPhysicalState) &&
+        !(goes_up && has_other_physical_state) &&
+        !(is_port0 && (has_other_physical_state || wanted.portState == PortState::Down)) &&
+        value(wanted.linkDownDefaultState) <= value(PortPhysicalState::Polling) &&
+        (wanted.linkSpeedEnabled == all_speeds || is_subset(wanted.linkSpeedEnabled, all_legacy)) &&
+        is_subset(enabled.width, p.supported.width) && is_subset(enabled.speed, p.supported.speed) &&
+        enabled.speed != 0 && value(wanted.neighborMTU) <= value(now.MTUCap) &&
+        value(wanted.operationalVLs) <= value(now.VLCap);
+    const bool has_no_LMC = is_port0 && !n.enhanced_port0;
+    const bool is_legal_end =
+        !is_end_port ||
+        (is_unicast_or_none(wanted.LID) && is_unicast_or_none(wanted.masterSMLID) && !(has_no_LMC && wanted.LMC != 0));
+    return is_legal_port && is_legal_end ? 0 : status::invalid_value;
+}
+
+/// What every port has. Widths and speeds count when it trains again.
+void attributes::write_link(u32 number, u8 which, const PortInfo& wanted) {
+    port& p = topology_.nodes[number].ports[which];
+    p.enabled = enabled_by(wanted, p.enabled, p.supported);
+    const PortInfo now = port_info(number, which, which);
+    PortInfo kept = wanted;
+    if (kept.linkDownDefaultState == PortPhysicalState::NoChange) kept.linkDownDefaultState = now.linkDownDefaultState;
+    if (value(kept.neighborMTU) == 0) kept.neighborMTU = now.neighborMTU;
+    if (value(kept.operationalVLs) == 0) kept.operationalVLs = now.operationalVLs;
+    // Only 0 can be written to what counts.
+    if (kept.MKeyViolations != 0) kept.MKeyViolations = now.MKeyViolations;
+    if (kept.PKeyViolations != 0) kept.PKeyViolations = now.PKeyViolations;
+    if (kept.QKeyViolations != 0) kept.QKeyViolations = now.QKeyViolations;
+    written_.port(number, which).info = kept;
+}
+
+/// LIDs lead there at once; where the subnet manager is, it goes with its port.
+void attributes::write_end_port(u32 number, u8 which, const PortInfo& wanted) {
+    port& p = topology_.nodes[number].ports[which];
+    if (p.LID == wanted.LID && p.LMC == wanted.LMC) return;
+    if (value(p.LID) != 0 && p.LID == topology_.sm_lid) topology_.sm_lid = wanted.LID;
+    p.LID = wanted.LID;
+    p.LMC = wanted.LMC;
+    forwarding_.topology_changed();
+    changed_ = true;
+}
+
+void attributes::change_state(u32 number, u8 which, const PortInfo& now, const PortInfo& wanted) {
+    port& p = topology_.nodes[number].ports[which];
+    auto& own = written_.port(number, which);
+    if (wanted.portPhysicalState != PortPhysicalState::NoChange && wanted.portPhysicalState != now.portPhysicalState) {
+        own.resting = wanted.portPhysicalState;
+        relink(number, which);
+    } else if (wanted.portState == PortState::Down && now.portState != PortState::Down) {
+        own.resting = own.info.linkDownDefaultState;
+        relink(number, which);
+    } else if (wanted.portState != PortState::NoChange && wanted.portState != now.portState) {
+        p.state = wanted.portState;
+        forwarding_.topology_changed();
+        changed_ = true;
+    }
+}
+
+bool attributes::may_train(u32 node, unsigned number) const noexcept {
+    const port& p = topology_.nodes[node].ports[number];
+    const auto resting = [&](u32 n, unsigned i) {
+        const auto* own = written_.find_port(n, static_cast<u8>(i));
+        return own ? own->resting : PortPhysicalState::Polling;
+    };
+    const auto here = resting(node, number), there = resting(p.peer_node, p.peer_port);
+    return here != PortPhysicalState::Disabled && there != PortPhysicalState::Disabled &&
+           (here == PortPhysicalState::Polling || there == PortPhysicalState::Polling);
+}
+
+/// The link goes down and, if both ends may, comes up again, which takes no time. What the link did by itself the switches
+/// say in portStateChange; what was written, they do not.
+void attributes::relink(u32 number, u8 which) {
+    const port& p = topology_.nodes[number].ports[which];
+    if (!p.linked()) return;
+    const bool was_up = p.is_up();
+    const bool is_up = may_train(number, which) && topology_.train(number, which);
+    if (!is_up) topology_.take_down(number, which);
+    if (is_up) set_port_state_change(number);
+    if (is_up || was_up) set_port_state_change(p.peer_node);
+    forwarding_.topology_changed();
+    changed_ = true;
+}
+
+void attributes::cable_changed(u32 a, unsigned port_a, u32 b) {
+    if (topology_.nodes[a].ports[port_a].linked() && !may_train(a, port_a)) topology_.take_down(a, port_a);
+    set_port_state_change(a);
+    set_port_state_change(b);
+    forwarding_.topology_changed();
+}
+
+attributes::key attributes::key_of(u32 node, u8 in_port) const noexcept {
+    const auto* own = written_.find_port(node, topology_.nodes[node].is_switch() ? u8{0} : in_port);
+    return own ? key{own->info.MKey, own->info.MKeyProtectBits} : key{0, 0};
+}
+
+void attributes::count_key_violation(u32 node, u8 in_port) {
+    auto& own = written_.port(node, topology_.nodes[node].is_switch() ? u8{0} : in_port);
+    if (own.info.MKeyViolations != 0xffff) ++own.info.MKeyViolations;
+}
+
+} // namespace comad::transports::sim

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// writable.hpp - the components of PortInfo and SwitchInfo that a manager writes and that are kept as they are written (IBA
+// 14.2.5.4, 14.2.5.6). State, LID and what the link trains by are not among them: the topology has those.
+#pragma once
+#include <comad/iba/smp.hpp>
+
+namespace comad::transports::sim {
+
+template <auto... Members, class T> void copy_members(T& to, const T& from) noexcept {
+    ((to.*Members = from.*Members), ...);
+}
+
+inline void copy_written(iba::smp::PortInfo& to, const iba::smp::PortInfo& from, bool is_end_port) noexcept {
+    using P = iba::smp::PortInfo;
+    copy_members<&P::linkDownDefaultState, &P::neighborMTU, &P::masterSMSL, &P::initType, &P::VLHighLimit,
+                 &P::VLStallCount, &P::HOQLife, &P::operationalVLs, &P::partitionEnforcementInbound,
+                 &P::partitionEnforcementOutbound, &P::filterRawInbound, &P::filterRawOutbound, &P::localPhyErrors,
+                 &P::overrunErrors>(to, from);
+    if (!is_end_port) return;
+    copy_members<&P::MKey, &P::GIDPrefix, &P::masterSMLID, &P::MKeyLeasePeriod, &P::MKeyProtectBits, &P::MKeyViolations,
+                 &P::PKeyViolations, &P::QKeyViolations, &P::multicastPKeyTrapSuppressionEnabled, &P::subnetTimeOut>(
+        to, from);
+}
+
+inline void copy_written(iba::smp::SwitchInfo& to, const iba::smp::SwitchInfo& from) noexcept {
+    using S = iba::smp::SwitchInfo;
+    copy_members<&S::linearFDBTop, &S::defaultPort, &S::defaultMulticastPrimaryPort, &S::defaultMulticastNotPrimaryPort,
+                 &S::lifeTimeValue, &S::optimizedSLtoVLMappingProgramming, &S::multicastFDBTop>(to, from);
+}
+
+} // namespace comad::transports::sim

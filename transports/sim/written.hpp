@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// written.hpp - what managers have written to nodes and ports, as far as it does not stand in the topology. Knows what is
+// kept, and not what it means.
+#pragma once
+#include <comad/iba/smp.hpp>
+
+#include <array>
+#include <map>
+#include <optional>
+#include <span>
+#include <tuple>
+
+namespace comad::transports::sim {
+
+/// Nothing until somebody writes: what nodes are without it says attributes.hpp.
+class written {
+public:
+    using block = std::array<u8, 64>;
+    struct port_settings {
+        iba::smp::PortInfo info; ///< its writable components
+        /// What its physical state is unless the link is up: Disabled, Sleep or Polling.
+        iba::PortPhysicalState resting = iba::PortPhysicalState::Polling;
+    };
+
+    /// Blocks of tables. `port`: of a CA the one that has the table, of a switch 0; `modifier` as SMPs tell it.
+    void set_block(u32 node, u8 port, u16 attributeID, u32 modifier, std::span<const u8, 64> bytes);
+    const block* find_block(u32 node, u8 port, u16 attributeID, u32 modifier) const noexcept;
+
+    port_settings& port(u32 node, u8 number) { return ports_[{node, number}]; }
+    const port_settings* find_port(u32 node, u8 number) const noexcept;
+
+    iba::smp::SwitchInfo& switch_info(u32 node) { return switches_[node]; }
+    const iba::smp::SwitchInfo* find_switch(u32 node) const noexcept;
+
+    /// Whether any switch has a forwarding table or its end written.
+    bool forwards() const noexcept { return has_linear_ || !switches_.empty(); }
+    /// The port by which a switch forwards a LID: nothing where its table was not written.
+    std::optional<u8> port_to(u32 node, iba::lid to) const noexcept;
+    static constexpr u8 no_port = 255;
+
+private:
+    using block_key = std::tuple<u16, u32, u8, u32>;
+    std::map<block_key, block> blocks_;
+    std::map<std::pair<u32, u8>, port_settings> ports_;
+    std::map<u32, iba::smp::SwitchInfo> switches_;
+    bool has_linear_ = false;
+};
+
+} // namespace comad::transports::sim
