@@ -300,3 +300,57 @@ TEST_CASE("the multicast table has the ports that joined") {
         compare(s, {"ibroute", "-M", "-n", LID});
     }
 }
+
+namespace {
+
+/// Writes the ports of MLID 0xc000 into a switch's table, 16 ports at each position.
+void set_group(const subnet& s, const std::string& route, const words& masks) {
+    for (std::size_t position = 0; position < masks.size(); ++position)
+        check_success(s.ours({"query", "SubnSet", "MulticastForwardingTable", "-D", route, "-a",
+                              std::to_string(position << 28), "-f", "portMaskBlock[0]=" + masks[position]}));
+}
+
+} // namespace
+
+TEST_CASE("ibtracert -m prints the way of multicast packets as infiniband-diags' does") {
+    const subnet s;
+    // Ports 1, 2 and 17 of the first switch, 1 and 3 of the second, and the cable between them: A, B and C are members.
+    set_group(s, switch_route, {"0x0006", "0x0002"});
+    set_group(s, far_switch_route, {"0x000a"});
+    const words places{switch_route, far_switch_route, CA_route, "0,2", far_CA_route};
+    for (const std::string& from : places) {
+        for (const std::string& to : places) {
+            // infiniband-diags crash there, or tell a CA's own switch's port as they happen to come to it.
+            const bool is_own_switch = (from == CA_route || from == "0,2") && to == switch_route;
+            if (from == to || is_own_switch || (from == far_CA_route && to == far_switch_route)) continue;
+            for (const words& how : {words{}, words{"-n"}})
+                compare(s, words{"ibtracert", "-m", "0xc000"} + how + words{s.LID_at(from), s.LID_at(to)});
+        }
+    }
+    const std::string A = s.LID_at(CA_route), C = s.LID_at(far_CA_route);
+    CHECK_THAT(s.ours({"ibtracert", "-m", "49152", CA_route, "0,"}).out, // whatever form the targets have
+               Contains("[1] -> switch 0x5000[1] lid ") && Contains("To switch 0x5000 port 1 lid "));
+    const auto way = json_from(s.ours({"ibtracert", "-m", "0xc000", "--json", A, C}));
+    REQUIRE(way["hops"].size() == 3);
+    CHECK(way["hops"][1]["out"] == 17);
+    CHECK(way["hops"][1]["nodeGUID"] == "0000:0000:0000:6000");
+
+    // A group without members, a table that ends too soon, and one that leads back over the other cable.
+    check_failure(s.ours({"ibtracert", "-m", "0xc001", A, C}), 1,
+                  "packets to lid 0xc001 do not come from \"host A\" to");
+    check_failure(s.ours({"ibtracert", "-m", "0xc000", A, A}), 1, "does not send packets to itself");
+    check_failure(s.ours({"ibtracert", "-m", "0x1", A, C}), 2, "0x1 is no multicast LID");
+    set_group(s, far_switch_route, {"0x0008"});
+    check_failure(s.ours({"ibtracert", "-m", "0xc000", A, C}), 1, "do not come from");
+    set_group(s, switch_route, {"0x0006", "0x0012"});
+    set_group(s, far_switch_route, {"0x0018"});
+    check_failure(s.ours({"ibtracert", "-m", "0xc000", A, C}), 1, "go round in circles");
+}
+
+TEST_CASE("with --sa ibtracert -m asks the SA for the tables") {
+    const subnet s;
+    const words nobody{"ibtracert", "-m", "0xc000", s.LID_at(CA_route), s.LID_at("0,2"), "--sa", "-d"};
+    const process_result r = s.ours(nobody);
+    CHECK(r.status == 1);
+    CHECK_THAT(r.err, Contains("SAMulticastForwardingTableRecord") && !Contains("SMPFormat"));
+}

@@ -56,6 +56,8 @@ public:
         options.node = node;
         return options;
     }
+    /// Awaits these words in OpenSM's log.
+    void await_manager(std::string_view said) { manager_.await_error(said); }
     const directory& files() const { return files_; }
 
     /// The LID of the port at the end of a directed route.

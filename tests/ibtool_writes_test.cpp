@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// ibtool_writes_test.cpp - commands that change something: alias GUIDs and traps, at OpenSM in an ibsim subnet and in what
+// they send.
+#include "ibtool_subnet.hpp"
+
+#include <fmt/format.h>
+
+using namespace ibtool_rig;
+
+namespace {
+
+const std::string CA_route = "0,1", far_CA_route = "0,20,1";
+
+/// The MADs of a capture, in order.
+std::vector<nlohmann::json> MADs_of(const std::string& capture) {
+    const process_result r = run({"decode", "--json", capture});
+    check_success(r);
+    std::vector<nlohmann::json> all;
+    std::istringstream lines(r.out);
+    for (std::string line; std::getline(lines, line);) all.push_back(nlohmann::json::parse(line));
+    return all;
+}
+
+nlohmann::json json_from(const process_result& r) {
+    check_success(r);
+    CAPTURE(r.out);
+    return nlohmann::json::parse(r.out);
+}
+
+} // namespace
+
+TEST_CASE("set_guid gives a port alias GUIDs and takes them away") {
+    const subnet s;
+    const std::string LID = s.LID_at(CA_route);
+    const std::string capture = s.files() / "set.pcap";
+    const std::string alias = "0002:c903:0000:1491";
+
+    const auto set = json_from(s.ours({"set_guid", LID, "3", alias, "--json", "--pcap", capture}));
+    CHECK(set["LID"] == std::stoul(LID));
+    CHECK(set["blockNum"] == 0);
+    CHECK(set["GUIDInfo"]["GUIDBlock"][0] == "0000:0000:0000:a001");
+    CHECK(set["GUIDInfo"]["GUIDBlock"][3] == alias);
+    // LID and block number, and of the GUIDs only this one: bit 4 is the first's.
+    const auto sent = MADs_of(capture).at(0)["SAFormat"];
+    CHECK(sent["method"] == 2);
+    CHECK(sent["componentMask"] == "0x0000000000000083");
+    CHECK(sent["data"]["GUIDInfo"]["GUIDBlock"][3] == alias);
+
+    // The SA has it now, and infiniband-diags see it.
+    const process_result theirs = s.peer({"saquery", "GIR", LID + "/0"});
+    CHECK_THAT(theirs.out, Contains("GUID 3.....................0x0002c90300001491"));
+    CHECK(s.ours({"saquery", "GIR", LID + "/0"}).out == theirs.out);
+
+    // One that the SA chooses, in the second block, of a port by its route; text as saquery's.
+    const process_result chosen = s.ours({"set_guid", "-D", CA_route, "9", "0", "--pcap", capture});
+    check_success(chosen);
+    CHECK_THAT(chosen.out, StartsWith("GUIDInfo Record dump:\n") && Contains("Block......................1\n") &&
+                               Contains("GUID 0.....................0x0000000000000000\n") &&
+                               Contains("GUID 1.....................0x001405")); // OpenSM's own vendor ID
+    CHECK(MADs_of(capture).at(2)["SAFormat"]["componentMask"] == "0x0000000000000023");
+
+    const auto taken = json_from(s.ours({"set_guid", "--delete", LID, "3", "--json", "--pcap", capture}));
+    CHECK(taken["GUIDInfo"]["GUIDBlock"][3] == "0000:0000:0000:0000");
+    CHECK(MADs_of(capture).at(0)["SAFormat"]["method"] == 0x15);
+    CHECK(s.ours({"set_guid", "--delete", LID, "3"}).status == 0); // twice is not wrong
+}
+
+TEST_CASE("set_guid tells what it cannot do") {
+    const subnet s;
+    const std::string LID = s.LID_at(CA_route), far = s.LID_at(far_CA_route);
+    check_success(s.ours({"set_guid", LID, "1", "0x1234"}));
+    check_failure(s.ours({"set_guid", far, "1", "0x1234"}), 1, "slot 1 of LID " + far + " holds 0000:0000:0000:0000");
+    check_failure(s.ours({"set_guid", LID, "40", "0x77"}), 1, "MAD_STATUS_SA_NO_RECORDS"); // ibsim's ports have 32
+    check_failure(s.ours({"set_guid", LID, "0", "0x77"}), 2, "slot 0 holds the port's own GUID");
+    check_failure(s.ours({"set_guid", LID, "255", "0x77"}), 2, "the slot is '255'");
+    check_failure(s.ours({"set_guid", LID, "1", "alias"}), 2, "'alias' is no GUID");
+    check_failure(s.ours({"set_guid", LID, "1"}), 2, "which GUID?");
+    check_failure(s.ours({"set_guid", LID, "1", "0x77", "--delete"}), 2, "--delete takes no GUID");
+    check_failure(run({"set_guid", "7", "1", "0x77", "--fabric", "sim:single"}), 1, "knows no subnet manager");
+}
+
+TEST_CASE("ibsendtrap's traps reach the subnet manager") {
+    subnet s;
+    struct {
+        words arguments;
+        const char* heard;
+    } const lines[] = {
+        {{}, "Received Generic Notice type:4 num:144"},
+        {{"link_speed_enabled_change"}, "Received Generic Notice type:4 num:144"},
+        {{"local_link_integrity", "2"},
+         "Received Generic Notice type:1 num:129 (Local Link integrity threshold reached) "
+         "Producer:1 (Channel Adapter) from LID:"},
+        {{"sys_image_guid_change"}, "Received Generic Notice type:4 num:145"},
+        {{"mkey_lid"}, "Received Generic Notice type:2 num:256"},
+        {{"mkey_dr"}, "Received Generic Notice type:2 num:256"},
+        {{"pkey"}, "Received Generic Notice type:2 num:257"},
+        {{"qkey"}, "Received Generic Notice type:2 num:258"},
+    };
+    for (const auto& line : lines) {
+        CAPTURE(line.arguments);
+        const process_result r = run(words{"ibsendtrap", "--fabric", s.fabric() + ",A"} + line.arguments);
+        check_success(r);
+        CHECK(r.out.empty());
+        s.await_manager(line.heard);
+    }
+}
+
+TEST_CASE("ibsendtrap tells what the IBA lays down for each trap") {
+    const directory files;
+    const std::string capture = files / "trap.pcap";
+    const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1"};
+    const auto node = json_from(run(words{"smpquery", "--json", "NI", "0,"} + fabric));
+    const auto port = json_from(run(words{"smpquery", "--json", "PI", "0,"} + fabric));
+    struct {
+        words name;
+        unsigned type, number;
+        nlohmann::json details; ///< what is neither zero nor the sender's
+    } const traps[] = {
+        {{"node_desc_change"},
+         4,
+         144,
+         {{"otherLocalChanges", 1}, {"nodeDescriptionChange", 1}, {"linkSpeedEnabledChange", 0}}},
+        {{"link_speed_enabled_change"},
+         4,
+         144,
+         {{"otherLocalChanges", 1}, {"linkSpeedEnabledChange", 1}, {"nodeDescriptionChange", 0}}},
+        {{"local_link_integrity", "2"}, 1, 129, {{"portNum", 2}}},
+        {{"local_link_integrity"}, 1, 129, {{"portNum", 1}}},
+        {{"sys_image_guid_change"}, 4, 145, {{"systemImageGUID", node["systemImageGUID"]}}},
+        {{"mkey_lid"},
+         2,
+         256,
+         {{"drNotice", 0},
+          {"method", 1},
+          {"attributeID", 0x15},
+          {"attributeModifier", 0x12},
+          {"MKey", "0x1234567812345678"},
+          {"drHopCount", 0}}},
+        {{"mkey_dr"},
+         2,
+         256,
+         {{"drNotice", 1},
+          {"drHopCount", 4},
+          {"drNoticeReturnPath0", 5},
+          {"drNoticeReturnPath3", 8},
+          {"drNoticeReturnPath4", 0},
+          {"drSLID", 0xffff}}},
+        {{"pkey"},
+         2,
+         257,
+         {{"lidAddr1", 1},
+          {"lidAddr2", 2},
+          {"key", 0x12345678},
+          {"qp1", 0x010101},
+          {"qp2", 0x020202},
+          {"gidAddr1", "f8c0::1:1111:2222:3333:4444"}}},
+        {{"qkey"}, 2, 258, {{"gidAddr2", "f8c0::1:5678:5678:1234:1234"}}},
+    };
+    for (const auto& trap : traps) {
+        CAPTURE(trap.name);
+        const auto said = json_from(run(words{"ibsendtrap", "--json", "--pcap", capture} + fabric + trap.name));
+        const auto all = MADs_of(capture);
+        const auto sent = std::find_if(all.begin(), all.end(), [](const auto& mad) {
+            return mad.contains("SMPFormat") && mad["SMPFormat"]["method"] == 5;
+        });
+        REQUIRE(sent != all.end());
+        // On virtual lane 15 to QP 0 of the port where the subnet manager is.
+        CHECK((*sent)["HdrLRH"]["VL"] == 15);
+        CHECK((*sent)["HdrLRH"]["DLID"] == port["masterSMLID"]);
+        CHECK((*sent)["HdrBTH"]["destQP"] == 0);
+        CHECK((*sent)["SMPFormat"]["attributeID"] == 2);
+        const auto notice = (*sent)["SMPFormat"]["data"];
+        CHECK(notice["isGeneric"] == 1);
+        CHECK(notice["noticeType"] == trap.type);
+        CHECK(notice["trapNumber"] == trap.number);
+        CHECK(notice["nodeType"] == node["nodeType"]);
+        CHECK(notice["issuerLID"] == port["LID"]);
+        const std::string layout = fmt::format("MADNoticeTrap{}", trap.number == 258 ? 257 : trap.number);
+        const auto details = json_from(
+            run({"decode", "--json", "--struct", layout, notice["dataDetails"].get<std::string>().substr(2)}));
+        for (const auto& [field, value] : said["dataDetails"].items()) CHECK(details[field] == value);
+        for (const auto& [field, value] : trap.details.items()) {
+            CAPTURE(field);
+            CHECK(details[field] == value);
+        }
+        if (trap.number < 257) CHECK(details["lidAddr"] == port["LID"]);
+        if (trap.number == 144) CHECK(details["capabilityMask"] == port["capabilityMask"]);
+    }
+    check_failure(run(words{"ibsendtrap", "qkeys"} + fabric), 2, "there is no trap 'qkeys'; there are qkey");
+    check_failure(run(words{"ibsendtrap", "qkey", "2"} + fabric), 2, "only local_link_integrity");
+    check_failure(run(words{"ibsendtrap", "--sa"} + fabric), 2, "no --sa");
+    check_failure(run({"ibsendtrap", "--fabric", "sim:single"}), 1, "knows no subnet manager");
+}
