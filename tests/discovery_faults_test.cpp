@@ -449,3 +449,55 @@ TEST_CASE("an unplugged local port is a subnet of one node, and complete") {
     CHECK(found.link_count() == 0);
     CHECK(found.complete());
 }
+
+// ---- M_Keys ---------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Writes an M_Key and how it protects (IBA 14.2.4.2) into the port of every node but the local one.
+template <class Key> void protect(world& w, u8 bits, Key&& key_of) {
+    const subnet all = w.discover();
+    for (std::size_t i = 1; i < all.nodes.size(); ++i) {
+        const discovery::node& n = all.nodes[i];
+        const u8 number = n.is_switch() ? 0 : n.info.localPortNum;
+        iba::smp::PortInfo port = n.ports[number].info.value();
+        port.MKey = key_of(n.ports[number].portGUID);
+        port.MKeyProtectBits = bits;
+        port.portState = iba::PortState::NoChange;
+        port.portPhysicalState = iba::PortPhysicalState::NoChange;
+        REQUIRE(coro::sync_wait(w.schedule, w.schedule.SubnSet(port, n.route, number)));
+    }
+}
+
+} // namespace
+
+TEST_CASE("ports that show their M_Key only to who has it show it to a discovery with keys") {
+    const topology t = managed("fattree2,radix=4");
+    mad::port_keys keys;
+    for (const auto& n : t.nodes)
+        for (const auto& p : n.ports) keys.set(mad::key_kind::MKey, p.GUID, value(p.GUID) * 3);
+    world w(t);
+    protect(w, 1, [&](iba::guid port) { return keys.of(mad::key_kind::MKey, port); });
+    const auto shown = [](const subnet& found) {
+        return std::count_if(found.nodes.begin() + 1, found.nodes.end(), [](const discovery::node& n) {
+            return n.ports[n.is_switch() ? 0 : n.info.localPortNum].info->MKey == value(n.info.portGUID) * 3;
+        });
+    };
+    CHECK(shown(w.discover()) == 0);
+    const subnet found = w.discover({.keys = &keys});
+    CHECK(found.complete());
+    CHECK(shown(found) == static_cast<std::ptrdiff_t>(t.nodes.size()) - 1);
+}
+
+TEST_CASE("a subnet that answers nobody without its M_Key is discovered with it") {
+    world w(managed("fattree2,radix=4"));
+    protect(w, 2, [](iba::guid) { return u64{0x1122334455667788}; });
+    const subnet without = w.discover();
+    CHECK(without.nodes.size() == 1);
+    CHECK(count(without, problem::kind::no_answer) == 1);
+    mad::port_keys keys;
+    keys.set_default(mad::key_kind::MKey, 0x1122334455667788);
+    const subnet found = w.discover({.keys = &keys});
+    CHECK(found.complete());
+    CHECK(found.nodes.size() == w.net.graph().nodes.size());
+}
