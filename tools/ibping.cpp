@@ -85,7 +85,14 @@ private:
     mad::duration least_{0}, most_{0}, total_{0};
 };
 
-/// Writes what happens as it happens. An error: there is no more to be had, as the device has gone.
+std::string as_json(u64 number, const std::string& host, mad::duration rtt) {
+    return fmt::format("{{\"seq\":{},\"host\":{},\"time_ms\":{}}}\n", number, iba::json_quoted(host), as_ms(rtt));
+}
+std::string as_text(const std::string& host, unsigned LID, mad::duration rtt) {
+    return fmt::format("Pong from {} (Lid {}): time {} ms\n", iba::escaped(host), LID, as_ms(rtt));
+}
+
+/// Writes what happens as it happens. An error: there is no path to the target.
 coro::task<mad::result<exit_code>> ping(session& in, mad::address target, const settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_host(in, target));
     const host_question question{server::ping_class, server::ping_attribute, s.OUI()};
@@ -104,13 +111,8 @@ coro::task<mad::result<exit_code>> ping(session& in, mad::address target, const 
         const mad::duration rtt = in.now() - sent;
         if (host) {
             all.answered(host.value(), rtt);
-            if (s.json) {
-                write_output(fmt::format("{{\"seq\":{},\"host\":{},\"time_ms\":{}}}\n", all.transmitted(),
-                                         iba::json_quoted(host.value()), as_ms(rtt)));
-            } else if (!s.flood) {
-                write_output(
-                    fmt::format("Pong from {} (Lid {}): time {} ms\n", iba::escaped(host.value()), LID, as_ms(rtt)));
-            }
+            if (s.json) write_output(as_json(all.transmitted(), host.value(), rtt));
+            else if (!s.flood) write_output(as_text(host.value(), LID, rtt));
             continue;
         }
         if (host.error().code == mad::errc::cancelled) break;
