@@ -27,6 +27,8 @@ public:
         int native_handle() const noexcept override { return -1; }
         mad::send_result send(const mad::send_request& r) noexcept override {
             REQUIRE(r.size == mad::mad_size);
+            if (room == 0) return {mad::send_state::would_block};
+            --room;
             const auto& path = std::get<mad::IBPath>(*r.path);
             mad::source_address source;
             source.SLID = iba::lid{LID_};
@@ -56,6 +58,8 @@ public:
             return queue->second.begin()->first;
         }
         void set_now(mad::time_point now) noexcept override { wire_.now_ = std::max(wire_.now_, now); }
+
+        std::size_t room = ~std::size_t{0}; ///< MADs that it takes until it blocks
 
     private:
         lossy_wire& wire_;

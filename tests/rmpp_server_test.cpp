@@ -59,7 +59,7 @@ mad_bytes plain_request(u8 method = get_table, u8 number = 1) {
 class subnet {
 public:
     explicit subnet(std::size_t records, rmpp_options options = {}, faults f = {}, unsigned seed = 1)
-        : wire(f, seed), end_(wire, server_LID), carrier(end_, options) {
+        : wire(f, seed), end(wire, server_LID), carrier(end, options) {
         answers_.add({MgmtClass::SubnAdm, 2, mad::methods(Method::GetTable, Method::Get), 0, true},
                      [records, this](const server::request& r) {
                          ++requests;
@@ -81,8 +81,8 @@ public:
 
     /// A requester that has RMPP of its own.
     struct asker {
-        asker(subnet& s, u16 LID) : end(s.wire, LID), carrier(end) {}
-        lossy_wire::end end;
+        asker(subnet& s, u16 LID) : place(s.wire, LID), carrier(place) {}
+        lossy_wire::end place;
         rmpp_transport carrier;
         std::vector<std::vector<u8>> got{};
     };
@@ -90,15 +90,15 @@ public:
 
     /// Time goes on by `d`.
     void run(duration d = 20us) {
-        const time_point end = now_ + d;
+        const time_point until = now_ + d;
         for (;;) {
             turn();
-            time_point next = carrier.next_event().value_or(end);
-            for (asker& a : askers_) next = std::min(next, a.carrier.next_event().value_or(end));
-            if (next > end || now_ == end) break;
+            time_point next = carrier.next_event().value_or(until);
+            for (asker& a : askers_) next = std::min(next, a.carrier.next_event().value_or(until));
+            if (next > until || now_ == until) break;
             now_ = std::max(now_, next);
         }
-        now_ = end;
+        now_ = until;
         turn();
     }
 
@@ -120,13 +120,13 @@ private:
         }
     }
 
-    lossy_wire::end end_;
     server::responder answers_;
     std::list<asker> askers_;
     std::optional<coro::MADSchedule> serving_;
     time_point now_{};
 
 public:
+    lossy_wire::end end; ///< the server's
     rmpp_transport carrier;
     std::optional<server::agent> agent;
     unsigned requests = 0;
@@ -429,4 +429,65 @@ TEST_CASE("a port can ask itself by RMPP") {
     CHECK(s.asked.size() == 2000);
     s.run(30s);
     CHECK(s.carrier.transfers() == 0);
+}
+
+TEST_CASE("transfers take turns when the transport below blocks") {
+    subnet s(300);
+    raw a(s, 7), b(s, 8);
+    for (raw* r : {&a, &b}) r->send(plain_request());
+    s.run();
+    for (raw* r : {&a, &b}) CHECK(r->take().size() == 1);
+    s.end.room = 0;
+    for (raw* r : {&a, &b}) r->send(to_sender(ack(1, 65)));
+    s.run();
+    s.end.room = 10;
+    s.run();
+    for (raw* r : {&a, &b}) CHECK(r->take().size() == 5);
+}
+
+TEST_CASE("a transfer that is over makes room for the next") {
+    rmpp_options options;
+    options.max_transfers = 1;
+    subnet s(1, options);
+    for (u16 LID : {7, 8}) {
+        raw r(s, LID);
+        r.send(sa_mad(get_multi, {data_type, first | last, 0, 1, 220}));
+        s.run();
+        CHECK(r.take().size() == 2); // its acknowledgement and the answer
+        r.send(sa_mad(get_multi, ack(1, 65)));
+        s.run();
+    }
+    CHECK(s.requests == 2);
+}
+
+TEST_CASE("who asks for a table by several MADs turns the direction, again if it has to") {
+    lossy_wire wire;
+    lossy_wire::end end(wire, 100), server(wire, server_LID);
+    rmpp_transport client(end);
+    std::vector<u8> request = message_of(300);
+    request[3] = get_multi;
+    send_by(client, request);
+    std::array<u8, 1024> buffer;
+    time_point now{};
+    const auto told = [&](rmpp_words words) {
+        mad::IBPath back;
+        back.DLID = iba::lid{100};
+        send_by(server, sa_mad(get_multi_resp, words), back);
+        client.set_now(now += 10us);
+        while (client.receive(buffer).state == mad::receive_state::message) {}
+        client.set_now(now += 10us);
+        std::vector<rmpp_words> all;
+        for (mad_bytes mad;;) {
+            const mad::received r = server.receive(buffer);
+            if (r.state != mad::receive_state::message) return all;
+            std::copy(r.mad.begin(), r.mad.end(), mad.begin());
+            all.push_back(words_of(mad));
+        }
+    };
+    CHECK(told(ack(1, 64)).size() == 2); // both segments
+    CHECK(told(ack(2, 64)) == words_list{ack(0, 1)});
+    CHECK(told(ack(2, 64)) == words_list{ack(0, 1)});
+    CHECK(client.transfers() == 1);
+    client.set_now(now + 11s);
+    CHECK(client.transfers() == 0);
 }

@@ -269,7 +269,7 @@ TEST_CASE("what the SA cannot answer gives the status that the IBA has for it") 
     CHECK(status_of(Method::Get, 0x7777) == 0x0c);
     CHECK(status_of(Method::Set, 0x0011) == 0x0c);
     CHECK(status_of(Method::GetTraceTable, 0x0039) == 0x08);
-    CHECK(status_of(Method::GetTable, 0x00f3) == 0x0c); // InformInfoRecord
+    CHECK(status_of(Method::GetTable, 0x003b) == 0x0c); // ServiceAssociationRecord
     CHECK_FALSE(status_of(Method::GetResp, 0x0011));
     CHECK_FALSE(status_of(Method::Send, 0x0011));
     const auto info = m.umad.SubnAdmGet<iba::ClassPortInfo>();
@@ -676,7 +676,6 @@ TEST_CASE("a program serves on a simulated subnet, beside the agents that are th
                 [](const server::request&) { return server::response::table(std::vector<u8>(108 * 10, u8{7}), 108); });
     server::agent agent(place, answers);
     CHECK_THROWS_AS(server::agent(neighbour, answers), std::system_error); // they are taken
-    CHECK(neighbour.serve({MgmtClass::SubnDirected, 1, 2}) == EOPNOTSUPP);
     coro::MADSchedule serving(place);
     serving.set_server(&agent);
 
@@ -711,4 +710,66 @@ TEST_CASE("a program serves on a simulated subnet, beside the agents that are th
     CHECK(ask_server(get_request(iba::attribute_id<smp::NodeInfo>, path)).size() == 1);
     CHECK(agent.counters().requests == 2);
     CHECK(agent.counters().replies == 2);
+}
+
+TEST_CASE("a program answers directed routes to its port, which lead back by the way that they came") {
+    auto s = make_sim("fattree2,radix=4", time_mode::virtual_);
+    const topology& t = s.fabric->graph();
+    const u32 far = *t.find("h-0003 HCA-1");
+    sim_transport place(*s.fabric, far, 1, time_mode::virtual_);
+    server::responder answers;
+    answers.add({MgmtClass::SubnDirected, 1, mad::methods(Method::Get)}, [](const server::request& r) {
+        CHECK(r.source.SLID == iba::permissive_lid);
+        if (r.header.attributeID != iba::attribute_id<smp::NodeDescription>)
+            return server::response::error(server::status::unsupported_attribute);
+        smp::NodeDescription d;
+        d.nodeString[0] = 'x';
+        return server::response::of(d);
+    });
+    server::agent agent(place, answers);
+    coro::MADSchedule serving(place);
+    serving.set_server(&agent);
+    const auto ask_server = [&](const mad::IBDRPath& path, const smp_bytes& request) {
+        send_to(*s.transport, path, request);
+        for (int i = 0; i < 3 && s.fabric->next_event(); ++i) {
+            s.transport->set_now(*s.fabric->next_event());
+            serving.receive(16);
+            serving.settle();
+        }
+        return drain(*s.transport);
+    };
+    const auto path = route({1, 3, 2, 1}); // leaf, spine, the other leaf, host
+    const auto replies = ask_server(path, get_request(iba::attribute_id<smp::NodeDescription>, path));
+    REQUIRE(replies.size() == 1);
+    const u8* r = replies[0].bytes.data();
+    using header = iba::MADHeaderDirected;
+    CHECK(iba::get<&header::D>(r));
+    CHECK(iba::get<&header::hopPointer>(r) == 0);
+    CHECK(iba::get<&header::hopCount>(r) == 4);
+    CHECK(iba::get<&header::status>(r) == 0);
+    CHECK(r[64] == 'x');
+    // Of the host's own SMA the same MAD would have come back, but for what it says.
+    auto other = make_sim("fattree2,radix=4", time_mode::virtual_);
+    const auto own = ask(*other.transport, path, get_request(iba::attribute_id<smp::NodeDescription>, path));
+    REQUIRE(own);
+    CHECK(std::equal(own->begin(), own->begin() + 64, r));
+    CHECK(std::equal(own->begin() + 128, own->end(), r + 128));
+    CHECK(replies[0].when == mad::time_point{} + 8 * timing{}.hop_delay + timing{}.service_time);
+
+    const auto refused = ask_server(path, get_request(iba::attribute_id<smp::NodeInfo>, path));
+    REQUIRE(refused.size() == 1);
+    CHECK(mad::status_of(refused[0].bytes.data()) == 0x0c);
+    // Others are the node's: by LID, of other nodes, and with another method.
+    const auto near = route({1, 2});
+    CHECK(ask_server(near, get_request(iba::attribute_id<smp::NodeInfo>, near)).size() == 1);
+    smp_bytes set = get_request(iba::attribute_id<smp::NodeInfo>, path);
+    iba::put<&header::method>(set.data(), Method::Set);
+    CHECK(ask_server(path, set).size() == 1);
+    CHECK(agent.counters().requests == 2);
+
+    // The way back is the one that the answer says.
+    s.fabric->apply({change::kind::cut, *t.find("leaf-0001"), 3});
+    CHECK(ask_server(path, get_request(iba::attribute_id<smp::NodeDescription>, path)).empty());
+    sim_transport neighbour(*s.fabric, far, 1, time_mode::virtual_);
+    CHECK(neighbour.serve({MgmtClass::SubnDirected, 1, mad::methods(Method::Get)}) == EINVAL);
 }

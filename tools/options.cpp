@@ -112,15 +112,15 @@ void add_global_options(CLI::App& app, global_options& o) {
            "file of lines 'GUID KEY' or 'GUID M_Key|SM_Key|CC_Key KEY': the keys of single ports")
         ->type_name("FILE")
         ->trigger_on_parse();
-    const auto add_key = [&](const char* option, key_kind kind, const char* what) {
-        const auto set = [&o, option, kind](const std::string& text) {
-            o.keys.set_default(kind, validated(option, [&] { return parse_number(text, "the key"); }));
+    const auto add_key = [&](const char* option, key_kind kind, const char* name, const char* what) {
+        const auto set = [&o, option, kind, name](const std::string& text) {
+            o.keys.set_default(kind, validated(option, [&] { return parse_number(text, name); }));
         };
         app.add_option_function<std::string>(option, set, what)->type_name("KEY");
     };
-    add_key("-y,--m_key", key_kind::MKey, "M_Key to put into SMPs");
-    add_key("--smkey", key_kind::SMKey, "SM_Key to put into requests to the SA");
-    add_key("--cckey", key_kind::CCKey, "CC_Key to put into MADs of congestion control");
+    add_key("-y,--m_key", key_kind::MKey, "M_Key", "M_Key to put into SMPs");
+    add_key("--smkey", key_kind::SMKey, "SM_Key", "SM_Key to put into requests to the SA");
+    add_key("--cckey", key_kind::CCKey, "CC_Key", "CC_Key to put into MADs of congestion control");
     app.add_option_function<std::string>(
            "-z,--config",
            [&o](const std::string& name) {

@@ -38,7 +38,6 @@ mad::send_result rmpp_transport::send(const mad::send_request& request) noexcept
         const auto is_same = [&](const outgoing& o) { return o.id == id && o.to.path == to.path; };
         if (std::any_of(outgoing_.begin(), outgoing_.end(), is_same)) return {};
         if (!has_room_for(request.size)) return {mad::send_state::failed, ENOBUFS};
-        options = options_of_answer(id, to);
     } else {
         if (!has_room_for(request.size)) return {mad::send_state::would_block};
         options.double_sided = mad::is_table_method(iba::Method{id.method});
@@ -56,17 +55,6 @@ bool rmpp_transport::has_room_for(std::size_t size) const noexcept {
                                              [](std::size_t sum, const outgoing& o) { return sum + o.size; });
     return outgoing_.size() < options_.max_transfers && size <= options_.max_sending &&
            held <= options_.max_sending - size;
-}
-
-/// Who asked by a transfer of several MADs has said how many of the answer may be under way.
-mad::rmpp_sender_options rmpp_transport::options_of_answer(const transfer_id& id, const peer& to) const noexcept {
-    mad::rmpp_sender_options options{};
-    for (const incoming& i : incoming_) {
-        const bool is_asked = i.id.mgmt_class == id.mgmt_class && i.id.transactionID == id.transactionID &&
-                              mad::response_method(iba::Method{i.id.method}) == iba::Method{id.method};
-        if (is_asked && i.from.path == to.path) options.first_window = i.transfer.reply_window();
-    }
-    return options;
 }
 
 /// Makes the next MAD of a transfer; acknowledgements first, then the transfers in turn. False: there is none.

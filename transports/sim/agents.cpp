@@ -21,9 +21,10 @@ agents::agents(topology& t, u64 counter_seed)
         r->add({server::ping_class, 1, gets, server::OpenFabrics_OUI}, ping, any);
         r->add({server::sysstat_class, 1, gets, server::OpenFabrics_OUI}, sysstat, any);
     }
-    at_manager_.add(
-        {MgmtClass::SubnAdm, 2, mad::methods(Method::Get, Method::GetTable, Method::Set, Method::Delete), 0, true},
-        [this](const server::request& r) { return administrator_.answer(r, now_); });
+    at_manager_.add({MgmtClass::SubnAdm, 2,
+                     mad::methods(Method::Get, Method::GetTable, Method::Set, Method::Delete, Method::GetMulti), 0,
+                     true},
+                    [this](const server::request& r) { return administrator_.answer(r, now_); });
 }
 
 /// Where there is a CA, there is a host.
@@ -39,10 +40,27 @@ std::vector<u8> agents::answer(router::place at, iba::lid source, std::span<cons
     const router::place manager = subnet_.tables().manager();
     const bool is_manager =
         at.node == manager.node && (topology_.nodes[at.node].is_switch() || at.port == manager.port);
+    using iba::MADHeader;
+    const bool is_SA = is_manager && iba::get<&MADHeader::mgmtClass>(mad.data()) == MgmtClass::SubnAdm;
+    if (is_SA && iba::get<&MADHeader::method>(mad.data()) == Method::ReportResp)
+        administrator_.subscribers().acknowledge(iba::get<&MADHeader::transactionID>(mad.data()));
     mad::source_address from;
     from.SLID = source;
     from.sqpn = 1;
     return (is_manager ? at_manager_ : everywhere_).answer(mad, from, now);
+}
+
+std::vector<report> agents::take_reports() {
+    for (const auto& change : subnet_.take_service_changes()) {
+        const iba::gid GID = GID_of(subnet_, {change.node, change.port});
+        administrator_.tell(change.is_in_service ? iba::TrapNumber::GIDInService : iba::TrapNumber::GIDOutOfService,
+                            GID);
+    }
+    return administrator_.take_reports();
+}
+
+bool agents::is_acknowledged(std::span<const u8> report) {
+    return administrator_.subscribers().is_acknowledged(iba::get<&iba::MADHeader::transactionID>(report.data()));
 }
 
 } // namespace comad::transports::sim

@@ -22,6 +22,10 @@ public:
     /// The answer of the port of a node, of any length; empty: none.
     std::vector<u8> answer(router::place at, iba::lid source, std::span<const u8> mad, mad::time_point now);
 
+    /// What the SA has to tell since it was asked last; and whether somebody has heard it.
+    std::vector<report> take_reports();
+    bool is_acknowledged(std::span<const u8> report);
+
 private:
     using host_answer = server::response(const server::request&, const server::host_info&);
     server::response answer_host(const server::request&, host_answer*) const;

@@ -160,6 +160,24 @@ u16 attributes::get_sm_info(u32 number, u8 in_port, block out) noexcept {
     return put(i, out);
 }
 
+// ---- GIDs ------------------------------------------------------------------------------------------------------------
+
+u64 attributes::GID_prefix(u32 number, u8 which) const noexcept {
+    const auto* own = written_.find_port(number, which);
+    return own && own->info.GIDPrefix != 0 ? own->info.GIDPrefix : GIDPrefix;
+}
+
+bool attributes::has_alias(u32 number, u8 which, const iba::gid& GID) const noexcept {
+    const u64 GUID = iba::load_be<u64>(GID.bytes.data() + 8);
+    if (GUID == 0 || iba::load_be<u64>(GID.bytes.data()) != GID_prefix(number, which)) return false;
+    for (u32 part = 0; part < GUID_capacity / 8; ++part) {
+        const auto* bytes = written_.find_block(number, which, iba::attribute_id<smp::GUIDInfo>, part);
+        for (unsigned i = 0; bytes && i < 8; ++i)
+            if (iba::load_be<u64>(bytes->data() + i * 8) == GUID) return true;
+    }
+    return false;
+}
+
 // ---- Ports -----------------------------------------------------------------------------------------------------------
 
 smp::PortInfo attributes::port_info(u32 number, u8 in_port, u32 which) const noexcept {

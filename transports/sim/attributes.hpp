@@ -37,6 +37,20 @@ public:
     /// come up, LIDs lead elsewhere. Gives the status; 0: done. Otherwise nothing has happened.
     u16 set(u32 node, u8 in_port, u16 attributeID, u32 modifier, const_block in);
 
+    u64 GID_prefix(u32 node, u8 port) const noexcept;
+    /// Whether a port has a GID beside its own (GUIDInfo).
+    bool has_alias(u32 node, u8 port, const iba::gid& GID) const noexcept;
+
+    /// A CA's port that became Active, or was it no more.
+    struct service_change {
+        u32 node;
+        u8 port;
+        bool is_in_service;
+    };
+    std::vector<service_change> take_service_changes() noexcept { return std::exchange(service_changes_, {}); }
+    /// The link of this port is about to go down.
+    void link_goes_down(u32 node, unsigned port);
+
     /// What guards a port: of a switch its port 0 all of it.
     struct key {
         u64 MKey;
@@ -95,6 +109,7 @@ private:
     std::vector<bool> port_state_change_;
     iba::SMState SM_state_ = iba::SMState::Master;
     bool changed_ = false;
+    std::vector<service_change> service_changes_;
 };
 
 } // namespace comad::transports::sim

@@ -3,6 +3,7 @@
 #include "agents.hpp"
 #include "router.hpp"
 #include "split_mix.hpp"
+#include <comad/iba/smp/format.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/transports/sim/fabric.hpp>
 
@@ -35,7 +36,6 @@ void fabric::detach(u32 number) noexcept {
 }
 
 int fabric::serve(u32 number, const mad::registration& what) {
-    if (what.mgmt_class == iba::MgmtClass::SubnDirected) return EOPNOTSUPP;
     attachment& own = endpoints_[number];
     for (const attachment& e : endpoints_) {
         if (&e == &own || !e.attached || e.node != own.node || e.port != own.port) continue;
@@ -63,6 +63,7 @@ mad::received fabric::take(u32 number, std::span<u8> buffer) noexcept {
     r.source.SLID = p.SLID;
     r.source.sqpn = is_smp(p) ? 0 : 1;
     if (p.is_request) r.source.agent = p.origin;
+    if (p.is_request && p.is_directed) r.source.SLID = iba::permissive_lid;
     if (p.garbage_seed != 0) {
         r.source = {};
         u64 state = p.garbage_seed;
@@ -77,9 +78,39 @@ mad::received fabric::take(u32 number, std::span<u8> buffer) noexcept {
     return r;
 }
 
+/// A directed route of ports alone.
+bool fabric::is_without_lids(const packet& p) noexcept {
+    using iba::smp::FormatDirected;
+    return p.DLID == iba::permissive_lid && iba::get<&FormatDirected::drSLID>(p.mad.data()) == iba::permissive_lid &&
+           iba::get<&FormatDirected::drDLID>(p.mad.data()) == iba::permissive_lid;
+}
+
+/// Of an endpoint that serves, to the one that asked: the way there must have led here, and the way back there.
+bool fabric::send_directed_answer(packet& p, u32 to) noexcept {
+    using header = iba::MADHeaderDirected;
+    const attachment& from = endpoints_[p.endpoint];
+    const attachment& home = endpoints_[to];
+    u8* const m = p.mad.data();
+    const bool begins_back =
+        iba::get<&header::D>(m) && iba::get<&header::hopPointer>(m) == iba::get<&header::hopCount>(m) + 1;
+    if (!begins_back || !is_without_lids(p)) return false;
+    auto there = p.mad;
+    iba::put<&header::D>(there.data(), false);
+    iba::put<&header::hopPointer>(there.data(), 0);
+    const router::place start{home.node, home.port};
+    const auto way = router_->by_route(start, p.DLID, there.data());
+    if (!way || way->end.node != from.node || !router_->back_by_route(start, p.DLID, *way, m)) return false;
+    p.endpoint = to;
+    p.node = from.node;
+    p.port = from.port;
+    p.hops = way->end.hops;
+    p.SLID = iba::permissive_lid;
+    return true;
+}
+
 /// The endpoint that wants this request; none: it is for the agents of the node.
 u32 fabric::server_of(const packet& p) const noexcept {
-    if (p.is_directed || mad::is_response(p.mad)) return none;
+    if ((p.is_directed && !is_without_lids(p)) || mad::is_response(p.mad)) return none;
     for (u32 i = 0; i < endpoints_.size(); ++i) {
         const attachment& e = endpoints_[i];
         if (!e.attached || e.node != p.node || (!topology_.nodes[e.node].is_switch() && e.port != p.port)) continue;

@@ -47,6 +47,7 @@ void fabric::apply(const change& c) {
     case change::kind::kill: router_->set_mute(c.node, true); break;
     case change::kind::revive: router_->set_mute(c.node, false); break;
     }
+    send_reports();
 }
 
 void fabric::cut(u32 node, unsigned port) {
@@ -54,6 +55,7 @@ void fabric::cut(u32 node, unsigned port) {
     if (!end.linked()) return;
     const cut_cable cable{node, port, end.peer_node, end.peer_port};
     cut_cables_.push_back(cable);
+    agents_->subnet().link_goes_down(node, port);
     topology_.unlink(node, port);
     cable_changed(cable);
 }
@@ -136,7 +138,9 @@ void fabric::advance(mad::time_point now) noexcept {
         case stage::arrival: on_arrival(e.packet); break;
         case stage::service: on_service(e.packet); break;
         case stage::delivery: on_delivery(e.packet); break;
+        case stage::report: on_report(e.packet); break;
         }
+        send_reports();
     }
     now_ = std::max(now_, now);
     advance_changes(now_);
@@ -204,10 +208,11 @@ bool fabric::send_request(packet& p) noexcept {
 /// Of an endpoint that serves, to the one that asked.
 bool fabric::send_answer(packet& p, u32 to) noexcept {
     if (to >= endpoints_.size()) return false;
+    if (p.is_directed) return send_directed_answer(p, to);
     const attachment& from = endpoints_[p.endpoint];
     const attachment& home = endpoints_[to];
     const auto way = router_->by_lid({from.node, from.port}, p.DLID);
-    if (p.is_directed || !way || way->node != home.node) return false;
+    if (!way || way->node != home.node) return false;
     p.endpoint = to;
     p.node = from.node;
     p.port = from.port;
@@ -295,13 +300,18 @@ void fabric::on_service(u32 index) noexcept {
         on_delivery(index);
         return;
     }
-    bool has_reply = make_reply(p);
+    bool has_reply = make_reply(p) && p.endpoint != none;
+    if (!has_reply) {
+        ++counters_.undelivered;
+        free(index);
+        return;
+    }
     const attachment& home = endpoints_[p.endpoint];
     const router::place from{home.node, home.port};
-    if (has_reply && p.is_directed) {
+    if (p.is_directed) {
         const router::directed_stop here{{p.node, p.port, p.hops}, p.route_begin, p.route_end};
         has_reply = router_->back_by_route(from, p.DLID, here, p.mad.data());
-    } else if (has_reply) {
+    } else {
         has_reply = router_->back_by_lid(from, p.DLID, {p.node, p.port}, p.SLID);
     }
     if (!has_reply) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// paths.hpp - records of paths and of the members of the broadcast group (IBA 15.2.5.16, 15.2.5.17). Knows no MAD.
+// paths.hpp - records of paths (IBA 15.2.5.16, 15.2.5.20). Knows no MAD.
 #pragma once
 #include "records.hpp"
 
@@ -10,7 +10,8 @@ bool has_an_end(const collector& query) noexcept;
 /// One path for each pair of ports that are named: the one that MADs take. Precondition: has_an_end().
 void path_records(attributes& of, collector& found);
 
-/// Every cabled CA port is a member of the group that IPoIB makes first, ff12:401b:ffff::ffff:ffff.
-void member_records(attributes& of, collector& found);
+/// The paths between all ports that a GetMulti names by GID, of which there are as many behind the record as it says.
+/// Otherwise: why not.
+iba::SAStatus multi_path_records(attributes& of, std::span<const u8> request, u64 mask, std::vector<u8>& found);
 
 } // namespace comad::transports::sim

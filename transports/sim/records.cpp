@@ -205,7 +205,7 @@ struct kind_of_record {
     finder find;
 };
 template <class R> constexpr kind_of_record kind(finder find) { return {iba::attribute_id<R>, &iba::info_of<R>, find}; }
-void none(attributes&, collector&) {} // switches here have no random forwarding table; services are not the subnet's
+void none(attributes&, collector&) {} // of random forwarding tables there are none; others come and go
 
 const std::array kinds{
     kind<sa::NodeRecord>(node_records),
@@ -222,7 +222,8 @@ const std::array kinds{
     kind<sa::PKeyTableRecord>(pkey_records),
     kind<sa::PathRecord>(path_records),
     kind<sa::VLArbitrationTableRecord>(vl_arbitration_records),
-    kind<sa::MCMemberRecord>(member_records),
+    kind<sa::MCMemberRecord>(none),
+    kind<sa::InformInfoRecord>(none),
 };
 
 const kind_of_record* find_kind(u16 attributeID) noexcept {

@@ -26,6 +26,7 @@ public:
 
     template <iba::wire R> R wanted() const noexcept { return iba::decode<R>(wanted_.first<iba::wire_size<R>>()); }
     template <auto Member> bool asks_for() const noexcept { return (mask_ & iba::mask_of<Member>) != 0; }
+    u64 mask() const noexcept { return mask_; }
     /// These components are compared by whoever offers records, not here.
     void leave_out(u64 components);
 
@@ -70,7 +71,7 @@ const iba::record_info* record_of(u16 attributeID) noexcept;
 
 /// Why there are no records.
 enum class refusal : u8 { none, too_few_components };
-/// Offers all records of the subnet that may be meant, but those of services. Precondition: record_of(attributeID).
+/// Offers all records of the subnet that may be meant, but those that its users make. Precondition: record_of(attributeID).
 refusal find_records(attributes& of, u16 attributeID, collector& found);
 
 } // namespace comad::transports::sim

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// sa.cpp - queries, and services.
+// sa.cpp - queries, and what users of a subnet make: services, memberships, GUIDs, subscriptions.
 #include "sa.hpp"
 
+#include "end_ports.hpp"
+#include "paths.hpp"
 #include <comad/iba/class_port_info.hpp>
 #include <comad/iba/registry.hpp>
 
@@ -18,8 +20,9 @@ response class_port_info() {
     iba::ClassPortInfo info;
     info.baseVersion = 1;
     info.classVersion = 2;
-    info.capabilityMask =
-        value(iba::SACapability::IsSubnetOptionalRecordsSupported) | value(iba::SACapability::IsUDMulticastSupported);
+    info.capabilityMask = value(iba::SACapability::IsSubnetOptionalRecordsSupported) |
+                          value(iba::SACapability::IsUDMulticastSupported) |
+                          value(iba::SACapability::IsMultiPathSupported);
     info.respTimeValue = 18;
     return response::of(info);
 }
@@ -31,16 +34,22 @@ response administrator::answer(const server::request& r, mad::time_point now) {
     if (!iba::is_legal_request(h.mgmtClass, h.classVersion, h.method, h.attributeID))
         return response::error(status::unsupported_attribute);
     if (h.attributeID == iba::attribute_id<iba::ClassPortInfo>) return class_port_info();
+    if (h.attributeID == iba::attribute_id<iba::InformInfo>) return subscribe(r);
+    if (h.method == Method::GetMulti) return answer_multi(r);
     const iba::record_info* record = record_of(h.attributeID);
     if (!record) return response::error(status::unsupported_attribute);
     if ((r.component_mask() & ~iba::all_components(*record)) != 0) return response::error(SAStatus::ERR_REQ_INVALID);
 
-    const bool is_service = h.attributeID == iba::attribute_id<ServiceRecord>;
-    switch (h.method) {
-    case Method::Get:
-    case Method::GetTable: return answer_query(r, *record, now);
-    case Method::Set: return is_service ? set_service(r, now) : response::error(status::unsupported_attribute);
-    case Method::Delete: return is_service ? remove_service(r, now) : response::error(status::unsupported_attribute);
+    const bool is_query = h.method == Method::Get || h.method == Method::GetTable;
+    return is_query ? answer_query(r, *record, now) : change(r, now);
+}
+
+response administrator::change(const server::request& r, mad::time_point now) {
+    const bool is_set = r.header.method == Method::Set;
+    switch (r.header.attributeID) {
+    case iba::attribute_id<ServiceRecord>: return is_set ? set_service(r, now) : remove_service(r, now);
+    case iba::attribute_id<iba::sa::MCMemberRecord>: return change_membership(r);
+    case iba::attribute_id<iba::sa::GUIDInfoRecord>: return change_GUIDs(r);
     default: return response::error(status::unsupported_attribute);
     }
 }
@@ -50,6 +59,8 @@ response administrator::answer_query(const server::request& r, const iba::record
     if (find_records(of_, r.header.attributeID, found) == refusal::too_few_components)
         return response::error(SAStatus::ERR_REQ_INSUFFICIENT_COMPONENTS);
     if (r.header.attributeID == iba::attribute_id<ServiceRecord>) services_.find(found, now);
+    if (r.header.attributeID == iba::attribute_id<iba::sa::MCMemberRecord>) groups_.find(found);
+    if (r.header.attributeID == iba::attribute_id<iba::sa::InformInfoRecord>) subscriptions_.find(found);
     if (r.header.method == Method::GetTable) return response::table(found.take(), record.bytes);
     if (found.count() == 0) return response::error(SAStatus::ERR_NO_RECORDS);
     if (found.count() > 1) return response::error(SAStatus::ERR_TOO_MANY_RECORDS);
@@ -70,6 +81,80 @@ response administrator::remove_service(const server::request& r, mad::time_point
     case services::outcome::denied: break;
     }
     return response::error(SAStatus::ERR_REQ_DENIED);
+}
+
+response administrator::change_membership(const server::request& r) {
+    auto record = r.payload<iba::sa::MCMemberRecord>();
+    const bool is_join = r.header.method == Method::Set;
+    const groups::outcome done =
+        is_join ? groups_.join(record, r.component_mask()) : groups_.leave(record, r.component_mask());
+    if (done.status != SAStatus::None) return response::error(done.status);
+    if (done.event) tell(*done.event, record.MGID);
+    return response::of(record);
+}
+
+/// As OpenSM does it (osm_sa_guidinfo_record.c): the reply is what the port then has. A GUID that another port has, or this
+/// one in another place, is not set.
+response administrator::change_GUIDs(const server::request& r) {
+    using iba::sa::GUIDInfoRecord;
+    constexpr u64 needed = iba::mask_of<&GUIDInfoRecord::LID> | iba::mask_of<&GUIDInfoRecord::blockNum>;
+    if ((r.component_mask() & needed) != needed) return response::error(SAStatus::ERR_REQ_INSUFFICIENT_COMPONENTS);
+    auto record = r.payload<GUIDInfoRecord>();
+    const auto ports = end_ports(of_, &record.LID, nullptr);
+    if (ports.empty()) return response::error(SAStatus::ERR_NO_RECORDS);
+    const end_port& end = ports.front();
+    constexpr u16 id = iba::attribute_id<iba::smp::GUIDInfo>;
+    std::array<u8, 64> block;
+    if (of_.get(end.at.node, end.at.port, id, record.blockNum, block) != 0)
+        return response::error(SAStatus::ERR_NO_RECORDS);
+
+    constexpr u64 first = iba::mask_of<&GUIDInfoRecord::blockNum> << 3; // two reserved rows follow it
+    if (record.blockNum == 0 && (r.component_mask() & first) != 0) return response::error(SAStatus::ERR_REQ_INVALID);
+    const bool is_set = r.header.method == Method::Set;
+    for (unsigned i = 0; i < 8; ++i) {
+        if ((r.component_mask() & first << i) == 0) continue;
+        const u64 wanted = is_set ? value(record.GUIDInfo.GUIDBlock[i]) : 0;
+        iba::gid GID;
+        iba::store_be<u64>(GID.bytes.data(), of_.GID_prefix(end.at.node, end.at.port));
+        iba::store_be<u64>(GID.bytes.data() + 8, wanted);
+        if (!is_set || (wanted != 0 && !find_end_port(of_, GID))) iba::store_be<u64>(block.data() + i * 8, wanted);
+    }
+    of_.set(end.at.node, end.at.port, id, record.blockNum, block);
+    of_.get(end.at.node, end.at.port, id, record.blockNum, block);
+    iba::decode(record.GUIDInfo, block.data());
+    return response::of(record);
+}
+
+response administrator::subscribe(const server::request& r) {
+    const auto wanted = r.payload<iba::InformInfo>();
+    const auto here = end_ports(of_, &r.source.SLID, nullptr);
+    if (here.empty() || !subscriptions_.set(wanted, here.front().GID, r.source.SLID))
+        return response::error(SAStatus::ERR_REQ_INVALID);
+    return response::of(wanted);
+}
+
+response administrator::answer_multi(const server::request& r) {
+    std::vector<u8> paths;
+    const SAStatus refused = multi_path_records(of_, r.data, r.component_mask(), paths);
+    if (refused != SAStatus::None) return response::error(refused);
+    return response::table(std::move(paths), iba::wire_size<iba::sa::PathRecord>);
+}
+
+void administrator::tell(iba::TrapNumber what, const iba::gid& about) {
+    const auto manager = of_.tables().manager();
+    if (manager.node == topology::nobody) return;
+    iba::Notice notice;
+    notice.isGeneric = true;
+    notice.noticeType = iba::NoticeType::SubnetManagement;
+    notice.nodeType = iba::ProducerType::ClassManager;
+    notice.trapNumber = what;
+    notice.issuerLID = of_.graph().sm_lid;
+    notice.issuerGID = GID_of(of_, manager);
+    iba::NoticeTrap64 details;
+    details.gidAddr = about;
+    iba::encode(details, notice.dataDetails.data());
+    std::vector<report> more = subscriptions_.reports_of(notice);
+    reports_.insert(reports_.end(), more.begin(), more.end());
 }
 
 } // namespace comad::transports::sim

@@ -1,25 +1,44 @@
 // SPDX-License-Identifier: MIT
 // sa.hpp - the subnet administrator of a simulated subnet (IBA 15.2, 15.4). Knows no way.
 #pragma once
+#include "groups.hpp"
 #include "records.hpp"
+#include "subscriptions.hpp"
 #include <comad/server/responder.hpp>
+
+#include <vector>
 
 namespace comad::transports::sim {
 
-/// Answers Get and GetTable of every record that records.hpp knows, Set and Delete of services, and ClassPortInfo. Records
-/// match in every component that the mask has; a mask with bits that the record has not is invalid.
+/// Answers Get and GetTable of every record that records.hpp knows, Set and Delete of services, memberships and GUIDs,
+/// subscriptions, GetMulti of paths, and ClassPortInfo. Records match in every component that the mask has; a mask with
+/// bits that the record has not is invalid.
 class administrator {
 public:
-    explicit administrator(attributes& of) : of_(of) {}
+    explicit administrator(attributes& of) : of_(of), groups_(of) {}
     server::response answer(const server::request& r, mad::time_point now);
+
+    /// Tells those who want to hear of it.
+    void tell(iba::TrapNumber what, const iba::gid& about);
+    /// The Reports that are to be sent.
+    std::vector<report> take_reports() noexcept { return std::exchange(reports_, {}); }
+    subscriptions& subscribers() noexcept { return subscriptions_; }
 
 private:
     server::response answer_query(const server::request& r, const iba::record_info& record, mad::time_point now);
+    server::response change(const server::request& r, mad::time_point now);
     server::response set_service(const server::request& r, mad::time_point now);
     server::response remove_service(const server::request& r, mad::time_point now);
+    server::response change_membership(const server::request& r);
+    server::response change_GUIDs(const server::request& r);
+    server::response subscribe(const server::request& r);
+    server::response answer_multi(const server::request& r);
 
     attributes& of_;
     services services_;
+    groups groups_;
+    subscriptions subscriptions_;
+    std::vector<report> reports_;
 };
 
 } // namespace comad::transports::sim

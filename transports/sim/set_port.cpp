@@ -121,6 +121,8 @@ void attributes::change_state(u32 number, u8 which, const PortInfo& now, const P
         relink(number, which);
     } else if (wanted.portState != PortState::NoChange && wanted.portState != now.portState) {
         p.state = wanted.portState;
+        if (p.state == PortState::Active && !topology_.nodes[number].is_switch())
+            service_changes_.push_back({number, which, true});
         forwarding_.topology_changed();
         changed_ = true;
     }
@@ -143,12 +145,25 @@ void attributes::relink(u32 number, u8 which) {
     const port& p = topology_.nodes[number].ports[which];
     if (!p.linked()) return;
     const bool was_up = p.is_up();
+    link_goes_down(number, which);
     const bool is_up = may_train(number, which) && topology_.train(number, which);
     if (!is_up) topology_.take_down(number, which);
     if (is_up) set_port_state_change(number);
     if (is_up || was_up) set_port_state_change(p.peer_node);
     forwarding_.topology_changed();
     changed_ = true;
+}
+
+void attributes::link_goes_down(u32 number, unsigned which) {
+    const port& p = topology_.nodes[number].ports[which];
+    if (!p.linked()) return;
+    const auto tell = [&](u32 n, unsigned i) {
+        const node& x = topology_.nodes[n];
+        if (!x.is_switch() && x.ports[i].state == PortState::Active)
+            service_changes_.push_back({n, static_cast<u8>(i), false});
+    };
+    tell(number, which);
+    tell(p.peer_node, p.peer_port);
 }
 
 void attributes::cable_changed(u32 a, unsigned port_a, u32 b) {

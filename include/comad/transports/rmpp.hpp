@@ -88,7 +88,6 @@ private:
     };
 
     bool has_room_for(std::size_t size) const noexcept;
-    mad::rmpp_sender_options options_of_answer(const transfer_id&, const peer&) const noexcept;
     bool begin(const mad::received&);
     bool is_wanted(std::span<const u8> mad) const noexcept;
     bool take(const mad::received&);

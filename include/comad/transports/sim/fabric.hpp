@@ -81,16 +81,21 @@ struct fabric_counters {
 /// SLToVLMappingTable, VLArbitrationTable, LinearForwardingTable, MulticastForwardingTable, LedInfo and, where the subnet
 /// manager is (sm_lid of the topology), SMInfo. What is set has its consequences: links go down and train, LIDs lead
 /// where the written forwarding tables say. A state that a port has already can be written. M_Keys are checked; their leases
-/// never end. There is an SA as well: Get and GetTable of the records of all these, of links, paths, members of the
-/// broadcast group and services, and Set and Delete of services. Its records say what the SMAs say. Every node has a PMA:
-/// PortCounters and PortCountersExt, which count MADs where their ways begin and end, and can be set. CAs answer ibping and
-/// ibsysstat; their host is called as the node.
+/// never end.
+///
+/// There is an SA as well: Get and GetTable of the records of all these, of links, paths, members of multicast groups,
+/// subscriptions and services, GetMulti of paths; Set and Delete of memberships, GUIDs and services, and Set of InformInfo.
+/// Its records say what the SMAs say. Subscribers get Reports of groups and CA ports that come and go (traps 64 to 67), which
+/// are repeated until they are acknowledged.
+///
+/// Every node has a PMA: PortCounters and PortCountersExt, which count MADs where their ways begin and end, and can be set.
+/// CAs answer ibping and ibsysstat; their host is called as the node.
 /// Forwarding tables that nobody has written lead along shortest ways over Active links, and are made anew when cables
 /// change.
 ///
 /// Status 0x04: class version; 0x08: method, or a class that nobody serves; 0x0c: attribute, or method for it; 0x1c:
-/// a number in the modifier or the attribute. What a subnet would drop is
-/// dropped: no way, no such port, a base version other than 1, a directed route through a CA, a GMP to the permissive LID.
+/// a number in the modifier or the attribute. What a subnet would drop is dropped: no way, no such port, a base version
+/// other than 1, a directed route through a CA, a GMP to the permissive LID.
 /// Not thread-safe. Nothing is allocated once it held as many MADs as it ever will.
 class fabric {
 public:
@@ -122,8 +127,8 @@ public:
     /// Puts a message on the wire, now: 256 bytes, or what RMPP would take apart. `answers`: the endpoint whose request it
     /// answers, as take() gave it; else mad::any_agent.
     void send(u32 endpoint, const mad::any_path&, std::span<const u8> message, u32 answers = mad::any_agent) noexcept;
-    /// From now on the endpoint gets these requests to its port, in place of the agents that are there. LID-routed ones:
-    /// EOPNOTSUPP for SubnDirected; EINVAL if another endpoint has them.
+    /// From now on the endpoint gets these requests to its port, in place of the agents that are there; of directed routes
+    /// those without parts by LID. EINVAL if another endpoint has them.
     int serve(u32 endpoint, const mad::registration&);
     /// Time goes on to `now`; it never goes back.
     void advance(mad::time_point now) noexcept;
@@ -147,13 +152,14 @@ private:
         bool is_request;            // for an endpoint that serves
         u32 origin;                 // of such a request: the endpoint that it came from
         u32 route_begin, route_end; // of a directed route
+        unsigned attempts;          // of a report, that are left
         unsigned hops;
         unsigned size;
         u64 garbage_seed; // 0: none
         alignas(8) std::array<u8, mad::mad_size> mad;
         std::vector<u8> whole; // of a message that RMPP would take apart
     };
-    enum class stage : u8 { arrival, service, delivery };
+    enum class stage : u8 { arrival, service, delivery, report };
     struct event {
         mad::time_point when;
         u64 sequence;
@@ -203,7 +209,11 @@ private:
     void on_delivery(u32 packet) noexcept;
     bool send_request(packet&) noexcept;
     bool send_answer(packet&, u32 to) noexcept;
+    bool send_directed_answer(packet&, u32 to) noexcept;
+    static bool is_without_lids(const packet&) noexcept;
     bool make_reply(packet&) noexcept;
+    void send_reports() noexcept;
+    void on_report(u32 packet) noexcept;
     u32 server_of(const packet&) const noexcept;
     iba::lid LID_of(const attachment&) const noexcept;
     void travel(u32 packet, stage, double loss) noexcept;

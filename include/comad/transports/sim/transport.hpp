@@ -25,8 +25,8 @@ enum class time_mode : u8 {
 /// fabric must be used by one thread, and real and virtual time do not mix on a fabric.
 ///
 /// A MAD whose size is not mad_size is refused with EMSGSIZE, unless RMPP would take it apart; such messages travel whole.
-/// Everything else is taken, and dropped as a subnet does. A program can serve LID-routed requests, in place of the agents
-/// that its port has.
+/// Everything else is taken, and dropped as a subnet does. A program can serve requests, in place of the agents that its
+/// port has.
 class sim_transport final : public mad::transport {
 public:
     /// `net` must outlive it. Throws std::runtime_error when the node has no such port, std::system_error when the

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: MIT
+// sim_sa_changes_test.cpp - what users of a simulated subnet make at its SA: multicast groups, GUIDs, subscriptions and the
+// Reports that come of them; and paths between groups of ports. Statuses as the IBA (15.4) and OpenSM have them.
+#include "catch.hpp"
+#include "sim_client.hpp"
+#include <comad/coro/blocking.hpp>
+#include <comad/iba/all.hpp>
+#include <comad/mad/record_table.hpp>
+#include <comad/server/agent.hpp>
+
+#include <string>
+
+using namespace comad;
+using namespace comad::transports::sim;
+using iba::InformInfo;
+using iba::MgmtClass;
+using iba::Selector;
+using iba::TrapNumber;
+using iba::sa::GUIDInfoRecord;
+using iba::sa::InformInfoRecord;
+using iba::sa::MCMemberRecord;
+using iba::sa::MultiPathRecord;
+using iba::sa::PathRecord;
+using mad::errc;
+
+namespace {
+
+constexpr u8 invalid = 2, no_records = 3, invalid_GID = 5, insufficient = 6;
+constexpr u8 full = 1, non_member = 2, send_only = 4;
+constexpr u64 prefix = 0xfe80'0000'0000'0000;
+
+iba::gid gid_of(u64 high, u64 low) {
+    iba::gid gid;
+    iba::store_be<u64>(gid.bytes.data(), high);
+    iba::store_be<u64>(gid.bytes.data() + 8, low);
+    return gid;
+}
+const iba::gid broadcast = gid_of(0xff12'401b'ffff'0000, 0x0000'0000'ffff'ffff);
+
+struct managed {
+    explicit managed(const std::string& specification = "fattree2,radix=4")
+        : sim(make_sim(specification + ",sm=1", time_mode::virtual_)), umad(*sim.transport) {
+        umad.schedule().set_sa_path(to_lid(value(graph().sm_lid)));
+    }
+    const topology& graph() const { return sim.fabric->graph(); }
+    const port& port_of(const char* name) const { return graph().nodes[*graph().find(name)].ports[1]; }
+    iba::gid gid(const char* name) const { return gid_of(prefix, value(port_of(name).GUID)); }
+    template <class R> std::vector<R> table(const iba::query<R>& query = {}) {
+        auto all = umad.SubnAdmGetTable<R>(query);
+        REQUIRE(all);
+        return std::move(all.value());
+    }
+    simulation sim;
+    coro::blocking_transactor umad;
+};
+
+/// The SA's status of what it refused; 0: it did not.
+u8 refusal(const auto& result) {
+    if (result) return 0;
+    CHECK(result.error().code == errc::class_status);
+    return static_cast<u8>(result.error().status >> 8);
+}
+
+iba::query<MCMemberRecord> join(const iba::gid& MGID, const iba::gid& port, u8 state) {
+    return iba::query<MCMemberRecord>{}
+        .where<&MCMemberRecord::MGID>(MGID)
+        .where<&MCMemberRecord::portGID>(port)
+        .where<&MCMemberRecord::joinState>(state);
+}
+iba::query<MCMemberRecord> create(const iba::gid& MGID, const iba::gid& port, u8 state = full) {
+    return join(MGID, port, state)
+        .where<&MCMemberRecord::QKey>(u32{0x1234})
+        .where<&MCMemberRecord::TClass>(u8{0})
+        .where<&MCMemberRecord::PKey>(u16{0xffff})
+        .where<&MCMemberRecord::flowLabel>(u32{0})
+        .where<&MCMemberRecord::SL>(u8{0});
+}
+iba::query<MCMemberRecord> group(const iba::gid& MGID) {
+    return iba::query<MCMemberRecord>{}.where<&MCMemberRecord::MGID>(MGID);
+}
+
+const char* const host1 = "h-0001 HCA-1";
+const char* const host2 = "h-0002 HCA-1";
+const char* const host3 = "h-0003 HCA-1";
+
+} // namespace
+
+TEST_CASE("a group is created by its first full member, joined, and ends with its last full member") {
+    managed m;
+    const iba::gid MGID = gid_of(0xff12'0000'0000'0000, 7);
+    CHECK(refusal(m.umad.SubnAdmSet(join(MGID, m.gid(host1), full))) == insufficient); // there is none to join
+    CHECK(refusal(m.umad.SubnAdmSet(create(MGID, m.gid(host1), send_only))) == invalid);
+    const auto made = m.umad.SubnAdmSet(create(MGID, m.gid(host1)));
+    REQUIRE(made);
+    CHECK(made.value().MGID == MGID);
+    CHECK(made.value().portGID == m.gid(host1));
+    CHECK(made.value().QKey == 0x1234);
+    CHECK(value(made.value().MLID) == 0xc001); // the next after the broadcast group's
+    CHECK(made.value().joinState == full);
+    CHECK(made.value().scope == 2);
+    CHECK(made.value().rate == iba::Rate::r100); // of the port: 4x EDR
+    CHECK(made.value().MTU == iba::MTU::m4096);
+
+    const auto joined = m.umad.SubnAdmSet(join(MGID, m.gid(host2), non_member));
+    REQUIRE(joined);
+    CHECK(joined.value().MLID == made.value().MLID);
+    CHECK(joined.value().QKey == 0x1234);
+    CHECK(joined.value().joinState == non_member);
+    CHECK(m.umad.SubnAdmSet(join(MGID, m.gid(host2), send_only)).value().joinState == (non_member | send_only));
+    REQUIRE(m.umad.SubnAdmSet(join(MGID, m.gid(host3), full)));
+    CHECK(m.table(group(MGID)).size() == 3);
+    CHECK(value(m.umad.SubnAdmSet(create(gid_of(0xff12'0000'0000'0000, 8), m.gid(host1))).value().MLID) == 0xc002);
+
+    CHECK(m.umad.SubnAdmDelete(join(MGID, m.gid(host2), send_only)).value().joinState == non_member);
+    CHECK(refusal(m.umad.SubnAdmDelete(join(MGID, m.gid(host2), full))) == invalid); // which it is not
+    CHECK(m.umad.SubnAdmDelete(join(MGID, m.gid(host1), full)).value().joinState == 0);
+    CHECK(m.table(group(MGID)).size() == 2);
+    CHECK(refusal(m.umad.SubnAdmDelete(join(MGID, m.gid(host1), full))) == invalid);
+    CHECK(m.umad.SubnAdmDelete(join(MGID, m.gid(host3), full)));
+    CHECK(m.table(group(MGID)).empty()); // although host 2 had not left
+    CHECK(refusal(m.umad.SubnAdmDelete(join(MGID, m.gid(host2), non_member))) == invalid);
+    CHECK(value(m.umad.SubnAdmSet(create(MGID, m.gid(host1))).value().MLID) == 0xc001); // its MLID was free again
+}
+
+TEST_CASE("a join that does not fit the group, or makes no sense, is refused") {
+    managed m;
+    const iba::gid MGID = gid_of(0xff12'0000'0000'0000, 7), port = m.gid(host1), other = m.gid(host2);
+    REQUIRE(m.umad.SubnAdmSet(create(MGID, port)));
+    const auto set = [&](const auto& query) { return refusal(m.umad.SubnAdmSet(query)); };
+    CHECK(set(group(MGID)) == insufficient);
+    CHECK(refusal(m.umad.SubnAdmDelete(group(MGID))) == insufficient);
+    CHECK(set(join(MGID, other, 0)) == invalid);
+    CHECK(set(join(MGID, gid_of(prefix, 99), full)) == invalid);
+    CHECK(set(join(MGID, other, full).where<&MCMemberRecord::QKey>(u32{1})) == invalid);
+    CHECK(set(join(MGID, other, full).where<&MCMemberRecord::PKey>(u16{0x8001})) == invalid);
+    CHECK(set(join(MGID, other, full).where<&MCMemberRecord::rate>(iba::Rate::r200)) == invalid);
+    CHECK(set(join(MGID, other, full)
+                  .where<&MCMemberRecord::rateSelector>(Selector::GreaterThan)
+                  .where<&MCMemberRecord::rate>(iba::Rate::r40)) == 0);
+    CHECK(set(create(gid_of(prefix, 7), port)) == invalid); // no multicast GID
+    CHECK(set(create(gid_of(0xff10'0000'0000'0000, 7), port)) == invalid);
+    auto incomplete = join(gid_of(0xff12'0000'0000'0000, 9), port, full);
+    CHECK(set(incomplete.where<&MCMemberRecord::QKey>(u32{1})) == insufficient);
+
+    auto limited = [&](auto&& limit) {
+        auto query = create(iba::gid{}, port);
+        limit(query);
+        return m.umad.SubnAdmSet(query);
+    };
+    const auto slower = limited([](auto& q) {
+        q.template where<&MCMemberRecord::rateSelector>(Selector::LessThan);
+        q.template where<&MCMemberRecord::rate>(iba::Rate::r100);
+        q.template where<&MCMemberRecord::MTUSelector>(Selector::LessThan);
+        q.template where<&MCMemberRecord::MTU>(iba::MTU::m4096);
+    });
+    REQUIRE(slower);
+    CHECK(slower.value().rate == iba::Rate::r80);
+    CHECK(slower.value().MTU == iba::MTU::m2048);
+    CHECK(slower.value().MGID.bytes[0] == 0xff); // the SA has named it
+    CHECK(slower.value().MGID.bytes[15] == (value(slower.value().MLID) & 0xff));
+    const auto exact = limited([](auto& q) { q.template where<&MCMemberRecord::rate>(iba::Rate::r10); });
+    CHECK(exact.value().rate == iba::Rate::r10);
+    CHECK(exact.value().MGID != slower.value().MGID);
+    const auto faster = limited([](auto& q) {
+        q.template where<&MCMemberRecord::rateSelector>(Selector::GreaterThan);
+        q.template where<&MCMemberRecord::rate>(iba::Rate::r100);
+    });
+    CHECK(refusal(faster) == invalid);
+    CHECK(refusal(limited([](auto& q) { q.template where<&MCMemberRecord::rate>(iba::Rate::r200); })) == invalid);
+}
+
+TEST_CASE("the broadcast group stays without members") {
+    managed m("single");
+    CHECK(m.table(group(broadcast)).size() == 2);
+    const node& far = m.graph().nodes[1];
+    for (const iba::guid GUID : {m.graph().nodes[0].ports[1].GUID, far.ports[1].GUID})
+        REQUIRE(m.umad.SubnAdmDelete(join(broadcast, gid_of(prefix, value(GUID)), full)));
+    CHECK(m.table(group(broadcast)).empty());
+    CHECK(m.umad.SubnAdmSet(join(broadcast, gid_of(prefix, value(far.ports[1].GUID)), full)));
+    CHECK(m.table(group(broadcast)).size() == 1);
+}
+
+TEST_CASE("a port has GUIDs beside its own, by which it is found") {
+    managed m;
+    const iba::lid LID = m.port_of(host2).LID;
+    const auto block = [&](u8 number) {
+        return iba::query<GUIDInfoRecord>{}.where<&GUIDInfoRecord::LID>(LID).where<&GUIDInfoRecord::blockNum>(number);
+    };
+    // GUIDs count as components from bit 4 (IBA 15.2.5.18).
+    const auto request = [&](u8 number, unsigned slot, u64 GUID) {
+        auto query = block(number);
+        query.where<&GUIDInfoRecord::GUIDInfo, &iba::smp::GUIDInfo::GUIDBlock>(slot, iba::guid{GUID});
+        return query;
+    };
+    CHECK((request(0, 3, 5).component_mask() & 1u << 7) != 0);
+    const auto set = m.umad.SubnAdmSet(request(0, 3, 0x1234));
+    REQUIRE(set);
+    CHECK(set.value().GUIDInfo.GUIDBlock[0] == m.port_of(host2).GUID);
+    CHECK(set.value().GUIDInfo.GUIDBlock[3] == iba::guid{0x1234});
+    CHECK(m.umad.SubnAdmGet(block(0)).value() == set.value());
+    CHECK(m.umad.SubnGet<iba::smp::GUIDInfo>(to_lid(value(LID))).value() == set.value().GUIDInfo);
+    CHECK(m.umad.SubnAdmSet(request(3, 7, 0x5678)).value().GUIDInfo.GUIDBlock[7] == iba::guid{0x5678});
+
+    // Its GIDs lead to it.
+    auto path = iba::query<PathRecord>{}.where<&PathRecord::SGID>(m.gid(host1));
+    path.where<&PathRecord::DGID>(gid_of(prefix, 0x1234));
+    CHECK(m.umad.SubnAdmGet(path).value().DLID == LID);
+    CHECK(m.umad.SubnAdmGet(path).value().DGID == gid_of(prefix, 0x1234));
+    CHECK(m.umad.SubnAdmSet(join(broadcast, gid_of(prefix, 0x5678), full)));
+
+    CHECK(refusal(m.umad.SubnAdmSet(request(0, 0, 9))) == invalid);
+    CHECK(refusal(m.umad.SubnAdmDelete(request(0, 0, 0))) == invalid);
+    CHECK(refusal(m.umad.SubnAdmSet(request(4, 0, 9))) == no_records);
+    const auto of_block = iba::query<GUIDInfoRecord>{}.where<&GUIDInfoRecord::LID>(LID);
+    CHECK(refusal(m.umad.SubnAdmSet(of_block)) == insufficient);
+    auto nobody = iba::query<GUIDInfoRecord>{}.where<&GUIDInfoRecord::LID>(iba::lid{99});
+    CHECK(refusal(m.umad.SubnAdmSet(nobody.where<&GUIDInfoRecord::blockNum>(u8{0}))) == no_records);
+    // What somebody has nobody else gets.
+    CHECK(m.umad.SubnAdmSet(request(0, 4, value(m.port_of(host1).GUID))).value().GUIDInfo.GUIDBlock[4] == iba::guid{});
+    CHECK(m.umad.SubnAdmSet(request(0, 5, 0x1234)).value().GUIDInfo.GUIDBlock[5] == iba::guid{});
+
+    const auto deleted = m.umad.SubnAdmDelete(request(0, 3, 0));
+    REQUIRE(deleted);
+    CHECK(deleted.value().GUIDInfo.GUIDBlock[3] == iba::guid{});
+    CHECK(refusal(m.umad.SubnAdmGet(path)) == no_records);
+}
+
+TEST_CASE("paths between groups of ports are those of each pair") {
+    managed m;
+    const std::vector<iba::gid> from{m.gid(host1), m.gid(host2)}, to{m.gid(host3)};
+    const auto ask = [&](std::vector<iba::gid> GIDs, u8 sources, u64 mask, MultiPathRecord wanted = {}) {
+        wanted.SGIDCount = sources;
+        wanted.DGIDCount = static_cast<u8>(GIDs.size() - sources);
+        const mad::rpc_kind kind{MgmtClass::SubnAdm, 2, iba::Method::GetMulti, 0x3a, true};
+        const mad::any_path path = to_lid(value(m.graph().sm_lid));
+        smp_bytes request;
+        u8* const data = mad::write_request(request.data(), kind, path, 0, mask);
+        iba::encode(wanted, data);
+        for (std::size_t i = 0; i < GIDs.size(); ++i)
+            std::copy(GIDs[i].bytes.begin(), GIDs[i].bytes.end(), data + 24 + i * 16);
+        send_to(*m.sim.transport, path, request);
+        const auto replies = drain(*m.sim.transport, 4096);
+        REQUIRE(replies.size() == 1);
+        return replies[0].bytes;
+    };
+    constexpr u64 counts = iba::mask_of<&MultiPathRecord::SGIDCount> | iba::mask_of<&MultiPathRecord::DGIDCount>;
+    const auto paths = ask({from[0], from[1], to[0]}, 2, counts);
+    CHECK(paths[3] == 0x94);
+    const auto table = mad::record_table::of(paths, 64);
+    REQUIRE(table);
+    REQUIRE(table.value().size() == 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+        auto query = iba::query<PathRecord>{}.where<&PathRecord::SGID>(from[i]).where<&PathRecord::DGID>(to[0]);
+        CHECK(iba::decode<PathRecord>(table.value()[i].first<64>()) == m.umad.SubnAdmGet(query).value());
+    }
+    const auto status = [&](const std::vector<u8>& reply) { return reply[4]; };
+    CHECK(status(ask({from[0], to[0]}, 1, 0)) == insufficient);
+    CHECK(status(ask({from[0]}, 1, counts)) == invalid);
+    CHECK(status(ask({from[0], gid_of(prefix, 99)}, 1, counts)) == invalid_GID);
+    MultiPathRecord lying;
+    CHECK(status(ask(std::vector<iba::gid>(11, from[0]), 5, counts)) == 0);
+    MultiPathRecord slow;
+    slow.rate = iba::Rate::r10;
+    const auto none = ask({from[0], to[0]}, 1, counts | iba::mask_of<&MultiPathRecord::rate>, slow);
+    CHECK(mad::record_table::of(none, 64).value().size() == 0);
+}
+
+namespace {
+
+/// Somebody at a port who subscribes and hears Reports.
+struct subscriber {
+    subscriber(managed& m, const char* name)
+        : place(*m.sim.fabric, *m.graph().find(name), 1, time_mode::virtual_), umad(place) {
+        answers.on_report(MgmtClass::SubnAdm, 2, [this](const server::request&, const iba::Notice& notice) {
+            heard.push_back(notice);
+            return acknowledges;
+        });
+        agent.emplace(place, answers);
+        umad.schedule().set_server(&*agent);
+        umad.schedule().set_sa_path(to_lid(value(m.graph().sm_lid)));
+    }
+    static InformInfo about(TrapNumber trap, u8 subscribe = 1) {
+        InformInfo i;
+        i.LIDRangeBegin = iba::lid{0xffff};
+        i.isGeneric = 1;
+        i.subscribe = subscribe;
+        i.type = 0xffff;
+        i.trapNumber = value(trap);
+        i.producerType = 0xffffff;
+        i.QPN = 1;
+        return i;
+    }
+    mad::result<InformInfo> set(const InformInfo& i) {
+        iba::query<InformInfo> query;
+        query.where<&InformInfo::LIDRangeBegin>(i.LIDRangeBegin).where<&InformInfo::LIDRangeEnd>(i.LIDRangeEnd);
+        query.where<&InformInfo::isGeneric>(i.isGeneric).where<&InformInfo::subscribe>(i.subscribe);
+        query.where<&InformInfo::type>(i.type).where<&InformInfo::trapNumber>(i.trapNumber);
+        query.where<&InformInfo::producerType>(i.producerType).where<&InformInfo::QPN>(i.QPN);
+        return umad.SubnAdmSet(query);
+    }
+    /// Time goes on until so many have been heard.
+    void wait(std::size_t count) {
+        coro::run_until(umad.schedule(), [&] { return heard.size() >= count; });
+    }
+    sim_transport place;
+    coro::blocking_transactor umad;
+    server::responder answers;
+    std::optional<server::agent> agent;
+    std::vector<iba::Notice> heard;
+    bool acknowledges = true;
+};
+
+} // namespace
+
+TEST_CASE("subscribers hear of groups that come and go, once") {
+    managed m;
+    subscriber s(m, host2);
+    REQUIRE(s.set(subscriber::about(TrapNumber::MulticastGroupCreated)));
+    REQUIRE(s.set(subscriber::about(TrapNumber::MulticastGroupDeleted)));
+    const iba::gid MGID = gid_of(0xff12'0000'0000'0000, 7);
+    REQUIRE(m.umad.SubnAdmSet(create(MGID, m.gid(host1))));
+    s.wait(1);
+    const iba::Notice& notice = s.heard[0];
+    CHECK(notice.isGeneric);
+    CHECK(notice.trapNumber == TrapNumber::MulticastGroupCreated);
+    CHECK(notice.noticeType == iba::NoticeType::SubnetManagement);
+    CHECK(notice.nodeType == iba::ProducerType::ClassManager);
+    CHECK(notice.issuerLID == m.graph().sm_lid);
+    CHECK(notice.issuerGID == m.gid(host1)); // where the subnet manager is
+    CHECK(iba::decode<iba::NoticeTrap64>(notice.dataDetails).gidAddr == MGID);
+    REQUIRE(m.umad.SubnAdmSet(join(MGID, m.gid(host3), full))); // no news
+    REQUIRE(m.umad.SubnAdmDelete(join(MGID, m.gid(host3), full)));
+    REQUIRE(m.umad.SubnAdmDelete(join(MGID, m.gid(host1), full)));
+    s.wait(2);
+    CHECK(s.heard[1].trapNumber == TrapNumber::MulticastGroupDeleted);
+    drain(*m.sim.transport);
+    CHECK(s.heard.size() == 2);
+    CHECK_FALSE(m.sim.fabric->next_event()); // they are acknowledged
+}
+
+TEST_CASE("a Report that is not acknowledged comes again, four times in all") {
+    managed m;
+    subscriber s(m, host2);
+    REQUIRE(s.set(subscriber::about(TrapNumber::MulticastGroupCreated)));
+    s.acknowledges = false;
+    REQUIRE(m.umad.SubnAdmSet(create(gid_of(0xff12'0000'0000'0000, 7), m.gid(host1))));
+    CHECK_THROWS_AS(s.wait(5), std::logic_error);
+    CHECK(s.heard.size() == 4);
+    // Nor does it matter if nobody is there to hear it.
+    s.umad.schedule().set_server(nullptr);
+    m.sim.fabric->apply({change::kind::kill, *m.graph().find(host2)});
+    REQUIRE(m.umad.SubnAdmSet(create(gid_of(0xff12'0000'0000'0000, 8), m.gid(host1))));
+    drain(*m.sim.transport);
+    CHECK_FALSE(m.sim.fabric->next_event());
+}
+
+TEST_CASE("Reports arrive on a subnet that loses and doubles") {
+    managed m("fattree2,radix=4,loss=0.2,duplicate=0.2,seed=7");
+    subscriber s(m, host2);
+    REQUIRE(s.set(subscriber::about(TrapNumber::MulticastGroupCreated)));
+    for (u64 i = 1; i <= 10; ++i) REQUIRE(m.umad.SubnAdmSet(create(gid_of(0xff12'0000'0000'0000, i), m.gid(host1))));
+    CHECK_THROWS_AS(s.wait(1000), std::logic_error);
+    std::vector<u64> groups;
+    for (const iba::Notice& n : s.heard)
+        groups.push_back(iba::load_be<u64>(iba::decode<iba::NoticeTrap64>(n.dataDetails).gidAddr.bytes.data() + 8));
+    for (u64 i = 1; i <= 10; ++i) CHECK(std::count(groups.begin(), groups.end(), i) >= 1);
+}
+
+TEST_CASE("subscribers hear of ports that go out of service and come back") {
+    managed m;
+    subscriber s(m, host2);
+    auto all = subscriber::about(TrapNumber{0xffff});
+    REQUIRE(s.set(all));
+    using iba::smp::PortInfo;
+    const mad::IBPath leaf = to_lid(value(m.graph().nodes[*m.graph().find("leaf-0002")].ports[0].LID));
+    PortInfo disabled;
+    disabled.portPhysicalState = iba::PortPhysicalState::Disabled;
+    REQUIRE(m.umad.SubnSet(disabled, leaf, 1));
+    s.wait(1);
+    CHECK(s.heard[0].trapNumber == TrapNumber::GIDOutOfService);
+    CHECK(iba::decode<iba::NoticeTrap64>(s.heard[0].dataDetails).gidAddr == m.gid(host3));
+    PortInfo enabled;
+    enabled.portPhysicalState = iba::PortPhysicalState::Polling;
+    REQUIRE(m.umad.SubnSet(enabled, leaf, 1));
+    const auto far = route({1, 3, 2, 1});
+    for (const auto state : {iba::PortState::Armed, iba::PortState::Active}) {
+        PortInfo up;
+        up.portState = state;
+        REQUIRE(m.umad.SubnSet(up, leaf, 1));
+        auto own = m.umad.SubnGet<PortInfo>(far, 0).value();
+        own.portState = state;
+        REQUIRE(m.umad.SubnSet(own, far, 0));
+    }
+    s.wait(2);
+    CHECK(s.heard[1].trapNumber == TrapNumber::GIDInService);
+    CHECK(iba::decode<iba::NoticeTrap64>(s.heard[1].dataDetails).gidAddr == m.gid(host3));
+    m.sim.fabric->apply({change::kind::cut, *m.graph().find(host3), 1});
+    s.wait(3);
+    CHECK(s.heard[2].trapNumber == TrapNumber::GIDOutOfService);
+}
+
+TEST_CASE("subscriptions have records, end as they began, and concern what they say") {
+    managed m;
+    subscriber s(m, host2);
+    const auto wanted = subscriber::about(TrapNumber::GIDInService);
+    CHECK(s.set(wanted).value() == wanted);
+    CHECK(s.set(wanted)); // which it had already
+    auto other = subscriber::about(TrapNumber::MulticastGroupCreated);
+    other.LIDRangeBegin = iba::lid{2};
+    other.LIDRangeEnd = iba::lid{9};
+    REQUIRE(s.set(other));
+    auto records = m.table<InformInfoRecord>();
+    REQUIRE(records.size() == 2);
+    CHECK(records[0].subscriberGID == m.gid(host2));
+    CHECK(records[0].informInfo == wanted);
+    CHECK(records[0].enumeration != records[1].enumeration);
+    auto by_GID = iba::query<InformInfoRecord>{}.where<&InformInfoRecord::subscriberGID>(m.gid(host1));
+    CHECK(m.table(by_GID).empty());
+    // The issuer, LID 1, is not in its range.
+    REQUIRE(m.umad.SubnAdmSet(create(gid_of(0xff12'0000'0000'0000, 7), m.gid(host1))));
+    drain(*m.sim.transport);
+    CHECK_THROWS_AS(s.wait(1), std::logic_error);
+
+    auto end = wanted;
+    end.subscribe = 0;
+    CHECK(s.set(end));
+    CHECK(m.table<InformInfoRecord>().size() == 1);
+    CHECK(refusal(s.set(end)) == invalid);
+    auto nonsense = wanted;
+    nonsense.subscribe = 2;
+    CHECK(refusal(s.set(nonsense)) == invalid);
+    nonsense = wanted;
+    nonsense.LIDRangeBegin = iba::lid{0};
+    CHECK(refusal(s.set(nonsense)) == invalid);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// end_ports.cpp - end ports by LID and by GID.
+#include "end_ports.hpp"
+
+namespace comad::transports::sim {
+namespace {
+
+iba::gid make_gid(u64 prefix, iba::guid GUID) noexcept {
+    iba::gid gid;
+    iba::store_be<u64>(gid.bytes.data(), prefix);
+    iba::store_be<u64>(gid.bytes.data() + 8, value(GUID));
+    return gid;
+}
+
+} // namespace
+
+iba::gid GID_of(const attributes& of, router::place at) noexcept {
+    return make_gid(of.GID_prefix(at.node, at.port), of.graph().nodes[at.node].ports[at.port].GUID);
+}
+
+std::vector<end_port> end_ports(const attributes& of, const iba::lid* LID, const iba::gid* GID) {
+    std::vector<end_port> all;
+    const topology& t = of.graph();
+    for (u32 n = 0; n < t.nodes.size(); ++n) {
+        const node& x = t.nodes[n];
+        const unsigned last = x.is_switch() ? 0 : x.num_ports();
+        for (unsigned p = x.first_port(); p <= last; ++p) {
+            const port& end = x.ports[p];
+            if (value(end.LID) == 0) continue;
+            const unsigned offset = LID ? unsigned{value(*LID)} - value(end.LID) : 0;
+            if (offset >= 1u << end.LMC) continue;
+            const router::place at{n, static_cast<u8>(p)};
+            const iba::gid own = GID_of(of, at);
+            if (GID && *GID != own && !of.has_alias(at.node, at.port, *GID)) continue;
+            all.push_back({at, LID ? *LID : end.LID, GID ? *GID : own});
+        }
+    }
+    return all;
+}
+
+std::optional<end_port> find_end_port(const attributes& of, const iba::gid& GID) {
+    const auto found = end_ports(of, nullptr, &GID);
+    if (found.empty()) return std::nullopt;
+    return found.front();
+}
+
+} // namespace comad::transports::sim

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// end_ports.hpp - the ports of a simulated subnet that have LIDs and GIDs. Knows no record.
+#pragma once
+#include "attributes.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace comad::transports::sim {
+
+struct end_port {
+    router::place at;
+    iba::lid LID;
+    iba::gid GID;
+};
+
+/// The GID that a port has of its own.
+iba::gid GID_of(const attributes& of, router::place at) noexcept;
+/// The end ports that a query means: by LID, one of those that the LID mask gives, and by GID, of which a port may have
+/// several; null: any. What they are asked by is what they have here.
+std::vector<end_port> end_ports(const attributes& of, const iba::lid* LID, const iba::gid* GID);
+std::optional<end_port> find_end_port(const attributes& of, const iba::gid& GID);
+
+} // namespace comad::transports::sim

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// limits.hpp - MTU, rate and life time, which queries of paths and groups limit rather than name (IBA 15.2.5.16,
+// 15.2.5.17). Knows no subnet.
+#pragma once
+#include "rates.hpp"
+#include "records.hpp"
+
+namespace comad::transports::sim {
+
+inline constexpr iba::MTU path_MTU = iba::MTU::m4096; // of all ports
+
+/// Whether what a path has is what a query limits.
+constexpr bool satisfies(iba::Selector s, unsigned wanted, unsigned has) noexcept {
+    switch (s) {
+    case iba::Selector::GreaterThan: return has > wanted;
+    case iba::Selector::LessThan: return has < wanted;
+    case iba::Selector::Exactly: return has == wanted;
+    case iba::Selector::Best: return true;
+    }
+    return false;
+}
+
+/// The components that tell them: paths and groups have them alike.
+template <class R>
+constexpr u64 limits =
+    iba::mask_of<&R::MTUSelector> | iba::mask_of<&R::MTU> | iba::mask_of<&R::rateSelector> | iba::mask_of<&R::rate> |
+    iba::mask_of<&R::packetLifeTimeSelector> | iba::mask_of<&R::packetLifeTime>;
+
+template <class R> bool is_within_limits(u64 mask, const R& wanted, const R& has) noexcept {
+    const auto asks = [&](u64 component) { return (mask & component) != 0; };
+    const auto selector = [&](u64 component, iba::Selector s) { return asks(component) ? s : iba::Selector::Exactly; };
+    const auto MTU = selector(iba::mask_of<&R::MTUSelector>, wanted.MTUSelector);
+    const auto rate = selector(iba::mask_of<&R::rateSelector>, wanted.rateSelector);
+    const auto life = selector(iba::mask_of<&R::packetLifeTimeSelector>, wanted.packetLifeTimeSelector);
+    return (!asks(iba::mask_of<&R::MTU>) || satisfies(MTU, value(wanted.MTU), value(has.MTU))) &&
+           (!asks(iba::mask_of<&R::rate>) || satisfies(rate, tenths_of(wanted.rate), tenths_of(has.rate))) &&
+           (!asks(iba::mask_of<&R::packetLifeTime>) || satisfies(life, wanted.packetLifeTime, has.packetLifeTime));
+}
+
+template <class R> void set_limits(R& r, iba::Rate rate) noexcept {
+    r.MTUSelector = r.rateSelector = r.packetLifeTimeSelector = iba::Selector::Exactly;
+    r.MTU = path_MTU;
+    r.rate = rate;
+    r.packetLifeTime = attributes::packet_life_time;
+}
+
+/// Full and limited members of a partition belong to it.
+constexpr bool is_same_partition(u16 a, u16 b) noexcept { return ((a ^ b) & 0x7fff) == 0; }
+
+} // namespace comad::transports::sim
