@@ -96,6 +96,7 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) {
                         text, transports::sim::topology_kinds()));
     }
     local_port_.sa_path.SMKey = o.sm_key;
+    if (o.sm_port) local_port_.sa_path.DLID = comad::iba::lid(o.sm_port);
     transport_ = own_ ? own_.get() : simulation_.transport.get();
 }
 

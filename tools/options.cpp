@@ -115,6 +115,12 @@ void add_global_options(CLI::App& app, global_options& o) {
         },
         "SM_Key to put into requests to the SA");
     app.add_option_function<std::string>(
+        "-s,--sm_port",
+        [&o](const std::string& text) {
+            o.sm_port = validated("--sm_port", [&] { return read_number(text, "the LID", 0xbfff); });
+        },
+        "LID to ask as the SA [that of the local port's subnet manager]; some commands have another -s");
+    app.add_option_function<std::string>(
            "-z,--config",
            [&o](const std::string& name) {
                validated("--config", [&] {
