@@ -46,6 +46,54 @@ TEST_CASE("saquery shows P_Keys, to who knows the SM_Key, and the number of thei
     check_failure(s.ours({"saquery", "PKTR", of_CA + "/1/0"}), 1, "MAD_STATUS_SA_REQ_INVALID(2)");
 }
 
+TEST_CASE("saquery knows subnet managers and the members of groups") {
+    const subnet s;
+    compare(s, {"saquery", "-s"});
+    for (const char* node : {"A", "B"}) {
+        const std::string port = node == std::string("A") ? "fe80::a001" : "fe80::b001";
+        check_success(run({"query", "SubnAdmSet", "MCMemberRecord", "-f", "MGID=ff12:401b:ffff::ffff:ffff", "-f",
+                           "portGID=" + port, "-f", "joinState=1", "--fabric", s.fabric() + "," + node}));
+    }
+    compare(s, {"saquery", "-m"}); // who does not know the SM_Key is told of groups only
+    compare(s, {"saquery", "-m", "0xc000"});
+    compare(s, {"saquery", "-g"});
+    // infiniband-diags look for names in the table of all nodes, as below.
+    CHECK(s.ours({"saquery", "--smkey", "1", "-m", "0xc000"}).out ==
+          "\t\tPortGid.................fe80::a001 (host A)\n\t\tPortGid.................fe80::b001 (host B)\n");
+    const process_result none = s.ours({"saquery", "-m", "0xc001"});
+    check_success(none);
+    CHECK(none.out.empty());
+    for (const char* which : {"-s", "-m", "-g"}) {
+        CAPTURE(which);
+        const process_result r = s.ours({"saquery", "--json", which});
+        check_success(r);
+        CHECK(nlohmann::json::parse(r.out).contains(which == std::string("-s") ? "portNum" : "MLID"));
+    }
+}
+
+TEST_CASE("saquery -D lists the CAs") {
+    const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1"}; // 8 CAs, 6 switches
+    const std::string list = run(words{"saquery", "-D"} + fabric).out;
+    CHECK_THAT(list, StartsWith("   LID \"name\"\n================\n     "));
+    CHECK(std::count(list.begin(), list.end(), '\n') == 2 + 8);
+    const process_result r = run(words{"saquery", "--list", "--json"} + fabric);
+    CHECK(std::count(r.out.begin(), r.out.end(), '\n') == 8);
+    CHECK_THAT(r.out, Contains("\"nodeType\":1") && !Contains("\"nodeType\":2"));
+}
+
+TEST_CASE("-s names the port whose SA is asked, where a command has no other -s") {
+    const subnet s;
+    const std::string manager = s.LID_at(switch_route), other = s.LID_at(CA_route);
+    compare(s, {"smpquery", "-s", manager, "-G", "nodeinfo", "0xa001"});
+    compare(s, {"ibtracert", "-s", manager, "-G", "0xa001", "0xb001"});
+    check_failure(s.ours({"ibaddr", "-s", other, "-G", "0xa001", "-t", "50ms", "--retries", "0"}), 1,
+                  "timed out to 'Path " + manager + " -> " + other + " ");
+    check_failure(s.ours({"saquery", "NR", manager, "--sm_port", other, "-t", "50ms", "--retries", "0"}), 1,
+                  " -> " + other + " ");
+    check_failure(s.ours({"ibaddr", "-s", "0xc000"}), 2, "the LID is '0xc000'");
+    check_failure(s.ours({"sminfo", "-s", "3"}), 2, "sminfo only asks"); // there it is a state to go to
+}
+
 // infiniband-diags look for names and LIDs in the table of all nodes, of which ibsim leaves one record: no comparison.
 TEST_CASE("saquery finds nodes by description, and descriptions by LID and GUID") {
     const subnet s;

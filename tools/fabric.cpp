@@ -95,6 +95,7 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) {
                         "sim:KIND,key=value... with KIND one of {}",
                         text, transports::sim::topology_kinds()));
     }
+    if (o.sm_port) local_port_.sa_path.DLID = comad::iba::lid(o.sm_port);
     transport_ = own_ ? own_.get() : simulation_.transport.get();
 }
 

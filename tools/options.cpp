@@ -122,6 +122,12 @@ void add_global_options(CLI::App& app, global_options& o) {
     add_key("--smkey", key_kind::SMKey, "SM_Key", "SM_Key to put into requests to the SA");
     add_key("--cckey", key_kind::CCKey, "CC_Key", "CC_Key to put into MADs of congestion control");
     app.add_option_function<std::string>(
+        "-s,--sm_port",
+        [&o](const std::string& text) {
+            o.sm_port = validated("--sm_port", [&] { return read_number(text, "the LID", 0xbfff); });
+        },
+        "LID to ask as the SA [that of the local port's subnet manager]; some commands have another -s");
+    app.add_option_function<std::string>(
            "-z,--config",
            [&o](const std::string& name) {
                validated("--config", [&] {

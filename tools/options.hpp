@@ -38,6 +38,7 @@ struct global_options {
     unsigned retries = 2;                                       ///< attempts after the first
     comad::mad::port_keys keys;     ///< of --key-file, and for all other ports those of -y, --smkey, --cckey
     std::string pcap;               ///< a capture of every MAD that is sent or arrives; empty: none
+    unsigned sm_port = 0;           ///< -s: LID to ask as the SA; 0: where the local port knows one
     bool by_SA = false;             ///< --sa: the SA's records instead of SMPs
     unsigned verbosity = 0;         ///< -v: counts
     unsigned debug = 0;             ///< -d: 1 a line for each MAD, 2 its words, too; and so much more of an error

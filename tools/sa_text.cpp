@@ -76,6 +76,15 @@ std::string saquery_text(const sa::PortInfoRecord& r) {
         .raw("\tPortInfo dump:\n{}", indented(diags_text(r.portInfo, false)));
 }
 
+std::string saquery_short_text(const sa::PortInfoRecord& r) {
+    return dump("PortInfoRecord dump:", 24)
+        .line("EndPortLid", "{}", value(r.endportLID))
+        .line("PortNum", "{}", r.portNum)
+        .line("base_lid", "{}", value(r.portInfo.LID))
+        .line("master_sm_base_lid", "{}", value(r.portInfo.masterSMLID))
+        .line("capability_mask", "0x{:X}", r.portInfo.capabilityMask);
+}
+
 std::string saquery_text(const sa::SwitchInfoRecord& r) {
     const auto& s = r.switchInfo;
     const auto bytes = iba::encode(s);
@@ -159,6 +168,27 @@ std::string saquery_text(const sa::MCMemberRecord& r) {
         .line("Scope", "{:#x}", r.scope)
         .line("JoinState", "{:#x}", r.joinState)
         .line("ProxyJoin", "{:#x}", static_cast<unsigned>(r.proxyJoin));
+}
+
+std::string saquery_group_text(const sa::MCMemberRecord& r) {
+    const auto bytes = iba::encode(r);
+    return dump("MCMemberRecord group dump:", 24)
+        .line("MGID", "{}", gid_text(r.MGID))
+        .line("Mlid", "0x{:X}", value(r.MLID))
+        .line("Mtu", "0x{:X}", bytes[38])
+        .line("pkey", "0x{:X}", r.PKey)
+        .line("Rate", "0x{:X}", bytes[42])
+        .line("SL", "0x{:X}", r.SL);
+}
+
+std::string saquery_member_text(const sa::MCMemberRecord& r, std::string_view name) {
+    return dump("MCMemberRecord member dump:", 24)
+        .line("MGID", "{}", gid_text(r.MGID))
+        .line("Mlid", "0x{:X}", value(r.MLID))
+        .line("PortGid", "{}", gid_text(r.portGID))
+        .line("ScopeState", "0x{:X}", iba::encode(r)[48])
+        .line("ProxyJoin", "0x{:X}", static_cast<unsigned>(r.proxyJoin))
+        .line("NodeDescription", "{}", name);
 }
 
 std::string saquery_text(const sa::ServiceRecord& r) {

@@ -5,6 +5,7 @@
 #include <comad/iba/sa.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace ibtool {
 
@@ -24,5 +25,12 @@ std::string saquery_text(const comad::iba::sa::PKeyTableRecord&);
 std::string saquery_text(const comad::iba::sa::VLArbitrationTableRecord&);
 std::string saquery_text(const comad::iba::sa::GUIDInfoRecord&);
 std::string saquery_text(const comad::iba::ClassPortInfo&);
+
+/// What -s says of a port.
+std::string saquery_short_text(const comad::iba::sa::PortInfoRecord&);
+/// What -g says of a group.
+std::string saquery_group_text(const comad::iba::sa::MCMemberRecord&);
+/// What -m says of a port of a group; `name`: of its node.
+std::string saquery_member_text(const comad::iba::sa::MCMemberRecord&, std::string_view name);
 
 } // namespace ibtool

@@ -34,6 +34,7 @@ struct settings {
     std::vector<std::string> words; // type, its argument, NAME=VALUE
     bool paths = false, nodes = false, class_port_info = false, services = false, informs = false, links = false;
     bool lids_only = false, lid_only = false, guids_only = false, members = false, groups = false, list = false;
+    bool managers = false;
     std::string lid_of_name, name_of_lid, name_of_guid, src_to_dst, sgid_to_dgid;
     std::map<std::string, std::string> filters; // by their option
     bool json = false;
@@ -133,9 +134,13 @@ const kind* find_kind(std::string_view word) {
 
 std::string description_of(const NodeRecord& r) { return iba::escaped(text(r.nodeDescription)); }
 
+/// A record as a text of its own.
+using node_line = std::function<std::string(const NodeRecord&)>;
+
+std::string as_json(const NodeRecord& r) { return iba::json(r) + '\n'; }
+
 /// The records of nodes, each as `line` says it.
-answer list_nodes(session& in, components wanted, std::string heading,
-                  std::function<std::string(const NodeRecord&)> line) {
+answer list_nodes(session& in, components wanted, std::string heading, node_line line) {
     require_SA(in);
     auto query = query_of<NodeRecord>(wanted);
     if (!query) throw usage_error(query.error().text);
@@ -147,7 +152,7 @@ answer list_nodes(session& in, components wanted, std::string heading,
 }
 
 /// The LIDs of a node by its description, which the SA compares.
-answer find_node(session& in, std::string name, std::function<std::string(const NodeRecord&)> line) {
+answer find_node(session& in, std::string name, node_line line) {
     components wanted{{"nodeDescription.nodeString", name}};
     auto out = co_await list_nodes(in, std::move(wanted), {}, std::move(line));
     if (out && out.value().empty()) throw std::runtime_error(fmt::format("no node is called '{}'", iba::escaped(name)));
@@ -161,14 +166,59 @@ answer list_groups(session& in, components wanted) {
     auto found = co_await records<sa::MCMemberRecord>(in, query.value());
     if (!found) co_return std::move(found.error());
     std::string out;
-    for (const auto& r : found.value()) {
-        const auto bytes = iba::encode(r);
-        out += fmt::format(
-            "MCMemberRecord group dump:\n\t\tMGID....................{}\n\t\tMlid....................0x{:X}\n"
-            "\t\tMtu.....................0x{:X}\n\t\tpkey....................0x{:X}\n"
-            "\t\tRate....................0x{:X}\n\t\tSL......................0x{:X}\n",
-            r.MGID, value(r.MLID), bytes[38], r.PKey, bytes[42], r.SL);
-    }
+    for (const auto& r : found.value()) out += saquery_group_text(r);
+    co_return out;
+}
+
+/// What the node of a port is called.
+comad::coro::task<mad::result<std::string>> name_of_port(session& in, iba::gid port) {
+    auto query =
+        iba::query<NodeRecord>{}.where<&NodeRecord::nodeInfo, &iba::smp::NodeInfo::portGUID>(port.interface_id());
+    auto found = co_await records<NodeRecord>(in, query);
+    if (!found) co_return std::move(found.error());
+    co_return found.value().empty() ? "<unknown>" : description_of(found.value().front());
+}
+
+/// The ports of multicast groups; of one group that was asked for only these.
+answer list_members(session& in, components wanted) {
+    require_SA(in);
+    auto query = query_of<sa::MCMemberRecord>(wanted);
+    if (!query) throw usage_error(query.error().text);
+    auto found = co_await records<sa::MCMemberRecord>(in, query.value());
+    if (!found) co_return std::move(found.error());
+    std::vector<comad::coro::task<mad::result<std::string>>> asked;
+    for (const auto& r : found.value()) asked.push_back(name_of_port(in, r.portGID));
+    BOOST_OUTCOME_CO_TRY(const auto names, co_await all(std::move(asked)));
+    const bool one_group = (query.value().component_mask() & iba::mask_of<&sa::MCMemberRecord::MLID>) != 0;
+    std::string out;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        out += one_group ? fmt::format("\t\tPortGid.................{} ({})\n", found.value()[i].portGID, names[i])
+                         : saquery_member_text(found.value()[i], names[i]);
+    co_return out;
+}
+
+/// Ports that have this capability: a Get whose modifier says that only bits that are 1 are compared (IBA 15.2.5.3).
+comad::coro::task<mad::result<std::vector<sa::PortInfoRecord>>> ports_that(session& in, iba::CapabilityMask can) {
+    using sa::PortInfoRecord;
+    auto query = iba::query<PortInfoRecord>{}.where<&PortInfoRecord::portInfo, &iba::smp::PortInfo::capabilityMask>(
+        static_cast<comad::u32>(can));
+    constexpr mad::rpc_kind kind{iba::MgmtClass::SubnAdm,           2,    iba::Method::GetTable,
+                                 iba::attribute_id<PortInfoRecord>, true, 0};
+    const comad::coro::rpc_request request{kind, in.schedule().sa_path(), 1u << 31, query.component_mask()};
+    auto found = co_await in.schedule().call_table<PortInfoRecord, PortInfoRecord, false>(request, query.value());
+    if (found) co_return std::move(found).value();
+    if (comad::sa::is_no_records(found.error())) co_return std::vector<PortInfoRecord>{};
+    co_return std::move(found.error());
+}
+
+answer list_managers(session& in, bool json) {
+    require_SA(in);
+    BOOST_OUTCOME_CO_TRY(const auto managers, co_await ports_that(in, iba::CapabilityMask::IsSM));
+    BOOST_OUTCOME_CO_TRY(const auto disabled, co_await ports_that(in, iba::CapabilityMask::IsSMdisabled));
+    std::string out = json ? "" : "IsSM ports\n";
+    for (const auto& r : managers) out += json ? iba::json(r) + '\n' : saquery_short_text(r);
+    if (!json) out += "\nIsSMdisabled ports\n";
+    for (const auto& r : disabled) out += json ? iba::json(r) + '\n' : saquery_short_text(r);
     co_return out;
 }
 
@@ -226,6 +276,11 @@ void add_ends(const std::string& text, char between, std::string_view from, std:
 answer ask_as_told(session& in, const settings& s) {
     components wanted;
     const kind* chosen = nullptr;
+    const auto is = [](bool option, std::string_view kind_name) { return option ? find_kind(kind_name) : nullptr; };
+    for (const kind* k : {is(s.paths || !s.src_to_dst.empty() || !s.sgid_to_dgid.empty(), "PR"), is(s.nodes, "NR"),
+                          is(s.class_port_info, "CPI"), is(s.services, "SR"), is(s.informs, "IIR"), is(s.links, "LR"),
+                          is(s.members || s.groups, "MCMR")})
+        if (k) chosen = k;
     std::string name;
     for (const std::string& word : s.words) {
         if (const kind* k = chosen ? nullptr : find_kind(word)) {
@@ -246,33 +301,30 @@ answer ask_as_told(session& in, const settings& s) {
     if (!s.src_to_dst.empty()) add_ends(s.src_to_dst, ':', "SLID", "DLID", wanted);
     if (!s.sgid_to_dgid.empty()) add_ends(s.sgid_to_dgid, '-', "SGID", "DGID", wanted);
 
-    const auto is = [](bool option, std::string_view kind_name) { return option ? find_kind(kind_name) : nullptr; };
-    for (const kind* k : {is(s.paths || !s.src_to_dst.empty() || !s.sgid_to_dgid.empty(), "PR"), is(s.nodes, "NR"),
-                          is(s.class_port_info, "CPI"), is(s.services, "SR"), is(s.informs, "IIR"), is(s.links, "LR"),
-                          is(s.members, "MCMR")})
-        if (k) chosen = k;
-
+    const auto as = [&](node_line text) { return s.json ? node_line(as_json) : std::move(text); };
     if (!name.empty()) {
         if (chosen && chosen->name != "NodeRecord")
             throw usage_error(fmt::format("'{}' is neither a number nor NAME=VALUE", iba::escaped(name)));
         if (s.lid_only || s.lids_only)
-            return find_node(in, name, [](const NodeRecord& r) { return fmt::format("{}\n", value(r.LID)); });
+            return find_node(in, name, as([](const NodeRecord& r) { return fmt::format("{}\n", value(r.LID)); }));
         if (s.guids_only)
-            return find_node(in, name,
-                             [](const NodeRecord& r) { return fmt::format("{:#018x}\n", value(r.nodeInfo.portGUID)); });
-        return find_node(in, name, [](const NodeRecord& r) { return saquery_text(r); });
+            return find_node(in, name, as([](const NodeRecord& r) {
+                                 return fmt::format("{:#018x}\n", value(r.nodeInfo.portGUID));
+                             }));
+        return find_node(in, name, as([](const NodeRecord& r) { return saquery_text(r); }));
     }
-    if (!s.name_of_lid.empty())
-        return list_nodes(in, {{"LID", s.name_of_lid}}, {},
-                          [](const NodeRecord& r) { return description_of(r) + '\n'; });
-    if (!s.name_of_guid.empty())
-        return list_nodes(in, {{"nodeInfo.portGUID", s.name_of_guid}}, {},
-                          [](const NodeRecord& r) { return description_of(r) + '\n'; });
-    if (s.list)
-        return list_nodes(in, std::move(wanted), "   LID \"name\"\n================\n", [](const NodeRecord& r) {
-            return fmt::format("{:6}  \"{}\"\n", value(r.LID), description_of(r));
-        });
-    if (s.groups) return list_groups(in, std::move(wanted));
+    const auto named = [](const NodeRecord& r) { return description_of(r) + '\n'; };
+    if (!s.name_of_lid.empty()) return list_nodes(in, {{"LID", s.name_of_lid}}, {}, as(named));
+    if (!s.name_of_guid.empty()) return list_nodes(in, {{"nodeInfo.portGUID", s.name_of_guid}}, {}, as(named));
+    if (s.list) {
+        wanted.emplace_back("nodeInfo.nodeType", "CA");
+        return list_nodes(
+            in, std::move(wanted), s.json ? "" : "   LID \"name\"\n================\n",
+            as([](const NodeRecord& r) { return fmt::format("{:6}  \"{}\"\n", value(r.LID), description_of(r)); }));
+    }
+    if (s.managers) return list_managers(in, s.json);
+    if (s.groups && !s.json) return list_groups(in, std::move(wanted));
+    if (s.members && !s.json) return list_members(in, std::move(wanted));
     return (chosen ? chosen : find_kind("NR"))->ask(in, std::move(wanted), s.json);
 }
 
@@ -290,9 +342,10 @@ void add_saquery(CLI::App& app, action& run) {
     command.add_flag("-S", s->services, "ServiceRecords");
     command.add_flag("-I", s->informs, "InformInfoRecords");
     command.add_flag("-x", s->links, "LinkRecords");
-    command.add_flag("-m", s->members, "MCMemberRecords");
+    command.add_flag("-s", s->managers, "ports that are or could be a subnet manager's");
+    command.add_flag("-m", s->members, "ports of multicast groups; behind it a MLID: of that group");
     command.add_flag("-g", s->groups, "multicast groups");
-    command.add_flag("--list", s->list, "LIDs and descriptions of the nodes");
+    command.add_flag("-D,--list", s->list, "LIDs and descriptions of the CAs");
     command.add_flag("-L", s->lids_only, "of a node by description its LIDs");
     command.add_flag("-l", s->lid_only, "likewise");
     command.add_flag("-G", s->guids_only, "likewise its port GUIDs");

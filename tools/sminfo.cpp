@@ -16,7 +16,7 @@ namespace mad = comad::mad;
 using comad::iba::smp::SMInfo;
 
 struct settings {
-    std::string target, modifier;
+    std::string target, modifier, state, priority, activity;
     target_options kind;
     bool json = false;
 };
@@ -42,7 +42,7 @@ answer ask_manager(session& in, std::optional<mad::address> target, bool json) {
 }
 
 int run_command(const settings& s, const global_options& options) {
-    if (!s.modifier.empty())
+    if (!s.modifier.empty() || !s.state.empty() || !s.priority.empty() || !s.activity.empty())
         throw usage_error("a modifier would change the state of the subnet manager: sminfo only asks");
     std::optional<mad::address> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
@@ -55,7 +55,11 @@ void add_sminfo(CLI::App& app, action& run) {
     auto s = std::make_shared<settings>();
     CLI::App& command = *app.add_subcommand("sminfo", "print what a subnet manager says of itself");
     command.add_option("target", s->target, "the port where it runs [the local port's master]");
+    // What makes infiniband-diags' sminfo write.
     command.add_option("modifier", s->modifier, "refused")->group("");
+    command.add_option("-s,--state", s->state, "refused")->group("");
+    command.add_option("-p,--priority", s->priority, "refused")->group("");
+    command.add_option("-a,--activity", s->activity, "refused")->group("");
     add_target_options(command, s->kind);
     command.add_flag("--json", s->json, "as JSON, one line");
     command.callback([s, &run] { run = [s](const global_options& options) { return run_command(*s, options); }; });
