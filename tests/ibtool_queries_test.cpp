@@ -264,6 +264,31 @@ TEST_CASE("a query with -d shows each MAD, -dd its words, -v counts, and an erro
     CHECK_THAT(run(nowhere + words{"-dd"}).err, Contains("Request"));
 }
 
+TEST_CASE("a key file gives each port its key, -y all others, and nobody but its owner may have access to it") {
+    const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
+    const auto GUID = nlohmann::json::parse(run(words{"smpquery", "--json", "ni", "2"} + fabric).out)["portGUID"];
+    const directory files;
+    const std::string keys = files.write("keys", GUID.get<std::string>() + " M_Key 0x1122334455667788\n"
+                                                                           "default CC_Key 0x99\n");
+    namespace fs = std::filesystem;
+    fs::permissions(keys, fs::perms::owner_read);
+    const auto sent = [&](const words& command) {
+        return run(command + words{"--key-file", keys, "-dd"} + fabric).err;
+    };
+    // Words 24 and 28 of an SMP (IBA 14.2.1.1) and of a MAD of congestion control (A10.4.2).
+    const auto has_key = [](const std::string& high, const std::string& low) {
+        return Contains("D:  24 " + high + ' ') && Contains("D:  28 " + low + ' ');
+    };
+    CHECK_THAT(sent({"smpquery", "ni", "2"}), has_key("11223344", "55667788"));
+    CHECK_THAT(sent({"smpquery", "ni", "0,1", "-y", "0x77"}), has_key("00000000", "00000077"));
+    CHECK_THAT(sent({"smpquery", "ni", "IBPath(DLID=2, MKey=0x55)"}), has_key("00000000", "00000055"));
+    CHECK_THAT(sent({"query", "CongestionControlGet", "CongestionInfo", "2"}), has_key("00000000", "00000099"));
+
+    fs::permissions(keys, fs::perms::group_read, fs::perm_options::add);
+    check_failure(run(words{"smpquery", "ni", "2", "--key-file", keys} + fabric), 1,
+                  "others than its owner have access to it (mode 0440)");
+}
+
 TEST_CASE("the multicast table has the ports that joined") {
     using namespace comad;
     const subnet s;
