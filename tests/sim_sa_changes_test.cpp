@@ -180,6 +180,21 @@ TEST_CASE("the broadcast group stays without members") {
     CHECK(m.table(group(broadcast)).size() == 1);
 }
 
+TEST_CASE("a port whose link is slower than a group cannot join, and of one that is not Active nobody is told") {
+    managed m;
+    const iba::gid MGID = gid_of(0xff12'0000'0000'0000, 7);
+    REQUIRE(m.umad.SubnAdmSet(create(MGID, m.gid(host1)))); // at the 100 Gb/s of its port
+    const std::size_t before = m.table(group(broadcast)).size();
+    iba::smp::PortInfo slow;
+    slow.portState = iba::PortState::Down;
+    slow.linkSpeedEnabled = 1;
+    slow.linkSpeedExtEnabled = 30; // none
+    REQUIRE(m.umad.SubnSet(slow, route({1}), 2));
+    CHECK(m.table(group(broadcast)).size() == before - 1);
+    CHECK(refusal(m.umad.SubnAdmSet(join(MGID, m.gid(host2), full))) == invalid);
+    CHECK(refusal(m.umad.SubnAdmSet(join(broadcast, m.gid(host2), full))) == 0);
+}
+
 TEST_CASE("a port has GUIDs beside its own, by which it is found") {
     managed m;
     const iba::lid LID = m.port_of(host2).LID;
@@ -257,7 +272,6 @@ TEST_CASE("paths between groups of ports are those of each pair") {
     CHECK(status(ask({from[0], to[0]}, 1, 0)) == insufficient);
     CHECK(status(ask({from[0]}, 1, counts)) == invalid);
     CHECK(status(ask({from[0], gid_of(prefix, 99)}, 1, counts)) == invalid_GID);
-    MultiPathRecord lying;
     CHECK(status(ask(std::vector<iba::gid>(11, from[0]), 5, counts)) == 0);
     MultiPathRecord slow;
     slow.rate = iba::Rate::r10;
