@@ -15,8 +15,9 @@ agents::agents(topology& t, u64 counter_seed)
     for (server::responder* r : {&everywhere_, &at_manager_})
         r->add({MgmtClass::Performance, 1, mad::methods(Method::Get, Method::Set)}, pma);
     at_manager_.add({MgmtClass::SubnAdm, 2,
-                     mad::methods(Method::Get, Method::GetTable, Method::Set, Method::Delete, Method::GetMulti), 0,
-                     true},
+                     mad::methods(Method::Get, Method::GetTable, Method::Set, Method::Delete, Method::GetMulti,
+                                  Method::GetTraceTable),
+                     0, true},
                     [this](const server::request& r) { return administrator_.answer(r, now_); });
 }
 
