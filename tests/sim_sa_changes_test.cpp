@@ -8,6 +8,7 @@
 #include <comad/mad/record_table.hpp>
 #include <comad/server/agent.hpp>
 
+#include <set>
 #include <string>
 
 using namespace comad;
@@ -180,6 +181,21 @@ TEST_CASE("the broadcast group stays without members") {
     CHECK(m.table(group(broadcast)).size() == 1);
 }
 
+TEST_CASE("a port whose link is slower than a group cannot join, and of one that is not Active nobody is told") {
+    managed m;
+    const iba::gid MGID = gid_of(0xff12'0000'0000'0000, 7);
+    REQUIRE(m.umad.SubnAdmSet(create(MGID, m.gid(host1)))); // at the 100 Gb/s of its port
+    const std::size_t before = m.table(group(broadcast)).size();
+    iba::smp::PortInfo slow;
+    slow.portState = iba::PortState::Down;
+    slow.linkSpeedEnabled = 1;
+    slow.linkSpeedExtEnabled = 30; // none
+    REQUIRE(m.umad.SubnSet(slow, route({1}), 2));
+    CHECK(m.table(group(broadcast)).size() == before - 1);
+    CHECK(refusal(m.umad.SubnAdmSet(join(MGID, m.gid(host2), full))) == invalid);
+    CHECK(refusal(m.umad.SubnAdmSet(join(broadcast, m.gid(host2), full))) == 0);
+}
+
 TEST_CASE("a port has GUIDs beside its own, by which it is found") {
     managed m;
     const iba::lid LID = m.port_of(host2).LID;
@@ -257,12 +273,61 @@ TEST_CASE("paths between groups of ports are those of each pair") {
     CHECK(status(ask({from[0], to[0]}, 1, 0)) == insufficient);
     CHECK(status(ask({from[0]}, 1, counts)) == invalid);
     CHECK(status(ask({from[0], gid_of(prefix, 99)}, 1, counts)) == invalid_GID);
-    MultiPathRecord lying;
     CHECK(status(ask(std::vector<iba::gid>(11, from[0]), 5, counts)) == 0);
     MultiPathRecord slow;
     slow.rate = iba::Rate::r10;
     const auto none = ask({from[0], to[0]}, 1, counts | iba::mask_of<&MultiPathRecord::rate>, slow);
     CHECK(mad::record_table::of(none, 64).value().size() == 0);
+}
+
+TEST_CASE("a trace tells the nodes on the way of a path, ports of entry and of exit") {
+    managed m;
+    const auto ask = [&](const PathRecord& wanted, u64 mask) {
+        const mad::rpc_kind kind{MgmtClass::SubnAdm, 2, iba::Method::GetTraceTable, 0x39, true};
+        const mad::any_path path = to_lid(value(m.graph().sm_lid));
+        smp_bytes request;
+        iba::encode(wanted, mad::write_request(request.data(), kind, path, 0, mask));
+        send_to(*m.sim.transport, path, request);
+        const auto replies = drain(*m.sim.transport, 4096);
+        REQUIRE(replies.size() == 1);
+        CHECK(replies[0].bytes[3] == 0x92);
+        return replies[0].bytes;
+    };
+    PathRecord wanted;
+    wanted.SGID = m.gid(host1);
+    wanted.DLID = m.port_of(host3).LID;
+    constexpr u64 ends = iba::mask_of<&PathRecord::SGID> | iba::mask_of<&PathRecord::DLID>;
+    const auto reply = ask(wanted, ends);
+    const auto table = mad::record_table::of(reply, 48);
+    REQUIRE(table);
+    REQUIRE(table.value().size() == 5); // host, leaf, spine, leaf, host
+    u32 at = *m.graph().find(host1);
+    std::set<u64> IDs;
+    u8 entry = 0;
+    for (std::size_t i = 0; i < 5; ++i) {
+        const auto hop = iba::decode<iba::sa::TraceRecord>(table.value()[i].first<48>());
+        const node& n = m.graph().nodes[at];
+        IDs.insert(hop.nodeID);
+        CHECK(hop.nodeType == n.type);
+        CHECK(hop.entryPort == entry);
+        CHECK((hop.entryPortID == 0) == (entry == 0));
+        CHECK(hop.nodeID != value(n.nodeGUID));
+        if (i == 4) {
+            CHECK(hop.exitPort == 0);
+            break;
+        }
+        REQUIRE(n.ports[hop.exitPort].linked());
+        at = n.ports[hop.exitPort].peer_node;
+        entry = n.ports[hop.exitPort].peer_port;
+    }
+    CHECK(at == *m.graph().find(host3));
+    CHECK(IDs.size() == 5);
+    PathRecord own = wanted;
+    own.DLID = m.port_of(host1).LID;
+    CHECK(mad::record_table::of(ask(own, ends), 48).value().size() == 1);
+    CHECK(ask(wanted, iba::mask_of<&PathRecord::SGID>)[4] == insufficient);
+    wanted.DLID = iba::lid{99};
+    CHECK(ask(wanted, ends)[4] == no_records);
 }
 
 namespace {

@@ -268,7 +268,7 @@ TEST_CASE("what the SA cannot answer gives the status that the IBA has for it") 
     CHECK(status_of(Method::GetTable, 0x0001) == 0x0c);
     CHECK(status_of(Method::Get, 0x7777) == 0x0c);
     CHECK(status_of(Method::Set, 0x0011) == 0x0c);
-    CHECK(status_of(Method::GetTraceTable, 0x0039) == 0x08);
+    CHECK(status_of(Method{0x16}, 0x0011) == 0x08);
     CHECK(status_of(Method::GetTable, 0x003b) == 0x0c); // ServiceAssociationRecord
     CHECK_FALSE(status_of(Method::GetResp, 0x0011));
     CHECK_FALSE(status_of(Method::Send, 0x0011));

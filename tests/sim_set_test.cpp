@@ -257,7 +257,8 @@ TEST_CASE("M_Keys guard what their protection bits say") {
     CHECK(protect(0, 5, 0).value().MKey == 5);
     CHECK(s.get<PortInfo>(with_key(0), 1).MKey == 5); // at 0 everybody may read, and reads it
     CHECK(gone(protect(6, 7, 0)));
-    CHECK(protect(5, 5, 1));
+    CHECK(protect(5, 8, 1).value().MKey == 8); // who had the old one is told the new one
+    CHECK(protect(8, 5, 1));
     CHECK(s.get<PortInfo>(with_key(0), 1).MKey == 0);
     CHECK(s.get<PortInfo>(with_key(5), 1).MKey == 5);
     CHECK(gone(protect(0, 0, 1)));
@@ -267,6 +268,8 @@ TEST_CASE("M_Keys guard what their protection bits say") {
     CHECK(gone(s.umad.SubnGet<smp::NodeInfo>(with_key(6), 0, {.retries = 0})));
     CHECK(s.get<PortInfo>(with_key(5), 1).MKeyViolations == before + 1);
     CHECK(s.answers(with_key(5)));
+    CHECK(s.change<PortInfo>(with_key(5), 1, [](PortInfo& i) { i.MKeyViolations = 99; }).value().MKeyViolations ==
+          before + 1);
     CHECK(s.change<PortInfo>(with_key(5), 1, [](PortInfo& i) { i.MKeyViolations = 0; }).value().MKeyViolations == 0);
     CHECK(s.answers(leaf)); // nobody else has one
     CHECK(protect(5, 0, 0));

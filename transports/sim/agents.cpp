@@ -22,8 +22,9 @@ agents::agents(topology& t, u64 counter_seed)
         r->add({server::sysstat_class, 1, gets, server::OpenFabrics_OUI}, sysstat, any);
     }
     at_manager_.add({MgmtClass::SubnAdm, 2,
-                     mad::methods(Method::Get, Method::GetTable, Method::Set, Method::Delete, Method::GetMulti), 0,
-                     true},
+                     mad::methods(Method::Get, Method::GetTable, Method::Set, Method::Delete, Method::GetMulti,
+                                  Method::GetTraceTable),
+                     0, true},
                     [this](const server::request& r) { return administrator_.answer(r, now_); });
 }
 

@@ -185,9 +185,6 @@ groups::outcome groups::leave(record& r, u64 mask) {
     const u8 left = static_cast<u8>(own->join_state & ~r.joinState);
     own->join_state = left;
     if (left == 0) at->members.erase(own);
-    const iba::gid portGID = r.portGID;
-    r = at->what;
-    r.portGID = portGID;
     r.joinState = left;
     outcome done{};
     if (had_full_member && !at->has_full_member()) {

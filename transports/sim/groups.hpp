@@ -25,7 +25,7 @@ public:
 
     /// Joins, or creates where the mask has all that it takes. `r` becomes what the group and the membership are.
     outcome join(record& r, u64 mask);
-    /// Gives up what r.joinState says. `r` becomes what is left of the membership.
+    /// Gives up what r.joinState says, which becomes what is left.
     outcome leave(record& r, u64 mask);
     /// A record of every member whose link is Active.
     void find(collector& found) const;

@@ -36,6 +36,7 @@ response administrator::answer(const server::request& r, mad::time_point now) {
     if (h.attributeID == iba::attribute_id<iba::ClassPortInfo>) return class_port_info();
     if (h.attributeID == iba::attribute_id<iba::InformInfo>) return subscribe(r);
     if (h.method == Method::GetMulti) return answer_multi(r);
+    if (h.method == Method::GetTraceTable) return answer_trace(r);
     const iba::record_info* record = record_of(h.attributeID);
     if (!record) return response::error(status::unsupported_attribute);
     if ((r.component_mask() & ~iba::all_components(*record)) != 0) return response::error(SAStatus::ERR_REQ_INVALID);
@@ -138,6 +139,15 @@ response administrator::answer_multi(const server::request& r) {
     const SAStatus refused = multi_path_records(of_, r.data, r.component_mask(), paths);
     if (refused != SAStatus::None) return response::error(refused);
     return response::table(std::move(paths), iba::wire_size<iba::sa::PathRecord>);
+}
+
+/// A request for TraceRecords has a PathRecord and its component mask, as the SA of Intel's fabric manager takes them.
+response administrator::answer_trace(const server::request& r) {
+    if (r.data.size() < iba::wire_size<iba::sa::PathRecord>) return response::error(status::invalid_value);
+    std::vector<u8> hops;
+    const SAStatus refused = trace_records(of_, r.data, r.component_mask(), hops);
+    if (refused != SAStatus::None) return response::error(refused);
+    return response::table(std::move(hops), iba::wire_size<iba::sa::TraceRecord>);
 }
 
 void administrator::tell(iba::TrapNumber what, const iba::gid& about) {

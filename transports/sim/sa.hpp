@@ -11,7 +11,7 @@
 namespace comad::transports::sim {
 
 /// Answers Get and GetTable of every record that records.hpp knows, Set and Delete of services, memberships and GUIDs,
-/// subscriptions, GetMulti of paths, and ClassPortInfo. Records match in every component that the mask has; a mask with
+/// subscriptions, GetMulti of paths, GetTraceTable of the nodes on their ways, and ClassPortInfo. Records match in every component that the mask has; a mask with
 /// bits that the record has not is invalid.
 class administrator {
 public:
@@ -33,6 +33,7 @@ private:
     server::response change_GUIDs(const server::request& r);
     server::response subscribe(const server::request& r);
     server::response answer_multi(const server::request& r);
+    server::response answer_trace(const server::request& r);
 
     attributes& of_;
     services services_;

@@ -31,32 +31,32 @@ u16 put_attribute(attributes& of, u32 node, u8 in_port, mad_view smp) {
     return refused;
 }
 
-/// Whether the M_Key is right, or is not needed for this (IBA 14.2.4.1). That of the SM is none of the SMA's.
-bool has_key(attributes& of, u32 node, u8 in_port, mad_view smp) {
-    const u8* m = smp.data();
-    const attributes::key key = of.key_of(node, in_port);
-    if (key.MKey == 0 || iba::get<&iba::smp::Format::MKey>(m) == key.MKey) return true;
-    const bool is_free_to_read = iba::get<&header::method>(m) == iba::Method::Get && key.protect_bits < 2;
-    if (is_free_to_read || iba::get<&header::attributeID>(m) == iba::attribute_id<iba::smp::SMInfo>) return true;
-    of.count_key_violation(node, in_port);
-    return false;
+bool knows_key(attributes::key key, mad_view smp) noexcept {
+    return key.MKey == 0 || iba::get<&iba::smp::Format::MKey>(smp.data()) == key.MKey;
 }
 
-/// Protected, the key is told only to who has it.
-void hide_key(attributes& of, u32 node, u8 in_port, u64 given, mad_view reply) {
-    const attributes::key key = of.key_of(node, in_port);
-    if (key.protect_bits == 0 || given == key.MKey) return;
-    iba::put<&iba::smp::PortInfo::MKey>(reply.data() + iba::offset_of<&iba::smp::Format::data>, 0);
+/// What needs no key (IBA 14.2.4.1): reading, unless it is protected, and the subnet manager, which is none of the SMA's.
+bool needs_no_key(attributes::key key, mad_view smp) noexcept {
+    return (iba::get<&header::method>(smp.data()) == iba::Method::Get && key.protect_bits < 2) ||
+           iba::get<&header::attributeID>(smp.data()) == iba::attribute_id<iba::smp::SMInfo>;
+}
+
+void hide_key(mad_view reply) noexcept {
+    if (iba::get<&header::attributeID>(reply.data()) == iba::attribute_id<iba::smp::PortInfo>)
+        iba::put<&iba::smp::PortInfo::MKey>(reply.data() + iba::offset_of<&iba::smp::Format::data>, 0);
 }
 
 } // namespace
 
 bool answer(attributes& of, u32 node, u8 in_port, mad_view smp) {
-    const u64 given = iba::get<&iba::smp::Format::MKey>(smp.data());
-    const bool is_port_info = iba::get<&header::attributeID>(smp.data()) == iba::attribute_id<iba::smp::PortInfo>;
-    if (!has_key(of, node, in_port, smp)) return false;
+    const attributes::key key = of.key_of(node, in_port);
+    const bool is_known = knows_key(key, smp);
+    if (!is_known && !needs_no_key(key, smp)) {
+        of.count_key_violation(node, in_port);
+        return false;
+    }
     const u16 status = put_attribute(of, node, in_port, smp);
-    if (is_port_info && status == 0) hide_key(of, node, in_port, given, smp);
+    if (!is_known && key.protect_bits != 0) hide_key(smp);
     return server::turn_round(smp, status);
 }
 
