@@ -2,6 +2,7 @@
 // agents.cpp - who answers what at which port.
 #include "agents.hpp"
 
+#include "mellanox.hpp"
 #include "pma.hpp"
 
 namespace comad::transports::sim {
@@ -12,8 +13,11 @@ using iba::MgmtClass;
 agents::agents(const topology& t, u64 counter_seed)
     : topology_(t), subnet_(t), ports_(t, counter_seed), administrator_(subnet_) {
     const auto pma = [this](const server::request& r) { return answer_pma(ports_, topology_, here_.node, r); };
-    for (server::responder* r : {&everywhere_, &at_manager_})
+    const auto mellanox = [this](const server::request& r) { return answer_mellanox(topology_.nodes[here_.node], r); };
+    for (server::responder* r : {&everywhere_, &at_manager_}) {
         r->add({MgmtClass::Performance, 1, mad::methods(Method::Get, Method::Set)}, pma);
+        r->add({MgmtClass{0x0a}, 1, mad::methods(Method::Get)}, mellanox, server::unknown_attributes::passed);
+    }
     at_manager_.add(
         {MgmtClass::SubnAdm, 2, mad::methods(Method::Get, Method::GetTable, Method::Set, Method::Delete), 0, true},
         [this](const server::request& r) { return administrator_.answer(r, now_); });
