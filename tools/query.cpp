@@ -178,6 +178,8 @@ answer ask_anything(session& in, std::optional<mad::address> target, request r, 
 
 int run_command(const settings& s, const global_options& options) {
     const request r = make_request(s);
+    if (options.by_SA && r.kind.mgmt_class == MgmtClass::SubnLID)
+        throw usage_error(fmt::format("there is no --sa for {}: it is an SMP; SubnAdmGet asks the SA", s.method));
     std::optional<mad::address> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     return ask(options, target ? &*target : nullptr, [&](session& in) { return ask_anything(in, target, r, s); });
