@@ -111,7 +111,8 @@ TEST_CASE("every command's answer is JSON if asked for") {
         const process_result r = run(words{name} + arguments + words{"--json"} + fabric);
         check_success(r);
         CHECK_FALSE(r.out.empty());
-        CHECK_NOTHROW(objects_of(r.out));
+        if (name == "ibnetdiscover") CHECK_NOTHROW(nlohmann::json::parse(r.out)); // one object of many lines
+        else CHECK_NOTHROW(objects_of(r.out));
     }
     for (const auto& [name, description] : all) {
         CAPTURE(name);
@@ -164,8 +165,15 @@ TEST_CASE("every form of target means the same port to every command") {
         const std::string GUID = objects_of(run(words{"smpquery", "NI", "--json", LID} + fabric).out).at(0)["portGUID"];
         std::string digits = GUID;
         digits.erase(std::remove(digits.begin(), digits.end(), ':'), digits.end());
-        return words{
-            LID, hex.str(), by_route, path, GID, GUID, digits, "IBPath(DLID=" + LID + ")", "IBPath(DGID=" + GID + ")"};
+        return words{LID,
+                     hex.str(),
+                     by_route + (by_route == "0" ? "," : ""),
+                     path,
+                     GID,
+                     GUID,
+                     digits,
+                     "IBPath(DLID=" + LID + ")",
+                     "IBPath(DGID=" + GID + ")"};
     };
     const words CA = forms_of(address, route), sw = forms_of(switch_address, "0,1");
     struct {

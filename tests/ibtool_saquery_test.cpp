@@ -129,6 +129,7 @@ TEST_CASE("query makes any RPC with any field") {
     CHECK(json({"SubnAdmGet", "SANodeRecord", "-f", "LID=" + LID})["nodeInfo"]["nodeGUID"] == "0000:0000:0000:a000");
     CHECK(json({"SubnAdmGetTable", "LinkRecord", "-f", "fromLID=" + LID})["fromPort"] == 1);
     CHECK(json({"PerformanceGet", "PortCounters", LID, "-f", "portSelect=1"})["portSelect"] == 1);
+    CHECK(json({"PerformanceGet", "PortCounters", "-f", "portSelect=1", LID})["portSelect"] == 1);
     CHECK_THAT(s.ours({"query", "SubnGet", "NodeInfo", LID}).out,
                Contains("PortGUID.........................0000:0000:0000:a001"));
     check_failure(s.ours({"query", "SubnSet", "NodeInfo", LID}), 2, "SubnGet");

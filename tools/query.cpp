@@ -194,9 +194,11 @@ void add_query(CLI::App& app, action& run) {
     command.add_option("attribute", s->attribute, "SMPNodeInfo, NodeInfo, ...: 'ibtool describe' lists them")
         ->required();
     command.add_option("target", s->target, "where to; of SubnAdm the SA, else this node, unless it is given");
-    command.add_option("-f,--field", s->fields,
-                       "NAME=VALUE, any number of times: a field of the request; in a query to the "
-                       "SA records must have it");
+    command
+        .add_option("-f,--field", s->fields,
+                    "NAME=VALUE, any number of times: a field of the request; in a query to the "
+                    "SA records must have it")
+        ->allow_extra_args(false);
     command.add_option("-a,--modifier", s->modifier, "attributeModifier")->capture_default_str();
     add_target_options(command, s->kind);
     command.add_flag("--json", s->json, "one JSON object a line");

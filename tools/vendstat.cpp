@@ -220,12 +220,10 @@ void add_vendstat(CLI::App& app, action& run) {
     command.add_flag("-i", s->group_info, "counter groups of an InfiniScale IV");
     command.add_option("-c", s->groups, "A,B: lets the two counter groups of an InfiniScale IV count this (writes)");
     command.add_option("-R,--Read", s->reads, "ADDRESS[,MASK] in hex: reads a word of the configuration space")
-        ->expected(1)
-        ->take_all();
+        ->allow_extra_args(false);
     command
         .add_option("-W,--Write", s->writes, "ADDRESS,VALUE[,MASK] in hex: writes a word of the configuration space")
-        ->expected(1)
-        ->take_all();
+        ->allow_extra_args(false);
     command.add_flag("--cpi", s->class_port_info, "ClassPortInfo of the vendor class");
     add_target_options(command, s->kind);
     command.add_flag("--json", s->json, "a JSON object a line");
