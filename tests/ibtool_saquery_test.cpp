@@ -30,6 +30,7 @@ TEST_CASE("saquery prints what infiniband-diags' prints") {
     compare(s, {"saquery", "VLAR", of_switch + "/17/1"});
     compare(s, {"saquery", "-p", "--src-to-dst", of_CA + ":" + far});
     compare(s, {"saquery", "PR", "--slid", of_CA, "--dlid", of_switch});
+    compare(s, {"saquery", "PR", "--src-to-dst", of_CA + ":" + far});
     compare(s, {"saquery", "-c"});
     compare(s, {"saquery", "MCMR"});
     compare(s, {"saquery", "-g"});
@@ -140,6 +141,7 @@ TEST_CASE("query makes any RPC with any field") {
     CHECK(json({"SubnAdmGet", "SANodeRecord", "-f", "LID=" + LID})["nodeInfo"]["nodeGUID"] == "0000:0000:0000:a000");
     CHECK(json({"SubnAdmGetTable", "LinkRecord", "-f", "fromLID=" + LID})["fromPort"] == 1);
     CHECK(json({"PerformanceGet", "PortCounters", LID, "-f", "portSelect=1"})["portSelect"] == 1);
+    CHECK(json({"PerformanceGet", "PortCounters", "-f", "portSelect=1", LID})["portSelect"] == 1);
     CHECK(json({"SubnAdmGet", "PKeyTableRecord", "-f", "LID=" + LID, "-f", "blockNum=0", "--smkey", "1"})["portNum"] ==
           1);
     CHECK_THAT(s.ours({"query", "SubnGet", "NodeInfo", LID}).out,

@@ -20,16 +20,17 @@ namespace iba = comad::iba;
 struct settings {
     std::string structure;
     std::vector<std::string> words;
+    bool json = false;
 };
 
-std::string hex_line(std::span<const comad::u8> bytes) {
+std::string line_of(const iba::record_info& info, std::span<const comad::u8> bytes, bool json) {
     std::string line;
     for (comad::u8 byte : bytes) line += fmt::format("{:02x}", byte);
-    return line + '\n';
+    return json ? fmt::format("{{\"struct\":\"{}\",\"bytes\":\"0x{}\"}}\n", info.name, line) : line + '\n';
 }
 
 /// One structure from all the words.
-int encode_assignments(const iba::record_info& info, const std::vector<std::string>& words) {
+int encode_assignments(const iba::record_info& info, const std::vector<std::string>& words, bool json) {
     std::vector<comad::u8> bytes(info.bytes);
     for (const std::string& word : words) {
         const auto parts = iba::parse_assignment(word);
@@ -37,14 +38,14 @@ int encode_assignments(const iba::record_info& info, const std::vector<std::stri
         const auto done = iba::set_field(info, bytes, parts.value().name, parts.value().text);
         if (!done) throw usage_error(done.error().text);
     }
-    write_output(hex_line(bytes));
+    write_output(line_of(info, bytes, json));
     return complete;
 }
 
-int encode_objects(const iba::record_info& info, const std::vector<std::string>& words) {
+int encode_objects(const iba::record_info& info, const std::vector<std::string>& words, bool json) {
     std::string text, problems;
     for_each_word(words, [&](const std::string& where, const std::string& word) {
-        if (const auto bytes = iba::from_json(info, word)) text += hex_line(bytes.value());
+        if (const auto bytes = iba::from_json(info, word)) text += line_of(info, bytes.value(), json);
         else problems += fmt::format("ibtool: {}: {}\n", where, bytes.error().text);
     });
     write_output(text);
@@ -57,7 +58,7 @@ int run_command(const settings& s) {
     const bool are_assignments = !s.words.empty() && std::none_of(s.words.begin(), s.words.end(), [](const auto& word) {
         return word.starts_with('{');
     });
-    return are_assignments ? encode_assignments(info, s.words) : encode_objects(info, s.words);
+    return are_assignments ? encode_assignments(info, s.words, s.json) : encode_objects(info, s.words, s.json);
 }
 
 } // namespace
@@ -69,6 +70,7 @@ void add_encode(CLI::App& app, action& run) {
     command.add_option("fields", s->words,
                        "field=value, all for one structure; or JSON objects as decode --json prints them, one for each "
                        "structure (none: one per line of the standard input)");
+    command.add_flag("--json", s->json, "an object for each structure instead of a line of hex");
     command.callback([s, &run] { run = [s](const global_options&) { return run_command(*s); }; });
 }
 

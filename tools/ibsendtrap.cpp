@@ -175,7 +175,6 @@ answer send_trap(session& in, const trap& which, u8 error_port, bool json) {
 }
 
 int run_command(const settings& s, const global_options& options) {
-    if (options.by_SA) throw usage_error("a trap is an SMP: there is no --sa for it");
     const trap& which = trap_named(s.name);
     if (!s.error_port.empty() && which.make != local_link_integrity)
         throw usage_error("only local_link_integrity tells a port");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // main.cpp - ibtool: reads the command line, runs the command, turns what is thrown into one line and an exit code.
 #include "commands.hpp"
+#include "help.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -22,7 +23,9 @@ int main(int argc, char** argv) {
     try {
         add_global_options(app, options);
         for (const add_command add : all_commands) add(app, run);
+        complete_help(app);
         app.parse(argc, argv);
+        check_SA(app, options);
         return run(options);
     } catch (const CLI::Success& e) {
         return app.exit(e); // help, version
@@ -30,11 +33,12 @@ int main(int argc, char** argv) {
         const auto words = app.remaining();
         const std::string problem = !app.get_subcommands().empty() ? e.what()
                                     : words.empty()                ? "which command?"
-                                                                   : fmt::format("'{}' is no command", words.front());
-        fmt::print(stderr, "ibtool: {}; see ibtool --help\n", problem);
+                                                    : fmt::format("'{}' is no command, but there are {}", words.front(),
+                                                                  commands_like(app, words.front()));
+        fmt::print(stderr, "ibtool: {}; see ibtool help\n", problem);
         return usage;
     } catch (const CLI::ParseError& e) {
-        fmt::print(stderr, "ibtool: {}; see ibtool --help\n", e.what());
+        fmt::print(stderr, "ibtool: {}; see ibtool help\n", e.what());
         return usage;
     } catch (const usage_error& e) {
         fmt::print(stderr, "ibtool: {}\n", e.what());

@@ -178,6 +178,8 @@ answer ask_anything(session& in, std::optional<mad::address> target, request r, 
 
 int run_command(const settings& s, const global_options& options) {
     const request r = make_request(s);
+    if (options.by_SA && r.kind.mgmt_class == MgmtClass::SubnLID)
+        throw usage_error(fmt::format("there is no --sa for {}: it is an SMP; SubnAdmGet asks the SA", s.method));
     std::optional<mad::address> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     return ask(options, target ? &*target : nullptr, [&](session& in) { return ask_anything(in, target, r, s); });
@@ -192,9 +194,11 @@ void add_query(CLI::App& app, action& run) {
     command.add_option("attribute", s->attribute, "SMPNodeInfo, NodeInfo, ...: 'ibtool describe' lists them")
         ->required();
     command.add_option("target", s->target, "where to; of SubnAdm the SA, else this node, unless it is given");
-    command.add_option("-f,--field", s->fields,
-                       "NAME=VALUE, any number of times: a field of the request; in a query to the "
-                       "SA records must have it");
+    command
+        .add_option("-f,--field", s->fields,
+                    "NAME=VALUE, any number of times: a field of the request; in a query to the "
+                    "SA records must have it")
+        ->allow_extra_args(false);
     command.add_option("-a,--modifier", s->modifier, "attributeModifier")->capture_default_str();
     add_target_options(command, s->kind);
     command.add_flag("--json", s->json, "one JSON object a line");

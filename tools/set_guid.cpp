@@ -53,12 +53,6 @@ change read_change(const settings& s) {
     return {slot, s.deletes ? iba::guid{} : read_GUID(s.GUID), s.deletes};
 }
 
-comad::coro::task<mad::result<iba::lid>> LID_of(session& in, mad::any_path path) {
-    if (!mad::directed(path)) co_return mad::headers_of(path).DLID;
-    BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<iba::smp::PortInfo>(path));
-    co_return info.LID;
-}
-
 comad::coro::task<mad::result<GUIDInfoRecord>> tell(session& in, iba::query<GUIDInfoRecord> record, bool deletes) {
     if (deletes) co_return co_await in.schedule().SubnAdmDelete(record);
     co_return co_await in.schedule().SubnAdmSet(record);
@@ -67,7 +61,8 @@ comad::coro::task<mad::result<GUIDInfoRecord>> tell(session& in, iba::query<GUID
 answer make_change(session& in, mad::address target, change c, bool json) {
     require_SA(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
-    BOOST_OUTCOME_CO_TRY(const auto LID, co_await LID_of(in, path));
+    BOOST_OUTCOME_CO_TRY(const auto port, co_await LID_routed(in, path));
+    const iba::lid LID = port.DLID;
     auto record = iba::query<GUIDInfoRecord>{}.where<&GUIDInfoRecord::LID>(LID);
     record.where<&GUIDInfoRecord::blockNum>(static_cast<u8>(c.slot / slots_per_block));
     const unsigned index = c.slot % slots_per_block;

@@ -56,7 +56,6 @@ answer dump(session& in, mad::address target, u16 attributeID, u32 modifier, con
 }
 
 int run_command(const settings& s, const global_options& options) {
-    if (options.by_SA) throw usage_error("smpdump shows SMPs: there is no --sa for it");
     const mad::address target = read_target(s.target, s.kind);
     const auto attributeID = static_cast<u16>(read_number(s.attribute, "the attribute", 0xffff));
     const u32 modifier = s.modifier.empty() ? 0 : read_number(s.modifier, "the modifier", 0xffffffff);

@@ -27,7 +27,6 @@ struct outcome {
 
 // The fabric is closed again when this returns: who reads the output slowly, or stops reading, holds no server's slot.
 outcome discover_in_session(const global_options& options, const report& text) {
-    if (options.by_SA) throw usage_error("discovery asks every node itself: there is no --sa for it");
     session run_in(options);
     discovery::discovery_progress progress;
     discovery::discover_options what;

@@ -80,4 +80,13 @@ comad::coro::task<mad::result<mad::any_path>> resolve(session& in, mad::address 
     co_return path;
 }
 
+comad::coro::task<mad::result<mad::IBPath>> LID_routed(session& in, mad::any_path path) {
+    if (const auto* by_LID = std::get_if<mad::IBPath>(&path)) co_return *by_LID;
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<iba::smp::PortInfo>(path));
+    if (value(info.LID) == 0) throw std::runtime_error("the port at the end of that route has no LID");
+    mad::IBPath found;
+    found.DLID = info.LID;
+    co_return found;
+}
+
 } // namespace ibtool

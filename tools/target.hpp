@@ -32,6 +32,9 @@ inline comad::mad::address this_node() { return {comad::mad::IBDRPath{}, std::nu
 /// port, whatever prefix the subnet has.
 comad::coro::task<comad::mad::result<comad::mad::any_path>> resolve(session&, comad::mad::address);
 
+/// The same place by its LID, as what is no SMP needs it: of a directed route the node at its end is asked.
+comad::coro::task<comad::mad::result<comad::mad::IBPath>> LID_routed(session&, comad::mad::any_path);
+
 /// Throws std::runtime_error if the local port has no subnet manager that could be asked.
 void require_SA(session&);
 

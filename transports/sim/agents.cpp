@@ -2,6 +2,7 @@
 // agents.cpp - who answers what at which port.
 #include "agents.hpp"
 
+#include "mellanox.hpp"
 #include "pma.hpp"
 
 namespace comad::transports::sim {
@@ -14,10 +15,12 @@ agents::agents(topology& t, u64 counter_seed)
     const auto pma = [this](const server::request& r) { return answer_pma(ports_, topology_, here_.node, r); };
     const auto ping = [this](const server::request& r) { return answer_host(r, server::answer_ping); };
     const auto sysstat = [this](const server::request& r) { return answer_host(r, server::answer_sysstat); };
+    const auto mellanox = [this](const server::request& r) { return answer_mellanox(topology_.nodes[here_.node], r); };
     const u32 gets = mad::methods(Method::Get);
     const auto any = server::unknown_attributes::passed;
     for (server::responder* r : {&everywhere_, &at_manager_}) {
         r->add({MgmtClass::Performance, 1, mad::methods(Method::Get, Method::Set)}, pma);
+        r->add({MgmtClass{0x0a}, 1, gets}, mellanox, any);
         r->add({server::ping_class, 1, gets, server::OpenFabrics_OUI}, ping, any);
         r->add({server::sysstat_class, 1, gets, server::OpenFabrics_OUI}, sysstat, any);
     }

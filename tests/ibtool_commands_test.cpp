@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+// ibtool_commands_test.cpp - what holds for every command: help, --json, --sa, and every form of target.
+#include "ibtool_rig.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <sstream>
+
+using namespace ibtool_rig;
+
+namespace {
+
+/// Lines in their order.
+words in_order(const std::string& text) {
+    words lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
+std::vector<nlohmann::json> objects_of(const std::string& text) {
+    std::vector<nlohmann::json> all;
+    for (const std::string& line : in_order(text)) all.push_back(nlohmann::json::parse(line));
+    return all;
+}
+
+/// All commands, by their names; with what is said of them.
+std::map<std::string, std::string> commands() {
+    const process_result r = run({"help", "--json"});
+    check_success(r);
+    std::map<std::string, std::string> all;
+    for (const auto& o : objects_of(r.out)) all[o.at("command")] = o.at("description");
+    return all;
+}
+
+/// Every option and positional has words beside or below it. CLI11 writes them from the 31st column on.
+void check_options_have_words(const std::string& help) {
+    constexpr std::size_t column = 30;
+    bool is_list = false;
+    const words lines = in_order(help);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const std::string& line = lines[i];
+        if (!line.empty() && line[0] != ' ')
+            is_list = line == "Positionals:" || line == "Options:" || line == "Components:";
+        if (!is_list || line.size() < 3 || !line.starts_with("  ") || line[2] == ' ') continue;
+        CAPTURE(line);
+        const bool beside = line.size() > column && line[column - 1] == ' ' && line[column] != ' ';
+        const bool below =
+            i + 1 < lines.size() && lines[i + 1].size() > column && lines[i + 1].find_first_not_of(' ') == column;
+        CHECK((beside || below));
+    }
+}
+
+// A subnet whose nodes have LIDs, a subnet manager and its SA; the program is at a CA.
+const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
+
+/// A command line of each command that is at home in any subnet. The others show this machine, or need an answer that
+/// the simulator has not; their tests are elsewhere.
+const std::map<std::string, words> examples{
+    {"ibnetdiscover", {}},
+    {"ibhosts", {}},
+    {"ibswitches", {}},
+    {"ibnodes", {}},
+    {"smpquery", {"NodeInfo", "1"}},
+    {"saquery", {"NR"}},
+    {"query", {"SubnAdmGetTable", "NodeRecord"}},
+    {"sminfo", {}},
+    {"ibaddr", {"1"}},
+    {"ibroute", {"0,1"}},
+    {"ibtracert", {"1", "2"}},
+    {"smpdump", {"1", "0x11"}},
+    {"vendstat", {"-N", "1"}},
+    {"ibsendtrap", {}},
+    {"decode", {"--struct", "SMPLedInfo", "80000000"}},
+    {"encode", {"--struct", "SMPLedInfo", "ledMask=1"}},
+    {"describe", {"SMPLedInfo"}},
+    {"help", {}},
+};
+
+} // namespace
+
+TEST_CASE("help lists the commands, and tells of each what it is, how it is called and what to try") {
+    const auto all = commands();
+    REQUIRE(all.size() >= 22);
+    const process_result list = run({"help"});
+    check_success(list);
+    for (const auto& [name, description] : all) {
+        CAPTURE(name);
+        CHECK(description.size() >= 10);
+        CHECK_THAT(list.out, Contains(name) && Contains(" " + description + "\n"));
+        const process_result help = run({"help", name});
+        check_success(help);
+        CHECK_THAT(help.out, StartsWith(description + "\nUsage: ibtool " + name));
+        CHECK_THAT(help.out, Contains("Examples:\n  ibtool " + name) && Contains("Exit codes: 0 complete, "));
+        const bool has_target = help.out.find("\n  target ") != help.out.npos || name == "ibtracert";
+        CHECK((help.out.find("Targets: 7, 0x1f (LID); 0,1,4 (directed route)") != help.out.npos) == has_target);
+        check_options_have_words(help.out);
+        CHECK(run({name, "--help"}).out == help.out);
+    }
+    check_options_have_words(run({"--help"}).out);
+    check_failure(run({"help", "smpqery"}), 2, "there is no command 'smpqery'; there are smpquery");
+    check_failure(run({"smpqery"}), 2, "'smpqery' is no command, but there are smpquery");
+}
+
+TEST_CASE("every command's answer is JSON if asked for") {
+    const auto all = commands();
+    for (const auto& [name, arguments] : examples) {
+        CAPTURE(name);
+        CHECK(all.count(name) == 1);
+        const process_result r = run(words{name} + arguments + words{"--json"} + fabric);
+        check_success(r);
+        CHECK_FALSE(r.out.empty());
+        if (name == "ibnetdiscover") CHECK_NOTHROW(nlohmann::json::parse(r.out)); // one object of many lines
+        else CHECK_NOTHROW(objects_of(r.out));
+    }
+    for (const auto& [name, description] : all) {
+        CAPTURE(name);
+        CHECK_THAT(run({"help", name}).out, Contains("--json"));
+    }
+    const auto nodes = objects_of(run(words{"ibnodes", "--json"} + fabric).out); // 8 CAs, 6 switches
+    REQUIRE(nodes.size() == 8 + 6);
+    CHECK(nodes.front()["nodeType"] == "CA");
+    CHECK(nodes.back()["nodeType"] == "Switch");
+    CHECK(nodes.back()["LID"] > 0);
+    CHECK(objects_of(run(words{"ibhosts", "--json"} + fabric).out).size() == 8);
+    CHECK(objects_of(run(words{"ibswitches", "--json"} + fabric).out).size() == 6);
+    CHECK(run({"encode", "--struct", "SMPLedInfo", "--json", "ledMask=1"}).out ==
+          "{\"struct\":\"SMPLedInfo\",\"bytes\":\"0x80000000\"}\n");
+}
+
+TEST_CASE("with --sa no command sends an SMP, or it refuses") {
+    const words refuse{"ibnetdiscover", "ibhosts",    "ibswitches", "ibnodes", "smpdump",  "ibstat", "ibstatus",
+                       "ibv_devices",   "ibsendtrap", "decode",     "encode",  "describe", "help"};
+    for (const std::string& name : refuse) {
+        CAPTURE(name);
+        const auto arguments = examples.find(name);
+        check_failure(
+            run(words{name} + (arguments == examples.end() ? words{} : arguments->second) + words{"--sa"} + fabric), 2,
+            "there is no --sa for " + name);
+    }
+    for (const auto& [name, arguments] : examples) {
+        if (std::find(refuse.begin(), refuse.end(), name) != refuse.end()) continue;
+        CAPTURE(name);
+        const process_result r = run(words{name} + arguments + words{"--sa", "-d"} + fabric);
+        CHECK(r.status == 0);
+        if (name != "vendstat") CHECK_THAT(r.err, Contains(" SAFormat(3.2) "));
+        CHECK_THAT(r.err, !Contains("SMPFormat"));
+    }
+    check_failure(run(words{"query", "SubnGet", "NodeInfo", "1", "--sa"} + fabric), 2, "there is no --sa for SubnGet");
+}
+
+TEST_CASE("every form of target means the same port to every command") {
+    // The port at the end of a route, in all other forms.
+    const std::string route = "0,1,1";
+    const auto address = objects_of(run(words{"ibaddr", "--json", route} + fabric).out).at(0);
+    const auto switch_address = objects_of(run(words{"ibaddr", "--json", "0,1"} + fabric).out).at(0);
+    const auto forms_of = [](const nlohmann::json& at, const std::string& by_route) {
+        const std::string LID = std::to_string(at["LID"].get<unsigned>());
+        const std::string GID = at["GID"];
+        std::ostringstream hex;
+        hex << "0x" << std::hex << at["LID"].get<unsigned>();
+        std::string path = "IBDRPath(drPath=" + by_route + ",)";
+        std::replace(path.begin(), path.end() - 1, ',', ':');
+        const std::string GUID = objects_of(run(words{"smpquery", "NI", "--json", LID} + fabric).out).at(0)["portGUID"];
+        std::string digits = GUID;
+        digits.erase(std::remove(digits.begin(), digits.end(), ':'), digits.end());
+        return words{LID,
+                     hex.str(),
+                     by_route + (by_route == "0" ? "," : ""),
+                     path,
+                     GID,
+                     GUID,
+                     digits,
+                     "IBPath(DLID=" + LID + ")",
+                     "IBPath(DGID=" + GID + ")"};
+    };
+    const words CA = forms_of(address, route), sw = forms_of(switch_address, "0,1");
+    struct {
+        words before, after;
+        const words& targets;
+    } const lines[] = {
+        {{"smpquery", "NodeInfo", "--json"}, {}, CA},
+        {{"smpquery", "NodeDesc"}, {}, CA},
+        {{"smpquery", "PortInfo", "--json"}, {"1"}, CA},
+        {{"smpquery", "SwitchInfo", "--json"}, {}, sw},
+        {{"ibaddr"}, {}, CA},
+        {{"smpdump", "--json"}, {"0x10"}, CA},
+        {{"ibroute", "-n", "--json"}, {}, sw},
+        {{"ibtracert", "1"}, {}, CA},
+        {{"ibtracert"}, {"1"}, CA},
+        {{"query", "SubnGet", "NodeInfo"}, {}, CA},
+        {{"query", "SubnGet", "NodeInfo"}, {}, sw},
+    };
+    for (const auto& line : lines) {
+        const auto ask = [&](const std::string& target) {
+            return run(line.before + words{target} + line.after + fabric);
+        };
+        CAPTURE(line.before);
+        const process_result first = ask(line.targets.front());
+        check_success(first);
+        CHECK_FALSE(first.out.empty());
+        for (const std::string& target : line.targets) {
+            CAPTURE(target);
+            const process_result r = ask(target);
+            check_success(r);
+            if (line.before[0] == "smpdump") { // of a directed route the status has the direction bit
+                CHECK(objects_of(r.out).at(0)["data"] == objects_of(first.out).at(0)["data"]);
+                continue;
+            }
+            CHECK(r.out == first.out);
+        }
+    }
+    // The subnet manager is where the program runs; it is asked in each form, too.
+    const auto own = objects_of(run(words{"ibaddr", "--json"} + fabric).out).at(0);
+    for (const std::string& target : forms_of(own, "0")) {
+        CAPTURE(target);
+        const process_result r = run(words{"sminfo", "--json", target} + fabric);
+        check_success(r);
+        CHECK(r.out == run(words{"sminfo", "--json"} + fabric).out);
+    }
+    // A scoped GID names a port of a device, which a simulated subnet has not.
+    for (const char* command : {"ibaddr", "ibroute", "sminfo"})
+        check_failure(run(words{command, address["GID"].get<std::string>() + "%mlx5_0/1"} + fabric), 2,
+                      "the target names the local port 'mlx5_0/1'");
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// mellanox.cpp - a device that tells its ID, and of everything else something made up.
+#include "mellanox.hpp"
+
+#include <comad/iba/class_port_info.hpp>
+#include <comad/iba/vendor.hpp>
+
+#include <algorithm>
+#include <string_view>
+
+namespace comad::transports::sim {
+namespace {
+
+constexpr u32 mellanox_vendor = 0x0002c9;
+
+iba::vend::MlxGeneralInfo general_info(const node& n) {
+    iba::vend::MlxGeneralInfo info;
+    info.device_id = n.deviceID;
+    info.uptime = 3600;
+    info.fw_major = 1;
+    info.fw_minor = 2;
+    info.fw_sub_minor = 3;
+    info.fw_month = 0x12;
+    info.fw_day = 0x31;
+    info.fw_year = 0x2024;
+    constexpr std::string_view PSID = "SIMULATED";
+    std::ranges::copy(PSID, info.fw_psid.begin());
+    return info;
+}
+
+iba::ClassPortInfo class_port_info() {
+    iba::ClassPortInfo info;
+    info.baseVersion = 1;
+    info.classVersion = 1;
+    info.respTimeValue = 18;
+    return info;
+}
+
+} // namespace
+
+server::response answer_mellanox(const node& n, const server::request& r) {
+    if (n.vendorID != mellanox_vendor) return server::response::error(server::status::unsupported_method);
+    switch (r.header.attributeID) {
+    case iba::attribute_id<iba::ClassPortInfo>: return server::response::of(class_port_info());
+    case iba::attribute_id<iba::vend::MlxGeneralInfo>: return server::response::of(general_info(n));
+    default: return server::response::error(server::status::unsupported_attribute);
+    }
+}
+
+} // namespace comad::transports::sim
