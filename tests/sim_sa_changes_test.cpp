@@ -322,6 +322,12 @@ TEST_CASE("a trace tells the nodes on the way of a path, ports of entry and of e
     }
     CHECK(at == *m.graph().find(host3));
     CHECK(IDs.size() == 5);
+    auto query = iba::query<PathRecord>{}.where<&PathRecord::SGID>(wanted.SGID);
+    const auto traced = m.umad.SubnAdmGetTraceTable(query.where<&PathRecord::DLID>(wanted.DLID));
+    REQUIRE(traced);
+    REQUIRE(traced.value().size() == 5);
+    for (std::size_t i = 0; i < 5; ++i)
+        CHECK(traced.value()[i] == iba::decode<iba::sa::TraceRecord>(table.value()[i].first<48>()));
     PathRecord own = wanted;
     own.DLID = m.port_of(host1).LID;
     CHECK(mad::record_table::of(ask(own, ends), 48).value().size() == 1);

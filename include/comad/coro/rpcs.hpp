@@ -138,11 +138,12 @@ public:
         return ask_SA_table<MultiPathRecord, iba::sa::PathRecord, M::GetMulti, Header>(query, self().sa_path(),
                                                                                        options);
     }
-    /// The nodes on the way of a path: a std::vector of TraceRecord.
+    /// The nodes on the way of the path that a PathRecord names: a std::vector of TraceRecord.
     template <bool Header = false>
-    auto SubnAdmGetTraceTable(const iba::query<iba::sa::TraceRecord>& query, rpc_options options = {}) {
+    auto SubnAdmGetTraceTable(const iba::query<iba::sa::PathRecord>& query, rpc_options options = {}) {
         using iba::sa::TraceRecord;
-        return ask_SA_table<TraceRecord, TraceRecord, M::GetTraceTable, Header>(query, self().sa_path(), options);
+        return ask_SA_table<iba::sa::PathRecord, TraceRecord, M::GetTraceTable, Header, TraceRecord>(
+            query, self().sa_path(), options);
     }
 
     // ---- vendors -------------------------------------------------------------------------------------------------------
@@ -280,10 +281,11 @@ private:
             rpc_request{detail::kind_of<R, C::SubnAdm, Method>, path, 0, query.component_mask(), options},
             query.value());
     }
-    template <class Request, class Record, M Method, bool Header>
+    /// Named: whose attributeID it is.
+    template <class Request, class Record, M Method, bool Header, class Named = Request>
     auto ask_SA_table(const iba::query<Request>& query, const mad::any_path& path, const rpc_options& options) {
         return self().template call_table<Request, Record, Header>(
-            rpc_request{detail::kind_of<Request, C::SubnAdm, Method>, path, 0, query.component_mask(), options},
+            rpc_request{detail::kind_of<Named, C::SubnAdm, Method>, path, 0, query.component_mask(), options},
             query.value());
     }
 };
