@@ -30,6 +30,7 @@ TEST_CASE("saquery prints what infiniband-diags' prints") {
     compare(s, {"saquery", "VLAR", of_switch + "/17/1"});
     compare(s, {"saquery", "-p", "--src-to-dst", of_CA + ":" + far});
     compare(s, {"saquery", "PR", "--slid", of_CA, "--dlid", of_switch});
+    compare(s, {"saquery", "PR", "--src-to-dst", of_CA + ":" + far});
     compare(s, {"saquery", "-c"});
     compare(s, {"saquery", "MCMR"});
     compare(s, {"saquery", "-g"});

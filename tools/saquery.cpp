@@ -270,10 +270,12 @@ answer ask_as_told(session& in, const settings& s) {
                           is(s.class_port_info, "CPI"), is(s.services, "SR"), is(s.informs, "IIR"), is(s.links, "LR"),
                           is(s.members || s.groups, "MCMR")})
         if (k) chosen = k;
+    const kind* by_word = nullptr;
     std::string name;
     for (const std::string& word : s.words) {
-        if (const kind* k = chosen ? nullptr : find_kind(word)) {
-            chosen = k;
+        if (const kind* k = by_word ? nullptr : find_kind(word)) {
+            by_word = k;
+            if (!chosen) chosen = k;
         } else if (word.find('=') != word.npos) {
             const auto parts = iba::parse_assignment(word);
             if (!parts) throw usage_error(parts.error().text);
