@@ -281,11 +281,11 @@ answer ask_as_told(session& in, const settings& s) {
                           is(s.class_port_info, "CPI"), is(s.services, "SR"), is(s.informs, "IIR"), is(s.links, "LR"),
                           is(s.members || s.groups, "MCMR")})
         if (k) chosen = k;
-    const kind* named = nullptr;
+    const kind* by_word = nullptr;
     std::string name;
     for (const std::string& word : s.words) {
-        if (const kind* k = named ? nullptr : find_kind(word)) {
-            named = k;
+        if (const kind* k = by_word ? nullptr : find_kind(word)) {
+            by_word = k;
             if (!chosen) chosen = k;
         } else if (word.find('=') != word.npos) {
             const auto parts = iba::parse_assignment(word);
