@@ -276,13 +276,15 @@ TEST_CASE("a key file gives each port its key, -y all others, and nobody but its
         return run(command + words{"--key-file", keys, "-dd"} + fabric).err;
     };
     // Words 24 and 28 of an SMP (IBA 14.2.1.1) and of a MAD of congestion control (A10.4.2).
-    const auto has_key = [](const std::string& high, const std::string& low) {
-        return Contains("D:  24 " + high + ' ') && Contains("D:  28 " + low + ' ');
+    const auto check_key = [&](const words& command, const std::string& high, const std::string& low) {
+        const std::string words_of = sent(command);
+        CHECK_THAT(words_of, Contains("D:  24 " + high + ' '));
+        CHECK_THAT(words_of, Contains("D:  28 " + low + ' '));
     };
-    CHECK_THAT(sent({"smpquery", "ni", "2"}), has_key("11223344", "55667788"));
-    CHECK_THAT(sent({"smpquery", "ni", "0,1", "-y", "0x77"}), has_key("00000000", "00000077"));
-    CHECK_THAT(sent({"smpquery", "ni", "IBPath(DLID=2, MKey=0x55)"}), has_key("00000000", "00000055"));
-    CHECK_THAT(sent({"query", "CongestionControlGet", "CongestionInfo", "2"}), has_key("00000000", "00000099"));
+    check_key({"smpquery", "ni", "2"}, "11223344", "55667788");
+    check_key({"smpquery", "ni", "0,1", "-y", "0x77"}, "00000000", "00000077");
+    check_key({"smpquery", "ni", "IBPath(DLID=2, MKey=0x55)"}, "00000000", "00000055");
+    check_key({"query", "CongestionControlGet", "CongestionInfo", "2"}, "00000000", "00000099");
 
     fs::permissions(keys, fs::perms::group_read, fs::perm_options::add);
     check_failure(run(words{"smpquery", "ni", "2", "--key-file", keys} + fabric), 1,

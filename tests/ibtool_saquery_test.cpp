@@ -82,7 +82,7 @@ TEST_CASE("saquery -D lists the CAs") {
     CHECK_THAT(r.out, Contains("\"nodeType\":1") && !Contains("\"nodeType\":2"));
 }
 
-TEST_CASE("-s names the port whose SA is asked, where a command has no other -s") {
+TEST_CASE("the port whose SA is asked is named by -s, where a command has no other -s") {
     const subnet s;
     const std::string manager = s.LID_at(switch_route), other = s.LID_at(CA_route);
     compare(s, {"smpquery", "-s", manager, "-G", "nodeinfo", "0xa001"});

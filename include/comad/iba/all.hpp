@@ -8,6 +8,7 @@
 #include <comad/iba/cm.hpp>
 #include <comad/iba/dm.hpp>
 #include <comad/iba/mad_header.hpp>
+#include <comad/iba/mellanox.hpp>
 #include <comad/iba/notice.hpp>
 #include <comad/iba/pm.hpp>
 #include <comad/iba/rmpp.hpp>
@@ -61,7 +62,8 @@ using all_structures = structure_list<
     // 16.4: SNMP tunneling
     snmp::Format, snmp::CommunityInfo, snmp::PDUInfo,
     // 16.5: vendors
-    vend::Format, vend::OUIFormat, vend::MlxGeneralInfo, vend::OFASysStatPing, vend::OFASysStatHostInfo,
+    vend::Format, vend::OUIFormat, vend::MlxGeneralInfo, vend::MlxConfigRecord, vend::MlxConfigSpace,
+    vend::MlxCounterGroupInfo, vend::MlxCounterGroupConfig, vend::OFASysStatPing, vend::OFASysStatHostInfo,
     vend::OFASysStatCPUInfo,
     // A10: congestion control
     cc::Format, cc::LogFormat, cc::CongestionInfo, cc::CongestionKeyInfo, cc::CongestionLogEventSwitch,
