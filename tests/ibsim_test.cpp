@@ -3,6 +3,7 @@
 // does.
 #include "catch.hpp"
 #include "ibsim_server.hpp"
+#include "thrown.hpp"
 #include <comad/transports/ibsim.hpp>
 
 #include <algorithm>
@@ -112,15 +113,6 @@ mad::received exchange(ibsim_transport& transport, node_info_request request, pa
 }
 
 std::string attached(ibsim_server& server) { return server.console("Attached"); }
-
-template <class F> std::string message_of(F&& f) {
-    try {
-        f();
-    } catch (const std::exception& e) {
-        return e.what();
-    }
-    return "nothing was thrown";
-}
 
 } // namespace
 

@@ -2,6 +2,7 @@
 // smi_gsi_test.cpp - one logical port behind two MAD devices, each a socket that plays the kernel.
 #include "fake_kernel.hpp"
 #include "sysfs_tree.hpp"
+#include "thrown.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/coro/driver.hpp>
 #include <comad/coro/schedule.hpp>
@@ -48,15 +49,6 @@ std::vector<u8> answer_to(std::vector<u8> written) {
     written[64 + 3] |= 0x80;                              // a response
     if (written[64 + 1] == 0x81) written[64 + 4] |= 0x80; // D
     return written;
-}
-
-template <class F> std::string error_of(F&& function) {
-    try {
-        function();
-    } catch (const std::exception& e) {
-        return e.what();
-    }
-    return "nothing was thrown";
 }
 
 } // namespace
@@ -160,7 +152,7 @@ TEST_CASE("of a planarized host's port both devices are opened, of an ordinary o
     port(901, "smi1", "fe80::11", "0x2651e848\n");
     port(902, "mlx5_2", "fe80::22", "0x2651e848\n");
     const auto opened = [&](std::string_view name) {
-        return error_of([&] { open_end_port(transports::select_end_port(name, sys.root()), sys.root()); });
+        return message_of([&] { open_end_port(transports::select_end_port(name, sys.root()), sys.root()); });
     };
     CHECK_THAT(opened("mlx5_0/1"), Catch::StartsWith("cannot open /dev/infiniband/umad901 "));
     CHECK_THAT(opened("smi1/1"), Catch::StartsWith("cannot open /dev/infiniband/umad901 "));

@@ -3,6 +3,7 @@
 // what the kernel does was observed on Linux 6.1 and 6.12.
 #include "diags_mads.hpp"
 #include "fake_kernel.hpp"
+#include "thrown.hpp"
 #include <comad/coro/schedule.hpp>
 #include <comad/server/agent.hpp>
 #include <comad/server/diags.hpp>
@@ -36,15 +37,6 @@ constexpr auto would_block = mad::send_state::would_block;
 constexpr auto failed = mad::send_state::failed;
 
 using packet_buffer = std::array<u8, 1024>;
-
-template <class F> std::string message_of(F&& f) {
-    try {
-        f();
-    } catch (const std::exception& e) {
-        return e.what();
-    }
-    return "nothing was thrown";
-}
 
 } // namespace
 

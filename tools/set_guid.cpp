@@ -38,8 +38,9 @@ struct change {
 };
 
 iba::guid read_GUID(const std::string& text) {
-    if (const auto GUID = iba::parse_guid(text)) return *GUID;
-    if (const auto number = iba::parse_number(text)) return iba::guid{number->value};
+    auto number = iba::parse_guid_number(text);
+    if (!number) number = iba::parse_number(text);
+    if (number && !number->is_larger) return iba::guid{number->value};
     throw usage_error(fmt::format("{} is no GUID; write 0002:c903:0000:1491, 0x2c90300001491, or 0 for one of the SA's",
                                   iba::as_given(text)));
 }

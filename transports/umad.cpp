@@ -102,8 +102,8 @@ const umad_transport::agent* umad_transport::agent_for(const mad::send_request& 
         errno = ENOMEM; // as the kernel itself would say
         return nullptr;
     }
-    const bool rmpp = mgmt_class == iba::MgmtClass::SubnAdm || iba::is_vendor_OUI(mgmt_class);
-    const auto id = register_agent({mgmt_class, request.class_version, 0, OUI, rmpp}); // no methods: no requests
+    const auto id = register_agent(
+        {mgmt_class, request.class_version, 0, OUI, mad::has_rmpp(mgmt_class)}); // no methods: no requests
     if (!id) return nullptr;
     agent& registered = agents_[agent_count_++];
     registered = {request.mgmt_class, request.class_version, OUI, *id};

@@ -50,6 +50,13 @@ std::optional<guid> parse_guid(std::string_view text) {
     return guid{whole};
 }
 
+std::optional<parsed_number> parse_guid_number(std::string_view text) {
+    if (begins_hex(text)) return parse_number(text);
+    const auto g = parse_guid(text);
+    if (!g) return {};
+    return parsed_number{value(*g)};
+}
+
 std::optional<gid> parse_gid(std::string_view text) {
     gid g;
     const std::string terminated(text);

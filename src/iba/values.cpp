@@ -19,13 +19,6 @@ namespace {
 
 using boost::outcome_v2::success;
 
-std::optional<parsed_number> read_guid(std::string_view text) {
-    if (begins_hex(text)) return parse_number(text);
-    const auto g = parse_guid(text);
-    if (!g) return {};
-    return parsed_number{value(*g)};
-}
-
 std::optional<parsed_number> read_prefix(std::string_view text) {
     if (const auto n = parse_number(text)) return n;
     if (text.ends_with("/64")) text.remove_suffix(3);
@@ -43,7 +36,7 @@ std::optional<parsed_number> read_name(const row_info& row, std::string_view tex
 
 std::optional<parsed_number> read(const row_info& row, std::string_view text) {
     switch (row.how) {
-    case show::guid: return read_guid(text);
+    case show::guid: return parse_guid_number(text);
     case show::prefix: return read_prefix(text);
     case show::name: return read_name(row, text);
     default: return parse_number(text);

@@ -34,8 +34,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
 }
 
 std::optional<iba::guid> guid_of(std::string_view word) {
-    if (!iba::begins_hex(word)) return iba::parse_guid(word);
-    const auto number = iba::parse_number(word);
+    const auto number = iba::parse_guid_number(word);
     if (!number || number->is_larger) return std::nullopt;
     return iba::guid{number->value};
 }

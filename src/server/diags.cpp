@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // diags.cpp - answers to ibping and ibsysstat as infiniband-diags' servers give them (ibping.c, ibsysstat.c).
-#include <comad/iba/class_port_info.hpp>
-#include <comad/iba/vendor.hpp>
+#include <comad/server/class_port_info.hpp>
 #include <comad/server/diags.hpp>
 
 #include <algorithm>
@@ -27,14 +26,6 @@ std::vector<u8> terminated(std::string_view text) {
 }
 response name_of(const host_info& host) {
     return response::data(terminated(std::string_view(host.name).substr(0, room - 1)));
-}
-
-response class_port_info() {
-    iba::ClassPortInfo info;
-    info.baseVersion = 1;
-    info.classVersion = 1;
-    info.respTimeValue = 18; // 1 s
-    return response::of(info);
 }
 
 /// What gethostname() and getdomainname() say.
@@ -82,7 +73,7 @@ std::string read_cpus(std::istream& cpuinfo) {
 response answer_ping(const request& r, const host_info& host) {
     switch (r.header.attributeID) {
     case ping_attribute: return name_of(host);
-    case iba::attribute_id<iba::ClassPortInfo>: return class_port_info();
+    case iba::attribute_id<iba::ClassPortInfo>: return response::of(class_port_info(1));
     default: return response::error(status::unsupported_attribute);
     }
 }
@@ -92,7 +83,7 @@ response answer_sysstat(const request& r, const host_info& host) {
     case sysstat::ping: return response::echo();
     case sysstat::host: return name_of(host);
     case sysstat::cpu: return response::any_length(terminated(host.cpus));
-    case iba::attribute_id<iba::ClassPortInfo>: return class_port_info();
+    case iba::attribute_id<iba::ClassPortInfo>: return response::of(class_port_info(1));
     default: return response::error(status::unsupported_attribute);
     }
 }

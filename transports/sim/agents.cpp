@@ -4,6 +4,7 @@
 
 #include "mellanox.hpp"
 #include "pma.hpp"
+#include <comad/iba/mellanox.hpp>
 
 namespace comad::transports::sim {
 
@@ -20,7 +21,7 @@ agents::agents(topology& t, u64 counter_seed)
     const auto any = server::unknown_attributes::passed;
     for (server::responder* r : {&everywhere_, &at_manager_}) {
         r->add({MgmtClass::Performance, 1, mad::methods(Method::Get, Method::Set)}, pma);
-        r->add({MgmtClass{0x0a}, 1, gets}, mellanox, any);
+        r->add({iba::vend::mellanox_class, 1, gets}, mellanox, any);
         r->add({server::ping_class, 1, gets, server::OpenFabrics_OUI}, ping, any);
         r->add({server::sysstat_class, 1, gets, server::OpenFabrics_OUI}, sysstat, any);
     }

@@ -2,8 +2,8 @@
 // mellanox.cpp - a device that tells its ID, and of everything else something made up.
 #include "mellanox.hpp"
 
-#include <comad/iba/class_port_info.hpp>
-#include <comad/iba/vendor.hpp>
+#include <comad/iba/mellanox.hpp>
+#include <comad/server/class_port_info.hpp>
 
 #include <algorithm>
 #include <string_view>
@@ -28,20 +28,12 @@ iba::vend::MlxGeneralInfo general_info(const node& n) {
     return info;
 }
 
-iba::ClassPortInfo class_port_info() {
-    iba::ClassPortInfo info;
-    info.baseVersion = 1;
-    info.classVersion = 1;
-    info.respTimeValue = 18;
-    return info;
-}
-
 } // namespace
 
 server::response answer_mellanox(const node& n, const server::request& r) {
     if (n.vendorID != mellanox_vendor) return server::response::error(server::status::unsupported_method);
     switch (r.header.attributeID) {
-    case iba::attribute_id<iba::ClassPortInfo>: return server::response::of(class_port_info());
+    case iba::attribute_id<iba::ClassPortInfo>: return server::response::of(server::class_port_info(1));
     case iba::attribute_id<iba::vend::MlxGeneralInfo>: return server::response::of(general_info(n));
     default: return server::response::error(server::status::unsupported_attribute);
     }

@@ -4,6 +4,7 @@
 
 #include <comad/iba/class_port_info.hpp>
 #include <comad/iba/mask.hpp>
+#include <comad/server/class_port_info.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -128,15 +129,12 @@ template <class T> response answer_counters(counters& of, const node& n, u32 num
     return response::of(told);
 }
 
-response class_port_info() {
-    iba::ClassPortInfo info;
-    info.baseVersion = 1;
-    info.classVersion = 1;
+response own_class_port_info() {
+    iba::ClassPortInfo info = server::class_port_info(1);
     info.capabilityMask = value(iba::PMCapability::IsAllPortSelectSupported) |
                           value(iba::PMCapability::IsExtendedWidthSupported) |
                           value(iba::PMCapability::IsPortCountersXmitWaitSupported);
     info.capabilityMask2 = value(iba::PMCapability2::IsAdditionalPortCountersExtendedSupported);
-    info.respTimeValue = 18;
     return response::of(info);
 }
 
@@ -146,7 +144,7 @@ server::response answer_pma(counters& of, const topology& t, u32 node, const ser
     const bool is_get = r.header.method == Method::Get;
     switch (r.header.attributeID) {
     case iba::attribute_id<iba::ClassPortInfo>:
-        return is_get ? class_port_info() : response::error(status::unsupported_attribute);
+        return is_get ? own_class_port_info() : response::error(status::unsupported_attribute);
     case iba::attribute_id<PortCounters>: return answer_counters<PortCounters>(of, t.nodes[node], node, r);
     case iba::attribute_id<PortCountersExt>: return answer_counters<PortCountersExt>(of, t.nodes[node], node, r);
     default: return response::error(status::unsupported_attribute);

@@ -4,8 +4,8 @@
 
 #include "end_ports.hpp"
 #include "paths.hpp"
-#include <comad/iba/class_port_info.hpp>
 #include <comad/iba/registry.hpp>
+#include <comad/server/class_port_info.hpp>
 
 namespace comad::transports::sim {
 namespace {
@@ -17,13 +17,10 @@ using server::response;
 namespace status = server::status;
 
 response class_port_info() {
-    iba::ClassPortInfo info;
-    info.baseVersion = 1;
-    info.classVersion = 2;
+    iba::ClassPortInfo info = server::class_port_info(2);
     info.capabilityMask = value(iba::SACapability::IsSubnetOptionalRecordsSupported) |
                           value(iba::SACapability::IsUDMulticastSupported) |
                           value(iba::SACapability::IsMultiPathSupported);
-    info.respTimeValue = 18;
     return response::of(info);
 }
 

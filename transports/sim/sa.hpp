@@ -11,8 +11,8 @@
 namespace comad::transports::sim {
 
 /// Answers Get and GetTable of every record that records.hpp knows, Set and Delete of services, memberships and GUIDs,
-/// subscriptions, GetMulti of paths, GetTraceTable of the nodes on their ways, and ClassPortInfo. Records match in every component that the mask has; a mask with
-/// bits that the record has not is invalid.
+/// subscriptions, GetMulti of paths, GetTraceTable of the nodes on their ways, and ClassPortInfo. Records match in every
+/// component that the mask has; a mask with bits that the record has not is invalid.
 class administrator {
 public:
     explicit administrator(attributes& of) : of_(of), groups_(of) {}

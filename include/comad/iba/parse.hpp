@@ -26,6 +26,8 @@ bool begins_hex(std::string_view text);
 
 /// `0017:77ff:feb6:2ca4`: four groups, in which zeros in front may be missing; or 16 hex digits.
 std::optional<guid> parse_guid(std::string_view text);
+/// A GUID in these forms, or behind `0x` with as many digits as it takes.
+std::optional<parsed_number> parse_guid_number(std::string_view text);
 /// An IPv6 address in any of its spellings.
 std::optional<gid> parse_gid(std::string_view text);
 

@@ -99,8 +99,8 @@ struct rmpp_receiver_options {
 /// segments until it gets another.
 class rmpp_receiver : public rmpp_transfer {
 public:
-    /// Takes the first MAD that came, whatever it is. Precondition: is_rmpp(first), 256 bytes; `header_size`, 36..255, is where the
-    /// data begin: 56 in SA MADs, 40 in those of vendors with OUI.
+    /// Takes the first MAD that came, whatever it is. Precondition: is_rmpp(first), 256 bytes; `header_size`, 36..255, is
+    /// where the data begin: 56 in SA MADs, 40 in those of vendors with OUI.
     rmpp_receiver(std::span<const u8> first, std::size_t header_size, time_point now, rmpp_receiver_options = {});
 
     /// A MAD that begins a transfer: for those who are sent to unasked, as only it is worth a receiver.

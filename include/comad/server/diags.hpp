@@ -2,6 +2,7 @@
 // diags.hpp - the servers of infiniband-diags' ibping and ibsysstat: what a host says of itself to those clients. Knows no
 // transport.
 #pragma once
+#include <comad/iba/vendor.hpp>
 #include <comad/server/responder.hpp>
 
 #include <iosfwd>
@@ -9,7 +10,8 @@
 
 namespace comad::server {
 
-inline constexpr u32 OpenFabrics_OUI = 0x001405;
+inline constexpr iba::attribute_use sysstat_use = iba::attribute_of<iba::vend::OFASysStatPing>::uses[0];
+inline constexpr u32 OpenFabrics_OUI = sysstat_use.OUI;
 
 /// ibping: a Get of attribute 0 is answered with the host's name. infiniband-diags' server says it to every other attribute
 /// and method, too.
@@ -17,11 +19,12 @@ inline constexpr iba::MgmtClass ping_class{0x32};
 inline constexpr u16 ping_attribute = 0x0000;
 
 /// ibsysstat: Gets, too. Its attributes:
-inline constexpr iba::MgmtClass sysstat_class{0x33};
+inline constexpr iba::MgmtClass sysstat_class = sysstat_use.mgmt_class;
 namespace sysstat {
-inline constexpr u16 ping = 0x0010; ///< answered with what was asked
-inline constexpr u16 host = 0x0011; ///< the host's name
-inline constexpr u16 cpu = 0x0012;  ///< a line for each processor, by RMPP where a MAD is too short for them
+inline constexpr u16 ping = iba::attribute_id<iba::vend::OFASysStatPing>;     ///< answered with what was asked
+inline constexpr u16 host = iba::attribute_id<iba::vend::OFASysStatHostInfo>; ///< the host's name
+/// A line for each processor, by RMPP where a MAD is too short for them.
+inline constexpr u16 cpu = iba::attribute_id<iba::vend::OFASysStatCPUInfo>;
 } // namespace sysstat
 
 /// What the servers tell.

@@ -84,9 +84,9 @@ struct fabric_counters {
 /// never end.
 ///
 /// There is an SA as well: Get and GetTable of the records of all these, of links, paths, members of multicast groups,
-/// subscriptions and services, GetMulti of paths, GetTraceTable; Set and Delete of memberships, GUIDs and services, and Set of InformInfo.
-/// Its records say what the SMAs say. Subscribers get Reports of groups and CA ports that come and go (traps 64 to 67), which
-/// are repeated until they are acknowledged.
+/// subscriptions and services, GetMulti of paths, GetTraceTable; Set and Delete of memberships, GUIDs and services, and Set
+/// of InformInfo. Its records say what the SMAs say. Subscribers get Reports of groups and CA ports that come and go (traps
+/// 64 to 67), which are repeated until they are acknowledged.
 ///
 /// Every node has a PMA: PortCounters and PortCountersExt, which count MADs where their ways begin and end, and can be set.
 /// CAs answer ibping and ibsysstat; their host is called as the node.
