@@ -9,6 +9,15 @@ namespace {
 constexpr u8 most_redirects = 3; // who sends us further is in a circle
 constexpr u64 all_SAs = 0x5a;    // where SA requests share a bound: no route or LID gives a key so small but by chance
 
+constexpr mad::round_trips::distance first_group = mad::round_trips::most_hops + 1;
+constexpr u32 groups = mad::round_trips::most_distance - first_group; // of classes of GMPs, behind SMPs by LID
+
+/// Two of them under way do no harm; and their answers take about the same time. The SA is a program that pauses for
+/// seconds when the subnet changes: asking it again sooner only adds to its work.
+bool may_be_hedged(const mad::rpc_kind& kind) noexcept {
+    return kind.method == iba::Method::Get && kind.expects_reply && kind.mgmt_class != iba::MgmtClass::SubnAdm;
+}
+
 mad::errc code_of(mad::verdict v) noexcept {
     switch (v) {
     case mad::verdict::timed_out: return mad::errc::timed_out;
@@ -57,19 +66,38 @@ rpc_base::rpc_base(MADSchedule& schedule, const rpc_request& request, const requ
     if (auto* gmp = std::get_if<mad::IBPath>(&path_); gmp && is_gmp() && !schedule.learned_.empty())
         schedule.learned_.apply(*gmp, kind_.mgmt_class);
     timeout = request.options.timeout.count() > 0 ? request.options.timeout : otherwise.timeout;
-    if (timeout.count() == 0) timeout = mad::mad_timeout(path_);
     retries = request.options.retries < 0 ? otherwise.retries : static_cast<u8>(request.options.retries);
-    if (kind_.mgmt_class == iba::MgmtClass::SubnLID) {
-        // A tiny SMA answers one SMP after the other and need buffer only one.
-        destination = mad::destination_key(path_);
-    } else if (kind_.mgmt_class == iba::MgmtClass::SubnAdm) {
-        // Kernels hold back what an agent sends to the SA beyond 16, and time it all the same.
-        destination = all_SAs;
-        destination_bound = otherwise.sa_outstanding;
-    }
+    const bool is_measured = timeout.count() == 0 && request.options.retries < 0 && may_be_hedged(kind_) && !table;
+    if (timeout.count() == 0 && !is_measured)
+        timeout = otherwise.unmeasured_timeout.count() > 0 ? otherwise.unmeasured_timeout : mad::mad_timeout(path_);
+    address();
     expects_reply = kind_.expects_reply;
     busy_retries = otherwise.busy_retries;
     takes_table = table;
+}
+
+/// Who shares a bound, and what was measured, with this RPC.
+void rpc_base::address() noexcept {
+    if (kind_.mgmt_class == iba::MgmtClass::SubnAdm) {
+        // Kernels hold back what an agent sends to the SA beyond 16, and time it all the same.
+        destination = all_SAs;
+        destination_bound = schedule_.options().sa_outstanding;
+        return;
+    }
+    // A tiny SMA answers one SMP after the other and need buffer only one.
+    const bool is_bounded = kind_.mgmt_class == iba::MgmtClass::SubnLID;
+    if (!is_bounded && timeout.count() > 0) return;
+    destination = mad::destination_key(path_);
+    if (const auto* route = mad::directed(path_)) {
+        distance = route->hopCount;
+        return;
+    }
+    distance = first_group;
+    if (is_bounded) return;
+    destination_bound = unbounded;
+    const u32 group = value(kind_.mgmt_class) % groups; // agents of different classes take different times
+    distance = static_cast<u8>(first_group + 1 + group);
+    destination ^= u64{group + 1} << 32;
 }
 
 bool rpc_base::submit(scope_state* scope) noexcept {
@@ -126,6 +154,7 @@ bool rpc_base::follow_redirect(std::span<const u8> reply) {
 void rpc_base::go_to(const mad::IBPath& to) {
     schedule_.learned_.redirect(*std::get_if<mad::IBPath>(&path_), kind_.mgmt_class, to);
     path_ = to;
+    address();
     schedule_.engine_.submit(*this);
 }
 

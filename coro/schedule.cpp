@@ -7,7 +7,8 @@
 namespace comad::coro {
 
 MADSchedule::MADSchedule(mad::transport& t, schedule_options options)
-    : transport_(t), options_(options), engine_(t, {options.max_outstanding, options.per_destination, options.seed}) {}
+    : transport_(t), options_(options), engine_(t, {options.max_outstanding, options.per_destination, options.seed,
+                                                  options.max_rate, options.polite, options.patience}) {}
 
 MADSchedule::~MADSchedule() = default;
 

@@ -147,7 +147,7 @@ TEST_CASE("an RPC may be named before it is awaited") {
 
 TEST_CASE("at most two SMPs are in flight to one route by default, and any number with no bound") {
     for (const unsigned bound : {2u, 1u, 0u}) {
-        rig r(silence, {.per_destination = bound, .timeout = 1ms, .retries = 0});
+        rig r(silence, {.max_outstanding = 64, .per_destination = bound, .timeout = 1ms, .retries = 0});
         const schedule_options defaults;
         CHECK(defaults.per_destination == 2);
         const auto body = [](MADSchedule& s) -> task<void> {

@@ -557,7 +557,7 @@ TEST_CASE("a circle of redirections, and one that names neither LID nor GID, is 
     CHECK(nowhere.net.taken().size() == 1);
 }
 
-TEST_CASE("without a timeout of its own a request has that of its path, and of what the target said") {
+TEST_CASE("without a timeout of its own a Set has that of its path, and of what the target said") {
     iba::ClassPortInfo info;
     info.respTimeValue = 8;
     rig r([&](const packet& p) { return fate{{}, {class_port_info(p, info, 0)}}; });
@@ -567,15 +567,18 @@ TEST_CASE("without a timeout of its own a request has that of its path, and of w
     const auto formula = [](int life, int response) { // IBA 13.4.6.2
         return mad::duration(4096 * ((u64{1} << (life + 1)) + (u64{1} << response)));
     };
-    REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceGet<iba::pm::PortCounters>(to)));
+    const iba::pm::PortCounters zeros;
+    REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceSet(zeros, to)));
     CHECK(r.net.taken().back().attempt_timeout == formula(10, 12));
     REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceGet<iba::ClassPortInfo>(to)));
-    REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceGet<iba::pm::PortCounters>(to)));
+    REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceSet(zeros, to)));
     CHECK(r.net.taken().back().attempt_timeout == formula(10, 8));
+    REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceSet(zeros, to, 0, rpc_options{7ms})));
+    CHECK(r.net.taken().back().attempt_timeout == 7ms);
     REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceGet<iba::pm::PortCounters>(to, 0, rpc_options{7ms})));
     CHECK(r.net.taken().back().attempt_timeout == 7ms);
     to.DLID = iba::lid{8}; // of others nothing was said
-    REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceGet<iba::pm::PortCounters>(to)));
+    REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceSet(zeros, to)));
     CHECK(r.net.taken().back().attempt_timeout == formula(10, 12));
 }
 

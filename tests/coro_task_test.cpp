@@ -256,7 +256,7 @@ TEST_CASE("a job that is done gives its result without waiting") {
 }
 
 TEST_CASE("jobs run side by side, and are joined in any order") {
-    rig r;
+    rig r(schedule_options{.max_outstanding = 64});
     const auto body = [](MADSchedule& s) -> task<int> {
         std::vector<job<bool>> jobs;
         for (u32 i = 0; i < 20; ++i) jobs.push_back(s.queue(ask(s, route_to(i))));

@@ -101,10 +101,9 @@ TEST_CASE("the transport's limit lowers the window") {
     CHECK(mads.window() == 3);
 }
 
-TEST_CASE("a window outside 1 to 65536 is refused at once") {
+TEST_CASE("a window above 65536 is refused at once") {
     scripted_transport net;
     net.max_window = ~0u;
-    CHECK_THROWS_AS(engine(net, {.max_outstanding = 0}), std::invalid_argument);
     CHECK_THROWS_AS(engine(net, {.max_outstanding = 65537}), std::invalid_argument);
     CHECK_THROWS_AS(engine(net, {.max_outstanding = ~0u}), std::invalid_argument);
     net.max_window = 0;

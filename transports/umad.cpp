@@ -214,7 +214,8 @@ mad::received umad_transport::interpret(std::span<const u8> buffer, ssize_t byte
 
 mad::transport_limits umad_transport::limits() const noexcept {
     // The send queue of a port takes 128 MADs (IB_MAD_QP_SEND_SIZE); more only wait in the kernel.
-    return {.max_window = 128, .smi = true, .kernel_rmpp = true};
+    // Its timers count milliseconds.
+    return {.max_window = 128, .smi = true, .grain = std::chrono::milliseconds(1), .kernel_rmpp = true};
 }
 
 } // namespace comad::transports

@@ -42,12 +42,11 @@ template <class Visit> void deadlines::list_set::find(Visit visit) {
 void deadlines::set_now(time_point now) noexcept {
     fresh_.find([&](unsigned list) {
         fresh_.clear(list);
-        const time_point deadline = now + timeout_of(list);
         u32 i = nodes_[slots_ + list].previous;
         if (i == slots_ + list) return false; // all were disarmed
-        for (; i < slots_ && nodes_[i].deadline == unstarted; i = nodes_[i].previous) nodes_[i].deadline = deadline;
+        for (; i < slots_ && nodes_[i].start == unstarted; i = nodes_[i].previous) nodes_[i].start = now;
         filled_.set(list);
-        earliest_ = std::min(earliest_, deadline);
+        earliest_ = std::min(earliest_, now + timeout_of(list));
         return false;
     });
 }
@@ -67,8 +66,9 @@ u32 deadlines::expire(time_point now) noexcept {
             filled_.clear(list);
             return false;
         }
-        earliest_ = std::min(earliest_, nodes_[first].deadline);
-        if (nodes_[first].deadline > now) return false;
+        const time_point deadline = nodes_[first].start + timeout_of(list);
+        earliest_ = std::min(earliest_, deadline);
+        if (deadline > now) return false;
         expired = first;
         disarm(first); // others may be due as well: look again next time
         return true;

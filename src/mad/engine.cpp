@@ -15,7 +15,8 @@ namespace comad::mad {
 namespace {
 
 unsigned checked_window(unsigned wanted, unsigned limit) {
-    if (wanted < 1 || wanted > 65536) throw std::invalid_argument("max_outstanding must be between 1 and 65536");
+    if (wanted == 0) wanted = engine_options::most_adaptive;
+    if (wanted > 65536) throw std::invalid_argument("max_outstanding must be between 1 and 65536, or 0 for an adaptive window");
     if (limit < 1) throw std::invalid_argument("the transport carries no request");
     return std::min(wanted, limit);
 }
@@ -23,11 +24,13 @@ unsigned checked_window(unsigned wanted, unsigned limit) {
 } // namespace
 
 engine::engine(transport& t, engine_options options)
-    : transport_(t), window_(checked_window(options.max_outstanding, t.limits().max_window)),
-      per_destination_(options.per_destination), slot_bits_(static_cast<unsigned>(std::bit_width(window_ - 1))),
-      slots_(window_), deadlines_(window_), destinations_(window_),
+    : transport_(t), options_(options), window_(checked_window(options.max_outstanding, t.limits().max_window)),
+      limit_(window_), slot_bits_(static_cast<unsigned>(std::bit_width(window_ - 1))), slots_(window_),
+      deadlines_(window_), trips_(options.patience, t.limits().grain), rate_(options.max_rate), given_up_(window_),
+      destinations_(window_),
       buckets_(std::bit_ceil(std::size_t{2} * window_), none),
       max_parked_(std::max<std::size_t>(256, std::size_t{8} * window_)) {
+    if (options.max_outstanding == 0) limit_ = control_.emplace(window_, options.polite).window();
     for (u32 i = window_; i-- > 0;) {
         slots_[i].generation = options.seed;
         slots_[i].next_free = std::exchange(free_slot_, i);
@@ -42,7 +45,8 @@ engine::~engine() { assert(idle() && "an operation outlives its engine"); }
 void engine::submit(op& o) noexcept {
     assert(o.where == op::place::nowhere);
     o.attempts = 0;
-    if (free_slot_ != none && waiting_.empty()) {
+    assert((o.timeout.count() > 0 || o.destination != 0) && "without a timeout there is something to be measured");
+    if (may_launch() && waiting_.empty()) {
         try_launch(o);
         return;
     }
@@ -50,12 +54,12 @@ void engine::submit(op& o) noexcept {
     waiting_.push_back(o);
 }
 
-// False if its destination is at its bound: then the operation is parked there. Precondition: a slot is free.
+// False if its destination is at its bound: then the operation is parked there. Precondition: may_launch().
 // Only operations that could have had a slot are parked, so they are older than all that wait for one.
 bool engine::try_launch(op& o) noexcept {
     u32 index = none;
-    const unsigned bound = o.destination_bound ? o.destination_bound : per_destination_;
-    if (o.destination && bound) {
+    const unsigned bound = o.destination_bound ? o.destination_bound : options_.per_destination;
+    if (o.destination && bound && o.destination_bound != op::unbounded) {
         index = find_destination(o.destination);
         if (index == none) {
             index = make_destination(o.destination);
@@ -81,7 +85,18 @@ void engine::launch(op& o, u32 index) noexcept {
     s.sent = 0;
     s.resting = false;
     s.busy_replies = 0;
+    s.alone = index == none || destinations_[index].in_flight == 0;
     if (index != none) ++destinations_[index].in_flight;
+    if (is_measured(o)) {
+        const round_trips::expectation expected = trips_.expect(o.destination, o.distance);
+        s.deadline = expected.deadline;
+        s.patience = expected.patience;
+        s.known = expected.known;
+        s.silent = expected.silent;
+    } else {
+        s.known = false; // nor is it known to be there
+    }
+    if (control_ && in_flight_ == limit_) control_->full();
     o.where = op::place::in_slot;
     o.index = i;
     o.encode(o, s.mad());
@@ -97,8 +112,24 @@ void engine::begin_attempt(u32 i) noexcept {
     ++s.owner->attempts;
     set_low_tid(s.mad(), s.generation << slot_bits_ | i);
     s.refused = false;
-    deadlines_.arm(i, s.owner->timeout); // even before it is written: some transport might never take it
+    s.wait = wait_of(s);
+    deadlines_.arm(i, s.wait); // even before it is written: some transport might never take it
     if (holding_ || blocked_head_ != none || !offer(i)) enqueue_blocked(i, false);
+}
+
+// A measured deadline, longer for later attempts; the last one lasts until patience ends.
+duration engine::wait_of(const slot& s) const noexcept {
+    const op& o = *s.owner;
+    if (!is_measured(o)) return o.timeout;
+    if (o.attempts == 1 && !s.silent) return s.deadline;
+    const duration longer = s.deadline * (1 << std::min((o.attempts - 1) / 2, 3));
+    if (o.attempts < trips_.attempts(s.silent)) return longer;
+    const duration passed = o.attempts > 1 ? now_ - s.first_started : duration{0};
+    return std::max(longer, s.patience - passed);
+}
+
+bool engine::has_attempts_left(const slot& s) const noexcept {
+    return s.owner->attempts < (is_measured(*s.owner) ? trips_.attempts(s.silent) : s.owner->retries + 1u);
 }
 
 // Gives the packet to the transport; false if it would block. A refusal ends the operation, but not in here.
@@ -106,8 +137,10 @@ bool engine::offer(u32 i) noexcept {
     slot& s = slots_[i];
     op& o = *s.owner;
     const int attempts_left = o.attempts <= o.retries ? o.retries + 1 - o.attempts : 0;
-    const send_request request{o.path,     s.mad(),         mad_size,  s.mad()[1],
-                               s.mad()[2], o.expects_reply, o.timeout, o.timeout * (attempts_left + 1)};
+    const duration whole = is_measured(o) ? s.wait + std::max(s.patience, 8 * s.deadline)
+                                          : o.timeout * (attempts_left + 1);
+    const send_request request{o.path,     s.mad(),         mad_size, s.mad()[1],
+                               s.mad()[2], o.expects_reply, s.wait,   whole};
     const send_result result = transport_.send(request);
     switch (result.state) {
     case send_state::would_block:
@@ -119,6 +152,7 @@ bool engine::offer(u32 i) noexcept {
         return true;
     case send_state::sent: break;
     }
+    rate_.sent(now_);
     const bool first = s.sent++ == 0;
     if (trace_) [[unlikely]]
         tell(first ? trace_event::kind::send : trace_event::kind::retry, i);
@@ -130,7 +164,7 @@ bool engine::offer(u32 i) noexcept {
     ++(first ? counters_.sent : counters_.retried);
     if (deadlines_.started(i)) { // it was blocked for a while, but counts from here
         deadlines_.disarm(i);
-        deadlines_.arm(i, o.timeout);
+        deadlines_.arm(i, s.wait);
     }
     return true;
 }
@@ -167,12 +201,11 @@ void engine::dequeue_blocked(u32 i) noexcept {
 // Replies to any attempt of the pending operation count: a late answer is an answer.
 engine::attempt engine::find_attempt(u32 tid) const noexcept {
     const u32 i = tid & ((u32{1} << slot_bits_) - 1);
-    if (i >= window_ || !slots_[i].owner) return {none, false};
+    if (i >= window_ || !slots_[i].owner) return {none, 0};
     const slot& s = slots_[i];
-    const u32 generations = ~u32{0} >> slot_bits_;
-    const u32 age = (s.generation - (tid >> slot_bits_)) & generations;
-    if (age > ((s.generation - s.first_generation) & generations)) return {none, false};
-    return {i, age == 0};
+    const u32 later = (s.generation - (tid >> slot_bits_)) & generations();
+    if (later > ((s.generation - s.first_generation) & generations())) return {none, 0};
+    return {i, later};
 }
 
 void engine::on_received(const received& r) noexcept {
@@ -186,6 +219,7 @@ void engine::on_received(const received& r) noexcept {
     const attempt found = find_attempt(low_tid(r.mad.data()));
     if (found.slot == none || !slots_[found.slot].sent || slots_[found.slot].owner->where != op::place::in_slot) {
         ++counters_.stale;
+        if (is_response(r.mad)) revive(low_tid(r.mad.data()));
         if (trace_) [[unlikely]]
             tell(trace_event::kind::unexpected, none, &r);
         return;
@@ -200,15 +234,39 @@ void engine::on_received(const received& r) noexcept {
     }
     if (r.is_part) { // the answer is on its way: it has all the time again
         deadlines_.disarm(found.slot);
-        deadlines_.arm(found.slot, o.timeout);
+        deadlines_.arm(found.slot, s.wait);
         return;
     }
     if (trace_) [[unlikely]]
         tell(trace_event::kind::reply, found.slot, &r);
     if ((status_of(r.mad.data()) & iba::status_busy) && s.busy_replies < o.busy_retries) return rest(found.slot);
     ++counters_.replied;
-    if (!found.latest) ++counters_.late_replies;
+    if (found.later) ++counters_.late_replies;
+    was_answered(found.slot, found.later);
     finish(found.slot, {verdict::replied, 0, 0, r.mad, r.source});
+}
+
+// What the time of an answer teaches: about its sender, and about the window.
+void engine::was_answered(u32 i, u32 later) noexcept {
+    const slot& s = slots_[i];
+    const op& o = *s.owner;
+    const u32 before = (s.generation - later - s.first_generation) & generations();
+    const u32 earlier = s.busy_replies ? 0 : before; // attempts that were lost
+    std::optional<duration> took;
+    if (later == 0 && deadlines_.started(i)) took = now_ - deadlines_.started_at(i);
+    else if (later > 0 && before == 0 && s.busy_replies == 0) took = now_ - s.first_started;
+    if (is_measured(o)) {
+        if (took) trips_.answered(o.destination, o.distance, *took);
+        trips_.count(earlier);
+    }
+    if (!control_) return;
+    if (s.known)
+        for (u32 n = 0; n < later; ++n) control_->not_lost();
+    else
+        for (u32 n = 0; n < earlier; ++n) control_->lost();
+    const bool tells_crowding = took && s.alone && is_measured(o);
+    control_->answered(tells_crowding ? trips_.inflation(o.distance, *took) : 0);
+    limit_ = control_->window();
 }
 
 // Asks again after a pause: an eighth of the timeout, then twice as long each time, up to the whole.
@@ -218,8 +276,12 @@ void engine::rest(u32 i) noexcept {
     ++counters_.busy;
     const int halvings = std::max(0, 3 - s.busy_replies++);
     s.resting = true;
+    const duration whole = is_measured(*s.owner) ? options_.patience.patience : s.owner->timeout;
     deadlines_.disarm(i);
-    deadlines_.arm(i, s.owner->timeout / (1 << halvings));
+    deadlines_.arm(i, whole / (1 << halvings));
+    if (!control_) return;
+    control_->busy();
+    limit_ = control_->window();
 }
 
 void engine::tell(trace_event::kind what, u32 i, const received* r) noexcept {
@@ -240,7 +302,7 @@ void engine::on_report(const received& r) noexcept {
     ++counters_.expired_reports;
     if (is_response(r.mad)) return; // a server's reply that nobody took: its transaction ID is another's
     const attempt found = find_attempt(low_tid(r.mad.data()));
-    if (found.slot == none || !found.latest) return; // an attempt that no longer matters
+    if (found.slot == none || found.later) return; // an attempt that no longer matters
     slot& s = slots_[found.slot];
     if (s.blocked || s.owner->where != op::place::in_slot) return;
     if (r.status == ETIMEDOUT) {
@@ -258,6 +320,7 @@ void engine::set_now(time_point now) noexcept {
 
 void engine::on_time() noexcept {
     for (u32 i; (i = deadlines_.expire(now_)) != deadlines::no_slot;) attempt_expired(i);
+    refill(); // max_rate may have held some back
 }
 
 void engine::attempt_expired(u32 i) noexcept {
@@ -267,18 +330,44 @@ void engine::attempt_expired(u32 i) noexcept {
         --o.attempts; // what was answered has not failed
         return begin_attempt(i);
     }
-    if (o.attempts > o.retries) {
+    if (o.attempts == 1) s.first_started = deadlines_.started_at(i);
+    if (control_ && s.known && s.sent) {
+        control_->lost();
+        limit_ = control_->window();
+    }
+    if (!has_attempts_left(s)) {
         if (trace_) [[unlikely]]
             tell(trace_event::kind::timed_out, i);
         if (s.sent) ++counters_.timed_out;
         else ++counters_.send_failed;
+        if (s.sent && is_measured(o)) give_up(i);
         finish(i, {verdict::timed_out, 0, 0, {}, {}});
     } else if (s.blocked) {
         ++o.attempts;
-        deadlines_.arm(i, o.timeout);
+        s.wait = wait_of(s);
+        deadlines_.arm(i, s.wait);
     } else {
         begin_attempt(i);
     }
+}
+
+void engine::give_up(u32 i) noexcept {
+    const slot& s = slots_[i];
+    const op& o = *s.owner;
+    trips_.given_up(o.destination);
+    given_up_[i] = {o.destination, s.first_started, s.first_generation, s.generation, o.distance};
+}
+
+// An answer to what was given up already: later than it could be waited for, but whoever sent it lives.
+void engine::revive(u32 tid) noexcept {
+    const u32 i = tid & ((u32{1} << slot_bits_) - 1);
+    if (i >= window_ || given_up_[i].destination == 0) return;
+    const given_up& g = given_up_[i];
+    const u32 later = (g.last_generation - (tid >> slot_bits_)) & generations();
+    if (later > ((g.last_generation - g.first_generation) & generations())) return;
+    ++counters_.revived;
+    trips_.answered(g.destination, g.distance, now_ - g.first_started);
+    given_up_[i].destination = 0;
 }
 
 void engine::on_transport_failed(int error) noexcept {
@@ -312,6 +401,7 @@ op& engine::vacate(u32 i) noexcept {
     if (s.destination != none) {
         destination& d = destinations_[s.destination];
         --d.in_flight;
+        if (!may_launch()) make_wait(d.parked); // the window has shrunk
         if (op* successor = d.parked.pop_front()) {
             --parked_;
             launch(*successor, s.destination);
@@ -323,8 +413,17 @@ op& engine::vacate(u32 i) noexcept {
     return o;
 }
 
+// In front of all that wait: they are older. Their destination's bound is looked at again when they can be launched.
+void engine::make_wait(op_queue& parked) noexcept {
+    while (op* o = parked.pop_back()) {
+        --parked_;
+        o->where = op::place::waiting;
+        waiting_.push_front(*o);
+    }
+}
+
 void engine::refill() noexcept {
-    while (free_slot_ != none) {
+    while (may_launch()) {
         op* oldest = waiting_.pop_front();
         if (!oldest) return;
         try_launch(*oldest);

@@ -28,7 +28,7 @@ class MADSchedule;
 /// How patiently one RPC is made. What is left out comes from the schedule's options.
 struct rpc_options {
     mad::duration timeout{0}; ///< per attempt; kept within 1 ms or 5 %; 0: the schedule's
-    int retries = -1;         ///< attempts after the first, 0..255; -1: the schedule's
+    int retries = -1;         ///< attempts after the first, 0..255; -1: the schedule's. With a number also Gets have a timeout
 };
 
 /// What an RPC asks of whom, without its payload. Lives while the RPC is made.
@@ -94,6 +94,7 @@ private:
     void go_to(const mad::IBPath&);
     task<void> find_way(mad::IBPath);
     void learn(std::span<const u8> reply);
+    void address() noexcept;
 
     MADSchedule& schedule_;
     const mad::rpc_kind& kind_;

@@ -30,7 +30,7 @@ public:
         }
         node& n = nodes_[slot];
         node& end = nodes_[slots_ + last_list_];
-        n.deadline = unstarted;
+        n.start = unstarted;
         n.next = slots_ + last_list_;
         n.previous = end.previous;
         nodes_[n.previous].next = slot;
@@ -46,7 +46,9 @@ public:
     }
     bool armed(u32 slot) const noexcept { return nodes_[slot].next != slot; }
     /// Whether its timeout counts already. Precondition: armed.
-    bool started(u32 slot) const noexcept { return nodes_[slot].deadline != unstarted; }
+    bool started(u32 slot) const noexcept { return nodes_[slot].start != unstarted; }
+    /// Since when. Also of one that is no longer armed, until it is armed again. Precondition: it was started.
+    time_point started_at(u32 slot) const noexcept { return nodes_[slot].start; }
 
     /// Starts what was armed since the last call. Precondition: `now` is not earlier than it was then.
     void set_now(time_point now) noexcept;
@@ -63,12 +65,12 @@ public:
 
 private:
     static constexpr unsigned steps = 32, first_octave = 10, octaves = 31, lists = octaves * steps;
-    static constexpr time_point unstarted = time_point::max();
+    static constexpr time_point unstarted{duration::max() / 2}; // later than any time, and can be added to
 
     /// A slot, or the ends of a list: they make it a ring, so that linking asks no questions. What is in no list is a
     /// ring of its own.
     struct node {
-        time_point deadline;
+        time_point start;
         u32 previous, next;
     };
     /// Some of the lists.

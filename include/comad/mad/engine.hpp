@@ -4,18 +4,29 @@
 #pragma once
 #include <comad/mad/deadlines.hpp>
 #include <comad/mad/op.hpp>
+#include <comad/mad/round_trips.hpp>
+#include <comad/mad/send_rate.hpp>
 #include <comad/mad/trace.hpp>
 #include <comad/mad/transport.hpp>
+#include <comad/mad/window_control.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace comad::mad {
 
 struct engine_options {
-    unsigned max_outstanding = 64; ///< MADs in flight at any instant, 1..65536; a transport's own limit lowers it
-    unsigned per_destination = 2;  ///< of those, to one destination, for operations that ask for the bound; 0: none
-    u32 seed = 1;                  ///< where transaction IDs begin
+    /// MADs in flight at any instant, 1..65536; a transport's own limit lowers it. 0: as many as come back
+    /// (window_control.hpp), up to most_adaptive.
+    unsigned max_outstanding = 64;
+    unsigned per_destination = 2; ///< of those, to one destination, for operations that ask for the bound; 0: none
+    u32 seed = 1;                 ///< where transaction IDs begin
+    unsigned max_rate = 0;        ///< MADs sent per second, repeated ones included; 0: any number
+    bool polite = false;          ///< an adaptive window gives way when round trips grow
+    patience_options patience{};  ///< of operations without a timeout
+
+    static constexpr unsigned most_adaptive = 512;
 };
 
 /// What happened so far. sent = replied + timed_out + cancelled + lost + those in flight, retries apart.
@@ -32,6 +43,7 @@ struct engine_counters {
     u64 busy = 0;            ///< replies that said BUSY and were followed by another attempt
     u64 late_replies = 0;    ///< accepted replies to an attempt before the latest; in `replied`
     u64 stale = 0;           ///< replies for no pending operation: late, doubled or foreign
+    u64 revived = 0;         ///< of these, such that an operation on their sender had been given up: it is not silent
     u64 expired_reports = 0; ///< sends that the transport itself reported as expired
     u64 mismatched = 0;      ///< our transaction ID, but class, method or attribute of something else
     u64 malformed = 0;       ///< too short or too long to be a MAD
@@ -77,13 +89,17 @@ public:
 
     /// True if one more operation could start now: a slot is free, none waits for one, and not too many wait for a
     /// busy destination.
-    bool has_room() const noexcept { return free_slot_ != none && waiting_.empty() && parked_ < max_parked_; }
+    bool has_room() const noexcept { return may_launch() && waiting_.empty() && parked_ < max_parked_; }
     /// Nothing pending at all.
     bool idle() const noexcept { return in_flight() == 0 && waiting_.empty() && ready_.empty(); }
     unsigned in_flight() const noexcept { return in_flight_; }
-    unsigned window() const noexcept { return window_; }
-    /// No attempt expires before; time_point::max() if none is in flight. Precondition: set_now() since the last send.
-    time_point next_deadline() const noexcept { return deadlines_.earliest(); }
+    /// How many may be in flight now.
+    unsigned window() const noexcept { return limit_; }
+    /// No attempt expires before, and max_rate lets nothing more go; time_point::max(): never. Precondition: set_now() since
+    /// the last send.
+    time_point next_deadline() const noexcept { return std::min(deadlines_.earliest(), rate_.opens_at(now_)); }
+    /// What was learned from answers to operations without a timeout.
+    const round_trips& measured() const noexcept { return trips_; }
     const engine_counters& counters() const noexcept { return counters_; }
     /// Who hears what happens; null: nobody. It must outlive the engine, or be taken away.
     void set_trace(trace_sink* sink) noexcept { trace_ = sink; }
@@ -101,8 +117,15 @@ private:
         bool blocked = false; // its latest attempt still has to be written
         bool refused = false; // the transport did not take it when it was offered
         bool resting = false; // after a reply that said BUSY, until its deadline
+        bool known = false;   // its destination answered before, and was not given up since
+        bool silent = false;  // it was given up
+        bool alone = false;   // nothing else was in flight to its destination when it was launched
         u8 busy_replies = 0;
         u16 sent = 0; // how many attempts were written
+        duration deadline{}; // of the first attempt
+        duration patience{}; // of all attempts at least
+        duration wait{};     // of the latest
+        time_point first_started{}; // its first attempt; once that expired
         alignas(8) u8 packet[headroom + mad_size];
         u8* mad() noexcept { return packet + headroom; }
     };
@@ -113,6 +136,16 @@ private:
         op_queue parked;
     };
 
+    /// The last operation in a slot that was given up: if its answer comes after all, that target is not silent.
+    struct given_up {
+        u64 destination = 0; // 0: there is none
+        time_point first_started{};
+        u32 first_generation = 0, last_generation = 0;
+        round_trips::distance distance = 0;
+    };
+
+    bool may_launch() const noexcept { return in_flight_ < limit_ && rate_.is_open(now_); }
+    bool is_measured(const op& o) const noexcept { return o.timeout.count() == 0; }
     bool try_launch(op&) noexcept;
     void launch(op&, u32 destination) noexcept;
     void begin_attempt(u32 slot) noexcept;
@@ -120,7 +153,13 @@ private:
     void enqueue_blocked(u32 slot, bool in_front) noexcept;
     void dequeue_blocked(u32 slot) noexcept;
     void attempt_expired(u32 slot) noexcept;
+    duration wait_of(const slot&) const noexcept;
+    bool has_attempts_left(const slot&) const noexcept;
+    void was_answered(u32 slot, u32 later) noexcept;
+    void give_up(u32 slot) noexcept;
+    void revive(u32 tid) noexcept;
     void refill() noexcept;
+    void make_wait(op_queue& parked) noexcept;
     op& vacate(u32 slot) noexcept;
     void make_ready(op&, op::place, verdict, int error = 0) noexcept;
     void finish(u32 slot, completion&&) noexcept;
@@ -130,22 +169,28 @@ private:
     void tell(trace_event::kind, u32 slot, const received* what = nullptr) noexcept;
     struct attempt {
         u32 slot; // none: of no pending operation
-        bool latest;
+        u32 later; // attempts that were made after it
     };
     attempt find_attempt(u32 tid) const noexcept;
     u32 bucket_of(u64 key) const noexcept { return static_cast<u32>(key & (buckets_.size() - 1)); }
+    u32 generations() const noexcept { return ~u32{0} >> slot_bits_; } // a mask: there are so many
     u32 find_destination(u64 key) const noexcept;
     u32 make_destination(u64 key) noexcept;
     void drop_destination(u32 index) noexcept;
 
     transport& transport_;
-    unsigned window_;
-    unsigned per_destination_;
+    const engine_options options_;
+    unsigned window_; // slots
+    std::optional<window_control> control_; // of an adaptive window
+    unsigned limit_;                        // the window now
     unsigned slot_bits_; // low bits of a transaction ID: the slot; the rest: the generation
     std::vector<slot> slots_;
     u32 free_slot_ = none;
     unsigned in_flight_ = 0;
     deadlines deadlines_;
+    round_trips trips_;
+    send_rate rate_;
+    std::vector<given_up> given_up_; // by slot
     std::vector<destination> destinations_;
     u32 free_destination_ = none;
     std::vector<u32> buckets_;

@@ -3,6 +3,7 @@
 // a completion handler), so that a MAD costs no allocation. Knows no coroutine.
 #pragma once
 #include <comad/mad/path.hpp>
+#include <comad/mad/round_trips.hpp>
 #include <comad/mad/time.hpp>
 #include <comad/mad/transport.hpp>
 
@@ -36,11 +37,18 @@ public:
     bool empty() const noexcept { return !head_; }
     op* front() const noexcept { return head_; }
     void push_back(op&) noexcept;
+    void push_front(op&) noexcept;
     void remove(op&) noexcept;
     op* pop_front() noexcept {
         op* first = head_;
         if (first) remove(*first);
         return first;
+    }
+
+    op* pop_back() noexcept {
+        op* last = tail_;
+        if (last) remove(*last);
+        return last;
     }
 
 private:
@@ -57,13 +65,19 @@ struct op {
     /// The end. Called once, never from inside engine::submit or engine::cancel; may destroy the op, submit others.
     void (*done)(op&, const completion&) = nullptr;
     const any_path* path = nullptr; ///< for the transport
-    u64 destination = 0;            ///< operations with equal keys share a bound; 0: unbounded
+    u64 destination = 0;            ///< who is asked: operations with equal keys share a bound and what was measured;
+                                    ///< 0: nobody in particular, unbounded
     u16 destination_bound = 0;      ///< of them in flight at a time; 0: engine_options::per_destination
-    duration timeout{};             ///< per attempt
-    u8 retries = 0;                 ///< attempts after the first
+    round_trips::distance distance = 0; ///< how far away it is; matters only without a timeout
+    /// Per attempt. 0: as long as answers from there take (round_trips.hpp), and attempts are repeated as often as it
+    /// needs, while earlier ones are still accepted: for Gets alone, of which two may be under way. Then the
+    /// operation has a destination.
+    duration timeout{};
+    u8 retries = 0;                 ///< attempts after the first, with a timeout
     u8 busy_retries = 0;            ///< attempts after replies that say BUSY, each after a longer pause; with none
                                     ///< left such a reply ends the operation like any other
     bool expects_reply = true;
+    static constexpr u16 unbounded = 0xffff; ///< a destination_bound
     bool takes_table = false; ///< a reply may be longer than a MAD: put together from several (IBA 13.6)
 
     enum class place : u8 {
@@ -93,6 +107,12 @@ inline void op_queue::push_back(op& o) noexcept {
     o.previous = tail_;
     (tail_ ? tail_->next : head_) = &o;
     tail_ = &o;
+}
+inline void op_queue::push_front(op& o) noexcept {
+    o.previous = nullptr;
+    o.next = head_;
+    (head_ ? head_->previous : tail_) = &o;
+    head_ = &o;
 }
 inline void op_queue::remove(op& o) noexcept {
     (o.previous ? o.previous->next : head_) = o.next;

@@ -98,7 +98,10 @@ template <class... Methods> constexpr u32 methods(Methods... all) noexcept {
 struct transport_limits {
     unsigned max_window = 4096; ///< more requests in flight than this buy nothing
     bool smi = true;            ///< carries SMPs (QP0)
-    bool kernel_rmpp = false;   ///< sends and receives messages of any length: segments are its affair
+    /// Round trips are known this exactly, and deadlines leave as much room: what wakes a sleeping program is slower than
+    /// the wire.
+    duration grain = std::chrono::microseconds(100);
+    bool kernel_rmpp = false; ///< sends and receives messages of any length: segments are its affair
 };
 
 /// Hears of the requests that arrive. A driver that has one gives it every MAD that is no response.

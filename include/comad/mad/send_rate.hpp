@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// send_rate.hpp - at most so many MADs per second (the generic cell rate algorithm of ITU-T I.371). Knows no clock.
+#pragma once
+#include <comad/mad/time.hpp>
+
+#include <algorithm>
+
+namespace comad::mad {
+
+class send_rate {
+public:
+    /// 0: any number.
+    explicit send_rate(unsigned per_second) noexcept
+        : interval_(per_second ? std::chrono::seconds(1) / static_cast<duration::rep>(per_second) : duration{0}),
+          burst_(std::max(interval_, burst_time)) {}
+
+    bool is_open(time_point now) const noexcept { return interval_.count() == 0 || due_ - now < burst_; }
+    /// When it will be open, if it is not now; else time_point::max().
+    time_point opens_at(time_point now) const noexcept {
+        return is_open(now) ? time_point::max() : due_ - burst_ + duration{1};
+    }
+    void sent(time_point now) noexcept {
+        if (interval_.count() != 0) due_ = std::max(due_, now) + interval_;
+    }
+
+private:
+    /// What may be made up for at once: timers are late, and a driver handles several messages in a row.
+    static constexpr duration burst_time = std::chrono::milliseconds(1);
+
+    duration interval_, burst_;
+    time_point due_{}; // of the next MAD, had they all been sent in time
+};
+
+} // namespace comad::mad
