@@ -10,6 +10,7 @@ namespace {
 
 constexpr unsigned first_window = 8;
 constexpr unsigned shortest_epoch = 16;
+constexpr unsigned few = 4; // losses that say nothing
 constexpr double most_tolerated = 0.4;      // of what is worse the window is the cause
 constexpr double late = 1.5, much_later = 2; // round trips, against the quickest
 
@@ -42,7 +43,7 @@ void window_control::busy() noexcept {
 void window_control::end_epoch() noexcept {
     const double loss = static_cast<double>(lost_) / std::max(answered_ + lost_, 1u);
     const double inflation = inflations_ ? inflation_ / inflations_ : 1;
-    const bool many_lost = lost_ >= 2 && loss > 1.5 * tolerated_;
+    const bool many_lost = lost_ >= few && loss > 1.5 * tolerated_;
     const bool is_crowded = (lost_ >= 2 && inflation > much_later) || (polite_ && inflation > late);
 
     if (busy_ > answered_ / 8 || is_crowded || loss > most_tolerated) {
@@ -56,10 +57,13 @@ void window_control::end_epoch() noexcept {
         before_trial_ = window_;
         window_ = std::max(1u, window_ / 2);
     } else {
-        if (before_trial_) doubling_ = false; // it helped
-        before_trial_ = 0;
         tolerated_ *= 0.99;
-        if (was_full_) grow();
+        if (before_trial_) { // it helped: the wire carries something between the two
+            doubling_ = false;
+            window_ = std::max(window_, std::exchange(before_trial_, 0) * 3 / 4);
+        } else if (was_full_) {
+            grow();
+        }
     }
     begin_epoch();
 }
@@ -71,7 +75,7 @@ void window_control::begin_epoch() noexcept {
 }
 
 void window_control::grow() noexcept {
-    window_ = std::min(most_, doubling_ ? window_ * 2 : window_ + std::max(1u, window_ / 16));
+    window_ = std::min(most_, doubling_ ? window_ * 2 : window_ + std::max(1u, window_ / 8));
 }
 
 void window_control::shrink() noexcept {

@@ -11,7 +11,7 @@ class send_rate {
 public:
     /// 0: any number.
     explicit send_rate(unsigned per_second) noexcept
-        : interval_(per_second ? std::chrono::seconds(1) / static_cast<duration::rep>(per_second) : duration{0}),
+        : interval_(per_second ? duration(std::chrono::seconds(1)) / per_second : duration{0}),
           burst_(std::max(interval_, burst_time)) {}
 
     bool is_open(time_point now) const noexcept { return interval_.count() == 0 || due_ - now < burst_; }
