@@ -87,7 +87,7 @@ TEST_CASE("who was given up is tried less, until it answers") {
     CHECK(silent.silent);
     CHECK_FALSE(silent.known);
     CHECK(silent.patience < patience_options{}.patience);
-    CHECK(trips.attempts(true) < trips.attempts(false));
+    CHECK(round_trips::most_attempts(true) < trips.attempts());
     CHECK_FALSE(trips.expect(there, 3).silent);
     trips.answered(here, 3, 1ms);
     CHECK_FALSE(trips.expect(here, 3).silent);
@@ -122,7 +122,7 @@ TEST_CASE("attempts are as many as the loss needs") {
     // The least n with loss^n <= 10^-9, at least 6: 0.01^6 = 10^-12; 0.1^9 = 10^-9; 0.2^13 = 8 * 10^-10; 0.5^16 ends it.
     const auto l = GENERATE(values<loss>({{100, 6}, {10, 9}, {5, 13}, {2, 16}}));
     round_trips trips({}, grain);
-    CHECK(trips.attempts(false) == 6);
+    CHECK(trips.attempts() == 6);
     for (int i = 1; i <= 100'000; ++i) {
         // One in `one_in` attempts is lost: after each, one_in - 1 answers, the first of them to the repeated one.
         trips.count(1);
@@ -130,7 +130,7 @@ TEST_CASE("attempts are as many as the loss needs") {
     }
     CAPTURE(l.one_in, trips.loss());
     CHECK(std::abs(trips.loss() - 1.0 / l.one_in) < 0.02);
-    CHECK(std::abs(static_cast<int>(trips.attempts(false)) - static_cast<int>(l.attempts)) <= 1);
+    CHECK(std::abs(static_cast<int>(trips.attempts()) - static_cast<int>(l.attempts)) <= 1);
 }
 
 TEST_CASE("inflation is against the quickest round trip from that far away") {

@@ -90,7 +90,6 @@ void engine::launch(op& o, u32 index) noexcept {
     if (is_measured(o)) {
         const round_trips::expectation expected = trips_.expect(o.destination, o.distance);
         s.deadline = expected.deadline;
-        s.patience = expected.patience;
         s.known = expected.known;
         s.silent = expected.silent;
     } else {
@@ -117,19 +116,22 @@ void engine::begin_attempt(u32 i) noexcept {
     if (holding_ || blocked_head_ != none || !offer(i)) enqueue_blocked(i, false);
 }
 
-// A measured deadline, longer for later attempts; the last one lasts until patience ends.
+// A measured deadline, twice as long after every second attempt; the last one lasts until patience ends.
 duration engine::wait_of(const slot& s) const noexcept {
     const op& o = *s.owner;
     if (!is_measured(o)) return o.timeout;
-    if (o.attempts == 1 && !s.silent) return s.deadline;
-    const duration longer = s.deadline * (1 << std::min((o.attempts - 1) / 2, 3));
-    if (o.attempts < trips_.attempts(s.silent)) return longer;
+    const duration longer = s.deadline * (1 << (o.attempts - 1) / 2);
+    if (o.attempts < round_trips::most_attempts(s.silent)) return longer;
     const duration passed = o.attempts > 1 ? now_ - s.first_started : duration{0};
-    return std::max(longer, s.patience - passed);
+    return std::max(longer, trips_.expect(o.destination, o.distance).patience - passed);
 }
 
 bool engine::has_attempts_left(const slot& s) const noexcept {
-    return s.owner->attempts < (is_measured(*s.owner) ? trips_.attempts(s.silent) : s.owner->retries + 1u);
+    const op& o = *s.owner;
+    if (!is_measured(o)) return o.attempts <= o.retries;
+    if (o.attempts >= round_trips::most_attempts(s.silent)) return false;
+    if (o.attempts < trips_.attempts()) return true;
+    return now_ - s.first_started < trips_.expect(o.destination, o.distance).patience;
 }
 
 // Gives the packet to the transport; false if it would block. A refusal ends the operation, but not in here.
@@ -137,7 +139,7 @@ bool engine::offer(u32 i) noexcept {
     slot& s = slots_[i];
     op& o = *s.owner;
     const int attempts_left = o.attempts <= o.retries ? o.retries + 1 - o.attempts : 0;
-    const duration whole = is_measured(o) ? s.wait + std::max(s.patience, 8 * s.deadline)
+    const duration whole = is_measured(o) ? s.wait + 8 * s.deadline
                                           : o.timeout * (attempts_left + 1);
     const send_request request{o.path,     s.mad(),         mad_size, s.mad()[1],
                                s.mad()[2], o.expects_reply, s.wait,   whole};

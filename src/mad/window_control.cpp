@@ -11,6 +11,7 @@ namespace {
 constexpr unsigned first_window = 8;
 constexpr unsigned shortest_epoch = 16;
 constexpr unsigned few = 4; // losses that say nothing
+constexpr unsigned long_epoch = 200;
 constexpr double most_tolerated = 0.4;      // of what is worse the window is the cause
 constexpr double late = 1.5, much_later = 2; // round trips, against the quickest
 
@@ -41,29 +42,30 @@ void window_control::busy() noexcept {
 }
 
 void window_control::end_epoch() noexcept {
-    const double loss = static_cast<double>(lost_) / std::max(answered_ + lost_, 1u);
+    const unsigned sent = std::max(answered_ + lost_, 1u);
+    const double loss = static_cast<double>(lost_) / sent;
     const double inflation = inflations_ ? inflation_ / inflations_ : 1;
-    const bool many_lost = lost_ >= few && loss > 1.5 * tolerated_;
+    const bool many_lost = lost_ >= few + 2 * tolerated_ * sent;
     const bool is_crowded = (lost_ >= 2 && inflation > much_later) || (polite_ && inflation > late);
 
     if (busy_ > answered_ / 8 || is_crowded || loss > most_tolerated) {
         before_trial_ = 0;
         shrink();
-    } else if (before_trial_ && loss > 0.6 * trial_loss_) { // halving changed nothing
+    } else if (before_trial_ && loss > 0.6 * trial_loss_) { // that changed nothing
         tolerated_ = std::max(tolerated_, loss);
         window_ = std::exchange(before_trial_, 0);
     } else if (many_lost) {
         trial_loss_ = loss;
         before_trial_ = window_;
-        window_ = std::max(1u, window_ / 2);
-    } else {
+        window_ = std::max(1u, window_ / 4);
+    } else if (before_trial_) { // it helped: the wire carries something between the two
+        doubling_ = false;
+        window_ = std::max(window_, std::exchange(before_trial_, 0) / 2);
+    } else if (!doubling_ && loss > 2 * tolerated_ && sent < long_epoch) {
+        return; // too few to tell: do not grow on it
+    } else if (was_full_) {
         tolerated_ *= 0.99;
-        if (before_trial_) { // it helped: the wire carries something between the two
-            doubling_ = false;
-            window_ = std::max(window_, std::exchange(before_trial_, 0) * 3 / 4);
-        } else if (was_full_) {
-            grow();
-        }
+        grow();
     }
     begin_epoch();
 }

@@ -123,7 +123,6 @@ private:
         u8 busy_replies = 0;
         u16 sent = 0; // how many attempts were written
         duration deadline{}; // of the first attempt
-        duration patience{}; // of all attempts at least
         duration wait{};     // of the latest
         time_point first_started{}; // its first attempt; once that expired
         alignas(8) u8 packet[headroom + mad_size];

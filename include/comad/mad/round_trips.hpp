@@ -42,8 +42,10 @@ public:
         bool silent;       ///< it was given up
     };
     expectation expect(u64 destination, distance) const noexcept;
-    /// Attempts of one operation, so many that one that is lost every time is as unlikely as 1 in 10^9.
-    unsigned attempts(bool silent) const noexcept;
+    /// Attempts that an operation needs, so that to be lost every time is as unlikely as 1 in 10^9.
+    unsigned attempts() const noexcept;
+    /// No operation has more; on silent ones they are few.
+    static constexpr unsigned most_attempts(bool silent) noexcept { return silent ? 2 : 16; }
 
     /// An answer, `took` after the attempt that it answers was sent.
     void answered(u64 destination, distance, duration took) noexcept;

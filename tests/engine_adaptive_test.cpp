@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// engine_adaptive_test.cpp - operations without a timeout, windows without a number, rates: looked at from the transport.
+#include "engine_rig.hpp"
+
+#include <deque>
+#include <random>
+
+using namespace comad;
+using namespace comad::test;
+
+namespace {
+
+constexpr mad::patience_options usual{};
+
+/// A SubnGet(NodeInfo) whose deadlines are measured.
+struct measured_get : operation {
+    explicit measured_get(u32 n, const IBDRPath& route) : operation(n, route) {
+        bounded();
+        distance = route.hopCount;
+        timeout = duration{0};
+        retries = 0; // has no meaning
+    }
+};
+
+/// Each is answered before the next is sent.
+void answer_in_turn(rig& r, unsigned many, const IBDRPath& to) {
+    for (u32 i = 0; i < many; ++i) {
+        measured_get o(i, to);
+        r.mads.submit(o);
+        REQUIRE(r.run());
+        REQUIRE(o.answered_right());
+    }
+}
+
+} // namespace
+
+TEST_CASE("a lost Get is sent again after a few round trips, under another transaction ID") {
+    rig r({.max_outstanding = 4});
+    r.net.set_script([](const packet& p) { return answered(p, 1ms); });
+    answer_in_turn(r, 20, route(1));
+    const std::size_t before = r.net.taken().size();
+    r.net.set_script([&](const packet& p) { return p.number == before ? dropped() : answered(p, 1ms); });
+    measured_get o(100, route(1));
+    r.mads.submit(o);
+    REQUIRE(r.run());
+    CHECK(o.answered_right());
+    REQUIRE(r.net.taken().size() == before + 2);
+    const packet &first = r.net.taken()[before], &second = r.net.taken()[before + 1];
+    CHECK(second.tid != first.tid);
+    CHECK(second.at - first.at > 1ms);
+    CHECK(second.at - first.at < 3ms);
+    check_balance(r.mads);
+}
+
+TEST_CASE("a target that became slow is heard, however often it was asked meanwhile") {
+    rig r({.max_outstanding = 4});
+    r.net.set_script([](const packet& p) { return answered(p, 1ms); });
+    answer_in_turn(r, 20, route(1));
+    r.net.set_script([](const packet& p) { return answered(p, 12ms); });
+    measured_get o(100, route(1));
+    const time_point asked = r.net.now();
+    r.mads.submit(o);
+    REQUIRE(r.run());
+    CHECK(o.answered_right());
+    CHECK(r.net.now() - asked == 12ms); // the answer to the first attempt
+    CHECK(o.sent_times > 1);
+    CHECK(r.mads.counters().late_replies == 1);
+    r.drain();
+    // From now on it is waited for.
+    const u64 repeated = r.mads.counters().retried;
+    answer_in_turn(r, 20, route(1));
+    CHECK(r.mads.counters().retried - repeated <= 3);
+}
+
+TEST_CASE("a silent target is given up when patience is over, and asked less until it answers") {
+    rig r({.max_outstanding = 4});
+    answer_in_turn(r, 20, route(1));
+    r.net.set_script([](const packet&) { return dropped(); });
+    const auto time_of_failure = [&](u32 number) {
+        measured_get o(number, route(1));
+        const time_point asked = r.net.now();
+        r.mads.submit(o);
+        REQUIRE(r.run());
+        CHECK(o.ended_as(verdict::timed_out));
+        return r.net.now() - asked;
+    };
+    const std::size_t before = r.net.taken().size();
+    const duration first = time_of_failure(100);
+    const std::size_t asked = r.net.taken().size() - before;
+    CHECK(first >= usual.patience);
+    CHECK(first <= usual.patience * 11 / 10);
+    CHECK(asked == mad::round_trips::most_attempts(false));
+    CHECK(time_of_failure(101) < usual.patience / 4);
+    CHECK(r.net.taken().size() - before - asked == mad::round_trips::most_attempts(true));
+
+    r.net.set_script([](const packet& p) { return answered(p); });
+    answer_in_turn(r, 1, route(1));
+    r.net.set_script([](const packet&) { return dropped(); });
+    CHECK(time_of_failure(102) >= usual.patience);
+}
+
+TEST_CASE("where no answer ever came from patience is longer") {
+    rig r({.max_outstanding = 4});
+    r.net.set_script([](const packet&) { return dropped(); });
+    measured_get o(1, route(1));
+    r.mads.submit(o);
+    REQUIRE(r.run());
+    CHECK(o.ended_as(verdict::timed_out));
+    CHECK(r.net.now().time_since_epoch() >= usual.first_patience);
+    CHECK(r.net.now().time_since_epoch() <= usual.first_patience * 11 / 10);
+}
+
+TEST_CASE("an answer after the verdict revises it") {
+    rig r({.max_outstanding = 4});
+    answer_in_turn(r, 20, route(1));
+    r.net.set_script([](const packet& p) { return answered(p, 300ms); });
+    measured_get o(100, route(1)), again(101, route(1));
+    r.mads.submit(o);
+    REQUIRE(r.run());
+    CHECK(o.ended_as(verdict::timed_out));
+    r.drain();
+    CHECK(r.mads.counters().revived == 1);
+    r.mads.submit(again);
+    REQUIRE(r.run());
+    CHECK(again.answered_right());
+    check_balance(r.mads);
+}
+
+TEST_CASE("an operation with a timeout is sent when that is over, and never before") {
+    rig r({.max_outstanding = 0});
+    for (u32 i = 0; i < 20; ++i) answer_in_turn(r, 1, route(1));
+    const std::size_t before = r.net.taken().size();
+    r.net.set_script([](const packet&) { return dropped(); });
+    operation set(100, route(1));
+    set.bounded().retries = 1;
+    const time_point asked = r.net.now();
+    r.mads.submit(set);
+    REQUIRE(r.run());
+    REQUIRE(r.net.taken().size() == before + 2);
+    CHECK(r.net.taken()[before + 1].at == asked + kept_patience);
+    CHECK(r.net.now() == asked + 2 * kept_patience);
+}
+
+TEST_CASE("with one MAD in five lost each way every Get is answered") {
+    rig r({.max_outstanding = 0});
+    std::mt19937 random(1);
+    r.net.set_script([&](const packet& p) {
+        if (random() % 5 == 0) return dropped();
+        const duration delay{80'000 + random() % 40'000};
+        if (random() % 5 == 0) return dropped();
+        return random() % 10 ? answered(p, delay) : fate{{}, {reply(p, delay), reply(p, delay * 2)}};
+    });
+    std::deque<measured_get> all;
+    for (u32 i = 0; i < 20'000; ++i) {
+        all.emplace_back(i, route(static_cast<u8>(1 + i % 250), static_cast<u8>(1 + i / 250)));
+        r.mads.submit(all.back());
+    }
+    REQUIRE(r.run());
+    unsigned wrong = 0;
+    for (const measured_get& o : all) wrong += !o.answered_right();
+    CHECK(wrong == 0);
+    CHECK(r.mads.measured().loss() == Approx(0.36).margin(0.15)); // 1 - 0.8 * 0.8
+    r.drain();
+    check_balance(r.mads);
+}
+
+// ---- windows --------------------------------------------------------------------------------------------------------
+
+TEST_CASE("an adaptive window begins small and grows while everything is answered, up to what the transport takes") {
+    rig r({.max_outstanding = 0});
+    witness seen(r.net);
+    r.net.set_script([&](const packet& p) {
+        seen.saw(p);
+        return answered(p, 100us);
+    });
+    CHECK(r.mads.window() == 8);
+    std::deque<measured_get> all;
+    for (u32 i = 0; i < 5000; ++i) {
+        all.emplace_back(i, route(static_cast<u8>(1 + i % 250), static_cast<u8>(1 + i / 250)));
+        r.mads.submit(all.back());
+    }
+    REQUIRE(r.run());
+    CHECK(r.mads.window() == engine_options::most_adaptive);
+    CHECK(seen.most == engine_options::most_adaptive);
+
+    scripted_transport narrow;
+    narrow.max_window = 3;
+    const engine bounded(narrow, {.max_outstanding = 0});
+    CHECK(bounded.window() == 3);
+}
+
+namespace {
+
+struct outcome {
+    unsigned wrong = 0;
+    u64 dropped = 0;
+    duration took{};
+    unsigned window = 0;
+};
+
+/// 6,000 Gets to a hundred targets over a wire that has room for so many MADs and drops the others.
+outcome over_narrow_wire(unsigned room, const engine_options& options) {
+    rig r(options);
+    outcome o;
+    unsigned on_wire = 0;
+    r.net.set_script([&](const packet& p) {
+        if (on_wire >= room) {
+            ++o.dropped;
+            return dropped();
+        }
+        ++on_wire;
+        return answered(p, 100us);
+    });
+    r.net.on_delivery = [&](const arrival&) { --on_wire; };
+    std::deque<measured_get> all;
+    for (u32 i = 0; i < 6000; ++i) {
+        all.emplace_back(i, route(static_cast<u8>(1 + i % 100)));
+        r.mads.submit(all.back());
+    }
+    REQUIRE(r.run());
+    for (const measured_get& get : all) o.wrong += !get.answered_right();
+    o.took = r.net.now().time_since_epoch();
+    o.window = r.mads.window();
+    check_balance(r.mads);
+    return o;
+}
+
+} // namespace
+
+TEST_CASE("an adaptive window becomes what a narrow wire carries, and loses little on the way") {
+    const unsigned room = GENERATE(3u, 10u, 40u);
+    const unsigned bound = GENERATE(1u, 2u);
+    CAPTURE(room, bound);
+    const outcome adaptive = over_narrow_wire(room, {.max_outstanding = 0, .per_destination = bound});
+    const outcome fixed = over_narrow_wire(room, {.max_outstanding = 200, .per_destination = bound});
+    CHECK(adaptive.wrong == 0);
+    CHECK(adaptive.window <= 4 * room);
+    CHECK(adaptive.dropped < 6000 / 3);
+    CHECK(adaptive.took < fixed.took * 3 / 2);
+}
+
+TEST_CASE("operations that wait for a destination end as others when the window shrinks or they are withdrawn") {
+    rig r({.max_outstanding = 0, .per_destination = 1});
+    std::mt19937 random(7);
+    unsigned on_wire = 0;
+    r.net.set_script([&](const packet& p) {
+        if (on_wire >= 4 || random() % 4 == 0) return dropped();
+        ++on_wire;
+        return answered(p, 100us);
+    });
+    r.net.on_delivery = [&](const arrival&) { --on_wire; };
+    std::deque<measured_get> all;
+    for (u32 i = 0; i < 3000; ++i) {
+        all.emplace_back(i, route(static_cast<u8>(1 + random() % 5)));
+        r.mads.submit(all.back());
+        if (i % 7 == 0) r.mads.cancel(all[random() % all.size()]);
+        if (i % 11 == 0) r.mads.withdraw(all[random() % all.size()]);
+        if (i % 5 == 0) r.wait(50us);
+    }
+    REQUIRE(r.run());
+    for (const measured_get& o : all) CHECK(o.completions <= 1);
+    check_balance(r.mads);
+}
+
+// ---- rates ----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("no more MADs are sent in a second than max_rate says, and no fewer while there are some") {
+    rig r({.max_outstanding = 64, .max_rate = 10'000});
+    std::deque<measured_get> all;
+    for (u32 i = 0; i < 5000; ++i) {
+        all.emplace_back(i, route(static_cast<u8>(1 + i % 250), static_cast<u8>(1 + i / 250)));
+        r.mads.submit(all.back());
+    }
+    REQUIRE(r.run());
+    const auto& sent = r.net.taken();
+    REQUIRE(sent.size() == 5000);
+    for (std::size_t i = 100; i < sent.size(); ++i)
+        REQUIRE(sent[i].at - sent[i - 100].at >= 9ms - 1us); // a hundred in 10 ms, a millisecond of them at once
+    CHECK(sent.back().at - sent.front().at < 501ms);
+}
