@@ -120,6 +120,114 @@ TEST_CASE("one node may be slower than the others") {
     CHECK(since_start(all[1]) == 50us);
 }
 
+TEST_CASE("a delay is the same for all, however long the way") {
+    const auto s = make("fattree2,radix=4,delay=50us,latency=0us,service=4us");
+    send_numbered(*s.transport, route({}), 1);
+    send_numbered(*s.transport, route({1}), 2);
+    send_numbered(*s.transport, route({1, 3, 2, 1}), 3);
+    const auto all = drain(*s.transport);
+    REQUIRE(tids(all) == std::vector<u64>{1, 2, 3});
+    for (const arrived& a : all) CHECK(since_start(a) == 2 * 50us + 4us);
+}
+
+TEST_CASE("each cable adds its own jitter") {
+    const auto s = make("line,switches=4,latency=1us,jitter=100us,service=0us");
+    for (u64 tid = 0; tid < 1000; ++tid) send_numbered(*s.transport, route({1, 1, 1, 1}), tid);
+    send_numbered(*s.transport, route({}), 1000);
+    const auto all = drain(*s.transport);
+    REQUIRE(all.size() == 1001);
+    CHECK(tid_of(all.front()) == 1000);
+    CHECK(since_start(all.front()) == 0us); // no cable
+    mad::duration sum{0};
+    for (const arrived& a : all) {
+        sum += since_start(a);
+        if (tid_of(a) < 1000) CHECK((since_start(a) >= 8us && since_start(a) <= 808us));
+    }
+    // The sum of 8 has a standard deviation of 82 us, the mean of a thousand of them one of 2.6 us. The least of a thousand
+    // sums is far from 8 us, which one jitter for each way would come close to.
+    CHECK(sum / 1000 > 408us - 13us);
+    CHECK(sum / 1000 < 408us + 13us);
+    CHECK(since_start(all[1]) > 100us);
+}
+
+TEST_CASE("switches that pass a directed-route SMP on are busy with it, there and back") {
+    const std::string times = ",latency=1us,service=10us,transit=5us";
+    const auto s = make("line,switches=3" + times);
+    const u32 first = *s.fabric->graph().find("sw-0001");
+    const auto time_to = [&](const mad::any_path& path) {
+        const auto start = s.fabric->now();
+        send_numbered(*s.transport, path, 1);
+        const auto all = drain(*s.transport);
+        REQUIRE(all.size() == 1);
+        return all[0].when - start;
+    };
+    SECTION("each of them") {
+        CHECK(time_to(route({})) == 10us);
+        CHECK(time_to(route({1})) == 12us);
+        CHECK(time_to(route({1, 1})) == 2 * 2us + 2 * 5us + 10us);
+        CHECK(time_to(route({1, 1, 1})) == 2 * 3us + 4 * 5us + 10us);
+        CHECK(time_to(route({1, 1, 1, 3})) == 2 * 4us + 6 * 5us + 10us);
+        CHECK(s.fabric->counters(first).received == 1 + 2 + 2 + 2);
+    }
+    SECTION("one after the other, with those that are for itself") {
+        send_numbered(*s.transport, route({1, 1}), 1);
+        send_numbered(*s.transport, route({1}), 2);
+        const auto all = drain(*s.transport);
+        REQUIRE(tids(all) == std::vector<u64>{2, 1});
+        CHECK(since_start(all[0]) == 1us + 5us + 10us + 1us);
+        // At the first switch from 1 to 6 us, at the second from 7 to 17, at the first again from 18 to 23.
+        CHECK(since_start(all[1]) == 24us);
+        CHECK(s.fabric->counters(first).received == 3);
+        CHECK(s.fabric->counters(first).most_held == 2);
+        CHECK(s.fabric->counters(first).held == 0);
+    }
+    SECTION("not one that is dead or has lost its cable meanwhile") {
+        const u32 second = *s.fabric->graph().find("sw-0002");
+        const auto what = GENERATE(change::kind::kill, change::kind::cut);
+        s.fabric->apply_at(mad::time_point(3us), {what, first, 1}); // while it is there
+        send_numbered(*s.transport, route({1, 1}), 1);
+        CHECK(drain(*s.transport).empty());
+        CHECK(s.fabric->counters().undelivered == 1);
+        CHECK(s.fabric->counters(first).held == 0);
+        CHECK(s.fabric->counters(second).received == 0);
+    }
+}
+
+TEST_CASE("a switch passes on what came or goes on by LID") {
+    const auto s = make("line,switches=2,sm=1,latency=1us,service=10us,transit=5us");
+    const topology& g = s.fabric->graph();
+    const auto lid_of = [&](const char* name, unsigned port) { return g.nodes[*g.find(name)].ports[port].LID; };
+    mad::IBDRPath begins_by_lid = route({1});
+    begins_by_lid.DLID = lid_of("sw-0001", 0);
+    begins_by_lid.drSLID = lid_of("h-0001 HCA-1", 1);
+    mad::IBDRPath ends_by_lid = route({1});
+    ends_by_lid.drDLID = lid_of("h-0002 HCA-1", 1);
+    send_numbered(*s.transport, begins_by_lid, 1);
+    auto all = drain(*s.transport);
+    REQUIRE(all.size() == 1);
+    CHECK(since_start(all[0]) == 2 * 2us + 2 * 5us + 10us);
+    const auto start = s.fabric->now();
+    send_numbered(*s.transport, ends_by_lid, 2);
+    all = drain(*s.transport);
+    REQUIRE(all.size() == 1);
+    CHECK(all[0].when - start == 2 * 3us + 2 * 5us + 10us); // the second switch sees a packet with a LID
+    CHECK(s.fabric->counters(*g.find("sw-0001")).received == 4);
+    CHECK(s.fabric->counters(*g.find("sw-0002")).received == 1); // the first one, as its destination
+}
+
+TEST_CASE("what a switch is to pass on takes room in its buffer, requests and replies") {
+    const auto s = make("line,switches=2,latency=1us,service=10us,transit=5us,buffer=1");
+    const u32 first = *s.fabric->graph().find("sw-0001");
+    send_numbered(*s.transport, route({1, 1}), 1);
+    send_numbered(*s.transport, route({1}), 2); // is lost there, while the first is passed on
+    s.transport->set_now(mad::time_point(16us));
+    send_numbered(*s.transport, route({1}), 3); // is there from 17 to 27 us, the first one's reply comes at 18
+    CHECK(tids(drain(*s.transport)) == std::vector<u64>{3});
+    CHECK(s.fabric->counters(first).overflowed == 2);
+    CHECK(s.fabric->counters().overflowed == 2);
+    CHECK(s.fabric->counters(first).received == 4);
+}
+
 TEST_CASE("what a node's buffer has no room for is lost, and counted") {
     const auto s = make("fattree2,radix=4,latency=1us,service=10us,buffer=2");
     for (u64 tid : {1, 2, 3, 4}) send_numbered(*s.transport, route({1}), tid);

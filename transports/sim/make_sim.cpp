@@ -44,8 +44,10 @@ simulation make_sim(std::string_view specification, time_mode mode) {
     spec s(specification);
     timing times;
     times.hop_delay = s.take_duration("latency", times.hop_delay);
+    times.delay = s.take_duration("delay", times.delay);
     times.jitter = s.take_duration("jitter", times.jitter);
     times.service_time = s.take_duration("service", times.service_time);
+    times.transit = s.take_duration("transit", times.transit);
     times.buffer = static_cast<unsigned>(s.take_number("buffer", times.buffer, 0, 1'000'000));
     faults wrong;
     wrong.request_loss = wrong.reply_loss = s.take_probability("loss");

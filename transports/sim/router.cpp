@@ -133,7 +133,7 @@ std::optional<router::directed_stop> router::by_route(place from, iba::lid DLID,
     const bool begins_here = DLID == iba::permissive_lid;
     std::optional<stop> at = by_lid(from, DLID);
     if (!at) return std::nullopt;
-    const u32 begin_node = at->node;
+    const stop begin = *at;
 
     const u8* initial = smp + iba::offset_of<&FormatDirected::initialPath>;
     u8* back = smp + iba::offset_of<&FormatDirected::returnPath>;
@@ -156,7 +156,7 @@ std::optional<router::directed_stop> router::by_route(place from, iba::lid DLID,
         if (!rest) return std::nullopt;
         at = stop{rest->node, rest->port, at->hops + rest->hops};
     }
-    return directed_stop{*at, begin_node, end_node};
+    return directed_stop{*at, begin.node, end_node, begin.hops};
 }
 
 bool router::back_by_route(place from, iba::lid DLID, const directed_stop& at, u8* smp) noexcept {

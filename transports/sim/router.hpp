@@ -31,6 +31,7 @@ public:
         stop end;
         u32 begin_node; ///< of the middle part
         u32 end_node;
+        unsigned hops_before = 0; ///< cables before the middle part
     };
 
     /// Both must outlive it.

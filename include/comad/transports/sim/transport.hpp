@@ -72,7 +72,8 @@ struct simulation {
 
 /// Makes what a text asks for: a kind of make_topology() with its keys, or the name of a topology file, then
 ///
-///     latency=1us jitter=0us service=4us buffer=0    timing: a cable, more of it, an SMP in an SMA, SMPs a node holds
+///     latency=1us jitter=0us delay=0us               timing: a cable, more of it, whatever the way; each way
+///     service=4us transit=0us buffer=0               an SMP in an SMA, on its way through a switch, SMPs a node holds
 ///     loss=0 duplicate=0 reorder=0 busy=0 garbage=0  probabilities (loss: each way)
 ///     seed=1                                         of chance
 ///     at=NODE port=1                                 where the program runs: an id, a description or a GUID as 0x...
