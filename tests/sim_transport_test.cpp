@@ -358,9 +358,79 @@ TEST_CASE("what happens at a time happens to the MADs that come after it") {
     CHECK_FALSE(get<NodeInfo>(t, route({1})));
 }
 
+TEST_CASE("a specification says what happens to cables and nodes, and when") {
+    const auto answers_at = [](simulation& s, mad::duration when) {
+        s.transport->set_now(mad::time_point(when));
+        return get<NodeInfo>(*s.transport, route({1, 1})).has_value();
+    };
+    const std::string line = "line,switches=2,hosts=1,latency=0us,service=0us,";
+    SECTION("once") {
+        auto s = make(line + "cut=sw-0001/1@10us,restore=sw-0002/2@20us,kill=sw-0002@30us,revive=sw-0002@40us");
+        const auto up = [&](mad::duration when) { return answers_at(s, when); };
+        CHECK(up(9us));
+        CHECK_FALSE(up(10us));
+        CHECK_FALSE(up(19us));
+        CHECK(up(20us));
+        CHECK_FALSE(up(30us));
+        CHECK(up(40us));
+    }
+    SECTION("again and again") {
+        auto s = make(line + "flap=sw-0001/1@100us:50us:200us");
+        const auto up = [&](mad::duration when) { return answers_at(s, when); };
+        CHECK(up(99us));
+        CHECK_FALSE(up(100us));
+        CHECK_FALSE(up(149us));
+        CHECK(up(150us));
+        CHECK(up(299us));
+        CHECK_FALSE(up(300us));
+        CHECK(up(350us));
+        CHECK_FALSE(up(1'000'149us));
+        CHECK(up(1'000'150us));
+    }
+    SECTION("in real time counted from when it is made") {
+        const auto s = make_sim("single,cut=h-0001 HCA-1/1@1000s");
+        std::array<u8, 320> buffer;
+        s.transport->receive(buffer); // looks at the clock, which may be at anything
+        CHECK(s.fabric->graph().nodes[0].ports[1].linked());
+    }
+}
+
+TEST_CASE("a share of the nodes is slow or dead, others for another seed, and never the program's own dead") {
+    // 8 hosts, 4 leaves, 2 spines; by LID, so that none depends on another one's management.
+    const std::string tree = "fattree2,radix=4,sm=1,latency=0us,service=4us,";
+    const auto times = [](simulation s) {
+        std::vector<mad::duration> all; // none: -1
+        for (unsigned lid = 1; lid <= 14; ++lid) {
+            const auto start = s.fabric->now();
+            send_numbered(*s.transport, to_lid(lid), lid);
+            const auto came = drain(*s.transport);
+            all.push_back(came.empty() ? mad::duration(-1) : came[0].when - start);
+        }
+        return all;
+    };
+    const auto slow = times(make(tree + "slow=0.5:1ms"));
+    CHECK(std::count(slow.begin(), slow.end(), 1ms) == 7);
+    CHECK(std::count(slow.begin(), slow.end(), 4us) == 7);
+    CHECK(times(make(tree + "slow=0.5:1ms")) == slow);
+    CHECK(times(make(tree + "slow=0.5:1ms,seed=2")) != slow);
+    const auto one = times(make(tree + "slow=leaf-0002:2ms"));
+    CHECK(one[9] == 2ms);
+    CHECK(std::count(one.begin(), one.end(), 4us) == 13);
+
+    const auto dead = times(make(tree + "dead=0.25"));
+    CHECK(std::count(dead.begin(), dead.end(), mad::duration(-1)) == 3); // of 13
+    CHECK(times(make(tree + "dead=0.25,seed=2")) != dead);
+    const auto lonely = times(make(tree + "dead=1"));
+    CHECK(lonely[0] == 4us);
+    CHECK(std::count(lonely.begin(), lonely.end(), mad::duration(-1)) == 13);
+}
+
 TEST_CASE("the same seed gives the same run, another seed another") {
     const std::string faults =
-        "fattree2,radix=6,jitter=5us,loss=0.1,duplicate=0.1,reorder=0.1,busy=0.1,garbage=0.1,seed=";
+        std::string("fattree2,radix=6,jitter=5us,loss=0.1,duplicate=0.1,reorder=0.1,busy=0.1,garbage=0.1,") +
+        GENERATE("", "slow=0.2:30us,dead=0.05,flap=leaf-0001/5@20us:10us:40us,",
+                 "transit=2us,buffer=60,slow=0.2:30us,cut=leaf-0001/5@200us,") +
+        "seed=";
     const u64 first = trace_hash(faults + "1");
     CHECK(trace_hash(faults + "1") == first);
     CHECK(trace_hash(faults + "2") != first);
@@ -523,6 +593,20 @@ TEST_CASE("a specification of a simulation that makes no sense is refused in one
     CHECK(refusal_of("single,dead=h-9").starts_with("single: dead=h-9 names no node"));
     CHECK(refusal_of("single,port=2") == "'h-0001 HCA-1' has no port 2 to attach to; give 1 to 1");
     CHECK(refusal_of("single,los=1").starts_with("single: option 'los' is not known; there are latency, "));
+    CHECK(refusal_of("single,dead=1.5") == "single: dead=1.5 is no probability; give a number from 0 to 1");
+    CHECK(refusal_of("single,slow=0.1") ==
+          "single: slow=0.1 has no time; write it as NODE:1ms, or 0.1:1ms for a share");
+    CHECK(refusal_of("single,slow=h-9:1ms").starts_with("single: slow=h-9 names no node"));
+    CHECK(refusal_of("single,cut=h-0001 HCA-1/1") ==
+          "single: cut=h-0001 HCA-1/1 does not say where and when; write it as NODE/PORT@5ms");
+    CHECK(refusal_of("single,restore=h-0001 HCA-1@1ms").ends_with("write it as NODE/PORT@5ms"));
+    CHECK(refusal_of("single,kill=h-0001 HCA-1").ends_with("write it as NODE@5ms"));
+    CHECK(refusal_of("single,cut=h-0001 HCA-1/2@1ms") ==
+          "single: cut=h-0001 HCA-1/2@1ms: no cable is in port 2 of 'h-0001 HCA-1', which has ports 1 to 1");
+    CHECK(refusal_of("single,kill=h-0001 HCA-1@soon").starts_with("single: kill=soon is no time"));
+    CHECK(refusal_of("single,flap=h-0001 HCA-1/1@1ms") ==
+          "single: flap=h-0001 HCA-1/1@1ms has no three times; write them as FIRST:DOWN:PERIOD, 5ms:1ms:10ms");
+    CHECK(refusal_of("single,flap=h-0001 HCA-1/1@1ms:2ms:2ms").ends_with("make DOWN shorter than PERIOD"));
     CHECK(refusal_of("").starts_with("cannot open topology file ''"));
     CHECK(refusal_of("/").starts_with("/:0: there is no node in it"));
 }

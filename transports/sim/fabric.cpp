@@ -76,15 +76,22 @@ void fabric::cable_changed(const cut_cable& cable) noexcept {
     router_->topology_changed();
 }
 
-void fabric::apply_at(mad::time_point when, const change& c) {
+void fabric::plan(const timed_change& c) {
     const auto later = [](mad::time_point t, const timed_change& x) { return t >= x.when; };
-    changes_.insert(std::upper_bound(changes_.begin(), changes_.end(), when, later), {when, c});
+    changes_.insert(std::upper_bound(changes_.begin(), changes_.end(), c.when, later), c);
 }
+
+void fabric::apply_at(mad::time_point when, const change& c) { plan({when, c, mad::duration{0}}); }
+
+void fabric::apply_every(mad::duration period, mad::time_point first, const change& c) { plan({first, c, period}); }
 
 void fabric::advance_changes(mad::time_point now) noexcept {
     while (!changes_.empty() && changes_.back().when <= now) {
-        apply(changes_.back().what);
+        timed_change c = changes_.back();
         changes_.pop_back();
+        apply(c.what);
+        c.when += c.period;
+        if (c.period.count() != 0) plan(c);
     }
 }
 

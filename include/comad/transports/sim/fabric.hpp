@@ -115,6 +115,8 @@ public:
     /// Now, or when advance() comes to it. Precondition: node and port exist.
     void apply(const change&);
     void apply_at(mad::time_point, const change&);
+    /// From then on again after each period.
+    void apply_every(mad::duration period, mad::time_point first, const change&);
     /// Of one node, instead of timing's.
     void set_service_time(u32 node, mad::duration) noexcept;
 
@@ -195,6 +197,7 @@ private:
     struct timed_change {
         mad::time_point when;
         change what;
+        mad::duration period; // 0: once
     };
     struct cut_cable {
         u32 a;
@@ -203,6 +206,7 @@ private:
         unsigned port_b;
     };
 
+    void plan(const timed_change&);
     void cut(u32 node, unsigned port);
     void restore(u32 node, unsigned port) noexcept;
     void cable_changed(const cut_cable&) noexcept;
