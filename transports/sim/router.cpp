@@ -24,10 +24,10 @@ router::router(const topology& t, const written& tables)
     : topology_(t), tables_(tables), mute_(t.nodes.size()), by_lid_(0x10000, place{topology::nobody, 0}),
       distance_(t.nodes.size()), arrival_port_(t.nodes.size()), first_port_(t.nodes.size()), slowest_(t.nodes.size()) {
     queue_.reserve(t.nodes.size());
-    topology_changed();
 }
 
-void router::topology_changed() noexcept {
+void router::find_owners() noexcept {
+    is_stale_ = false;
     origin_ = {topology::nobody, 0};
     std::fill(by_lid_.begin(), by_lid_.end(), place{topology::nobody, 0});
     for (u32 n = 0; n < topology_.nodes.size(); ++n) {
@@ -42,6 +42,7 @@ void router::topology_changed() noexcept {
 }
 
 void router::measure_from(place origin) noexcept {
+    if (is_stale_) find_owners();
     if (origin_.node == origin.node && origin_.port == origin.port) return;
     origin_ = origin;
     std::fill(distance_.begin(), distance_.end(), unreachable);
@@ -67,7 +68,7 @@ void router::measure_from(place origin) noexcept {
 
 std::optional<router::stop> router::by_lid(place from, iba::lid to) noexcept {
     if (to == iba::permissive_lid) return stop{from.node, from.port, 0};
-    const place target = by_lid_[value(to)];
+    const place target = owner(to);
     if (target.node == topology::nobody) return std::nullopt;
     const node& x = topology_.nodes[target.node];
     if (target.node == from.node && (x.is_switch() || target.port == from.port)) return stop{from.node, from.port, 0};
@@ -174,7 +175,7 @@ bool router::back_by_route(place from, iba::lid DLID, const directed_stop& at, u
     if (DLID == iba::permissive_lid) {
         if (drSLID != iba::permissive_lid) return false;
     } else {
-        const place home = by_lid_[value(drSLID)];
+        const place home = owner(drSLID);
         if (home.node != from.node || home.port != from.port || !by_lid(from, DLID)) return false;
     }
     iba::put<&header::D>(smp, true);

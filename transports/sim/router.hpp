@@ -40,11 +40,15 @@ public:
     /// Whether a node answers and passes directed routes on.
     void set_mute(u32 node, bool mute) noexcept { mute_[node] = mute; }
     bool is_mute(u32 node) const noexcept { return mute_[node]; }
-    /// After any change of cables, states and LIDs.
-    void topology_changed() noexcept;
+    /// After any change of cables, states and LIDs. What follows from it is found when it is asked for: cables may flap
+    /// far oftener than a MAD goes by LID.
+    void topology_changed() noexcept { is_stale_ = true; }
 
     /// The port that has a LID; node topology::nobody if none has it.
-    place owner(iba::lid LID) const noexcept { return by_lid_[value(LID)]; }
+    place owner(iba::lid LID) noexcept {
+        if (is_stale_) find_owners();
+        return by_lid_[value(LID)];
+    }
     /// The port by which a switch forwards a LID, 0 to itself; written::no_port if there is none.
     u8 port_to(u32 node, iba::lid to) noexcept;
     /// A LID-routed MAD from `from`.
@@ -57,6 +61,7 @@ public:
     bool back_by_route(place from, iba::lid DLID, const directed_stop& at, u8* smp) noexcept;
 
 private:
+    void find_owners() noexcept;
     void measure_from(place origin) noexcept;
     std::optional<stop> shortest(place from, place target) noexcept;
     std::optional<stop> along_tables(place from, iba::lid to, place target) noexcept;
@@ -64,6 +69,7 @@ private:
     const topology& topology_;
     const written& tables_;
     std::vector<bool> mute_;
+    bool is_stale_ = true;      // by_lid_ and the distances
     std::vector<place> by_lid_; // index: LID
     // Distances by Active links from one origin: the shortest way, as forwarding tables would have it.
     place origin_{topology::nobody, 0};
