@@ -129,7 +129,7 @@ void require(bool holds, const char* what) {
 
 } // namespace
 
-table try_endurance(const settings& s, bool prints) {
+table try_endurance(const settings& s) {
     const std::vector<target> all = targets();
     auto simulation = sim::make_sim(std::string(subnet) + everything, sim::time_mode::virtual_);
     sim::fabric& net = *simulation.fabric;
@@ -147,7 +147,7 @@ table try_endurance(const settings& s, bool prints) {
     const mad::engine_counters& c = schedule.counters();
     const sim::fabric_counters& f = net.counters();
     const endings& e = run.ended();
-    table result("endurance: all faults at once", {"what", "MADs"}, prints);
+    table result("endurance: all faults at once", {"what", "MADs"});
     const auto tell = [&](const char* what, u64 count) { result.add({what, count}); };
     tell("operations sent", c.sent);
     tell("  repeated", c.retried);

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
+#include <cstdio>
 
 namespace comad::bench {
 
@@ -36,31 +36,34 @@ cell::cell(const spread& s) : text(text_of(s.median())) {
     value = {{"median", s.median()}, {"least", s.least()}, {"most", s.most()}};
 }
 
-table::table(std::string_view title, std::vector<std::string> columns, bool prints)
-    : columns_(std::move(columns)), prints_(prints) {
-    json_["title"] = title;
-    json_["rows"] = nlohmann::ordered_json::array();
-    if (!prints_) return;
-    fmt::print("\n{}\n", title);
-    for (const std::string& c : columns_) fmt::print("{:>{}}", c, std::max<std::size_t>(c.size(), 12) + 2);
-    fmt::print("\n");
-}
-
-void table::add(std::vector<cell> row) {
-    assert(row.size() == columns_.size());
-    nlohmann::ordered_json kept;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-        kept[columns_[i]] = row[i].value;
-        if (prints_) fmt::print("{:>{}}", row[i].text, std::max<std::size_t>(columns_[i].size(), 12) + 2);
+void table::print() const {
+    fmt::print("\n{}\n", title_);
+    std::vector<std::size_t> widths;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        std::size_t width = columns_[i].size();
+        for (const auto& row : rows_) width = std::max(width, row[i].text.size());
+        widths.push_back(width);
     }
-    json_["rows"].push_back(std::move(kept));
-    if (prints_) fmt::print("\n");
+    const auto print_row = [&](const auto& text_of_column) {
+        fmt::print("{:<{}}", text_of_column(0u), widths[0]);
+        for (std::size_t i = 1; i < columns_.size(); ++i) fmt::print("  {:>{}}", text_of_column(i), widths[i]);
+        fmt::print("\n");
+    };
+    print_row([&](std::size_t i) { return columns_[i]; });
+    for (const auto& row : rows_) print_row([&](std::size_t i) { return row[i].text; });
+    for (const auto& [name, value] : notes_) fmt::print("{}: {}\n", name, value.text);
     std::fflush(stdout);
 }
 
-void table::note(std::string_view name, const cell& value) {
-    json_[std::string(name)] = value.value;
-    if (prints_) fmt::print("{}: {}\n", name, value.text);
+nlohmann::ordered_json table::json() const {
+    nlohmann::ordered_json all{{"title", title_}, {"rows", nlohmann::ordered_json::array()}};
+    for (const auto& row : rows_) {
+        nlohmann::ordered_json kept;
+        for (std::size_t i = 0; i < row.size(); ++i) kept[columns_[i]] = row[i].value;
+        all["rows"].push_back(std::move(kept));
+    }
+    for (const auto& [name, value] : notes_) all[name] = value.value;
+    return all;
 }
 
 sim::timing equal_round_trips(mad::duration round_trip) {

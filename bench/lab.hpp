@@ -47,20 +47,23 @@ struct cell {
     cell(const spread&);
 };
 
-/// Prints its rows when they come, and keeps them.
+/// What an experiment tells.
 class table {
 public:
-    /// `prints`: or else it only keeps them.
-    table(std::string_view title, std::vector<std::string> columns, bool prints);
-    void add(std::vector<cell> row);
+    table(std::string title, std::vector<std::string> columns)
+        : title_(std::move(title)), columns_(std::move(columns)) {}
+    /// As many cells as columns.
+    void add(std::vector<cell> row) { rows_.push_back(std::move(row)); }
     /// A line below the rows.
-    void note(std::string_view name, const cell& value);
-    const nlohmann::ordered_json& json() const noexcept { return json_; }
+    void note(std::string name, cell value) { notes_.emplace_back(std::move(name), std::move(value)); }
+    void print() const;
+    nlohmann::ordered_json json() const;
 
 private:
+    std::string title_;
     std::vector<std::string> columns_;
-    bool prints_;
-    nlohmann::ordered_json json_;
+    std::vector<std::vector<cell>> rows_;
+    std::vector<std::pair<std::string, cell>> notes_;
 };
 
 inline double in_ms(mad::duration d) { return static_cast<double>(d.count()) / 1e6; }

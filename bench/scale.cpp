@@ -86,7 +86,7 @@ double CPU_per_MAD(subnet_size& size, const settings& s) {
 
 } // namespace
 
-table try_scale(const settings& s, bool prints) {
+table try_scale(const settings& s) {
     bind_to_processor(0);
     // Round trips of 0.1 ms in virtual time.
     std::vector<subnet_size> sizes;
@@ -108,8 +108,7 @@ table try_scale(const settings& s, bool prints) {
     }
     table result(
         "scale: discovery over a socket pair, the subnet in another thread; virtual time with 0.1 ms round trip",
-        {"LIDs", "ports", "MADs", "virtual ms", "CPU ns / MAD", "/ smallest", "report B/port", "simulator B/port"},
-        prints);
+        {"LIDs", "ports", "MADs", "virtual ms", "CPU ns / MAD", "/ smallest", "report B/port", "simulator B/port"});
     for (const subnet_size& size : sizes) {
         const auto ports = static_cast<double>(size.ports);
         result.add({size.nodes, size.ports, size.MADs, size.virtual_ms, size.CPU_ns, size.ratio,
