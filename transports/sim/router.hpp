@@ -62,20 +62,28 @@ public:
 
 private:
     void find_owners() noexcept;
-    void measure_from(place origin) noexcept;
+    /// The shortest ways by Active links from one origin, as forwarding tables would have them.
+    struct reached {
+        u32 hops;
+        unsigned slowest;
+        u8 arrival_port, first_port;
+    };
+    struct tree {
+        place origin;
+        std::vector<reached> nodes;
+    };
+    const tree& tree_from(place origin) noexcept;
+    void grow(tree&) noexcept;
     std::optional<stop> shortest(place from, place target) noexcept;
     std::optional<stop> along_tables(place from, iba::lid to, place target) noexcept;
 
     const topology& topology_;
     const written& tables_;
     std::vector<bool> mute_;
-    bool is_stale_ = true;      // by_lid_ and the distances
+    bool is_stale_ = true;      // by_lid_ and the trees
     std::vector<place> by_lid_; // index: LID
-    // Distances by Active links from one origin: the shortest way, as forwarding tables would have it.
-    place origin_{topology::nobody, 0};
-    std::vector<u32> distance_;
-    std::vector<u8> arrival_port_, first_port_;
-    std::vector<unsigned> slowest_;
+    std::vector<tree> trees_;   // from the origins that were asked for last: programs at several places take turns
+    std::size_t oldest_ = 0;
     std::vector<u32> queue_;
 };
 
