@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <sys/socket.h>
 #include <system_error>
+#include <utility>
 
 namespace comad::bench {
 namespace {
@@ -59,7 +60,9 @@ void bind_to_processor(unsigned index) {
     require(errno == 0, "pthread_setaffinity_np");
 }
 
-echo::echo() {
+echo::echo() : echo(answer_until_closed) {}
+
+echo::echo(std::function<void(int descriptor)> answer) {
     int pair[2];
     require(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0, "socketpair");
     near_ = transports::unique_fd(pair[0]);
@@ -70,9 +73,9 @@ echo::echo() {
             require(::setsockopt(end, SOL_SOCKET, SO_SNDBUF, &room, sizeof room) == 0, "setsockopt");
     }
     processors();
-    answering_ = std::thread([end = std::move(far)] {
+    answering_ = std::thread([end = std::move(far), answer = std::move(answer)] {
         bind_to_processor(1);
-        answer_until_closed(end.get());
+        answer(end.get());
     });
 }
 

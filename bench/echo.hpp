@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// echo.hpp - the fabric of the benchmarks: a socket pair whose far end answers every MAD, and the transport on the near end.
+// echo.hpp - the fabric of the benchmarks: a socket pair at whose far end a thread answers MADs, and the transport on the
+// near end.
 // Knows no engine.
 #pragma once
 #include <comad/mad/transport.hpp>
 #include <comad/transports/unique_fd.hpp>
 
+#include <functional>
 #include <thread>
 
 namespace comad::bench {
@@ -17,11 +19,13 @@ void bind_to_processor(unsigned index);
 /// How many there are.
 unsigned usable_processors();
 
-/// A SOCK_SEQPACKET pair and a thread on the second processor that turns every request into its reply: the response
-/// bit is set, all else stays. Throws std::system_error.
+/// A SOCK_SEQPACKET pair and a thread on the second processor. Throws std::system_error.
 class echo {
 public:
+    /// It turns every request into its reply: the response bit is set, all else stays.
     echo();
+    /// It reads requests, and writes replies, as `answer` does, which returns when the descriptor is at its end.
+    explicit echo(std::function<void(int descriptor)> answer);
     ~echo();
     int descriptor() const noexcept { return near_.get(); }
     /// Whether reads and writes on the descriptor wait.

@@ -142,6 +142,9 @@ TEST_CASE("generated subnets have the numbers of nodes and links that their form
     CHECK(count(make_topology("fattree3,radix=4")) == numbers{16, 20, 48});
     CHECK(count(make_topology("fattree3,radix=16")) == numbers{1024, 320, 3072});
     CHECK(count(make_topology("fattree3,radix=36")) == numbers{11664, 1620, 34992});
+    // With p pods, p*k^2/4 hosts, p*k switches and k^2/4 cores, 3p*k^2/4 links.
+    CHECK(count(make_topology("fattree3,radix=4,pods=3")) == numbers{12, 16, 36});
+    CHECK(count(make_topology("fattree3,radix=64,pods=43")) == numbers{44'032, 2752 + 1024, 132'096});
     // As many links a switch as dimensions, but one between the two switches of a side of 2; and the hosts'.
     CHECK(count(make_topology("torus,x=4,y=4")) == numbers{16, 16, 32 + 16});
     CHECK(count(make_topology("torus,x=3,y=4,z=5,hosts=2")) == numbers{120, 60, 180 + 120});
@@ -151,8 +154,8 @@ TEST_CASE("generated subnets have the numbers of nodes and links that their form
 }
 
 TEST_CASE("generated subnets are in one piece, with consistent cables and GUIDs that no two ports share") {
-    const auto* specification = GENERATE("single", "fattree2,radix=8", "fattree3,radix=8", "torus,x=3,y=2,z=4,hosts=2",
-                                         "ring,switches=5,hosts=2", "line,switches=9");
+    const auto* specification = GENERATE("single", "fattree2,radix=8", "fattree3,radix=8", "fattree3,radix=8,pods=3",
+                                         "torus,x=3,y=2,z=4,hosts=2", "ring,switches=5,hosts=2", "line,switches=9");
     INFO(specification);
     const topology t = make_topology(specification);
     CHECK(reachable(t, 0) == t.nodes.size());
@@ -201,7 +204,8 @@ TEST_CASE("a specification that makes no sense is refused in one line that names
     CHECK(refusal_of("fattree3,radix=7") == "fattree3: radix=7 is odd; give an even number from 2 to 64");
     CHECK(refusal_of("fattree2,radix=256") == "fattree2: radix=256 is out of range; give a number from 2 to 254");
     CHECK(refusal_of("ring,switches=many") == "ring: switches=many is out of range; give a number from 3 to 1000000");
-    CHECK(refusal_of("fattree3,rdix=8") == "fattree3: option 'rdix' is not known; there are speed, width, radix");
+    CHECK(refusal_of("fattree3,rdix=8") == "fattree3: option 'rdix' is not known; there are speed, width, radix, pods");
+    CHECK(refusal_of("fattree3,radix=8,pods=9") == "fattree3: pods=9 is out of range; give a number from 1 to 8");
     CHECK(refusal_of("single,speed=UDR") ==
           "single: speed=UDR is not known; give one of SDR, DDR, QDR, FDR, EDR, HDR, NDR");
     CHECK(refusal_of("torus,4,4") == "torus: '4' is no option; write it as radix=16");
@@ -272,6 +276,9 @@ TEST_CASE("the subnet manager leaves a LID at every end port and every link Acti
 
     topology large = make_topology("fattree3,radix=62");
     CHECK_THROWS_WITH(bring_up(large), Catch::Contains("49151 unicast LIDs"));
+    topology nearly = make_topology("fattree3,radix=64,pods=43");
+    CHECK_NOTHROW(bring_up(nearly));
+    CHECK(nearly.nodes.back().ports[0].LID == iba::lid{47'808});
 }
 
 TEST_CASE("a node is found by its id, its description and its GUIDs") {

@@ -120,6 +120,114 @@ TEST_CASE("one node may be slower than the others") {
     CHECK(since_start(all[1]) == 50us);
 }
 
+TEST_CASE("a delay is the same for all, however long the way") {
+    const auto s = make("fattree2,radix=4,delay=50us,latency=0us,service=4us");
+    send_numbered(*s.transport, route({}), 1);
+    send_numbered(*s.transport, route({1}), 2);
+    send_numbered(*s.transport, route({1, 3, 2, 1}), 3);
+    const auto all = drain(*s.transport);
+    REQUIRE(tids(all) == std::vector<u64>{1, 2, 3});
+    for (const arrived& a : all) CHECK(since_start(a) == 2 * 50us + 4us);
+}
+
+TEST_CASE("each cable adds its own jitter") {
+    const auto s = make("line,switches=4,latency=1us,jitter=100us,service=0us");
+    for (u64 tid = 0; tid < 1000; ++tid) send_numbered(*s.transport, route({1, 1, 1, 1}), tid);
+    send_numbered(*s.transport, route({}), 1000);
+    const auto all = drain(*s.transport);
+    REQUIRE(all.size() == 1001);
+    CHECK(tid_of(all.front()) == 1000);
+    CHECK(since_start(all.front()) == 0us); // no cable
+    mad::duration sum{0};
+    for (const arrived& a : all) {
+        sum += since_start(a);
+        if (tid_of(a) < 1000) CHECK((since_start(a) >= 8us && since_start(a) <= 808us));
+    }
+    // The sum of 8 has a standard deviation of 82 us, the mean of a thousand of them one of 2.6 us. The least of a thousand
+    // sums is far from 8 us, which one jitter for each way would come close to.
+    CHECK(sum / 1000 > 408us - 13us);
+    CHECK(sum / 1000 < 408us + 13us);
+    CHECK(since_start(all[1]) > 100us);
+}
+
+TEST_CASE("switches that pass a directed-route SMP on are busy with it, there and back") {
+    const std::string times = ",latency=1us,service=10us,transit=5us";
+    const auto s = make("line,switches=3" + times);
+    const u32 first = *s.fabric->graph().find("sw-0001");
+    const auto time_to = [&](const mad::any_path& path) {
+        const auto start = s.fabric->now();
+        send_numbered(*s.transport, path, 1);
+        const auto all = drain(*s.transport);
+        REQUIRE(all.size() == 1);
+        return all[0].when - start;
+    };
+    SECTION("each of them") {
+        CHECK(time_to(route({})) == 10us);
+        CHECK(time_to(route({1})) == 12us);
+        CHECK(time_to(route({1, 1})) == 2 * 2us + 2 * 5us + 10us);
+        CHECK(time_to(route({1, 1, 1})) == 2 * 3us + 4 * 5us + 10us);
+        CHECK(time_to(route({1, 1, 1, 3})) == 2 * 4us + 6 * 5us + 10us);
+        CHECK(s.fabric->counters(first).received == 1 + 2 + 2 + 2);
+    }
+    SECTION("one after the other, with those that are for itself") {
+        send_numbered(*s.transport, route({1, 1}), 1);
+        send_numbered(*s.transport, route({1}), 2);
+        const auto all = drain(*s.transport);
+        REQUIRE(tids(all) == std::vector<u64>{2, 1});
+        CHECK(since_start(all[0]) == 1us + 5us + 10us + 1us);
+        // At the first switch from 1 to 6 us, at the second from 7 to 17, at the first again from 18 to 23.
+        CHECK(since_start(all[1]) == 24us);
+        CHECK(s.fabric->counters(first).received == 3);
+        CHECK(s.fabric->counters(first).most_held == 2);
+        CHECK(s.fabric->counters(first).held == 0);
+    }
+    SECTION("not one that is dead or has lost its cable meanwhile") {
+        const u32 second = *s.fabric->graph().find("sw-0002");
+        const auto what = GENERATE(change::kind::kill, change::kind::cut);
+        s.fabric->apply_at(mad::time_point(3us), {what, first, 1}); // while it is there
+        send_numbered(*s.transport, route({1, 1}), 1);
+        CHECK(drain(*s.transport).empty());
+        CHECK(s.fabric->counters().undelivered == 1);
+        CHECK(s.fabric->counters(first).held == 0);
+        CHECK(s.fabric->counters(second).received == 0);
+    }
+}
+
+TEST_CASE("a switch passes on what came or goes on by LID") {
+    const auto s = make("line,switches=2,sm=1,latency=1us,service=10us,transit=5us");
+    const topology& g = s.fabric->graph();
+    const auto lid_of = [&](const char* name, unsigned port) { return g.nodes[*g.find(name)].ports[port].LID; };
+    mad::IBDRPath begins_by_lid = route({1});
+    begins_by_lid.DLID = lid_of("sw-0001", 0);
+    begins_by_lid.drSLID = lid_of("h-0001 HCA-1", 1);
+    mad::IBDRPath ends_by_lid = route({1});
+    ends_by_lid.drDLID = lid_of("h-0002 HCA-1", 1);
+    send_numbered(*s.transport, begins_by_lid, 1);
+    auto all = drain(*s.transport);
+    REQUIRE(all.size() == 1);
+    CHECK(since_start(all[0]) == 2 * 2us + 2 * 5us + 10us);
+    const auto start = s.fabric->now();
+    send_numbered(*s.transport, ends_by_lid, 2);
+    all = drain(*s.transport);
+    REQUIRE(all.size() == 1);
+    CHECK(all[0].when - start == 2 * 3us + 2 * 5us + 10us); // the second switch sees a packet with a LID
+    CHECK(s.fabric->counters(*g.find("sw-0001")).received == 4);
+    CHECK(s.fabric->counters(*g.find("sw-0002")).received == 1); // the first one, as its destination
+}
+
+TEST_CASE("what a switch is to pass on takes room in its buffer, requests and replies") {
+    const auto s = make("line,switches=2,latency=1us,service=10us,transit=5us,buffer=1");
+    const u32 first = *s.fabric->graph().find("sw-0001");
+    send_numbered(*s.transport, route({1, 1}), 1);
+    send_numbered(*s.transport, route({1}), 2); // is lost there, while the first is passed on
+    s.transport->set_now(mad::time_point(16us));
+    send_numbered(*s.transport, route({1}), 3); // is there from 17 to 27 us, the first one's reply comes at 18
+    CHECK(tids(drain(*s.transport)) == std::vector<u64>{3});
+    CHECK(s.fabric->counters(first).overflowed == 2);
+    CHECK(s.fabric->counters().overflowed == 2);
+    CHECK(s.fabric->counters(first).received == 4);
+}
+
 TEST_CASE("what a node's buffer has no room for is lost, and counted") {
     const auto s = make("fattree2,radix=4,latency=1us,service=10us,buffer=2");
     for (u64 tid : {1, 2, 3, 4}) send_numbered(*s.transport, route({1}), tid);
@@ -250,9 +358,79 @@ TEST_CASE("what happens at a time happens to the MADs that come after it") {
     CHECK_FALSE(get<NodeInfo>(t, route({1})));
 }
 
+TEST_CASE("a specification says what happens to cables and nodes, and when") {
+    const auto answers_at = [](simulation& s, mad::duration when) {
+        s.transport->set_now(mad::time_point(when));
+        return get<NodeInfo>(*s.transport, route({1, 1})).has_value();
+    };
+    const std::string line = "line,switches=2,hosts=1,latency=0us,service=0us,";
+    SECTION("once") {
+        auto s = make(line + "cut=sw-0001/1@10us,restore=sw-0002/2@20us,kill=sw-0002@30us,revive=sw-0002@40us");
+        const auto up = [&](mad::duration when) { return answers_at(s, when); };
+        CHECK(up(9us));
+        CHECK_FALSE(up(10us));
+        CHECK_FALSE(up(19us));
+        CHECK(up(20us));
+        CHECK_FALSE(up(30us));
+        CHECK(up(40us));
+    }
+    SECTION("again and again") {
+        auto s = make(line + "flap=sw-0001/1@100us:50us:200us");
+        const auto up = [&](mad::duration when) { return answers_at(s, when); };
+        CHECK(up(99us));
+        CHECK_FALSE(up(100us));
+        CHECK_FALSE(up(149us));
+        CHECK(up(150us));
+        CHECK(up(299us));
+        CHECK_FALSE(up(300us));
+        CHECK(up(350us));
+        CHECK_FALSE(up(1'000'149us));
+        CHECK(up(1'000'150us));
+    }
+    SECTION("in real time counted from when it is made") {
+        const auto s = make_sim("single,cut=h-0001 HCA-1/1@1000s");
+        std::array<u8, 320> buffer;
+        s.transport->receive(buffer); // looks at the clock, which may be at anything
+        CHECK(s.fabric->graph().nodes[0].ports[1].linked());
+    }
+}
+
+TEST_CASE("a share of the nodes is slow or dead, others for another seed, and never the program's own dead") {
+    // 8 hosts, 4 leaves, 2 spines; by LID, so that none depends on another one's management.
+    const std::string tree = "fattree2,radix=4,sm=1,latency=0us,service=4us,";
+    const auto times = [](simulation s) {
+        std::vector<mad::duration> all; // none: -1
+        for (unsigned lid = 1; lid <= 14; ++lid) {
+            const auto start = s.fabric->now();
+            send_numbered(*s.transport, to_lid(lid), lid);
+            const auto came = drain(*s.transport);
+            all.push_back(came.empty() ? mad::duration(-1) : came[0].when - start);
+        }
+        return all;
+    };
+    const auto slow = times(make(tree + "slow=0.5:1ms"));
+    CHECK(std::count(slow.begin(), slow.end(), 1ms) == 7);
+    CHECK(std::count(slow.begin(), slow.end(), 4us) == 7);
+    CHECK(times(make(tree + "slow=0.5:1ms")) == slow);
+    CHECK(times(make(tree + "slow=0.5:1ms,seed=2")) != slow);
+    const auto one = times(make(tree + "slow=leaf-0002:2ms"));
+    CHECK(one[9] == 2ms);
+    CHECK(std::count(one.begin(), one.end(), 4us) == 13);
+
+    const auto dead = times(make(tree + "dead=0.25"));
+    CHECK(std::count(dead.begin(), dead.end(), mad::duration(-1)) == 3); // of 13
+    CHECK(times(make(tree + "dead=0.25,seed=2")) != dead);
+    const auto lonely = times(make(tree + "dead=1"));
+    CHECK(lonely[0] == 4us);
+    CHECK(std::count(lonely.begin(), lonely.end(), mad::duration(-1)) == 13);
+}
+
 TEST_CASE("the same seed gives the same run, another seed another") {
     const std::string faults =
-        "fattree2,radix=6,jitter=5us,loss=0.1,duplicate=0.1,reorder=0.1,busy=0.1,garbage=0.1,seed=";
+        std::string("fattree2,radix=6,jitter=5us,loss=0.1,duplicate=0.1,reorder=0.1,busy=0.1,garbage=0.1,") +
+        GENERATE("", "slow=0.2:30us,dead=0.05,flap=leaf-0001/5@20us:10us:40us,",
+                 "transit=2us,buffer=60,slow=0.2:30us,cut=leaf-0001/5@200us,") +
+        "seed=";
     const u64 first = trace_hash(faults + "1");
     CHECK(trace_hash(faults + "1") == first);
     CHECK(trace_hash(faults + "2") != first);
@@ -415,6 +593,20 @@ TEST_CASE("a specification of a simulation that makes no sense is refused in one
     CHECK(refusal_of("single,dead=h-9").starts_with("single: dead=h-9 names no node"));
     CHECK(refusal_of("single,port=2") == "'h-0001 HCA-1' has no port 2 to attach to; give 1 to 1");
     CHECK(refusal_of("single,los=1").starts_with("single: option 'los' is not known; there are latency, "));
+    CHECK(refusal_of("single,dead=1.5") == "single: dead=1.5 is no probability; give a number from 0 to 1");
+    CHECK(refusal_of("single,slow=0.1") ==
+          "single: slow=0.1 has no time; write it as NODE:1ms, or 0.1:1ms for a share");
+    CHECK(refusal_of("single,slow=h-9:1ms").starts_with("single: slow=h-9 names no node"));
+    CHECK(refusal_of("single,cut=h-0001 HCA-1/1") ==
+          "single: cut=h-0001 HCA-1/1 does not say where and when; write it as NODE/PORT@5ms");
+    CHECK(refusal_of("single,restore=h-0001 HCA-1@1ms").ends_with("write it as NODE/PORT@5ms"));
+    CHECK(refusal_of("single,kill=h-0001 HCA-1").ends_with("write it as NODE@5ms"));
+    CHECK(refusal_of("single,cut=h-0001 HCA-1/2@1ms") ==
+          "single: cut=h-0001 HCA-1/2@1ms: no cable is in port 2 of 'h-0001 HCA-1', which has ports 1 to 1");
+    CHECK(refusal_of("single,kill=h-0001 HCA-1@soon").starts_with("single: kill=soon is no time"));
+    CHECK(refusal_of("single,flap=h-0001 HCA-1/1@1ms") ==
+          "single: flap=h-0001 HCA-1/1@1ms has no three times; write them as FIRST:DOWN:PERIOD, 5ms:1ms:10ms");
+    CHECK(refusal_of("single,flap=h-0001 HCA-1/1@1ms:2ms:2ms").ends_with("make DOWN shorter than PERIOD"));
     CHECK(refusal_of("").starts_with("cannot open topology file ''"));
     CHECK(refusal_of("/").starts_with("/:0: there is no node in it"));
 }

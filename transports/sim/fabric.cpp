@@ -76,15 +76,22 @@ void fabric::cable_changed(const cut_cable& cable) noexcept {
     router_->topology_changed();
 }
 
-void fabric::apply_at(mad::time_point when, const change& c) {
+void fabric::plan(const timed_change& c) {
     const auto later = [](mad::time_point t, const timed_change& x) { return t >= x.when; };
-    changes_.insert(std::upper_bound(changes_.begin(), changes_.end(), when, later), {when, c});
+    changes_.insert(std::upper_bound(changes_.begin(), changes_.end(), c.when, later), c);
 }
+
+void fabric::apply_at(mad::time_point when, const change& c) { plan({when, c, mad::duration{0}}); }
+
+void fabric::apply_every(mad::duration period, mad::time_point first, const change& c) { plan({first, c, period}); }
 
 void fabric::advance_changes(mad::time_point now) noexcept {
     while (!changes_.empty() && changes_.back().when <= now) {
-        apply(changes_.back().what);
+        timed_change c = changes_.back();
         changes_.pop_back();
+        apply(c.what);
+        c.when += c.period;
+        if (c.period.count() != 0) plan(c);
     }
 }
 
@@ -117,6 +124,12 @@ void fabric::free(u32 index) noexcept {
     packets_[index].next = std::exchange(free_, index);
 }
 
+/// It gets nowhere.
+void fabric::drop(u32 index) noexcept {
+    ++counters_.undelivered;
+    free(index);
+}
+
 void fabric::happens(mad::time_point when, stage what, u32 index) noexcept {
     events_.push_back({when, sequence_++, index, what});
     std::push_heap(events_.begin(), events_.end());
@@ -139,6 +152,8 @@ void fabric::advance(mad::time_point now) noexcept {
         case stage::service: on_service(e.packet); break;
         case stage::delivery: on_delivery(e.packet); break;
         case stage::report: on_report(e.packet); break;
+        case stage::passage: on_passage(e.packet); break;
+        case stage::passed: on_passed(e.packet); break;
         }
         send_reports();
     }
@@ -171,15 +186,12 @@ void fabric::send(u32 from, const mad::any_path& path, std::span<const u8> messa
     p.endpoint = from;
     p.garbage_seed = 0;
     p.is_request = false;
+    p.hops_before = 0;
     p.DLID = mad::headers_of(path).DLID;
     p.SLID = LID_of(e);
     p.is_directed = iba::get<&header::mgmtClass>(p.mad.data()) == iba::MgmtClass::SubnDirected;
     const bool has_way = answers == mad::any_agent ? send_request(p) : send_answer(p, answers);
-    if (!has_way) {
-        ++counters_.undelivered;
-        free(index);
-        return;
-    }
+    if (!has_way) return drop(index);
     if (p.hops != 0) agents_->ports().count_sent(e.node, e.port, packets_of(p.size));
     if (answers == mad::any_agent) travel(index, stage::arrival, faults_.request_loss);
     else travel(index, stage::delivery, faults_.reply_loss);
@@ -202,6 +214,7 @@ bool fabric::send_request(packet& p) noexcept {
     p.hops = to->end.hops;
     p.route_begin = to->begin_node;
     p.route_end = to->end_node;
+    p.hops_before = to->hops_before;
     return true;
 }
 
@@ -227,28 +240,37 @@ void fabric::travel(u32 index, stage what, double loss) noexcept {
         free(index);
         return;
     }
-    const auto arrival = [&] {
-        mad::time_point when = now_ + timing_.hop_delay * packets_[index].hops + up_to(timing_.jitter);
-        if (chance(faults_.reorder)) {
-            ++counters_.reordered;
-            when += up_to(faults_.reorder_delay);
-        }
-        return when;
-    };
     if (chance(faults_.duplicate)) {
         ++counters_.duplicated;
-        happens(arrival(), what, copy_of(index));
+        depart(copy_of(index), what);
     }
-    happens(arrival(), what, index);
+    depart(index, what);
+}
+
+void fabric::depart(u32 index, stage what) noexcept {
+    mad::time_point when = now_ + timing_.delay;
+    if (chance(faults_.reorder)) {
+        ++counters_.reordered;
+        when += up_to(faults_.reorder_delay);
+    }
+    packet& p = packets_[index];
+    if (p.is_directed && p.hops != 0 && timing_.transit.count() != 0) {
+        set_out(p, what);
+        go_on(index, when);
+    } else {
+        happens(when + crossing(p.hops), what, index);
+    }
+}
+
+mad::duration fabric::crossing(unsigned cables) noexcept {
+    mad::duration takes = timing_.hop_delay * cables;
+    for (unsigned i = 0; i < cables; ++i) takes += up_to(timing_.jitter);
+    return takes;
 }
 
 void fabric::on_arrival(u32 index) noexcept {
     const packet& p = packets_[index];
-    if (router_->is_mute(p.node)) {
-        ++counters_.undelivered;
-        free(index);
-        return;
-    }
+    if (router_->is_mute(p.node)) return drop(index);
     if (p.hops != 0) agents_->ports().count_received(p.node, p.port);
     node_state& n = nodes_[p.node];
     if (!is_smp(p)) {
@@ -256,18 +278,24 @@ void fabric::on_arrival(u32 index) noexcept {
         happens(n.gmp_busy_until, stage::service, index);
         return;
     }
+    occupy(index, p.node, p.port, n.service_time, stage::service);
+}
+
+/// An SMP takes its turn at a node that is busy with it for so long; where there is no room it is lost.
+void fabric::occupy(u32 index, u32 node, u8 port, mad::duration how_long, stage then) noexcept {
+    node_state& n = nodes_[node];
     ++n.counters.received;
     if (timing_.buffer != 0 && n.counters.held >= timing_.buffer) {
         ++n.counters.overflowed;
         ++counters_.overflowed;
-        agents_->ports().count_dropped(p.node, p.port);
+        agents_->ports().count_dropped(node, port);
         free(index);
         return;
     }
     ++n.counters.held;
     n.counters.most_held = std::max(n.counters.most_held, n.counters.held);
-    n.busy_until = std::max(n.busy_until, now_) + n.service_time;
-    happens(n.busy_until, stage::service, index);
+    n.busy_until = std::max(n.busy_until, now_) + how_long;
+    happens(n.busy_until, then, index);
 }
 
 /// Makes the reply of the node's own agents in the packet's place. False: there is none.
@@ -301,11 +329,7 @@ void fabric::on_service(u32 index) noexcept {
         return;
     }
     bool has_reply = make_reply(p) && p.endpoint != none;
-    if (!has_reply) {
-        ++counters_.undelivered;
-        free(index);
-        return;
-    }
+    if (!has_reply) return drop(index);
     const attachment& home = endpoints_[p.endpoint];
     const router::place from{home.node, home.port};
     if (p.is_directed) {
@@ -314,11 +338,7 @@ void fabric::on_service(u32 index) noexcept {
     } else {
         has_reply = router_->back_by_lid(from, p.DLID, {p.node, p.port}, p.SLID);
     }
-    if (!has_reply) {
-        ++counters_.undelivered;
-        free(index);
-        return;
-    }
+    if (!has_reply) return drop(index);
     p.SLID = p.DLID;
     if (p.hops != 0) agents_->ports().count_sent(p.node, p.port, packets_of(p.size));
     if (chance(faults_.garbage)) add_garbage(index);
@@ -336,7 +356,7 @@ void fabric::add_garbage(u32 reply) noexcept {
         p.size = static_cast<unsigned>(random() % (most_garbage + 1));
         p.garbage_seed = random() | 1;
     }
-    happens(now_ + timing_.hop_delay * p.hops, stage::delivery, index);
+    happens(now_ + timing_.delay + timing_.hop_delay * p.hops, stage::delivery, index);
 }
 
 void fabric::on_delivery(u32 index) noexcept {

@@ -18,19 +18,21 @@ void add(forwarding::port_set& ports, unsigned port) noexcept {
 } // namespace
 
 forwarding::forwarding(const topology& t, const written& tables) : topology_(t), router_(t, tables) {
-    find_top();
     if (value(t.sm_lid) != 0) manager_ = router_.owner(t.sm_lid);
 }
 
-void forwarding::find_top() noexcept {
-    top_ = 0;
+u16 forwarding::top() const noexcept {
+    if (top_) return *top_;
+    unsigned highest = 0;
     for (const node& n : topology_.nodes)
         for (const port& p : n.ports)
-            if (value(p.LID) != 0) top_ = std::max(top_, static_cast<u16>(value(p.LID) + (1u << p.LMC) - 1));
+            if (value(p.LID) != 0) highest = std::max(highest, value(p.LID) + (1u << p.LMC) - 1);
+    top_ = static_cast<u16>(highest);
+    return *top_;
 }
 
 void forwarding::topology_changed() noexcept {
-    find_top();
+    top_.reset();
     router_.topology_changed();
     from_manager_.clear();
     broadcast_.clear();

@@ -5,6 +5,7 @@
 #include "router.hpp"
 
 #include <array>
+#include <optional>
 #include <vector>
 
 namespace comad::transports::sim {
@@ -23,7 +24,7 @@ public:
     void topology_changed() noexcept;
 
     /// The highest LID that a port has; 0: none has one.
-    u16 top() const noexcept { return top_; }
+    u16 top() const noexcept;
     /// The node of the subnet manager, topology::nobody if there is none.
     router::place manager() const noexcept { return manager_; }
     /// The port by which a switch forwards a LID, 0 to itself; no_port if there is no way.
@@ -36,13 +37,12 @@ public:
     router& ways() noexcept { return router_; }
 
 private:
-    void find_top() noexcept;
     void find_from_manager();
     void grow_tree();
 
     const topology& topology_;
     router router_;
-    u16 top_ = 0;
+    mutable std::optional<u16> top_; // nothing: not found yet
     router::place manager_{topology::nobody, 0};
     std::vector<u8> from_manager_;    // by node; empty: not found yet
     std::vector<port_set> broadcast_; // by node; empty: not found yet

@@ -103,18 +103,20 @@ topology make_fattree2(spec& s) {
     return b.finish();
 }
 
-// The k-ary fat tree of Al-Fares et al.: k pods of k/2 leaves and k/2 spines, and (k/2)^2 cores above them.
+// The k-ary fat tree of Al-Fares et al.: k pods of k/2 leaves and k/2 spines, and (k/2)^2 cores above them. With fewer pods
+// that many ports of each core are used.
 topology make_fattree3(spec& s) {
     builder b(take_link(s));
     const u64 radix = take_even_radix(s, 64);
+    const u64 pods = s.take_number("pods", radix, 1, radix);
     s.finish();
     const u64 half = radix / 2;
     const auto ports = static_cast<unsigned>(radix);
-    const u64 hosts = b.add_hosts(radix * half * half);
-    const u64 leaves = b.add_switches(radix * half, ports, "leaf");
-    const u64 spines = b.add_switches(radix * half, ports, "spine");
+    const u64 hosts = b.add_hosts(pods * half * half);
+    const u64 leaves = b.add_switches(pods * half, ports, "leaf");
+    const u64 spines = b.add_switches(pods * half, ports, "spine");
     const u64 cores = b.add_switches(half * half, ports, "core");
-    for (u64 pod = 0; pod < radix; ++pod) {
+    for (u64 pod = 0; pod < pods; ++pod) {
         for (u64 leaf = 0; leaf < half; ++leaf) {
             const u64 l = pod * half + leaf;
             for (u64 i = 0; i < half; ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // make_sim.cpp - a simulation from the text that a user typed.
 #include "generate.hpp"
+#include "mishaps.hpp"
 #include "spec.hpp"
 #include <comad/transports/sim/transport.hpp>
 
@@ -29,23 +30,16 @@ topology topology_of(spec& s) {
     return read_topology(file, name);
 }
 
-u32 find_node(const spec& s, const topology& t, std::string_view key, std::string_view name) {
-    const auto found = t.find(name);
-    if (!found) {
-        s.fail(fmt::format("{}={} names no node; give an id, a description or a GUID as 0x..., such as {}", key, name,
-                           t.nodes.front().id));
-    }
-    return *found;
-}
-
 } // namespace
 
 simulation make_sim(std::string_view specification, time_mode mode) {
     spec s(specification);
     timing times;
     times.hop_delay = s.take_duration("latency", times.hop_delay);
+    times.delay = s.take_duration("delay", times.delay);
     times.jitter = s.take_duration("jitter", times.jitter);
     times.service_time = s.take_duration("service", times.service_time);
+    times.transit = s.take_duration("transit", times.transit);
     times.buffer = static_cast<unsigned>(s.take_number("buffer", times.buffer, 0, 1'000'000));
     faults wrong;
     wrong.request_loss = wrong.reply_loss = s.take_probability("loss");
@@ -56,7 +50,7 @@ simulation make_sim(std::string_view specification, time_mode mode) {
     wrong.seed = s.take_number("seed", wrong.seed, 0, ~u64{0});
     const auto at = s.take("at");
     const auto port = s.take_number("port", 0, 0, topology::max_ports);
-    const auto dead = s.take_all("dead");
+    const mishaps planned(s);
     wrong.counter_seed = s.take_number("counters", wrong.counter_seed, 0, ~u64{0});
     const auto manager = s.take("sm").value_or("0");
     const auto clock = s.take_choice("time", mode == time_mode::real ? "real" : "virtual", {"real", "virtual"});
@@ -68,11 +62,9 @@ simulation make_sim(std::string_view specification, time_mode mode) {
 
     simulation made;
     made.fabric = std::make_unique<fabric>(std::move(t), times, wrong);
-    for (const auto name : dead) {
-        made.fabric->apply({change::kind::kill, find_node(s, made.fabric->graph(), "dead", name)});
-    }
     made.transport = std::make_unique<sim_transport>(*made.fabric, here, by,
                                                      clock == "real" ? time_mode::real : time_mode::virtual_);
+    planned.befall(*made.fabric, here, wrong.seed);
     return made;
 }
 

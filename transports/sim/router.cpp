@@ -21,14 +21,13 @@ bool carries_lids(const port& p) noexcept { return p.linked() && p.state == iba:
 } // namespace
 
 router::router(const topology& t, const written& tables)
-    : topology_(t), tables_(tables), mute_(t.nodes.size()), by_lid_(0x10000, place{topology::nobody, 0}),
-      distance_(t.nodes.size()), arrival_port_(t.nodes.size()), first_port_(t.nodes.size()), slowest_(t.nodes.size()) {
+    : topology_(t), tables_(tables), mute_(t.nodes.size()), by_lid_(0x10000, place{topology::nobody, 0}) {
     queue_.reserve(t.nodes.size());
-    topology_changed();
 }
 
-void router::topology_changed() noexcept {
-    origin_ = {topology::nobody, 0};
+void router::find_owners() noexcept {
+    is_stale_ = false;
+    for (tree& t : trees_) t.origin = {topology::nobody, 0};
     std::fill(by_lid_.begin(), by_lid_.end(), place{topology::nobody, 0});
     for (u32 n = 0; n < topology_.nodes.size(); ++n) {
         const node& x = topology_.nodes[n];
@@ -41,25 +40,38 @@ void router::topology_changed() noexcept {
     }
 }
 
-void router::measure_from(place origin) noexcept {
-    if (origin_.node == origin.node && origin_.port == origin.port) return;
-    origin_ = origin;
-    std::fill(distance_.begin(), distance_.end(), unreachable);
-    distance_[origin.node] = 0;
-    slowest_[origin.node] = no_cable;
+const router::tree& router::tree_from(place origin) noexcept {
+    constexpr std::size_t most_trees = 16;
+    if (is_stale_) find_owners();
+    for (const tree& t : trees_)
+        if (t.origin.node == origin.node && t.origin.port == origin.port) return t;
+    if (trees_.size() < most_trees) {
+        oldest_ = trees_.size();
+        trees_.emplace_back();
+    }
+    tree& t = trees_[oldest_];
+    oldest_ = (oldest_ + 1) % most_trees;
+    t.origin = origin;
+    grow(t);
+    return t;
+}
+
+void router::grow(tree& t) noexcept {
+    const place origin = t.origin;
+    t.nodes.assign(topology_.nodes.size(), {unreachable, no_cable, 0, 0});
+    t.nodes[origin.node].hops = 0;
     queue_.assign(1, origin.node);
     for (std::size_t done = 0; done < queue_.size(); ++done) {
         const u32 at = queue_[done];
+        const reached here = t.nodes[at];
         const node& x = topology_.nodes[at];
         if (!x.is_switch() && done != 0) continue; // no way leads through a CA
         for (unsigned p = 1; p <= x.num_ports(); ++p) {
             if (!x.is_switch() && p != origin.port) continue;
             const port& out = x.ports[p];
-            if (!carries_lids(out) || distance_[out.peer_node] != unreachable) continue;
-            distance_[out.peer_node] = distance_[at] + 1;
-            arrival_port_[out.peer_node] = out.peer_port;
-            first_port_[out.peer_node] = done == 0 ? static_cast<u8>(p) : first_port_[at];
-            slowest_[out.peer_node] = std::min(slowest_[at], tenths_of_gbps(out.active));
+            if (!carries_lids(out) || t.nodes[out.peer_node].hops != unreachable) continue;
+            t.nodes[out.peer_node] = {here.hops + 1, std::min(here.slowest, tenths_of_gbps(out.active)), out.peer_port,
+                                      done == 0 ? static_cast<u8>(p) : here.first_port};
             queue_.push_back(out.peer_node);
         }
     }
@@ -67,7 +79,7 @@ void router::measure_from(place origin) noexcept {
 
 std::optional<router::stop> router::by_lid(place from, iba::lid to) noexcept {
     if (to == iba::permissive_lid) return stop{from.node, from.port, 0};
-    const place target = by_lid_[value(to)];
+    const place target = owner(to);
     if (target.node == topology::nobody) return std::nullopt;
     const node& x = topology_.nodes[target.node];
     if (target.node == from.node && (x.is_switch() || target.port == from.port)) return stop{from.node, from.port, 0};
@@ -76,20 +88,21 @@ std::optional<router::stop> router::by_lid(place from, iba::lid to) noexcept {
 
 std::optional<router::stop> router::shortest(place from, place target) noexcept {
     const node& x = topology_.nodes[target.node];
-    measure_from(from);
+    const auto& to = tree_from(from).nodes;
     if (x.is_switch()) {
-        if (distance_[target.node] == unreachable) return std::nullopt;
-        return stop{target.node, arrival_port_[target.node], distance_[target.node], first_port_[target.node],
-                    slowest_[target.node]};
+        const reached& end = to[target.node];
+        if (end.hops == unreachable) return std::nullopt;
+        return stop{target.node, end.arrival_port, end.hops, end.first_port, end.slowest};
     }
     // A CA has a LID at each port, and only one cable leads there.
     const port& in = x.ports[target.port];
-    if (!carries_lids(in) || distance_[in.peer_node] == unreachable) return std::nullopt;
+    if (!carries_lids(in) || to[in.peer_node].hops == unreachable) return std::nullopt;
     const bool neighbour_sends = in.peer_node == from.node && in.peer_port == from.port;
     if (!topology_.nodes[in.peer_node].is_switch() && !neighbour_sends) return std::nullopt;
-    const u8 first = in.peer_node == from.node ? in.peer_port : first_port_[in.peer_node];
-    return stop{target.node, target.port, distance_[in.peer_node] + 1, first,
-                std::min(slowest_[in.peer_node], tenths_of_gbps(in.active))};
+    const reached& neighbour = to[in.peer_node];
+    const u8 first = in.peer_node == from.node ? in.peer_port : neighbour.first_port;
+    return stop{target.node, target.port, neighbour.hops + 1, first,
+                std::min(neighbour.slowest, tenths_of_gbps(in.active))};
 }
 
 /// By the table that was written; otherwise by the one that the manager of the beginning, if there was one, left behind.
@@ -133,7 +146,7 @@ std::optional<router::directed_stop> router::by_route(place from, iba::lid DLID,
     const bool begins_here = DLID == iba::permissive_lid;
     std::optional<stop> at = by_lid(from, DLID);
     if (!at) return std::nullopt;
-    const u32 begin_node = at->node;
+    const stop begin = *at;
 
     const u8* initial = smp + iba::offset_of<&FormatDirected::initialPath>;
     u8* back = smp + iba::offset_of<&FormatDirected::returnPath>;
@@ -156,7 +169,7 @@ std::optional<router::directed_stop> router::by_route(place from, iba::lid DLID,
         if (!rest) return std::nullopt;
         at = stop{rest->node, rest->port, at->hops + rest->hops};
     }
-    return directed_stop{*at, begin_node, end_node};
+    return directed_stop{*at, begin.node, end_node, begin.hops};
 }
 
 bool router::back_by_route(place from, iba::lid DLID, const directed_stop& at, u8* smp) noexcept {
@@ -174,7 +187,7 @@ bool router::back_by_route(place from, iba::lid DLID, const directed_stop& at, u
     if (DLID == iba::permissive_lid) {
         if (drSLID != iba::permissive_lid) return false;
     } else {
-        const place home = by_lid_[value(drSLID)];
+        const place home = owner(drSLID);
         if (home.node != from.node || home.port != from.port || !by_lid(from, DLID)) return false;
     }
     iba::put<&header::D>(smp, true);

@@ -31,6 +31,7 @@ public:
         stop end;
         u32 begin_node; ///< of the middle part
         u32 end_node;
+        unsigned hops_before = 0; ///< cables before the middle part
     };
 
     /// Both must outlive it.
@@ -39,11 +40,15 @@ public:
     /// Whether a node answers and passes directed routes on.
     void set_mute(u32 node, bool mute) noexcept { mute_[node] = mute; }
     bool is_mute(u32 node) const noexcept { return mute_[node]; }
-    /// After any change of cables, states and LIDs.
-    void topology_changed() noexcept;
+    /// After any change of cables, states and LIDs. What follows from it is found when it is asked for: cables may flap
+    /// far oftener than a MAD goes by LID.
+    void topology_changed() noexcept { is_stale_ = true; }
 
     /// The port that has a LID; node topology::nobody if none has it.
-    place owner(iba::lid LID) const noexcept { return by_lid_[value(LID)]; }
+    place owner(iba::lid LID) noexcept {
+        if (is_stale_) find_owners();
+        return by_lid_[value(LID)];
+    }
     /// The port by which a switch forwards a LID, 0 to itself; written::no_port if there is none.
     u8 port_to(u32 node, iba::lid to) noexcept;
     /// A LID-routed MAD from `from`.
@@ -56,19 +61,29 @@ public:
     bool back_by_route(place from, iba::lid DLID, const directed_stop& at, u8* smp) noexcept;
 
 private:
-    void measure_from(place origin) noexcept;
+    void find_owners() noexcept;
+    /// The shortest ways by Active links from one origin, as forwarding tables would have them.
+    struct reached {
+        u32 hops;
+        unsigned slowest;
+        u8 arrival_port, first_port;
+    };
+    struct tree {
+        place origin;
+        std::vector<reached> nodes;
+    };
+    const tree& tree_from(place origin) noexcept;
+    void grow(tree&) noexcept;
     std::optional<stop> shortest(place from, place target) noexcept;
     std::optional<stop> along_tables(place from, iba::lid to, place target) noexcept;
 
     const topology& topology_;
     const written& tables_;
     std::vector<bool> mute_;
+    bool is_stale_ = true;      // by_lid_ and the trees
     std::vector<place> by_lid_; // index: LID
-    // Distances by Active links from one origin: the shortest way, as forwarding tables would have it.
-    place origin_{topology::nobody, 0};
-    std::vector<u32> distance_;
-    std::vector<u8> arrival_port_, first_port_;
-    std::vector<unsigned> slowest_;
+    std::vector<tree> trees_;   // from the origins that were asked for last: programs at several places take turns
+    std::size_t oldest_ = 0;
     std::vector<u32> queue_;
 };
 

@@ -70,24 +70,30 @@ u64 spec::take_number(std::string_view key, u64 otherwise, u64 least, u64 most) 
 
 double spec::take_probability(std::string_view key) {
     const auto text = take(key);
-    if (!text) return 0;
-    const auto number = parse<double>(*text);
+    return text ? to_probability(key, *text) : 0;
+}
+
+double spec::to_probability(std::string_view key, std::string_view text) const {
+    const auto number = parse<double>(text);
     if (!number || !(*number >= 0 && *number <= 1)) {
-        fail(fmt::format("{}={} is no probability; give a number from 0 to 1", key, *text));
+        fail(fmt::format("{}={} is no probability; give a number from 0 to 1", key, text));
     }
     return *number;
 }
 
 mad::duration spec::take_duration(std::string_view key, mad::duration otherwise) {
     const auto text = take(key);
-    if (!text) return otherwise;
-    const auto unit_start = std::min(text->find_first_not_of("0123456789."), text->size());
-    const auto number = parse<double>(text->substr(0, unit_start));
+    return text ? to_duration(key, *text) : otherwise;
+}
+
+mad::duration spec::to_duration(std::string_view key, std::string_view text) const {
+    const auto unit_start = std::min(text.find_first_not_of("0123456789."), text.size());
+    const auto number = parse<double>(text.substr(0, unit_start));
     const auto unit =
-        std::find_if(units.begin(), units.end(), [&](const auto& u) { return u.first == text->substr(unit_start); });
+        std::find_if(units.begin(), units.end(), [&](const auto& u) { return u.first == text.substr(unit_start); });
     constexpr double longest = 3600e9;
     if (!number || unit == units.end() || *number * unit->second > longest) {
-        fail(fmt::format("{}={} is no time; write it as 10us, with ns, us, ms or s, at most an hour", key, *text));
+        fail(fmt::format("{}={} is no time; write it as 10us, with ns, us, ms or s, at most an hour", key, text));
     }
     return mad::duration(static_cast<mad::duration::rep>(*number * unit->second));
 }

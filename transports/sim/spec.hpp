@@ -23,8 +23,11 @@ public:
     std::optional<std::string_view> take(std::string_view key);
     /// All values of a key that may be repeated.
     std::vector<std::string_view> take_all(std::string_view key);
+    /// A part of a value as what it should be; `key` is for the message.
+    double to_probability(std::string_view key, std::string_view text) const;
+    mad::duration to_duration(std::string_view key, std::string_view text) const;
     u64 take_number(std::string_view key, u64 otherwise, u64 least, u64 most);
-    /// 0 to 1.
+    /// 0 to 1; 0 unless it is given.
     double take_probability(std::string_view key);
     /// A number and one of the units ns, us, ms, s.
     mad::duration take_duration(std::string_view key, mad::duration otherwise);

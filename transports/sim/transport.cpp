@@ -31,7 +31,9 @@ unsigned default_port(const node& n) noexcept {
 }
 
 sim_transport::sim_transport(fabric& net, u32 node, unsigned port, time_mode mode)
-    : fabric_(net), node_(node), port_(port), endpoint_(net.attach(node, port)), timer_(make_timer(mode)) {}
+    : fabric_(net), node_(node), port_(port), endpoint_(net.attach(node, port)), timer_(make_timer(mode)) {
+    follow_clock();
+}
 
 sim_transport::sim_transport(fabric& net, time_mode mode)
     : sim_transport(net, net.graph().default_node(), default_port(net.graph().nodes[net.graph().default_node()]),

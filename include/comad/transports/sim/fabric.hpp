@@ -20,11 +20,15 @@ class router;
 
 /// How long everything takes.
 struct timing {
+    mad::duration delay{0};        ///< each way, however long the way is
     mad::duration hop_delay{1000}; ///< for every cable on the way, each way
-    mad::duration jitter{0};       ///< up to so much more, each way
+    mad::duration jitter{0};       ///< up to so much more for every cable, drawn for each
     mad::duration service_time{
         4000}; ///< an SMA answers one SMP after the other, and each takes so long; so do the other
                ///< agents of a node, all of them together
+    /// A switch that passes a directed-route SMP on, or its reply, is busy with it for so long (IBA 14.2.2: its SMI handles
+    /// it): it is in turn there, with those that the SMA is to answer. 0: whoever passes on does it at once.
+    mad::duration transit{0};
     /// SMPs that a node holds, the one in service included; more are lost. A real one need not hold more
     /// than one. 0: any number.
     unsigned buffer = 0;
@@ -59,7 +63,8 @@ struct change {
 };
 
 struct node_counters {
-    u64 received = 0;   ///< SMPs that reached it, and no GMPs, those that its buffer had no room for included
+    u64 received = 0;   ///< SMPs that reached it, and no GMPs, those that its buffer had no room for included; where
+                        ///< passing on takes time, also those that it was to pass on
     u64 overflowed = 0; ///< of these, those that its buffer had no room for
     unsigned held = 0;  ///< in service and waiting now
     unsigned most_held = 0;
@@ -75,7 +80,7 @@ struct fabric_counters {
 };
 
 /// A subnet with time. A MAD crosses all cables of its way at the moment it is sent, and arrives when the delays are
-/// over.
+/// over. Where passing on takes time, a directed-route SMP whose way is whole when it is sent goes from switch to switch.
 ///
 /// SMAs answer Get, and all but the first two Set, of NodeInfo, NodeDescription, PortInfo, SwitchInfo, GUIDInfo, PKeyTable,
 /// SLToVLMappingTable, VLArbitrationTable, LinearForwardingTable, MulticastForwardingTable, LedInfo and, where the subnet
@@ -110,6 +115,8 @@ public:
     /// Now, or when advance() comes to it. Precondition: node and port exist.
     void apply(const change&);
     void apply_at(mad::time_point, const change&);
+    /// From then on again after each period.
+    void apply_every(mad::duration period, mad::time_point first, const change&);
     /// Of one node, instead of timing's.
     void set_service_time(u32 node, mad::duration) noexcept;
 
@@ -152,6 +159,10 @@ private:
         bool is_request;            // for an endpoint that serves
         u32 origin;                 // of such a request: the endpoint that it came from
         u32 route_begin, route_end; // of a directed route
+        u32 passing;                // the node that it is at on the way
+        u8 passing_port;            // by which it came there
+        int position;               // on the way, as go_on() counts
+        unsigned hops_before;       // cables of the way before its directed part
         unsigned attempts;          // of a report, that are left
         unsigned hops;
         unsigned size;
@@ -159,7 +170,7 @@ private:
         alignas(8) std::array<u8, mad::mad_size> mad;
         std::vector<u8> whole; // of a message that RMPP would take apart
     };
-    enum class stage : u8 { arrival, service, delivery, report };
+    enum class stage : u8 { arrival, service, delivery, report, passage, passed };
     struct event {
         mad::time_point when;
         u64 sequence;
@@ -172,7 +183,7 @@ private:
     };
     struct node_state {
         node_counters counters;
-        mad::time_point busy_until{};     // its SMA
+        mad::time_point busy_until{};     // its SMI and SMA
         mad::time_point gmp_busy_until{}; // its other agents
         mad::duration service_time;
     };
@@ -186,6 +197,7 @@ private:
     struct timed_change {
         mad::time_point when;
         change what;
+        mad::duration period; // 0: once
     };
     struct cut_cable {
         u32 a;
@@ -194,6 +206,7 @@ private:
         unsigned port_b;
     };
 
+    void plan(const timed_change&);
     void cut(u32 node, unsigned port);
     void restore(u32 node, unsigned port) noexcept;
     void cable_changed(const cut_cable&) noexcept;
@@ -217,6 +230,14 @@ private:
     u32 server_of(const packet&) const noexcept;
     iba::lid LID_of(const attachment&) const noexcept;
     void travel(u32 packet, stage, double loss) noexcept;
+    void depart(u32 packet, stage) noexcept;
+    mad::duration crossing(unsigned cables) noexcept;
+    void occupy(u32 packet, u32 node, u8 port, mad::duration how_long, stage then) noexcept;
+    void drop(u32 packet) noexcept;
+    void set_out(packet&, stage) const noexcept;
+    void go_on(u32 packet, mad::time_point) noexcept;
+    void on_passage(u32 packet) noexcept;
+    void on_passed(u32 packet) noexcept;
     void add_garbage(u32 reply) noexcept;
 
     u64 random() noexcept;

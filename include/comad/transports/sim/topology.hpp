@@ -124,7 +124,8 @@ void write_topology(std::ostream& out, const topology& t);
 ///
 ///     single                          two hosts and a cable
 ///     fattree2,radix=36               full bisection: k leaves, k/2 spines, k^2/2 hosts, k^2 links
-///     fattree3,radix=16               k^3/4 hosts, 5k^2/4 switches, 3k^3/4 links
+///     fattree3,radix=16[,pods=16]     k^3/4 hosts, 5k^2/4 switches, 3k^3/4 links; with p of the k pods p*k^2/4 hosts,
+///                                     p*k switches below k^2/4 cores, 3p*k^2/4 links
 ///     torus,x=4,y=4[,z=4][,hosts=1]   one switch a place, `hosts` on each; a side of 2 has one cable, not two
 ///     ring,switches=64[,hosts=1]
 ///     line,switches=70[,hosts=1]

@@ -72,17 +72,25 @@ struct simulation {
 
 /// Makes what a text asks for: a kind of make_topology() with its keys, or the name of a topology file, then
 ///
-///     latency=1us jitter=0us service=4us buffer=0    timing: a cable, more of it, an SMP in an SMA, SMPs a node holds
+///     latency=1us jitter=0us delay=0us               timing: a cable, more of it, whatever the way; each way
+///     service=4us transit=0us buffer=0               an SMP in an SMA, on its way through a switch, SMPs a node holds
 ///     loss=0 duplicate=0 reorder=0 busy=0 garbage=0  probabilities (loss: each way)
 ///     seed=1                                         of chance
 ///     at=NODE port=1                                 where the program runs: an id, a description or a GUID as 0x...
-///     dead=NODE                                      a node whose management is dead; may be repeated
+///     slow=NODE:TIME slow=0.1:TIME                   service time of a node, or of that share of the nodes; repeatable
+///     dead=NODE dead=0.1                             a node whose management is dead, or that share of all but the one
+///                                                    where the program runs; repeatable
+///     cut=NODE/PORT@TIME restore=NODE/PORT@TIME      a change (fabric.hpp) so long after the beginning; repeatable
+///     kill=NODE@TIME revive=NODE@TIME
+///     flap=NODE/PORT@FIRST:DOWN:PERIOD               a cable that is cut at FIRST, restored DOWN later, and so on after
+///                                                    each PERIOD; repeatable
 ///     sm=1                                           a subnet manager was there, where the program runs: LIDs, links
 ///                                                    Active, an SA; sm=NODE: at that node
 ///     counters=SEED                                  ports have counted traffic and errors before
 ///     time=real                                      or virtual; unless it is given, `mode`
 ///
-/// as in `fattree3,radix=16,latency=10us,loss=0.01`. A comma ends a value, so that no name can contain one.
+/// as in `fattree3,radix=16,latency=10us,loss=0.01,flap=core-0001/2@1ms:200us:5ms`. In virtual time the beginning is 0, in
+/// real time when it is made. Shares are drawn by the seed, of each kind anew. A comma ends a value, so that no name can contain one.
 /// Errors: std::runtime_error, one line that says what and what to do.
 simulation make_sim(std::string_view specification, time_mode mode = time_mode::real);
 

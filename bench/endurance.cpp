@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// endurance.cpp - millions of MADs through one schedule while everything goes wrong that the simulator knows; what was
+// counted must balance, and memory must not grow.
+#include "experiments.hpp"
+#include <comad/coro/driver.hpp>
+#include <comad/discovery/discover.hpp>
+#include <comad/iba/pm.hpp>
+#include <comad/transports/sim/transport.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <malloc.h>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace comad::bench {
+namespace {
+
+namespace sim = transports::sim;
+using namespace std::chrono_literals;
+using coro::generator;
+using coro::MADSchedule;
+using coro::task;
+using iba::smp::NodeInfo;
+using iba::smp::PortInfo;
+
+constexpr const char* subnet = "fattree3,radix=8,sm=1";
+constexpr const char* everything =
+    ",jitter=2us,transit=1us,buffer=16,loss=0.01,duplicate=0.01,reorder=0.01,busy=0.01,garbage=0.01,dead=0.02,"
+    "slow=0.05:50us,flap=core-0001/1@1ms:300us:50ms,flap=leaf-0003/5@2ms:1ms:70ms,kill=spine-0002@100ms,"
+    "revive=spine-0002@200ms";
+
+/// How the operations ended, as those who awaited them saw it.
+struct endings {
+    u64 replied = 0, timed_out = 0, cancelled = 0, otherwise = 0;
+
+    template <class T> void count(const mad::result<T>& r) {
+        if (r || r.error().code == mad::errc::status) ++replied;
+        else if (r.error().code == mad::errc::timed_out) ++timed_out;
+        else if (r.error().code == mad::errc::cancelled) ++cancelled;
+        else ++otherwise;
+    }
+};
+
+struct target {
+    mad::IBDRPath route;
+    mad::IBPath by_lid;
+};
+
+/// Where everybody is, found before anything goes wrong.
+std::vector<target> targets() {
+    auto simulation = sim::make_sim(subnet, sim::time_mode::virtual_);
+    MADSchedule schedule(*simulation.transport);
+    const auto found = coro::sync_wait(schedule, discovery::discover(schedule));
+    std::vector<target> all;
+    for (const discovery::node& n : found.value().nodes) {
+        target t{n.route, {}};
+        t.by_lid.DLID = n.ports[n.is_switch() ? 0 : n.info.localPortNum].info.value().LID;
+        all.push_back(t);
+    }
+    return all;
+}
+
+class endurance {
+public:
+    endurance(MADSchedule& schedule, const std::vector<target>& targets, u64 MADs)
+        : schedule_(schedule), targets_(targets), wanted_(MADs) {}
+
+    task<void> run() { co_await schedule_.mqueue(work()); }
+    const endings& ended() const noexcept { return ended_; }
+    /// Bytes in use at the end more than half way: the most that was ever under way at once was there before.
+    double growth() const { return in_use() - early_; }
+
+private:
+    static double in_use() {
+        const auto info = ::mallinfo2();
+        return static_cast<double>(info.uordblks + info.hblkhd);
+    }
+    u64 sent() const noexcept { return schedule_.counters().sent + schedule_.counters().retried; }
+
+    generator<task<void>> work() {
+        for (u64 i = 0; sent() < wanted_; ++i) {
+            if (early_ == 0 && sent() > wanted_ / 2) early_ = in_use();
+            const target& t = targets_[i % targets_.size()];
+            const u64 round = i / targets_.size();
+            if (round % 4 == 0) co_yield ask_port(t);
+            else if (round % 4 == 1) co_yield ask_counters(t);
+            else if (i % 16 == 0) co_yield give_up(t);
+            else co_yield ask_node(t);
+        }
+    }
+    task<void> ask_node(const target& t) {
+        const auto answer = co_await schedule_.SubnGet<NodeInfo>(t.route);
+        ended_.count(answer);
+    }
+    task<void> ask_port(const target& t) {
+        const auto answer = co_await schedule_.SubnGet<PortInfo>(t.by_lid, 1);
+        ended_.count(answer);
+    }
+    task<void> ask_counters(const target& t) {
+        iba::pm::PortCounters request;
+        request.portSelect = 1;
+        const auto answer = co_await schedule_.PerformanceGet(request, t.by_lid);
+        ended_.count(answer);
+    }
+    /// Asks twice, and wants no answer any more after a while.
+    task<void> give_up(const target& t) {
+        coro::scope own(co_await coro::current_scope{});
+        own.spawn(ask_node(t));
+        own.spawn(ask_counters(t));
+        co_await schedule_.pause(5us);
+        own.cancel();
+        co_await own.join();
+    }
+
+    MADSchedule& schedule_;
+    const std::vector<target>& targets_;
+    u64 wanted_;
+    endings ended_;
+    double early_ = 0;
+};
+
+void require(bool holds, const char* what) {
+    if (!holds) throw std::runtime_error(fmt::format("endurance: {}", what));
+}
+
+} // namespace
+
+table try_endurance(const settings& s) {
+    const std::vector<target> all = targets();
+    auto simulation = sim::make_sim(std::string(subnet) + everything, sim::time_mode::virtual_);
+    sim::fabric& net = *simulation.fabric;
+    MADSchedule schedule(*simulation.transport, s.schedule);
+    endurance run(schedule, all, static_cast<u64>(s.million_MADs * 1e6));
+    const auto begin = std::chrono::steady_clock::now();
+    coro::sync_wait(schedule, run.run());
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+
+    // Whatever is still under way in the subnet arrives, and is nobody's.
+    while (const auto next = net.next_event()) {
+        schedule.set_now(*next);
+        while (schedule.receive(coro::burst)) {}
+    }
+    const mad::engine_counters& c = schedule.counters();
+    const sim::fabric_counters& f = net.counters();
+    const endings& e = run.ended();
+    table result("endurance: all faults at once", {"what", "MADs"});
+    const auto tell = [&](const char* what, u64 count) { result.add({what, count}); };
+    tell("operations sent", c.sent);
+    tell("  repeated", c.retried);
+    tell("  replied", c.replied);
+    tell("  timed out", c.timed_out);
+    tell("  cancelled", c.cancelled);
+    tell("  lost", c.lost);
+    tell("  in flight", schedule.in_flight());
+    tell("BUSY, repeated", c.busy);
+    tell("stale replies", c.stale);
+    tell("lost in the subnet", f.lost);
+    tell("overflowed there", f.overflowed);
+    tell("doubled there", f.duplicated);
+    tell("garbage from there", f.garbage);
+    tell("without a way there", f.undelivered);
+    result.note("virtual s", in_ms(net.now().time_since_epoch()) / 1000);
+    result.note("real s", took.count());
+    result.note("bytes grown", run.growth());
+
+    require(c.sent == c.replied + c.timed_out + c.cancelled + c.lost + schedule.in_flight(),
+            "operations do not balance");
+    require(schedule.in_flight() == 0 && schedule.idle(), "the schedule is not idle");
+    require(e.replied + e.otherwise == c.replied && e.timed_out == c.timed_out && e.cancelled >= c.cancelled,
+            "those who awaited saw other endings");
+    require(f.sent == c.sent + c.retried, "the subnet got another number of MADs");
+    require(f.sent + f.duplicated + f.garbage == f.delivered + f.undelivered + f.lost + f.overflowed,
+            "MADs in the subnet do not balance");
+    require(run.growth() < 1 << 20, "memory grows");
+    return result;
+}
+
+} // namespace comad::bench

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// scale.cpp - discovery of ever larger subnets: what it costs the client per MAD, with the subnet in another thread, and how
+// much memory it and the subnet take.
+#include "counting.hpp"
+#include "echo.hpp"
+#include "experiments.hpp"
+#include <comad/coro/driver.hpp>
+#include <comad/discovery/discover.hpp>
+#include <comad/transports/sim/transport.hpp>
+
+#include <array>
+#include <chrono>
+#include <malloc.h>
+#include <stdexcept>
+#include <unistd.h>
+
+namespace comad::bench {
+namespace {
+
+namespace sim = transports::sim;
+using namespace std::chrono_literals;
+
+/// Bytes that the process has allocated and not freed.
+double allocated() {
+    const auto info = ::mallinfo2();
+    return static_cast<double>(info.uordblks + info.hblkhd);
+}
+
+/// Answers directed-route SMPs that come through a descriptor, each as if it were the only one under way.
+void answer_from(sim::sim_transport& port, int descriptor) {
+    const mad::any_path path = mad::IBDRPath{}; // the route is in the SMP
+    std::array<u8, packet_size> packet;
+    const auto mad = std::span(packet).subspan<mad::headroom>();
+    while (::read(descriptor, packet.data(), packet.size()) == static_cast<ssize_t>(packet.size())) {
+        port.send({&path, mad.data(), mad.size(), mad[1], mad[2], true, 1s, 1s});
+        while (const auto next = port.next_event()) {
+            port.set_now(*next);
+            while (port.receive(mad).state == mad::receive_state::message)
+                if (::write(descriptor, packet.data(), packet.size()) < 0) return;
+        }
+    }
+}
+
+struct subnet_size {
+    const char* specification;
+    double simulator_bytes = 0, report_bytes = 0, virtual_ms = 0;
+    std::size_t nodes = 0, ports = 0;
+    u64 MADs = 0;
+    spread CPU_ns{}, ratio{};
+};
+
+/// Time and memory, which are the same each time.
+void look_at(subnet_size& size, const settings& s) {
+    const double before = allocated();
+    auto simulation = sim::make_sim(size.specification, sim::time_mode::virtual_);
+    size.simulator_bytes = allocated() - before;
+    const sim::topology& graph = simulation.fabric->graph();
+    size.nodes = graph.nodes.size();
+    for (const sim::node& n : graph.nodes) size.ports += n.num_ports();
+
+    const double empty = allocated();
+    auto found = [&] {
+        coro::MADSchedule schedule(*simulation.transport, s.schedule);
+        return coro::sync_wait(schedule, discovery::discover(schedule));
+    }();
+    size.report_bytes = allocated() - empty;
+    size.virtual_ms = in_ms(simulation.fabric->now().time_since_epoch());
+    if (!found || found.value().nodes.size() != size.nodes) throw std::runtime_error("scale: nodes are missing");
+}
+
+double CPU_per_MAD(subnet_size& size, const settings& s) {
+    auto simulation = sim::make_sim(size.specification, sim::time_mode::virtual_);
+    echo wire([&simulation](int descriptor) { answer_from(*simulation.transport, descriptor); });
+    wire.set_blocking(false);
+    echo_transport transport(wire.descriptor());
+    coro::schedule_options options = s.schedule;
+    options.timeout = 60s; // a busy machine must not add retries
+    coro::MADSchedule schedule(transport, options);
+    const auto begin = thread_time();
+    const auto found = coro::sync_wait(schedule, discovery::discover(schedule));
+    const auto took = thread_time() - begin;
+    if (!found || found.value().nodes.size() != size.nodes) throw std::runtime_error("scale: nodes are missing");
+    size.MADs = schedule.counters().sent;
+    return static_cast<double>(took.count()) / static_cast<double>(size.MADs);
+}
+
+} // namespace
+
+table try_scale(const settings& s) {
+    bind_to_processor(0);
+    // Round trips of 0.1 ms in virtual time.
+    std::vector<subnet_size> sizes;
+    const std::vector<const char*> large{"fattree3,radix=16,pods=12,delay=50us,latency=0us,service=0us",
+                                         "fattree3,radix=32,pods=13,delay=50us,latency=0us,service=0us",
+                                         "fattree3,radix=64,pods=10,delay=50us,latency=0us,service=0us",
+                                         "fattree3,radix=64,pods=43,delay=50us,latency=0us,service=0us"};
+    const std::vector<const char*> small{"fattree3,radix=4", "fattree3,radix=8"};
+    for (const char* specification : s.is_small ? small : large)
+        look_at(sizes.emplace_back(subnet_size{specification}), s);
+    for (unsigned round = 0; round < s.seeds; ++round) {
+        double first = 0;
+        for (subnet_size& size : sizes) {
+            const double ns = CPU_per_MAD(size, s);
+            if (first == 0) first = ns;
+            size.CPU_ns.add(ns);
+            size.ratio.add(ns / first);
+        }
+    }
+    table result(
+        "scale: discovery over a socket pair, the subnet in another thread; virtual time with 0.1 ms round trip",
+        {"LIDs", "ports", "MADs", "virtual ms", "CPU ns / MAD", "/ smallest", "report B/port", "simulator B/port"});
+    for (const subnet_size& size : sizes) {
+        const auto ports = static_cast<double>(size.ports);
+        result.add({size.nodes, size.ports, size.MADs, size.virtual_ms, size.CPU_ns, size.ratio,
+                    size.report_bytes / ports, size.simulator_bytes / ports});
+    }
+    return result;
+}
+
+} // namespace comad::bench

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// discovery_bound.cpp - questions counted, and the quickest way from answer to answer.
+#include <comad/transports/sim/discovery_bound.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+namespace comad::transports::sim {
+namespace {
+
+constexpr u64 unreachable = ~u64{0};
+
+/// What directed routes from one port get to: a CA passes nothing on, but the one where they begin sends.
+class explorer {
+public:
+    explorer(const topology& t, u32 start, unsigned start_port) : topology_(t), start_(start), start_port_(start_port) {
+        hops_ = quickest([](u32, unsigned) { return 1; });
+    }
+
+    bool is_reached(u32 n) const noexcept { return hops_[n] != unreachable; }
+    u64 hops(u32 n) const noexcept { return hops_[n]; }
+    const node& at(u32 n) const noexcept { return topology_.nodes[n]; }
+    bool sends(u32 n, unsigned port) const noexcept {
+        return (at(n).is_switch() || (n == start_ && port == start_port_)) && at(n).ports[port].is_up();
+    }
+
+    /// By node, the least sum over a route to it of what `cost(node, port it is left by)` says.
+    template <class Cost> std::vector<u64> quickest(const Cost& cost) const {
+        std::vector<u64> when(topology_.nodes.size(), unreachable);
+        using reached = std::pair<u64, u32>;
+        std::priority_queue<reached, std::vector<reached>, std::greater<>> next;
+        const auto reach = [&](u32 n, u64 then) {
+            if (then >= when[n]) return;
+            when[n] = then;
+            next.emplace(then, n);
+        };
+        reach(start_, 0);
+        while (!next.empty()) {
+            const auto [then, n] = next.top();
+            next.pop();
+            if (then != when[n]) continue;
+            for (unsigned p = 1; p <= at(n).num_ports(); ++p)
+                if (sends(n, p)) reach(at(n).ports[p].peer_node, then + cost(n, p));
+        }
+        return when;
+    }
+
+    /// PortInfos that tell of a node's ports.
+    u64 PortInfos(u32 n) const noexcept {
+        if (at(n).is_switch()) return at(n).num_ports() + 1;
+        u64 known = 0;
+        for (unsigned p = 1; p <= at(n).num_ports(); ++p) known += is_known(n, p);
+        return known;
+    }
+    u64 SMPs(u32 n) const noexcept { return 2 + at(n).is_switch() + PortInfos(n); }
+
+private:
+    /// Of a CA that has been reached: the start's own port, and what a cable from a switch leads to.
+    bool is_known(u32 n, unsigned p) const noexcept {
+        if (n == start_ && p == start_port_) return true;
+        const port& x = at(n).ports[p];
+        return x.is_up() && sends(x.peer_node, x.peer_port) && is_reached(x.peer_node);
+    }
+
+    const topology& topology_;
+    u32 start_;
+    unsigned start_port_;
+    std::vector<u64> hops_;
+};
+
+} // namespace
+
+discovery_bound bound_discovery(const topology& t, u32 start, unsigned start_port, const discovery_limits& limits) {
+    const explorer graph(t, start, start_port);
+    const auto round_trips = [&](u64 SMPs) {
+        return limits.per_destination == 0 ? u64{1} : (SMPs + limits.per_destination - 1) / limits.per_destination;
+    };
+    const auto ports_before = [&](u32 n, unsigned port) { return graph.at(n).is_switch() ? u64{port} : u64{1}; };
+
+    discovery_bound b;
+    const auto any_order = graph.quickest([&](u32, unsigned) { return round_trips(2); });
+    const auto in_order = graph.quickest([&](u32 n, unsigned p) { return round_trips(1 + ports_before(n, p)); });
+    const auto as_asked = graph.quickest([&](u32 n, unsigned p) { return 1 + round_trips(ports_before(n, p)); });
+    u64 cables = 0; // each looked through from one of its ends
+    for (u32 n = 0; n < t.nodes.size(); ++n) {
+        if (!graph.is_reached(n)) continue;
+        const u64 SMPs = graph.SMPs(n);
+        ++b.nodes;
+        b.SMPs += SMPs - 1; // all but NodeInfo
+        b.hops = std::max(b.hops, static_cast<unsigned>(graph.hops(n)));
+        b.any_order = std::max(b.any_order, any_order[n] + round_trips(SMPs));
+        b.in_order = std::max(b.in_order, in_order[n] + round_trips(SMPs));
+        b.as_asked = std::max(b.as_asked, as_asked[n] + 1 + round_trips(SMPs - 1));
+        for (unsigned p = 1; p <= graph.at(n).num_ports(); ++p) {
+            const port& x = graph.at(n).ports[p];
+            const bool from_both = x.is_up() && graph.sends(x.peer_node, x.peer_port);
+            if (graph.sends(n, p))
+                cables += !from_both || std::pair(n, p) < std::pair(x.peer_node, unsigned{x.peer_port});
+        }
+    }
+    b.SMPs += cables + 1; // and the NodeInfo of the local node
+
+    b.by_depth = limits.round_trip * static_cast<mad::duration::rep>(b.in_order);
+    u64 parallel = limits.per_destination == 0 ? b.SMPs : b.nodes * limits.per_destination;
+    if (limits.window != 0) parallel = std::min(parallel, u64{limits.window});
+    b.by_window =
+        mad::duration(static_cast<mad::duration::rep>(b.SMPs * static_cast<u64>(limits.round_trip.count()) / parallel));
+    return b;
+}
+
+} // namespace comad::transports::sim

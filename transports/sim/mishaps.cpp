@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// mishaps.cpp - values such as sw-0001/2@5ms taken apart, and nodes drawn.
+#include "mishaps.hpp"
+
+#include "split_mix.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace comad::transports::sim {
+namespace {
+
+constexpr u32 nobody = topology::nobody;
+
+bool has_port(change::kind what) noexcept { return what == change::kind::cut || what == change::kind::restore; }
+
+struct halves {
+    std::string_view front, rest;
+};
+/// At the last of these characters: names may contain some.
+std::optional<halves> split(std::string_view text, char at) noexcept {
+    const auto where = text.rfind(at);
+    if (where == text.npos) return std::nullopt;
+    return halves{text.substr(0, where), text.substr(where + 1)};
+}
+
+/// A share of nodes, and no name: what is a number altogether.
+std::optional<double> share_in(const spec& s, std::string_view key, std::string_view text) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return s.to_probability(key, text);
+}
+
+/// That share of all nodes but `excluded`, each as likely as any other.
+std::vector<u32> draw(const topology& t, double share, u32 excluded, u64& random) {
+    const u64 candidates = t.nodes.size() - (excluded == nobody ? 0 : 1);
+    u64 left = candidates, wanted = static_cast<u64>(std::llround(share * static_cast<double>(candidates)));
+    std::vector<u32> drawn;
+    for (u32 n = 0; n < t.nodes.size(); ++n) {
+        if (n == excluded) continue;
+        if (split_mix(random) % left-- >= wanted) continue;
+        drawn.push_back(n);
+        --wanted;
+    }
+    return drawn;
+}
+
+} // namespace
+
+u32 find_node(const spec& s, const topology& t, std::string_view key, std::string_view name) {
+    const auto found = t.find(name);
+    if (!found) {
+        s.fail(fmt::format("{}={} names no node; give an id, a description or a GUID as 0x..., such as {}", key, name,
+                           t.nodes.front().id));
+    }
+    return *found;
+}
+
+mishaps::mishaps(spec& s) : spec_(s), slow_(s.take_all("slow")), dead_(s.take_all("dead")), flap_(s.take_all("flap")) {
+    using enum change::kind;
+    for (const auto& [key, what] : {std::pair("cut", cut), {"restore", restore}, {"kill", kill}, {"revive", revive}})
+        timed_.push_back({key, what, s.take_all(key)});
+}
+
+void mishaps::befall(fabric& net, u32 here, u64 seed) const {
+    u64 random = ~seed; // apart from the luck of MADs
+    for (const auto value : slow_) slow_down(net, value, random);
+    for (const auto value : dead_) kill(net, value, here, random);
+    for (const timed& t : timed_) {
+        for (const auto value : t.values) {
+            const moment m = moment_of(net.graph(), t.key, t.what, value);
+            net.apply_at(net.now() + spec_.to_duration(t.key, m.when), m.what);
+        }
+    }
+    for (const auto value : flap_) flap(net, value);
+}
+
+void mishaps::slow_down(fabric& net, std::string_view value, u64& random) const {
+    const auto parts = split(value, ':');
+    if (!parts) spec_.fail(fmt::format("slow={} has no time; write it as NODE:1ms, or 0.1:1ms for a share", value));
+    const mad::duration time = spec_.to_duration("slow", parts->rest);
+    if (const auto share = share_in(spec_, "slow", parts->front)) {
+        for (const u32 n : draw(net.graph(), *share, nobody, random)) net.set_service_time(n, time);
+    } else {
+        net.set_service_time(find_node(spec_, net.graph(), "slow", parts->front), time);
+    }
+}
+
+void mishaps::kill(fabric& net, std::string_view value, u32 here, u64& random) const {
+    if (const auto share = share_in(spec_, "dead", value)) {
+        for (const u32 n : draw(net.graph(), *share, here, random)) net.apply({change::kind::kill, n});
+    } else {
+        net.apply({change::kind::kill, find_node(spec_, net.graph(), "dead", value)});
+    }
+}
+
+/// NODE/PORT@WHEN, or NODE@WHEN.
+mishaps::moment mishaps::moment_of(const topology& t, std::string_view key, change::kind what,
+                                   std::string_view value) const {
+    const auto parts = split(value, '@');
+    const auto place = parts && has_port(what) ? split(parts->front, '/') : std::nullopt;
+    if (!parts || (has_port(what) && !place)) {
+        const auto form = key == "flap" ? "NODE/PORT@5ms:1ms:10ms" : has_port(what) ? "NODE/PORT@5ms" : "NODE@5ms";
+        spec_.fail(fmt::format("{}={} does not say where and when; write it as {}", key, value, form));
+    }
+    if (!place) return {{what, find_node(spec_, t, key, parts->front)}, parts->rest};
+    const u32 where = find_node(spec_, t, key, place->front);
+    const node& n = t.nodes[where];
+    unsigned port = 0;
+    const auto text = place->rest;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+    const bool is_number = error == std::errc{} && end == text.data() + text.size();
+    if (!is_number || port == 0 || port > n.num_ports() || !n.ports[port].linked()) {
+        spec_.fail(fmt::format("{}={}: no cable is in port {} of '{}', which has ports 1 to {}", key, value, text,
+                               n.description, n.num_ports()));
+    }
+    return {{what, where, port}, parts->rest};
+}
+
+void mishaps::flap(fabric& net, std::string_view value) const {
+    const moment m = moment_of(net.graph(), "flap", change::kind::cut, value);
+    const auto period_apart = split(m.when, ':');
+    const auto down_apart = period_apart ? split(period_apart->front, ':') : std::nullopt;
+    if (!down_apart) {
+        spec_.fail(fmt::format("flap={} has no three times; write them as FIRST:DOWN:PERIOD, 5ms:1ms:10ms", value));
+    }
+    const auto first = net.now() + spec_.to_duration("flap", down_apart->front);
+    const mad::duration down = spec_.to_duration("flap", down_apart->rest);
+    const mad::duration period = spec_.to_duration("flap", period_apart->rest);
+    if (down.count() == 0 || down >= period) {
+        spec_.fail(fmt::format("flap={} is down for none or all of its period; make DOWN shorter than PERIOD", value));
+    }
+    net.apply_every(period, first, m.what);
+    net.apply_every(period, first + down, {change::kind::restore, m.what.node, m.what.port});
+}
+
+} // namespace comad::transports::sim

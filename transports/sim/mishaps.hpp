@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// mishaps.hpp - which nodes and cables of a specification misbehave, and when. Knows no chance but that of who is drawn.
+#pragma once
+#include "spec.hpp"
+#include <comad/transports/sim/fabric.hpp>
+
+#include <string_view>
+#include <vector>
+
+namespace comad::transports::sim {
+
+/// The node that a value names. Throws std::runtime_error if there is none.
+u32 find_node(const spec&, const topology&, std::string_view key, std::string_view name);
+
+/// The values of `slow`, `dead`, `cut`, `restore`, `kill`, `revive` and `flap` as transport.hpp describes them. They are
+/// taken before there is a subnet, and understood when there is one.
+class mishaps {
+public:
+    /// `s` must outlive it.
+    explicit mishaps(spec& s);
+
+    /// Lets them happen, or plans them from now() on. `here`: the node where the program runs.
+    /// Errors: std::runtime_error, one line.
+    void befall(fabric&, u32 here, u64 seed) const;
+
+private:
+    struct timed {
+        std::string_view key;
+        change::kind what;
+        std::vector<std::string_view> values;
+    };
+    struct moment {
+        change what;
+        std::string_view when;
+    };
+
+    void slow_down(fabric&, std::string_view value, u64& random) const;
+    void kill(fabric&, std::string_view value, u32 here, u64& random) const;
+    void flap(fabric&, std::string_view value) const;
+    moment moment_of(const topology&, std::string_view key, change::kind, std::string_view value) const;
+
+    const spec& spec_;
+    std::vector<std::string_view> slow_, dead_, flap_;
+    std::vector<timed> timed_;
+};
+
+} // namespace comad::transports::sim
