@@ -12,7 +12,8 @@ constexpr unsigned first_window = 8;
 constexpr unsigned shortest_epoch = 16;
 constexpr unsigned few = 4; // losses that say nothing
 constexpr unsigned long_epoch = 200;
-constexpr double most_tolerated = 0.4;      // of what is worse the window is the cause
+constexpr unsigned most_decreases = 3; // that nothing comes of, before it is looked again what losses depend on
+constexpr double most_tolerated = 0.4; // of what is worse the window is the cause
 constexpr double late = 1.5, much_later = 2; // round trips, against the quickest
 
 } // namespace
@@ -54,17 +55,24 @@ void window_control::end_epoch() noexcept {
     } else if (before_trial_ && loss > 0.6 * trial_loss_) { // that changed nothing
         tolerated_ = std::max(tolerated_, loss);
         window_ = std::exchange(before_trial_, 0);
+        decreases_in_a_row_ = 0;
+    } else if (many_lost && decreases_in_a_row_ < most_decreases && !doubling_) { // it is known to be the cause
+        if (decreases_in_a_row_++ == 0) before_decreases_ = window_;
+        before_trial_ = 0;
+        window_ = std::max(1u, window_ * 3 / 4);
     } else if (many_lost) {
         trial_loss_ = loss;
-        before_trial_ = window_;
+        before_trial_ = decreases_in_a_row_ ? before_decreases_ : window_;
         window_ = std::max(1u, window_ / 4);
     } else if (before_trial_) { // it helped: the wire carries something between the two
         doubling_ = false;
+        decreases_in_a_row_ = 0;
         window_ = std::max(window_, std::exchange(before_trial_, 0) / 2);
     } else if (!doubling_ && loss > 2 * tolerated_ && sent < long_epoch) {
         return; // too few to tell: do not grow on it
     } else if (was_full_) {
-        tolerated_ *= 0.99;
+        decreases_in_a_row_ = 0;
+        tolerated_ = std::max(tolerated_ * 0.99, always_tolerated);
         grow();
     }
     begin_epoch();

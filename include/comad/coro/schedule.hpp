@@ -23,7 +23,7 @@ struct schedule_options {
     /// MADs in flight at any instant, 1..65536; the transport may lower it. 0: as many as come back: the window grows with
     /// the answers, up to engine_options::most_adaptive, and shrinks when it is why MADs are lost.
     unsigned max_outstanding = 0;
-    unsigned per_destination = 2;  ///< of those, SMPs to one destination as addressed; 0: no bound. A node need buffer
+    unsigned per_destination = 1;  ///< of those, SMPs to one destination as addressed; 0: no bound. A node need buffer
                                    ///< only one VL15 packet, and an SMA answers serially
     /// Per attempt of every RPC. 0: Gets, the SA's apart, are repeated after as long as answers from there take, as often as
     /// it needs (mad::round_trips); all else has unmeasured_timeout.

@@ -45,7 +45,7 @@ public:
     /// Attempts that an operation needs, so that to be lost every time is as unlikely as 1 in 10^9.
     unsigned attempts() const noexcept;
     /// No operation has more; on silent ones they are few.
-    static constexpr unsigned most_attempts(bool silent) noexcept { return silent ? 2 : 16; }
+    static constexpr unsigned most_attempts(bool silent) noexcept { return silent ? 4 : 16; }
 
     /// An answer, `took` after the attempt that it answers was sent.
     void answered(u64 destination, distance, duration took) noexcept;

@@ -40,6 +40,8 @@ private:
     unsigned most_;
     bool polite_;
     bool doubling_ = true;
+    unsigned decreases_in_a_row_ = 0;
+    unsigned before_decreases_ = 0;
     // this epoch
     unsigned answered_ = 0, lost_ = 0, busy_ = 0, inflations_ = 0;
     double inflation_ = 0;
@@ -47,7 +49,8 @@ private:
     // a halved window on trial
     unsigned before_trial_ = 0; // 0: none
     double trial_loss_ = 0;
-    double tolerated_ = 0; // losses that do not depend on the window
+    static constexpr double always_tolerated = 0.0125; // cables lose something
+    double tolerated_ = always_tolerated; // losses that do not depend on the window
 };
 
 } // namespace comad::mad
