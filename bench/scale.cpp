@@ -46,42 +46,54 @@ struct subnet_size {
     double simulator_bytes = 0, report_bytes = 0, virtual_ms = 0;
     std::size_t nodes = 0, ports = 0;
     u64 MADs = 0;
-    spread CPU_ns{}, ratio{};
+    spread CPU_ns{}, CPU_ratio{}, memory_ns{}, memory_ratio{};
 };
 
-/// Time and memory, which are the same each time.
-void look_at(subnet_size& size, const settings& s) {
+double per_MAD(std::chrono::nanoseconds took, const coro::MADSchedule& schedule) {
+    return static_cast<double>(took.count()) /
+           static_cast<double>(schedule.counters().sent + schedule.counters().retried);
+}
+
+/// In one thread, in virtual time: client and subnet, and no system calls.
+double discover_in_memory(subnet_size& size, const settings& s) {
     const double before = allocated();
     auto simulation = sim::make_sim(size.specification, sim::time_mode::virtual_);
     size.simulator_bytes = allocated() - before;
     const sim::topology& graph = simulation.fabric->graph();
     size.nodes = graph.nodes.size();
+    size.ports = 0;
     for (const sim::node& n : graph.nodes) size.ports += n.num_ports();
 
     const double empty = allocated();
-    auto found = [&] {
+    double ns = 0;
+    const auto found = [&] {
         coro::MADSchedule schedule(*simulation.transport, s.schedule);
-        return coro::sync_wait(schedule, discovery::discover(schedule));
+        const auto begin = thread_time();
+        auto result = coro::sync_wait(schedule, discovery::discover(schedule));
+        ns = per_MAD(thread_time() - begin, schedule);
+        size.MADs = schedule.counters().sent;
+        return result;
     }();
     size.report_bytes = allocated() - empty;
     size.virtual_ms = in_ms(simulation.fabric->now().time_since_epoch());
     if (!found || found.value().nodes.size() != size.nodes) throw std::runtime_error("scale: nodes are missing");
+    return ns;
 }
 
-double CPU_per_MAD(subnet_size& size, const settings& s) {
+/// The client alone.
+double discover_over_wire(const subnet_size& size, const settings& s) {
     auto simulation = sim::make_sim(size.specification, sim::time_mode::virtual_);
     echo wire([&simulation](int descriptor) { answer_from(*simulation.transport, descriptor); });
     wire.set_blocking(false);
     echo_transport transport(wire.descriptor());
     coro::schedule_options options = s.schedule;
-    options.timeout = 60s; // a busy machine must not add retries
+    if (options.timeout.count() != 0) options.timeout = 60s; // a busy machine must not add retries
     coro::MADSchedule schedule(transport, options);
     const auto begin = thread_time();
     const auto found = coro::sync_wait(schedule, discovery::discover(schedule));
     const auto took = thread_time() - begin;
     if (!found || found.value().nodes.size() != size.nodes) throw std::runtime_error("scale: nodes are missing");
-    size.MADs = schedule.counters().sent;
-    return static_cast<double>(took.count()) / static_cast<double>(size.MADs);
+    return per_MAD(took, schedule);
 }
 
 } // namespace
@@ -95,24 +107,26 @@ table try_scale(const settings& s) {
                                          "fattree3,radix=64,pods=10,delay=50us,latency=0us,service=0us",
                                          "fattree3,radix=64,pods=43,delay=50us,latency=0us,service=0us"};
     const std::vector<const char*> small{"fattree3,radix=4", "fattree3,radix=8"};
-    for (const char* specification : s.is_small ? small : large)
-        look_at(sizes.emplace_back(subnet_size{specification}), s);
+    for (const char* specification : s.is_small ? small : large) sizes.push_back({specification});
     for (unsigned round = 0; round < s.seeds; ++round) {
-        double first = 0;
+        double first_memory = 0, first_CPU = 0;
         for (subnet_size& size : sizes) {
-            const double ns = CPU_per_MAD(size, s);
-            if (first == 0) first = ns;
-            size.CPU_ns.add(ns);
-            size.ratio.add(ns / first);
+            const double memory = discover_in_memory(size, s), CPU = discover_over_wire(size, s);
+            if (&size == &sizes.front()) first_memory = memory, first_CPU = CPU;
+            size.memory_ns.add(memory);
+            size.memory_ratio.add(memory / first_memory);
+            size.CPU_ns.add(CPU);
+            size.CPU_ratio.add(CPU / first_CPU);
         }
     }
     table result(
         "scale: discovery over a socket pair, the subnet in another thread; virtual time with 0.1 ms round trip",
-        {"LIDs", "ports", "MADs", "virtual ms", "CPU ns / MAD", "/ smallest", "report B/port", "simulator B/port"});
+        {"LIDs", "ports", "MADs", "virtual ms", "CPU ns / MAD", "/ smallest", "in memory, ns / MAD",
+         "in memory / smallest", "report B/port", "simulator B/port"});
     for (const subnet_size& size : sizes) {
         const auto ports = static_cast<double>(size.ports);
-        result.add({size.nodes, size.ports, size.MADs, size.virtual_ms, size.CPU_ns, size.ratio,
-                    size.report_bytes / ports, size.simulator_bytes / ports});
+        result.add({size.nodes, size.ports, size.MADs, size.virtual_ms, size.CPU_ns, size.CPU_ratio, size.memory_ns,
+                    size.memory_ratio, size.report_bytes / ports, size.simulator_bytes / ports});
     }
     return result;
 }

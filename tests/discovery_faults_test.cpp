@@ -10,6 +10,7 @@
 #include <chrono>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace comad;
@@ -289,6 +290,35 @@ TEST_CASE("loss, duplicates, reordering and garbage hide nothing while the retri
         late_replies += c.late_replies;
     }
     CHECK(late_replies > 0);
+}
+
+TEST_CASE("switches that take their time to pass SMPs on, and drop some, hide nothing while the retries last") {
+    timing times = with_jitter();
+    times.transit = 5us;
+    times.buffer = 4;
+    world w(managed("fattree3,radix=6"), window(64, 20), times);
+    const subnet found = w.discover();
+    CHECK(found.problems.empty());
+    CHECK(differences(found, w).empty());
+    CHECK(w.net.counters().overflowed > 0);
+}
+
+TEST_CASE("a discovery while cables flap is consistent, and the same each time") {
+    using transports::sim::change;
+    const auto discovered = [] {
+        world w(managed("fattree3,radix=6"), window(16, 2), with_jitter(), faults{.request_loss = 0.01, .seed = 3});
+        const u32 core = *w.net.graph().find("core-0001"), leaf = *w.net.graph().find("leaf-0002");
+        const auto flap = [&](u32 node, unsigned port, mad::duration first, mad::duration down, mad::duration period) {
+            w.net.apply_every(period, mad::time_point(first), {change::kind::cut, node, port});
+            w.net.apply_every(period, mad::time_point(first + down), {change::kind::restore, node, port});
+        };
+        flap(core, 2, 100us, 200us, 1ms);
+        flap(leaf, 5, 150us, 100us, 300us);
+        const subnet found = w.discover();
+        CHECK(inconsistencies(found).empty());
+        return std::pair(text_of(found), w.seen.trace);
+    };
+    CHECK(discovered() == discovered());
 }
 
 TEST_CASE("one per cent of loss hides nothing with the default options, either") {
