@@ -74,15 +74,15 @@ class Server:
 
 
 class Manager:
-    """OpenSM in the server's subnet: configures it, then stays and sweeps no more. `log`: its log so far."""
+    """OpenSM in the server's subnet: configures it, then stays and sweeps no more."""
 
-    def __init__(self, server, directory, *options):
-        self.log = os.path.join(directory, "opensm.log")
-        if os.path.exists(self.log):
-            os.remove(self.log)
-        self.process = subprocess.Popen(["ibsim-run", "opensm", "--sweep", "0", "--log_file", self.log, *options],
-                                        env=server.environment, cwd=directory, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    def __init__(self, server, directory):
+        self.log = os.path.join(directory, "manager.log")
+        # Into a file of its own OpenSM writes late.
+        command = ["ibsim-run", "opensm", "--sweep", "0", "--log_file", "stderr"]
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(command, env=server.environment, cwd=directory, stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.DEVNULL, stderr=log)
         deadline = time.monotonic() + 300
         while "SUBNET UP" not in self.text():
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -91,8 +91,6 @@ class Manager:
             time.sleep(0.02)
 
     def text(self):
-        if not os.path.exists(self.log):
-            return ""
         with open(self.log, errors="replace") as file:
             return file.read()
 
