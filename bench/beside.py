@@ -5,6 +5,8 @@ import os, platform, re, shutil, statistics, subprocess, sys, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NOT_INSTALLED = 77  # exit code, as test suites have it
+# In front of a server: it dies with the script, even if that is killed. Without an input ibsim spins.
+WITH_US = ["setpriv", "--pdeathsig", "KILL"]
 
 
 def require(*programs):
@@ -43,7 +45,7 @@ class Server:
         # OpenSM's files and the preloaded library's go where their programs run.
         self.environment = dict(os.environ, IBSIM_SOCKNAME=f"bench-{os.getpid()}", OSM_TMP_DIR=directory,
                                 OSM_CACHE_DIR=directory)
-        self.process = subprocess.Popen(["ibsim", "-N", "20000", "-S", "4096", "-P", "400000", "-s", topology],
+        self.process = subprocess.Popen([*WITH_US, "ibsim", "-N", "20000", "-S", "4096", "-P", "400000", "-s", topology],
                                         env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT)
         try:
@@ -79,7 +81,7 @@ class Manager:
     def __init__(self, server, directory):
         self.log = os.path.join(directory, "manager.log")
         # Into a file of its own OpenSM writes late.
-        command = ["ibsim-run", "opensm", "--sweep", "0", "--log_file", "stderr"]
+        command = [*WITH_US, "ibsim-run", "opensm", "--sweep", "0", "--log_file", "stderr"]
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(command, env=server.environment, cwd=directory, stdin=subprocess.DEVNULL,
                                             stdout=subprocess.DEVNULL, stderr=log)

@@ -249,7 +249,7 @@ TEST_CASE("the JSON of bench says all that was asked for") {
     CHECK(rows[0].at("confidence_95").is_null()); // one round has no spread
 }
 
-TEST_CASE("-v counts the MADs of all windows") {
+TEST_CASE("with -v bench counts the MADs of all windows") {
     const auto r =
         bench(pair_of_hosts, {"0,1", "--windows", "1", "-c", "10", "--rounds", "3", "--warm-up", "1us", "-v"});
     CHECK(r.status == 0);
