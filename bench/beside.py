@@ -25,8 +25,11 @@ def built(*names):
 def run(command, environment=None, directory=None):
     """Wall seconds, stdout and stderr; a failure ends the script."""
     start = time.monotonic()
-    done = subprocess.run(command, env=environment, cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, errors="replace")
+    try:
+        done = subprocess.run(command, env=environment, cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, errors="replace")
+    except OSError as error:
+        sys.exit(f"{command[0]} could not start: {error.strerror}")
     wall = time.monotonic() - start
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)} failed with {done.returncode}: {done.stderr}")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // bench.cpp - bench: MADs per second and round trips over the window, of any Get to any nodes.
-#include "ask.hpp"
+#include "bench_targets.hpp"
 #include "bench_text.hpp"
 #include "commands.hpp"
 #include "output.hpp"
 #include "request.hpp"
-#include <comad/discovery/discover.hpp>
+#include "target.hpp"
 #include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
 
@@ -20,7 +20,6 @@ namespace ibtool {
 namespace {
 
 namespace coro = comad::coro;
-namespace discovery = comad::discovery;
 namespace iba = comad::iba;
 namespace mad = comad::mad;
 using namespace std::chrono_literals;
@@ -29,7 +28,7 @@ using comad::u32;
 struct settings {
     std::vector<std::string> targets;
     target_options kind;
-    bool all = false, switches = false, CAs = false;
+    target_choice discovered;
     std::string rpc = "SubnGet", attribute = "SMPNodeInfo", windows = "1,2,4,8,16,32,64,128,256,512";
     std::vector<std::string> fields;
     u32 modifier = 0;
@@ -38,8 +37,6 @@ struct settings {
     unsigned rounds = 5;
     std::optional<unsigned> per_destination;
     bool json = false;
-
-    bool discovers() const { return all || switches || CAs; }
 };
 
 bool is_SA(const request& r) { return r.kind.mgmt_class == iba::MgmtClass::SubnAdm; }
@@ -52,8 +49,10 @@ request make_question(const settings& s) {
         throw usage_error(fmt::format("bench only reads, one MAD for one MAD: {} is no Get", s.rpc));
     if (r.payload.size() > payload_size)
         throw usage_error(fmt::format("{} is too large for bench", r.attribute->info->name));
-    if (s.discovers() && !s.targets.empty()) throw usage_error("give targets or let them be discovered, not both");
-    if (s.discovers() && is_SA(r)) throw usage_error("the SA is at one place: nothing is to be discovered for it");
+    if (s.discovered.discovers() && !s.targets.empty())
+        throw usage_error("give targets or let them be discovered, not both");
+    if (s.discovered.discovers() && is_SA(r))
+        throw usage_error("the SA is at one place: nothing is to be discovered for it");
     return r;
 }
 
@@ -77,71 +76,6 @@ load load_of(const settings& s, const request& r) {
 /// Simulated time costs processor time for every MAD in it, and needs no long look: there is no noise.
 extent extent_of(const settings& s, bool is_virtual) {
     return {s.warm_up.value_or(is_virtual ? 1ms : 20ms), s.duration.value_or(is_virtual ? 10ms : 200ms), s.count};
-}
-
-// ---- Who is asked -----------------------------------------------------------------------------------------------
-
-mad::address LID_of(const discovery::subnet& subnet, u32 node) {
-    const discovery::node& n = subnet.nodes[node];
-    const discovery::port& port = subnet.end_port({node, n.info.localPortNum});
-    mad::IBPath path;
-    if (port.info) path.DLID = port.info->LID;
-    return {path, std::nullopt};
-}
-
-coro::task<std::vector<mad::address>> discover_targets(session& in, const settings& s, bool by_LID,
-                                                       std::vector<std::string>& problems) {
-    discovery::discover_options options;
-    options.keys = &in.options().keys;
-    auto found = co_await discovery::discover(in.schedule(), options);
-    if (!found) throw std::runtime_error("the local port does not answer: " + to_string(found.error()));
-    const discovery::subnet& subnet = found.value();
-    for (const auto& problem : subnet.problems) problems.push_back(describe(subnet, problem));
-    std::vector<mad::address> targets;
-    for (u32 i = 0; i < subnet.nodes.size(); ++i) {
-        const discovery::node& n = subnet.nodes[i];
-        if (!s.all && !(s.switches && n.is_switch()) && !(s.CAs && n.info.nodeType == iba::NodeType::CA)) continue;
-        const mad::address target = by_LID ? LID_of(subnet, i) : mad::address{n.route, std::nullopt};
-        if (by_LID && mad::headers_of(target.path).DLID == iba::lid{}) problems.push_back(name_of(n) + ": has no LID");
-        else targets.push_back(target);
-    }
-    co_return targets;
-}
-
-/// The path of a target if it answers as it should.
-coro::task<mad::result<mad::any_path>> probe(session& in, const load& what, mad::address target) {
-    BOOST_OUTCOME_CO_TRY(mad::any_path path, co_await resolve(in, target));
-    if (what.kind.mgmt_class != iba::MgmtClass::SubnLID) {
-        BOOST_OUTCOME_CO_TRY(const mad::IBPath by_LID, co_await LID_routed(in, path));
-        path = by_LID;
-    }
-    auto problem = co_await ask_once(in.schedule(), what, path);
-    if (problem) co_return std::move(*problem);
-    co_return path;
-}
-
-coro::task<void> probe_one(session& in, bench_report& r, mad::address target, std::optional<mad::any_path>& path) {
-    auto found = co_await probe(in, r.what, target);
-    if (found) path = found.value();
-    else r.problems.push_back(to_string(found.error()));
-}
-
-coro::generator<coro::task<void>> probes(session& in, bench_report& r, const std::vector<mad::address>& targets,
-                                         std::vector<std::optional<mad::any_path>>& paths) {
-    for (std::size_t i = 0; i < targets.size(); ++i) co_yield probe_one(in, r, targets[i], paths[i]);
-}
-
-/// Whoever answers becomes a target, and whoever does not a problem.
-coro::task<bool> find_targets(session& in, const settings& s, bench_report& r, std::vector<mad::address> targets) {
-    if (s.discovers()) {
-        const bool by_LID = s.kind.lid || r.what.kind.mgmt_class != iba::MgmtClass::SubnLID;
-        targets = co_await discover_targets(in, s, by_LID, r.problems);
-    }
-    std::vector<std::optional<mad::any_path>> paths(targets.size());
-    co_await in.schedule().mqueue(probes(in, r, targets, paths));
-    for (const auto& path : paths)
-        if (path) r.what.targets.push_back(*path);
-    co_return !r.what.targets.empty();
 }
 
 // ---- Measuring --------------------------------------------------------------------------------------------------
@@ -169,33 +103,32 @@ void lower_windows(bench_report& r, unsigned transport_takes) {
     r.rows = std::move(rows);
 }
 
-/// False: the device has gone.
 coro::task<bool> measure_in(coro::MADSchedule& schedule, const bench_report& r, const clock_function& clock,
                             tally& all) {
     co_await measure(schedule, r.what, r.how_long, clock, all);
     co_return !schedule.transport_failed();
 }
 
-void measure_row(session& in, bench_report& r, bench_row& row, unsigned round) {
+/// False: the device has gone.
+bool measure_row(session& in, bench_report& r, bench_row& row, unsigned round) {
     coro::schedule_options options = in.options().schedule();
     options.max_outstanding = row.max_outstanding;
     options.per_destination = options.sa_outstanding = 0; // measure() keeps to the bound, so that nothing waits for it
     coro::MADSchedule schedule(in.schedule().transport(), options);
     schedule.set_trace(in.trace());
     const clock_function clock = [&] { return in.is_virtual() ? schedule.now() : in.now(); };
-    const bool goes_on = in.run_on(schedule, measure_in(schedule, r, clock, row.measured), [&] {
-        return fmt::format("round {} of {}, window {}", round + 1, r.rounds, row.window);
-    });
-    if (!goes_on) throw std::runtime_error("the device has gone");
+    return in.run_on(schedule, measure_in(schedule, r, clock, row.measured),
+                     [&] { return fmt::format("round {} of {}, window {}", round + 1, r.rounds, row.window); });
 }
 
 /// Each round begins with another window, so that none always comes first.
 void measure_all(session& in, bench_report& r) {
     for (unsigned round = 0; round < r.rounds; ++round) {
         for (std::size_t turn = 0; turn < r.rows.size(); ++turn) {
-            measure_row(in, r, r.rows[(round + turn) % r.rows.size()], round);
-            if (!in.stopped()) continue;
-            r.problems.push_back(fmt::format("interrupted in round {} of {}", round + 1, r.rounds));
+            const bool goes_on = measure_row(in, r, r.rows[(round + turn) % r.rows.size()], round);
+            if (goes_on && !in.stopped()) continue;
+            r.problems.push_back(fmt::format("{} in round {} of {}", goes_on ? "interrupted" : "the device has gone",
+                                             round + 1, r.rounds));
             return;
         }
     }
@@ -218,7 +151,9 @@ outcome run_in_session(const settings& s, const global_options& options, bench_r
     } else if (asked.empty()) {
         asked.push_back(this_node());
     }
-    const bool is_answered = in.run(find_targets(in, s, r, std::move(asked)));
+    target_choice discovered = s.discovered;
+    discovered.by_LID = s.kind.lid;
+    const bool is_answered = in.run(find_targets(in, discovered, r, std::move(asked)));
     if (is_answered && !in.stopped()) {
         r.what.per_destination = s.per_destination.value_or(r.what.targets.size() == 1 ? 0 : 2);
         lower_windows(r, in.schedule().transport().limits().max_window);
@@ -277,9 +212,9 @@ void add_bench(CLI::App& app, action& run) {
     CLI::App& command = *app.add_subcommand("bench", "measure MADs per second and round trips over the window");
     command.add_option("target", s->targets, "who is asked, in turn [the local node; of SubnAdmGet the SA]");
     add_target_options(command, s->kind);
-    command.add_flag("--all", s->all, "every node that a discovery finds; with -L by its LID");
-    command.add_flag("--switches", s->switches, "every switch that it finds");
-    command.add_flag("--CAs", s->CAs, "every CA that it finds");
+    command.add_flag("--all", s->discovered.all, "every node that a discovery finds; with -L by its LID");
+    command.add_flag("--switches", s->discovered.switches, "every switch that it finds");
+    command.add_flag("--CAs", s->discovered.CAs, "every CA that it finds");
     command.add_option("--rpc", s->rpc, "what is asked: SubnGet, PerformanceGet, SubnAdmGet, any Get")
         ->capture_default_str();
     command.add_option("--attribute", s->attribute, "of what: 'ibtool describe' lists them")->capture_default_str();
