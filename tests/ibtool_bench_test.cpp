@@ -146,6 +146,10 @@ TEST_CASE("several targets are asked in turn, two MADs at once to each unless it
     check_rate(free[0], 2 / 4e-6); // both nodes are busy all the time
     const auto alone = rows_of(bench(tree, words{"0,1,2", "--windows", "16", "--per-destination", "1"} + shorter));
     CHECK(alone[0].at("window") == 1);
+    // The local node answers four times while the other does once: neither waits for the other.
+    const auto unequal =
+        rows_of(bench(tree, words{"0,", "0,1,2", "--windows", "2", "--per-destination", "1"} + shorter));
+    check_rate(unequal[0], 1 / 4e-6 + 1 / 16e-6);
     check_rate(alone[0], 1 / 16e-6);
 }
 
