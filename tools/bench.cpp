@@ -75,7 +75,7 @@ load load_of(const settings& s, const request& r) {
 
 /// Simulated time costs processor time for every MAD in it, and needs no long look: there is no noise.
 extent extent_of(const settings& s, bool is_virtual) {
-    return {s.warm_up.value_or(is_virtual ? 1ms : 20ms), s.duration.value_or(is_virtual ? 10ms : 200ms), s.count};
+    return {s.warm_up.value_or(is_virtual ? 5ms : 20ms), s.duration.value_or(is_virtual ? 10ms : 200ms), s.count};
 }
 
 // ---- Measuring --------------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ void add_bench(CLI::App& app, action& run) {
     command.add_option("-c,--count", s->count, "so many MADs, each time, instead of a duration")
         ->excludes("--duration")
         ->check(CLI::Range(1u, 1000000000u));
-    add_time_option(command, "--warm-up", s->warm_up, "before each; not counted [20ms; of simulated time 1ms]");
+    add_time_option(command, "--warm-up", s->warm_up, "before each; not counted [20ms; of simulated time 5ms]");
     command.add_flag("--json", s->json, "as one JSON object");
     command.callback([s, &run] { run = [s](const global_options& options) { return run_command(*s, options); }; });
 }
