@@ -72,6 +72,7 @@ const std::map<std::string, words> examples{
     {"smpdump", {"1", "0x11"}},
     {"vendstat", {"-N", "1"}},
     {"ibsendtrap", {}},
+    {"bench", {"--rpc", "SubnAdmGet", "--attribute", "NodeRecord", "-f", "LID=1", "-c", "10"}},
     {"decode", {"--struct", "SMPLedInfo", "80000000"}},
     {"encode", {"--struct", "SMPLedInfo", "ledMask=1"}},
     {"describe", {"SMPLedInfo"}},

@@ -14,6 +14,7 @@ using action = std::function<int(const global_options&)>;
 /// Adds a command to the program; if the command line names it, `run` becomes its action.
 using add_command = void (*)(CLI::App& app, action& run);
 
+void add_bench(CLI::App& app, action& run);
 void add_decode(CLI::App& app, action& run);
 void add_describe(CLI::App& app, action& run);
 void add_encode(CLI::App& app, action& run);
@@ -40,9 +41,9 @@ void add_smpquery(CLI::App& app, action& run);
 void add_vendstat(CLI::App& app, action& run);
 
 inline constexpr add_command all_commands[] = {
-    add_ibnetdiscover, add_ibhosts,    add_ibswitches, add_ibnodes, add_smpquery,  add_saquery,
-    add_query,         add_sminfo,     add_ibaddr,     add_ibroute, add_ibtracert, add_smpdump,
-    add_vendstat,      add_ibping,     add_ibsysstat,  add_ibstat,  add_ibstatus,  add_ibv_devices,
-    add_set_guid,      add_ibsendtrap, add_decode,     add_encode,  add_describe,  add_help};
+    add_ibnetdiscover, add_ibhosts, add_ibswitches, add_ibnodes,     add_smpquery, add_saquery,    add_query,
+    add_sminfo,        add_ibaddr,  add_ibroute,    add_ibtracert,   add_smpdump,  add_vendstat,   add_ibping,
+    add_ibsysstat,     add_ibstat,  add_ibstatus,   add_ibv_devices, add_set_guid, add_ibsendtrap, add_bench,
+    add_decode,        add_encode,  add_describe,   add_help};
 
 } // namespace ibtool

@@ -50,6 +50,8 @@ constexpr facts all_facts[] = {
     {"ibv_devices", "ibv_devices", local},
     {"set_guid", "set_guid 7 1 0002:c903:0000:1491\nset_guid 7 1 0\nset_guid --delete 7 1"},
     {"ibsendtrap", "ibsendtrap\nibsendtrap local_link_integrity 2", "a trap is an SMP"},
+    {"bench", "bench 7\nbench 0,1,4 --windows 1,4,16\nbench --switches --duration 1s --json\n"
+              "bench 7 --rpc PerformanceGet --attribute PortCounters -f portSelect=1"},
     {"decode", "decode capture.pcap\ndecode --struct SMPLedInfo --json 80000000", asks_nobody},
     {"encode", "encode --struct SANodeRecord LID=7", asks_nobody},
     {"describe", "describe\ndescribe SMPPortInfo", asks_nobody},

@@ -3,13 +3,8 @@
 #include "ask.hpp"
 #include "commands.hpp"
 #include "output.hpp"
-#include "structure.hpp"
-#include <comad/iba/codec.hpp>
-#include <comad/iba/fields.hpp>
-#include <comad/iba/mask.hpp>
+#include "request.hpp"
 #include <comad/iba/print.hpp>
-#include <comad/iba/suggest.hpp>
-#include <comad/iba/text.hpp>
 #include <comad/mad/record_table.hpp>
 
 #include <CLI/CLI.hpp>
@@ -24,80 +19,8 @@ namespace {
 namespace iba = comad::iba;
 namespace mad = comad::mad;
 using comad::u32;
-using comad::u64;
 using comad::u8;
-using iba::Method;
 using iba::MgmtClass;
-
-/// An RPC by its name: class and method.
-struct rpc_name {
-    std::string_view name;
-    MgmtClass mgmt_class; ///< Vend: whatever vendor class the attribute has
-    Method method;
-};
-constexpr rpc_name rpc_names[] = {
-    {"SubnGet", MgmtClass::SubnLID, Method::Get},
-    {"SubnSet", MgmtClass::SubnLID, Method::Set},
-    {"SubnAdmGet", MgmtClass::SubnAdm, Method::Get},
-    {"SubnAdmGetTable", MgmtClass::SubnAdm, Method::GetTable},
-    {"SubnAdmSet", MgmtClass::SubnAdm, Method::Set},
-    {"SubnAdmDelete", MgmtClass::SubnAdm, Method::Delete},
-    {"PerformanceGet", MgmtClass::Performance, Method::Get},
-    {"PerformanceSet", MgmtClass::Performance, Method::Set},
-    {"BMGet", MgmtClass::BM, Method::Get},
-    {"BMSet", MgmtClass::BM, Method::Set},
-    {"DevMgtGet", MgmtClass::DevMgt, Method::Get},
-    {"DevMgtSet", MgmtClass::DevMgt, Method::Set},
-    {"CommMgtGet", MgmtClass::CommMgt, Method::Get},
-    {"CommMgtSet", MgmtClass::CommMgt, Method::Set},
-    {"SNMPGet", MgmtClass::SNMP, Method::Get},
-    {"CongestionControlGet", MgmtClass::CongestionControl, Method::Get},
-    {"CongestionControlSet", MgmtClass::CongestionControl, Method::Set},
-    {"VendGet", MgmtClass::Vend, Method::Get},
-    {"VendSet", MgmtClass::Vend, Method::Set},
-};
-
-const rpc_name& rpc_named(const std::string& name) {
-    std::vector<std::string_view> names;
-    for (const rpc_name& r : rpc_names) {
-        if (r.name == name) return r;
-        names.push_back(r.name);
-    }
-    throw usage_error(
-        fmt::format("there is no RPC '{}'; there are {}", iba::escaped(name), iba::most_similar_first(name, names)));
-}
-
-/// Where the attribute has the method, in the class of the RPC.
-iba::attribute_use use_of(const iba::structure& s, const rpc_name& rpc) {
-    std::string legal;
-    for (const iba::attribute_use& use : s.uses) {
-        const bool is_vendors = iba::is_vendor(use.mgmt_class) || iba::is_vendor_OUI(use.mgmt_class);
-        const bool is_meant = rpc.mgmt_class == MgmtClass::Vend ? is_vendors : use.covers(rpc.mgmt_class);
-        if (is_meant && use.allows(rpc.method)) {
-            iba::attribute_use found = use;
-            if (!is_vendors) found.mgmt_class = rpc.mgmt_class;
-            return found;
-        }
-        for (const rpc_name& other : rpc_names)
-            if ((use.covers(other.mgmt_class) || (other.mgmt_class == MgmtClass::Vend && is_vendors)) &&
-                use.allows(other.method))
-                legal += fmt::format("{}{}", legal.empty() ? "" : ", ", other.name);
-    }
-    throw usage_error(fmt::format("{} does not go with {}; {}", rpc.name, s.info->name,
-                                  legal.empty() ? "no RPC carries it" : "what does: " + legal));
-}
-
-/// With its full name, or without the prefix of its class.
-const iba::structure& attribute_named(const std::string& name, const rpc_name& rpc) {
-    constexpr std::string_view prefixes[] = {"SMP", "SA", "PM", "MAD", "CC", "DM", "BM", "CM", "SNMP"};
-    for (const std::string_view prefix : prefixes) {
-        const iba::structure* found = iba::find_structure(std::string(prefix) + name);
-        if (!found) continue;
-        for (const iba::attribute_use& use : found->uses)
-            if (use.covers(rpc.mgmt_class)) return *found;
-    }
-    return structure_named(name);
-}
 
 struct settings {
     std::string method, attribute, target;
@@ -106,34 +29,6 @@ struct settings {
     target_options kind;
     bool json = false;
 };
-
-/// What is asked, but not yet of whom.
-struct request {
-    const iba::structure* attribute;
-    mad::rpc_kind kind;
-    std::vector<u8> payload;
-    u64 component_mask = 0;
-};
-
-request make_request(const settings& s) {
-    const rpc_name& rpc = rpc_named(s.method);
-    const iba::structure& attribute = attribute_named(s.attribute, rpc);
-    const iba::attribute_use use = use_of(attribute, rpc);
-    request r{&attribute,
-              {use.mgmt_class, use.class_version, rpc.method, attribute.attributeID, true, use.OUI},
-              std::vector<u8>(attribute.info->bytes)};
-    for (const std::string& field : s.fields) {
-        const auto parts = iba::parse_assignment(field);
-        if (!parts) throw usage_error(parts.error().text);
-        if (const auto set = iba::set_field(*attribute.info, r.payload, parts.value().name, parts.value().text); !set)
-            throw usage_error(set.error().text);
-        if (rpc.mgmt_class != MgmtClass::SubnAdm) continue;
-        const auto mask = iba::component_mask(*attribute.info, parts.value().name);
-        if (!mask) throw usage_error(mask.error().text);
-        r.component_mask |= mask.value();
-    }
-    return r;
-}
 
 std::string one_text(const iba::record_info& info, std::span<const u8> bytes, bool json) {
     return json ? iba::json(info, bytes) + '\n' : iba::dotted(info, bytes);
@@ -177,7 +72,7 @@ answer ask_anything(session& in, std::optional<mad::address> target, request r, 
 }
 
 int run_command(const settings& s, const global_options& options) {
-    const request r = make_request(s);
+    const request r = make_request(s.method, s.attribute, s.fields);
     if (options.by_SA && r.kind.mgmt_class == MgmtClass::SubnLID)
         throw usage_error(fmt::format("there is no --sa for {}: it is an SMP; SubnAdmGet asks the SA", s.method));
     std::optional<mad::address> target;

@@ -6,9 +6,11 @@
 #include <boost/asio/steady_timer.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <unistd.h>
+#include <utility>
 
 namespace ibtool {
 
@@ -17,43 +19,47 @@ using namespace std::chrono_literals;
 // What the io_context does beside the task.
 class session::event_loop {
 public:
-    event_loop(boost::asio::io_context& io, boost::asio::cancellation_signal& stop)
-        : signals_(io, SIGINT, SIGTERM), timer_(io), stop_(stop) {
+    event_loop(boost::asio::io_context& io, boost::asio::cancellation_signal& stop, bool& stopped)
+        : signals_(io, SIGINT, SIGTERM), timer_(io), stop_(stop), stopped_(stopped) {}
+    /// A signal that came since end() is heard now.
+    void begin(std::function<std::string()> progress) {
         signals_.async_wait([this](boost::system::error_code error, int) {
-            if (!error) stop_.emit(boost::asio::cancellation_type::terminal);
+            if (error) return;
+            stopped_ = true;
+            stop_.emit(boost::asio::cancellation_type::terminal);
         });
-    }
-    void show(std::function<std::string()> progress) {
         progress_ = std::move(progress);
-        if (::isatty(STDERR_FILENO)) show_after(1s);
+        if (progress_ && ::isatty(STDERR_FILENO)) show_at(std::max(first_shown_, std::chrono::steady_clock::now()));
     }
-    void finish() {
+    void end() {
         signals_.cancel();
         timer_.cancel();
-        if (shown_) fmt::print(stderr, "\r\033[K");
+        if (std::exchange(shown_, false)) fmt::print(stderr, "\r\033[K");
     }
 
 private:
-    void show_after(std::chrono::milliseconds wait) {
-        timer_.expires_after(wait);
+    void show_at(std::chrono::steady_clock::time_point when) {
+        timer_.expires_at(when);
         timer_.async_wait([this](boost::system::error_code error) {
             if (error) return;
             shown_ = true;
             fmt::print(stderr, "\r\033[K{}", progress_());
             std::fflush(stderr);
-            show_after(200ms);
+            show_at(std::chrono::steady_clock::now() + 200ms);
         });
     }
 
     boost::asio::signal_set signals_;
     boost::asio::steady_timer timer_;
     boost::asio::cancellation_signal& stop_;
+    bool& stopped_;
+    std::chrono::steady_clock::time_point first_shown_ = std::chrono::steady_clock::now() + 1s;
     std::function<std::string()> progress_;
     bool shown_ = false;
 };
 
 session::session(const global_options& options, const comad::mad::address* target)
-    : options_(options), loop_(std::make_unique<event_loop>(io_, stop_)), fabric_(options, target),
+    : options_(options), loop_(std::make_unique<event_loop>(io_, stop_, stopped_)), fabric_(options, target),
       schedule_(transport(options), options.schedule()), paths_(schedule_, fabric_.local_port()),
       by_SA_(schedule_, fabric_.local_port().LID) {
     paths_.set_keys(&options.keys);
@@ -61,11 +67,7 @@ session::session(const global_options& options, const comad::mad::address* targe
     if (options.debug > 1) dumper_tracer_.emplace(to_stderr);
     else if (options.debug) simple_tracer_.emplace(to_stderr);
     schedule_.set_trace(trace());
-    if (is_virtual()) {
-        loop_.reset(); // nobody would listen
-    } else {
-        driver_.emplace(io_, schedule_);
-    }
+    if (is_virtual()) loop_.reset(); // nobody would listen
 }
 session::~session() = default;
 
@@ -94,23 +96,41 @@ comad::mad::trace_sink* session::trace() noexcept {
     return dumper_tracer_ ? &*dumper_tracer_ : nullptr;
 }
 
-void session::show_progress(std::function<std::string()> progress) {
-    if (progress) loop_->show(std::move(progress));
+void session::begin(std::function<std::string()> progress) {
+    io_.restart();
+    loop_->begin(std::move(progress));
 }
 
-void session::finish() {
-    took_ = std::chrono::steady_clock::now() - began_;
-    loop_->finish();
+void session::end() { loop_->end(); }
+
+namespace {
+
+/// Those that counts() tells of.
+void add(comad::mad::engine_counters& sum, const comad::mad::engine_counters& c) {
+    sum.sent += c.sent;
+    sum.retried += c.retried;
+    sum.timed_out += c.timed_out;
+    sum.stale += c.stale;
+    sum.mismatched += c.mismatched;
+    sum.malformed += c.malformed;
+}
+
+} // namespace
+
+void session::count(const comad::coro::MADSchedule& schedule, std::chrono::nanoseconds took) {
+    took_ += took;
+    if (&schedule != &schedule_) add(of_others_, schedule.counters());
 }
 
 std::string session::counts() const {
     if (options_.verbosity == 0) return {};
-    const auto& c = schedule_.counters();
+    auto c = schedule_.counters();
+    add(c, of_others_);
     const double seconds = std::chrono::duration<double>(took_).count();
-    std::string text =
-        fmt::format("{} MADs sent, {} retries, {} timeouts, {:.3f} s{}, {:.0f} MADs/s, window {}\n", c.sent, c.retried,
-                    c.timed_out, seconds, is_virtual() ? " of virtual time" : "",
-                    seconds > 0 ? static_cast<double>(c.sent + c.retried) / seconds : 0.0, schedule_.window());
+    std::string text = fmt::format("{} MADs sent, {} retries, {} timeouts, {:.3f} s{}, {:.0f} MADs/s", c.sent,
+                                   c.retried, c.timed_out, seconds, is_virtual() ? " of virtual time" : "",
+                                   seconds > 0 ? static_cast<double>(c.sent + c.retried) / seconds : 0.0);
+    text += of_others_.sent ? "\n" : fmt::format(", window {}\n", schedule_.window());
     if (c.stale + c.mismatched + c.malformed) {
         text += fmt::format("{} stale, {} mismatched, {} malformed packets were ignored\n", c.stale, c.mismatched,
                             c.malformed);

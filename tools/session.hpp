@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// session.hpp - a schedule on a fabric for the length of one command: runs a task to its end, lets Ctrl-C end it early,
+// session.hpp - a schedule on a fabric for the length of one command: runs tasks to their end, lets Ctrl-C end them early,
 // shows progress, traces, counts; lets the SA answer if that was asked for. Knows no command.
 #pragma once
 #include "fabric.hpp"
@@ -43,7 +43,15 @@ public:
 
     /// Runs the task. SIGINT and SIGTERM cancel it: it then ends soon, with what it has. When it takes longer than a
     /// second and stderr is a terminal, `progress` is shown there, if there is any.
-    template <class T> T run(comad::coro::task<T> t, std::function<std::string()> progress = {});
+    template <class T> T run(comad::coro::task<T> t, std::function<std::string()> progress = {}) {
+        return run_on(schedule_, with_SM_Key(std::move(t)), std::move(progress));
+    }
+    /// The same on another schedule over the same transport, schedule().transport(): for a command that needs several, one
+    /// after the other. It is made for this run alone.
+    template <class T>
+    T run_on(comad::coro::MADSchedule&, comad::coro::task<T>, std::function<std::string()> progress = {});
+    /// A signal has cancelled what ran.
+    bool stopped() const noexcept { return stopped_; }
 
     /// Time is the simulation's: it passes when everything waits, and signals end the program.
     bool is_virtual() const noexcept { return fabric_.transport().native_handle() < 0; }
@@ -64,13 +72,15 @@ private:
         co_await paths_.take_SM_Key(); // without it, requests to the SA tell what is wrong
         co_return co_await std::move(t);
     }
-    void show_progress(std::function<std::string()> progress);
-    void finish();
+    void begin(std::function<std::string()> progress);
+    void end();
+    void count(const comad::coro::MADSchedule&, std::chrono::nanoseconds took);
     comad::mad::transport& transport(const global_options& options);
 
     const global_options& options_;
     boost::asio::io_context io_{1};
     boost::asio::cancellation_signal stop_;
+    bool stopped_ = false;
     std::unique_ptr<event_loop> loop_; // before the fabric: its opening and closing are not to be interrupted either
     fabric fabric_;
     std::optional<pcap_writer> capture_file_;
@@ -80,8 +90,7 @@ private:
     std::optional<comad::mad::dumper_tracer> dumper_tracer_;
     comad::sa::client paths_;
     comad::sa::SATransactor<comad::coro::MADSchedule> by_SA_;
-    std::optional<comad::coro::asio_driver> driver_;
-    std::chrono::steady_clock::time_point began_{};
+    comad::mad::engine_counters of_others_; // schedules than ours
     std::chrono::nanoseconds took_{};
 };
 
@@ -96,22 +105,25 @@ comad::coro::task<comad::mad::result<T>> session::SubnGet(comad::mad::any_path p
     else throw usage_error(std::string("the SA does not know ") + std::string(comad::iba::info_of<T>.name));
 }
 
-template <class T> T session::run(comad::coro::task<T> task, std::function<std::string()> progress) {
-    auto t = with_SM_Key(std::move(task));
+template <class T>
+T session::run_on(comad::coro::MADSchedule& schedule, comad::coro::task<T> t, std::function<std::string()> progress) {
+    const comad::mad::time_point from = now();
     if (is_virtual()) {
-        const auto from = schedule_.now();
-        T value = comad::coro::sync_wait(schedule_, std::move(t));
-        took_ = schedule_.now() - from;
+        schedule.set_now(from);
+        T value = comad::coro::sync_wait(schedule, std::move(t));
+        schedule_.set_now(schedule.now());
+        count(schedule, now() - from);
         return value;
     }
     std::optional<T> value;
-    show_progress(std::move(progress));
-    began_ = std::chrono::steady_clock::now();
-    comad::coro::async_run(*driver_, std::move(t), boost::asio::bind_cancellation_slot(stop_.slot(), [&](T v) {
-        value.emplace(std::move(v));
-        finish();
-    }));
+    comad::coro::asio_driver driver(io_, schedule);
+    begin(std::move(progress));
+    comad::coro::async_run(driver, std::move(t), boost::asio::bind_cancellation_slot(stop_.slot(), [&](T v) {
+                               value.emplace(std::move(v));
+                               end();
+                           }));
     io_.run();
+    count(schedule, now() - from);
     return std::move(*value);
 }
 

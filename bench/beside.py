@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+# beside.py - what the scripts share that compare programs on one ibsim server: the server, whole processes and their
+# times, the machine in one line. Knows no particular program.
+import os, platform, re, shutil, statistics, subprocess, sys, time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+NOT_INSTALLED = 77  # exit code, as test suites have it
+# In front of a server: it dies with the script, even if that is killed. Without an input ibsim spins.
+WITH_US = ["setpriv", "--pdeathsig", "KILL"]
+
+
+def require(*programs):
+    """Ends the script where one of these is not there."""
+    missing = [p for p in programs if not shutil.which(p)]
+    if missing:
+        print(f"not installed: {', '.join(missing)}", file=sys.stderr)
+        sys.exit(NOT_INSTALLED)
+
+
+def built(*names):
+    """Where the build has put a program, unless an option says otherwise."""
+    return os.path.join(ROOT, "build", "release", *names)
+
+
+def run(command, environment=None, directory=None):
+    """Wall seconds, stdout and stderr; a failure ends the script."""
+    start = time.monotonic()
+    try:
+        done = subprocess.run(command, env=environment, cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, errors="replace")
+    except OSError as error:
+        sys.exit(f"{command[0]} could not start: {error.strerror}")
+    wall = time.monotonic() - start
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)} failed with {done.returncode}: {done.stderr}")
+    return wall, done.stdout, done.stderr
+
+
+class Server:
+    """An ibsim server of a made subnet in a directory of the caller's. `environment` is for its clients, which it attaches
+    at the first host: left alone it takes the first node of its file, a switch."""
+
+    def __init__(self, ibtool, spec, directory):
+        topology = os.path.join(directory, "topology")
+        run([ibtool, "--fabric", f"sim:{spec},time=virtual", "ibnetdiscover", topology])
+        with open(topology) as file:
+            first_host = re.search(r'^\S+\s+\d+ "H-.*?"\s+# "(.*)"', file.read(), re.M).group(1)
+        # OpenSM's files and the preloaded library's go where their programs run.
+        self.environment = dict(os.environ, IBSIM_SOCKNAME=f"bench-{os.getpid()}", OSM_TMP_DIR=directory,
+                                OSM_CACHE_DIR=directory)
+        self.process = subprocess.Popen([*WITH_US, "ibsim", "-N", "20000", "-S", "4096", "-P", "400000", "-s", topology],
+                                        env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT)
+        try:
+            self._await_prompt()
+            # The first prompt comes before the sockets exist, the answer to a command after.
+            self.process.stdin.write(b"# ready?\n")
+            self.process.stdin.flush()
+            self._await_prompt()
+        except BaseException:
+            self.process.kill()
+            raise
+        self.environment["SIM_HOST"] = first_host[:31]
+
+    def _await_prompt(self):
+        said = b""
+        while not said.endswith(b"sim>"):
+            byte = self.process.stdout.read(1)
+            if not byte:
+                sys.exit("ibsim did not start: " + said.decode(errors="replace")[-400:])
+            said += byte
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+class Manager:
+    """OpenSM in the server's subnet: configures it, then stays and sweeps no more."""
+
+    def __init__(self, server, directory):
+        self.log = os.path.join(directory, "manager.log")
+        # Into a file of its own OpenSM writes late.
+        command = [*WITH_US, "ibsim-run", "opensm", "--sweep", "0", "--log_file", "stderr"]
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(command, env=server.environment, cwd=directory, stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.DEVNULL, stderr=log)
+        deadline = time.monotonic() + 300
+        while "SUBNET UP" not in self.text():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                self.process.kill()
+                sys.exit("opensm did not configure the subnet: " + self.text()[-400:])
+            time.sleep(0.02)
+
+    def text(self):
+        with open(self.log, errors="replace") as file:
+            return file.read()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+
+def machine():
+    with open("/proc/cpuinfo") as file:
+        model = re.search(r"model name\s*: (.*)", file.read())
+    return f"{os.cpu_count()} cores, {model.group(1) if model else platform.machine()}, Linux {platform.release()}"
+
+
+def spread(values):
+    return f"{statistics.median(values):.3f} ({min(values):.3f}..{max(values):.3f})"
+
+
+def median_ratio(ours, theirs):
+    """Of the ratios within each round."""
+    return statistics.median(a / b for a, b in zip(ours, theirs))

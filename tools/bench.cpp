@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// bench.cpp - bench: MADs per second and round trips over the window, of any Get to any nodes.
+#include "bench_targets.hpp"
+#include "bench_text.hpp"
+#include "commands.hpp"
+#include "output.hpp"
+#include "request.hpp"
+#include "target.hpp"
+#include <comad/iba/parse.hpp>
+#include <comad/iba/text.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+using namespace std::chrono_literals;
+using comad::u32;
+
+struct settings {
+    std::vector<std::string> targets;
+    target_options kind;
+    target_choice discovered;
+    std::string rpc = "SubnGet", attribute = "SMPNodeInfo", windows = "1,2,4,8,16,32,64,128,256,512";
+    std::vector<std::string> fields;
+    u32 modifier = 0;
+    std::optional<std::chrono::nanoseconds> duration, warm_up;
+    comad::u64 count = 0;
+    unsigned rounds = 5;
+    std::optional<unsigned> per_destination;
+    bool json = false;
+};
+
+bool is_SA(const request& r) { return r.kind.mgmt_class == iba::MgmtClass::SubnAdm; }
+bool is_smp(const request& r) { return r.kind.mgmt_class == iba::MgmtClass::SubnLID; }
+
+/// Throws usage_error for what is no question, or is not answered by one MAD.
+request make_question(const settings& s) {
+    request r = make_request(s.rpc, s.attribute, s.fields);
+    if (r.kind.method != iba::Method::Get)
+        throw usage_error(fmt::format("bench only reads, one MAD for one MAD: {} is no Get", s.rpc));
+    if (r.payload.size() > payload_size)
+        throw usage_error(fmt::format("{} is too large for bench", r.attribute->info->name));
+    if (s.discovered.discovers() && !s.targets.empty())
+        throw usage_error("give targets or let them be discovered, not both");
+    if (s.discovered.discovers() && is_SA(r))
+        throw usage_error("the SA is at one place: nothing is to be discovered for it");
+    return r;
+}
+
+/// One row for each word.
+std::vector<bench_row> read_windows(const std::string& text) {
+    std::vector<bench_row> rows;
+    for (const std::string& word : CLI::detail::split(text, ',')) {
+        const u32 window = read_number(word, "a window", 65536);
+        if (window == 0) throw usage_error("a window is at least 1");
+        rows.push_back({std::to_string(window), window, {}});
+    }
+    return rows;
+}
+
+load load_of(const settings& s, const request& r) {
+    load what{r.kind, s.modifier, r.component_mask, {}, {}, 0};
+    std::copy(r.payload.begin(), r.payload.end(), what.payload.begin());
+    return what;
+}
+
+/// Simulated time costs processor time for every MAD in it, and needs no long look: there is no noise.
+extent extent_of(const settings& s, bool is_virtual) {
+    return {s.warm_up.value_or(is_virtual ? 5ms : 20ms), s.duration.value_or(is_virtual ? 10ms : 200ms), s.count};
+}
+
+// ---- Measuring --------------------------------------------------------------------------------------------------
+
+/// No window is larger than what can be in flight.
+void lower_windows(bench_report& r, unsigned transport_takes) {
+    unsigned most = transport_takes;
+    std::string why = fmt::format("the transport takes {}", most);
+    const std::size_t bound = r.what.targets.size() * r.what.per_destination;
+    if (bound != 0 && bound < most) {
+        most = static_cast<unsigned>(bound);
+        why = fmt::format("{} in flight to each of {} is {}", r.what.per_destination,
+                          r.what.targets.size() == 1 ? "1 target" : fmt::format("{} targets", r.what.targets.size()),
+                          most);
+    }
+    std::vector<bench_row> rows;
+    for (bench_row& row : r.rows) {
+        if (row.max_outstanding > most) {
+            row = {std::to_string(most), most, {}};
+            r.lowered = why;
+        }
+        if (std::ranges::find(rows, row.max_outstanding, &bench_row::max_outstanding) == rows.end())
+            rows.push_back(std::move(row));
+    }
+    r.rows = std::move(rows);
+}
+
+coro::task<bool> measure_in(coro::MADSchedule& schedule, const bench_report& r, const clock_function& clock,
+                            tally& all) {
+    co_await measure(schedule, r.what, r.how_long, clock, all);
+    co_return !schedule.transport_failed();
+}
+
+/// False: the device has gone.
+bool measure_row(session& in, bench_report& r, bench_row& row, unsigned round) {
+    coro::schedule_options options = in.options().schedule();
+    options.max_outstanding = row.max_outstanding;
+    options.per_destination = options.sa_outstanding = 0; // measure() keeps to the bound, so that nothing waits for it
+    coro::MADSchedule schedule(in.schedule().transport(), options);
+    schedule.set_trace(in.trace());
+    const clock_function clock = [&] { return in.is_virtual() ? schedule.now() : in.now(); };
+    return in.run_on(schedule, measure_in(schedule, r, clock, row.measured),
+                     [&] { return fmt::format("round {} of {}, window {}", round + 1, r.rounds, row.window); });
+}
+
+/// Each round begins with another window, so that none always comes first.
+void measure_all(session& in, bench_report& r) {
+    for (unsigned round = 0; round < r.rounds; ++round) {
+        for (std::size_t turn = 0; turn < r.rows.size(); ++turn) {
+            const bool goes_on = measure_row(in, r, r.rows[(round + turn) % r.rows.size()], round);
+            if (goes_on && !in.stopped()) continue;
+            r.problems.push_back(fmt::format("{} in round {} of {}", goes_on ? "interrupted" : "the device has gone",
+                                             round + 1, r.rounds));
+            return;
+        }
+    }
+}
+
+struct outcome {
+    bench_report report;
+    std::string counts;
+};
+
+outcome run_in_session(const settings& s, const global_options& options, bench_report r,
+                       const std::vector<mad::address>& targets) {
+    session in(options, targets.empty() ? nullptr : &targets.front());
+    r.is_virtual = in.is_virtual();
+    r.how_long = extent_of(s, r.is_virtual);
+    std::vector<mad::address> asked = targets;
+    if (asked.empty() && r.what.kind.mgmt_class == iba::MgmtClass::SubnAdm) {
+        require_SA(in);
+        asked.push_back({in.schedule().sa_path(), std::nullopt});
+    } else if (asked.empty()) {
+        asked.push_back(this_node());
+    }
+    target_choice discovered = s.discovered;
+    discovered.by_LID = s.kind.lid;
+    const bool is_answered = in.run(find_targets(in, discovered, r, std::move(asked)));
+    if (is_answered && !in.stopped()) {
+        r.what.per_destination = s.per_destination.value_or(r.what.targets.size() == 1 ? 0 : 2);
+        lower_windows(r, in.schedule().transport().limits().max_window);
+        measure_all(in, r);
+    }
+    const std::string capture_problem = in.finish_capture();
+    if (!capture_problem.empty()) r.problems.push_back(capture_problem);
+    return {std::move(r), in.counts()};
+}
+
+bool is_empty(const bench_row& row) { return row.measured.replies == 0; }
+
+int run_command(const settings& s, const global_options& options) {
+    const request asked = make_question(s);
+    if (options.by_SA && is_smp(asked))
+        throw usage_error(fmt::format("there is no --sa for {}: it is an SMP; SubnAdmGet asks the SA", s.rpc));
+    bench_report r;
+    r.fabric = options.fabric.empty() ? "umad" : options.fabric;
+    r.rpc = s.rpc;
+    r.attribute = asked.attribute;
+    r.what = load_of(s, asked);
+    r.rounds = s.rounds;
+    r.patience = options.schedule();
+    r.rows = read_windows(s.windows);
+    std::vector<mad::address> targets;
+    for (const std::string& word : s.targets) targets.push_back(read_target(word, s.kind));
+
+    const outcome o = run_in_session(s, options, std::move(r), targets);
+    const auto& rows = o.report.rows;
+    const bool is_measured = !std::ranges::all_of(rows, is_empty);
+    if (is_measured) write_output(s.json ? bench_json(o.report) : bench_table(o.report));
+    fmt::print(stderr, "{}", o.counts);
+    for (const std::string& problem : o.report.problems) fmt::print(stderr, "ibtool: {}\n", problem);
+    if (!is_measured) fmt::print(stderr, "ibtool: nothing was measured\n");
+    if (!is_measured) return failed;
+    return o.report.problems.empty() && std::ranges::none_of(rows, is_empty) ? complete : partial;
+}
+
+/// An option whose value is a time.
+void add_time_option(CLI::App& command, const char* name, std::optional<std::chrono::nanoseconds>& time,
+                     const char* what) {
+    const auto read = [&time, name](const std::string& text) {
+        try {
+            time = parse_duration(text);
+        } catch (const usage_error& e) {
+            throw CLI::ValidationError(name, e.what());
+        }
+    };
+    command.add_option_function<std::string>(name, read, what)->type_name("TIME");
+}
+
+} // namespace
+
+void add_bench(CLI::App& app, action& run) {
+    auto s = std::make_shared<settings>();
+    CLI::App& command = *app.add_subcommand("bench", "measure MADs per second and round trips over the window");
+    command.add_option("target", s->targets, "who is asked, in turn [the local node; of SubnAdmGet the SA]");
+    add_target_options(command, s->kind);
+    command.add_flag("--all", s->discovered.all, "every node that a discovery finds; with -L by its LID");
+    command.add_flag("--switches", s->discovered.switches, "every switch that it finds");
+    command.add_flag("--CAs", s->discovered.CAs, "every CA that it finds");
+    command.add_option("--rpc", s->rpc, "what is asked: SubnGet, PerformanceGet, SubnAdmGet, any Get")
+        ->capture_default_str();
+    command.add_option("--attribute", s->attribute, "of what: 'ibtool describe' lists them")->capture_default_str();
+    command.add_option("-f,--field", s->fields, "NAME=VALUE, any number of times: a field of the request")
+        ->allow_extra_args(false);
+    command.add_option("-a,--modifier", s->modifier, "attributeModifier")->capture_default_str();
+    command.add_option("--windows", s->windows, "MADs in flight, one row for each")->capture_default_str();
+    command
+        .add_option("--per-destination", s->per_destination,
+                    "at most so many of them to each target; 0: any number [of one target 0, of several 2]")
+        ->check(CLI::Range(0u, 65536u));
+    command.add_option("--rounds", s->rounds, "how often each window is measured, in turn")
+        ->check(CLI::Range(1u, 10000u))
+        ->capture_default_str();
+    add_time_option(command, "--duration", s->duration, "how long, each time [200ms; of simulated time 10ms]");
+    command.add_option("-c,--count", s->count, "so many MADs, each time, instead of a duration")
+        ->excludes("--duration")
+        ->check(CLI::Range(1u, 1000000000u));
+    add_time_option(command, "--warm-up", s->warm_up, "before each; not counted [20ms; of simulated time 5ms]");
+    command.add_flag("--json", s->json, "as one JSON object");
+    command.callback([s, &run] { run = [s](const global_options& options) { return run_command(*s, options); }; });
+}
+
+} // namespace ibtool
