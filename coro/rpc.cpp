@@ -63,7 +63,7 @@ rpc_base::rpc_base(MADSchedule& schedule, const rpc_request& request, const requ
         // A tiny SMA answers one SMP after the other and need buffer only one.
         destination = mad::destination_key(path_);
     } else if (kind_.mgmt_class == iba::MgmtClass::SubnAdm) {
-        // Kernels hold back what an agent sends to the SA beyond 16, and time it all the same.
+        // Kernels hold back what an agent sends to the SA beyond a bound, and our clock runs all the same.
         destination = all_SAs;
         destination_bound = otherwise.sa_outstanding;
     }

@@ -47,7 +47,7 @@ mad::received smi_gsi_transport::receive(std::span<u8> buffer) noexcept {
 mad::transport_limits smi_gsi_transport::limits() const noexcept {
     const mad::transport_limits smi = sides_[0]->limits();
     const mad::transport_limits gsi = sides_[1]->limits();
-    return {std::min(smi.max_window, gsi.max_window), smi.smi, gsi.kernel_rmpp};
+    return {std::min(smi.max_window, gsi.max_window), gsi.sa_window, smi.smi, gsi.kernel_rmpp};
 }
 
 std::optional<mad::time_point> smi_gsi_transport::next_event() const noexcept {

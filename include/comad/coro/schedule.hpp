@@ -27,8 +27,8 @@ struct schedule_options {
         0};              ///< per attempt; 0: what its path says (mad_timeout() in path.hpp), 6.4 s if that says nothing
     u8 retries = 2;      ///< attempts after the first
     u8 busy_retries = 5; ///< attempts after replies that say BUSY, each after a longer pause up to the timeout
-    u16 sa_outstanding = 16; ///< requests to the SA in flight; 0: no bound. Kernels hold back what is beyond
-    u32 seed = 1;            ///< where transaction IDs begin
+    u16 sa_outstanding = 0; ///< requests to the SA in flight; 0: as many as the transport sends at once (sa_window)
+    u32 seed = 1;           ///< where transaction IDs begin
 };
 
 /// Finds the path to where `to` leads: to its DGID. What the answer does not say stays as it is in `to`.

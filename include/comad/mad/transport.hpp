@@ -97,6 +97,7 @@ template <class... Methods> constexpr u32 methods(Methods... all) noexcept {
 
 struct transport_limits {
     unsigned max_window = 4096; ///< more requests in flight than this buy nothing
+    unsigned sa_window = 4096;  ///< of those, to the SA: what is beyond is held back, and its timeout passes meanwhile
     bool smi = true;            ///< carries SMPs (QP0)
     bool kernel_rmpp = false;   ///< sends and receives messages of any length: segments are its affair
 };
