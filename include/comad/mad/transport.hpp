@@ -130,6 +130,10 @@ public:
     virtual received receive(std::span<u8> buffer) noexcept = 0;
     virtual transport_limits limits() const noexcept = 0;
 
+    /// How many requests of this class it holds, as kernels do: sent, and neither answered nor given back. Nothing: it does
+    /// not know.
+    virtual std::optional<unsigned> held(iba::MgmtClass) const noexcept { return std::nullopt; }
+
     /// From now on receive() also gives the requests that `what` describes. Gives 0, or an errno: EOPNOTSUPP if this
     /// transport brings no requests; of umad EINVAL also where somebody else at this port has them.
     virtual int serve(const registration&) noexcept { return EOPNOTSUPP; }

@@ -25,6 +25,9 @@ public:
     mad::received receive(std::span<u8> buffer) noexcept override;
     mad::transport_limits limits() const noexcept override;
     int serve(const mad::registration& what) noexcept override;
+    std::optional<unsigned> held(iba::MgmtClass mgmt_class) const noexcept override {
+        return carrier_of(mgmt_class).held(mgmt_class);
+    }
     std::optional<mad::time_point> next_event() const noexcept override;
     void set_now(mad::time_point now) noexcept override;
 
