@@ -97,6 +97,12 @@ void add_global_options(CLI::App& app, global_options& o) {
         ->envname("IBTOOL_FABRIC");
     app.add_option("-C,--Ca", o.ca, "local device of the umad fabric");
     app.add_option("-P,--Port", o.ca_port, "its port")->check(CLI::Range(1u, 255u));
+    app.add_option(
+           "--descriptors", o.descriptors,
+           "times that the umad device is opened: the kernel holds back what one has in flight beyond 128 SMPs and 16 "
+           "requests to the SA")
+        ->check(CLI::Range(1u, 64u))
+        ->capture_default_str();
     app.add_option("--outstanding", o.outstanding, "MADs in flight at any instant")
         ->check(CLI::Range(1u, 65536u))
         ->capture_default_str();

@@ -33,6 +33,7 @@ struct global_options {
     unsigned ca_port = 0;         ///< -P; 0: any
     std::string default_ca;       ///< CA of the configuration file, for umad when nothing else names a port
     unsigned default_ca_port = 0; ///< Port, likewise
+    unsigned descriptors = 1;     ///< how often the umad device is opened
     unsigned outstanding = 64;    ///< MADs in flight
     std::chrono::nanoseconds timeout = std::chrono::seconds(1); ///< per attempt
     unsigned retries = 2;                                       ///< attempts after the first

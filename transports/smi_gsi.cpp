@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // smi_gsi.cpp - which of two devices a MAD belongs to, and fairness between them.
 #include <comad/transports/smi_gsi.hpp>
+#include <comad/transports/striped.hpp>
 #include <comad/transports/umad.hpp>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <sys/epoll.h>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace comad::transports {
 
@@ -60,7 +62,13 @@ void smi_gsi_transport::set_now(mad::time_point now) noexcept {
     for (const auto& side : sides_) side->set_now(now);
 }
 
-std::unique_ptr<mad::transport> open_end_port(const end_port& port, const std::filesystem::path& sys_class) {
+std::unique_ptr<mad::transport> open_end_port(const end_port& port, const std::filesystem::path& sys_class,
+                                              unsigned descriptors) {
+    if (descriptors > 1) {
+        std::vector<std::unique_ptr<mad::transport>> members;
+        for (unsigned i = 0; i < descriptors; ++i) members.push_back(open_end_port(port, sys_class));
+        return std::make_unique<striped_transport>(std::move(members));
+    }
     const smi_gsi sides = smi_gsi_pair(port, end_ports(sys_class));
     if (!sides.smi || !sides.gsi || sides.smi->umad == sides.gsi->umad) return std::make_unique<umad_transport>(port);
     auto smi = std::make_unique<umad_transport>(*sides.smi);
