@@ -29,9 +29,9 @@ namespace {
 const std::vector<std::string> none;
 
 /// What one rail finds alone, in virtual time.
-subnet alone(const topology& t, u32 node, unsigned port) {
+subnet alone(const topology& t, u32 node, unsigned port, const mad::port_keys* keys = nullptr) {
     world w(t, node, port);
-    return w.discover();
+    return w.discover({.keys = keys});
 }
 
 struct place {
@@ -129,16 +129,22 @@ TEST_CASE("rails may begin at two ports of one node, at one port, and at switche
     const std::vector<std::vector<place>> beginnings{{{0, 1}, {0, 2}}, {{0, 2}, {0, 1}}, {{0, 1}, {0, 1}},
                                                      {{0, 1}, {1, 2}}, {{2, 0}, {4, 0}}, {{4, 0}, {0, 1}, {1, 1}},
                                                      {{3, 0}, {3, 0}}};
+    mad::port_keys keys;
+    for (const auto& n : t.nodes)
+        for (const auto& p : n.ports) keys.set(mad::key_kind::MKey, p.GUID, value(p.GUID) * 3);
     for (const auto& places : beginnings) {
-        const subnet expected = alone(t, places[0].node, places[0].port);
+        const subnet expected = alone(t, places[0].node, places[0].port, &keys);
         for (int round = 0; round < 5; ++round) {
             CAPTURE(places[0].node, places[0].port, places[1].node, places[1].port);
             railway w(t, places);
-            const subnet found = w.discover();
+            const subnet found = w.discover({.keys = &keys});
             CHECK(text_of(found) == text_of(expected));
             CHECK(found.complete());
-            for (std::size_t n = 0; n < found.nodes.size(); ++n)
+            for (std::size_t n = 0; n < found.nodes.size(); ++n) {
                 CHECK(found.nodes[n].info.localPortNum == expected.nodes[n].info.localPortNum);
+                CHECK(found.nodes[n].info.portGUID == expected.nodes[n].info.portGUID);
+                CHECK(found.nodes[n].route.MKey == expected.nodes[n].route.MKey);
+            }
         }
     }
 }
@@ -179,13 +185,25 @@ TEST_CASE("a rail without anything else to do takes part in reading the switch t
     const auto third = meet(c, 2, true);
     CHECK(third.node == first.node);
     CHECK(third.readers == 2);
+    CHECK(meet(c, 2, true).readers == 0); // it is at it
     // Between them they read each port once.
     std::vector<unsigned> read(5);
     const IBDRPath route;
     while (const auto step = all.next_step(first.node, route))
         if (step->what == discovery::topic::port) ++read[step->port];
     CHECK(read == std::vector<unsigned>{1, 1, 1, 1, 1});
-    CHECK(meet(c, 2, true).readers == 0);
+    CHECK(meet(a, 0, true).readers == 0); // nothing is left
+
+    // A rail at another port of a known host reads that port.
+    host.numPorts = host.localPortNum = 2;
+    host.nodeGUID = iba::guid{0x77};
+    const auto one_port = all.begin(host, {}, {3, 2, true});
+    CHECK_FALSE(one_port.is_other_port);
+    host.localPortNum = 1;
+    const auto other_port = all.begin(host, {}, {4, 2, true});
+    CHECK(other_port.node == one_port.node);
+    CHECK(other_port.is_other_port);
+    CHECK(other_port.readers == 0);
 }
 
 TEST_CASE("one rail starts no thread") {
