@@ -149,6 +149,30 @@ TEST_CASE("rails may begin at two ports of one node, at one port, and at switche
     }
 }
 
+TEST_CASE("what only another rail's cable leads to comes last") {
+    constexpr transports::sim::link_codes edr{2, 16};
+    topology t;
+    const u32 host = t.add_node(iba::NodeType::CA, 2, iba::guid{0xa0}, "host", edr);
+    const u32 left = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x10}, "left", edr);
+    const u32 right = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x20}, "right", edr);
+    t.link(host, 1, left, 1);
+    t.link(host, 2, right, 3);
+    bring_up(t);
+    railway w(t, {{host, 2}, {host, 1}});
+    const subnet found = w.discover();
+    CHECK(found.complete());
+    REQUIRE(found.nodes.size() == 3);
+    CHECK(found.start_port == 2);
+    CHECK(found.nodes[1].info.nodeGUID == t.nodes[right].nodeGUID);
+    CHECK(found.nodes[2].info.nodeGUID == t.nodes[left].nodeGUID);
+    CHECK(found.nodes[2].route.hopCount == 1);
+    for (const unsigned p : {1u, 2u}) {
+        CHECK(found.nodes[0].ports[p].portGUID == t.nodes[host].ports[p].GUID);
+        CHECK(found.nodes[0].ports[p].info);
+        CHECK(found.nodes[0].ports[p].peer);
+    }
+}
+
 TEST_CASE("rails send no SMP for what another has found, but for links that both ends ask for at once") {
     const topology t = managed("fattree3,radix=8");
     const std::size_t switches = t.count(iba::NodeType::Switch);
