@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
     bench::settings s;
     std::vector<std::string> wanted;
     bool as_json = false;
-    unsigned timeout_ms = 1000, retries = s.schedule.retries;
+    unsigned timeout_ms = 0, retries = s.schedule.retries;
     CLI::App app{"Experiments on simulated subnets."};
     std::vector<std::string> names;
     for (const auto& e : bench::experiments) names.emplace_back(e.name);

@@ -6,8 +6,10 @@
 #include <cerrno>
 #include <chrono>
 #include <ctime>
+#include <iterator>
 #include <poll.h>
 #include <stdexcept>
+#include <sys/eventfd.h>
 #include <system_error>
 
 namespace comad::coro::detail {
@@ -17,11 +19,12 @@ namespace {
     throw std::logic_error("a task waits for something that its schedule does not bring");
 }
 
-void wait_for_transport(MADSchedule& schedule) {
+void wait_for_transport(MADSchedule& schedule, const until& end) {
     const mad::time_point now = std::chrono::steady_clock::now();
     schedule.set_now(now); // starts the timeouts of what was just sent
-    pollfd descriptor{schedule.transport().native_handle(), POLLIN, 0};
-    if (schedule.transport().wants_writable()) descriptor.events |= POLLOUT;
+    pollfd descriptors[]{{end.descriptor(), POLLIN, 0}, {schedule.transport().native_handle(), POLLIN, 0}};
+    if (schedule.transport().wants_writable()) descriptors[1].events |= POLLOUT;
+    if (schedule.transport_failed()) descriptors[1].fd = -1; // a dead descriptor is readable for ever
     timespec left{};
     const bool bounded = schedule.next_deadline() != mad::time_point::max();
     if (bounded) {
@@ -29,15 +32,23 @@ void wait_for_transport(MADSchedule& schedule) {
         left.tv_sec = static_cast<std::time_t>(wait / 1'000'000'000);
         left.tv_nsec = static_cast<long>(wait % 1'000'000'000);
     }
-    const nfds_t descriptors = schedule.transport_failed() ? 0 : 1; // a dead descriptor is readable for ever
-    if (::ppoll(&descriptor, descriptors, bounded ? &left : nullptr, nullptr) < 0 && errno != EINTR)
+    if (::ppoll(descriptors, std::size(descriptors), bounded ? &left : nullptr, nullptr) < 0 && errno != EINTR)
         throw std::system_error(errno, std::generic_category(), "poll");
 }
 
 } // namespace
 
-void drive_by_poll(MADSchedule& schedule, const until& end) {
+remote_stop::remote_stop(std::stop_token token, scope_state& domain)
+    : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), token_(std::move(token)), domain_(domain),
+      callback_(token_, wake{wake_.get()}) {
+    if (!wake_) throw std::system_error(errno, std::generic_category(), "eventfd");
+}
+
+void remote_stop::wake::operator()() const noexcept { ::eventfd_write(event, 1); }
+
+void drive_by_poll(MADSchedule& schedule, until& end) {
     for (;;) {
+        end.look_outside();
         schedule.set_now(std::chrono::steady_clock::now());
         // With one MAD in flight its reply is all there is: asking for more would be a system call for nothing.
         const unsigned expected = std::max(1u, std::min(burst, schedule.in_flight()));
@@ -47,13 +58,14 @@ void drive_by_poll(MADSchedule& schedule, const until& end) {
         if (end.reached()) return;
         if (more) continue;
         if (schedule.idle()) nothing_to_wait_for();
-        wait_for_transport(schedule);
+        wait_for_transport(schedule, end);
     }
 }
 
-void drive_virtual_time(MADSchedule& schedule, const until& end) {
+void drive_virtual_time(MADSchedule& schedule, until& end) {
     schedule.set_now(schedule.now());
     for (;;) {
+        end.look_outside();
         bool more = schedule.receive(burst);
         schedule.on_time();
         more = schedule.settle() || more;
@@ -83,9 +95,8 @@ private:
 } // namespace
 
 void run_until(MADSchedule& schedule, const std::function<bool()>& ended) {
-    const until_ended end(ended);
-    if (schedule.transport().native_handle() < 0) detail::drive_virtual_time(schedule, end);
-    else detail::drive_by_poll(schedule, end);
+    until_ended end(ended);
+    detail::drive(schedule, end);
 }
 
 } // namespace comad::coro

@@ -79,7 +79,7 @@ rpc_base::rpc_base(MADSchedule& schedule, const rpc_request& request, const requ
 /// Who shares a bound, and what was measured, with this RPC.
 void rpc_base::address() noexcept {
     if (kind_.mgmt_class == iba::MgmtClass::SubnAdm) {
-        // Kernels hold back what an agent sends to the SA beyond 16, and time it all the same.
+        // Kernels hold back what an agent sends to the SA beyond a bound, and our clock runs all the same.
         destination = all_SAs;
         destination_bound = schedule_.options().sa_outstanding;
         return;

@@ -48,23 +48,25 @@ std::string describe(const subnet& s, const problem& p) {
 namespace {
 
 // Breadth first, by port number. Only switches forward directed routes; a CA sends by the port that the program is at.
-std::vector<u32> breadth_first(subnet& s) {
-    std::vector<u32> order{0};
+std::vector<u32> breadth_first(subnet& s, u32 start) {
+    std::vector<u32> order{start};
     std::vector<bool> seen(s.nodes.size());
-    seen[0] = true;
+    seen[start] = true;
     for (std::size_t next = 0; next < order.size(); ++next) {
         const u32 here = order[next];
-        if (here != 0 && !s.nodes[here].is_switch()) continue;
+        if (here != start && !s.nodes[here].is_switch()) continue;
         if (!s.nodes[here].route.can_extend()) continue;
         for (unsigned p = 1; p < s.nodes[here].ports.size(); ++p) {
             if (!s.nodes[here].is_switch() && p != s.start_port) continue;
             const port_ref peer = s.nodes[here].ports[p].peer;
             if (!peer || seen[peer.node]) continue;
             seen[peer.node] = true;
-            mad::IBDRPath& route = s.nodes[peer.node].route;
-            const u64 MKey = route.MKey; // the node's own
-            route = s.nodes[here].route.extended(static_cast<u8>(p));
-            route.MKey = MKey;
+            node& there = s.nodes[peer.node];
+            const u64 MKey = there.route.MKey; // the node's own
+            there.route = s.nodes[here].route.extended(static_cast<u8>(p));
+            there.route.MKey = MKey;
+            there.info.localPortNum = peer.port;
+            there.info.portGUID = there.ports[peer.port].portGUID;
             order.push_back(peer.node);
         }
     }
@@ -80,8 +82,20 @@ std::vector<u32> breadth_first(subnet& s) {
 } // namespace
 
 void put_in_order(subnet& s) {
-    if (s.nodes.empty()) return;
-    const std::vector<u32> order = breadth_first(s);
+    if (!s.nodes.empty()) put_in_order(s, 0, s.start_port);
+}
+
+void put_in_order(subnet& s, u32 start, u8 start_port) {
+    s.start_port = start_port;
+    node& first = s.nodes[start];
+    const u64 MKey = first.route.MKey;
+    first.route = {};
+    first.route.MKey = MKey;
+    if (start_port != 0) {
+        first.info.localPortNum = start_port;
+        first.info.portGUID = first.ports[start_port].portGUID;
+    }
+    const std::vector<u32> order = breadth_first(s, start);
     std::vector<u32> place(order.size());
     std::vector<node> nodes;
     nodes.reserve(order.size());

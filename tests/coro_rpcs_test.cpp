@@ -321,30 +321,34 @@ TEST_CASE("records that are smaller than they should be, and a table of which on
     CHECK(beginning.error().code == errc::malformed_reply);
 }
 
-TEST_CASE("no more requests to the SA are in flight than schedule_options says, whatever the window") {
+TEST_CASE(
+    "no more requests to the SA are in flight than schedule_options or else the transport says, whatever the window") {
+    const auto [asked, sa_window, expected] =
+        GENERATE(table<u16, unsigned, unsigned>({{5, 16, 5}, {0, 16, 16}, {30, 16, 30}, {0, 4096, 40}, {0, 0, 1}}));
+    CAPTURE(asked, sa_window);
     schedule_options options;
     options.max_outstanding = 64;
-    options.sa_outstanding = 5;
+    options.sa_outstanding = asked;
     unsigned in_flight = 0, most = 0;
-    rig r(
-        [&](const packet& p) {
-            most = std::max(most, ++in_flight);
-            return echoed(p);
-        },
-        options);
-    r.net.on_delivery = [&](const arrival&) { --in_flight; };
+    scripted_transport net([&](const packet& p) {
+        most = std::max(most, ++in_flight);
+        return echoed(p);
+    });
+    net.sa_window = sa_window;
+    net.on_delivery = [&](const arrival&) { --in_flight; };
+    coro::MADSchedule schedule(net, options);
     const auto many = [](coro::MADSchedule& s) -> generator<task<void>> {
-        const auto one = [](coro::MADSchedule& schedule) -> task<void> {
-            [[maybe_unused]] auto record = co_await schedule.SubnAdmGet<NodeRecord>();
+        const auto one = [](coro::MADSchedule& to) -> task<void> {
+            [[maybe_unused]] auto record = co_await to.SubnAdmGet<NodeRecord>();
         };
         for (int i = 0; i < 40; ++i) co_yield one(s);
     };
     const auto all = [&](coro::MADSchedule& s) -> task<void> {
         [[maybe_unused]] auto report = co_await s.mqueue(many(s));
     };
-    sync_wait(r.schedule, all(r.schedule));
-    CHECK(r.net.taken().size() == 40);
-    CHECK(most == 5);
+    sync_wait(schedule, all(schedule));
+    CHECK(net.taken().size() == 40);
+    CHECK(most == expected);
 }
 
 // ---- BUSY ----------------------------------------------------------------------------------------------------------

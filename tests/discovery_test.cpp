@@ -269,9 +269,9 @@ TEST_CASE("progress tells what was found so far") {
     world w(managed("fattree2,radix=4"));
     discovery::discovery_progress progress;
     const subnet found = w.discover({.progress = &progress});
-    CHECK(progress.nodes == found.nodes.size());
-    CHECK(progress.links == found.link_count());
-    CHECK(progress.problems == 0);
+    CHECK(progress.nodes.load() == found.nodes.size());
+    CHECK(progress.links.load() == found.link_count());
+    CHECK(progress.problems.load() == 0);
 }
 
 namespace {

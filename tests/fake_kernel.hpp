@@ -57,6 +57,8 @@ public:
         REQUIRE(::write(kernel_.get(), packet.data(), packet.size()) == static_cast<ssize_t>(packet.size()));
     }
     void remove() { kernel_.reset(); }
+    /// Its side of the device, for a thread that plays the kernel: Catch's macros are for one.
+    int descriptor() const { return kernel_.get(); }
 
     std::vector<unsigned long> requests;
     std::vector<std::array<u8, 28>> registrations; ///< struct ib_user_mad_reg_req
@@ -116,9 +118,9 @@ inline std::vector<u8> bytes_at(std::span<const u8> packet, std::size_t offset, 
 }
 inline u32 timeout_ms(std::span<const u8> packet) { return host_at<u32>(packet, 8); }
 
-/// What the kernel delivers: a header of 64 bytes and `mad_bytes` of a MAD with this method.
-inline std::vector<u8> delivery(u32 status, u8 method, std::size_t mad_bytes) {
-    std::vector<u8> packet(64 + mad_bytes, 0xab);
+/// What the kernel delivers: a header of 64 bytes and `size` bytes of a MAD with this method.
+inline std::vector<u8> delivery(u32 status, u8 method, std::size_t size) {
+    std::vector<u8> packet(64 + size, 0xab);
     ib_user_mad_hdr h{};
     h.id = 5;
     h.status = status;
@@ -128,7 +130,7 @@ inline std::vector<u8> delivery(u32 status, u8 method, std::size_t mad_bytes) {
     h.sl = 9;
     h.pkey_index = 3;
     std::memcpy(packet.data(), &h, sizeof h);
-    if (mad_bytes > 3) packet[64 + 3] = method;
+    if (size > 3) packet[64 + 3] = method;
     return packet;
 }
 inline constexpr u8 Get = 0x01, GetResp = 0x81, TrapRepress = 0x07;

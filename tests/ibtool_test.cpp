@@ -36,9 +36,9 @@ std::size_t lines_starting(const std::string& text, std::string_view start) {
 
 TEST_CASE("global options are accepted before and after the command, and change nothing that is not theirs") {
     const words options[] = {
-        {"-t", "500"},          {"--timeout", "200ms"}, {"--timeout=1.5s"}, {"-t", "900000us"}, {"-e"},
-        {"--errors"},           {"-y", "0x10"},         {"--m_key", "16"},  {"--retries", "0"}, {"--outstanding", "1"},
-        {"--outstanding=4096"}, {"-z", "/dev/null"},    {"-t500"},
+        {"-t", "500"},          {"--timeout", "200ms"}, {"--timeout=1.5s"},  {"-t", "900000us"}, {"-e"},
+        {"--errors"},           {"-y", "0x10"},         {"--m_key", "16"},   {"--retries", "0"}, {"--outstanding", "1"},
+        {"--outstanding=4096"}, {"--descriptors=1"},    {"-z", "/dev/null"}, {"-t500"},
     };
     for (const words& command : commands) {
         const std::string plain = topology_of(run(tree + command));

@@ -108,11 +108,14 @@ public:
     std::size_t offered() const noexcept { return offered_; }
     mad::time_point now() const noexcept { return now_; }
     unsigned max_window = 65536;
+    unsigned sa_window = 65536;
     /// Called with each message that leaves receive(), before it does.
     std::function<void(const arrival&)> on_delivery = [](const arrival&) {};
 
     int native_handle() const noexcept override { return -1; }
-    mad::transport_limits limits() const noexcept override { return {.max_window = max_window}; }
+    mad::transport_limits limits() const noexcept override {
+        return {.max_window = max_window, .sa_window = sa_window};
+    }
     std::optional<mad::time_point> next_event() const noexcept override {
         if (under_way_.empty()) return std::nullopt;
         return under_way_.begin()->first;

@@ -112,6 +112,7 @@ TEST_CASE("a port of two devices carries what both can") {
     CHECK(port.transport.limits().smi);
     CHECK(port.transport.limits().kernel_rmpp);
     CHECK(port.transport.limits().max_window == 128);
+    CHECK(port.transport.limits().sa_window == 16);
 }
 
 TEST_CASE("a schedule awaits SMPs and GMPs of a port of two devices") {

@@ -3,12 +3,19 @@
 #include "coro_rig.hpp"
 #include "memory_transport.hpp"
 #include <comad/coro/asio.hpp>
+#include <comad/coro/threads.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <boost/asio/io_context.hpp>
 
+#include <atomic>
+#include <deque>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <stdexcept>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -129,4 +136,249 @@ TEST_CASE("a schedule may be made in one thread and driven, with its tasks and f
     // Frames that the first thread allocates now are not those that the other one has freed.
     CHECK(sync_wait(*schedule, hold(*schedule, counted(lives))));
     CHECK(lives.ghosts() == 0);
+}
+
+// ---- ended from another thread --------------------------------------------------------------------------------------------
+
+TEST_CASE("a task that blocks its thread is ended from another one, and its schedule lives on") {
+    memory_transport net(memory_transport::time::real);
+    MADSchedule schedule(net, {.timeout = 1h});
+    net.drop_every = 1;
+    std::stop_source stop;
+    std::atomic<bool> begun = false;
+    const auto waits = [&]() -> task<mad::result<smp::NodeInfo>> {
+        begun = true;
+        co_return co_await schedule.SubnGet<smp::NodeInfo>(route(1));
+    };
+    {
+        const std::jthread other([&] {
+            while (!begun) std::this_thread::yield();
+            stop.request_stop();
+        });
+        const auto info = sync_wait(schedule, waits(), stop.get_token());
+        REQUIRE(!info);
+        CHECK(info.error().code == errc::cancelled);
+    }
+    const auto at_once = sync_wait(schedule, waits(), stop.get_token());
+    REQUIRE(!at_once);
+    CHECK(at_once.error().code == errc::cancelled);
+
+    net.drop_every = 0;
+    CHECK(sync_wait(schedule, ask(schedule, route(1))));
+    CHECK(sync_wait(schedule, ask(schedule, route(1)), std::stop_token{}));
+    CHECK(sync_wait(schedule, ask(schedule, route(1)), std::stop_source{}.get_token()));
+}
+
+TEST_CASE("a task that goes on after it was told to end does not spin meanwhile") {
+    struct counting final : mad::transport {
+        memory_transport net{memory_transport::time::real};
+        u64 reads = 0;
+        int native_handle() const noexcept override { return net.native_handle(); }
+        mad::send_result send(const mad::send_request& r) noexcept override { return net.send(r); }
+        mad::received receive(std::span<u8> buffer) noexcept override {
+            ++reads;
+            return net.receive(buffer);
+        }
+        mad::transport_limits limits() const noexcept override { return net.limits(); }
+    } net;
+    MADSchedule schedule(net, {.timeout = 1h});
+    std::stop_source stop;
+    stop.request_stop();
+    // What it awaits is in the schedule's own domain, and so is not cancelled.
+    const auto lasts = [&]() -> task<bool> { co_return co_await schedule.pause(50ms); };
+    job<bool> lasting = schedule.queue(lasts());
+    const auto stubborn = [&]() -> task<bool> { co_return co_await lasting; };
+    CHECK(sync_wait(schedule, stubborn(), stop.get_token()));
+    CHECK(net.reads < 20);
+}
+
+TEST_CASE("in virtual time a task sees a request to stop, too") {
+    memory_transport net;
+    MADSchedule schedule(net, {.max_outstanding = 4, .timeout = 1ms});
+    std::stop_source stop;
+    const auto goes_on = [&]() -> task<u64> {
+        u64 answers = 0;
+        for (;;) {
+            const bool right = co_await ask(schedule, route(1));
+            if (!right) co_return answers;
+            if (++answers == 10) stop.request_stop();
+        }
+    };
+    CHECK(sync_wait(schedule, goes_on(), stop.get_token()) >= 10);
+}
+
+// ---- one schedule for each thread, one work for all ------------------------------------------------------------------------
+
+namespace {
+
+/// Schedules over transports that answer at once.
+struct crew {
+    explicit crew(std::size_t members, schedule_options options = {.max_outstanding = 8, .timeout = 1h}) {
+        for (std::size_t i = 0; i < members; ++i) {
+            nets.emplace_back(memory_transport::time::real);
+            schedules.push_back(&owned.emplace_back(nets.back(), options));
+        }
+    }
+    u64 sent() const {
+        u64 sum = 0;
+        for (const auto& net : nets) sum += net.sent;
+        return sum;
+    }
+    std::deque<memory_transport> nets;
+    std::deque<MADSchedule> owned;
+    std::vector<MADSchedule*> schedules;
+};
+
+task<mad::result<smp::NodeInfo>> info_of(MADSchedule& s, std::size_t item) {
+    co_return co_await s.SubnGet<smp::NodeInfo>(route_to(static_cast<u32>(item)));
+}
+
+} // namespace
+
+TEST_CASE("tasks of several threads give their values by index, each from a thread of its own") {
+    crew c(3);
+    const auto where = [](std::size_t i, MADSchedule& s) -> task<std::pair<std::size_t, std::thread::id>> {
+        co_await touch(s, route(1));
+        co_return std::pair(i, std::this_thread::get_id());
+    };
+    const auto values = coro::run_in_threads(c.schedules, where);
+    REQUIRE(values.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) CHECK(values[i].first == i);
+    CHECK(values[0].second == std::this_thread::get_id());
+    CHECK(values[1].second != values[0].second);
+    CHECK(values[2].second != values[0].second);
+    CHECK(values[2].second != values[1].second);
+    CHECK(coro::run_in_threads(std::span<MADSchedule* const>{}, where).empty());
+}
+
+TEST_CASE("what a task of one thread throws ends the others and is thrown when all have ended") {
+    crew c(3);
+    c.nets[0].drop_every = 1; // it would wait for an hour
+    std::atomic<unsigned> ended = 0;
+    const auto run = [&](std::size_t i, MADSchedule& s) -> task<int> {
+        co_await touch(s, route(1));
+        ++ended;
+        if (i > 0) throw std::runtime_error("of rail " + std::to_string(i));
+        co_return 0;
+    };
+    CHECK_THROWS_AS(coro::run_in_threads(c.schedules, run), std::runtime_error);
+    CHECK(ended == 3);
+}
+
+TEST_CASE("every shared item is done once, and its result stands at its place") {
+    for (const std::size_t members : {1u, 2u, 4u}) {
+        crew c(members);
+        const auto results = coro::share_items(c.schedules, 3000, info_of);
+        REQUIRE(results.size() == 3000);
+        std::size_t right = 0;
+        for (u32 i = 0; i < 3000; ++i)
+            right += results[i] && *results[i] && is_answer(results[i]->value(), route_to(i));
+        CHECK(right == 3000);
+        CHECK(c.sent() == 3000);
+    }
+    crew c(2);
+    CHECK(coro::share_items(c.schedules, 0, info_of).empty());
+}
+
+TEST_CASE("who has to wait leaves the items to others") {
+    // Its answers come when another thread says so.
+    struct held_back final : mad::transport {
+        memory_transport net{memory_transport::time::real};
+        std::mutex one_at_a_time;
+        int native_handle() const noexcept override { return net.native_handle(); }
+        mad::send_result send(const mad::send_request& r) noexcept override {
+            const std::lock_guard lock(one_at_a_time);
+            return net.send(r);
+        }
+        mad::received receive(std::span<u8> buffer) noexcept override {
+            const std::lock_guard lock(one_at_a_time);
+            return net.receive(buffer);
+        }
+        mad::transport_limits limits() const noexcept override { return net.limits(); }
+        std::optional<mad::time_point> next_event() const noexcept override { return std::nullopt; }
+        void release() {
+            const std::lock_guard lock(one_at_a_time);
+            net.release();
+        }
+    } late;
+    late.net.hold();
+    memory_transport prompt(memory_transport::time::real);
+    const schedule_options options{.max_outstanding = 8, .timeout = 1h};
+    MADSchedule waits(late, options), goes_on(prompt, options);
+    const std::vector<MADSchedule*> both{&waits, &goes_on};
+
+    std::atomic<std::size_t> held = 0, others = 0;
+    const auto item = [&](MADSchedule& s, std::size_t i) -> task<mad::result<smp::NodeInfo>> {
+        const bool is_held = &s == &waits;
+        const auto release_at_the_end = [&] {
+            if (held + others == 1000) late.release();
+        };
+        held += is_held;
+        release_at_the_end();
+        auto info = co_await s.SubnGet<smp::NodeInfo>(route_to(static_cast<u32>(i)));
+        if (!is_held) ++others;
+        release_at_the_end();
+        co_return info;
+    };
+    const auto results = coro::share_items(both, 1000, item);
+    std::size_t right = 0;
+    for (const auto& r : results) right += r && *r;
+    CHECK(right == 1000);
+    CHECK(late.net.sent <= 8); // its window
+}
+
+TEST_CASE("what a failed transport lost the others do again") {
+    struct failing final : mad::transport {
+        memory_transport net{memory_transport::time::real};
+        u64 left = 37;
+        int native_handle() const noexcept override { return net.native_handle(); }
+        mad::send_result send(const mad::send_request& r) noexcept override {
+            return left == 0 ? mad::send_result{mad::send_state::failed, EIO} : net.send(r);
+        }
+        mad::received receive(std::span<u8> buffer) noexcept override {
+            if (left == 0) return {mad::receive_state::failed, ENODEV};
+            const mad::received r = net.receive(buffer);
+            if (r.state == mad::receive_state::message) --left;
+            return r;
+        }
+        mad::transport_limits limits() const noexcept override { return net.limits(); }
+    };
+    failing broken, broken_too;
+    memory_transport sound(memory_transport::time::real);
+    const schedule_options options{.max_outstanding = 8, .timeout = 1h};
+    MADSchedule first(broken, options), second(sound, options), third(broken_too, options);
+
+    const std::vector<MADSchedule*> all{&first, &second};
+    const auto results = coro::share_items(all, 500, info_of);
+    std::size_t right = 0;
+    for (const auto& r : results) right += r && *r;
+    CHECK(right == 500);
+
+    // Without anybody left, the errors stay, and what was not begun has no result.
+    const std::vector<MADSchedule*> alone{&third};
+    const auto rest = coro::share_items(alone, 500, info_of);
+    std::size_t failed = 0, absent = 0;
+    for (const auto& r : rest) {
+        failed += r && !*r;
+        absent += !r;
+    }
+    CHECK(failed >= 1);
+    CHECK(failed <= 16);
+    CHECK(absent == 500 - 37 - failed);
+}
+
+TEST_CASE("after a request to stop, items that were not begun have no result") {
+    crew c(2);
+    std::stop_source stop;
+    std::atomic<std::size_t> done = 0;
+    const auto item = [&](MADSchedule& s, std::size_t i) -> task<mad::result<smp::NodeInfo>> {
+        auto info = co_await s.SubnGet<smp::NodeInfo>(route_to(static_cast<u32>(i)));
+        if (++done == 100) stop.request_stop();
+        co_return info;
+    };
+    const auto results = coro::share_items(c.schedules, 100000, item, stop.get_token());
+    std::size_t absent = 0;
+    for (const auto& r : results) absent += !r;
+    CHECK(absent > 0);
+    CHECK(done >= 100);
 }

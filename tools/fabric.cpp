@@ -74,6 +74,9 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) {
     if (kind != "umad" && (!o.ca.empty() || o.ca_port)) {
         throw usage_error(fmt::format("-C and -P name a port of a umad device, but the fabric is '{}'", text));
     }
+    if (kind != "umad" && o.descriptors > 1) {
+        throw usage_error(fmt::format("--descriptors is for umad devices, but the fabric is '{}'", text));
+    }
     if (kind != "umad" && target && target->end_port) {
         throw usage_error(fmt::format("the target names the local port '{}', but the fabric is '{}'",
                                       iba::escaped(*target->end_port), text));
@@ -81,7 +84,7 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) {
     if (kind == "umad") {
         const transports::end_port port = umad_port(std::string(place), o, target);
         local_port_ = local_port_of(port);
-        own_ = transports::open_end_port(port);
+        own_ = transports::open_end_port(port, "/sys/class", o.descriptors);
     } else if (kind == "ibsim") {
         auto opened = std::make_unique<transports::ibsim_transport>(ibsim_place(place));
         local_port_ = local_port_of(*opened);

@@ -84,8 +84,14 @@ comad::u32 read_number(const std::string& text, const char* what, comad::u32 hig
 comad::coro::schedule_options global_options::schedule() const {
     comad::coro::schedule_options s;
     s.max_outstanding = outstanding;
+    s.max_rate = max_rate;
+    s.polite = polite;
+    s.unmeasured_timeout = std::chrono::seconds(1); // as infiniband-diags
     s.timeout = timeout;
-    s.retries = static_cast<comad::u8>(retries);
+    if (retries >= 0) { // whoever counts attempts means them
+        s.retries = static_cast<comad::u8>(retries);
+        if (timeout.count() == 0) s.timeout = s.unmeasured_timeout;
+    }
     s.seed = std::random_device{}(); // two runs in a row must not mistake each other's late replies
     return s;
 }
@@ -97,16 +103,33 @@ void add_global_options(CLI::App& app, global_options& o) {
         ->envname("IBTOOL_FABRIC");
     app.add_option("-C,--Ca", o.ca, "local device of the umad fabric");
     app.add_option("-P,--Port", o.ca_port, "its port")->check(CLI::Range(1u, 255u));
-    app.add_option("--outstanding", o.outstanding, "MADs in flight at any instant")
-        ->check(CLI::Range(1u, 65536u))
+    app.add_option(
+           "--descriptors", o.descriptors,
+           "times that the umad device is opened: the kernel holds back what one has in flight beyond 128 SMPs and 16 "
+           "requests to the SA")
+        ->check(CLI::Range(1u, 64u))
         ->capture_default_str();
+    app.add_option_function<std::string>(
+           "--outstanding",
+           [&o](const std::string& text) {
+               o.outstanding = text == "adaptive" ? 0 : validated("--outstanding", [&] {
+                   const auto window = read_number(text, "the window", 65536);
+                   if (window == 0) throw usage_error("the window is at least 1; or write adaptive");
+                   return window;
+               });
+           },
+           "MADs in flight at any instant: a number, or adaptive [adaptive]")
+        ->type_name("WINDOW");
+    app.add_option("--max-rate", o.max_rate, "MADs per second at most, repeated ones included; 0: any number")
+        ->check(CLI::Range(0u, 100'000'000u))
+        ->capture_default_str();
+    app.add_flag("--polite", o.polite, "with an adaptive window: fewer MADs in flight as soon as round trips grow");
     app.add_option_function<std::string>(
         "-t,--timeout",
         [&o](const std::string& text) { o.timeout = validated("--timeout", [&] { return parse_duration(text); }); },
-        "per attempt: milliseconds, or with a unit as in 1s, 200us [1s]");
-    app.add_option("--retries", o.retries, "attempts after the first")
-        ->check(CLI::Range(0u, 255u))
-        ->capture_default_str();
+        "per attempt: milliseconds, or with a unit as in 1s, 200us [Gets: as round trips are; else 1s]");
+    app.add_option("--retries", o.retries, "attempts after the first [Gets: as many as it needs; else 2]")
+        ->check(CLI::Range(0, 255));
     app.add_option_function<std::string>(
            "--key-file", [&o](const std::string& file) { comad::transports::add_key_file(o.keys, file); },
            "file of lines 'GUID KEY' or 'GUID M_Key|SM_Key|CC_Key KEY': the keys of single ports")

@@ -34,8 +34,8 @@ outcome discover_in_session(const global_options& options, const report& text) {
     what.mlnx_ext_port_info = options.mlnx_ext_port_info;
     what.progress = &progress;
     auto found = run_in.run(discovery::discover(run_in.schedule(), what), [&] {
-        return fmt::format("discovering: {} nodes, {} links, {} problems", progress.nodes, progress.links,
-                           progress.problems);
+        return fmt::format("discovering: {} nodes, {} links, {} problems", progress.nodes.load(), progress.links.load(),
+                           progress.problems.load());
     });
     if (!found) throw std::runtime_error("the local port does not answer: " + to_string(found.error()));
     outcome result{std::move(found).value(), {}, run_in.counts(), run_in.finish_capture()};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // smi_gsi.cpp - which of two devices a MAD belongs to, and fairness between them.
 #include <comad/transports/smi_gsi.hpp>
+#include <comad/transports/striped.hpp>
 #include <comad/transports/umad.hpp>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <sys/epoll.h>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace comad::transports {
 
@@ -47,7 +49,8 @@ mad::received smi_gsi_transport::receive(std::span<u8> buffer) noexcept {
 mad::transport_limits smi_gsi_transport::limits() const noexcept {
     const mad::transport_limits smi = sides_[0]->limits();
     const mad::transport_limits gsi = sides_[1]->limits();
-    return {std::min(smi.max_window, gsi.max_window), smi.smi, std::max(smi.grain, gsi.grain), gsi.kernel_rmpp};
+    return {std::min(smi.max_window, gsi.max_window), gsi.sa_window, smi.smi, std::max(smi.grain, gsi.grain),
+            gsi.kernel_rmpp};
 }
 
 std::optional<mad::time_point> smi_gsi_transport::next_event() const noexcept {
@@ -60,7 +63,13 @@ void smi_gsi_transport::set_now(mad::time_point now) noexcept {
     for (const auto& side : sides_) side->set_now(now);
 }
 
-std::unique_ptr<mad::transport> open_end_port(const end_port& port, const std::filesystem::path& sys_class) {
+std::unique_ptr<mad::transport> open_end_port(const end_port& port, const std::filesystem::path& sys_class,
+                                              unsigned descriptors) {
+    if (descriptors > 1) {
+        std::vector<std::unique_ptr<mad::transport>> members;
+        for (unsigned i = 0; i < descriptors; ++i) members.push_back(open_end_port(port, sys_class));
+        return std::make_unique<striped_transport>(std::move(members));
+    }
     const smi_gsi sides = smi_gsi_pair(port, end_ports(sys_class));
     if (!sides.smi || !sides.gsi || sides.smi->umad == sides.gsi->umad) return std::make_unique<umad_transport>(port);
     auto smi = std::make_unique<umad_transport>(*sides.smi);

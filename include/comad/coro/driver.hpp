@@ -2,9 +2,11 @@
 // driver.hpp - what moves a schedule without Asio: a blocking poll loop, and virtual time. The Asio driver is in asio.hpp.
 #pragma once
 #include <comad/coro/schedule.hpp>
+#include <comad/transports/unique_fd.hpp>
 
 #include <concepts>
 #include <functional>
+#include <stop_token>
 
 namespace comad::coro {
 
@@ -13,6 +15,10 @@ namespace detail {
 class until {
 public:
     virtual bool reached() const noexcept = 0;
+    /// Before each turn: what has come from outside is told to the schedule.
+    virtual void look_outside() noexcept {}
+    /// Readable when something came from outside; -1: nothing does.
+    virtual int descriptor() const noexcept { return -1; }
 
 protected:
     ~until() = default;
@@ -27,10 +33,48 @@ private:
     const job<T>& job_;
 };
 
+/// Cancels a domain, in the thread that drives, when another thread has requested it.
+class remote_stop {
+public:
+    /// Throws std::system_error where the kernel gives no descriptor.
+    remote_stop(std::stop_token, scope_state& domain);
+    void look() noexcept {
+        if (token_.stop_requested() && !domain_.cancelled()) domain_.cancel();
+    }
+    /// Readable from the request until it was seen.
+    int descriptor() const noexcept { return domain_.cancelled() ? -1 : wake_.get(); }
+
+private:
+    struct wake {
+        int event;
+        void operator()() const noexcept;
+    };
+    transports::unique_fd wake_;
+    std::stop_token token_;
+    scope_state& domain_;
+    std::stop_callback<wake> callback_; // last: it writes to the descriptor
+};
+
+template <class T> class until_done_or_stopped final : public until {
+public:
+    until_done_or_stopped(const job<T>& j, remote_stop& stop) noexcept : job_(j), stop_(stop) {}
+    bool reached() const noexcept override { return job_.done(); }
+    void look_outside() noexcept override { stop_.look(); }
+    int descriptor() const noexcept override { return stop_.descriptor(); }
+
+private:
+    const job<T>& job_;
+    remote_stop& stop_;
+};
+
 /// poll() on the transport's descriptor and the real clock.
-void drive_by_poll(MADSchedule&, const until&);
+void drive_by_poll(MADSchedule&, until&);
 /// No clock at all: time jumps to the next event or deadline.
-void drive_virtual_time(MADSchedule&, const until&);
+void drive_virtual_time(MADSchedule&, until&);
+inline void drive(MADSchedule& schedule, until& end) {
+    if (schedule.transport().native_handle() < 0) drive_virtual_time(schedule, end);
+    else drive_by_poll(schedule, end);
+}
 } // namespace detail
 
 /// Runs `t` to its end on the calling thread and gives its result: the synchronous API. A transport with a descriptor is
@@ -38,9 +82,19 @@ void drive_virtual_time(MADSchedule&, const until&);
 /// the task waits for something that this schedule will never bring. Not from inside a task of the same schedule.
 template <class T> T sync_wait(MADSchedule& schedule, task<T> t) {
     job<T> running = schedule.queue(std::move(t));
-    const detail::until_done<T> end(running);
-    if (schedule.transport().native_handle() < 0) detail::drive_virtual_time(schedule, end);
-    else detail::drive_by_poll(schedule, end);
+    detail::until_done<T> end(running);
+    detail::drive(schedule, end);
+    return running.take();
+}
+
+/// The same, and another thread may request that it ends: what the task waits for is then cancelled, at once, and whatever it
+/// still begins. Throws std::system_error, too, where the kernel gives no descriptor to wake by.
+template <class T> T sync_wait(MADSchedule& schedule, task<T> t, std::stop_token stop) {
+    scope_state domain(&schedule.root());
+    detail::remote_stop remote(std::move(stop), domain);
+    job<T> running = job<T>::start(std::move(t), domain);
+    detail::until_done_or_stopped<T> end(running, remote);
+    detail::drive(schedule, end);
     return running.take();
 }
 

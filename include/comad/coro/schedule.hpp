@@ -33,7 +33,7 @@ struct schedule_options {
     mad::duration unmeasured_timeout{0};
     u8 retries = 2;      ///< attempts after the first, of what has a timeout
     u8 busy_retries = 5; ///< attempts after replies that say BUSY, each after a longer pause up to the timeout
-    u16 sa_outstanding = 16; ///< requests to the SA in flight; 0: no bound. Kernels hold back what is beyond
+    u16 sa_outstanding = 0; ///< requests to the SA in flight; 0: as many as the transport sends at once (sa_window)
     u32 seed = 1;            ///< where transaction IDs begin
     unsigned max_rate = 0;   ///< MADs per second, repeated ones included; 0: any number
     bool polite = false; ///< an adaptive window gives way already when round trips grow: others are using the fabric, too

@@ -6,13 +6,18 @@
 #include <comad/mad/error.hpp>
 #include <comad/mad/port_keys.hpp>
 
+#include <atomic>
+#include <cstddef>
+#include <span>
+#include <stop_token>
+
 namespace comad::discovery {
 
-/// What a discovery under way has found so far; updated in the schedule's thread.
+/// What a discovery under way has found so far; any thread may look.
 struct discovery_progress {
-    std::size_t nodes = 0;
-    std::size_t links = 0;
-    std::size_t problems = 0;
+    std::atomic<std::size_t> nodes = 0;
+    std::atomic<std::size_t> links = 0;
+    std::atomic<std::size_t> problems = 0;
 };
 
 struct discover_options {
@@ -32,5 +37,19 @@ struct discover_options {
 /// Cancel: ends soon with what was found, and says so in the problems.
 /// Lifetime: the schedule must outlive the task.
 coro::task<mad::result<subnet>> discover(coro::MADSchedule& schedule, discover_options options = {});
+
+/// The same by several end ports of one subnet at once, its rails: each has a schedule of its own, which a thread of its own
+/// drives; one database is filled. A node is read by the rail that comes to it first; one that has nothing else to do takes
+/// part in reading the node that it came to. What is found, its order and routes are what the first rail that answers
+/// would find alone, however the threads take turns. What no cable but another rail's leads to comes last, with the route
+/// from there.
+/// Blocks until all is known. With one rail no thread is started and nothing is locked.
+/// Errors:  only if no rail's own port answers; then the error of the first. A port that does not answer, or fails on the way,
+///          is a problem in the result; what it had to ask is asked by another.
+/// Cancel:  `stop`: ends soon with what was found, and says so in the problems.
+/// Threads: the schedules, of which there is at least one, must not be used elsewhere meanwhile; in virtual time, no two of
+///          them may be on one simulated fabric.
+mad::result<subnet> discover_rails(std::span<coro::MADSchedule* const> rails, discover_options options = {},
+                                   std::stop_token stop = {});
 
 } // namespace comad::discovery

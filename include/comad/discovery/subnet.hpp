@@ -30,7 +30,7 @@ struct port {
 };
 
 struct node {
-    iba::smp::NodeInfo info; ///< as answered first: portGUID and localPortNum are of the port that the route enters by
+    iba::smp::NodeInfo info; ///< as answered: portGUID and localPortNum are of the port that the route enters by
     std::string description; ///< NodeDescription as received: any bytes, made safe only where it is printed
     std::optional<iba::smp::SwitchInfo> switch_info;
     std::vector<port> ports; ///< [0..numPorts]; [0] only of switches, of other nodes only those that are cabled to us
@@ -91,5 +91,7 @@ std::string describe(const subnet&, const problem&);
 /// Brings the nodes into breadth-first order from nodes[0] by port number, and gives each a shortest route over the links
 /// that were found. Nodes without a link that leads there come last, by GUID, with the route they have.
 void put_in_order(subnet&);
+/// The same from another node, which becomes nodes[0], and its local port.
+void put_in_order(subnet&, u32 start, u8 start_port);
 
 } // namespace comad::discovery

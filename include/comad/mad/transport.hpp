@@ -97,6 +97,7 @@ template <class... Methods> constexpr u32 methods(Methods... all) noexcept {
 
 struct transport_limits {
     unsigned max_window = 4096; ///< more requests in flight than this buy nothing
+    unsigned sa_window = 4096;  ///< of those, to the SA: what is beyond is held back, and its timeout passes meanwhile
     bool smi = true;            ///< carries SMPs (QP0)
     /// Round trips are known this exactly, and deadlines leave as much room: what wakes a sleeping program is slower than
     /// the wire.
@@ -131,6 +132,10 @@ public:
     /// receive() into headroom + full_size bytes takes it away.
     virtual received receive(std::span<u8> buffer) noexcept = 0;
     virtual transport_limits limits() const noexcept = 0;
+
+    /// How many requests of this class it holds, as kernels do: sent, and neither answered nor given back. Nothing: it does
+    /// not know.
+    virtual std::optional<unsigned> held(iba::MgmtClass) const noexcept { return std::nullopt; }
 
     /// From now on receive() also gives the requests that `what` describes. Gives 0, or an errno: EOPNOTSUPP if this
     /// transport brings no requests; of umad EINVAL also where somebody else at this port has them.

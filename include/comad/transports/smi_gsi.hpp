@@ -25,6 +25,9 @@ public:
     mad::received receive(std::span<u8> buffer) noexcept override;
     mad::transport_limits limits() const noexcept override;
     int serve(const mad::registration& what) noexcept override;
+    std::optional<unsigned> held(iba::MgmtClass mgmt_class) const noexcept override {
+        return carrier_of(mgmt_class).held(mgmt_class);
+    }
     std::optional<mad::time_point> next_event() const noexcept override;
     void set_now(mad::time_point now) noexcept override;
 
@@ -37,8 +40,9 @@ private:
 };
 
 /// Opens an end port: its MAD device or, where its SMI and its GSI are ports of two devices (smi_gsi_pair), both.
-/// A port whose other side is nowhere is opened as it is. Errors: as umad_transport's.
-std::unique_ptr<mad::transport> open_end_port(const end_port& port,
-                                              const std::filesystem::path& sys_class = "/sys/class");
+/// A port whose other side is nowhere is opened as it is. With more than one descriptor it is opened so many times, as one
+/// striped_transport: each may have as much in flight as the kernel allows one. Errors: as umad_transport's.
+std::unique_ptr<mad::transport>
+open_end_port(const end_port& port, const std::filesystem::path& sys_class = "/sys/class", unsigned descriptors = 1);
 
 } // namespace comad::transports

@@ -56,6 +56,7 @@ public:
 
     /// Requests that the kernel holds: written, and neither answered nor reported.
     unsigned held() const noexcept { return held_; }
+    std::optional<unsigned> held(iba::MgmtClass) const noexcept override;
     /// Messages that were shorter than their header; receive() gives them as empty ones.
     u64 short_reads() const noexcept { return short_reads_; }
 
@@ -68,8 +69,9 @@ private:
         u8 class_version;
         u32 OUI;
         u32 id;
+        unsigned held;
     };
-    const agent* agent_for(const mad::send_request& request) noexcept;
+    agent* agent_for(const mad::send_request& request) noexcept;
     std::optional<u32> register_agent(const mad::registration& what) noexcept;
     u32 kernel_timeout_ms(const mad::send_request& request) const noexcept;
 

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+// findings.cpp - what the answers mean.
+#include "findings.hpp"
+
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace comad::discovery {
+namespace {
+
+using iba::smp::NodeDescription;
+using iba::smp::NodeInfo;
+using iba::smp::PortInfo;
+using iba::smp::SwitchInfo;
+using mad::IBDRPath;
+
+// Devices that answer SMP 0xff90, as libibnetdisc (query_smp.c, is_mlnx_ext_port_info_supported) knows them: to any
+// other it would be a timeout. The second range is the same chips under Bull's vendor ID.
+bool has_mlnx_ext_port_info(const NodeInfo& node) {
+    const u16 id = node.deviceID;
+    const bool switch_chip =
+        (id >= 0xc738 && id <= 0xc73b) || id == 0xc839 || id == 0xcb20 || id == 0xcf08 || id == 0xcf09 || id == 0xd2f0;
+    const bool adapter_chip = (id >= 0x1003 && id <= 0x101b) || id == 0xa2d2;
+    const bool bull =
+        node.vendorID == 0x119f && ((id >= 0x1b02 && id <= 0x1b50) || id == 0x1ba0 || id == 0x1bd0 || id == 0x1bf0);
+    return switch_chip || adapter_chip || bull;
+}
+
+bool is_up(const PortInfo& info) { return info.portPhysicalState == iba::PortPhysicalState::LinkUp; }
+
+problem::kind kind_of(const mad::mad_error& e) {
+    switch (e.code) {
+    case mad::errc::timed_out: return problem::kind::no_answer;
+    case mad::errc::cancelled: return problem::kind::cancelled;
+    case mad::errc::send_failed:
+    case mad::errc::transport_failed: return problem::kind::send_failed;
+    default: return problem::kind::error_reply;
+    }
+}
+
+bool is_same(const node& known, const NodeInfo& info) {
+    return known.info.nodeType == info.nodeType && known.info.numPorts == info.numPorts && info.localPortNum > 0 &&
+           info.localPortNum <= info.numPorts;
+}
+
+// A switch: its ports first, because what is behind them depends on it; then port 0, SwitchInfo, NodeDescription.
+// Another node: the port we came by, NodeDescription.
+unsigned steps_of(const node& n) { return n.is_switch() ? n.info.numPorts + 3u : 2u; }
+
+} // namespace
+
+// ---- who is there --------------------------------------------------------------------------------------------------
+
+// Several rails may begin at one node, by the same port or by another.
+findings::meeting findings::begin(const NodeInfo& info, const IBDRPath& local, const asker& who) {
+    const auto lock = guard();
+    const auto known = found_.by_guid.find(info.nodeGUID);
+    if (known == found_.by_guid.end()) {
+        const meeting added = add_node(info, local, who);
+        if (added.node == 0 && !found_.nodes[0].is_switch()) found_.start_port = info.localPortNum;
+        return added;
+    }
+    const node& n = found_.nodes[known->second];
+    if (n.info.nodeType != info.nodeType || n.info.numPorts != info.numPorts || info.localPortNum > info.numPorts) {
+        contradict({known->second, info.localPortNum}, local,
+                   "another rail's end port has the GUID of this node, " + name_of(n));
+        return {};
+    }
+    if (n.is_switch()) return {known->second, help(known->second, who), false};
+    found_.nodes[known->second].ports[info.localPortNum].portGUID = info.portGUID;
+    return {known->second, 0, true};
+}
+
+findings::meeting findings::meet(port_ref from, const NodeInfo& info, const IBDRPath& route, const asker& who) {
+    const auto lock = guard();
+    const auto known = found_.by_guid.find(info.nodeGUID);
+    if (known == found_.by_guid.end()) {
+        if (info.localPortNum > info.numPorts || info.localPortNum == 0) {
+            contradict(
+                from, route,
+                fmt::format("its neighbour claims to be entered by port {} of {}", info.localPortNum, info.numPorts));
+            return {};
+        }
+        const meeting added = add_node(info, route, who);
+        connect(from, {added.node, info.localPortNum}, info.portGUID, route);
+        return added;
+    }
+    const u32 there = known->second;
+    if (!is_same(found_.nodes[there], info)) {
+        contradict(from, route, "its neighbour has the GUID of another node, " + name_of(found_.nodes[there]));
+        return {};
+    }
+    const bool is_new_link = connect(from, {there, info.localPortNum}, info.portGUID, route);
+    const node& n = found_.nodes[there];
+    const bool is_other_port = is_new_link && !n.is_switch() && info.localPortNum != n.info.localPortNum;
+    return {there, help(there, who), is_other_port};
+}
+
+findings::meeting findings::add_node(const NodeInfo& info, const IBDRPath& route, const asker& who) {
+    const auto index = static_cast<u32>(found_.nodes.size());
+    node& n = found_.nodes.emplace_back();
+    n.info = info;
+    n.route = with_key(route, info.portGUID);
+    n.ports.resize(std::max(info.numPorts, info.localPortNum) + 1u); // where a discovery begins, that is not checked
+    if (n.is_switch()) {
+        for (port& p : n.ports) p.portGUID = info.portGUID;
+    } else {
+        n.ports[info.localPortNum].portGUID = info.portGUID;
+    }
+    found_.by_guid.emplace(info.nodeGUID, index);
+    if (options_.progress) options_.progress->nodes.store(found_.nodes.size(), std::memory_order_relaxed);
+    const unsigned readers = std::min(steps_of(n), who.most_readers);
+    readings_.push_back({.readers = readers, .latest_rail = who.rail});
+    return {index, readers, false};
+}
+
+// A rail that came to a node of another's takes part in reading it if it has nothing else to do: so it gets ports to go on
+// by, and rails that begin close to each other share what is behind the first switch.
+unsigned findings::help(u32 index, const asker& who) {
+    reading& r = readings_[index];
+    const unsigned steps = steps_of(found_.nodes[index]);
+    if (!who.is_idle || r.latest_rail == who.rail || r.given_up || r.timeouts_in_a_row > 0 || r.next_step >= steps)
+        return 0;
+    const unsigned readers = std::min(steps - r.next_step, who.most_readers);
+    r.latest_rail = who.rail;
+    r.readers += readers;
+    return readers;
+}
+
+// True if the link is new and both ends are free for it.
+bool findings::connect(port_ref a, port_ref b, iba::guid portGUID_b, const IBDRPath& route) {
+    port& here = found_.nodes[a.node].ports[a.port];
+    port& there = found_.nodes[b.node].ports[b.port];
+    if (here.peer == b && there.peer == a) return false; // both ends were asked at once
+    if (here.peer || there.peer) {
+        contradict(
+            a, route,
+            fmt::format("it leads to {}[{}], which has another neighbour", name_of(found_.nodes[b.node]), b.port));
+        return false;
+    }
+    here.peer = b;
+    there.peer = a;
+    there.portGUID = portGUID_b;
+    if (auto* progress = options_.progress)
+        progress->links.store(progress->links.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return true;
+}
+
+bool findings::is_open(const question& q) {
+    const auto lock = guard();
+    if (found_.nodes[q.node].ports[q.port].peer) return false;
+    if (q.route.hopCount < longest_route()) return true;
+    left_.push_back({topic::neighbour, found_.nodes[q.node].info.nodeGUID, q.port, true});
+    return false;
+}
+
+// ---- what they are -------------------------------------------------------------------------------------------------
+
+std::optional<question> findings::next_step(u32 index, const IBDRPath& route) {
+    const auto lock = guard();
+    const node& n = found_.nodes[index];
+    reading& r = readings_[index];
+    // Until a silence is explained, the request that is still under way is enough.
+    const bool is_enough = r.timeouts_in_a_row > 0 && r.readers > 1;
+    if (r.next_step >= steps_of(n) || r.given_up || is_enough) {
+        --r.readers;
+        return std::nullopt;
+    }
+    const unsigned step = r.next_step++;
+    if (!n.is_switch()) {
+        if (step == 0) return question{topic::port, index, n.info.localPortNum, route};
+        return question{topic::description, index, 0, route};
+    }
+    const unsigned last_port = n.info.numPorts;
+    if (step < last_port) return question{topic::port, index, static_cast<u8>(step + 1), route};
+    if (step == last_port) return question{topic::port, index, 0, route};
+    return question{step == last_port + 1 ? topic::switch_info : topic::description, index, 0, route};
+}
+
+findings::port_state findings::take(u32 index, u8 number, const PortInfo& info, bool is_start) {
+    const auto lock = guard();
+    readings_[index].timeouts_in_a_row = 0;
+    const node& n = found_.nodes[index];
+    port& p = found_.nodes[index].ports[number];
+    p.info = info;
+    if (number == 0 || !is_up(info)) return {false, false};
+    const bool has_extended_speed = has_extended_speeds(info) && info.linkSpeedExtActive != iba::LinkSpeedExt::none;
+    const bool may_be_fdr10 = options_.mlnx_ext_port_info && info.linkSpeedActive == iba::LinkSpeed::QDR &&
+                              !has_extended_speed && has_mlnx_ext_port_info(n.info);
+    return {(n.is_switch() || is_start) && !p.peer, may_be_fdr10};
+}
+
+void findings::take_fdr10(u32 index, u8 number, bool fdr10) {
+    const auto lock = guard();
+    readings_[index].timeouts_in_a_row = 0;
+    found_.nodes[index].ports[number].fdr10 = fdr10;
+}
+
+void findings::take(u32 index, const SwitchInfo& info) {
+    const auto lock = guard();
+    readings_[index].timeouts_in_a_row = 0;
+    found_.nodes[index].switch_info = info;
+}
+
+void findings::take(u32 index, const NodeDescription& description) {
+    const auto lock = guard();
+    readings_[index].timeouts_in_a_row = 0;
+    found_.nodes[index].description = iba::smp::text(description);
+}
+
+IBDRPath findings::path_to(u32 index, u8 number, const IBDRPath& route) const {
+    if (!options_.keys) return with_key(route, {});
+    const auto lock = guard();
+    const node& n = found_.nodes[index];
+    const iba::guid portGUID = n.ports[number].portGUID;
+    return with_key(route, portGUID != iba::guid{} ? portGUID : n.info.portGUID);
+}
+
+// `port`: the one that it leads to; zero: still unknown.
+IBDRPath findings::with_key(IBDRPath route, iba::guid port) const {
+    route.MKey = options_.keys ? options_.keys->of(mad::key_kind::MKey, port) : 0;
+    return route;
+}
+
+// ---- what goes wrong -----------------------------------------------------------------------------------------------
+
+void findings::failed(const question& q, const mad::mad_error& e, const IBDRPath& went, std::string_view what) {
+    const auto lock = guard();
+    const iba::guid nodeGUID = found_.nodes[q.node].info.nodeGUID;
+    if (e.code == mad::errc::cancelled) return; // said once, at the end
+    if (shared_ && kind_of(e) == problem::kind::send_failed) {
+        left_.push_back({q.what, nodeGUID, q.port, false});
+        return;
+    }
+    const bool is_behind = q.what == topic::neighbour;
+    add_problem({kind_of(e), nodeGUID, q.port, went, fmt::format("{}: {}", what, to_string(e))}, is_behind);
+    if (is_behind || e.code != mad::errc::timed_out) return;
+    // Asking a dead node for each of its ports would cost seconds for each.
+    reading& r = readings_[q.node];
+    if (++r.timeouts_in_a_row < 2 || r.given_up || r.next_step >= steps_of(found_.nodes[q.node])) return;
+    r.given_up = true;
+    add_problem({problem::kind::no_answer, nodeGUID, 0, went, "stopped answering, not asked further"}, false);
+}
+
+void findings::rail_failed(iba::guid nodeGUID, u8 number, std::string text) {
+    add_problem({problem::kind::send_failed, nodeGUID, number, {}, std::move(text)}, false);
+}
+
+void findings::contradict(port_ref where, const IBDRPath& route, std::string text) {
+    const iba::guid nodeGUID = found_.nodes[where.node].info.nodeGUID;
+    add_problem({problem::kind::contradiction, nodeGUID, where.port, route, std::move(text)}, true);
+}
+
+void findings::add_problem(problem p, bool is_behind) {
+    found_.problems.push_back(std::move(p));
+    is_behind_.push_back(is_behind);
+    if (options_.progress) options_.progress->problems.store(found_.problems.size(), std::memory_order_relaxed);
+}
+
+// ---- at the end of a round -----------------------------------------------------------------------------------------
+
+void findings::order_from(iba::guid start, u8 start_port) {
+    put_in_order(found_, found_.by_guid.at(start), start_port);
+    for (node& n : found_.nodes) n.route = with_key(n.route, n.info.portGUID);
+    readings_.assign(found_.nodes.size(), {}); // indices have changed, and whatever could be read was
+}
+
+// With all links known some nodes turn out to be nearer than the way they were found, and what one rail lost another may
+// reach: ask again from here.
+std::vector<question> findings::take_up_left() {
+    std::vector<question> questions;
+    std::erase_if(left_, [&](const left_question& left) {
+        const u32 index = found_.by_guid.at(left.nodeGUID);
+        const node& n = found_.nodes[index];
+        if (left.what == topic::neighbour && n.ports[left.port].peer) return true;
+        if (left.is_far && n.route.hopCount >= longest_route()) return false;
+        questions.push_back({left.what, index, left.port, n.route});
+        return true;
+    });
+    return questions;
+}
+
+subnet findings::finish(bool stopped) {
+    for (const left_question& left : left_) {
+        const IBDRPath& route = found_.find(left.nodeGUID)->route;
+        if (left.is_far) {
+            add_problem({problem::kind::too_far, left.nodeGUID, left.port, route,
+                         fmt::format("what is behind it is more than {} hops away", longest_route())},
+                        false);
+        } else {
+            add_problem(
+                {problem::kind::send_failed, left.nodeGUID, left.port, route, "the end port it was asked from failed"},
+                left.what == topic::neighbour);
+        }
+    }
+    if (stopped) add_problem({problem::kind::cancelled, {}, 0, {}, "stopped before everything was asked"}, false);
+    if (!shared_) return std::move(found_);
+
+    // As if all had been asked from the first rail, one after the other.
+    std::vector<std::size_t> order(found_.problems.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto rank = [&](std::size_t i) {
+        const problem& p = found_.problems[i];
+        const auto known = found_.by_guid.find(p.nodeGUID);
+        const u32 place = known == found_.by_guid.end() ? port_ref::nobody : known->second;
+        return std::tuple(place, p.port, p.what, std::string_view(p.text));
+    };
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+    std::vector<problem> problems;
+    for (const std::size_t i : order) {
+        problem& p = problems.emplace_back(found_.problems[i]);
+        const node* const n = found_.find(p.nodeGUID);
+        if (!n) continue;
+        p.route = n->route;
+        if (is_behind_[i] && p.route.can_extend()) p.route = p.route.extended(p.port);
+    }
+    found_.problems = std::move(problems);
+    return std::move(found_);
+}
+
+} // namespace comad::discovery

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// findings.hpp - the subnet database while it is being filled, by one rail or by several at once: what the answers mean,
+// what is missing, what is left to be asked. Knows no schedule.
+#pragma once
+#include <comad/discovery/discover.hpp>
+#include <comad/discovery/subnet.hpp>
+#include <comad/mad/error.hpp>
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace comad::discovery {
+
+/// What a rail asks for.
+enum class topic : u8 { neighbour, node, port, switch_info, description };
+
+struct question {
+    topic what;
+    u32 node;
+    u8 port = 0;         ///< of neighbour: the port to go through; of port: the one to read
+    mad::IBDRPath route; ///< the asking rail's to the node; of port: by which it enters
+};
+
+/// Everything is safe to call from the threads of all rails; with one rail nothing is locked. Indices of nodes hold until
+/// order_from().
+class findings {
+public:
+    findings(const discover_options& options, bool shared) : options_(options), shared_(shared) {}
+
+    /// Who says what it found.
+    struct asker {
+        u32 rail;
+        unsigned most_readers; ///< SMPs that a node may have in flight from it
+        bool is_idle = false;  ///< it has nothing else to ask
+    };
+    /// The node that an answer came from, and what is to be asked there now.
+    struct meeting {
+        u32 node = port_ref::nobody; ///< nobody: there is a contradiction, and it is noted
+        unsigned readers = 0;
+        bool is_other_port = false; ///< of a node with several: it answers for itself, by its own way
+    };
+
+    // ---- who is there
+    meeting begin(const iba::smp::NodeInfo&, const mad::IBDRPath& local, const asker&);
+    meeting meet(port_ref from, const iba::smp::NodeInfo&, const mad::IBDRPath& route, const asker&);
+    /// False: what is behind the port is known by now, or too far away, which is noted.
+    bool is_open(const question& neighbour);
+
+    // ---- what they are
+    /// What a reader of the node asks next; nothing: it ends.
+    std::optional<question> next_step(u32 node, const mad::IBDRPath& route);
+    struct port_state {
+        bool leads_on; ///< to a neighbour that is not known yet
+        bool may_be_fdr10;
+    };
+    port_state take(u32 node, u8 port, const iba::smp::PortInfo&, bool is_start);
+    void take_fdr10(u32 node, u8 port, bool fdr10);
+    void take(u32 node, const iba::smp::SwitchInfo&);
+    void take(u32 node, const iba::smp::NodeDescription&);
+    /// The path for an SMP to a port of a known node.
+    mad::IBDRPath path_to(u32 node, u8 port, const mad::IBDRPath& route) const;
+    /// The path for one to whoever is there.
+    mad::IBDRPath path_to_unknown(const mad::IBDRPath& route) const { return with_key(route, {}); }
+
+    // ---- what goes wrong
+    /// A question had no good answer. What a rail's own end port lost is left to other rails.
+    void failed(const question&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what);
+    void rail_failed(iba::guid nodeGUID, u8 port, std::string text);
+
+    // ---- at the end of a round, in one thread
+    /// Breadth-first order and routes as seen from there.
+    void order_from(iba::guid start, u8 start_port);
+    /// Questions that are left and can be asked from where the order begins.
+    std::vector<question> take_up_left();
+    subnet finish(bool stopped);
+
+private:
+    // How far the reading of a node has come; its readers share it.
+    struct reading {
+        unsigned next_step = 0;
+        unsigned readers = 0;
+        unsigned timeouts_in_a_row = 0;
+        u32 latest_rail = 0; // that began to read it
+        bool given_up = false;
+    };
+    struct left_question {
+        topic what;
+        iba::guid nodeGUID;
+        u8 port;
+        bool is_far; // it is up, but at the end of the longest route; else: lost by a rail that failed
+    };
+
+    std::unique_lock<std::mutex> guard() const {
+        return shared_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+    }
+    meeting add_node(const iba::smp::NodeInfo&, const mad::IBDRPath& route, const asker&);
+    unsigned help(u32 node, const asker&);
+    bool connect(port_ref a, port_ref b, iba::guid portGUID_b, const mad::IBDRPath& route);
+    void contradict(port_ref where, const mad::IBDRPath& route, std::string text);
+    void add_problem(problem, bool is_behind);
+    mad::IBDRPath with_key(mad::IBDRPath route, iba::guid port) const;
+    unsigned longest_route() const { return std::min(options_.max_hops, mad::IBDRPath::max_hops); }
+
+    const discover_options options_;
+    const bool shared_;
+    mutable std::mutex mutex_;
+    subnet found_;
+    std::vector<bool> is_behind_;   // of each problem: it is about what is behind the port
+    std::vector<reading> readings_; // by node index
+    std::vector<left_question> left_;
+};
+
+} // namespace comad::discovery

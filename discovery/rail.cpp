@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// rail.cpp - what is still to be asked, in order: pulled by the schedule while its window has room.
+#include "rail.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace comad::discovery {
+
+using coro::generator;
+using coro::MADSchedule;
+using coro::task;
+using iba::smp::NodeDescription;
+using iba::smp::NodeInfo;
+using iba::smp::PortInfo;
+using iba::smp::SwitchInfo;
+using mad::IBDRPath;
+
+rail::rail(MADSchedule& schedule, findings& all, u32 number)
+    : schedule_(schedule), all_(all), number_(number),
+      most_readers_(schedule.options().per_destination ? schedule.options().per_destination : 4u) {}
+
+// ---- where it begins -----------------------------------------------------------------------------------------------
+
+task<mad::result<NodeInfo>> rail::ask_start() {
+    const IBDRPath local = all_.path_to_unknown({});
+    co_return co_await schedule_.SubnGet<NodeInfo>(local);
+}
+
+void rail::begin(const NodeInfo& info) {
+    const IBDRPath local = all_.path_to_unknown({});
+    const findings::meeting here = all_.begin(info, local, me(true));
+    startGUID_ = info.nodeGUID;
+    start_port_ = info.nodeType == iba::NodeType::Switch ? u8{0} : info.localPortNum;
+    start_ = {here.node, start_port_};
+    if (here.is_other_port) to_ask_.push_back({topic::port, here.node, start_port_, local});
+    read(here, local);
+}
+
+void rail::add(std::vector<question> more) {
+    start_ = {0, start_port_};
+    to_ask_.insert(to_ask_.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+// ---- what is to be asked -------------------------------------------------------------------------------------------
+
+task<bool> rail::explore() {
+    const coro::sweep_report swept = co_await schedule_.mqueue(questions());
+    co_return !swept.stopped;
+}
+
+// Whether a link still has to be probed is decided here, when there is a slot for it, and not when its port was read:
+// meanwhile the other end may have told.
+generator<task<void>> rail::questions() {
+    while (!to_ask_.empty() || running_ > 0) {
+        if (to_ask_.empty()) {
+            co_yield task<void>{};
+            continue;
+        }
+        const question q = to_ask_.front();
+        to_ask_.pop_front();
+        if (q.what == topic::neighbour && !all_.is_open(q)) continue;
+        co_yield answer(q);
+    }
+}
+
+task<void> rail::answer(question q) {
+    ++running_;
+    switch (q.what) {
+    case topic::neighbour: co_await probe(q); break;
+    case topic::node: co_await read_node(q); break;
+    default: co_await read_fact(q); break;
+    }
+    --running_;
+}
+
+// ---- who is there --------------------------------------------------------------------------------------------------
+
+task<void> rail::probe(question q) {
+    const IBDRPath route = all_.path_to_unknown(q.route.extended(q.port));
+    auto reply = co_await schedule_.SubnGet<NodeInfo>(route);
+    if (!reply) {
+        all_.failed(q, reply.error(), route, "no answer from behind it");
+        co_return;
+    }
+    const bool is_idle = to_ask_.empty() && running_ == 1;
+    const findings::meeting there = all_.meet({q.node, q.port}, reply.value(), route, me(is_idle));
+    if (there.is_other_port) to_ask_.push_back({topic::port, there.node, reply.value().localPortNum, route});
+    read(there, route);
+}
+
+void rail::read(const findings::meeting& met, const IBDRPath& route) {
+    for (unsigned i = 0; i < met.readers; ++i) to_ask_.push_back({topic::node, met.node, 0, route});
+}
+
+// ---- what they are -------------------------------------------------------------------------------------------------
+
+task<void> rail::read_node(question q) {
+    for (;;) {
+        const std::optional<question> step = all_.next_step(q.node, q.route);
+        if (!step) co_return;
+        if (step->what == topic::port) co_await read_port(*step); // nearly all of them
+        else co_await read_fact(*step);
+    }
+}
+
+task<void> rail::read_fact(question q) {
+    switch (q.what) {
+    case topic::switch_info: {
+        const auto info = co_await ask<SwitchInfo>(q);
+        if (info) all_.take(q.node, *info);
+        break;
+    }
+    case topic::description: {
+        const auto description = co_await ask<NodeDescription>(q);
+        if (description) all_.take(q.node, *description);
+        break;
+    }
+    default: co_await read_port(q); break;
+    }
+}
+
+task<void> rail::read_port(question q) {
+    const auto info = co_await ask<PortInfo>(q);
+    if (!info) co_return;
+    const bool is_start = start_ == port_ref{q.node, q.port};
+    const findings::port_state state = all_.take(q.node, q.port, *info, is_start);
+    if (state.leads_on) to_ask_.push_back({topic::neighbour, q.node, q.port, q.route});
+    if (!state.may_be_fdr10) co_return;
+    const auto extended = co_await ask<iba::smp::MlnxExtPortInfo>(q);
+    if (extended) all_.take_fdr10(q.node, q.port, extended->LinkSpeedActive & 1);
+}
+
+// One fact about a known node; nothing where it is silent or refuses, which is noted.
+template <class T> task<std::optional<T>> rail::ask(question q) {
+    const IBDRPath route = all_.path_to(q.node, q.port, q.route);
+    auto reply = co_await schedule_.SubnGet<T>(route, q.port);
+    if (reply) co_return reply.value();
+    all_.failed(q, reply.error(), route, fmt::format("{} not read", iba::info_of<T>.name));
+    co_return std::nullopt;
+}
+
+} // namespace comad::discovery

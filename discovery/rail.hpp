@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// rail.hpp - a discovery's questions that go out by one end port, in order. Knows nothing of what the answers mean.
+#pragma once
+#include "findings.hpp"
+#include <comad/coro/schedule.hpp>
+
+#include <deque>
+
+namespace comad::discovery {
+
+/// Runs in its schedule's thread; with other rails it has the findings in common, nothing else.
+class rail {
+public:
+    rail(coro::MADSchedule& schedule, findings& all, u32 number);
+
+    coro::task<mad::result<iba::smp::NodeInfo>> ask_start();
+    /// Begins with what ask_start() gave.
+    void begin(const iba::smp::NodeInfo&);
+    /// Asks until nothing is left to ask: true, or false if it was cancelled before.
+    coro::task<bool> explore();
+    /// More to ask, from the order that begins here.
+    void add(std::vector<question>);
+
+    u32 number() const noexcept { return number_; }
+    coro::MADSchedule& schedule() const noexcept { return schedule_; }
+    iba::guid start() const noexcept { return startGUID_; }
+    u8 start_port() const noexcept { return start_port_; }
+
+private:
+    coro::generator<coro::task<void>> questions();
+    coro::task<void> answer(question q);
+    coro::task<void> probe(question q);
+    coro::task<void> read_node(question q);
+    coro::task<void> read_fact(question q);
+    coro::task<void> read_port(question q);
+    template <class T> coro::task<std::optional<T>> ask(question q);
+    void read(const findings::meeting&, const mad::IBDRPath& route);
+    findings::asker me(bool is_idle = false) const noexcept { return {number_, most_readers_, is_idle}; }
+
+    coro::MADSchedule& schedule_;
+    findings& all_;
+    u32 number_;
+    unsigned most_readers_; // as many as a node may have SMPs in flight
+    iba::guid startGUID_{};
+    u8 start_port_ = 0;
+    port_ref start_;              // the same, by index; while it explores
+    std::deque<question> to_ask_; // oldest first: breadth first
+    std::size_t running_ = 0;
+};
+
+} // namespace comad::discovery

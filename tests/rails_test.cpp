@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: MIT
+// rails_test.cpp - discoveries by several end ports, each with its schedule and thread: what they find is what one finds
+// alone, whatever fails; and subnets that have nothing to do with each other. Under ThreadSanitizer.
+#include "../discovery/findings.hpp"
+#include "ibsim_programs.hpp"
+#include "locked_transport.hpp"
+#include <comad/coro/asio.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <fmt/format.h>
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace comad;
+using namespace comad::test;
+using coro::MADSchedule;
+using discovery::discover_rails;
+using discovery::problem;
+using transports::ibsim_transport;
+
+namespace {
+
+const std::vector<std::string> none;
+
+/// What one rail finds alone, in virtual time.
+subnet alone(const topology& t, u32 node, unsigned port, const mad::port_keys* keys = nullptr) {
+    world w(t, node, port);
+    return w.discover({.keys = keys});
+}
+
+struct place {
+    u32 node;
+    unsigned port;
+};
+
+/// Some hosts of a subnet, the first two of them close together.
+std::vector<place> hosts(const topology& t, std::size_t count) {
+    std::vector<place> all;
+    for (u32 n = 0; n < t.nodes.size(); ++n)
+        if (!t.nodes[n].is_switch()) all.push_back({n, transports::sim::default_port(t.nodes[n])});
+    std::vector<place> some;
+    for (std::size_t i = 0; i < count; ++i) some.push_back(all[i < 2 ? i : i * all.size() / count]);
+    return some;
+}
+
+/// Several rails in a simulated subnet in real time.
+struct railway {
+    /// Nothing times out, unless `options` say so, but for the `impatient` rail.
+    railway(const topology& t, const std::vector<place>& places, coro::schedule_options options = window(16),
+            std::optional<std::size_t> impatient = {})
+        : subnet_under_test(t) {
+        if (options.timeout.count() == 0) options.timeout = std::chrono::hours(1);
+        for (const place& p : places) {
+            coro::schedule_options its_own = options;
+            if (ports.size() == impatient) its_own.timeout = std::chrono::milliseconds(10);
+            ports.emplace_back(subnet_under_test, p.node, p.port);
+            rails.push_back(&schedules.emplace_back(ports.back(), its_own));
+        }
+    }
+    subnet discover(const discovery::discover_options& options = {}, std::stop_token stop = {}) {
+        auto found = discover_rails(rails, options, std::move(stop));
+        REQUIRE(found);
+        return std::move(found).value();
+    }
+    u64 sent() const {
+        u64 sum = 0;
+        for (const auto& s : schedules) sum += s.counters().sent;
+        return sum;
+    }
+
+    shared_fabric subnet_under_test;
+    std::deque<locked_transport> ports;
+    std::deque<MADSchedule> schedules;
+    std::vector<MADSchedule*> rails;
+};
+
+std::size_t count(const subnet& found, problem::kind what) {
+    return static_cast<std::size_t>(
+        std::count_if(found.problems.begin(), found.problems.end(), [&](const problem& p) { return p.what == what; }));
+}
+
+// A has two ports, cabled to different switches; B beside it.
+topology two_port_adapters() {
+    constexpr transports::sim::link_codes edr{2, 16};
+    topology t;
+    const u32 a = t.add_node(iba::NodeType::CA, 2, iba::guid{0xa0}, "A", edr);
+    const u32 b = t.add_node(iba::NodeType::CA, 2, iba::guid{0xb0}, "B", edr);
+    const u32 left = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x10}, "left", edr);
+    const u32 right = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x20}, "right", edr);
+    const u32 middle = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x30}, "middle", edr);
+    t.link(a, 1, left, 1);
+    t.link(a, 2, right, 1);
+    t.link(b, 1, left, 2);
+    t.link(b, 2, right, 2);
+    t.link(left, 4, middle, 1);
+    t.link(middle, 2, right, 4);
+    bring_up(t);
+    return t;
+}
+
+} // namespace
+
+TEST_CASE("rails find what one finds alone, node by node, whatever the turns of their threads") {
+    const char* const specification =
+        GENERATE("single", "fattree2,radix=8", "fattree3,radix=8", "torus,x=4,y=4,hosts=2", "ring,switches=16,hosts=1");
+    const topology t = managed(specification);
+    for (const std::size_t rails : {1u, 2u, 3u, 5u}) {
+        const auto places = hosts(t, std::min<std::size_t>(rails, t.count(iba::NodeType::CA)));
+        const subnet expected = alone(t, places[0].node, places[0].port);
+        for (int round = 0; round < 3; ++round) {
+            CAPTURE(specification, rails, round);
+            railway w(t, places);
+            const subnet found = w.discover();
+            CHECK(text_of(found) == text_of(expected));
+            CHECK(differences(found, t, places[0].node, places[0].port) == none);
+            CHECK(inconsistencies(found) == none);
+        }
+    }
+}
+
+TEST_CASE("rails may begin at two ports of one node, at one port, and at switches") {
+    const topology t = two_port_adapters();
+    const std::vector<std::vector<place>> beginnings{{{0, 1}, {0, 2}}, {{0, 2}, {0, 1}}, {{0, 1}, {0, 1}},
+                                                     {{0, 1}, {1, 2}}, {{2, 0}, {4, 0}}, {{4, 0}, {0, 1}, {1, 1}},
+                                                     {{3, 0}, {3, 0}}};
+    mad::port_keys keys;
+    for (const auto& n : t.nodes)
+        for (const auto& p : n.ports) keys.set(mad::key_kind::MKey, p.GUID, value(p.GUID) * 3);
+    for (const auto& places : beginnings) {
+        const subnet expected = alone(t, places[0].node, places[0].port, &keys);
+        for (int round = 0; round < 5; ++round) {
+            CAPTURE(places[0].node, places[0].port, places[1].node, places[1].port);
+            railway w(t, places);
+            const subnet found = w.discover({.keys = &keys});
+            CHECK(text_of(found) == text_of(expected));
+            CHECK(found.complete());
+            for (std::size_t n = 0; n < found.nodes.size(); ++n) {
+                CHECK(found.nodes[n].info.localPortNum == expected.nodes[n].info.localPortNum);
+                CHECK(found.nodes[n].info.portGUID == expected.nodes[n].info.portGUID);
+                CHECK(found.nodes[n].route.MKey == expected.nodes[n].route.MKey);
+            }
+        }
+    }
+}
+
+TEST_CASE("what only another rail's cable leads to comes last") {
+    constexpr transports::sim::link_codes edr{2, 16};
+    topology t;
+    const u32 host = t.add_node(iba::NodeType::CA, 2, iba::guid{0xa0}, "host", edr);
+    const u32 left = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x10}, "left", edr);
+    const u32 right = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x20}, "right", edr);
+    t.link(host, 1, left, 1);
+    t.link(host, 2, right, 3);
+    bring_up(t);
+    railway w(t, {{host, 2}, {host, 1}});
+    const subnet found = w.discover();
+    CHECK(found.complete());
+    REQUIRE(found.nodes.size() == 3);
+    CHECK(found.start_port == 2);
+    CHECK(found.nodes[1].info.nodeGUID == t.nodes[right].nodeGUID);
+    CHECK(found.nodes[2].info.nodeGUID == t.nodes[left].nodeGUID);
+    CHECK(found.nodes[2].route.hopCount == 1);
+    for (const unsigned p : {1u, 2u}) {
+        CHECK(found.nodes[0].ports[p].portGUID == t.nodes[host].ports[p].GUID);
+        CHECK(found.nodes[0].ports[p].info);
+        CHECK(found.nodes[0].ports[p].peer);
+    }
+}
+
+TEST_CASE("rails send no SMP for what another has found, but for links that both ends ask for at once") {
+    const topology t = managed("fattree3,radix=8");
+    const std::size_t switches = t.count(iba::NodeType::Switch);
+    const std::size_t least =
+        t.link_count() + switches * (8 + 1) + (t.nodes.size() - switches) + t.nodes.size() + switches;
+    for (const std::size_t rails : {2u, 4u}) {
+        railway w(t, hosts(t, rails));
+        CHECK(w.discover().complete());
+        CHECK(w.sent() >= least + rails);
+        CHECK(w.sent() <= least + 2 * rails + t.link_count()); // each link from both ends
+    }
+}
+
+TEST_CASE("a rail without anything else to do takes part in reading the switch that it came to") {
+    discovery::findings all({}, true);
+    iba::smp::NodeInfo host{}, leaf{};
+    host.nodeType = iba::NodeType::CA;
+    host.numPorts = host.localPortNum = 1;
+    leaf.nodeType = iba::NodeType::Switch;
+    leaf.numPorts = 4;
+    leaf.nodeGUID = iba::guid{0x10};
+    const auto begin = [&](u32 rail) {
+        host.nodeGUID = host.portGUID = iba::guid{rail + 1};
+        return all.begin(host, {}, {rail, 2, true}).node;
+    };
+    const auto meet = [&](u32 from, u32 rail, bool is_idle) {
+        leaf.localPortNum = static_cast<u8>(rail + 1);
+        return all.meet({from, 1}, leaf, IBDRPath{}.extended(1), {rail, 2, is_idle});
+    };
+    const u32 a = begin(0), b = begin(1), c = begin(2);
+    const auto first = meet(a, 0, true);
+    CHECK(first.readers == 2);
+    CHECK(meet(b, 1, false).readers == 0); // it has other things to do
+    const auto third = meet(c, 2, true);
+    CHECK(third.node == first.node);
+    CHECK(third.readers == 2);
+    CHECK(meet(c, 2, true).readers == 0); // it is at it
+    // Between them they read each port once.
+    std::vector<unsigned> read(5);
+    const IBDRPath route;
+    while (const auto step = all.next_step(first.node, route))
+        if (step->what == discovery::topic::port) ++read[step->port];
+    CHECK(read == std::vector<unsigned>{1, 1, 1, 1, 1});
+    CHECK(meet(a, 0, true).readers == 0); // nothing is left
+
+    // A rail at another port of a known host reads that port.
+    host.numPorts = host.localPortNum = 2;
+    host.nodeGUID = iba::guid{0x77};
+    const auto one_port = all.begin(host, {}, {3, 2, true});
+    CHECK_FALSE(one_port.is_other_port);
+    host.localPortNum = 1;
+    const auto other_port = all.begin(host, {}, {4, 2, true});
+    CHECK(other_port.node == one_port.node);
+    CHECK(other_port.is_other_port);
+    CHECK(other_port.readers == 0);
+}
+
+TEST_CASE("one rail starts no thread") {
+    const topology t = managed("fattree2,radix=4");
+    railway w(t, hosts(t, 1));
+    std::thread::id driven_by;
+    w.ports[0].on_send = [&](u64) { driven_by = std::this_thread::get_id(); };
+    CHECK(w.discover().complete());
+    CHECK(driven_by == std::this_thread::get_id());
+}
+
+TEST_CASE("progress of rails can be looked at from anywhere") {
+    const topology t = managed("fattree2,radix=8");
+    railway w(t, hosts(t, 3));
+    discovery::discovery_progress progress;
+    subnet found;
+    {
+        const std::jthread looks([&](const std::stop_token& enough) {
+            std::size_t nodes = 0;
+            while (!enough.stop_requested()) nodes = std::max(nodes, progress.nodes.load());
+        });
+        found = w.discover({.progress = &progress});
+    }
+    CHECK(progress.nodes.load() == found.nodes.size());
+    CHECK(progress.links.load() == found.link_count());
+}
+
+// ---- what fails ------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a rail that fails on the way is a problem, and the others find everything") {
+    const topology t = managed("fattree2,radix=8");
+    const auto places = hosts(t, 3);
+    const subnet expected = alone(t, places[0].node, places[0].port);
+    for (std::size_t victim = 0; victim < places.size(); ++victim) {
+        for (const u64 when : {1u, 2u, 5u, 20u, 60u}) {
+            CAPTURE(victim, when);
+            railway w(t, places);
+            w.ports[victim].fails_after = when;
+            subnet found = w.discover();
+            CHECK(differences(found, t, places[0].node, places[0].port) == none);
+            const bool failed = w.schedules[victim].transport_failed();
+            CHECK(found.problems.size() == (failed ? 1 : 0));
+            CHECK(count(found, problem::kind::send_failed) == found.problems.size());
+            found.problems.clear();
+            CHECK(text_of(found) == text_of(expected));
+        }
+    }
+}
+
+TEST_CASE("a rail whose start does not answer is a problem, and the first that answers gives the order") {
+    const topology t = managed("fattree2,radix=4");
+    const auto places = hosts(t, 3);
+    for (const std::size_t silent : {0u, 1u}) {
+        railway w(t, places, window(16), silent);
+        w.ports[silent].silent_after = 0;
+        subnet found = w.discover();
+        REQUIRE(found.problems.size() == 1);
+        CHECK(found.problems[0].text.starts_with(fmt::format("rail {}: ", silent)));
+        CHECK(found.problems[0].what == problem::kind::send_failed);
+        found.problems.clear();
+        const place& first = places[silent == 0 ? 1 : 0];
+        CHECK(text_of(found) == text_of(alone(t, first.node, first.port)));
+    }
+}
+
+TEST_CASE("without any rail that answers there is no result but the error of the first") {
+    const topology t = managed("fattree2,radix=4");
+    railway w(t, hosts(t, 2));
+    w.ports[0].fails_after = w.ports[1].fails_after = 0;
+    const auto found = discover_rails(w.rails);
+    REQUIRE(!found);
+    CHECK((found.error().code == mad::errc::send_failed || found.error().code == mad::errc::transport_failed));
+}
+
+TEST_CASE("when all rails fail on the way, what was found remains, and what was not is said") {
+    const topology t = managed("fattree2,radix=8");
+    const auto places = hosts(t, 2);
+    railway w(t, places);
+    w.ports[0].fails_after = w.ports[1].fails_after = 20;
+    const subnet found = w.discover();
+    CHECK(found.nodes.size() > 1);
+    CHECK(found.nodes.size() < t.nodes.size());
+    CHECK(inconsistencies(found) == none);
+    CHECK(count(found, problem::kind::send_failed) > 2);
+    CHECK(count(found, problem::kind::send_failed) == found.problems.size());
+}
+
+TEST_CASE("a dead switch is the same problems to several rails as to one") {
+    topology t = managed("fattree2,radix=8");
+    const auto places = hosts(t, 3);
+    u32 dead = 0; // a spine: cabled to switches only
+    for (u32 n = 0; n < t.nodes.size(); ++n) {
+        bool is_spine = t.nodes[n].is_switch();
+        for (unsigned p = 1; is_spine && p <= t.nodes[n].num_ports(); ++p)
+            is_spine = t.nodes[n].ports[p].linked() && t.nodes[t.nodes[n].ports[p].peer_node].is_switch();
+        if (is_spine) dead = n;
+    }
+    REQUIRE(dead != 0);
+    coro::schedule_options options = window(16, 1);
+    options.timeout = std::chrono::seconds(1);
+    const auto describe_all = [](const subnet& s) {
+        std::vector<std::string> lines;
+        for (const problem& p : s.problems) // but for the text, which tells the way that it was asked by
+            lines.push_back(fmt::format("{} {}[{}] {}", static_cast<int>(p.what), value(p.nodeGUID), p.port,
+                                        to_string(mad::any_path(p.route))));
+        std::sort(lines.begin(), lines.end());
+        return lines;
+    };
+    railway single(t, {places[0]}, options), several(t, places, options);
+    using transports::sim::change;
+    single.subnet_under_test.net.apply({change::kind::kill, dead, 0});
+    several.subnet_under_test.net.apply({change::kind::kill, dead, 0});
+    const subnet expected = single.discover(), found = several.discover();
+    CHECK(expected.problems.size() == 8);
+    CHECK(describe_all(found) == describe_all(expected));
+}
+
+TEST_CASE("a request to stop ends the discovery of all rails with what was found, also of one that waits in silence") {
+    const topology t = managed("fattree3,radix=8");
+    railway w(t, hosts(t, 3));
+    std::stop_source stop;
+    w.ports[0].silent_after = 1; // it waits for an hour
+    std::atomic<u64> by_others = 0;
+    w.ports[1].on_send = w.ports[2].on_send = [&](u64) {
+        if (++by_others == 100) stop.request_stop();
+    };
+    const subnet found = w.discover({}, stop.get_token());
+    CHECK(found.nodes.size() > 1);
+    CHECK(count(found, problem::kind::cancelled) == 1);
+    CHECK(inconsistencies(found) == none);
+
+    // Before anything is found, it is an error.
+    const auto nothing = discover_rails(w.rails, {}, stop.get_token());
+    REQUIRE(!nothing);
+    CHECK(nothing.error().code == mad::errc::cancelled);
+}
+
+// ---- a real server -----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("several clients of one ibsim find together what ibnetdiscover finds") {
+    const char* const specification = GENERATE("fattree2,radix=8", "torus,x=3,y=3,hosts=1");
+    CAPTURE(specification);
+    const topology t = transports::sim::make_topology(specification);
+    const ibsim_server server(topology_file_of(specification));
+    const auto places = hosts(t, 4);
+    std::deque<ibsim_transport> ports;
+    std::deque<MADSchedule> schedules;
+    std::vector<MADSchedule*> rails;
+    for (const place& p : places) {
+        transports::ibsim_options where = at(server);
+        where.node = t.nodes[p.node].id;
+        ports.emplace_back(where);
+        rails.push_back(&schedules.emplace_back(ports.back(), window(32)));
+    }
+    const auto one = coro::sync_wait(schedules[0], discovery::discover(schedules[0]));
+    REQUIRE(one);
+    for (int round = 0; round < 10; ++round) {
+        const auto found = discover_rails(rails);
+        REQUIRE(found);
+        CHECK(text_of(found.value()) == text_of(one.value()));
+    }
+    compare_reports(server, one.value());
+}
+
+// ---- several subnets in one process --------------------------------------------------------------------------------------------
+
+TEST_CASE("two subnets in two threads have nothing to do with each other") {
+    const topology first = managed("fattree2,radix=8"), second = managed("torus,x=3,y=3,hosts=1");
+    const auto discover_in_real_time = [](const topology& t) {
+        transports::sim::fabric net(t);
+        transports::sim::sim_transport port(net, time_mode::real);
+        MADSchedule schedule(port);
+        auto found = coro::sync_wait(schedule, discovery::discover(schedule));
+        return found ? text_of(found.value()) : to_string(found.error());
+    };
+    const std::string expected[] = {discover_in_real_time(first), discover_in_real_time(second)};
+    CHECK(expected[0] != expected[1]);
+    std::string found[2];
+    {
+        const std::jthread other([&] {
+            for (int round = 0; round < 5; ++round) found[1] = discover_in_real_time(second);
+        });
+        for (int round = 0; round < 5; ++round) found[0] = discover_in_real_time(first);
+    }
+    CHECK(found[0] == expected[0]);
+    CHECK(found[1] == expected[1]);
+}
+
+TEST_CASE("two subnets are discovered in one thread, under one io_context, at the same time") {
+    const topology graphs[] = {managed("fattree2,radix=8"), managed("torus,x=3,y=3,hosts=1")};
+    boost::asio::io_context io{1};
+    std::deque<transports::sim::fabric> nets;
+    std::deque<transports::sim::sim_transport> ports;
+    std::deque<MADSchedule> schedules;
+    std::deque<coro::asio_driver> drivers;
+    std::string found[2];
+    for (std::size_t i = 0; i < 2; ++i) {
+        nets.emplace_back(graphs[i], with_jitter());
+        ports.emplace_back(nets[i], time_mode::real);
+        schedules.emplace_back(ports[i]);
+        drivers.emplace_back(io, schedules[i]);
+        coro::async_run(drivers[i], discovery::discover(schedules[i]), [&found, i](mad::result<subnet> s) {
+            found[i] = s ? text_of(s.value()) : to_string(s.error());
+        });
+    }
+    io.run();
+    for (std::size_t i = 0; i < 2; ++i) {
+        world w(graphs[i]);
+        CHECK(found[i] == text_of(w.discover()));
+    }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// striped.cpp - which member a MAD leaves by, and whose turn it is to be read.
+#include <comad/transports/striped.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <stdexcept>
+#include <sys/epoll.h>
+#include <system_error>
+#include <utility>
+
+namespace comad::transports {
+
+striped_transport::striped_transport(std::vector<std::unique_ptr<mad::transport>> members) {
+    if (members.empty()) throw std::invalid_argument("a striped transport needs a member");
+    const bool is_virtual = members.front()->native_handle() < 0;
+    for (auto& carrier : members) {
+        if ((carrier->native_handle() < 0) != is_virtual)
+            throw std::invalid_argument("a transport in virtual time and one in real time cannot be striped");
+        members_.push_back({std::move(carrier)});
+    }
+    ready_.reserve(members_.size());
+    if (is_virtual) return;
+    any_ = unique_fd(::epoll_create1(EPOLL_CLOEXEC));
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        epoll_event readable{.events = EPOLLIN, .data = {.u64 = i}};
+        if (!any_ || ::epoll_ctl(any_.get(), EPOLL_CTL_ADD, members_[i].carrier->native_handle(), &readable) != 0)
+            throw std::system_error(errno, std::generic_category(), "cannot wait for several transports at a time");
+    }
+}
+
+// ---- sending -------------------------------------------------------------------------------------------------------
+
+// The fewest held; among equals the member that had the latest message, so that a few MADs in flight need few members
+// read. Null: all were offered the request, or are gone.
+striped_transport::member* striped_transport::best_for(iba::MgmtClass mgmt_class) noexcept {
+    member* best = nullptr;
+    u64 fewest = 0;
+    for (std::size_t n = 0; n < members_.size(); ++n) {
+        member& m = members_[(latest_ + n) % members_.size()];
+        if (m.is_gone || m.offered_in == sends_) continue;
+        const auto held = m.carrier->held(mgmt_class);
+        const u64 load = held ? *held : m.sent;
+        if (best && load >= fewest) continue;
+        best = &m;
+        fewest = load;
+    }
+    return best;
+}
+
+mad::send_result striped_transport::send(const mad::send_request& request) noexcept {
+    if (request.agent != mad::any_agent) {
+        // See receive(): who got a request answers it.
+        member& m = members_[request.agent % members_.size()];
+        mad::send_request reply = request;
+        reply.agent = request.agent / static_cast<u32>(members_.size()) - 1;
+        return m.is_gone ? mad::send_result{mad::send_state::failed, ENODEV} : offer(m, reply);
+    }
+    ++sends_;
+    mad::send_result result{mad::send_state::failed, ENODEV};
+    bool is_blocked = false;
+    while (member* const m = best_for(iba::MgmtClass{request.mgmt_class})) {
+        m->offered_in = sends_;
+        result = offer(*m, request);
+        if (result.state == mad::send_state::sent) return result;
+        is_blocked = is_blocked || result.state == mad::send_state::would_block;
+    }
+    return is_blocked ? mad::send_result{mad::send_state::would_block} : result;
+}
+
+mad::send_result striped_transport::offer(member& m, const mad::send_request& request) noexcept {
+    const mad::send_result result = m.carrier->send(request);
+    if (result.state == mad::send_state::sent) ++m.sent;
+    // An epoll instance is readable or not, never writable: a member that becomes so makes it readable, too.
+    if (result.state == mad::send_state::would_block && m.carrier->wants_writable() && any_ && !m.waits_to_write) {
+        m.waits_to_write = true;
+        watch(m);
+    }
+    return result;
+}
+
+void striped_transport::watch(member& m) noexcept {
+    epoll_event wanted{.events = EPOLLIN, .data = {.u64 = static_cast<u64>(&m - members_.data())}};
+    if (m.waits_to_write) wanted.events |= EPOLLOUT;
+    ::epoll_ctl(any_.get(), EPOLL_CTL_MOD, m.carrier->native_handle(), &wanted);
+}
+
+// ---- receiving -----------------------------------------------------------------------------------------------------
+
+// In turn from those that are ready, each until it has nothing more: a member is asked in vain once for each time that it
+// was ready. Nothing is there only if nobody was ready in this very call.
+mad::received striped_transport::receive(std::span<u8> buffer) noexcept {
+    const auto members = static_cast<u32>(members_.size());
+    for (bool has_looked = false;; has_looked = true) {
+        while (!ready_.empty()) {
+            if (turn_ >= ready_.size()) turn_ = 0;
+            const std::size_t index = ready_[turn_];
+            mad::received r = members_[index].carrier->receive(buffer);
+            if (r.state == mad::receive_state::message) {
+                latest_ = index;
+                // Of a message that did not fit, the member still has the whole: the next call is for that.
+                if (r.full_size <= r.mad.size()) ++turn_;
+                // Ours that is unknown, any_agent, becomes the lowest number of this member.
+                r.source.agent = (r.source.agent + 1) * members + static_cast<u32>(index);
+                return r;
+            }
+            ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(turn_));
+            if (r.state == mad::receive_state::would_block) continue;
+            lose(members_[index]);
+            if (gone_ == members_.size()) return r;
+        }
+        if (has_looked) return {};
+        look_who_is_ready();
+    }
+}
+
+void striped_transport::look_who_is_ready() noexcept {
+    if (any_) {
+        std::array<epoll_event, 16> events; // of more, the others are ready at the next look
+        const int count = ::epoll_wait(any_.get(), events.data(), static_cast<int>(events.size()), 0);
+        for (int i = 0; i < count; ++i) {
+            const auto& event = events[static_cast<std::size_t>(i)];
+            member& m = members_[event.data.u64];
+            if (event.events & EPOLLOUT && std::exchange(m.waits_to_write, false)) watch(m);
+            if (event.events & ~u32{EPOLLOUT}) ready_.push_back(event.data.u64);
+        }
+    }
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        if (members_[i].is_gone) continue;
+        const auto due = members_[i].carrier->next_event();
+        if (due && *due <= now_ && std::find(ready_.begin(), ready_.end(), i) == ready_.end()) ready_.push_back(i);
+    }
+}
+
+// A descriptor whose device has gone is readable for ever.
+void striped_transport::lose(member& m) noexcept {
+    m.is_gone = true;
+    ++gone_;
+    if (any_) ::epoll_ctl(any_.get(), EPOLL_CTL_DEL, m.carrier->native_handle(), nullptr);
+}
+
+// ---- what the members are together -----------------------------------------------------------------------------------
+
+mad::transport_limits striped_transport::limits() const noexcept {
+    mad::transport_limits sum{
+        .max_window = 0, .sa_window = 0, .smi = true, .grain = mad::duration{0}, .kernel_rmpp = true};
+    for (const member& m : members_) {
+        const mad::transport_limits one = m.carrier->limits();
+        sum.max_window += one.max_window;
+        sum.sa_window += one.sa_window;
+        sum.smi = sum.smi && one.smi;
+        sum.grain = std::max(sum.grain, one.grain);
+        sum.kernel_rmpp = sum.kernel_rmpp && one.kernel_rmpp;
+    }
+    return sum;
+}
+
+int striped_transport::serve(const mad::registration& what) noexcept { return members_.front().carrier->serve(what); }
+
+std::optional<unsigned> striped_transport::held(iba::MgmtClass mgmt_class) const noexcept {
+    std::optional<unsigned> sum;
+    for (const member& m : members_) {
+        if (m.is_gone) continue;
+        if (const auto held = m.carrier->held(mgmt_class)) sum = sum.value_or(0) + *held;
+    }
+    return sum;
+}
+
+std::optional<mad::time_point> striped_transport::next_event() const noexcept {
+    std::optional<mad::time_point> earliest;
+    for (const member& m : members_) {
+        if (m.is_gone) continue;
+        const auto due = m.carrier->next_event();
+        if (due && (!earliest || *due < *earliest)) earliest = due;
+    }
+    return earliest;
+}
+
+void striped_transport::set_now(mad::time_point now) noexcept {
+    now_ = now;
+    for (const member& m : members_)
+        if (!m.is_gone) m.carrier->set_now(now);
+}
+
+} // namespace comad::transports
