@@ -8,7 +8,7 @@ namespace comad::coro {
 
 MADSchedule::MADSchedule(mad::transport& t, schedule_options options)
     : transport_(t), options_(options), engine_(t, {options.max_outstanding, options.per_destination, options.seed,
-                                                  options.max_rate, options.polite, options.patience}) {
+                                                    options.max_rate, options.polite, options.patience}) {
     if (options_.sa_outstanding == 0)
         options_.sa_outstanding = static_cast<u16>(std::clamp(t.limits().sa_window, 1u, 65535u));
 }

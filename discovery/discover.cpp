@@ -14,8 +14,15 @@ using coro::MADSchedule;
 using coro::task;
 using iba::smp::NodeInfo;
 
+namespace {
+
+/// With a timeout that was given, all patience is in it.
+bool is_measured(const MADSchedule& schedule) { return schedule.options().timeout.count() == 0; }
+
+} // namespace
+
 task<mad::result<subnet>> discover(MADSchedule& schedule, discover_options options) {
-    findings all(options, false);
+    findings all(options, false, is_measured(schedule));
     rail only(schedule, all, 0);
     auto first = co_await only.ask_start();
     if (!first) co_return std::move(first.error());
@@ -44,7 +51,8 @@ template <class Member> auto run_all(const std::vector<rail*>& rails, Member wha
 
 mad::result<subnet> discover_rails(std::span<MADSchedule* const> schedules, discover_options options,
                                    std::stop_token stop) {
-    findings all(options, schedules.size() > 1);
+    const bool asks_twice = std::ranges::all_of(schedules, [](const MADSchedule* s) { return is_measured(*s); });
+    findings all(options, schedules.size() > 1, asks_twice);
     std::deque<rail> rails;
     std::vector<rail*> active;
     for (MADSchedule* s : schedules) active.push_back(&rails.emplace_back(*s, all, static_cast<u32>(rails.size())));

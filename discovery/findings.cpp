@@ -156,7 +156,7 @@ bool findings::is_open(const question& q) {
     const auto lock = guard();
     if (found_.nodes[q.node].ports[q.port].peer) return false;
     if (q.route.hopCount < longest_route()) return true;
-    left_.push_back({topic::neighbour, found_.nodes[q.node].info.nodeGUID, q.port, true});
+    left_.push_back({topic::neighbour, found_.nodes[q.node].info.nodeGUID, q.port, left_by::distance});
     return false;
 }
 
@@ -173,14 +173,14 @@ std::optional<question> findings::next_step(u32 index, const IBDRPath& route) {
         return std::nullopt;
     }
     const unsigned step = r.next_step++;
-    if (!n.is_switch()) {
-        if (step == 0) return question{topic::port, index, n.info.localPortNum, route};
-        return question{topic::description, index, 0, route};
-    }
+    const auto ask = [&](topic what, unsigned port) {
+        return question{what, index, static_cast<u8>(port), route, r.is_second};
+    };
+    if (!n.is_switch()) return step == 0 ? ask(topic::port, n.info.localPortNum) : ask(topic::description, 0);
     const unsigned last_port = n.info.numPorts;
-    if (step < last_port) return question{topic::port, index, static_cast<u8>(step + 1), route};
-    if (step == last_port) return question{topic::port, index, 0, route};
-    return question{step == last_port + 1 ? topic::switch_info : topic::description, index, 0, route};
+    if (step < last_port) return ask(topic::port, step + 1);
+    if (step == last_port) return ask(topic::port, 0);
+    return ask(step == last_port + 1 ? topic::switch_info : topic::description, 0);
 }
 
 findings::port_state findings::take(u32 index, u8 number, const PortInfo& info, bool is_start) {
@@ -235,16 +235,22 @@ void findings::failed(const question& q, const mad::mad_error& e, const IBDRPath
     const iba::guid nodeGUID = found_.nodes[q.node].info.nodeGUID;
     if (e.code == mad::errc::cancelled) return; // said once, at the end
     if (shared_ && kind_of(e) == problem::kind::send_failed) {
-        left_.push_back({q.what, nodeGUID, q.port, false});
+        left_.push_back({q.what, nodeGUID, q.port, left_by::failure});
         return;
     }
     const bool is_behind = q.what == topic::neighbour;
-    add_problem({kind_of(e), nodeGUID, q.port, went, fmt::format("{}: {}", what, to_string(e))}, is_behind);
+    const bool comes_again = asks_twice_ && !q.is_second && e.code == mad::errc::timed_out;
+    if (comes_again) left_.push_back({q.what, nodeGUID, q.port, left_by::silence});
+    else add_problem({kind_of(e), nodeGUID, q.port, went, fmt::format("{}: {}", what, to_string(e))}, is_behind);
     if (is_behind || e.code != mad::errc::timed_out) return;
     // Asking a dead node for each of its ports would cost seconds for each.
     reading& r = readings_[q.node];
     if (++r.timeouts_in_a_row < 2 || r.given_up || r.next_step >= steps_of(found_.nodes[q.node])) return;
     r.given_up = true;
+    if (comes_again) {
+        left_.push_back({topic::node, nodeGUID, 0, left_by::silence, r.next_step});
+        return;
+    }
     add_problem({problem::kind::no_answer, nodeGUID, 0, went, "stopped answering, not asked further"}, false);
 }
 
@@ -268,7 +274,7 @@ void findings::add_problem(problem p, bool is_behind) {
 void findings::order_from(iba::guid start, u8 start_port) {
     put_in_order(found_, found_.by_guid.at(start), start_port);
     for (node& n : found_.nodes) n.route = with_key(n.route, n.info.portGUID);
-    readings_.assign(found_.nodes.size(), {}); // indices have changed, and whatever could be read was
+    readings_.assign(found_.nodes.size(), {.next_step = ~0u}); // indices have changed, and whatever could be read was
 }
 
 // With all links known some nodes turn out to be nearer than the way they were found, and what one rail lost another may
@@ -279,8 +285,11 @@ std::vector<question> findings::take_up_left() {
         const u32 index = found_.by_guid.at(left.nodeGUID);
         const node& n = found_.nodes[index];
         if (left.what == topic::neighbour && n.ports[left.port].peer) return true;
-        if (left.is_far && n.route.hopCount >= longest_route()) return false;
-        questions.push_back({left.what, index, left.port, n.route});
+        if (left.cause == left_by::distance && n.route.hopCount >= longest_route()) return false;
+        const bool is_second = left.cause == left_by::silence;
+        questions.push_back({left.what, index, left.port, n.route, is_second});
+        if (left.what == topic::node)
+            readings_[index] = {.next_step = left.next_step, .readers = 1, .is_second = is_second};
         return true;
     });
     return questions;
@@ -289,7 +298,10 @@ std::vector<question> findings::take_up_left() {
 subnet findings::finish(bool stopped) {
     for (const left_question& left : left_) {
         const IBDRPath& route = found_.find(left.nodeGUID)->route;
-        if (left.is_far) {
+        if (left.cause == left_by::silence) { // it was stopped before it was asked again
+            add_problem({problem::kind::no_answer, left.nodeGUID, left.port, route, "no answer"},
+                        left.what == topic::neighbour);
+        } else if (left.cause == left_by::distance) {
             add_problem({problem::kind::too_far, left.nodeGUID, left.port, route,
                          fmt::format("what is behind it is more than {} hops away", longest_route())},
                         false);

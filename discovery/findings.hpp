@@ -21,15 +21,18 @@ enum class topic : u8 { neighbour, node, port, switch_info, description };
 struct question {
     topic what;
     u32 node;
-    u8 port = 0;         ///< of neighbour: the port to go through; of port: the one to read
-    mad::IBDRPath route; ///< the asking rail's to the node; of port: by which it enters
+    u8 port = 0;            ///< of neighbour: the port to go through; of port: the one to read
+    mad::IBDRPath route;    ///< the asking rail's to the node; of port: by which it enters
+    bool is_second = false; ///< it had no answer before
 };
 
 /// Everything is safe to call from the threads of all rails; with one rail nothing is locked. Indices of nodes hold until
 /// order_from().
 class findings {
 public:
-    findings(const discover_options& options, bool shared) : options_(options), shared_(shared) {}
+    /// `asks_twice`: what had no answer is asked again at the end, when the fabric is quiet.
+    findings(const discover_options& options, bool shared, bool asks_twice)
+        : options_(options), shared_(shared), asks_twice_(asks_twice) {}
 
     /// Who says what it found.
     struct asker {
@@ -86,12 +89,19 @@ private:
         unsigned timeouts_in_a_row = 0;
         u32 latest_rail = 0; // that began to read it
         bool given_up = false;
+        bool is_second = false;
+    };
+    enum class left_by : u8 {
+        distance, // it is up, but at the end of the longest route
+        failure,  // of the rail that asked
+        silence,
     };
     struct left_question {
         topic what;
         iba::guid nodeGUID;
         u8 port;
-        bool is_far; // it is up, but at the end of the longest route; else: lost by a rail that failed
+        left_by cause;
+        unsigned next_step = 0; // of node: where to go on reading
     };
 
     std::unique_lock<std::mutex> guard() const {
@@ -107,6 +117,7 @@ private:
 
     const discover_options options_;
     const bool shared_;
+    const bool asks_twice_;
     mutable std::mutex mutex_;
     subnet found_;
     std::vector<bool> is_behind_;   // of each problem: it is about what is behind the port

@@ -145,11 +145,11 @@ TEST_CASE("an RPC may be named before it is awaited") {
     CHECK(sync_wait(r.schedule, body(r.schedule)));
 }
 
-TEST_CASE("at most two SMPs are in flight to one route by default, and any number with no bound") {
+TEST_CASE("one SMP is in flight to one route by default, and any number with no bound") {
     for (const unsigned bound : {2u, 1u, 0u}) {
         rig r(silence, {.max_outstanding = 64, .per_destination = bound, .timeout = 1ms, .retries = 0});
         const schedule_options defaults;
-        CHECK(defaults.per_destination == 2);
+        CHECK(defaults.per_destination == 1);
         const auto body = [](MADSchedule& s) -> task<void> {
             scope children(co_await coro::current_scope{});
             const auto get = [](MADSchedule& schedule, u32 port) -> task<void> {

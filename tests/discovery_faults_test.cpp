@@ -101,6 +101,30 @@ TEST_CASE("a dead host is one problem that names the switch and port before it, 
     CHECK(w.elapsed() < 3200ms); // timeouts are rounded up by at most 3.2 %
 }
 
+TEST_CASE("who was silent is asked once more at the end, when that is not too late") {
+    const topology t = managed("fattree2,radix=8");
+    const u32 mute = *t.find(t.nodes[GENERATE(5u, 33u)].id); // a host, and a leaf
+    CAPTURE(t.nodes[mute].id);
+    world w(t, coro::schedule_options{});
+    w.net.apply({change::kind::kill, mute, 0});
+    w.net.apply_at(mad::time_point{90ms}, {change::kind::revive, mute, 0}); // after the last attempt
+    const subnet found = w.discover();
+    CHECK(found.complete());
+    CHECK(differences(found, t, w.port.node(), w.port.port()).empty());
+    CHECK(w.schedule.counters().timed_out >= 1);
+    CHECK(w.elapsed() < 150ms);
+}
+
+TEST_CASE("dead nodes cost a tenth of a second, not seconds") {
+    const topology t = managed("fattree2,radix=8");
+    world w(t, coro::schedule_options{});
+    for (const u32 dead : {4u, 5u, 33u}) w.net.apply({change::kind::kill, *t.find(t.nodes[dead].id), 0});
+    const subnet found = w.discover();
+    CHECK_FALSE(found.complete());
+    for (const problem& p : found.problems) CHECK(p.what == problem::kind::no_answer);
+    CHECK(w.elapsed() < 150ms);
+}
+
 TEST_CASE("behind a dead switch everything that another way leads to is found") {
     const topology t = managed("torus,x=4,y=4,hosts=1");
     u32 dead = 0;
@@ -321,13 +345,16 @@ TEST_CASE("a discovery while cables flap is consistent, and the same each time")
     CHECK(discovered() == discovered());
 }
 
-TEST_CASE("one per cent of loss hides nothing with the default options, either") {
+TEST_CASE("loss hides nothing with the default options, and costs little") {
     faults wrong;
-    wrong.request_loss = wrong.reply_loss = 0.01;
+    wrong.request_loss = wrong.reply_loss = GENERATE(0.01, 0.1);
+    world lossless(managed("fattree3,radix=8"), {});
+    CHECK(lossless.discover().complete());
     world w(managed("fattree3,radix=8"), {}, {}, wrong);
     const subnet found = w.discover();
     CHECK(w.schedule.counters().retried > 0);
     CHECK(differences(found, w) == none);
+    CHECK(w.elapsed() < 20 * lossless.elapsed()); // with a second per attempt it is a thousand times
 }
 
 TEST_CASE("what is lost too often is a problem of that port or node, and the rest is complete") {

@@ -59,21 +59,11 @@ mad::received witness::receive(std::span<u8> buffer) noexcept {
 
 // ---- world ----------------------------------------------------------------------------------------------------------
 
-namespace {
-
-/// A second per attempt, as ibtool has, unless a test wants another time.
-coro::schedule_options patient(coro::schedule_options options) {
-    if (options.timeout.count() == 0) options.timeout = std::chrono::seconds(1);
-    return options;
-}
-
-} // namespace
-
 world::world(topology t, coro::schedule_options options, const timing& times, const faults& wrong)
-    : net(std::move(t), times, wrong), port(net, time_mode::virtual_), seen(port), schedule(seen, patient(options)) {}
+    : net(std::move(t), times, wrong), port(net, time_mode::virtual_), seen(port), schedule(seen, options) {}
 
 world::world(topology t, u32 node, unsigned start_port)
-    : net(std::move(t)), port(net, node, start_port, time_mode::virtual_), seen(port), schedule(seen, patient({})) {}
+    : net(std::move(t)), port(net, node, start_port, time_mode::virtual_), seen(port), schedule(seen, window()) {}
 
 subnet world::discover(const discovery::discover_options& options) {
     auto found = coro::sync_wait(schedule, discovery::discover(schedule, options));

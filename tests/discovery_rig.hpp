@@ -65,9 +65,19 @@ private:
     std::map<operation, bool> answered_;             // everything that was ever sent
 };
 
+/// A fixed window, and a second per attempt as infiniband-diags have. The defaults of a schedule adapt.
+inline coro::schedule_options window(unsigned max_outstanding = 64, u8 retries = 2) {
+    coro::schedule_options options;
+    options.max_outstanding = max_outstanding;
+    options.timeout = std::chrono::seconds(1);
+    options.retries = retries;
+    return options;
+}
+
 /// A subnet with a program in it.
 struct world {
-    explicit world(topology t, coro::schedule_options options = {}, const timing& times = {}, const faults& wrong = {});
+    explicit world(topology t, coro::schedule_options options = window(), const timing& times = {},
+                   const faults& wrong = {});
     /// At `node` instead of the default one, by `port`.
     world(topology t, u32 node, unsigned port);
 
@@ -100,12 +110,6 @@ std::optional<u32> walk(const topology& t, u32 start, unsigned start_port, const
 /// Topology file and JSON, everything that anybody sees.
 std::string text_of(const subnet& found);
 
-inline coro::schedule_options window(unsigned max_outstanding, u8 retries = 2) {
-    coro::schedule_options options;
-    options.max_outstanding = max_outstanding;
-    options.retries = retries;
-    return options;
-}
 /// Delays that differ for every MAD.
 inline timing with_jitter() {
     timing times;

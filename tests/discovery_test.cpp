@@ -212,7 +212,7 @@ TEST_CASE("never more MADs are in flight than the window allows, nor SMPs to one
             if (bound == 2 && outstanding > 2) CHECK(w.seen.most_to_one == 2);
         }
     }
-    CHECK(coro::schedule_options{}.per_destination == 2);
+    CHECK(coro::schedule_options{}.per_destination == 1);
 }
 
 TEST_CASE("the bound per destination holds while MADs are lost and sent again") {

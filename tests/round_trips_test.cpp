@@ -104,7 +104,7 @@ TEST_CASE("who never answered can be silent, too") {
 
 TEST_CASE("another destination in the same place takes it, and is not taken for the first") {
     round_trips trips({}, grain);
-    const u64 same_place = here ^ u64{1} << 63;
+    const u64 same_place = here ^ u64 { 1 } << 63;
     trips.answered(here, 3, 1ms);
     trips.given_up(here);
     CHECK_FALSE(trips.expect(same_place, 3).silent);

@@ -60,6 +60,10 @@ request make_question(const settings& s) {
 std::vector<bench_row> read_windows(const std::string& text) {
     std::vector<bench_row> rows;
     for (const std::string& word : CLI::detail::split(text, ',')) {
+        if (word == "adaptive") {
+            rows.push_back({word, 0, {}});
+            continue;
+        }
         const u32 window = read_number(word, "a window", 65536);
         if (window == 0) throw usage_error("a window is at least 1");
         rows.push_back({std::to_string(window), window, {}});
@@ -111,7 +115,7 @@ coro::task<bool> measure_in(coro::MADSchedule& schedule, const bench_report& r, 
 
 /// False: the device has gone.
 bool measure_row(session& in, bench_report& r, bench_row& row, unsigned round) {
-    coro::schedule_options options = in.options().schedule();
+    coro::schedule_options options = r.patience;
     options.max_outstanding = row.max_outstanding;
     options.per_destination = options.sa_outstanding = 0; // measure() keeps to the bound, so that nothing waits for it
     coro::MADSchedule schedule(in.schedule().transport(), options);
@@ -177,6 +181,8 @@ int run_command(const settings& s, const global_options& options) {
     r.what = load_of(s, asked);
     r.rounds = s.rounds;
     r.patience = options.schedule();
+    // What is sent again early would be measured as well: all have a timeout.
+    if (r.patience.timeout.count() == 0) r.patience.timeout = r.patience.unmeasured_timeout;
     r.rows = read_windows(s.windows);
     std::vector<mad::address> targets;
     for (const std::string& word : s.targets) targets.push_back(read_target(word, s.kind));
@@ -221,7 +227,8 @@ void add_bench(CLI::App& app, action& run) {
     command.add_option("-f,--field", s->fields, "NAME=VALUE, any number of times: a field of the request")
         ->allow_extra_args(false);
     command.add_option("-a,--modifier", s->modifier, "attributeModifier")->capture_default_str();
-    command.add_option("--windows", s->windows, "MADs in flight, one row for each")->capture_default_str();
+    command.add_option("--windows", s->windows, "MADs in flight, one row for each; adaptive is one, too")
+        ->capture_default_str();
     command
         .add_option("--per-destination", s->per_destination,
                     "at most so many of them to each target; 0: any number [of one target 0, of several 2]")

@@ -81,8 +81,8 @@ std::string row_json(const bench_row& row) {
     }
     return fmt::format(R"({{"window":{},"MADs_per_s":{},"confidence_95":{},"rates":[{}],"round_trip_us":{},)"
                        R"("replies":{},"retries":{},"timeouts":{},"errors":{}}})",
-                       row.window, rate, interval, fmt::join(t.rates, ","), times, t.replies, t.retries, t.timeouts,
-                       t.errors);
+                       row.max_outstanding ? row.window : iba::json_quoted(row.window), rate, interval,
+                       fmt::join(t.rates, ","), times, t.replies, t.retries, t.timeouts, t.errors);
 }
 
 } // namespace

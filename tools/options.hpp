@@ -28,24 +28,24 @@ struct usage_error : std::runtime_error {
 };
 
 struct global_options {
-    std::string fabric;           ///< `umad[:DEVICE[/PORT]]`, `ibsim[:SOCKNAME[,NODE]]`, `sim:...`; empty: umad
-    std::string ca;               ///< -C: device name, for umad
-    unsigned ca_port = 0;         ///< -P; 0: any
-    std::string default_ca;       ///< CA of the configuration file, for umad when nothing else names a port
-    unsigned default_ca_port = 0; ///< Port, likewise
-    unsigned descriptors = 1;     ///< how often the umad device is opened
+    std::string fabric;                  ///< `umad[:DEVICE[/PORT]]`, `ibsim[:SOCKNAME[,NODE]]`, `sim:...`; empty: umad
+    std::string ca;                      ///< -C: device name, for umad
+    unsigned ca_port = 0;                ///< -P; 0: any
+    std::string default_ca;              ///< CA of the configuration file, for umad when nothing else names a port
+    unsigned default_ca_port = 0;        ///< Port, likewise
+    unsigned descriptors = 1;            ///< how often the umad device is opened
     unsigned outstanding = 0;            ///< MADs in flight; 0: adaptive
     unsigned max_rate = 0;               ///< MADs per second; 0: any number
     bool polite = false;                 ///< give way when round trips grow
     std::chrono::nanoseconds timeout{0}; ///< per attempt; 0: measured for Gets, else 1 s
     int retries = -1;                    ///< attempts after the first; -1: as measured for Gets, else 2
-    comad::mad::port_keys keys;     ///< of --key-file, and for all other ports those of -y, --smkey, --cckey
-    std::string pcap;               ///< a capture of every MAD that is sent or arrives; empty: none
-    unsigned sm_port = 0;           ///< -s: LID to ask as the SA; 0: where the local port knows one
-    bool by_SA = false;             ///< --sa: the SA's records instead of SMPs
-    unsigned verbosity = 0;         ///< -v: counts
-    unsigned debug = 0;             ///< -d: 1 a line for each MAD, 2 its words, too; and so much more of an error
-    bool mlnx_ext_port_info = true; ///< MLX_EPI of the configuration file
+    comad::mad::port_keys keys;          ///< of --key-file, and for all other ports those of -y, --smkey, --cckey
+    std::string pcap;                    ///< a capture of every MAD that is sent or arrives; empty: none
+    unsigned sm_port = 0;                ///< -s: LID to ask as the SA; 0: where the local port knows one
+    bool by_SA = false;                  ///< --sa: the SA's records instead of SMPs
+    unsigned verbosity = 0;              ///< -v: counts
+    unsigned debug = 0;                  ///< -d: 1 a line for each MAD, 2 its words, too; and so much more of an error
+    bool mlnx_ext_port_info = true;      ///< MLX_EPI of the configuration file
 
     comad::coro::schedule_options schedule() const;
 };

@@ -16,7 +16,8 @@ namespace {
 
 unsigned checked_window(unsigned wanted, unsigned limit) {
     if (wanted == 0) wanted = engine_options::most_adaptive;
-    if (wanted > 65536) throw std::invalid_argument("max_outstanding must be between 1 and 65536, or 0 for an adaptive window");
+    if (wanted > 65536)
+        throw std::invalid_argument("max_outstanding must be between 1 and 65536, or 0 for an adaptive window");
     if (limit < 1) throw std::invalid_argument("the transport carries no request");
     return std::min(wanted, limit);
 }
@@ -27,8 +28,7 @@ engine::engine(transport& t, engine_options options)
     : transport_(t), options_(options), window_(checked_window(options.max_outstanding, t.limits().max_window)),
       limit_(window_), slot_bits_(static_cast<unsigned>(std::bit_width(window_ - 1))), slots_(window_),
       deadlines_(window_), trips_(options.patience, t.limits().grain), rate_(options.max_rate), given_up_(window_),
-      destinations_(window_),
-      buckets_(std::bit_ceil(std::size_t{2} * window_), none),
+      destinations_(window_), buckets_(std::bit_ceil(std::size_t{2} * window_), none),
       max_parked_(std::max<std::size_t>(256, std::size_t{8} * window_)) {
     if (options.max_outstanding == 0) limit_ = control_.emplace(window_, options.polite).window();
     for (u32 i = window_; i-- > 0;) {
@@ -141,10 +141,8 @@ bool engine::offer(u32 i) noexcept {
     slot& s = slots_[i];
     op& o = *s.owner;
     const int attempts_left = o.attempts <= o.retries ? o.retries + 1 - o.attempts : 0;
-    const duration whole = is_measured(o) ? s.wait + 8 * s.deadline
-                                          : o.timeout * (attempts_left + 1);
-    const send_request request{o.path,     s.mad(),         mad_size, s.mad()[1],
-                               s.mad()[2], o.expects_reply, s.wait,   whole};
+    const duration whole = is_measured(o) ? s.wait + 8 * s.deadline : o.timeout * (attempts_left + 1);
+    const send_request request{o.path, s.mad(), mad_size, s.mad()[1], s.mad()[2], o.expects_reply, s.wait, whole};
     const send_result result = transport_.send(request);
     switch (result.state) {
     case send_state::would_block:

@@ -17,7 +17,8 @@ constexpr int patience_with_the_silent = 8; // a part of that with others
 /// Up to the next of four steps per octave: few different deadlines are few lists to look through.
 duration rounded_up(float ns) noexcept {
     constexpr u32 step = u32{1} << 21; // of a float's 23 bits behind the point
-    return duration{static_cast<duration::rep>(std::bit_cast<float>((std::bit_cast<u32>(ns) + step - 1) & ~(step - 1)))};
+    return duration{
+        static_cast<duration::rep>(std::bit_cast<float>((std::bit_cast<u32>(ns) + step - 1) & ~(step - 1)))};
 }
 
 } // namespace
@@ -60,9 +61,7 @@ round_trips::expectation round_trips::expect(u64 destination, distance d) const 
     const bool is_silent = is_it && t.silent;
     const estimate& farness = distances_[d].measured;
     const bool is_first = !is_measured && farness.mean == 0;
-    const float ns = is_measured ? t.measured.deadline(grain_)
-                     : is_first  ? unmeasured(d)
-                                 : farness.deadline(grain_);
+    const float ns = is_measured ? t.measured.deadline(grain_) : is_first ? unmeasured(d) : farness.deadline(grain_);
     const duration patience = is_silent  ? options_.patience / patience_with_the_silent
                               : is_first ? options_.first_patience
                                          : options_.patience;

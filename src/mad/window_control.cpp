@@ -12,8 +12,8 @@ constexpr unsigned first_window = 8;
 constexpr unsigned shortest_epoch = 16;
 constexpr unsigned few = 4; // losses that say nothing
 constexpr unsigned long_epoch = 200;
-constexpr unsigned most_decreases = 3; // that nothing comes of, before it is looked again what losses depend on
-constexpr double most_tolerated = 0.4; // of what is worse the window is the cause
+constexpr unsigned most_decreases = 3;       // that nothing comes of, before it is looked again what losses depend on
+constexpr double most_tolerated = 0.4;       // of what is worse the window is the cause
 constexpr double late = 1.5, much_later = 2; // round trips, against the quickest
 
 } // namespace

@@ -28,7 +28,7 @@ class MADSchedule;
 /// How patiently one RPC is made. What is left out comes from the schedule's options.
 struct rpc_options {
     mad::duration timeout{0}; ///< per attempt; kept within 1 ms or 5 %; 0: the schedule's
-    int retries = -1;         ///< attempts after the first, 0..255; -1: the schedule's. With a number also Gets have a timeout
+    int retries = -1; ///< attempts after the first, 0..255; -1: the schedule's. With a number also Gets have a timeout
 };
 
 /// What an RPC asks of whom, without its payload. Lives while the RPC is made.

@@ -23,20 +23,22 @@ struct schedule_options {
     /// MADs in flight at any instant, 1..65536; the transport may lower it. 0: as many as come back: the window grows with
     /// the answers, up to engine_options::most_adaptive, and shrinks when it is why MADs are lost.
     unsigned max_outstanding = 0;
-    unsigned per_destination = 1;  ///< of those, SMPs to one destination as addressed; 0: no bound. A node need buffer
-                                   ///< only one VL15 packet, and an SMA answers serially
+    /// Of those, SMPs to one destination as addressed; 0: no bound. A node need buffer only one VL15 packet, and an SMA
+    /// answers serially.
+    unsigned per_destination = 1;
     /// Per attempt of every RPC. 0: Gets, the SA's apart, are repeated after as long as answers from there take, as often as
     /// it needs (mad::round_trips); all else has unmeasured_timeout.
     mad::duration timeout{0};
     /// Per attempt of what may not be sent twice at a time, or has no usual time: Sets and Traps, tables, requests to the SA.
     /// 0: what its path says (mad_timeout() in path.hpp), 6.4 s if that says nothing.
     mad::duration unmeasured_timeout{0};
-    u8 retries = 2;      ///< attempts after the first, of what has a timeout
-    u8 busy_retries = 5; ///< attempts after replies that say BUSY, each after a longer pause up to the timeout
+    u8 retries = 2;         ///< attempts after the first, of what has a timeout
+    u8 busy_retries = 5;    ///< attempts after replies that say BUSY, each after a longer pause up to the timeout
     u16 sa_outstanding = 0; ///< requests to the SA in flight; 0: as many as the transport sends at once (sa_window)
-    u32 seed = 1;            ///< where transaction IDs begin
-    unsigned max_rate = 0;   ///< MADs per second, repeated ones included; 0: any number
-    bool polite = false; ///< an adaptive window gives way already when round trips grow: others are using the fabric, too
+    u32 seed = 1;           ///< where transaction IDs begin
+    unsigned max_rate = 0;  ///< MADs per second, repeated ones included; 0: any number
+    bool polite =
+        false; ///< an adaptive window gives way already when round trips grow: others are using the fabric, too
     mad::patience_options patience{}; ///< of Gets without a timeout
 };
 

@@ -121,9 +121,9 @@ private:
         bool silent = false;  // it was given up
         bool alone = false;   // nothing else was in flight to its destination when it was launched
         u8 busy_replies = 0;
-        u16 sent = 0; // how many attempts were written
-        duration deadline{}; // of the first attempt
-        duration wait{};     // of the latest
+        u16 sent = 0;               // how many attempts were written
+        duration deadline{};        // of the first attempt
+        duration wait{};            // of the latest
         time_point first_started{}; // its first attempt; once that expired
         alignas(8) u8 packet[headroom + mad_size];
         u8* mad() noexcept { return packet + headroom; }
@@ -167,7 +167,7 @@ private:
     void rest(u32 slot) noexcept;
     void tell(trace_event::kind, u32 slot, const received* what = nullptr) noexcept;
     struct attempt {
-        u32 slot; // none: of no pending operation
+        u32 slot;  // none: of no pending operation
         u32 later; // attempts that were made after it
     };
     attempt find_attempt(u32 tid) const noexcept;
@@ -179,10 +179,10 @@ private:
 
     transport& transport_;
     const engine_options options_;
-    unsigned window_; // slots
+    unsigned window_;                       // slots
     std::optional<window_control> control_; // of an adaptive window
     unsigned limit_;                        // the window now
-    unsigned slot_bits_; // low bits of a transaction ID: the slot; the rest: the generation
+    unsigned slot_bits_;                    // low bits of a transaction ID: the slot; the rest: the generation
     std::vector<slot> slots_;
     u32 free_slot_ = none;
     unsigned in_flight_ = 0;

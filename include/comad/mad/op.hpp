@@ -73,12 +73,12 @@ struct op {
     /// needs, while earlier ones are still accepted: for Gets alone, of which two may be under way. Then the
     /// operation has a destination.
     duration timeout{};
-    u8 retries = 0;                 ///< attempts after the first, with a timeout
-    u8 busy_retries = 0;            ///< attempts after replies that say BUSY, each after a longer pause; with none
-                                    ///< left such a reply ends the operation like any other
+    u8 retries = 0;      ///< attempts after the first, with a timeout
+    u8 busy_retries = 0; ///< attempts after replies that say BUSY, each after a longer pause; with none
+                         ///< left such a reply ends the operation like any other
     bool expects_reply = true;
     static constexpr u16 unbounded = 0xffff; ///< a destination_bound
-    bool takes_table = false; ///< a reply may be longer than a MAD: put together from several (IBA 13.6)
+    bool takes_table = false;                ///< a reply may be longer than a MAD: put together from several (IBA 13.6)
 
     enum class place : u8 {
         nowhere,

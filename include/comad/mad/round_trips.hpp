@@ -12,8 +12,8 @@ namespace comad::mad {
 
 /// What Gets wait for, when nobody gave them a timeout.
 struct patience_options {
-    duration first_deadline = std::chrono::milliseconds(2);  ///< of an attempt, before anything was measured
-    duration longest_deadline = std::chrono::seconds(1);     ///< of an attempt, whatever was measured
+    duration first_deadline = std::chrono::milliseconds(2); ///< of an attempt, before anything was measured
+    duration longest_deadline = std::chrono::seconds(1);    ///< of an attempt, whatever was measured
     /// How long a target has to be silent at least before an operation on it is given up: hosts and switches that are busy
     /// for a moment are not dead.
     duration patience = std::chrono::milliseconds(100);

@@ -50,7 +50,7 @@ private:
     unsigned before_trial_ = 0; // 0: none
     double trial_loss_ = 0;
     static constexpr double always_tolerated = 0.0125; // cables lose something
-    double tolerated_ = always_tolerated; // losses that do not depend on the window
+    double tolerated_ = always_tolerated;              // losses that do not depend on the window
 };
 
 } // namespace comad::mad
