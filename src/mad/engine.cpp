@@ -122,7 +122,8 @@ duration engine::wait_of(const slot& s) const noexcept {
     if (!is_measured(o)) return o.timeout;
     // Those that were lost together do not come together again.
     const duration apart = o.attempts > 1 ? s.deadline / 32 * (o.index % 8) : duration{0};
-    const duration longer = (s.deadline + apart) * (1 << (o.attempts - 1) / 2);
+    const duration longer =
+        std::min((s.deadline + apart) * (1 << (o.attempts - 1) / 2), options_.patience.longest_deadline);
     if (o.attempts < round_trips::most_attempts(s.silent)) return longer;
     const duration passed = o.attempts > 1 ? now_ - s.first_started : duration{0};
     return std::max(longer, trips_.expect(o.destination, o.distance).patience - passed);
