@@ -287,7 +287,8 @@ mad::received ibsim_transport::receive(std::span<u8> buffer) noexcept {
 }
 
 mad::transport_limits ibsim_transport::limits() const noexcept {
-    return {.max_window = 4096, .smi = true, .kernel_rmpp = false};
+    // The server is a process that waits for its turn as any other.
+    return {.max_window = 4096, .smi = true, .grain = std::chrono::milliseconds(5), .kernel_rmpp = false};
 }
 
 } // namespace comad::transports
