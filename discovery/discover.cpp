@@ -73,7 +73,7 @@ mad::result<subnet> discover_rails(std::span<MADSchedule* const> schedules, disc
             if (r->schedule().transport_failed())
                 all.rail_failed(r->start(), r->start_port(),
                                 fmt::format("the end port of rail {} failed", r->number()));
-        std::erase_if(active, [](const rail* r) { return r->schedule().transport_failed(); });
+        std::erase_if(active, [](const rail* r) { return r->has_failed(); });
         if (active.empty() || !is_whole) break;
         active.resize(1); // what is left is little
         all.order_from(active[0]->start(), active[0]->start_port());

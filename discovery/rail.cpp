@@ -81,13 +81,18 @@ task<void> rail::probe(question q) {
     const IBDRPath route = all_.path_to_unknown(q.route.extended(q.port));
     auto reply = co_await schedule_.SubnGet<NodeInfo>(route);
     if (!reply) {
-        all_.failed(q, reply.error(), route, "no answer from behind it");
+        failed(q, reply.error(), route, "no answer from behind it");
         co_return;
     }
     const bool is_idle = to_ask_.empty() && running_ == 1;
     const findings::meeting there = all_.meet({q.node, q.port}, reply.value(), route, me(is_idle));
     if (there.is_other_port) to_ask_.push_back({topic::port, there.node, reply.value().localPortNum, route});
     read(there, route);
+}
+
+void rail::failed(const question& q, const mad::mad_error& e, const IBDRPath& went, std::string_view what) {
+    if (e.code == mad::errc::send_failed || e.code == mad::errc::transport_failed) has_lost_ = true;
+    all_.failed(q, e, went, what);
 }
 
 void rail::read(const findings::meeting& met, const IBDRPath& route) {
@@ -137,7 +142,7 @@ template <class T> task<std::optional<T>> rail::ask(question q) {
     const IBDRPath route = all_.path_to(q.node, q.port, q.route);
     auto reply = co_await schedule_.SubnGet<T>(route, q.port);
     if (reply) co_return reply.value();
-    all_.failed(q, reply.error(), route, fmt::format("{} not read", iba::info_of<T>.name));
+    failed(q, reply.error(), route, fmt::format("{} not read", iba::info_of<T>.name));
     co_return std::nullopt;
 }
 

@@ -25,6 +25,8 @@ public:
     coro::MADSchedule& schedule() const noexcept { return schedule_; }
     iba::guid start() const noexcept { return startGUID_; }
     u8 start_port() const noexcept { return start_port_; }
+    /// Its end port failed, or took something no more: what is left is for others.
+    bool has_failed() const noexcept { return has_lost_ || schedule_.transport_failed(); }
 
 private:
     coro::generator<coro::task<void>> questions();
@@ -34,6 +36,7 @@ private:
     coro::task<void> read_fact(question q);
     coro::task<void> read_port(question q);
     template <class T> coro::task<std::optional<T>> ask(question q);
+    void failed(const question&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what);
     void read(const findings::meeting&, const mad::IBDRPath& route);
     findings::asker me(bool is_idle = false) const noexcept { return {number_, most_readers_, is_idle}; }
 
@@ -46,6 +49,7 @@ private:
     port_ref start_;              // the same, by index; while it explores
     std::deque<question> to_ask_; // oldest first: breadth first
     std::size_t running_ = 0;
+    bool has_lost_ = false;
 };
 
 } // namespace comad::discovery

@@ -361,7 +361,7 @@ TEST_CASE("a driver may die as soon as its operations ended, while the io_contex
 }
 
 TEST_CASE("a driver that dies takes unfinished operations with it") {
-    asio_rig r;
+    asio_rig r({.per_destination = 2});
     r.net.drop_every = 1;
     census lives;
     const auto hold = [](MADSchedule& s, counted) -> task<void> { co_await touch(s, route(1)); };

@@ -148,7 +148,9 @@ TEST_CASE("a switch that dies after its first answer is given up after two time-
     // NodeInfo of the host and, with it, its port and description come at once; then NodeInfo of the switch.
     timing slow;
     slow.service_time = 1ms;
-    world w(t, {}, slow);
+    coro::schedule_options options = window();
+    options.per_destination = 2;
+    world w(t, options, slow);
     discovery::discovery_progress progress;
     w.net.apply_at(mad::time_point{} + 4500us, {change::kind::kill, dying, 0});
     const subnet found = w.discover({.progress = &progress});

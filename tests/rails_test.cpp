@@ -187,7 +187,7 @@ TEST_CASE("rails send no SMP for what another has found, but for links that both
 }
 
 TEST_CASE("a rail without anything else to do takes part in reading the switch that it came to") {
-    discovery::findings all({}, true);
+    discovery::findings all({}, true, false);
     iba::smp::NodeInfo host{}, leaf{};
     host.nodeType = iba::NodeType::CA;
     host.numPorts = host.localPortNum = 1;

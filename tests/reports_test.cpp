@@ -149,7 +149,7 @@ TEST_CASE("with -f each link says its codes, with -m the head says hops and MADs
           "#\n"
           "# Reported max hops discovered: 1\n"
           "# Total MADs used: 12932\n"
-          "# Initiated from node 000000000000000a port 000000000000000a\n"
+          "# Initiated from node 000000000000000a port 00000000000000a1\n"
           "\n"
           "vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0xa\ncaguid=0xa\n"
           "Ca\t1 \"H-000000000000000a\"\t\t# \"a\"\n"
