@@ -261,6 +261,15 @@ TEST_CASE("the JSON of bench says all that was asked for") {
     CHECK(rows[0].at("confidence_95").is_null()); // one round has no spread
 }
 
+TEST_CASE("an adaptive window is a row among the others") {
+    const auto r = bench(pair_of_hosts, {"0,1", "--windows", "1,adaptive", "-c", "200", "--rounds", "2", "--json"});
+    CHECK(r.status == 0);
+    const auto rows = json::parse(r.out).at("rows");
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[1].at("window") == "adaptive");
+    CHECK(rows[1].at("MADs_per_s") > rows[0].at("MADs_per_s"));
+}
+
 TEST_CASE("with -v bench counts the MADs of all windows") {
     const auto r =
         bench(pair_of_hosts, {"0,1", "--windows", "1", "-c", "10", "--rounds", "3", "--warm-up", "1us", "-v"});

@@ -36,9 +36,23 @@ std::size_t lines_starting(const std::string& text, std::string_view start) {
 
 TEST_CASE("global options are accepted before and after the command, and change nothing that is not theirs") {
     const words options[] = {
-        {"-t", "500"},          {"--timeout", "200ms"}, {"--timeout=1.5s"},  {"-t", "900000us"}, {"-e"},
-        {"--errors"},           {"-y", "0x10"},         {"--m_key", "16"},   {"--retries", "0"}, {"--outstanding", "1"},
-        {"--outstanding=4096"}, {"--descriptors=1"},    {"-z", "/dev/null"}, {"-t500"},
+        {"-t", "500"},
+        {"--timeout", "200ms"},
+        {"--timeout=1.5s"},
+        {"-t", "900000us"},
+        {"-e"},
+        {"--errors"},
+        {"-y", "0x10"},
+        {"--m_key", "16"},
+        {"--retries", "0"},
+        {"--outstanding", "1"},
+        {"--outstanding", "adaptive"},
+        {"--max-rate", "9"},
+        {"--polite"},
+        {"--outstanding=4096"},
+        {"--descriptors=1"},
+        {"-z", "/dev/null"},
+        {"-t500"},
     };
     for (const words& command : commands) {
         const std::string plain = topology_of(run(tree + command));
@@ -76,6 +90,37 @@ TEST_CASE("options -v and -d tell what was sent, on stderr") {
     }
     const process_result dead = run(dead_host + words{"ibhosts", "-v", "--retries", "4"});
     CHECK_THAT(dead.err, Contains(" MADs sent, 4 retries, 1 timeouts, "));
+}
+
+TEST_CASE("without a timeout a dead host costs a tenth of a second, and with one what was asked for") {
+    const auto seconds_of = [](const process_result& r) {
+        const std::size_t at = r.err.find(" timeouts, ");
+        REQUIRE(at != std::string::npos);
+        return std::stod(r.err.substr(at + 11));
+    };
+    const process_result measured = run(dead_host + words{"ibhosts", "-v"});
+    const process_result fixed = run(dead_host + words{"ibhosts", "-v", "--timeout", "1s"});
+    CHECK(measured.status == 3);
+    CHECK(measured.out == fixed.out);
+    CHECK(seconds_of(measured) >= 0.1);
+    CHECK(seconds_of(measured) < 0.2);
+    CHECK(seconds_of(fixed) >= 3);
+}
+
+TEST_CASE("options --max-rate and --polite change what is sent at a time, and not what is found") {
+    const words at{"--fabric", "sim:fattree3,radix=4,time=virtual"};
+    const process_result plain = run(words{"ibnetdiscover", "-v"} + at);
+    const process_result polite = run(words{"ibnetdiscover", "--polite", "--outstanding", "adaptive"} + at);
+    const process_result slow = run(words{"ibnetdiscover", "-v", "--max-rate", "1000"} + at);
+    CHECK(plain.status == 0);
+    CHECK(slow.out == plain.out);
+    CHECK(polite.out == plain.out);
+    CHECK_THAT(plain.err, Contains(", 0.00"));
+    unsigned sent = 0;
+    double seconds = 0;
+    REQUIRE(std::sscanf(slow.err.c_str(), "%u MADs sent, %*u retries, %*u timeouts, %lf s", &sent, &seconds) == 2);
+    CHECK(seconds >= (sent - 2) / 1000.0); // one at once, and the first at no time
+    CHECK(seconds < (sent + 10) / 1000.0);
 }
 
 TEST_CASE("help and version go to stdout, before and after a command") {
