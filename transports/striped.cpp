@@ -121,9 +121,9 @@ void striped_transport::look_who_is_ready() noexcept {
         const int count = ::epoll_wait(any_.get(), events.data(), static_cast<int>(events.size()), 0);
         for (int i = 0; i < count; ++i) {
             const auto& event = events[static_cast<std::size_t>(i)];
-            member& m = members_[event.data.u64];
-            if (event.events & EPOLLOUT && std::exchange(m.waits_to_write, false)) watch(m);
-            if (event.events & ~u32{EPOLLOUT}) ready_.push_back(event.data.u64);
+            const u64 index = event.data.u64; // the kernel's structure is packed: nothing may refer to what is in it
+            if (event.events & EPOLLOUT && std::exchange(members_[index].waits_to_write, false)) watch(members_[index]);
+            if (event.events & ~u32{EPOLLOUT}) ready_.push_back(index);
         }
     }
     for (std::size_t i = 0; i < members_.size(); ++i) {
