@@ -325,6 +325,7 @@ struct settings {
     unsigned rounds = 31;
     double scale = 1;
     std::vector<unsigned> windows{1, 4, 16, 64, 256};
+    std::string part = "both";
 };
 
 std::string processor_name() {
@@ -381,7 +382,9 @@ u64 measure_in_memory(const settings& s) {
 int run(const settings& s) {
     bind_to_processor(0);
     print_conditions(s);
-    const u64 allocations = measure_over_descriptor(s) + measure_in_memory(s);
+    u64 allocations = 0;
+    if (s.part != "memory") allocations += measure_over_descriptor(s);
+    if (s.part != "descriptor") allocations += measure_in_memory(s);
     if (allocations == 0) return 0;
     fmt::print(stderr, "engine_overhead: {} allocations after the warm-up\n", allocations);
     return 1;
@@ -402,6 +405,9 @@ int main(int argc, char** argv) {
     app.add_option("--windows", s.windows, "MADs in flight")
         ->delimiter(',')
         ->check(CLI::Range(1u, 256u))
+        ->capture_default_str();
+    app.add_option("--part", s.part, "what is measured")
+        ->check(CLI::IsMember({"descriptor", "memory", "both"}))
         ->capture_default_str();
     try {
         app.parse(argc, argv);

@@ -77,9 +77,10 @@ task<void> rail::answer(question q) {
 
 // ---- who is there --------------------------------------------------------------------------------------------------
 
-task<void> rail::probe(question q) {
-    const IBDRPath route = all_.path_to_unknown(q.route.extended(q.port));
-    auto reply = co_await schedule_.SubnGet<NodeInfo>(route);
+task<void> rail::probe(const question& q) {
+    const mad::any_path path = all_.path_to_unknown(q.route.extended(q.port));
+    const IBDRPath& route = *mad::directed(path);
+    auto reply = co_await schedule_.SubnGet<NodeInfo>(path);
     if (!reply) {
         failed(q, reply.error(), route, "no answer from behind it");
         co_return;
@@ -101,7 +102,7 @@ void rail::read(const findings::meeting& met, const IBDRPath& route) {
 
 // ---- what they are -------------------------------------------------------------------------------------------------
 
-task<void> rail::read_node(question q) {
+task<void> rail::read_node(const question& q) {
     for (;;) {
         const std::optional<question> step = all_.next_step(q.node, q.route);
         if (!step) co_return;
@@ -110,7 +111,7 @@ task<void> rail::read_node(question q) {
     }
 }
 
-task<void> rail::read_fact(question q) {
+task<void> rail::read_fact(const question& q) {
     switch (q.what) {
     case topic::switch_info: {
         const auto info = co_await ask<SwitchInfo>(q);
@@ -126,7 +127,7 @@ task<void> rail::read_fact(question q) {
     }
 }
 
-task<void> rail::read_port(question q) {
+task<void> rail::read_port(const question& q) {
     const auto info = co_await ask<PortInfo>(q);
     if (!info) co_return;
     const bool is_start = start_ == port_ref{q.node, q.port};
@@ -138,11 +139,11 @@ task<void> rail::read_port(question q) {
 }
 
 // One fact about a known node; nothing where it is silent or refuses, which is noted.
-template <class T> task<std::optional<T>> rail::ask(question q) {
-    const IBDRPath route = all_.path_to(q.node, q.port, q.route);
-    auto reply = co_await schedule_.SubnGet<T>(route, q.port);
+template <class T> task<std::optional<T>> rail::ask(const question& q) {
+    const mad::any_path path = all_.path_to(q.node, q.port, q.route);
+    auto reply = co_await schedule_.SubnGet<T>(path, q.port);
     if (reply) co_return reply.value();
-    failed(q, reply.error(), route, fmt::format("{} not read", iba::info_of<T>.name));
+    failed(q, reply.error(), *mad::directed(path), fmt::format("{} not read", iba::info_of<T>.name));
     co_return std::nullopt;
 }
 

@@ -31,11 +31,12 @@ public:
 private:
     coro::generator<coro::task<void>> questions();
     coro::task<void> answer(question q);
-    coro::task<void> probe(question q);
-    coro::task<void> read_node(question q);
-    coro::task<void> read_fact(question q);
-    coro::task<void> read_port(question q);
-    template <class T> coro::task<std::optional<T>> ask(question q);
+    // By reference: what they are about lies in the frame of answer(), and hundreds of them are under way at a time.
+    coro::task<void> probe(const question& q);
+    coro::task<void> read_node(const question& q);
+    coro::task<void> read_fact(const question& q);
+    coro::task<void> read_port(const question& q);
+    template <class T> coro::task<std::optional<T>> ask(const question& q);
     void failed(const question&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what);
     void read(const findings::meeting&, const mad::IBDRPath& route);
     findings::asker me(bool is_idle = false) const noexcept { return {number_, most_readers_, is_idle}; }

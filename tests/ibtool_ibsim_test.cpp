@@ -112,7 +112,8 @@ TEST_CASE("a discovery that is interrupted gives its slot back") {
 TEST_CASE("a discovery is interrupted even if the server is frozen, and gives its slot back when it thaws") {
     large_server server;
     process_result r;
-    for (int round = 0; r.status != 3 && round < 20; ++round) { // a round whose discovery was over first does not count
+    for (int round = 0; r.status != 3 && round < 100;
+         ++round) { // a round whose discovery was over first does not count
         process running(ibtool(long_discovery(server) + words{"-t", "100s"}));
         await([&] { return running.ended() || has_clients(server); });
         server.stop();
