@@ -174,10 +174,11 @@ task<void> rpc_base::find_way(mad::IBPath to) {
     co_await resuming{awaiting_};
 }
 
+// From a ClassPortInfo.
 void rpc_base::learn(std::span<const u8> reply) {
     const auto* target = std::get_if<mad::IBPath>(&path_);
     const std::size_t begin = mad::payload_offset(kind_.mgmt_class, kind_.attributeID);
-    if (!target || kind_.attributeID != iba::attribute_id<iba::ClassPortInfo> || !is_gmp()) return;
+    if (!target || !is_gmp()) return;
     if (reply.size() < begin + iba::wire_size<iba::ClassPortInfo>) return;
     const u8 exponent = iba::get<&iba::ClassPortInfo::respTimeValue>(reply.data() + begin);
     schedule_.learned_.response_time(*target, kind_.mgmt_class, exponent);
@@ -185,13 +186,14 @@ void rpc_base::learn(std::span<const u8> reply) {
 
 void rpc_base::finished(mad::op& o, const mad::completion& how) {
     auto& self = static_cast<rpc_base&>(o);
-    if (how.what == mad::verdict::replied && self.follow_redirect(how.reply)) return;
+    const u16 status = how.what == mad::verdict::replied ? mad::status_of(how.reply.data()) : u16{0};
+    if (status != 0 && self.follow_redirect(how.reply)) return;
     self.unlink();
     if (how.what == mad::verdict::replied) {
         self.source_ = how.source;
-        if (const auto error = mad::judge(mad::status_of(how.reply.data()))) self.fail(*error, how);
+        if (const auto error = mad::judge(status)) self.fail(*error, how);
         else if (!self.take_reply_(self, how.reply)) self.fail(mad::errc::malformed_reply, how);
-        else self.learn(how.reply);
+        else if (self.kind_.attributeID == iba::attribute_id<iba::ClassPortInfo>) self.learn(how.reply);
     } else if (how.what != mad::verdict::sent) {
         self.fail(code_of(how.what), how);
     }

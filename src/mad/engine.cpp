@@ -245,7 +245,7 @@ void engine::on_received(const received& r) noexcept {
     if ((status_of(r.mad.data()) & iba::status_busy) && s.busy_replies < o.busy_retries) return rest(found.slot);
     ++counters_.replied;
     if (found.later) ++counters_.late_replies;
-    was_answered(found.slot, found.later);
+    if (is_measured(o) || control_) was_answered(found.slot, found.later);
     finish(found.slot, {verdict::replied, 0, 0, r.mad, r.source});
 }
 
