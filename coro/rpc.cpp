@@ -70,6 +70,7 @@ rpc_base::rpc_base(MADSchedule& schedule, const rpc_request& request, const requ
     const bool is_measured = timeout.count() == 0 && request.options.retries < 0 && may_be_hedged(kind_) && !table;
     if (timeout.count() == 0 && !is_measured)
         timeout = otherwise.unmeasured_timeout.count() > 0 ? otherwise.unmeasured_timeout : mad::mad_timeout(path_);
+    patience = request.options.patience;
     address();
     expects_reply = kind_.expects_reply;
     busy_retries = otherwise.busy_retries;

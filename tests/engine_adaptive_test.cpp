@@ -99,6 +99,27 @@ TEST_CASE("a silent target is given up when patience is over, and asked less unt
     CHECK(time_of_failure(102) >= usual.patience);
 }
 
+TEST_CASE("an operation with less patience of its own gives up sooner, after three attempts at least") {
+    rig r({.max_outstanding = 4});
+    r.net.set_script([](const packet& p) { return answered(p, 1ms); });
+    answer_in_turn(r, 20, route(1));
+    r.net.set_script([](const packet&) { return dropped(); });
+    measured_get hurried(100, route(1)), in_no_time(101, route(2)), patient(102, route(3));
+    hurried.patience = 10ms;
+    in_no_time.patience = 1us;
+    patient.patience = 10 * usual.patience; // it cannot be longer
+    in_no_time.distance = patient.distance = 1; // from there answers came
+    for (measured_get* o : {&hurried, &in_no_time, &patient}) r.mads.submit(*o);
+    const time_point asked = r.net.now();
+    REQUIRE(r.run());
+    for (measured_get* o : {&hurried, &in_no_time, &patient}) CHECK(o->ended_as(verdict::timed_out));
+    CHECK(in_no_time.sent_times == 3);
+    CHECK(hurried.sent_times > 3);
+    CHECK(hurried.sent_times < patient.sent_times);
+    CHECK(r.net.now() - asked >= usual.patience);
+    CHECK(r.net.now() - asked <= usual.patience * 11 / 10);
+}
+
 TEST_CASE("where no answer ever came from patience is longer") {
     rig r({.max_outstanding = 4});
     r.net.set_script([](const packet&) { return dropped(); });

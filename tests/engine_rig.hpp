@@ -44,7 +44,7 @@ struct operation : mad::op {
         };
         done = [](mad::op& o, const mad::completion& how) { static_cast<operation&>(o).ended(how); };
         path = &to;
-        timeout = patience;
+        timeout = test::patience; // not its own
     }
     /// Shares the per-destination bound with all operations along the same route.
     operation& bounded() {

@@ -159,7 +159,8 @@ outcome run_in_session(const settings& s, const global_options& options, bench_r
     discovered.by_LID = s.kind.lid;
     const bool is_answered = in.run(find_targets(in, discovered, r, std::move(asked)));
     if (is_answered && !in.stopped()) {
-        r.what.per_destination = s.per_destination.value_or(r.what.targets.size() == 1 ? 0 : 2);
+        const unsigned of_several = coro::schedule_options{}.per_destination; // what all commands keep to
+        r.what.per_destination = s.per_destination.value_or(r.what.targets.size() == 1 ? 0 : of_several);
         lower_windows(r, in.schedule().transport().limits().max_window);
         measure_all(in, r);
     }
@@ -231,7 +232,7 @@ void add_bench(CLI::App& app, action& run) {
         ->capture_default_str();
     command
         .add_option("--per-destination", s->per_destination,
-                    "at most so many of them to each target; 0: any number [of one target 0, of several 2]")
+                    "at most so many of them to each target; 0: any number [of one target 0, of several 1]")
         ->check(CLI::Range(0u, 65536u));
     command.add_option("--rounds", s->rounds, "how often each window is measured, in turn")
         ->check(CLI::Range(1u, 10000u))

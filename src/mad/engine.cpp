@@ -126,15 +126,21 @@ duration engine::wait_of(const slot& s) const noexcept {
         std::min((s.deadline + apart) * (1 << (o.attempts - 1) / 2), options_.patience.longest_deadline);
     if (o.attempts < round_trips::most_attempts(s.silent)) return longer;
     const duration passed = o.attempts > 1 ? now_ - s.first_started : duration{0};
-    return std::max(longer, trips_.expect(o.destination, o.distance).patience - passed);
+    return std::max(longer, patience_with(o) - passed);
+}
+
+duration engine::patience_with(const op& o) const noexcept {
+    const duration usual = trips_.expect(o.destination, o.distance).patience;
+    return o.patience.count() > 0 ? std::min(o.patience, usual) : usual;
 }
 
 bool engine::has_attempts_left(const slot& s) const noexcept {
     const op& o = *s.owner;
     if (!is_measured(o)) return o.attempts <= o.retries;
     if (o.attempts >= round_trips::most_attempts(s.silent)) return false;
-    if (o.attempts < trips_.attempts()) return true;
-    return now_ - s.first_started < trips_.expect(o.destination, o.distance).patience;
+    constexpr unsigned least_in_a_hurry = 3;
+    const unsigned enough = o.patience.count() > 0 ? trips_.attempts(least_in_a_hurry) : trips_.attempts();
+    return o.attempts < enough || now_ - s.first_started < patience_with(o);
 }
 
 // Gives the packet to the transport; false if it would block. A refusal ends the operation, but not in here.

@@ -11,7 +11,6 @@ namespace comad::mad {
 namespace {
 
 constexpr float loss_weight = 1.0f / 64;
-constexpr unsigned least_attempts = 6;
 constexpr int patience_with_the_silent = 8; // a part of that with others
 
 /// Up to the next of four steps per octave: few different deadlines are few lists to look through.
@@ -68,10 +67,10 @@ round_trips::expectation round_trips::expect(u64 destination, distance d) const 
     return {std::min(rounded_up(ns), options_.longest_deadline), patience, is_measured && !is_silent, is_silent};
 }
 
-unsigned round_trips::attempts() const noexcept {
+unsigned round_trips::attempts(unsigned least) const noexcept {
     constexpr float log_of_rare = -20.7f; // log(10^-9)
     const float lost_every_time = log_of_rare / std::log(std::clamp(loss_, 1e-3f, 0.9f));
-    return std::clamp(static_cast<unsigned>(std::ceil(lost_every_time)), least_attempts, most_attempts(false));
+    return std::clamp(static_cast<unsigned>(std::ceil(lost_every_time)), least, most_attempts(false));
 }
 
 round_trips::target& round_trips::claim(u64 destination) noexcept {

@@ -153,6 +153,7 @@ private:
     void dequeue_blocked(u32 slot) noexcept;
     void attempt_expired(u32 slot) noexcept;
     duration wait_of(const slot&) const noexcept;
+    duration patience_with(const op&) const noexcept;
     bool has_attempts_left(const slot&) const noexcept;
     void was_answered(u32 slot, u32 later) noexcept;
     void give_up(u32 slot) noexcept;

@@ -73,6 +73,9 @@ struct op {
     /// needs, while earlier ones are still accepted: for Gets alone, of which two may be under way. Then the
     /// operation has a destination.
     duration timeout{};
+    /// Without a timeout: how long the target may be silent, before it is given up, if that is shorter than
+    /// patience_options say; then fewer attempts are enough. 0: as they say.
+    duration patience{};
     u8 retries = 0;      ///< attempts after the first, with a timeout
     u8 busy_retries = 0; ///< attempts after replies that say BUSY, each after a longer pause; with none
                          ///< left such a reply ends the operation like any other

@@ -42,8 +42,9 @@ public:
         bool silent;       ///< it was given up
     };
     expectation expect(u64 destination, distance) const noexcept;
-    /// Attempts that an operation needs, so that to be lost every time is as unlikely as 1 in 10^9.
-    unsigned attempts() const noexcept;
+    /// Attempts that an operation needs, so that to be lost every time is as unlikely as 1 in 10^9, by the loss that was seen;
+    /// no fewer than `least`: what was seen may be too little.
+    unsigned attempts(unsigned least = 6) const noexcept;
     /// No operation has more; on silent ones they are few.
     static constexpr unsigned most_attempts(bool silent) noexcept { return silent ? 4 : 16; }
 

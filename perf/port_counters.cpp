@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// port_counters.cpp - narrow and wide counters as one, and differences of them.
+#include <comad/iba/enums.hpp>
+#include <comad/iba/mask.hpp>
+#include <comad/iba/pm/select.hpp>
+#include <comad/perf/port_counters.hpp>
+
+#include <algorithm>
+
+namespace comad::perf {
+namespace {
+
+using iba::PMCapability;
+using iba::PMCapability2;
+using iba::pm::counter_pair;
+using iba::pm::PortCounters;
+using iba::pm::PortCountersExt;
+
+/// Bits of each in PortCounters; 0: it is not there.
+constexpr std::array<u8, counters> narrow_widths = [] {
+    std::array<u8, counters> widths{};
+    unsigned i = 0;
+    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
+        if constexpr (pair.has_narrow) widths[i] = static_cast<u8>(iba::detail::last_row<Narrow>().width);
+        ++i;
+    });
+    return widths;
+}();
+
+std::array<std::string_view, counters> all_names() noexcept {
+    std::array<std::string_view, counters> names;
+    unsigned i = 0;
+    iba::pm::for_each_counter(
+        [&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow>) { names[i++] = iba::detail::last_row<Wide>().name; });
+    return names;
+}
+
+/// More than any link carries: 2^40 words a second are 4.4 TB.
+constexpr double most_per_second = 1099511627776.0;
+
+bool could_count(u64 more, mad::duration between) noexcept {
+    const double seconds = std::max(std::chrono::duration<double>(between).count(), 1.0);
+    return static_cast<double>(more) <= most_per_second * seconds;
+}
+
+} // namespace
+
+std::string_view name_of(counter c) noexcept {
+    static const std::array names = all_names();
+    return names[static_cast<unsigned>(c)];
+}
+
+abilities abilities::of(const iba::ClassPortInfo& info) noexcept {
+    const auto can = [&](PMCapability bit) { return (info.capabilityMask & value(bit)) != 0; };
+    abilities a;
+    a.all_ports = can(PMCapability::IsAllPortSelectSupported);
+    a.unicast = can(PMCapability::IsExtendedWidthSupported);
+    a.extended = a.unicast || can(PMCapability::IsExtendedWidthSupportedNoIETF);
+    a.additional =
+        a.extended && (info.capabilityMask2 & value(PMCapability2::IsAdditionalPortCountersExtendedSupported)) != 0;
+    a.xmit_wait = can(PMCapability::IsPortCountersXmitWaitSupported);
+    a.QP1_dropped = can(PMCapability::IsQP1DroppedSupported);
+    return a;
+}
+
+unsigned port_counters::width(counter c) const noexcept { return wide_ >> bit(c) & 1 ? 64 : narrow_widths[bit(c)]; }
+
+bool port_counters::is_pegged(counter c) const noexcept {
+    return has(c) && width(c) < 64 && values_[bit(c)] == iba::low_bits(width(c));
+}
+
+void port_counters::take(const PortCounters& told, const abilities& can) noexcept {
+    unsigned i = 0;
+    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
+        const unsigned at = i++;
+        if constexpr (pair.has_narrow) {
+            if ((wide_ >> at & 1) != 0) return;
+            if (static_cast<counter>(at) == counter::portXmitWait && !can.xmit_wait) return;
+            if (static_cast<counter>(at) == counter::QP1Dropped && !can.QP1_dropped) return;
+            values_[at] = told.*Narrow;
+            told_ |= 1u << at;
+        }
+    });
+}
+
+void port_counters::take(const PortCountersExt& told, const abilities& can) noexcept {
+    unsigned i = 0;
+    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
+        const unsigned at = i++;
+        const auto c = static_cast<counter>(at);
+        const bool is_of_kind = c >= counter::portUnicastXmitPkts && c <= counter::portMulticastRcvPkts;
+        if (pair.is_additional ? !can.additional : is_of_kind && !can.unicast) return;
+        if (c == counter::QP1Dropped && !can.QP1_dropped) return;
+        values_[at] = told.*Wide;
+        told_ |= 1u << at;
+        wide_ |= 1u << at;
+    });
+}
+
+change change_of(counter c, const sample& before, const sample& after) noexcept {
+    const port_counters &then = before.counters, &now = after.counters;
+    if (!then.has(c) || !now.has(c) || then.width(c) != now.width(c)) return {};
+    const u64 more = now[c] - then[c];
+    if (now[c] < then[c]) {
+        if (now.width(c) == 64 && could_count(more, after.at - before.at)) return {change::state::wrapped, more};
+        return {change::state::reset, now[c]};
+    }
+    return {now.is_pegged(c) ? change::state::saturated : change::state::counted, more};
+}
+
+double rate_of(counter c, const change& changed, mad::duration between) noexcept {
+    if (between.count() <= 0) return 0;
+    const double units = is_data(c) ? 4 : 1;
+    return units * static_cast<double>(changed.value) / std::chrono::duration<double>(between).count();
+}
+
+} // namespace comad::perf

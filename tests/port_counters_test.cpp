@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// port_counters_test.cpp - narrow and wide counters as one, and what two looks at them say; all numbers by hand.
+#include "catch.hpp"
+#include <comad/iba/enums.hpp>
+#include <comad/perf/port_counters.hpp>
+
+#include <vector>
+
+using namespace comad;
+using namespace comad::perf;
+using namespace std::chrono_literals;
+using iba::pm::PortCounters;
+using iba::pm::PortCountersExt;
+using state = change::state;
+
+namespace {
+
+constexpr abilities none{};
+constexpr abilities all{true, true, true, true, true, true};
+
+sample look(const PortCounters& told, mad::duration at = 0s) {
+    sample s{mad::time_point(at), {}};
+    s.counters.take(told, all);
+    return s;
+}
+sample look(const PortCountersExt& told, mad::duration at = 0s) {
+    sample s{mad::time_point(at), {}};
+    s.counters.take(told, all);
+    return s;
+}
+
+} // namespace
+
+TEST_CASE("abilities are the bits of ClassPortInfo") {
+    iba::ClassPortInfo info;
+    CHECK(abilities::of(info) == none);
+    info.capabilityMask = 0x0100; // IBA 16.1.3.1: AllPortSelect
+    CHECK(abilities::of(info).all_ports);
+    info.capabilityMask = 0x0200; // ExtendedWidth
+    CHECK((abilities::of(info).extended && abilities::of(info).unicast && !abilities::of(info).additional));
+    info.capabilityMask = 0x0400; // ExtendedWidth without the counters of the IETF
+    CHECK((abilities::of(info).extended && !abilities::of(info).unicast));
+    info.capabilityMask2 = 2; // AdditionalPortCountersExtended
+    CHECK(abilities::of(info).additional);
+    info.capabilityMask = 0x9000; // QP1Dropped, PortCountersXmitWait
+    CHECK((abilities::of(info).xmit_wait && abilities::of(info).QP1_dropped && !abilities::of(info).additional));
+}
+
+TEST_CASE("each counter comes from the field of its name, with that field's width") {
+    PortCounters narrow;
+    narrow.symbolErrorCounter = 1;
+    narrow.linkDownedCounter = 2;
+    narrow.localLinkIntegrityErrors = 3;
+    narrow.portXmitData = 4;
+    narrow.portXmitWait = 5;
+    narrow.QP1Dropped = 6;
+    const port_counters n = look(narrow).counters;
+    CHECK((n[counter::symbolErrorCounter] == 1 && n.width(counter::symbolErrorCounter) == 16));
+    CHECK((n[counter::linkDownedCounter] == 2 && n.width(counter::linkDownedCounter) == 8));
+    CHECK((n[counter::localLinkIntegrityErrors] == 3 && n.width(counter::localLinkIntegrityErrors) == 4));
+    CHECK((n[counter::portXmitData] == 4 && n.width(counter::portXmitData) == 32));
+    CHECK((n[counter::portXmitWait] == 5 && n.width(counter::portXmitWait) == 32));
+    CHECK((n[counter::QP1Dropped] == 6 && n.width(counter::QP1Dropped) == 16));
+    CHECK_FALSE(n.has(counter::portUnicastXmitPkts));
+    CHECK(name_of(counter::portXmitData) == "portXmitData");
+    CHECK(name_of(counter::portMulticastRcvPkts) == "portMulticastRcvPkts");
+    CHECK(name_of(counter::QP1Dropped) == "QP1Dropped");
+
+    PortCountersExt wide;
+    wide.portRcvData = u64{1} << 40;
+    wide.portMulticastRcvPkts = 8;
+    wide.VL15Dropped = 9;
+    const port_counters w = look(wide).counters;
+    CHECK((w[counter::portRcvData] == u64{1} << 40 && w.width(counter::portRcvData) == 64));
+    CHECK(w[counter::portMulticastRcvPkts] == 8);
+    CHECK((w[counter::VL15Dropped] == 9 && w.width(counter::VL15Dropped) == 64));
+}
+
+TEST_CASE("what a PMA cannot do is not told, whatever stands in its reply") {
+    port_counters c;
+    PortCounters narrow;
+    narrow.portXmitWait = 77;
+    narrow.QP1Dropped = 78;
+    c.take(narrow, none);
+    CHECK(c.has(counter::portXmitData));
+    CHECK_FALSE(c.has(counter::portXmitWait));
+    CHECK_FALSE(c.has(counter::QP1Dropped));
+
+    abilities without_IETF{.extended = true};
+    PortCountersExt wide;
+    wide.portUnicastXmitPkts = wide.symbolErrorCounter = 5;
+    port_counters d;
+    d.take(wide, without_IETF);
+    CHECK(d.has(counter::portXmitPkts));
+    CHECK_FALSE(d.has(counter::portUnicastXmitPkts));
+    CHECK_FALSE(d.has(counter::symbolErrorCounter));
+    // The narrow ones fill up what the wide ones do not tell, and nothing else.
+    narrow.symbolErrorCounter = 6;
+    narrow.portXmitPkts = 1;
+    wide.portXmitPkts = 1000;
+    d.take(wide, without_IETF);
+    d.take(narrow, without_IETF);
+    CHECK(d[counter::symbolErrorCounter] == 6);
+    CHECK(d[counter::portXmitPkts] == 1000);
+}
+
+TEST_CASE("between two looks a counter counts, stands at its end, was cleared or wrapped") {
+    const auto narrow_change = [](u16 before, u16 after) {
+        PortCounters a, b;
+        a.symbolErrorCounter = before;
+        b.symbolErrorCounter = after;
+        return change_of(counter::symbolErrorCounter, look(a), look(b, 1s));
+    };
+    CHECK(narrow_change(10, 10) == change{state::counted, 0});
+    CHECK(narrow_change(10, 15) == change{state::counted, 5});
+    CHECK(narrow_change(10, 0xfffe) == change{state::counted, 0xfff4});
+    CHECK(narrow_change(0xfff0, 0xffff) == change{state::saturated, 15});
+    CHECK(narrow_change(0xffff, 0xffff) == change{state::saturated, 0});
+    CHECK(narrow_change(10, 3) == change{state::reset, 3});
+    CHECK(narrow_change(0xffff, 0) == change{state::reset, 0});
+
+    const auto wide_change = [](u64 before, u64 after, mad::duration between) {
+        PortCountersExt a, b;
+        a.portXmitData = before;
+        b.portXmitData = after;
+        return change_of(counter::portXmitData, look(a), look(b, between));
+    };
+    constexpr u64 last = ~u64{0};
+    CHECK(wide_change(7, 1'000'007, 1s) == change{state::counted, 1'000'000});
+    CHECK(wide_change(last - 9, 5, 1s) == change{state::wrapped, 15});
+    CHECK(wide_change(last, last, 1s) == change{state::counted, 0}); // it does not stop there
+    CHECK(wide_change(1'000'000, 5, 1s) == change{state::reset, 5});
+    // 2^42 words: in a second no link carries them, in ten some might.
+    CHECK(wide_change(last - (u64{1} << 42), 0, 1s) == change{state::reset, 0});
+    CHECK(wide_change(last - (u64{1} << 42), 0, 10s) == change{state::wrapped, (u64{1} << 42) + 1});
+    CHECK(change{state::counted, 1}.is_exact());
+    CHECK(change{state::wrapped, 1}.is_exact());
+    for (const state s : {state::saturated, state::reset, state::unknown}) CHECK_FALSE(change{s, 1}.is_exact());
+}
+
+TEST_CASE("looks of different width, and counters that one of them did not tell, say nothing") {
+    PortCounters narrow;
+    narrow.portXmitData = 1;
+    PortCountersExt wide;
+    wide.portXmitData = 2;
+    CHECK(change_of(counter::portXmitData, look(narrow), look(wide, 1s)).what == state::unknown);
+    CHECK(change_of(counter::portUnicastXmitPkts, look(narrow), look(narrow, 1s)).what == state::unknown);
+    CHECK(change_of(counter::portUnicastXmitPkts, look(wide), look(wide, 1s)).what == state::counted);
+}
+
+TEST_CASE("rates are per second, those of data in bytes") {
+    CHECK(rate_of(counter::portXmitData, {state::counted, 1000}, 2s) == 2000.0);
+    CHECK(rate_of(counter::portXmitPkts, {state::counted, 1000}, 500ms) == 2000.0);
+    CHECK(rate_of(counter::portXmitPkts, {state::counted, 1000}, 0s) == 0.0);
+}

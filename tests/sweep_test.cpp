@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// sweep_test.cpp - sweeps over simulated subnets in virtual time: everything once, in parallel, and what becomes of nodes
+// that are silent.
+#include "discovery_rig.hpp"
+#include <comad/perf/sweep.hpp>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+using namespace comad;
+using namespace comad::test;
+using namespace std::chrono_literals;
+using discovery::port_ref;
+using perf::counter;
+using perf::gap;
+using transports::sim::change;
+
+namespace {
+
+/// A subnet that a subnet manager has been to, known by a discovery.
+struct swept_world : world {
+    explicit swept_world(std::string_view specification, coro::schedule_options options = {}, const timing& times = {},
+                         const faults& wrong = {})
+        : world(managed(specification), options, times, wrong), known(discover()) {}
+
+    perf::sweep sweep(perf::sweeper& s) { return coro::sync_wait(schedule, s.run()); }
+    perf::sweep sweep(perf::sweep_options options = {}) {
+        perf::sweeper s(schedule, known, std::move(options));
+        return sweep(s);
+    }
+    /// PMAs and ports, counted in the graph: a switch has one for all its ports, an adapter one for each.
+    std::size_t PMAs() const {
+        std::size_t count = 0;
+        for (const auto& n : net.graph().nodes) count += n.is_switch() ? 1 : cables(n);
+        return count;
+    }
+    std::size_t all_ports() const {
+        std::size_t count = 0;
+        for (const auto& n : net.graph().nodes) count += n.is_switch() ? n.num_ports() : cables(n);
+        return count;
+    }
+    static std::size_t cables(const transports::sim::node& n) {
+        return static_cast<std::size_t>(
+            std::count_if(n.ports.begin(), n.ports.end(), [](const auto& p) { return p.linked(); }));
+    }
+    std::vector<u32> hosts() const {
+        std::vector<u32> all;
+        for (u32 n = 0; n < net.graph().nodes.size(); ++n)
+            if (!net.graph().nodes[n].is_switch() && n != port.node()) all.push_back(n);
+        return all;
+    }
+    std::string name(u32 n) const { return net.graph().nodes[n].description; }
+
+    subnet known;
+};
+
+timing round_trip(mad::duration rtt) {
+    timing t;
+    t.delay = rtt / 2;
+    t.hop_delay = 0ns;
+    t.service_time = 0ns;
+    return t;
+}
+
+} // namespace
+
+TEST_CASE("a sweep asks each PMA once what it can, and each port once for its counters") {
+    swept_world w("fattree3,radix=8");
+    const u64 before = w.sent();
+    perf::sweeper s(w.schedule, w.known);
+    const perf::sweep first = w.sweep(s);
+    CHECK(first.complete());
+    CHECK(first.ports.size() == w.all_ports());
+    CHECK(std::all_of(first.ports.begin(), first.ports.end(), [](const perf::look& l) { return l.is_told; }));
+    CHECK(w.sent() - before == w.PMAs() + w.all_ports());
+    CHECK(first.MADs == w.PMAs() + w.all_ports());
+    const perf::sweep second = w.sweep(s);
+    CHECK(second.complete());
+    CHECK(second.MADs == w.all_ports()); // what they can is known
+}
+
+TEST_CASE("both ends of each cable have counted the same, as said before the simulation began") {
+    faults earlier;
+    earlier.counter_seed = 7;
+    swept_world w("fattree2,radix=8", {}, {}, earlier);
+    const perf::sweep all = w.sweep();
+    REQUIRE(all.complete());
+    std::size_t cables = 0;
+    for (const perf::look& l : all.ports) {
+        const port_ref peer = w.known.at(l.where).peer;
+        if (!peer) continue;
+        const auto other =
+            std::find_if(all.ports.begin(), all.ports.end(), [&](const perf::look& o) { return o.where == peer; });
+        REQUIRE(other != all.ports.end());
+        ++cables;
+        // MADs of the discovery and of the sweep itself have been counted since, where they begin and end.
+        const auto apart = [](u64 x, u64 y) { return x > y ? x - y : y - x; };
+        const perf::port_counters &here = l.counters.counters, &there = other->counters.counters;
+        CHECK(apart(here[counter::portXmitPkts], there[counter::portRcvPkts]) <= w.sent());
+        CHECK(apart(here[counter::portXmitData], there[counter::portRcvData]) <= w.sent() * 72);
+        CHECK(here[counter::portXmitPkts] > w.sent());
+    }
+    CHECK(cables > 0);
+}
+
+TEST_CASE("results arrive one by one, and one PMA has no more to answer than it was told") {
+    coro::schedule_options options;
+    options.max_outstanding = 512;
+    swept_world w("fattree2,radix=16", options, round_trip(1ms));
+    // Of a switch 16 ports in turn, after the question what it can: all others have fewer and are asked at the same time.
+    for (const auto& [bound, round_trips] : {std::pair{1u, 17}, {3u, 7}, {16u, 2}}) {
+        std::set<std::pair<u32, u8>> arrived;
+        perf::sweep_options how;
+        how.per_agent = bound;
+        how.on_port = [&](const perf::look& l) { arrived.emplace(l.where.node, l.where.port); };
+        const perf::sweep all = w.sweep(how);
+        CHECK(all.complete());
+        CHECK(arrived.size() == all.ports.size());
+        CHECK(all.end - all.begin == round_trips * 1ms);
+    }
+}
+
+TEST_CASE("details that a PMA does not have are asked for once, and are no gap") {
+    swept_world w("fattree2,radix=4");
+    perf::sweep_options how;
+    how.details.add<iba::pm::PortVLXmitTimeCong>().add<iba::pm::PortXmitConCtrl>();
+    how.per_agent = 1;
+    perf::sweeper s(w.schedule, w.known, how);
+    const perf::sweep first = w.sweep(s);
+    CHECK(first.complete());
+    const std::size_t told = first.ports.front().details.size();
+    CHECK(first.MADs == w.PMAs() + w.all_ports() + (told ? 2 * w.all_ports() : 2 * w.PMAs()));
+    CHECK(w.sweep(s).MADs == w.all_ports() * (1 + told));
+}
+
+TEST_CASE("only the ports that are wanted are read") {
+    swept_world w("fattree2,radix=8");
+    perf::sweep_options how;
+    how.wants = [](const subnet& s, port_ref p) { return !s.nodes[p.node].is_switch(); };
+    const perf::sweep hosts = w.sweep(how);
+    CHECK(hosts.complete());
+    CHECK(hosts.ports.size() == w.hosts().size() + 1);
+    for (const perf::look& l : hosts.ports) CHECK_FALSE(w.known.nodes[l.where.node].is_switch());
+}
+
+TEST_CASE("a subnet without a subnet manager has no LIDs, which is said of each PMA") {
+    world w(transports::sim::make_topology("fattree2,radix=4"));
+    const subnet known = w.discover();
+    perf::sweeper s(w.schedule, known);
+    const perf::sweep all = coro::sync_wait(w.schedule, s.run());
+    CHECK(all.MADs == 0);
+    CHECK(all.gaps.size() == known.nodes.size());
+    for (const gap& g : all.gaps) CHECK(g.what == gap::kind::no_address);
+}
+
+TEST_CASE(
+    "twenty dead hosts among a thousand are named, cost half as much again at most, and are asked last and once") {
+    constexpr std::size_t dead = 20;
+    swept_world w("fattree3,radix=16", {}, round_trip(1ms));
+    REQUIRE(w.hosts().size() + 1 == 1024);
+    const mad::duration whole = [&] { // with everybody there
+        perf::sweeper s(w.schedule, w.known);
+        const perf::sweep all = w.sweep(s);
+        REQUIRE(all.complete());
+        return all.end - all.begin;
+    }();
+    std::set<iba::guid> killed;
+    for (std::size_t i = 0; i < dead; ++i) {
+        const u32 host = w.hosts()[i * 50 + 3];
+        w.net.apply({change::kind::kill, host});
+        killed.insert(w.net.graph().nodes[host].nodeGUID);
+    }
+
+    perf::sweeper s(w.schedule, w.known);
+    const perf::sweep first = w.sweep(s);
+    INFO("whole " << whole.count() << " ns, with the dead " << (first.end - first.begin).count() << " ns");
+    CHECK(2 * (first.end - first.begin) <= 3 * whole);
+    std::set<iba::guid> missing;
+    for (const gap& g : first.gaps) {
+        CHECK(g.what == gap::kind::no_answer);
+        missing.insert(w.known.nodes[g.where.node].info.nodeGUID);
+    }
+    CHECK(missing == killed);
+    CHECK(std::count_if(first.ports.begin(), first.ports.end(), [](const perf::look& l) { return !l.is_told; }) ==
+          dead);
+
+    const u64 timed_out = w.schedule.counters().timed_out;
+    const perf::sweep second = w.sweep(s);
+    CHECK(second.gaps.size() == dead);
+    for (const gap& g : second.gaps) CHECK(g.what == gap::kind::was_silent);
+    CHECK(w.schedule.counters().timed_out - timed_out == dead); // once
+    for (const u32 host : w.hosts()) w.net.apply({change::kind::revive, host});
+    CHECK(w.sweep(s).complete());
+    CHECK(w.sweep(s).complete());
+}
+
+TEST_CASE("a sweep that is cancelled keeps what it read and says what it did not") {
+    swept_world w("fattree2,radix=16", {}, round_trip(1ms));
+    std::size_t read = 0;
+    coro::scope around(w.schedule.root());
+    perf::sweep_options how;
+    how.on_port = [&](const perf::look&) {
+        if (++read == 30) around.cancel();
+    };
+    perf::sweeper s(w.schedule, w.known, how);
+    coro::job<perf::sweep> job = around.queue(s.run());
+    const auto waited = [](coro::job<perf::sweep>& j) -> coro::task<perf::sweep> { co_return co_await j; };
+    const perf::sweep part = coro::sync_wait(w.schedule, waited(job));
+    CHECK(part.is_stopped);
+    const auto told =
+        std::count_if(part.ports.begin(), part.ports.end(), [](const perf::look& l) { return l.is_told; });
+    CHECK(told >= 30);
+    CHECK(static_cast<std::size_t>(told) < part.ports.size());
+    REQUIRE_FALSE(part.gaps.empty());
+    for (const gap& g : part.gaps) CHECK(g.what == gap::kind::cancelled);
+    // Each port that is missing is covered by a gap.
+    for (const perf::look& l : part.ports) {
+        if (l.is_told) continue;
+        CHECK(std::any_of(part.gaps.begin(), part.gaps.end(), [&](const gap& g) {
+            return g.where == l.where || (g.where.node == l.where.node && g.where.port == 0);
+        }));
+    }
+}
