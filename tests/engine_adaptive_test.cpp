@@ -107,7 +107,7 @@ TEST_CASE("an operation with less patience of its own gives up sooner, after thr
     measured_get hurried(100, route(1)), in_no_time(101, route(2)), patient(102, route(3));
     hurried.patience = 10ms;
     in_no_time.patience = 1us;
-    patient.patience = 10 * usual.patience; // it cannot be longer
+    patient.patience = 10 * usual.patience;     // it cannot be longer
     in_no_time.distance = patient.distance = 1; // from there answers came
     for (measured_get* o : {&hurried, &in_no_time, &patient}) r.mads.submit(*o);
     const time_point asked = r.net.now();

@@ -38,12 +38,13 @@ void add_set_guid(CLI::App& app, action& run);
 void add_sminfo(CLI::App& app, action& run);
 void add_smpdump(CLI::App& app, action& run);
 void add_smpquery(CLI::App& app, action& run);
+void add_sweep(CLI::App& app, action& run);
 void add_vendstat(CLI::App& app, action& run);
 
 inline constexpr add_command all_commands[] = {
     add_ibnetdiscover, add_ibhosts, add_ibswitches, add_ibnodes,     add_smpquery, add_saquery,    add_query,
     add_sminfo,        add_ibaddr,  add_ibroute,    add_ibtracert,   add_smpdump,  add_vendstat,   add_ibping,
     add_ibsysstat,     add_ibstat,  add_ibstatus,   add_ibv_devices, add_set_guid, add_ibsendtrap, add_bench,
-    add_decode,        add_encode,  add_describe,   add_help};
+    add_sweep,         add_decode,  add_encode,     add_describe,    add_help};
 
 } // namespace ibtool

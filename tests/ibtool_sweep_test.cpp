@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// ibtool_sweep_test.cpp - sweep on simulated subnets, whose time is known and whose counters another command tells as well.
+#include "ibtool_rig.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+using namespace ibtool_rig;
+using nlohmann::json;
+
+namespace {
+
+// 4 leaves and 2 spines of 4 ports each, 8 hosts.
+const std::string tree = "sim:fattree2,radix=4,sm=1,counters=9,time=virtual";
+
+process_result sweep(const words& arguments, const std::string& fabric = tree) {
+    return run(words{"sweep", "--fabric", fabric} + arguments);
+}
+std::vector<json> objects_of(const process_result& r) {
+    std::vector<json> all;
+    std::istringstream lines(r.out);
+    for (std::string line; std::getline(lines, line);) all.push_back(json::parse(line));
+    return all;
+}
+std::vector<json> ports_of(const process_result& r) {
+    std::vector<json> all = objects_of(r);
+    std::erase_if(all, [](const json& o) { return !o.contains("counters"); });
+    return all;
+}
+words lines_in_order(const std::string& text) {
+    words all;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) all.push_back(line);
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("sweep tells of each port what its PMA tells when it is asked alone") {
+    const process_result r = sweep({"--json"});
+    check_success(r);
+    const std::vector<json> all = objects_of(r);
+    const json& head = all.at(0);
+    CHECK(head.at("schema") == "comad.sweep/1");
+    CHECK(head.at("ports") == 6 * 4 + 8);
+    CHECK(head.at("MADs") == 6 + 8 + 6 * 4 + 8); // what each PMA can, and a MAD for each port
+    CHECK(head.at("complete") == true);
+    CHECK_FALSE(head.contains("time")); // it is simulated
+    const std::vector<json> ports = ports_of(r);
+    REQUIRE(ports.size() == 32);
+    std::size_t with_errors = 0;
+    for (const json& port : ports) {
+        const std::string LID = std::to_string(port.at("LID").get<int>());
+        const process_result one = run({"query", "--fabric", tree, "--json", "PerformanceGet", "PortCountersExt", LID,
+                                        "-f", "portSelect=" + std::to_string(port.at("port").get<int>())});
+        check_success(one);
+        const json told = json::parse(one.out); // 64 bits as 0x and digits
+        // No MAD moves these.
+        for (const char* name : {"symbolErrorCounter", "portRcvErrors", "linkDownedCounter", "portXmitWait"}) {
+            CAPTURE(name);
+            CHECK(port.at("counters").at(name) == std::stoull(told.at(name).get<std::string>(), nullptr, 16));
+        }
+        if (port.at("counters").at("symbolErrorCounter") != 0) ++with_errors;
+    }
+    CHECK(with_errors > 0);
+}
+
+TEST_CASE("the table has a row for each port, CSV a line, with all that was told") {
+    const process_result table = sweep({});
+    check_success(table);
+    const words rows = lines_in_order(table.out);
+    REQUIRE(rows.size() == 2 + 32);
+    CHECK_THAT(rows[0], StartsWith("# sweep 1 at 0.000 s: 32 ports, 46 MADs, ") && EndsWith("; totals"));
+    CHECK_THAT(rows[1], StartsWith("#node ") && Contains("xmit B ") && EndsWith("errors"));
+
+    const process_result csv = sweep({"--csv"});
+    check_success(csv);
+    const words lines = lines_in_order(csv.out);
+    REQUIRE(lines.size() == 1 + 32);
+    CHECK_THAT(lines[0], StartsWith("sweep,seconds,nodeGUID,description,port,portXmitData,portRcvData,") &&
+                             EndsWith(",portXmitWait,QP1Dropped"));
+    for (const std::string& line : lines) CHECK(std::count(line.begin(), line.end(), ',') == 4 + 22);
+}
+
+TEST_CASE("sweeps come as often as they are wanted, and say what changed since the one before") {
+    const process_result r = sweep({"--every", "2s", "--count", "3", "--json"});
+    check_success(r);
+    std::vector<double> began;
+    for (const json& o : objects_of(r))
+        if (o.contains("schema")) began.push_back(o.at("seconds"));
+    REQUIRE(began.size() == 3);
+    for (int i = 0; i < 3; ++i) CHECK(began[static_cast<std::size_t>(i)] == Approx(2.0 * i).margin(1e-9));
+    std::size_t changed = 0;
+    for (const json& port : ports_of(r)) {
+        if (port.at("sweep") == 1) {
+            CHECK_FALSE(port.contains("changes"));
+            continue;
+        }
+        CHECK(port.at("interval_seconds").get<double>() == Approx(2).margin(0.001));
+        CHECK_FALSE(port.at("changes").contains("symbolErrorCounter"));
+        // A host's PMA has answered the MADs of one sweep: those of the sweep before are in this one.
+        if (!port.at("changes").contains("portXmitPkts")) continue;
+        ++changed;
+        const json& sent = port.at("changes").at("portXmitPkts");
+        CHECK(sent.at("state") == "counted");
+        CHECK(sent.at("per_second").get<double>() == Approx(sent.at("value").get<double>() / 2).epsilon(0.001));
+    }
+    CHECK(changed > 0);
+}
+
+TEST_CASE("only what is wanted is read, and shown in the order that is wanted") {
+    for (const json& port : ports_of(sweep({"--json", "--type", "switch"})))
+        CHECK_THAT(port.at("description").get<std::string>(), StartsWith("leaf") || StartsWith("spine"));
+    CHECK(ports_of(sweep({"--json", "--name", "leaf-0001"})).size() == 4);
+    CHECK(ports_of(sweep({"--json", "--name", "leaf*", "--name", "spine-0001"})).size() == 4 * 4 + 4);
+    const std::vector<json> all = ports_of(sweep({"--json"}));
+    const std::string GUID = all[0].at("nodeGUID");
+    for (const json& port : ports_of(sweep({"--json", "--guid", GUID}))) CHECK(port.at("nodeGUID") == GUID);
+
+    const std::vector<json> top = ports_of(sweep({"--json", "--top", "3", "--by", "portXmitWait"}));
+    REQUIRE(top.size() == 3);
+    std::vector<unsigned long long> waits;
+    for (const json& port : all) waits.push_back(port.at("counters").at("portXmitWait"));
+    std::sort(waits.rbegin(), waits.rend());
+    for (std::size_t i = 0; i < 3; ++i) CHECK(top[i].at("counters").at("portXmitWait") == waits[i]);
+}
+
+TEST_CASE("what makes no sense is refused in one line, before anything is sent") {
+    check_failure(sweep({"--by", "xmit"}), 2, "there is no counter 'xmit'; they are portXmitData, portRcvData");
+    check_failure(sweep({"--guid", "seven"}), 2, "'seven' is no GUID");
+    check_failure(sweep({"--every", "0s"}), 2, "'0s' is not a time");
+    check_failure(sweep({"--name", "nobody"}), 2, "no port");
+}
+
+TEST_CASE("a node that is silent is a line on stderr and a hole in the result, and the rest is there") {
+    const process_result r = sweep({"--json", "--every", "1s", "--count", "3"},
+                                   "sim:fattree2,radix=4,sm=1,time=virtual,kill=h-0003 HCA-1@1500ms");
+    CHECK(r.status == 3);
+    CHECK_THAT(r.err, Contains("h-0003 HCA-1") && StartsWith("ibtool: "));
+    CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
+    std::vector<json> holes = objects_of(r);
+    std::erase_if(holes, [](const json& o) { return !o.contains("missing"); });
+    REQUIRE(holes.size() == 1);
+    CHECK(holes[0].at("sweep") == 3);
+    CHECK(holes[0].at("missing") == "no_answer");
+    CHECK(holes[0].at("description") == "h-0003 HCA-1");
+    CHECK(ports_of(r).size() == 32 + 32 + 31);
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// sweep_text.cpp - rows of ports.
+#include "sweep_text.hpp"
+
+#include <comad/iba/format.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace ibtool {
+namespace {
+
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+namespace perf = comad::perf;
+using comad::u64;
+using perf::counter;
+using perf::look;
+
+constexpr unsigned counters = perf::counters;
+
+template <class F> void for_each(F&& f) {
+    for (unsigned i = 0; i < counters; ++i) f(static_cast<counter>(i));
+}
+
+/// The two looks at one port, and what lies between them.
+struct row {
+    const look& now;
+    const look* before; ///< null: nothing to compare with
+    bool has_changes() const { return before != nullptr; }
+    perf::change change(counter c) const { return change_of(c, before->counters, now.counters); }
+    comad::mad::duration interval() const { return now.counters.at - before->counters.at; }
+    double rate(counter c) const { return rate_of(c, change(c), interval()); }
+};
+
+row row_at(const sweep_view& v, std::size_t index) {
+    const look* before = v.before && v.before->ports[index].is_told ? &v.before->ports[index] : nullptr;
+    return {v.now.ports[index], before};
+}
+
+double weight(const row& r, counter c) {
+    if (r.has_changes()) return r.rate(c);
+    return static_cast<double>(r.now.counters.counters[c]);
+}
+
+/// A number in at most six places: 999999, 12.3M.
+std::string scaled(double value) {
+    constexpr std::string_view units = "kMGTPE";
+    if (value < 999999.5) return fmt::format("{:.0f}", value);
+    std::size_t unit = 0;
+    for (value /= 1000; value >= 999.5 && unit + 1 < units.size(); ++unit) value /= 1000;
+    return fmt::format("{:.{}f}{}", value, value < 99.95 ? 1 : 0, units[unit]);
+}
+
+std::string cell(const row& r, counter c) {
+    const perf::port_counters& now = r.now.counters.counters;
+    if (!now.has(c)) return "-";
+    if (!r.has_changes()) {
+        const double units = is_data(c) ? 4 : 1;
+        return scaled(units * static_cast<double>(now[c])) + (now.is_pegged(c) ? "+" : "");
+    }
+    const perf::change change = r.change(c);
+    if (change.what == perf::change::state::unknown) return "?";
+    return scaled(rate_of(c, change, r.interval())) + (change.is_exact() ? "" : "+");
+}
+
+/// All errors together, as how many, not how often.
+std::string errors_cell(const row& r) {
+    u64 sum = 0;
+    bool is_more = false;
+    for_each([&](counter c) {
+        if (!is_error(c) || !r.now.counters.counters.has(c)) return;
+        if (!r.has_changes()) {
+            sum += r.now.counters.counters[c];
+            is_more |= r.now.counters.counters.is_pegged(c);
+            return;
+        }
+        const perf::change change = r.change(c);
+        sum += change.value;
+        is_more |= !change.is_exact();
+    });
+    return scaled(static_cast<double>(sum)) + (is_more ? "+" : "");
+}
+
+std::string shortened(std::string text, std::size_t width) {
+    if (text.size() <= width) return text;
+    return text.substr(0, width - 2) + "..";
+}
+
+std::string name_at(const sweep_view& v, const look& l) { return v.names.of(v.subnet.nodes[l.where.node]); }
+
+comad::u16 LID_at(const sweep_view& v, const look& l) {
+    const discovery::port& end = v.subnet.end_port(l.where);
+    return end.info ? value(end.info->LID) : comad::u16{0};
+}
+
+std::string time_json(const sweep_view& v) {
+    std::string text = fmt::format("\"sweep\":{},\"seconds\":{}", v.number, v.seconds);
+    if (v.unix_time >= 0) text += fmt::format(",\"time\":{:.3f}", v.unix_time);
+    return text;
+}
+
+std::string place_json(const sweep_view& v, discovery::port_ref where) {
+    const discovery::node& n = v.subnet.nodes[where.node];
+    return fmt::format("\"nodeGUID\":\"{}\",\"description\":{},\"port\":{}", n.info.nodeGUID,
+                       iba::json_quoted(v.names.of(n)), where.port);
+}
+
+constexpr std::string_view name_of(perf::change::state s) {
+    switch (s) {
+    case perf::change::state::counted: return "counted";
+    case perf::change::state::wrapped: return "wrapped";
+    case perf::change::state::saturated: return "saturated";
+    case perf::change::state::reset: return "reset";
+    case perf::change::state::unknown: break;
+    }
+    return "unknown";
+}
+
+constexpr std::string_view name_of(perf::gap::kind k) {
+    switch (k) {
+    case perf::gap::kind::no_answer: return "no_answer";
+    case perf::gap::kind::was_silent: return "was_silent";
+    case perf::gap::kind::error_reply: return "error_reply";
+    case perf::gap::kind::send_failed: return "send_failed";
+    case perf::gap::kind::no_address: return "no_address";
+    case perf::gap::kind::cancelled: break;
+    }
+    return "cancelled";
+}
+
+std::string row_json(const sweep_view& v, const row& r) {
+    std::string values, pegged, changes;
+    const auto add = [](std::string& list, std::string text) { list += (list.empty() ? "" : ",") + text; };
+    for_each([&](counter c) {
+        const perf::port_counters& now = r.now.counters.counters;
+        if (!now.has(c)) return;
+        add(values, fmt::format("\"{}\":{}", name_of(c), now[c]));
+        if (now.is_pegged(c)) add(pegged, fmt::format("\"{}\"", name_of(c)));
+        if (!r.has_changes()) return;
+        const perf::change change = r.change(c);
+        if (change.what == perf::change::state::counted && change.value == 0) return; // nearly all
+        add(changes, fmt::format("\"{}\":{{\"state\":\"{}\",\"value\":{},\"per_second\":{}}}", name_of(c),
+                                 name_of(change.what), change.value, rate_of(c, change, r.interval())));
+    });
+    std::string line = fmt::format("{{{},{},\"LID\":{},\"counters\":{{{}}},\"pegged\":[{}]", time_json(v),
+                                   place_json(v, r.now.where), LID_at(v, r.now), values, pegged);
+    if (r.has_changes())
+        line += fmt::format(",\"interval_seconds\":{},\"changes\":{{{}}}",
+                            std::chrono::duration<double>(r.interval()).count(), changes);
+    return line + "}\n";
+}
+
+} // namespace
+
+std::vector<std::size_t> rows_of(const sweep_view& v, const table_choice& choice) {
+    std::vector<std::size_t> rows(v.now.ports.size());
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    std::erase_if(rows, [&](std::size_t i) { return !v.now.ports[i].is_told; });
+    if (choice.order == row_order::by_counter) {
+        std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+            return weight(row_at(v, a), choice.by) > weight(row_at(v, b), choice.by);
+        });
+    }
+    if (choice.top && rows.size() > choice.top) rows.resize(choice.top);
+    return rows;
+}
+
+std::string sweep_table(const sweep_view& v, const table_choice& choice) {
+    const double took = std::chrono::duration<double>(v.now.end - v.now.begin).count();
+    std::string text = fmt::format("# sweep {} at {:.3f} s: {} ports, {} MADs, {:.1f} ms{}\n", v.number, v.seconds,
+                                   v.now.ports.size(), v.now.MADs, took * 1e3, v.before ? "" : "; totals");
+    const std::string per = v.before ? "/s" : "";
+    text += fmt::format("#{:<31} {:>4} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8}\n", "node", "port", "xmit B" + per,
+                        "rcv B" + per, "xmit pk" + per, "rcv pk" + per, "wait" + per, "errors");
+    for (const std::size_t i : rows_of(v, choice)) {
+        const row r = row_at(v, i);
+        text +=
+            fmt::format("{:<32} {:>4} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8}\n",
+                        shortened(iba::escaped(name_at(v, r.now)), 32), r.now.where.port,
+                        cell(r, counter::portXmitData), cell(r, counter::portRcvData), cell(r, counter::portXmitPkts),
+                        cell(r, counter::portRcvPkts), cell(r, counter::portXmitWait), errors_cell(r));
+    }
+    return text;
+}
+
+std::string sweep_json(const sweep_view& v, const table_choice& choice) {
+    std::string text = fmt::format("{{{},\"schema\":\"comad.sweep/1\",\"ports\":{},\"MADs\":{},\"duration_seconds\":{},"
+                                   "\"complete\":{}}}\n",
+                                   time_json(v), v.now.ports.size(), v.now.MADs,
+                                   std::chrono::duration<double>(v.now.end - v.now.begin).count(), v.now.complete());
+    for (const std::size_t i : rows_of(v, choice)) text += row_json(v, row_at(v, i));
+    for (const perf::gap& g : v.now.gaps)
+        text += fmt::format("{{{},{},\"missing\":\"{}\",\"why\":{}}}\n", time_json(v), place_json(v, g.where),
+                            name_of(g.what), iba::json_quoted(g.text));
+    return text;
+}
+
+namespace {
+
+/// A field of RFC 4180.
+std::string quoted_field(const std::string& text) {
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (c == '"') quoted += '"';
+        quoted += c;
+    }
+    return quoted + '"';
+}
+
+} // namespace
+
+std::string sweep_csv_header() {
+    std::string line = "sweep,seconds,nodeGUID,description,port";
+    for_each([&](counter c) { line.append(",").append(name_of(c)); });
+    return line + "\n";
+}
+
+std::string sweep_csv(const sweep_view& v, const table_choice& choice) {
+    std::string text;
+    for (const std::size_t i : rows_of(v, choice)) {
+        const look& l = v.now.ports[i];
+        text += fmt::format("{},{},{},{},{}", v.number, v.seconds, v.subnet.nodes[l.where.node].info.nodeGUID,
+                            quoted_field(iba::escaped(name_at(v, l))), l.where.port);
+        for_each([&](counter c) {
+            text += ',';
+            if (l.counters.counters.has(c)) text += fmt::format("{}", l.counters.counters[c]);
+        });
+        text += '\n';
+    }
+    return text;
+}
+
+std::string describe(const discovery::subnet& s, const perf::gap& g) {
+    const std::string name = discovery::name_of(s.nodes[g.where.node]);
+    return g.where.port ? fmt::format("{}[{}]: {}", name, g.where.port, g.text) : fmt::format("{}: {}", name, g.text);
+}
+
+} // namespace ibtool

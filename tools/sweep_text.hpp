@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// sweep_text.hpp - sweeps as tables, lines of JSON and lines of CSV. Knows no schedule.
+#pragma once
+#include <comad/discovery/node_names.hpp>
+#include <comad/discovery/subnet.hpp>
+#include <comad/perf/sweep.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace ibtool {
+
+/// One sweep and the one before, of a sweeper; `before` null: it is the first.
+struct sweep_view {
+    const comad::discovery::subnet& subnet;
+    const comad::discovery::node_names& names;
+    const comad::perf::sweep& now;
+    const comad::perf::sweep* before;
+    comad::u64 number; ///< from 1 on
+    double seconds;    ///< when it began, counted from the first
+    double unix_time;  ///< the same by the calendar; less than 0: time is simulated
+};
+
+/// What rows are ordered by.
+enum class row_order : comad::u8 { of_subnet, by_counter };
+
+struct table_choice {
+    std::size_t top = 0; ///< so many rows; 0: all
+    row_order order = row_order::of_subnet;
+    comad::perf::counter by{}; ///< most first: its rate, in the first sweep its value
+};
+
+/// Which rows of the sweep a choice leaves, in order, by index.
+std::vector<std::size_t> rows_of(const sweep_view&, const table_choice&);
+
+/// A line for each port that was read; of the first sweep totals, then rates per second. A `+` behind a number: at least so
+/// much, because a counter stood at its end or was cleared by somebody.
+std::string sweep_table(const sweep_view&, const table_choice&);
+/// A JSON object a line: one for the sweep, one for each port, one for each gap.
+std::string sweep_json(const sweep_view&, const table_choice&);
+/// A line for each port, every counter in a column, empty where it was not told.
+std::string sweep_csv(const sweep_view&, const table_choice&);
+/// The first line of a CSV file.
+std::string sweep_csv_header();
+
+/// `S-0002c90000000001 "spine 1"[7]: no answer`, safe for a terminal.
+std::string describe(const comad::discovery::subnet&, const comad::perf::gap&);
+
+} // namespace ibtool
