@@ -48,6 +48,13 @@ public:
         bool is_in_service;
     };
     std::vector<service_change> take_service_changes() noexcept { return std::exchange(service_changes_, {}); }
+    /// A link that went down or came up, seen from one of its ends.
+    struct link_change {
+        u32 node;
+        u8 port;
+        bool is_up;
+    };
+    std::vector<link_change> take_link_changes() noexcept { return std::exchange(link_changes_, {}); }
     /// The link of this port is about to go down.
     void link_goes_down(u32 node, unsigned port);
 
@@ -111,6 +118,7 @@ private:
     iba::SMState SM_state_ = iba::SMState::Master;
     bool changed_ = false;
     std::vector<service_change> service_changes_;
+    std::vector<link_change> link_changes_;
 };
 
 } // namespace comad::transports::sim
