@@ -540,7 +540,12 @@ TEST_CASE("so does a link that a manager takes down, until it may train again") 
     };
     r.set_time(1s);
     set_physical(iba::PortPhysicalState::Disabled);
-    set_physical(iba::PortPhysicalState::Disabled);
+    // Whatever happens to its cable meanwhile.
+    const u32 leaf = *r.graph().find("leaf-0001");
+    r.set_time(1200ms);
+    r.sim.fabric->apply({change::kind::cut, leaf, 2});
+    r.set_time(1400ms);
+    r.sim.fabric->apply({change::kind::restore, leaf, 2});
     r.set_time(2s);
     CHECK(r.get<PortCounters>(2).portXmitPkts == 1000);
     CHECK(r.get<PortCounters>(2).linkDownedCounter == 1);
@@ -549,7 +554,6 @@ TEST_CASE("so does a link that a manager takes down, until it may train again") 
     CHECK(r.get<PortCounters>(2).portXmitPkts == 2000);
     CHECK(r.get<PortCounters>(2).linkDownedCounter == 1);
     // Pulled and put back, with what was counted before.
-    const u32 leaf = *r.graph().find("leaf-0001");
     r.sim.fabric->apply({change::kind::cut, leaf, 2});
     r.set_time(4s);
     r.sim.fabric->apply({change::kind::restore, leaf, 2});
@@ -560,7 +564,7 @@ TEST_CASE("so does a link that a manager takes down, until it may train again") 
 
 TEST_CASE("PMAs differ in what they can do, and say so") {
     rig r("traffic=1000,errors=1:1000,pma=leaf-0002:basic,pma=spine-0001:wide+wait,pma=spine-0002:all+wide+unicast,"
-          "pma=h-0002 HCA-1:groups");
+          "pma=h-0002 HCA-1:groups,pma=h-0003 HCA-1:rsfec+errors+unicast");
     r.set_time(1s);
     const auto masks = [&](const std::string& whom) {
         const auto info = r.class_port_info(whom);
@@ -572,6 +576,7 @@ TEST_CASE("PMAs differ in what they can do, and say so") {
     CHECK(masks("spine-0001") == std::pair(0x1400u, 0u));
     CHECK(masks("spine-0002") == std::pair(0x0300u, 0u));
     CHECK(masks("h-0002 HCA-1") == std::pair(0u, 0u));
+    CHECK(masks("h-0003 HCA-1") == std::pair(0u, 0u)); // views of attributes that it does not have
 
     for (const u16 attributeID : optional_IDs) {
         attribute_bytes ask{};
