@@ -6,8 +6,8 @@
 
 namespace comad::transports::sim {
 
-/// What cables carry while they are in place: the same number of packets in each direction, of sizes that the seed draws
-/// for each sender. Some cables are bad: at both their ends symbol errors count, and what follows from them.
+/// What cables carry while their links are up, in whatever state: as many packets in each direction, of a size that the
+/// seed draws for each sender. Some cables are bad: at both their ends symbol errors count, and what follows from them.
 struct load {
     double packets = 0;          ///< a second, in each direction
     double symbol_errors = 0;    ///< a second, at each end of a bad cable
