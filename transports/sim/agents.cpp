@@ -12,8 +12,11 @@ using iba::Method;
 using iba::MgmtClass;
 
 agents::agents(topology& t, u64 counter_seed)
-    : topology_(t), subnet_(t), ports_(t, counter_seed), administrator_(subnet_) {
-    const auto pma = [this](const server::request& r) { return answer_pma(ports_, topology_, here_.node, r); };
+    : topology_(t), subnet_(t), ports_(t, counter_seed), pma_abilities_(t.nodes.size(), pma_ability::all),
+      administrator_(subnet_) {
+    const auto pma = [this](const server::request& r) {
+        return answer_pma(ports_, topology_, here_.node, pma_abilities_[here_.node], now_, r);
+    };
     const auto ping = [this](const server::request& r) { return answer_host(r, server::answer_ping); };
     const auto sysstat = [this](const server::request& r) { return answer_host(r, server::answer_sysstat); };
     const auto mellanox = [this](const server::request& r) { return answer_mellanox(topology_.nodes[here_.node], r); };
@@ -53,6 +56,11 @@ std::vector<u8> agents::answer(router::place at, iba::lid source, std::span<cons
     from.SLID = source;
     from.sqpn = 1;
     return (is_manager ? at_manager_ : everywhere_).answer(mad, from, now);
+}
+
+void agents::count_link_changes(mad::time_point when) {
+    for (const auto& change : subnet_.take_link_changes())
+        ports_.link_changed(change.node, change.port, change.is_up, when);
 }
 
 std::vector<report> agents::take_reports() {

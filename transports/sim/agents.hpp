@@ -18,6 +18,10 @@ public:
 
     attributes& subnet() noexcept { return subnet_; }
     counters& ports() noexcept { return ports_; }
+    /// What a PMA can do: pma_ability.
+    void set_pma(u32 node, u8 abilities) noexcept { pma_abilities_[node] = abilities; }
+    /// Counts the links that have gone down and come up at a time.
+    void count_link_changes(mad::time_point);
 
     /// The answer of the port of a node, of any length; empty: none.
     std::vector<u8> answer(router::place at, iba::lid source, std::span<const u8> mad, mad::time_point now);
@@ -33,6 +37,7 @@ private:
     const topology& topology_;
     attributes subnet_;
     counters ports_;
+    std::vector<u8> pma_abilities_; // by node
     administrator administrator_;
     server::responder everywhere_, at_manager_;
     // During answer():

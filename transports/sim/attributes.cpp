@@ -2,6 +2,7 @@
 // attributes.cpp - attributes of nodes and ports (IBA 14.2.5).
 #include "attributes.hpp"
 
+#include "rates.hpp"
 #include "writable.hpp"
 #include <comad/server/request.hpp>
 
@@ -16,7 +17,8 @@ namespace status = server::status;
 
 constexpr u32 usual_capabilities =
     value(iba::CapabilityMask::IsTrapSupported) | value(iba::CapabilityMask::IsSLMappingSupported) |
-    value(iba::CapabilityMask::IsSystemImageGUIDSupported) | value(iba::CapabilityMask::IsExtendedSpeedsSupported);
+    value(iba::CapabilityMask::IsSystemImageGUIDSupported) | value(iba::CapabilityMask::IsExtendedSpeedsSupported) |
+    value(iba::CapabilityMask::IsCapabilityMask2Supported);
 constexpr u8 GUID_capacity = 32;
 constexpr u16 switch_PKeys = 32, CA_PKeys = 128;
 constexpr u8 data_VLs = 8;            // of VLCap VL0_7
@@ -53,6 +55,7 @@ void describe_end_port(const topology& t, const node& n, const port& p, smp::Por
     i.LMC = n.is_switch() && !n.enhanced_port0 ? 0 : p.LMC;
     i.masterSMLID = value(p.LID) != 0 ? t.sm_lid : iba::lid{};
     i.capabilityMask = usual_capabilities;
+    i.capabilityMask2 = value(iba::CapabilityMask2::IsPortInfoExtendedSupported);
     if (value(p.LID) != 0 && p.LID == t.sm_lid) i.capabilityMask |= value(iba::CapabilityMask::IsSM);
     i.GUIDCap = GUID_capacity;
     i.subnetTimeOut = attributes::packet_life_time;
@@ -94,6 +97,7 @@ u16 attributes::get_unwritten(u32 node, u8 in_port, u16 attributeID, u32 modifie
     case iba::attribute_id<smp::SwitchInfo>:
         return topology_.nodes[node].is_switch() ? put(switch_info(node), out) : status::unsupported_attribute;
     case iba::attribute_id<smp::PortInfo>: return get_port_info(node, in_port, modifier, out);
+    case iba::attribute_id<smp::PortInfoExtended>: return get_port_info_extended(node, in_port, modifier, out);
     case iba::attribute_id<smp::GUIDInfo>: return get_guid_info(node, in_port, modifier, out);
     case iba::attribute_id<smp::PKeyTable>: return get_pkey_table(node, modifier, out);
     case iba::attribute_id<smp::SLToVLMappingTable>: return get_sl_to_vl(node, modifier, out);
@@ -207,6 +211,26 @@ u16 attributes::get_port_info(u32 number, u8 in_port, u32 modifier, block out) n
     const u32 which = modifier & 0x7fffffff;
     if (which > n.num_ports()) return status::invalid_value;
     return put(port_info(number, in_port, which == 0 && !n.is_switch() ? in_port : which), out);
+}
+
+/// Each speed has its usual forward error correction, or none, and a link the usual one.
+u16 attributes::get_port_info_extended(u32 number, u8 in_port, u32 modifier, block out) noexcept {
+    const node& n = topology_.nodes[number];
+    const u32 which = modifier == 0 && !n.is_switch() ? in_port : modifier;
+    if (which > n.num_ports()) return status::invalid_value;
+    const port& p = n.ports[which];
+    const auto modes_of = [&p](u8 speed) -> u16 {
+        const auto usual = FEC_of({p.supported.width, speed});
+        return (p.supported.speed & speed) == 0 ? 0 : static_cast<u16>(1u << value(usual) | 1u);
+    };
+    smp::PortInfoExtended i;
+    i.capabilityMask = 1; // FEC modes are told
+    i.FECModeActive = FEC_of(p.active);
+    i.FDRFECModeSupported = i.FDRFECModeEnabled = modes_of(8);
+    i.EDRFECModeSupported = i.EDRFECModeEnabled = modes_of(16);
+    i.HDRFECModeSupported = i.HDRFECModeEnabled = modes_of(32);
+    i.NDRFECModeSupported = i.NDRFECModeEnabled = modes_of(64);
+    return put(i, out);
 }
 
 u16 attributes::get_guid_info(u32 number, u8 in_port, u32 modifier, block out) noexcept {

@@ -48,6 +48,13 @@ public:
         bool is_in_service;
     };
     std::vector<service_change> take_service_changes() noexcept { return std::exchange(service_changes_, {}); }
+    /// A link that went down or came up, seen from one of its ends.
+    struct link_change {
+        u32 node;
+        u8 port;
+        bool is_up;
+    };
+    std::vector<link_change> take_link_changes() noexcept { return std::exchange(link_changes_, {}); }
     /// The link of this port is about to go down.
     void link_goes_down(u32 node, unsigned port);
 
@@ -83,6 +90,7 @@ private:
     table_place block_at(u32 node, u8 in_port, u16 attributeID, u32 modifier) const noexcept;
     u16 get_unwritten(u32 node, u8 in_port, u16 attributeID, u32 modifier, block out) noexcept;
     u16 get_port_info(u32 node, u8 in_port, u32 modifier, block out) noexcept;
+    u16 get_port_info_extended(u32 node, u8 in_port, u32 modifier, block out) noexcept;
     u16 get_guid_info(u32 node, u8 in_port, u32 modifier, block out) noexcept;
     u16 get_pkey_table(u32 node, u32 modifier, block out) noexcept;
     u16 get_sl_to_vl(u32 node, u32 modifier, block out) noexcept;
@@ -110,6 +118,7 @@ private:
     iba::SMState SM_state_ = iba::SMState::Master;
     bool changed_ = false;
     std::vector<service_change> service_changes_;
+    std::vector<link_change> link_changes_;
 };
 
 } // namespace comad::transports::sim

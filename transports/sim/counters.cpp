@@ -2,11 +2,11 @@
 // counters.cpp - counters made of what happened, what is said to have happened before, and what was written.
 #include "counters.hpp"
 
+#include "counter_groups.hpp"
 #include "split_mix.hpp"
-#include <comad/iba/pm.hpp>
 #include <comad/mad/transport.hpp>
 
-#include <array>
+#include <utility>
 
 namespace comad::transports::sim {
 namespace {
@@ -16,31 +16,6 @@ using values = counters::values;
 /// Words of 4 bytes from the local route header to the invariant CRC: 8 + 12 + 8 bytes of headers, the MAD, 4 of CRC.
 constexpr u64 words_of_MAD = (8 + 12 + 8 + mad::mad_size + 4) / 4;
 
-constexpr std::array members{
-    &values::portXmitData,
-    &values::portRcvData,
-    &values::portXmitPkts,
-    &values::portRcvPkts,
-    &values::portUnicastXmitPkts,
-    &values::portUnicastRcvPkts,
-    &values::portMulticastXmitPkts,
-    &values::portMulticastRcvPkts,
-    &values::symbolErrorCounter,
-    &values::linkErrorRecoveryCounter,
-    &values::linkDownedCounter,
-    &values::portRcvErrors,
-    &values::portRcvRemotePhysicalErrors,
-    &values::portRcvSwitchRelayErrors,
-    &values::portXmitDiscards,
-    &values::portXmitConstraintErrors,
-    &values::portRcvConstraintErrors,
-    &values::localLinkIntegrityErrors,
-    &values::excessiveBufferOverrunErrors,
-    &values::VL15Dropped,
-    &values::portXmitWait,
-    &values::QP1Dropped,
-};
-
 /// A number that belongs to a port and a purpose.
 u64 draw(u64 seed, u32 index, unsigned purpose) noexcept {
     u64 state = seed ^ (u64{index} << 8 | purpose) << 20;
@@ -48,14 +23,29 @@ u64 draw(u64 seed, u32 index, unsigned purpose) noexcept {
     return split_mix(state);
 }
 
+u64 words_of_packet(u64 seed, u32 sender) noexcept { return draw(seed, sender, 1) % 512 + 8; }
 u64 earlier_packets(u64 seed, u32 sender) noexcept { return draw(seed, sender, 0) % 100'000'000; }
-u64 earlier_words(u64 seed, u32 sender) noexcept {
-    return earlier_packets(seed, sender) * (draw(seed, sender, 1) % 512 + 8);
+
+void add_sent(values& v, u64 packets, u64 words) noexcept {
+    v.portXmitPkts += packets;
+    v.portXmitData += words;
+}
+void add_received(values& v, u64 packets, u64 words) noexcept {
+    v.portRcvPkts += packets;
+    v.portRcvData += words;
+}
+
+/// How often something happened that happens so often a second.
+u64 times_in(double per_second, mad::duration time) noexcept {
+    const auto whole = std::chrono::duration_cast<std::chrono::seconds>(time);
+    const mad::duration rest = time - whole;
+    return static_cast<u64>(per_second * static_cast<double>(whole.count()) +
+                            per_second * static_cast<double>(rest.count()) / 1e9);
 }
 
 } // namespace
 
-counters::counters(const topology& t, u64 seed) : seed_(seed) {
+counters::counters(const topology& t, u64 seed) : topology_(t), seed_(seed) {
     u32 next = 0;
     for (const node& n : t.nodes) {
         first_.push_back(next);
@@ -63,47 +53,105 @@ counters::counters(const topology& t, u64 seed) : seed_(seed) {
     }
     ports_.reserve(next);
     for (const node& n : t.nodes)
-        for (const port& p : n.ports) ports_.push_back({p.linked() ? first_[p.peer_node] + p.peer_port : none});
+        for (const port& p : n.ports)
+            ports_.push_back({p.linked() ? first_[p.peer_node] + p.peer_port : none, p.active});
 }
 
-counters::values counters::counted(u32 index) const {
+void counters::carry(const load& l, mad::time_point now) noexcept {
+    load_ = l;
+    loaded_since_ = now;
+    for (auto& [cable, gone] : outages_) {
+        gone.length = {};
+        if (gone.since) gone.since = now;
+    }
+}
+
+void counters::link_changed(u32 node, unsigned port, bool is_up, mad::time_point now) {
+    if (at(node, port).peer == none) return;
+    outages& o = outages_[cable(index(node, port))];
+    if (is_up && o.since) {
+        o.length += now - *std::exchange(o.since, std::nullopt);
+    } else if (!is_up && !o.since) {
+        o.since = now;
+        ++o.times;
+    }
+}
+
+// ---- What a port counted -----------------------------------------------------------------------------------------------
+
+void counters::add_earlier(u32 index, values& v) const noexcept {
+    const u32 peer = ports_[index].peer;
+    const u64 sent = earlier_packets(seed_, index), received = earlier_packets(seed_, peer);
+    add_sent(v, sent, sent * words_of_packet(seed_, index));
+    add_received(v, received, received * words_of_packet(seed_, peer));
+    v.portXmitWait = draw(seed_, index, 2) % 1'000'000;
+    constexpr unsigned one_in = 8; // ports with errors
+    if (draw(seed_, index, 3) % one_in == 0) {
+        v.symbolErrorCounter = draw(seed_, index, 4) % 100'000; // beyond 16 bits, too
+        v.portRcvErrors = draw(seed_, index, 5) % 1000;
+        v.linkDownedCounter = draw(seed_, index, 6) % 4;
+        v.portXmitDiscards = draw(seed_, index, 7) % 1000;
+    }
+}
+
+void counters::add_load(u32 index, mad::duration up, values& v) const noexcept {
+    const u32 peer = ports_[index].peer;
+    const u64 packets = times_in(load_.packets, up);
+    add_sent(v, packets, packets * words_of_packet(load_.seed, index));
+    add_received(v, packets, packets * words_of_packet(load_.seed, peer));
+    v.portXmitWait += packets * (draw(load_.seed, index, 2) % 4);
+    const bool is_bad = static_cast<double>(draw(load_.seed, cable(index), 8) >> 11) * 0x1p-53 < load_.bad_cables;
+    if (!is_bad) return;
+    const u64 errors = times_in(load_.symbol_errors, up);
+    v.symbolErrorCounter += errors;
+    v.portRcvErrors += errors / 4;
+    v.portXmitDiscards += errors / 8;
+    v.portRcvRemotePhysicalErrors += errors / 16;
+    v.linkErrorRecoveryCounter += errors / 64;
+    v.localLinkIntegrityErrors += errors / 256;
+    v.excessiveBufferOverrunErrors += errors / 512;
+    v.portRcvSwitchRelayErrors += errors / 32;
+}
+
+values counters::port_values(u32 index, mad::time_point now) const {
     const port_counts& c = ports_[index];
     values v;
-    if (seed_ != 0 && c.peer != none) {
-        v.portXmitPkts = v.portUnicastXmitPkts = earlier_packets(seed_, index);
-        v.portXmitData = earlier_words(seed_, index);
-        v.portRcvPkts = v.portUnicastRcvPkts = earlier_packets(seed_, c.peer);
-        v.portRcvData = earlier_words(seed_, c.peer);
-        v.portXmitWait = draw(seed_, index, 2) % 1'000'000;
-        constexpr unsigned one_in = 8; // ports with errors
-        if (draw(seed_, index, 3) % one_in == 0) {
-            v.symbolErrorCounter = draw(seed_, index, 4) % 100'000; // beyond 16 bits, too
-            v.portRcvErrors = draw(seed_, index, 5) % 1000;
-            v.linkDownedCounter = draw(seed_, index, 6) % 4;
-            v.portXmitDiscards = draw(seed_, index, 7) % 1000;
-        }
+    if (c.peer != none) {
+        const auto found = outages_.find(cable(index));
+        const outages gone = found == outages_.end() ? outages{} : found->second;
+        if (seed_ != 0) add_earlier(index, v);
+        add_load(index, gone.since.value_or(now) - loaded_since_ - gone.length, v);
+        v.linkDownedCounter += gone.times;
     }
-    v.portXmitPkts += c.sent;
-    v.portUnicastXmitPkts += c.sent;
-    v.portXmitData += c.sent * words_of_MAD;
-    v.portRcvPkts += c.received;
-    v.portUnicastRcvPkts += c.received;
-    v.portRcvData += c.received * words_of_MAD;
+    v.portMulticastXmitPkts = multicast_of(v.portXmitPkts);
+    v.portMulticastRcvPkts = multicast_of(v.portRcvPkts);
+    add_sent(v, c.sent, c.sent * words_of_MAD);
+    add_received(v, c.received, c.received * words_of_MAD);
+    v.portUnicastXmitPkts = v.portXmitPkts - v.portMulticastXmitPkts;
+    v.portUnicastRcvPkts = v.portRcvPkts - v.portMulticastRcvPkts;
     v.VL15Dropped += c.dropped;
     return v;
 }
 
-counters::values counters::read(u32 node, unsigned port) const {
-    values v = counted(index(node, port));
-    if (const auto added = added_.find(index(node, port)); added != added_.end())
-        for (const auto member : members) v.*member += added->second.*member;
-    return v;
+counter_row counters::counted(const group& g, mad::time_point now) const {
+    const u32 i = index(g.node, g.port);
+    const node& n = topology_.nodes[g.node];
+    values v = port_values(i, now);
+    if (!n.is_switch()) v.portRcvSwitchRelayErrors = 0;
+    return parts_of(v, g.attributeID, g.opCode, {n.is_switch(), ports_[i].link});
 }
 
-void counters::write(u32 node, unsigned port, const values& wanted) {
-    const values now = counted(index(node, port));
-    values& added = added_[index(node, port)];
-    for (const auto member : members) added.*member = wanted.*member - now.*member;
+counter_row counters::read(const group& g, mad::time_point now) const {
+    counter_row row = counted(g, now);
+    if (const auto added = added_.find(key(g)); added != added_.end())
+        for (std::size_t i = 0; i < row.size(); ++i) row[i] += added->second[i];
+    return row;
+}
+
+void counters::write(const group& g, const counter_row& wanted, mad::time_point now) {
+    const counter_row counted_now = counted(g, now);
+    counter_row& added = added_[key(g)];
+    for (std::size_t i = 0; i < added.size(); ++i) added[i] = wanted[i] - counted_now[i];
 }
 
 } // namespace comad::transports::sim

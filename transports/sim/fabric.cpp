@@ -40,13 +40,16 @@ fabric::~fabric() = default;
 
 // ---- Changes ----
 
-void fabric::apply(const change& c) {
+void fabric::apply(const change& c) { befall(c, now_); }
+
+void fabric::befall(const change& c, mad::time_point when) {
     switch (c.what) {
     case change::kind::cut: cut(c.node, c.port); break;
     case change::kind::restore: restore(c.node, c.port); break;
     case change::kind::kill: router_->set_mute(c.node, true); break;
     case change::kind::revive: router_->set_mute(c.node, false); break;
     }
+    agents_->count_link_changes(when);
     send_reports();
 }
 
@@ -89,11 +92,15 @@ void fabric::advance_changes(mad::time_point now) noexcept {
     while (!changes_.empty() && changes_.back().when <= now) {
         timed_change c = changes_.back();
         changes_.pop_back();
-        apply(c.what);
+        befall(c.what, c.when);
         c.when += c.period;
         if (c.period.count() != 0) plan(c);
     }
 }
+
+void fabric::carry(const load& l) noexcept { agents_->ports().carry(l, now_); }
+
+void fabric::set_pma(u32 node, u8 abilities) noexcept { agents_->set_pma(node, abilities); }
 
 void fabric::set_service_time(u32 node, mad::duration time) noexcept { nodes_[node].service_time = time; }
 
@@ -309,6 +316,7 @@ bool fabric::make_reply(packet& p) noexcept {
     }
     if (is_smp(p)) {
         const bool has_reply = answer(agents_->subnet(), p.node, p.port, p.mad);
+        agents_->count_link_changes(now_);
         if (agents_->subnet().take_changed()) router_->topology_changed();
         return has_reply;
     }

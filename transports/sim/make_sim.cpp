@@ -30,6 +30,18 @@ topology topology_of(spec& s) {
     return read_topology(file, name);
 }
 
+load load_of(spec& s, u64 seed) {
+    load carried;
+    carried.seed = seed;
+    if (const auto packets = s.take("traffic")) carried.packets = s.to_rate("traffic", *packets);
+    if (const auto errors = s.take("errors")) {
+        const auto colon = errors->find(':');
+        if (colon != errors->npos) carried.bad_cables = s.to_probability("errors", errors->substr(0, colon));
+        carried.symbol_errors = s.to_rate("errors", errors->substr(colon == errors->npos ? 0 : colon + 1));
+    }
+    return carried;
+}
+
 } // namespace
 
 simulation make_sim(std::string_view specification, time_mode mode) {
@@ -51,6 +63,7 @@ simulation make_sim(std::string_view specification, time_mode mode) {
     const auto at = s.take("at");
     const auto port = s.take_number("port", 0, 0, topology::max_ports);
     const mishaps planned(s);
+    const load carried = load_of(s, wrong.seed);
     wrong.counter_seed = s.take_number("counters", wrong.counter_seed, 0, ~u64{0});
     const auto manager = s.take("sm").value_or("0");
     const auto clock = s.take_choice("time", mode == time_mode::real ? "real" : "virtual", {"real", "virtual"});
@@ -64,6 +77,7 @@ simulation make_sim(std::string_view specification, time_mode mode) {
     made.fabric = std::make_unique<fabric>(std::move(t), times, wrong);
     made.transport = std::make_unique<sim_transport>(*made.fabric, here, by,
                                                      clock == "real" ? time_mode::real : time_mode::virtual_);
+    made.fabric->carry(carried);
     planned.befall(*made.fabric, here, wrong.seed);
     return made;
 }

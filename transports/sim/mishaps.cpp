@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -50,6 +52,38 @@ std::vector<u32> draw(const topology& t, double share, u32 excluded, u64& random
     return drawn;
 }
 
+constexpr std::array<std::pair<std::string_view, u8>, 10> ability_names{{
+    {"full", pma_ability::all},
+    {"basic", pma_ability::none},
+    {"all", pma_ability::all_ports},
+    {"wait", pma_ability::xmit_wait},
+    {"qp1", pma_ability::QP1_dropped},
+    {"wide", pma_ability::extended},
+    {"unicast", pma_ability::unicast},
+    {"errors", pma_ability::extended_errors},
+    {"groups", pma_ability::groups},
+    {"rsfec", pma_ability::RS_FEC},
+}};
+
+/// Names with a + between them.
+u8 abilities_in(const spec& s, std::string_view text) {
+    u8 abilities = pma_ability::none;
+    while (!text.empty()) {
+        const auto name = text.substr(0, text.find('+'));
+        text.remove_prefix(std::min(name.size() + 1, text.size()));
+        const auto found =
+            std::find_if(ability_names.begin(), ability_names.end(), [&](const auto& a) { return a.first == name; });
+        if (found == ability_names.end()) {
+            std::vector<std::string_view> known;
+            for (const auto& a : ability_names) known.push_back(a.first);
+            s.fail(fmt::format("pma: '{}' is not known; give some of {}, with a + between them", name,
+                               fmt::join(known, ", ")));
+        }
+        abilities |= found->second;
+    }
+    return abilities;
+}
+
 } // namespace
 
 u32 find_node(const spec& s, const topology& t, std::string_view key, std::string_view name) {
@@ -61,7 +95,9 @@ u32 find_node(const spec& s, const topology& t, std::string_view key, std::strin
     return *found;
 }
 
-mishaps::mishaps(spec& s) : spec_(s), slow_(s.take_all("slow")), dead_(s.take_all("dead")), flap_(s.take_all("flap")) {
+mishaps::mishaps(spec& s)
+    : spec_(s), slow_(s.take_all("slow")), dead_(s.take_all("dead")), pma_(s.take_all("pma")),
+      flap_(s.take_all("flap")) {
     using enum change::kind;
     for (const auto& [key, what] : {std::pair("cut", cut), {"restore", restore}, {"kill", kill}, {"revive", revive}})
         timed_.push_back({key, what, s.take_all(key)});
@@ -71,6 +107,7 @@ void mishaps::befall(fabric& net, u32 here, u64 seed) const {
     u64 random = ~seed; // apart from the luck of MADs
     for (const auto value : slow_) slow_down(net, value, random);
     for (const auto value : dead_) kill(net, value, here, random);
+    for (const auto value : pma_) set_pma(net, value, random);
     for (const timed& t : timed_) {
         for (const auto value : t.values) {
             const moment m = moment_of(net.graph(), t.key, t.what, value);
@@ -84,19 +121,25 @@ void mishaps::slow_down(fabric& net, std::string_view value, u64& random) const 
     const auto parts = split(value, ':');
     if (!parts) spec_.fail(fmt::format("slow={} has no time; write it as NODE:1ms, or 0.1:1ms for a share", value));
     const mad::duration time = spec_.to_duration("slow", parts->rest);
-    if (const auto share = share_in(spec_, "slow", parts->front)) {
-        for (const u32 n : draw(net.graph(), *share, nobody, random)) net.set_service_time(n, time);
-    } else {
-        net.set_service_time(find_node(spec_, net.graph(), "slow", parts->front), time);
-    }
+    for (const u32 n : nodes_of(net.graph(), "slow", parts->front, nobody, random)) net.set_service_time(n, time);
 }
 
 void mishaps::kill(fabric& net, std::string_view value, u32 here, u64& random) const {
-    if (const auto share = share_in(spec_, "dead", value)) {
-        for (const u32 n : draw(net.graph(), *share, here, random)) net.apply({change::kind::kill, n});
-    } else {
-        net.apply({change::kind::kill, find_node(spec_, net.graph(), "dead", value)});
-    }
+    for (const u32 n : nodes_of(net.graph(), "dead", value, here, random)) net.apply({change::kind::kill, n});
+}
+
+/// ABILITIES, NODE:ABILITIES or a share of nodes before the colon.
+void mishaps::set_pma(fabric& net, std::string_view value, u64& random) const {
+    const auto parts = split(value, ':').value_or(halves{"1", value});
+    const u8 abilities = abilities_in(spec_, parts.rest);
+    for (const u32 n : nodes_of(net.graph(), "pma", parts.front, nobody, random)) net.set_pma(n, abilities);
+}
+
+/// That share of all, or the one node of that name.
+std::vector<u32> mishaps::nodes_of(const topology& t, std::string_view key, std::string_view text, u32 excluded,
+                                   u64& random) const {
+    if (const auto share = share_in(spec_, key, text)) return draw(t, *share, excluded, random);
+    return {find_node(spec_, t, key, text)};
 }
 
 /// NODE/PORT@WHEN, or NODE@WHEN.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pma.cpp - counters as PMAs tell and set them.
+// pma.cpp - counters as PMAs tell and set them: a table for each attribute, and one function for all.
 #include "pma.hpp"
 
 #include <comad/iba/class_port_info.hpp>
@@ -7,148 +7,239 @@
 #include <comad/server/class_port_info.hpp>
 
 #include <algorithm>
-#include <limits>
+#include <span>
 
 namespace comad::transports::sim {
 namespace {
 
-using iba::Method;
-using iba::pm::PortCounters;
-using iba::pm::PortCountersExt;
+using iba::attribute_id;
+using namespace iba::pm;
 using server::response;
 namespace status = server::status;
+namespace can = pma_ability;
 
 constexpr u8 all_ports = 255;
 
-/// A counter of both attributes: the bit that selects it in a Set, and whether that is in counterSelect2.
-template <auto Counter, auto Wide> struct counter {
-    unsigned bit;
-    bool second = false;
+/// Numbers of one width, one behind the other.
+struct numbers {
+    u16 off;
+    u8 width, count;
 };
 
-/// Calls f for every counter of PortCounters (IBA 16.1.3.5).
-template <class F> void for_each_counter(F&& f) {
-    using C = PortCounters;
-    using E = PortCountersExt;
-    f(counter<&C::symbolErrorCounter, &E::symbolErrorCounter>{0});
-    f(counter<&C::linkErrorRecoveryCounter, &E::linkErrorRecoveryCounter>{1});
-    f(counter<&C::linkDownedCounter, &E::linkDownedCounter>{2});
-    f(counter<&C::portRcvErrors, &E::portRcvErrors>{3});
-    f(counter<&C::portRcvRemotePhysicalErrors, &E::portRcvRemotePhysicalErrors>{4});
-    f(counter<&C::portRcvSwitchRelayErrors, &E::portRcvSwitchRelayErrors>{5});
-    f(counter<&C::portXmitDiscards, &E::portXmitDiscards>{6});
-    f(counter<&C::portXmitConstraintErrors, &E::portXmitConstraintErrors>{7});
-    f(counter<&C::portRcvConstraintErrors, &E::portRcvConstraintErrors>{8});
-    f(counter<&C::localLinkIntegrityErrors, &E::localLinkIntegrityErrors>{9});
-    f(counter<&C::excessiveBufferOverrunErrors, &E::excessiveBufferOverrunErrors>{10});
-    f(counter<&C::VL15Dropped, &E::VL15Dropped>{11});
-    f(counter<&C::portXmitData, &E::portXmitData>{12});
-    f(counter<&C::portRcvData, &E::portRcvData>{13});
-    f(counter<&C::portXmitPkts, &E::portXmitPkts>{14});
-    f(counter<&C::portRcvPkts, &E::portRcvPkts>{15});
-    f(counter<&C::portXmitWait, &E::portXmitWait>{0, true});
+template <auto First, auto Last = First> consteval numbers numbers_of() {
+    constexpr const iba::row_info &first = iba::detail::last_row<First>(), &last = iba::detail::last_row<Last>();
+    static_assert(first.width == last.width);
+    const unsigned bits = last.off + last.bits() - first.off;
+    return {first.off, static_cast<u8>(first.width), static_cast<u8>(bits / first.width)};
 }
 
-/// The same of PortCountersExt (IBA 16.1.4.11): the bits count its own fields.
-constexpr std::array wide_first{&PortCountersExt::portXmitData,          &PortCountersExt::portRcvData,
-                                &PortCountersExt::portXmitPkts,          &PortCountersExt::portRcvPkts,
-                                &PortCountersExt::portUnicastXmitPkts,   &PortCountersExt::portUnicastRcvPkts,
-                                &PortCountersExt::portMulticastXmitPkts, &PortCountersExt::portMulticastRcvPkts};
-constexpr std::array wide_second{&PortCountersExt::symbolErrorCounter,
-                                 &PortCountersExt::linkErrorRecoveryCounter,
-                                 &PortCountersExt::linkDownedCounter,
-                                 &PortCountersExt::portRcvErrors,
-                                 &PortCountersExt::portRcvRemotePhysicalErrors,
-                                 &PortCountersExt::portRcvSwitchRelayErrors,
-                                 &PortCountersExt::portXmitDiscards,
-                                 &PortCountersExt::portXmitConstraintErrors,
-                                 &PortCountersExt::portRcvConstraintErrors,
-                                 &PortCountersExt::localLinkIntegrityErrors,
-                                 &PortCountersExt::excessiveBufferOverrunErrors,
-                                 &PortCountersExt::VL15Dropped,
-                                 &PortCountersExt::portXmitWait,
-                                 &PortCountersExt::QP1Dropped};
+/// Counters of an attribute: the bit that selects the first in a Set, its place in the counter_row, and what a PMA must be
+/// able to for them not to be 0.
+struct counters_at {
+    numbers where;
+    u8 bit, place, needs;
+};
 
-/// The bits of a counter's row: what it stops at.
-template <auto Counter> constexpr u64 highest() noexcept {
-    return iba::low_bits(iba::detail::last_row<Counter>().width);
+template <auto First, auto Last = First> consteval counters_at same(u8 bit, u8 needs = can::none) {
+    return {numbers_of<First, Last>(), bit, bit, needs};
 }
 
-PortCounters narrowed(const PortCountersExt& wide) {
-    PortCounters narrow;
-    for_each_counter([&]<auto Counter, auto Wide>(counter<Counter, Wide>) {
-        using value_type = iba::detail::value_of<Counter>;
-        narrow.*Counter = static_cast<value_type>(std::min(wide.*Wide, highest<Counter>()));
-    });
-    return narrow;
+/// counterSelect2 has the bits from 16 on.
+constexpr u8 second = 16;
+
+/// A counter of PortCounters, which is also one of PortCountersExt.
+template <auto Narrow, auto Wide> consteval counters_at shared(u8 bit, u8 needs = can::none) {
+    constexpr unsigned place =
+        (iba::detail::last_row<Wide>().off - iba::detail::last_row<&PortCountersExt::portXmitData>().off) / 64;
+    return {numbers_of<Narrow>(), bit, place, needs};
 }
 
-void set_selected(const PortCounters& wanted, PortCountersExt& wide) {
-    for_each_counter([&]<auto Counter, auto Wide>(counter<Counter, Wide> c) {
-        const unsigned selected = c.second ? wanted.counterSelect2 : wanted.counterSelect;
-        if ((selected >> c.bit & 1) != 0) wide.*Wide = wanted.*Counter;
-    });
-}
+// IBA 16.1.3.5
+using C = PortCounters;
+using E = PortCountersExt;
+constexpr std::array narrow{
+    shared<&C::symbolErrorCounter, &E::symbolErrorCounter>(0),
+    shared<&C::linkErrorRecoveryCounter, &E::linkErrorRecoveryCounter>(1),
+    shared<&C::linkDownedCounter, &E::linkDownedCounter>(2),
+    shared<&C::portRcvErrors, &E::portRcvErrors>(3),
+    shared<&C::portRcvRemotePhysicalErrors, &E::portRcvRemotePhysicalErrors>(4),
+    shared<&C::portRcvSwitchRelayErrors, &E::portRcvSwitchRelayErrors>(5),
+    shared<&C::portXmitDiscards, &E::portXmitDiscards>(6),
+    shared<&C::portXmitConstraintErrors, &E::portXmitConstraintErrors>(7),
+    shared<&C::portRcvConstraintErrors, &E::portRcvConstraintErrors>(8),
+    shared<&C::localLinkIntegrityErrors, &E::localLinkIntegrityErrors>(9),
+    shared<&C::excessiveBufferOverrunErrors, &E::excessiveBufferOverrunErrors>(10),
+    shared<&C::VL15Dropped, &E::VL15Dropped>(11),
+    shared<&C::portXmitData, &E::portXmitData>(12),
+    shared<&C::portRcvData, &E::portRcvData>(13),
+    shared<&C::portXmitPkts, &E::portXmitPkts>(14),
+    shared<&C::portRcvPkts, &E::portRcvPkts>(15),
+    shared<&C::portXmitWait, &E::portXmitWait>(second + 0, can::xmit_wait),
+    shared<&C::QP1Dropped, &E::QP1Dropped>(second + 1, can::QP1_dropped),
+};
 
-void set_selected(const PortCountersExt& wanted, PortCountersExt& wide) {
-    for (unsigned i = 0; i < wide_first.size(); ++i)
-        if ((wanted.counterSelect >> i & 1) != 0) wide.*wide_first[i] = wanted.*wide_first[i];
-    for (unsigned i = 0; i < wide_second.size(); ++i)
-        if ((wanted.counterSelect2 >> i & 1) != 0) wide.*wide_second[i] = wanted.*wide_second[i];
-}
+// IBA 16.1.4.11
+constexpr u8 wide_errors = 8; // place of the first
+constexpr std::array wide{
+    same<&E::portXmitData, &E::portRcvPkts>(0),
+    same<&E::portUnicastXmitPkts, &E::portMulticastRcvPkts>(4, can::unicast),
+    counters_at{numbers_of<&E::symbolErrorCounter, &E::portXmitWait>(), second, wide_errors, can::extended_errors},
+    counters_at{numbers_of<&E::QP1Dropped>(), second + 13, wide_errors + 13, can::extended_errors | can::QP1_dropped},
+};
 
-PortCountersExt sum(PortCountersExt a, const PortCountersExt& b) noexcept {
-    for (const auto member : wide_first) a.*member += b.*member;
-    for (const auto member : wide_second) a.*member += b.*member;
+// Bits as in ibis; those of RS-FEC alone stand behind.
+using S = PortExtendedSpeedsCounters;
+using R = PortExtendedSpeedsCountersRSFEC;
+constexpr std::array extended_speeds{
+    same<&S::syncHeaderErrorCounter, &S::unknownBlockCounter>(0),
+    same<&S::errorDetectionCounterLane>(2),
+    same<&S::FECCorrectableBlockCounterLane, &S::FECUncorrectableBlockCounterLane>(14),
+    same<&R::portFECCorrectableBlockCounter, &R::portFECCorrectedSymbolCounter>(38, can::RS_FEC),
+};
+
+struct attribute {
+    u16 attributeID, bytes;
+    u16 group; // whose counters it shows
+    u8 needs;
+    bool is_of_switches, has_opCode;
+    numbers select, select2; // of width 0: there is none
+    std::span<const counters_at> fields;
+};
+
+template <class T>
+consteval attribute describe(std::span<const counters_at> fields, u8 needs = can::groups, u16 group = attribute_id<T>) {
+    constexpr bool has_opCode = requires { &T::opCode; };
+    attribute a{attribute_id<T>, iba::wire_size<T>, group, needs, false, has_opCode, {}, {}, fields};
+    a.select = numbers_of<&T::counterSelect>();
+    if constexpr (requires { &T::counterSelect2; }) a.select2 = numbers_of<&T::counterSelect2>();
     return a;
 }
 
-template <class T> T as(const PortCountersExt& wide) {
-    if constexpr (std::is_same_v<T, PortCounters>) return narrowed(wide);
-    else return wide;
+/// Of an attribute whose counters are selected in order.
+template <auto First, auto Last = First> constexpr std::array in_order{same<First, Last>(0)};
+template <auto First, auto Last = First> consteval attribute simple() {
+    return describe<iba::detail::owner_of<First>>(in_order<First, Last>);
+}
+consteval attribute of_switches(attribute a) {
+    a.is_of_switches = true;
+    return a;
 }
 
-template <class T> response answer_counters(counters& of, const node& n, u32 number, const server::request& r) {
-    const T wanted = r.payload<T>();
-    const bool is_all = wanted.portSelect == all_ports;
-    const unsigned first = is_all ? 1 : wanted.portSelect, last = is_all ? n.num_ports() : first;
-    if (first == 0 || last > n.num_ports()) return response::error(status::invalid_value);
-    PortCountersExt wide;
-    for (unsigned p = first; p <= last; ++p) {
-        PortCountersExt own = of.read(number, p);
-        if (r.header.method == Method::Set) {
-            set_selected(wanted, own);
-            of.write(number, p, own);
-        }
-        wide = sum(wide, own);
+constexpr std::array attributes_of_counters{
+    describe<PortCounters>(narrow, can::none, attribute_id<PortCountersExt>),
+    describe<PortCountersExt>(wide, can::extended),
+    simple<&PortRcvErrorDetails::portLocalPhysicalErrors, &PortRcvErrorDetails::portLoopingErrors>(),
+    simple<&PortXmitDiscardDetails::portInactiveDiscards, &PortXmitDiscardDetails::portSwHOQLimitDiscards>(),
+    simple<&PortOpRcvCounters::portOpRcvPkts, &PortOpRcvCounters::portOpRcvData>(),
+    simple<&PortFlowCtlCounters::portXmitFlowPkts, &PortFlowCtlCounters::portRcvFlowPkts>(),
+    simple<&PortVLOpPackets::portVLOpPackets>(),
+    simple<&PortVLOpData::portVLOpData>(),
+    simple<&PortVLXmitFlowCtlUpdateErrors::portVLXmitFlowCtlUpdateErrors>(),
+    simple<&PortVLXmitWaitCounters::portVLXmitWait>(),
+    of_switches(simple<&SwPortVLCongestion::swPortVLCongestion>()),
+    simple<&PortRcvConCtrl::portPktRcvFECN, &PortRcvConCtrl::portPktRcvBECN>(),
+    simple<&PortSLRcvFECN::portSLRcvFECN>(),
+    simple<&PortSLRcvBECN::portSLRcvBECN>(),
+    simple<&PortXmitConCtrl::portXmitTimeCong>(),
+    simple<&PortVLXmitTimeCong::portVLXmitTimeCong>(),
+    simple<&PortXmitDataSL::portXmitDataSL>(),
+    simple<&PortRcvDataSL::portRcvDataSL>(),
+    describe<PortExtendedSpeedsCountersRSFEC>(extended_speeds),
+};
+
+// ---- Bytes -------------------------------------------------------------------------------------------------------------
+
+// Where every attribute of counters has them.
+constexpr std::size_t opCode_byte = 0, portSelect_byte = 1;
+
+u64 selected(const attribute& a, const u8* in) noexcept {
+    const u64 all = iba::bits_at(in, a.select.off, a.select.width);
+    return a.select2.width == 0 ? all : all | iba::bits_at(in, a.select2.off, a.select2.width) << second;
+}
+
+/// put_bits_at(), by bytes where it can: the counters of an answer have a thousand bits and more.
+void put(u8* out, unsigned off, unsigned width, u64 value) noexcept {
+    if (off % 8 != 0 || width % 8 != 0) return iba::put_bits_at(out, off, width, value);
+    for (unsigned end = (off + width) / 8; end-- > off / 8; value >>= 8) out[end] = static_cast<u8>(value);
+}
+
+void copy(numbers n, const u8* from, u8* to) noexcept {
+    if (n.width != 0) iba::put_bits_at(to, n.off, n.width, iba::bits_at(from, n.off, n.width));
+}
+
+/// Calls f(offset, width, bit, place) for each counter that a PMA has.
+template <class F> void for_each_counter(const attribute& a, u8 abilities, F&& f) {
+    for (const counters_at& c : a.fields) {
+        if ((abilities & c.needs) != c.needs) continue;
+        for (unsigned i = 0; i < c.where.count; ++i)
+            f(c.where.off + i * c.where.width, c.where.width, c.bit + i, c.place + i);
     }
-    T told = as<T>(wide);
-    told.portSelect = wanted.portSelect;
-    told.counterSelect = wanted.counterSelect;
-    told.counterSelect2 = wanted.counterSelect2;
-    return response::of(told);
 }
 
-response own_class_port_info() {
+response answer_counters(const attribute& a, counters& of, const node& n, u32 number, u8 abilities, mad::time_point now,
+                         const server::request& r) {
+    const u8* asked = r.data.data();
+    const bool is_all = asked[portSelect_byte] == all_ports && (abilities & can::all_ports) != 0;
+    const unsigned first = is_all ? 1 : asked[portSelect_byte], last = is_all ? n.num_ports() : first;
+    if (first == 0 || last > n.num_ports() || r.data.size() < a.bytes) return response::error(status::invalid_value);
+
+    const u64 selection = selected(a, asked);
+    counter_row sum{};
+    for (unsigned port = first; port <= last; ++port) {
+        const counters::group group{number, port, a.group, a.has_opCode ? asked[opCode_byte] : u8{0}};
+        counter_row own = of.read(group, now);
+        if (r.header.method == iba::Method::Set) {
+            for_each_counter(a, abilities, [&](unsigned off, unsigned width, unsigned bit, unsigned place) {
+                if ((selection >> bit & 1) != 0) own[place] = iba::bits_at(asked, off, width);
+            });
+            of.write(group, own, now);
+        }
+        std::transform(sum.begin(), sum.end(), own.begin(), sum.begin(), std::plus<>());
+    }
+
+    std::vector<u8> told(a.bytes);
+    told[portSelect_byte] = asked[portSelect_byte];
+    if (a.has_opCode) told[opCode_byte] = asked[opCode_byte];
+    copy(a.select, asked, told.data());
+    copy(a.select2, asked, told.data());
+    for_each_counter(a, abilities, [&](unsigned off, unsigned width, unsigned, unsigned place) {
+        put(told.data(), off, width, std::min(sum[place], iba::low_bits(width)));
+    });
+    return response::data(std::move(told));
+}
+
+response own_class_port_info(u8 abilities) {
+    using enum iba::PMCapability;
+    const auto able = [&](u8 wanted) { return (abilities & wanted) == wanted; };
     iba::ClassPortInfo info = server::class_port_info(1);
-    info.capabilityMask = value(iba::PMCapability::IsAllPortSelectSupported) |
-                          value(iba::PMCapability::IsExtendedWidthSupported) |
-                          value(iba::PMCapability::IsPortCountersXmitWaitSupported);
-    info.capabilityMask2 = value(iba::PMCapability2::IsAdditionalPortCountersExtendedSupported);
+    const auto announce = [&](bool is_able, iba::PMCapability bit) {
+        if (is_able) info.capabilityMask |= value(bit);
+    };
+    announce(able(can::all_ports), IsAllPortSelectSupported);
+    announce(able(can::extended) && able(can::unicast), IsExtendedWidthSupported);
+    announce(able(can::extended) && !able(can::unicast), IsExtendedWidthSupportedNoIETF);
+    announce(able(can::xmit_wait), IsPortCountersXmitWaitSupported);
+    announce(able(can::groups | can::RS_FEC), IsRSFECModeSupported);
+    announce(able(can::QP1_dropped), IsQP1DroppedSupported);
+    if (able(can::extended | can::extended_errors))
+        info.capabilityMask2 = value(iba::PMCapability2::IsAdditionalPortCountersExtendedSupported);
     return response::of(info);
 }
 
 } // namespace
 
-server::response answer_pma(counters& of, const topology& t, u32 node, const server::request& r) {
-    const bool is_get = r.header.method == Method::Get;
-    switch (r.header.attributeID) {
-    case iba::attribute_id<iba::ClassPortInfo>:
-        return is_get ? own_class_port_info() : response::error(status::unsupported_attribute);
-    case iba::attribute_id<PortCounters>: return answer_counters<PortCounters>(of, t.nodes[node], node, r);
-    case iba::attribute_id<PortCountersExt>: return answer_counters<PortCountersExt>(of, t.nodes[node], node, r);
-    default: return response::error(status::unsupported_attribute);
-    }
+server::response answer_pma(counters& of, const topology& t, u32 node, u8 abilities, mad::time_point now,
+                            const server::request& r) {
+    const auto refused = response::error(status::unsupported_attribute);
+    if (r.header.attributeID == attribute_id<iba::ClassPortInfo>)
+        return r.header.method == iba::Method::Get ? own_class_port_info(abilities) : refused;
+    const auto found = std::find_if(attributes_of_counters.begin(), attributes_of_counters.end(),
+                                    [&](const attribute& a) { return a.attributeID == r.header.attributeID; });
+    const sim::node& n = t.nodes[node];
+    if (found == attributes_of_counters.end() || (abilities & found->needs) != found->needs ||
+        (found->is_of_switches && !n.is_switch()))
+        return refused;
+    return answer_counters(*found, of, n, node, abilities, now, r);
 }
 
 } // namespace comad::transports::sim

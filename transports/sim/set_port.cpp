@@ -148,7 +148,10 @@ void attributes::relink(u32 number, u8 which) {
     link_goes_down(number, which);
     const bool is_up = may_train(number, which) && topology_.train(number, which);
     if (!is_up) topology_.take_down(number, which);
-    if (is_up) set_port_state_change(number);
+    if (is_up) {
+        set_port_state_change(number);
+        link_changes_.push_back({number, which, true});
+    }
     if (is_up || was_up) set_port_state_change(p.peer_node);
     forwarding_.topology_changed();
     changed_ = true;
@@ -164,10 +167,13 @@ void attributes::link_goes_down(u32 number, unsigned which) {
     };
     tell(number, which);
     tell(p.peer_node, p.peer_port);
+    link_changes_.push_back({number, static_cast<u8>(which), false});
 }
 
 void attributes::cable_changed(u32 a, unsigned port_a, u32 b) {
-    if (topology_.nodes[a].ports[port_a].linked() && !may_train(a, port_a)) topology_.take_down(a, port_a);
+    const port& p = topology_.nodes[a].ports[port_a];
+    if (p.linked() && !may_train(a, port_a)) topology_.take_down(a, port_a);
+    if (p.is_up()) link_changes_.push_back({a, static_cast<u8>(port_a), true});
     set_port_state_change(a);
     set_port_state_change(b);
     forwarding_.topology_changed();

@@ -81,6 +81,14 @@ double spec::to_probability(std::string_view key, std::string_view text) const {
     return *number;
 }
 
+double spec::to_rate(std::string_view key, std::string_view text) const {
+    const auto number = parse<double>(text);
+    if (!number || !(*number >= 0 && *number <= 1e9)) {
+        fail(fmt::format("{}={} is no rate; give a number for each second, from 0 to 1e9", key, text));
+    }
+    return *number;
+}
+
 mad::duration spec::take_duration(std::string_view key, mad::duration otherwise) {
     const auto text = take(key);
     return text ? to_duration(key, *text) : otherwise;

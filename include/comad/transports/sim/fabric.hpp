@@ -5,6 +5,7 @@
 #include <comad/mad/path.hpp>
 #include <comad/mad/time.hpp>
 #include <comad/mad/transport.hpp>
+#include <comad/transports/sim/performance.hpp>
 #include <comad/transports/sim/topology.hpp>
 
 #include <array>
@@ -82,18 +83,20 @@ struct fabric_counters {
 /// A subnet with time. A MAD crosses all cables of its way at the moment it is sent, and arrives when the delays are
 /// over. Where passing on takes time, a directed-route SMP whose way is whole when it is sent goes from switch to switch.
 ///
-/// SMAs answer Get, and all but the first two Set, of NodeInfo, NodeDescription, PortInfo, SwitchInfo, GUIDInfo, PKeyTable,
-/// SLToVLMappingTable, VLArbitrationTable, LinearForwardingTable, MulticastForwardingTable, LedInfo and, where the subnet
-/// manager is (sm_lid of the topology), SMInfo. What is set has its consequences: links go down and train, LIDs lead
-/// where the written forwarding tables say. A state that a port has already can be written. M_Keys are checked; their leases
-/// never end.
+/// SMAs answer Get, and all but the first three Set, of NodeInfo, NodeDescription, PortInfoExtended (the forward error
+/// correction that each speed usually has), PortInfo, SwitchInfo, GUIDInfo, PKeyTable, SLToVLMappingTable,
+/// VLArbitrationTable, LinearForwardingTable, MulticastForwardingTable, LedInfo and, where the subnet manager is (sm_lid of
+/// the topology), SMInfo. What is set has its consequences: links go down and train, LIDs lead where the written forwarding
+/// tables say. A state that a port has already can be written. M_Keys are checked; their leases never end.
 ///
-/// There is an SA as well: Get and GetTable of the records of all these, of links, paths, members of multicast groups,
-/// subscriptions and services, GetMulti of paths, GetTraceTable; Set and Delete of memberships, GUIDs and services, and Set
-/// of InformInfo. Its records say what the SMAs say. Subscribers get Reports of groups and CA ports that come and go (traps
-/// 64 to 67), which are repeated until they are acknowledged.
+/// There is an SA as well: Get and GetTable of the records of all these but PortInfoExtended, of links, paths, members of
+/// multicast groups, subscriptions and services, GetMulti of paths, GetTraceTable; Set and Delete of memberships, GUIDs and
+/// services, and Set of InformInfo. Its records say what the SMAs say. Subscribers get Reports of groups and CA ports that
+/// come and go (traps 64 to 67), which are repeated until they are acknowledged.
 ///
-/// Every node has a PMA: PortCounters and PortCountersExt, which count MADs where their ways begin and end, and can be set.
+/// Every node has a PMA, which answers Get and Set of all attributes of counters but samples. They count MADs where their
+/// ways begin and end, links that went down, and what the cables carry (load). Small ones stop at their highest value, those
+/// of 64 bits wrap; what a Set clears in one attribute is cleared in the other views of the same counter.
 /// CAs answer ibping and ibsysstat; their host is called as the node.
 /// Forwarding tables that nobody has written lead along shortest ways over Active links, and are made anew when cables
 /// change.
@@ -119,6 +122,11 @@ public:
     void apply_every(mad::duration period, mad::time_point first, const change&);
     /// Of one node, instead of timing's.
     void set_service_time(u32 node, mad::duration) noexcept;
+
+    /// From now on. Precondition: nothing is carried yet.
+    void carry(const load&) noexcept;
+    /// What the PMA of a node can do, a set of pma_ability; all, unless it is told.
+    void set_pma(u32 node, u8 abilities) noexcept;
 
     const node_counters& counters(u32 node) const noexcept { return nodes_[node].counters; }
     const fabric_counters& counters() const noexcept { return counters_; }
@@ -206,6 +214,7 @@ private:
         unsigned port_b;
     };
 
+    void befall(const change&, mad::time_point when);
     void plan(const timed_change&);
     void cut(u32 node, unsigned port);
     void restore(u32 node, unsigned port) noexcept;

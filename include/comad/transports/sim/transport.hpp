@@ -87,6 +87,13 @@ struct simulation {
 ///     sm=1                                           a subnet manager was there, where the program runs: LIDs, links
 ///                                                    Active, an SA; sm=NODE: at that node
 ///     counters=SEED                                  ports have counted traffic and errors before
+///     traffic=R                                      packets a second in each direction of every cable (performance.hpp)
+///     errors=R errors=0.5:R                          symbol errors a second at both ends of an eighth, or that share, of
+///                                                    the cables, and what follows from them
+///     pma=ABILITIES pma=NODE:ABILITIES pma=0.5:...   what all PMAs, that of a node or those of a share of the nodes can
+///                                                    do: full, basic (nothing beside PortCounters), or some of all (port
+///                                                    255), wait, qp1, wide (PortCountersExt), with unicast and errors,
+///                                                    groups (all others), rsfec, as in wide+unicast+wait; repeatable
 ///     time=real                                      or virtual; unless it is given, `mode`
 ///
 /// as in `fattree3,radix=16,latency=10us,loss=0.01,flap=core-0001/2@1ms:200us:5ms`. In virtual time the beginning is 0, in

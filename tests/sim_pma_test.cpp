@@ -1,0 +1,670 @@
+// SPDX-License-Identifier: MIT
+// sim_pma_test.cpp - the simulator's PMAs: every attribute of counters, which bit selects which (IBA 16.1.3.5, 16.1.4, A10,
+// A13.6.5; of PortExtendedSpeedsCounters as ibis has them), and counters that move with simulated time, counted by hand.
+#include "catch.hpp"
+#include "sim_client.hpp"
+#include <comad/coro/blocking.hpp>
+#include <comad/iba/all.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+
+using namespace comad;
+using namespace comad::transports::sim;
+using namespace comad::iba::pm;
+using namespace std::chrono_literals;
+using iba::Method;
+namespace smp = iba::smp;
+
+namespace {
+
+constexpr std::size_t data = 64; // of the attribute in a MAD
+
+/// Two levels of switches with ports of 4; the program is at the first leaf, whose ports count nothing of what it asks
+/// there, and all happens in no time but that which a test lets go by.
+struct rig {
+    explicit rig(const std::string& options = {}, const std::string& at = "leaf-0001",
+                 const std::string& kind = "fattree2,radix=4")
+        : sim(make_sim(kind + ",sm=1,latency=0us,service=0us,at=" + at + (options.empty() ? "" : ",") + options,
+                       time_mode::virtual_)) {}
+
+    const topology& graph() const { return sim.fabric->graph(); }
+    mad::IBPath to(const std::string& name) const {
+        const node& n = graph().nodes[graph().find(name).value()];
+        return to_lid(value(n.ports[n.first_port()].LID));
+    }
+    void set_time(mad::duration since_beginning) { sim.transport->set_now(mad::time_point(since_beginning)); }
+
+    /// The whole reply to a request whose attribute has these bytes.
+    smp_bytes ask_bytes(Method method, u16 attributeID, std::span<const u8> attribute, const std::string& whom) {
+        const mad::any_path path = to(whom);
+        smp_bytes request;
+        mad::write_request(request.data(), {iba::MgmtClass::Performance, 1, method, attributeID, true}, path, 0);
+        std::copy(attribute.begin(), attribute.end(), request.begin() + data);
+        const auto reply = ask(*sim.transport, path, request);
+        REQUIRE(reply);
+        return *reply;
+    }
+    template <class T> smp_bytes ask_for(Method method, const T& wanted, const std::string& whom) {
+        return ask_bytes(method, iba::attribute_id<T>, iba::encode(wanted), whom);
+    }
+    template <class T> T get(unsigned port, const std::string& whom = "leaf-0001", u8 opCode = 0) {
+        T wanted;
+        wanted.portSelect = static_cast<u8>(port);
+        if constexpr (requires { wanted.opCode; }) wanted.opCode = opCode;
+        return read(ask_for(Method::Get, wanted, whom), wanted);
+    }
+    template <class T> T set(const T& wanted, const std::string& whom = "leaf-0001") {
+        return read(ask_for(Method::Set, wanted, whom), wanted);
+    }
+    template <class T> u16 status(const T& wanted, const std::string& whom = "leaf-0001") {
+        return mad::status_of(ask_for(Method::Get, wanted, whom).data());
+    }
+    template <class T> static T read(const smp_bytes& reply, const T& asked) {
+        CHECK(mad::status_of(reply.data()) == 0);
+        T told;
+        iba::decode(told, reply.data() + data);
+        CHECK(told.portSelect == asked.portSelect);
+        return told;
+    }
+    iba::ClassPortInfo class_port_info(const std::string& whom) {
+        const auto reply = ask_for(Method::Get, iba::ClassPortInfo{}, whom);
+        iba::ClassPortInfo info;
+        iba::decode(info, reply.data() + data);
+        return info;
+    }
+
+    simulation sim;
+};
+
+template <class T> T all_of_port(u8 port) {
+    T t;
+    t.portSelect = port;
+    return t;
+}
+
+/// A run of counters: the first bit that selects, where it is in which word of selection, where the counters are.
+struct run {
+    u16 attributeID;
+    unsigned select_off, select_width; // bits of the attribute
+    unsigned bit, count;
+    unsigned off, width;
+};
+constexpr run runs[] = {
+    {0x12, 16, 16, 0, 1, 32, 16},    // SymbolErrorCounter
+    {0x12, 16, 16, 1, 2, 48, 8},     // LinkErrorRecoveryCounter, LinkDownedCounter
+    {0x12, 16, 16, 3, 4, 64, 16},    // PortRcvErrors to PortXmitDiscards
+    {0x12, 16, 16, 7, 2, 128, 8},    // PortXmitConstraintErrors, PortRcvConstraintErrors
+    {0x12, 16, 16, 9, 2, 152, 4},    // LocalLinkIntegrityErrors, ExcessiveBufferOverrunErrors
+    {0x12, 16, 16, 11, 1, 176, 16},  // VL15Dropped
+    {0x12, 16, 16, 12, 4, 192, 32},  // PortXmitData to PortRcvPkts
+    {0x12, 144, 8, 0, 1, 320, 32},   // PortXmitWait
+    {0x12, 144, 8, 1, 1, 160, 16},   // QP1Dropped
+    {0x1d, 16, 16, 0, 8, 64, 64},    // PortXmitData to PortMulticastRcvPkts
+    {0x1d, 32, 32, 0, 14, 576, 64},  // SymbolErrorCounter to QP1Dropped
+    {0x15, 16, 16, 0, 6, 32, 16},    // PortRcvErrorDetails
+    {0x16, 16, 16, 0, 4, 32, 16},    // PortXmitDiscardDetails
+    {0x17, 16, 16, 0, 2, 32, 32},    // PortOpRcvCounters
+    {0x18, 16, 16, 0, 2, 32, 32},    // PortFlowCtlCounters
+    {0x19, 16, 16, 0, 16, 32, 16},   // PortVLOpPackets
+    {0x1a, 16, 16, 0, 16, 32, 32},   // PortVLOpData
+    {0x1b, 16, 16, 0, 16, 32, 2},    // PortVLXmitFlowCtlUpdateErrors
+    {0x1c, 16, 16, 0, 16, 32, 16},   // PortVLXmitWaitCounters
+    {0x1f, 64, 64, 0, 14, 128, 16},  // SyncHeaderErrorCounter, UnknownBlockCounter, ErrorDetectionCounterLane0-11
+    {0x1f, 64, 64, 14, 24, 352, 32}, // FECCorrectableBlockCounterLane0-11, FECUncorrectableBlockCounterLane0-11
+    {0x1f, 64, 64, 38, 3, 1120, 32}, // of RS-FEC
+    {0x30, 16, 16, 0, 16, 32, 16},   // SwPortVLCongestion
+    {0x31, 16, 16, 0, 2, 32, 32},    // PortRcvConCtrl
+    {0x32, 16, 16, 0, 16, 32, 32},   // PortSLRcvFECN
+    {0x33, 16, 16, 0, 16, 32, 32},   // PortSLRcvBECN
+    {0x34, 16, 16, 0, 1, 32, 32},    // PortXmitConCtrl
+    {0x35, 16, 16, 0, 15, 32, 32},   // PortVLXmitTimeCong
+    {0x36, 16, 16, 0, 16, 32, 32},   // PortXmitDataSL
+    {0x37, 16, 16, 0, 16, 32, 32},   // PortRcvDataSL
+};
+
+using attribute_bytes = std::array<u8, 192>;
+
+u64 low_bits(unsigned width) { return ~u64{0} >> (64 - width); }
+u64 total(const auto& counters) {
+    u64 sum = 0;
+    for (const u64 counter : counters) sum += counter;
+    return sum;
+}
+
+/// All optional attributes of a fabric's switch.
+constexpr u16 optional_IDs[] = {0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1f,
+                                0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37};
+
+} // namespace
+
+TEST_CASE("each bit of a Set writes its counter alone, to its highest value and back to 0") {
+    rig r;
+    for (const run& t : runs) {
+        for (unsigned i = 0; i < t.count; ++i) {
+            attribute_bytes wanted;
+            wanted.fill(0xff);
+            iba::put_bits_at(wanted.data(), 0, 32, 0); // portSelect and counterSelect
+            iba::put_bits_at(wanted.data(), 8, 8, 2);
+            if (t.attributeID == 0x1d || t.attributeID == 0x1f) iba::put_bits_at(wanted.data(), 32, 32, 0);
+            if (t.attributeID == 0x1f) iba::put_bits_at(wanted.data(), 64, 64, 0);
+            if (t.attributeID == 0x12) iba::put_bits_at(wanted.data(), 144, 8, 0);
+            iba::put_bits_at(wanted.data(), t.select_off, t.select_width, u64{1} << (t.bit + i));
+            INFO("attribute " << t.attributeID << " bit " << t.bit + i);
+            for (const u64 written : {low_bits(t.width), u64{0}}) {
+                iba::put_bits_at(wanted.data(), t.off + i * t.width, t.width, written);
+                const auto reply = r.ask_bytes(Method::Set, t.attributeID, wanted, "leaf-0001");
+                REQUIRE(mad::status_of(reply.data()) == 0);
+                CHECK(iba::bits_at(reply.data() + data, t.off + i * t.width, t.width) == written);
+                attribute_bytes ask_again{};
+                ask_again[1] = 2;
+                attribute_bytes expected{};
+                expected[1] = 2;
+                iba::put_bits_at(expected.data(), t.off + i * t.width, t.width, written);
+                const auto told = r.ask_bytes(Method::Get, t.attributeID, ask_again, "leaf-0001");
+                CHECK(std::equal(expected.begin(), expected.end(), told.begin() + data));
+            }
+        }
+    }
+}
+
+TEST_CASE("a PMA answers all attributes of counters that there are, and a port that is not there with 0x1c") {
+    rig r;
+    std::set<u16> known;
+    for (const run& t : runs) known.insert(t.attributeID);
+    for (unsigned id = 0x10; id < 0x40; ++id) {
+        const auto attributeID = static_cast<u16>(id);
+        const auto status = [&](u8 port) {
+            attribute_bytes ask{};
+            ask[1] = port;
+            return mad::status_of(r.ask_bytes(Method::Get, attributeID, ask, "leaf-0001").data());
+        };
+        INFO("attribute " << attributeID);
+        CHECK(status(4) == (known.contains(attributeID) ? 0 : 0x0c));
+        if (!known.contains(attributeID)) continue;
+        CHECK(status(0) == 0x1c);
+        CHECK(status(5) == 0x1c);
+        CHECK(status(254) == 0x1c);
+        CHECK(status(255) == 0);
+    }
+    CHECK(r.status(all_of_port<SwPortVLCongestion>(1), "h-0003 HCA-1") == 0x0c); // no switch
+    CHECK(r.status(all_of_port<PortXmitDiscardDetails>(1), "h-0003 HCA-1") == 0);
+}
+
+TEST_CASE("what all ports have counted is their sum, which stops at the highest value, too") {
+    rig r;
+    for (const u16 attributeID : optional_IDs) {
+        INFO("attribute " << attributeID);
+        std::vector<run> of_attribute;
+        std::copy_if(std::begin(runs), std::end(runs), std::back_inserter(of_attribute),
+                     [&](const run& t) { return t.attributeID == attributeID; });
+        attribute_bytes written{};
+        for (const run& t : of_attribute) {
+            iba::put_bits_at(written.data(), t.select_off, t.select_width, low_bits(t.select_width));
+            for (unsigned i = 0; i < t.count; ++i) iba::put_bits_at(written.data(), t.off + i * t.width, t.width, 1);
+        }
+        for (const u8 port : {1, 2, 3}) {
+            written[1] = port;
+            r.ask_bytes(Method::Set, attributeID, written, "leaf-0001");
+        }
+        attribute_bytes all{};
+        all[1] = 255;
+        const auto told = r.ask_bytes(Method::Get, attributeID, all, "leaf-0001");
+        for (const run& t : of_attribute)
+            for (unsigned i = 0; i < t.count; ++i)
+                CHECK(iba::bits_at(told.data() + data, t.off + i * t.width, t.width) == 3);
+        // And a Set of all ports.
+        written[1] = 255;
+        for (const run& t : of_attribute)
+            for (unsigned i = 0; i < t.count; ++i)
+                iba::put_bits_at(written.data(), t.off + i * t.width, t.width, low_bits(t.width));
+        const auto set = r.ask_bytes(Method::Set, attributeID, written, "leaf-0001");
+        for (const run& t : of_attribute)
+            CHECK(iba::bits_at(set.data() + data, t.off, t.width) == low_bits(t.width)); // of 4 times as much
+    }
+}
+
+TEST_CASE("one end of a cable receives what the other sends, by the clock") {
+    rig r("traffic=1000");
+    CHECK(r.get<PortCountersExt>(2).portXmitPkts == 0);
+    r.set_time(1s);
+    const auto leaf = r.get<PortCountersExt>(2), leaf_after = r.get<PortCountersExt>(2);
+    CHECK(leaf == leaf_after); // no time has gone by
+    CHECK(leaf.portXmitPkts == 1000);
+    CHECK(leaf.portRcvPkts == 1000);
+    CHECK(leaf.portMulticastXmitPkts == 62); // each 16th
+    CHECK(leaf.portUnicastXmitPkts == 938);
+    const auto host = r.get<PortCountersExt>(1, "h-0002 HCA-1"); // has received our question, of 72 words
+    CHECK(host.portRcvPkts == leaf.portXmitPkts + 1);
+    CHECK(host.portRcvData == leaf.portXmitData + 72);
+    CHECK(host.portXmitData == leaf.portRcvData);
+    CHECK(host.portUnicastRcvPkts == 939);
+    CHECK(leaf.portXmitData % 1000 == 0);
+    const u64 words = leaf.portXmitData / 1000;
+    CHECK(words >= 8);
+    CHECK(words < 520);
+    CHECK(leaf.symbolErrorCounter == 0);
+
+    r.set_time(2500ms);
+    CHECK(r.get<PortCountersExt>(2).portXmitPkts == 2500);
+    CHECK(r.get<PortCountersExt>(2).portXmitData == 2500 * words);
+    CHECK(r.get<PortCounters>(2).portXmitData == 2500 * words);
+    CHECK(r.get<PortCountersExt>(255).portRcvPkts == 10'000);
+    r.set_time(2500ms + 999us);
+    CHECK(r.get<PortCountersExt>(2).portXmitPkts == 2500);
+    r.set_time(2501ms);
+    CHECK(r.get<PortCountersExt>(2).portXmitPkts == 2501);
+
+    // The same seed, the same sizes; another one others.
+    const auto sizes = [](const std::string& options) {
+        rig other(options);
+        other.set_time(1s);
+        std::vector<u64> all;
+        for (unsigned port = 1; port <= 4; ++port) all.push_back(other.get<PortCountersExt>(port).portXmitData / 1000);
+        return all;
+    };
+    const auto first = sizes("traffic=1000");
+    CHECK(first[1] == words);
+    CHECK(sizes("traffic=1000") == first);
+    CHECK(sizes("traffic=1000,seed=2") != first);
+}
+
+TEST_CASE("packets are told by level, lane and OpCode as parts of all") {
+    rig r("traffic=1000");
+    r.set_time(1s);
+    const auto port = r.get<PortCountersExt>(2);
+    CHECK(r.get<PortOpRcvCounters>(2, "leaf-0001", 0x04).portOpRcvPkts == 504); // 8 of 16
+    CHECK(r.get<PortOpRcvCounters>(2, "leaf-0001", 0x0a).portOpRcvPkts == 372); // 6 of 16
+    CHECK(r.get<PortOpRcvCounters>(2, "leaf-0001", 0x64).portOpRcvPkts == 124); // 2 of 16
+    CHECK(r.get<PortOpRcvCounters>(2, "leaf-0001", 0x05).portOpRcvPkts == 0);
+    CHECK(r.get<PortOpRcvCounters>(2, "leaf-0001", 0x04).opCode == 4);
+    u64 received = 0;
+    for (const u8 opCode : {0x04, 0x0a, 0x64})
+        received += r.get<PortOpRcvCounters>(2, "leaf-0001", opCode).portOpRcvData;
+    CHECK(received == port.portRcvData);
+    const auto by_VL = r.get<PortVLOpPackets>(2, "leaf-0001", 0x04).portVLOpPackets;
+    CHECK(by_VL == std::array<u16, 16>{256, 124, 62, 62});
+    const auto kilobytes = total(r.get<PortVLOpData>(2, "leaf-0001", 0x04).portVLOpData);
+    const auto words = r.get<PortOpRcvCounters>(2, "leaf-0001", 0x04).portOpRcvData;
+    CHECK(kilobytes <= words / 256);
+    CHECK(kilobytes + 4 > words / 256); // each of 4 lanes is cut off
+    CHECK(total(r.get<PortXmitDataSL>(2).portXmitDataSL) == port.portXmitData);
+    CHECK(total(r.get<PortRcvDataSL>(2).portRcvDataSL) == port.portRcvData);
+    CHECK(r.get<PortFlowCtlCounters>(2).portXmitFlowPkts == 62);
+    CHECK(r.get<PortFlowCtlCounters>(2).portRcvFlowPkts == 62);
+    CHECK(r.get<PortRcvConCtrl>(2).portPktRcvFECN == 62);
+    CHECK(r.get<PortRcvConCtrl>(2).portPktRcvBECN == 62);
+    CHECK(r.get<PortSLRcvFECN>(2).portSLRcvFECN == std::array<u32, 16>{32, 16, 8, 6});
+    CHECK(r.get<PortSLRcvBECN>(2).portSLRcvBECN == std::array<u32, 16>{32, 16, 8, 6});
+
+    // Some ports wait, others do not.
+    std::set<u64> waits;
+    for (u8 p = 1; p <= 4; ++p) {
+        const u64 wait = r.get<PortCounters>(p).portXmitWait;
+        waits.insert(wait);
+        CHECK(wait % 1000 == 0);
+        CHECK(total(r.get<PortVLXmitWaitCounters>(p).portVLXmitWait) == wait);
+        CHECK(total(r.get<PortVLXmitTimeCong>(p).portVLXmitTimeCong) == wait);
+        CHECK(r.get<PortXmitConCtrl>(p).portXmitTimeCong == wait);
+    }
+    CHECK(waits.size() > 1);
+
+    // An OpCode, and a group, is cleared for itself.
+    auto reset = all_of_port<PortOpRcvCounters>(2);
+    reset.opCode = 0x04;
+    reset.counterSelect = 3;
+    CHECK(r.set(reset).portOpRcvPkts == 0);
+    CHECK(r.get<PortOpRcvCounters>(2, "leaf-0001", 0x04).portOpRcvData == 0);
+    CHECK(r.get<PortOpRcvCounters>(2, "leaf-0001", 0x0a).portOpRcvPkts == 372);
+    CHECK(r.get<PortCountersExt>(2) == port);
+    auto reset_SL = all_of_port<PortXmitDataSL>(2);
+    reset_SL.counterSelect = 1 << 1;
+    r.set(reset_SL);
+    CHECK(r.get<PortXmitDataSL>(2).portXmitDataSL[1] == 0);
+    CHECK(r.get<PortXmitDataSL>(2).portXmitDataSL[0] != 0);
+    CHECK(r.get<PortCountersExt>(2) == port);
+}
+
+TEST_CASE("small counters stop at their highest value until they are cleared, wide ones wrap") {
+    rig r("traffic=1000000000");
+    r.set_time(4s);
+    CHECK(r.get<PortCounters>(2).portXmitPkts == 4'000'000'000);
+    r.set_time(5s);
+    CHECK(r.get<PortCounters>(2).portXmitPkts == 0xffff'ffff);
+    CHECK(r.get<PortCountersExt>(2).portXmitPkts == 5'000'000'000);
+    r.set_time(1000s);
+    CHECK(r.get<PortCounters>(2).portXmitPkts == 0xffff'ffff);
+
+    // Cleared by either attribute, cleared in both, and going on.
+    auto reset = all_of_port<PortCounters>(2);
+    reset.counterSelect = 1 << 14;
+    CHECK(r.set(reset).portXmitPkts == 0);
+    CHECK(r.get<PortCountersExt>(2).portXmitPkts == 0);
+    CHECK(r.get<PortCountersExt>(2).portRcvPkts == 1'000'000'000'000);
+    r.set_time(1002s);
+    CHECK(r.get<PortCounters>(2).portXmitPkts == 2'000'000'000);
+    CHECK(r.get<PortCountersExt>(2).portXmitPkts == 2'000'000'000);
+    auto reset_wide = all_of_port<PortCountersExt>(2);
+    reset_wide.counterSelect = 1 << 2;
+    reset_wide.portXmitPkts = ~u64{0} - 499'999'999; // half a second from its end
+    r.set(reset_wide);
+    r.set_time(1002s + 499'999'999ns);
+    CHECK(r.get<PortCountersExt>(2).portXmitPkts == ~u64{0});
+    r.set_time(1003s);
+    CHECK(r.get<PortCountersExt>(2).portXmitPkts == 500'000'000);
+}
+
+TEST_CASE("errors of a bad cable have details that add up to them") {
+    rig r("errors=1:1000");
+    r.set_time(1s);
+    const auto port = r.get<PortCountersExt>(3); // of a switch
+    CHECK(port.symbolErrorCounter == 1000);
+    CHECK(port.portRcvErrors == 250);
+    CHECK(port.portXmitDiscards == 125);
+    CHECK(port.portRcvRemotePhysicalErrors == 62);
+    CHECK(port.portRcvSwitchRelayErrors == 31);
+    CHECK(port.portXmitPkts == 0);
+    const auto details = r.get<PortRcvErrorDetails>(3);
+    CHECK(details.portLocalPhysicalErrors == 190); // 12 of 16
+    CHECK(details.portMalformedPacketErrors == 45);
+    CHECK(details.portBufferOverrunErrors == 15);
+    CHECK(details.portDLIDMappingErrors == 16); // of those of the relay
+    CHECK(details.portVLMappingErrors == 8);
+    CHECK(details.portLoopingErrors == 7);
+    const auto discards = r.get<PortXmitDiscardDetails>(3);
+    CHECK(discards.portInactiveDiscards == 16);
+    CHECK(discards.portNeighborMTUDiscards == 16);
+    CHECK(discards.portSwLifetimeLimitDiscards == 32);
+    CHECK(discards.portSwHOQLimitDiscards == 61);
+    CHECK(r.get<SwPortVLCongestion>(3).swPortVLCongestion == std::array<u16, 16>{48, 24, 11, 10}); // of the last two
+    CHECK(total(r.get<PortVLXmitFlowCtlUpdateErrors>(3).portVLXmitFlowCtlUpdateErrors) ==
+          3 + 3 + 2 + 1); // of 8, 4, 2 and 1
+
+    const std::string host = "h-0002 HCA-1";
+    const auto at_host = r.get<PortCounters>(1, host);
+    CHECK(at_host.symbolErrorCounter == 1000);
+    CHECK(at_host.portRcvSwitchRelayErrors == 0);
+    const auto host_discards = r.get<PortXmitDiscardDetails>(1, host);
+    CHECK(host_discards.portInactiveDiscards + host_discards.portNeighborMTUDiscards == 125);
+    CHECK(host_discards.portSwHOQLimitDiscards == 0);
+
+    // 4, 8 and 16 bits are full one after the other, and none comes back.
+    r.set_time(100s);
+    const auto full = r.get<PortCounters>(3);
+    CHECK(full.symbolErrorCounter == 0xffff);
+    CHECK(full.linkErrorRecoveryCounter == 0xff);
+    CHECK(full.localLinkIntegrityErrors == 15);
+    CHECK(full.excessiveBufferOverrunErrors == 15);
+    CHECK(full.portRcvErrors == 25'000);
+    CHECK(r.get<PortCountersExt>(3).symbolErrorCounter == 100'000);
+    auto reset = all_of_port<PortCountersExt>(3);
+    reset.counterSelect2 = 1;
+    r.set(reset);
+    CHECK(r.get<PortCounters>(3).symbolErrorCounter == 0);
+    CHECK(r.get<PortCounters>(3).localLinkIntegrityErrors == 15);
+    CHECK(total(r.get<PortVLXmitFlowCtlUpdateErrors>(3).portVLXmitFlowCtlUpdateErrors) == 4 * 3);
+}
+
+TEST_CASE("errors are at both ends of a share of the cables, which the seed draws") {
+    const auto bad_ends = [](const std::string& options) {
+        rig r(options, "leaf-0001", "fattree3,radix=8");
+        r.set_time(1s);
+        std::set<std::pair<u32, unsigned>> ends;
+        for (u32 n = 0; n < r.graph().nodes.size(); ++n) {
+            const node& x = r.graph().nodes[n];
+            for (unsigned p = 1; p <= x.num_ports(); ++p)
+                if (r.get<PortCounters>(p, x.id).symbolErrorCounter == 100) ends.insert({n, p});
+        }
+        for (const auto& [n, p] : ends) {
+            const port& end = r.graph().nodes[n].ports[p];
+            CHECK(ends.contains({end.peer_node, end.peer_port}));
+        }
+        return ends;
+    };
+    // 384 cables, 768 ends: three deviations (of 6.5 and 8.5 cables) around the share.
+    const auto eighth = bad_ends("errors=100"), quarter = bad_ends("errors=0.25:100");
+    CHECK(eighth.size() > 2 * 28);
+    CHECK(eighth.size() < 2 * 68);
+    CHECK(quarter.size() > 2 * 70);
+    CHECK(quarter.size() < 2 * 122);
+    CHECK(std::includes(quarter.begin(), quarter.end(), eighth.begin(), eighth.end()));
+    CHECK(bad_ends("errors=100") == eighth);
+    CHECK(bad_ends("errors=100,seed=2") != eighth);
+    CHECK(bad_ends("errors=0:100").empty());
+}
+
+TEST_CASE("links of extended speed tell what forward error correction mends, as PortInfoExtended says it is done") {
+    const auto link_of = [](const std::string& speed) {
+        auto r = std::make_unique<rig>("errors=1:1000,speed=" + speed);
+        r->set_time(1s);
+        return r;
+    };
+    const auto FEC = [](rig& r) {
+        const auto info = get<smp::PortInfoExtended>(*r.sim.transport, route({}), 3);
+        REQUIRE(info);
+        CHECK(info->capabilityMask == 1);
+        return info->FECModeActive;
+    };
+    SECTION("QDR: nothing") {
+        const auto r = link_of("QDR");
+        CHECK(FEC(*r) == iba::FECMode::None);
+        CHECK(r->get<PortExtendedSpeedsCounters>(3) == all_of_port<PortExtendedSpeedsCounters>(3));
+    }
+    SECTION("FDR: by lane") {
+        const auto r = link_of("FDR");
+        CHECK(FEC(*r) == iba::FECMode::FireCode);
+        const auto told = r->get<PortExtendedSpeedsCounters>(3);
+        CHECK(told.syncHeaderErrorCounter == 63);
+        CHECK(told.unknownBlockCounter == 63);
+        CHECK(told.errorDetectionCounterLane == std::array<u16, 12>{250, 250, 250, 250});
+        CHECK(told.FECCorrectableBlockCounterLane == std::array<u32, 12>{4000, 4000, 4000, 4000});
+        CHECK(told.FECUncorrectableBlockCounterLane == std::array<u32, 12>{48, 48, 47, 47});
+        CHECK(total(told.FECUncorrectableBlockCounterLane) == r->get<PortRcvErrorDetails>(3).portLocalPhysicalErrors);
+        CHECK(r->get<PortExtendedSpeedsCountersRSFEC>(3).portFECCorrectedSymbolCounter == 0);
+    }
+    SECTION("EDR and faster: RS-FEC") {
+        for (const auto& [speed, mode] :
+             {std::pair("EDR", iba::FECMode::RS), {"HDR", iba::FECMode::RS2}, {"NDR", iba::FECMode::RS2}}) {
+            const auto r = link_of(speed);
+            CHECK(FEC(*r) == mode);
+            CHECK((r->class_port_info("leaf-0001").capabilityMask & 0x4000) != 0);
+            const auto told = r->get<PortExtendedSpeedsCountersRSFEC>(3);
+            CHECK(told.FECCorrectableSymbolCounterLane == std::array<u32, 12>{4000, 4000, 4000, 4000});
+            CHECK(told.portFECCorrectedSymbolCounter == 16'000);
+            CHECK(told.portFECCorrectableBlockCounter == 8000);
+            CHECK(told.portFECUncorrectableBlockCounter == 190);
+            CHECK(total(r->get<PortExtendedSpeedsCounters>(3).FECUncorrectableBlockCounterLane) == 0);
+        }
+    }
+    SECTION("two lanes") {
+        rig r("errors=1:1000,width=2x,speed=HDR");
+        r.set_time(1s);
+        CHECK(r.get<PortExtendedSpeedsCountersRSFEC>(3).FECCorrectableSymbolCounterLane ==
+              std::array<u32, 12>{8000, 8000});
+    }
+}
+
+TEST_CASE("an SMA knows PortInfoExtended and says so, and nobody sets it") {
+    rig r;
+    const auto info = get<smp::PortInfo>(*r.sim.transport, route({}), 0);
+    CHECK((info->capabilityMask & 1u << 15) != 0);
+    CHECK(info->capabilityMask2 == 1u << 1);
+    const auto extended = get<smp::PortInfoExtended>(*r.sim.transport, route({}), 1);
+    REQUIRE(extended); // EDR
+    CHECK(extended->FDRFECModeSupported == 0b011);
+    CHECK(extended->EDRFECModeEnabled == 0b101);
+    CHECK(extended->HDRFECModeSupported == 0);
+    CHECK_FALSE(get<smp::PortInfoExtended>(*r.sim.transport, route({}), 5));
+    coro::blocking_transactor umad(*r.sim.transport);
+    CHECK(umad.SubnSet(*extended, route({}), 1).error().status == 0x0c);
+}
+
+TEST_CASE("a link that goes down counts it at both ends, and carries nothing while it is down") {
+    // Down for the first 50 ms of every 200, from 100 ms on.
+    rig r("traffic=1000,flap=leaf-0001/2@100ms:50ms:200ms");
+    const auto both = [&] {
+        const auto leaf = r.get<PortCountersExt>(2);
+        const node& far = r.graph().nodes[*r.graph().find("h-0002 HCA-1")];
+        CHECK(far.ports[1].is_up() == r.graph().nodes[*r.graph().find("leaf-0001")].ports[2].is_up());
+        return std::pair(leaf.linkDownedCounter, leaf.portXmitPkts);
+    };
+    r.set_time(99ms);
+    CHECK(both() == std::pair<u64, u64>(0, 99));
+    r.set_time(120ms);
+    CHECK(both() == std::pair<u64, u64>(1, 100));
+    r.set_time(1000ms); // over five times, which nobody looked at
+    CHECK(both() == std::pair<u64, u64>(5, 750));
+    r.set_time(1101ms);
+    CHECK(both() == std::pair<u64, u64>(6, 850));
+    r.set_time(1160ms);
+    CHECK(both() == std::pair<u64, u64>(6, 860));
+    CHECK(r.get<PortCounters>(2).linkDownedCounter == 6);
+    CHECK(r.get<PortCounters>(1).linkDownedCounter == 0);
+    CHECK(r.get<PortCounters>(1).portXmitPkts == 1160);
+    r.set_time(60s); // 8 bits are full
+    CHECK(r.get<PortCounters>(2).linkDownedCounter == 255);
+    CHECK(r.get<PortCountersExt>(2).linkDownedCounter == 300);
+}
+
+TEST_CASE("so does a link that a manager takes down, until it may train again") {
+    rig r("traffic=1000");
+    const auto set_physical = [&](iba::PortPhysicalState state) {
+        coro::blocking_transactor umad(*r.sim.transport);
+        umad.schedule().set_now(r.sim.fabric->now());
+        auto info = umad.SubnGet<smp::PortInfo>(route({}), 2).value();
+        info.portState = iba::PortState::NoChange;
+        info.portPhysicalState = state;
+        REQUIRE(umad.SubnSet(info, route({}), 2));
+    };
+    r.set_time(1s);
+    set_physical(iba::PortPhysicalState::Disabled);
+    // Whatever happens to its cable meanwhile.
+    const u32 leaf = *r.graph().find("leaf-0001");
+    r.set_time(1200ms);
+    r.sim.fabric->apply({change::kind::cut, leaf, 2});
+    r.set_time(1400ms);
+    r.sim.fabric->apply({change::kind::restore, leaf, 2});
+    r.set_time(2s);
+    CHECK(r.get<PortCounters>(2).portXmitPkts == 1000);
+    CHECK(r.get<PortCounters>(2).linkDownedCounter == 1);
+    set_physical(iba::PortPhysicalState::Polling);
+    r.set_time(3s);
+    CHECK(r.get<PortCounters>(2).portXmitPkts == 2000);
+    CHECK(r.get<PortCounters>(2).linkDownedCounter == 1);
+    // Pulled and put back, with what was counted before.
+    r.sim.fabric->apply({change::kind::cut, leaf, 2});
+    r.set_time(4s);
+    r.sim.fabric->apply({change::kind::restore, leaf, 2});
+    r.set_time(5s);
+    CHECK(r.get<PortCounters>(2).portRcvPkts == 3000);
+    CHECK(r.get<PortCounters>(2).linkDownedCounter == 2);
+}
+
+TEST_CASE("PMAs differ in what they can do, and say so") {
+    rig r("traffic=1000,errors=1:1000,pma=leaf-0002:basic,pma=spine-0001:wide+wait,pma=spine-0002:all+wide+unicast,"
+          "pma=h-0002 HCA-1:groups,pma=h-0003 HCA-1:rsfec+errors+unicast");
+    r.set_time(1s);
+    const auto masks = [&](const std::string& whom) {
+        const auto info = r.class_port_info(whom);
+        return std::pair<u32, u32>(info.capabilityMask, info.capabilityMask2);
+    };
+    // AllPortSelect 8, ExtendedWidth 9, NoIETF 10, XmitWait 12, RSFEC 14, QP1Dropped 15; additional counters 1.
+    CHECK(masks("leaf-0001") == std::pair(0xd300u, 2u));
+    CHECK(masks("leaf-0002") == std::pair(0u, 0u));
+    CHECK(masks("spine-0001") == std::pair(0x1400u, 0u));
+    CHECK(masks("spine-0002") == std::pair(0x0300u, 0u));
+    CHECK(masks("h-0002 HCA-1") == std::pair(0u, 0u));
+    CHECK(masks("h-0003 HCA-1") == std::pair(0u, 0u)); // views of attributes that it does not have
+
+    for (const u16 attributeID : optional_IDs) {
+        attribute_bytes ask{};
+        ask[1] = 1;
+        CHECK(mad::status_of(r.ask_bytes(Method::Get, attributeID, ask, "leaf-0002").data()) == 0x0c);
+    }
+    CHECK(r.status(all_of_port<PortCountersExt>(1), "leaf-0002") == 0x0c);
+    CHECK(r.status(all_of_port<PortCountersExt>(1), "h-0002 HCA-1") == 0x0c);
+    CHECK(r.status(all_of_port<PortRcvErrorDetails>(1), "h-0002 HCA-1") == 0);
+    CHECK(r.status(all_of_port<PortExtendedSpeedsCounters>(1), "h-0002 HCA-1") == 0);
+    CHECK(r.get<PortExtendedSpeedsCountersRSFEC>(1, "h-0002 HCA-1").portFECCorrectedSymbolCounter == 0);
+    CHECK(r.status(all_of_port<PortCounters>(255), "leaf-0002") == 0x1c);
+    CHECK(r.status(all_of_port<PortCounters>(255), "spine-0001") == 0x1c);
+    CHECK(r.status(all_of_port<PortCounters>(255), "spine-0002") == 0);
+
+    // What it does not count reads as 0, and cannot be set.
+    auto write = all_of_port<PortCounters>(3);
+    write.counterSelect2 = 3;
+    write.portXmitWait = 7;
+    write.QP1Dropped = 8;
+    const auto told = r.set(write, "leaf-0002");
+    CHECK(told.portXmitWait == 0);
+    CHECK(told.QP1Dropped == 0);
+    CHECK(told.symbolErrorCounter == 1000);
+    r.sim.fabric->set_pma(*r.graph().find("leaf-0002"), pma_ability::all);
+    CHECK(r.get<PortCounters>(3, "leaf-0002").QP1Dropped == 0);
+    CHECK(r.set(write, "leaf-0002").QP1Dropped == 8);
+    CHECK(r.get<PortCounters>(3, "leaf-0002").portXmitWait == 7);
+
+    const auto no_IETF = r.get<PortCountersExt>(2, "spine-0001");
+    CHECK(no_IETF.portXmitPkts >= 1000);
+    CHECK(no_IETF.portUnicastXmitPkts == 0);
+    CHECK(no_IETF.portMulticastRcvPkts == 0);
+    CHECK(no_IETF.symbolErrorCounter == 0);
+    const auto IETF = r.get<PortCountersExt>(2, "spine-0002");
+    CHECK(IETF.portUnicastXmitPkts >= 938);
+    CHECK(IETF.symbolErrorCounter == 0);
+    CHECK(IETF.portXmitWait == 0);
+    CHECK(r.get<PortCounters>(2, "spine-0002").portXmitWait == 0);
+}
+
+TEST_CASE("a share of the PMAs can do little, all of them, or one that is named later") {
+    const auto basic = [](const std::string& options) {
+        rig r(options);
+        std::set<std::string> names;
+        for (const node& n : r.graph().nodes)
+            if (r.class_port_info(n.id).capabilityMask == 0) names.insert(n.id);
+        return names;
+    };
+    CHECK(basic("").empty());
+    CHECK(basic("pma=basic").size() == 14); // 8 hosts, 4 leaves, 2 spines
+    CHECK(basic("pma=basic,pma=leaf-0002:full").size() == 13);
+    const auto half = basic("pma=0.5:basic");
+    CHECK(half.size() == 7);
+    CHECK(basic("pma=0.5:basic") == half);
+    CHECK(basic("pma=0.5:basic,seed=2") != half);
+}
+
+TEST_CASE("wrong loads and abilities are said in one line") {
+    CHECK_THROWS_WITH(make_sim("single,traffic=-1"),
+                      "single: traffic=-1 is no rate; give a number for each second, from 0 to 1e9");
+    CHECK_THROWS_WITH(make_sim("single,errors=2:5"), "single: errors=2 is no probability; give a number from 0 to 1");
+    CHECK_THROWS_WITH(make_sim("single,errors=0.5:x"), Catch::Contains("errors=x is no rate"));
+    CHECK_THROWS_WITH(
+        make_sim("single,pma=wide+wit"),
+        "single: pma: 'wit' is not known; give some of full, basic, all, wait, qp1, wide, unicast, errors, groups, "
+        "rsfec, with a + between them");
+    CHECK_THROWS_WITH(make_sim("single,pma=nobody:full"), Catch::Contains("pma=nobody names no node"));
+}
+
+TEST_CASE("a host that is dead or was killed answers neither subnet nor performance management") {
+    rig r("dead=h-0003 HCA-1,kill=h-0004 HCA-1@1s,revive=h-0004 HCA-1@2s");
+    const auto answers = [&](const std::string& name) {
+        const mad::any_path path = r.to(name);
+        smp_bytes request;
+        mad::write_request(request.data(),
+                           {iba::MgmtClass::Performance, 1, Method::Get, iba::attribute_id<iba::ClassPortInfo>, true},
+                           path, 0);
+        const bool by_PMA = ask(*r.sim.transport, path, request).has_value();
+        const bool by_SMA = get<smp::NodeInfo>(*r.sim.transport, path).has_value();
+        return std::pair(by_SMA, by_PMA);
+    };
+    const std::pair both(true, true), neither(false, false);
+    CHECK(answers("h-0003 HCA-1") == neither);
+    CHECK(answers("h-0004 HCA-1") == both);
+    r.set_time(1s);
+    CHECK(answers("h-0004 HCA-1") == neither);
+    CHECK(answers("h-0002 HCA-1") == both);
+    r.set_time(2s);
+    CHECK(answers("h-0004 HCA-1") == both);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// counter_groups.cpp - parts of counters (IBA 16.1.4, A10, A13.6.5).
+#include "counter_groups.hpp"
+
+#include "rates.hpp"
+
+#include <algorithm>
+
+namespace comad::transports::sim {
+namespace {
+
+using iba::attribute_id;
+using namespace iba::pm;
+
+constexpr std::array in_order{
+    &PortCountersExt::portXmitData,
+    &PortCountersExt::portRcvData,
+    &PortCountersExt::portXmitPkts,
+    &PortCountersExt::portRcvPkts,
+    &PortCountersExt::portUnicastXmitPkts,
+    &PortCountersExt::portUnicastRcvPkts,
+    &PortCountersExt::portMulticastXmitPkts,
+    &PortCountersExt::portMulticastRcvPkts,
+    &PortCountersExt::symbolErrorCounter,
+    &PortCountersExt::linkErrorRecoveryCounter,
+    &PortCountersExt::linkDownedCounter,
+    &PortCountersExt::portRcvErrors,
+    &PortCountersExt::portRcvRemotePhysicalErrors,
+    &PortCountersExt::portRcvSwitchRelayErrors,
+    &PortCountersExt::portXmitDiscards,
+    &PortCountersExt::portXmitConstraintErrors,
+    &PortCountersExt::portRcvConstraintErrors,
+    &PortCountersExt::localLinkIntegrityErrors,
+    &PortCountersExt::excessiveBufferOverrunErrors,
+    &PortCountersExt::VL15Dropped,
+    &PortCountersExt::portXmitWait,
+    &PortCountersExt::QP1Dropped,
+};
+
+/// Of every 16 those from `first` on, `count` of them.
+struct sixteenths {
+    u64 first, count;
+};
+
+constexpr u64 part(u64 total, sixteenths p) noexcept {
+    const u64 rest = total % 16;
+    return total / 16 * p.count + std::min(rest - std::min(rest, p.first), p.count);
+}
+
+/// By causes, which tile the sixteen.
+template <std::size_t N> counter_row by(const std::array<sixteenths, N>& causes, u64 total) noexcept {
+    counter_row row{};
+    for (std::size_t i = 0; i < N; ++i) row[i] = part(total, causes[i]);
+    return row;
+}
+
+/// By virtual lane or service level: 4 to 15 carry nothing.
+counter_row by_level(u64 total) noexcept {
+    return by(std::array<sixteenths, 4>{{{0, 8}, {8, 4}, {12, 2}, {14, 2}}}, total);
+}
+
+/// By lane of the cable, one after the other.
+void by_lane(u64 total, unsigned lanes, u64* out) noexcept {
+    for (unsigned lane = 0; lane < lanes; ++lane) out[lane] = (total + lanes - 1 - lane) / lanes;
+}
+
+/// Of what is received: RC sends, RC RDMA writes, UD sends, all of one packet each.
+u64 of_opcode(u64 total, u8 opCode) noexcept {
+    switch (opCode) {
+    case 0x04: return part(total, {0, 8});
+    case 0x0a: return part(total, {8, 6});
+    case 0x64: return part(total, {14, 2});
+    default: return 0;
+    }
+}
+
+/// Malformed packets and overruns are the lesser part of the errors.
+constexpr sixteenths physical_errors{0, 12}, malformed{12, 3}, overruns{15, 1};
+constexpr sixteenths unmapped_DLIDs{0, 8}, unmapped_VLs{8, 4}, loops{12, 4};
+constexpr sixteenths inactive{0, 2}, too_long{2, 2}, too_old{4, 4}, waited_too_long{8, 8};
+constexpr sixteenths too_long_at_CA{2, 14}, congested{4, 12}; // of the same discards
+constexpr sixteenths one_of{15, 1};
+
+/// Errors that forward error correction mends, and blocks that it cannot mend. Where it is RS, it tells the former by lane
+/// and both for the port; otherwise both by lane.
+counter_row extended_speeds(const PortCountersExt& all, link_codes link) noexcept {
+    counter_row row{};
+    const iba::FECMode FEC = FEC_of(link);
+    const unsigned lanes = lanes_of(link);
+    if (FEC == iba::FECMode::None) return row;
+    constexpr unsigned mended_of_each_error = 16;
+    constexpr unsigned detected_lanes = 2, mended_lanes = 14, lost_lanes = 26, RS_blocks = 38;
+    const u64 mended = all.symbolErrorCounter * mended_of_each_error, lost = part(all.portRcvErrors, physical_errors);
+    row[0] = part(all.symbolErrorCounter, {0, 1});
+    row[1] = part(all.symbolErrorCounter, {1, 1});
+    by_lane(mended, lanes, &row[mended_lanes]);
+    if (FEC == iba::FECMode::FireCode) {
+        by_lane(all.symbolErrorCounter, lanes, &row[detected_lanes]);
+        by_lane(lost, lanes, &row[lost_lanes]);
+    } else {
+        row[RS_blocks] = mended / 2;
+        row[RS_blocks + 1] = lost;
+        row[RS_blocks + 2] = mended;
+    }
+    return row;
+}
+
+} // namespace
+
+u64 multicast_of(u64 packets) noexcept { return part(packets, one_of); }
+
+counter_row parts_of(const PortCountersExt& all, u16 attributeID, u8 opCode, const port_traits& of) noexcept {
+    switch (attributeID) {
+    case attribute_id<PortCountersExt>: {
+        counter_row row{};
+        for (std::size_t i = 0; i < in_order.size(); ++i) row[i] = all.*in_order[i];
+        return row;
+    }
+    case attribute_id<PortRcvErrorDetails>:
+        return {part(all.portRcvErrors, physical_errors),
+                part(all.portRcvErrors, malformed),
+                part(all.portRcvErrors, overruns),
+                part(all.portRcvSwitchRelayErrors, unmapped_DLIDs),
+                part(all.portRcvSwitchRelayErrors, unmapped_VLs),
+                part(all.portRcvSwitchRelayErrors, loops)};
+    case attribute_id<PortXmitDiscardDetails>:
+        if (!of.is_switch) return by(std::array{inactive, too_long_at_CA}, all.portXmitDiscards);
+        return by(std::array{inactive, too_long, too_old, waited_too_long}, all.portXmitDiscards);
+    case attribute_id<PortOpRcvCounters>:
+        return {of_opcode(all.portRcvPkts, opCode), of_opcode(all.portRcvData, opCode)};
+    case attribute_id<PortFlowCtlCounters>: return {all.portRcvPkts / 16, all.portXmitPkts / 16};
+    case attribute_id<PortVLOpPackets>: return by_level(of_opcode(all.portRcvPkts, opCode));
+    case attribute_id<PortVLOpData>: {
+        constexpr unsigned words_of_kilobyte = 256;
+        counter_row row = by_level(of_opcode(all.portRcvData, opCode));
+        for (u64& data : row) data /= words_of_kilobyte;
+        return row;
+    }
+    case attribute_id<PortVLXmitFlowCtlUpdateErrors>: return by_level(all.symbolErrorCounter / 64);
+    case attribute_id<PortVLXmitWaitCounters>:
+    case attribute_id<PortVLXmitTimeCong>: return by_level(all.portXmitWait);
+    case attribute_id<SwPortVLCongestion>: return by_level(part(all.portXmitDiscards, congested));
+    case attribute_id<PortRcvConCtrl>: return {part(all.portRcvPkts, one_of), part(all.portXmitPkts, one_of)};
+    case attribute_id<PortSLRcvFECN>: return by_level(part(all.portRcvPkts, one_of));
+    case attribute_id<PortSLRcvBECN>: return by_level(part(all.portXmitPkts, one_of));
+    case attribute_id<PortXmitConCtrl>: return {all.portXmitWait};
+    case attribute_id<PortXmitDataSL>: return by_level(all.portXmitData);
+    case attribute_id<PortRcvDataSL>: return by_level(all.portRcvData);
+    case attribute_id<PortExtendedSpeedsCounters>: return extended_speeds(all, of.link);
+    default: return {};
+    }
+}
+
+} // namespace comad::transports::sim
