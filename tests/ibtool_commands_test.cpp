@@ -70,6 +70,7 @@ const std::map<std::string, words> examples{
     {"ibroute", {"0,1"}},
     {"ibtracert", {"1", "2"}},
     {"smpdump", {"1", "0x11"}},
+    {"perfquery", {"-a", "-l", "1"}},
     {"vendstat", {"-N", "1"}},
     {"ibsendtrap", {}},
     {"bench", {"--rpc", "SubnAdmGet", "--attribute", "NodeRecord", "-f", "LID=1", "-c", "10"}},

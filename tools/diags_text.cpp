@@ -2,6 +2,7 @@
 // diags_text.cpp - the labels and words of libibmad's dump.c and fields.c, and of infiniband-diags.
 #include "diags_text.hpp"
 
+#include "dotted_lines.hpp"
 #include <comad/iba/bits.hpp>
 #include <comad/iba/text.hpp>
 
@@ -21,26 +22,6 @@ using comad::u64;
 using comad::u8;
 
 namespace {
-
-/// Lines of a label, dots up to column 33, and a value.
-class lines {
-public:
-    template <class T> lines& number(std::string_view label, T value) {
-        return text(label, fmt::to_string(static_cast<u64>(value)));
-    }
-    /// 0x and all digits of so many bytes.
-    template <class T> lines& hex(std::string_view label, T value, unsigned bytes) {
-        return text(label, fmt::format("0x{:0{}x}", static_cast<u64>(value), 2 * bytes));
-    }
-    lines& text(std::string_view label, std::string_view value) {
-        text_ += fmt::format("{:.<33}{}\n", fmt::format("{}:", label), value);
-        return *this;
-    }
-    std::string take() { return std::move(text_); }
-
-private:
-    std::string text_;
-};
 
 struct bit_name {
     unsigned bit;
@@ -166,7 +147,7 @@ std::string node_type_text(iba::NodeType type) {
 }
 
 std::string diags_text(const smp::NodeInfo& n) {
-    return lines()
+    return dotted_lines()
         .number("BaseVers", n.baseVersion)
         .number("ClassVers", n.classVersion)
         .text("NodeType", node_type_text(n.nodeType))
@@ -183,7 +164,7 @@ std::string diags_text(const smp::NodeInfo& n) {
 }
 
 std::string diags_text(const smp::SwitchInfo& s) {
-    return lines()
+    return dotted_lines()
         .number("LinearFdbCap", s.linearFDBCap)
         .number("RandomFdbCap", s.randomFDBCap)
         .number("McastFdbCap", s.multicastFDBCap)
@@ -206,7 +187,7 @@ std::string diags_text(const smp::SwitchInfo& s) {
 }
 
 std::string diags_text(const smp::PortInfo& p, bool show_keys) {
-    lines l;
+    dotted_lines l;
     if (show_keys) l.hex("Mkey", p.MKey, 8);
     else l.text("Mkey", "<not displayed>");
     l.hex("GidPrefix", p.GIDPrefix, 8)
@@ -273,7 +254,7 @@ std::string diags_text(const smp::PortInfo& p, bool show_keys) {
 }
 
 std::string diags_text(const smp::PortInfoExtended& p) {
-    return lines()
+    return dotted_lines()
         .hex("CapMask", p.capabilityMask, 4)
         .number("FECModeActive", p.FECModeActive)
         .number("FDRFECModeSupported", p.FDRFECModeSupported)
@@ -288,7 +269,7 @@ std::string diags_text(const smp::PortInfoExtended& p) {
 }
 
 std::string diags_text(const smp::MlnxExtPortInfo& p) {
-    return lines()
+    return dotted_lines()
         .hex("StateChangeEnable", p.StateChangeEnable, 1)
         .hex("LinkSpeedSupported", p.LinkSpeedSupported, 1)
         .hex("LinkSpeedEnabled", p.LinkSpeedEnabled, 1)

@@ -42,6 +42,7 @@ constexpr facts all_facts[] = {
     {"ibroute", "ibroute 3\nibroute -n 3 1 20\nibroute -M 3"},
     {"ibtracert", "ibtracert 1 2\nibtracert -m 0xc000 1 2"},
     {"smpdump", "smpdump 7 0x11\nsmpdump -D 0,1 0x15 1", "it shows SMPs"},
+    {"perfquery", "perfquery 7 1\nperfquery -x -a 7\nperfquery -l 7 1-10\nperfquery -R 7 2 0x0fff"},
     {"vendstat", "vendstat -N 7\nvendstat -N fe80::2:c903:0:1491"},
     {"ibping", "ibping 7\nibping -S"},
     {"ibsysstat", "ibsysstat 7 host\nibsysstat -S"},
