@@ -127,6 +127,13 @@ template <class T> u64 number(T value) { return static_cast<u64>(value); }
 
 } // namespace
 
+std::string width_text(u64 bit) { return one_of(bit, width_names); }
+std::string speed_text(u64 bit) { return bit == 0 ? "Extended speed" : one_of(bit, speed_names); }
+std::string extended_speed_text(u64 bit) { return bit == 0 ? "No Extended Speed" : one_of(bit, speed_ext_names); }
+std::string extended_speed2_text(u64 bit) { return bit == 0 ? "No Extended Speed 2" : one_of(bit, speed_ext2_names); }
+std::string link_state_text(iba::PortState state) { return word_of(number(state), state_words); }
+std::string physical_link_state_text(iba::PortPhysicalState state) { return word_of(number(state), physical_words); }
+
 std::string place_text(const mad::any_path& path) {
     const mad::IBDRPath* route = mad::directed(path);
     if (!route) return fmt::format("Lid {}", number(mad::headers_of(path).DLID));
@@ -199,15 +206,14 @@ std::string diags_text(const smp::PortInfo& p, bool show_keys) {
         .number("LocalPort", p.localPortNum)
         .text("LinkWidthEnabled", any_of(number(p.linkWidthEnabled), width_names))
         .text("LinkWidthSupported", widths_supported(number(p.linkWidthSupported)))
-        .text("LinkWidthActive", one_of(number(p.linkWidthActive), width_names))
+        .text("LinkWidthActive", width_text(number(p.linkWidthActive)))
         .text("LinkSpeedSupported", speeds(number(p.linkSpeedSupported)))
-        .text("LinkState", word_of(number(p.portState), state_words))
-        .text("PhysLinkState", word_of(number(p.portPhysicalState), physical_words))
+        .text("LinkState", link_state_text(p.portState))
+        .text("PhysLinkState", physical_link_state_text(p.portPhysicalState))
         .text("LinkDownDefState", word_of(number(p.linkDownDefaultState), down_default_words))
         .number("ProtectBits", p.MKeyProtectBits)
         .number("LMC", p.LMC)
-        .text("LinkSpeedActive",
-              number(p.linkSpeedActive) == 0 ? "Extended speed" : one_of(number(p.linkSpeedActive), speed_names))
+        .text("LinkSpeedActive", speed_text(number(p.linkSpeedActive)))
         .text("LinkSpeedEnabled", speeds(number(p.linkSpeedEnabled)))
         .text("NeighborMTU", word_of(number(p.neighborMTU), MTU_words))
         .number("SMSL", p.masterSMSL)
@@ -238,15 +244,11 @@ std::string diags_text(const smp::PortInfo& p, bool show_keys) {
         .number("MaxCreditHint", p.maxCreditHint)
         .number("RoundTrip", p.linkRoundTripLatency)
         .text("CapabilityMask2", mask_text(p.capabilityMask2, capability2_names))
-        .text("LinkSpeedExtActive", number(p.linkSpeedExtActive) == 0
-                                        ? "No Extended Speed"
-                                        : one_of(number(p.linkSpeedExtActive), speed_ext_names))
+        .text("LinkSpeedExtActive", extended_speed_text(number(p.linkSpeedExtActive)))
         .text("LinkSpeedExtSupported", speeds_ext(number(p.linkSpeedExtSupported), speed_ext_names))
         .text("LinkSpeedExtEnabled", speeds_ext_enabled(number(p.linkSpeedExtEnabled)));
     if (p.linkSpeedExtSupported2 != 0 || number(p.linkSpeedExtActive2) != 0) {
-        l.text("LinkSpeedExtActive2", number(p.linkSpeedExtActive2) == 0
-                                          ? "No Extended Speed 2"
-                                          : one_of(number(p.linkSpeedExtActive2), speed_ext2_names))
+        l.text("LinkSpeedExtActive2", extended_speed2_text(number(p.linkSpeedExtActive2)))
             .text("LinkSpeedExtSupported2", speeds_ext(number(p.linkSpeedExtSupported2), speed_ext2_names))
             .text("LinkSpeedExtEnabled2", speeds_ext(number(p.linkSpeedExtEnabled2), speed_ext2_names));
     }

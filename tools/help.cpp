@@ -33,6 +33,8 @@ constexpr facts all_facts[] = {
     {"ibhosts", "ibhosts\nibhosts fabric.topo", asks_nodes},
     {"ibswitches", "ibswitches\nibswitches fabric.topo", asks_nodes},
     {"ibnodes", "ibnodes\nibnodes fabric.topo", asks_nodes},
+    {"iblinkinfo", "iblinkinfo\niblinkinfo -l --switches-only\niblinkinfo -d\niblinkinfo -G 0x0002c90300001491 --json",
+     asks_nodes},
     {"smpquery", "smpquery NodeInfo 7\nsmpquery PortInfo 0,1,4 1\nsmpquery SwitchInfo --sa 3"},
     {"saquery", "saquery NR nodeInfo.nodeType=Switch\nsaquery PR --src-to-dst 1:2\nsaquery -m 0xc000"},
     {"query", "query SubnGet PortInfo 7 -a 1\nquery SubnAdmGetTable LinkRecord -f fromLID=3\n"
