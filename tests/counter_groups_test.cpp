@@ -207,6 +207,8 @@ TEST_CASE("a reset selects every counter that there is, or those that are asked 
     CHECK(all_counters(port_counters, with(1 << 12 | 1 << 15)) == 0x3ffff);
     CHECK(all_counters(port_counters_extended, with(1 << 12 | 1 << 15)) == 0xff); // eight, as long as there are no more
     CHECK(all_counters(port_counters_extended, with(0, 2)) == 0x0fff00ff);
+    CHECK(all_counters(port_counters_extended, with(1 << 12, 2)) == 0x1fff00ff);
+    CHECK(all_counters(port_counters_extended, with(1 << 15, 2)) == 0x2fff00ff);
     CHECK(all_counters(port_counters_extended, with(1 << 12 | 1 << 15, 2)) == 0x3fff00ff);
     CHECK(all_counters(rcv_error_details, with(0)) == 0xffff);
     CHECK(all_counters(extended_speeds, with(0)) == ~u64{0});
