@@ -131,6 +131,14 @@ TEST_CASE("perfquery prints what infiniband-diags' prints") {
         compare(s, {"perfquery", group, "-a", "--loop_ports", here}); // from port 0 on, which is enhanced
         compare(s, {"perfquery", group, "-l", here, "255"});
     }
+    // Of another attribute infiniband-diags take the first port alone.
+    const std::string third = s.ours({"perfquery", "-E", here, "3"}).out;
+    const std::string fourth = s.ours({"perfquery", "-E", here, "4"}).out;
+    CHECK(s.ours({"perfquery", "-E", here, "3-4"}).out == third + fourth);
+    const auto sum = json_of(s.ours({"perfquery", "-E", "-a", here, "3,4,3", "--json"}));
+    CHECK(sum["counters"]["portLocalPhysicalErrors"] == 22);
+    CHECK(sum["counters"]["portLoopingErrors"] == 32);
+
     // At a CA, whose performance management has no AllPortSelect; and at a switch with base port 0.
     const std::string LID = s.LID_at("0,2");
     for (const words& command : {words{"-a"}, words{"-x", "-a"}, words{"-a", "-l"}}) {

@@ -82,7 +82,7 @@ std::optional<u32> node_at(const subnet& s, const mad::IBDRPath& route) {
     return n;
 }
 
-/// Which nodes are at most so many links away. Packets do not cross what is no switch.
+/// Which nodes are at most so many links away.
 std::vector<bool> within(const subnet& s, u32 start, unsigned hops) {
     std::vector<bool> is_near(s.nodes.size());
     is_near[start] = true;
@@ -90,7 +90,6 @@ std::vector<bool> within(const subnet& s, u32 start, unsigned hops) {
     for (; hops > 0 && !edge.empty(); --hops) {
         std::vector<u32> next;
         for (const u32 n : edge) {
-            if (n != start && !s.nodes[n].is_switch()) continue;
             for (const discovery::port& p : s.nodes[n].ports) {
                 if (!p.peer || is_near[p.peer.node]) continue;
                 is_near[p.peer.node] = true;
