@@ -196,10 +196,13 @@ findings::port_state findings::take(u32 index, u8 number, const PortInfo& info, 
     return {(n.is_switch() || is_start) && !p.peer, may_be_fdr10};
 }
 
-void findings::take_fdr10(u32 index, u8 number, bool fdr10) {
+void findings::take(u32 index, u8 number, const iba::smp::MlnxExtPortInfo& info) {
+    constexpr u8 FDR10 = 1;
     const auto lock = guard();
     readings_[index].timeouts_in_a_row = 0;
-    found_.nodes[index].ports[number].fdr10 = fdr10;
+    port& p = found_.nodes[index].ports[number];
+    p.fdr10 = info.LinkSpeedActive & FDR10;
+    p.fdr10_supported = info.LinkSpeedSupported & FDR10;
 }
 
 void findings::take(u32 index, const SwitchInfo& info) {

@@ -61,7 +61,7 @@ public:
         bool may_be_fdr10;
     };
     port_state take(u32 node, u8 port, const iba::smp::PortInfo&, bool is_start);
-    void take_fdr10(u32 node, u8 port, bool fdr10);
+    void take(u32 node, u8 port, const iba::smp::MlnxExtPortInfo&);
     void take(u32 node, const iba::smp::SwitchInfo&);
     void take(u32 node, const iba::smp::NodeDescription&);
     /// The path for an SMP to a port of a known node.

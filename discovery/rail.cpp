@@ -135,7 +135,7 @@ task<void> rail::read_port(const question& q) {
     if (state.leads_on) to_ask_.push_back({topic::neighbour, q.node, q.port, q.route});
     if (!state.may_be_fdr10) co_return;
     const auto extended = co_await ask<iba::smp::MlnxExtPortInfo>(q);
-    if (extended) all_.take_fdr10(q.node, q.port, extended->LinkSpeedActive & 1);
+    if (extended) all_.take(q.node, q.port, *extended);
 }
 
 // One fact about a known node; nothing where it is silent or refuses, which is noted.

@@ -62,6 +62,7 @@ const std::map<std::string, words> examples{
     {"ibhosts", {}},
     {"ibswitches", {}},
     {"ibnodes", {}},
+    {"iblinkinfo", {}},
     {"smpquery", {"NodeInfo", "1"}},
     {"saquery", {"NR"}},
     {"query", {"SubnAdmGetTable", "NodeRecord"}},
@@ -70,6 +71,7 @@ const std::map<std::string, words> examples{
     {"ibroute", {"0,1"}},
     {"ibtracert", {"1", "2"}},
     {"smpdump", {"1", "0x11"}},
+    {"perfquery", {"-a", "-l", "1"}},
     {"vendstat", {"-N", "1"}},
     {"ibsendtrap", {}},
     {"bench", {"--rpc", "SubnAdmGet", "--attribute", "NodeRecord", "-f", "LID=1", "-c", "10"}},
@@ -131,8 +133,8 @@ TEST_CASE("every command's answer is JSON if asked for") {
 }
 
 TEST_CASE("with --sa no command sends an SMP, or it refuses") {
-    const words refuse{"ibnetdiscover", "ibhosts",    "ibswitches", "ibnodes", "smpdump",  "ibstat", "ibstatus",
-                       "ibv_devices",   "ibsendtrap", "decode",     "encode",  "describe", "help"};
+    const words refuse{"ibnetdiscover", "ibhosts",     "ibswitches", "ibnodes", "iblinkinfo", "smpdump",  "ibstat",
+                       "ibstatus",      "ibv_devices", "ibsendtrap", "decode",  "encode",     "describe", "help"};
     for (const std::string& name : refuse) {
         CAPTURE(name);
         const auto arguments = examples.find(name);

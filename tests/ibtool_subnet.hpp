@@ -37,18 +37,29 @@ Hca	2 "C"	# "host C, with a name of more than 32 letters"
 [2]	"S2"[1]
 )";
 
-/// The subnet, and OpenSM running in it, its work done.
+/// Whether OpenSM goes on when its work is done: then its SA answers, and its SMPs move counters.
+enum class manager { stays, leaves };
+
+/// A subnet that OpenSM has configured.
 class subnet {
 public:
-    subnet()
-        : server_(topology),
-          manager_(beside({"OSM_TMP_DIR=.", "OSM_CACHE_DIR=."}, {"opensm", "--qos", "--log_file", "stderr"})) {
-        manager_.await_error("SUBNET UP");
+    explicit subnet(std::string_view described = topology, manager kind = manager::stays)
+        : server_(described), manager_(beside({"OSM_TMP_DIR=.", "OSM_CACHE_DIR=."}, manager_command(kind))) {
+        if (kind == manager::stays) manager_.await_error("SUBNET UP");
+        else REQUIRE_THAT(manager_.wait().err, Contains("SUBNET UP"));
     }
 
-    /// A program of infiniband-diags, from the same port as ours.
-    process_result peer(const words& command) const { return process(beside({}, command)).wait(); }
+    /// A program of infiniband-diags, from the same port as ours; or with SIM_HOST=NODE in its environment from there.
+    process_result peer(const words& command, const words& environment = {}) const {
+        return process(beside(environment, command)).wait();
+    }
     process_result ours(const words& command) const { return run(command + words{"--fabric", fabric()}); }
+    /// A command of ibsim's console; fails the test unless it is obeyed.
+    void console(const std::string& command) {
+        const std::string said = server_.console(command);
+        CAPTURE(command, said);
+        REQUIRE_THAT(said, !StartsWith("#"));
+    }
     std::string fabric() const { return "ibsim:" + server_.sockname(); }
     comad::transports::ibsim_options at(const char* node) const {
         comad::transports::ibsim_options options;
@@ -67,6 +78,10 @@ public:
     }
 
 private:
+    static words manager_command(manager kind) {
+        const words command{"opensm", "--qos", "--log_file", "stderr"};
+        return kind == manager::leaves ? command + words{"--once"} : command;
+    }
     // The preloaded library leaves a directory behind where it runs.
     words beside(const words& environment, const words& command) const {
         return words{"IBSIM_SOCKNAME=" + server_.sockname()} + environment +

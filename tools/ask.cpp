@@ -15,28 +15,43 @@ namespace mad = comad::mad;
 namespace {
 
 struct outcome {
-    mad::result<std::string> text;
+    mad::result<told> said;
     std::string counts, capture_problem;
 };
 
 // The fabric is closed again when this returns, as slowly as somebody may read the output.
 outcome ask_in_session(const global_options& options, const mad::address* target,
-                       const std::function<answer(session&)>& question) {
+                       const std::function<answer_in_parts(session&)>& question) {
     session in(options, target);
-    auto text = in.run(question(in), [&] { return fmt::format("{} MADs sent", in.schedule().counters().sent); });
-    return {std::move(text), in.counts(), in.finish_capture()};
+    auto said = in.run(question(in), [&] { return fmt::format("{} MADs sent", in.schedule().counters().sent); });
+    return {std::move(said), in.counts(), in.finish_capture()};
+}
+
+answer_in_parts in_one_part(answer whole) {
+    auto text = co_await std::move(whole);
+    if (!text) co_return std::move(text.error());
+    told said;
+    said.text = std::move(text).value();
+    co_return said;
 }
 
 } // namespace
 
-int ask(const global_options& options, const mad::address* target, const std::function<answer(session&)>& question) {
+int ask_in_parts(const global_options& options, const mad::address* target,
+                 const std::function<answer_in_parts(session&)>& question) {
     const outcome o = ask_in_session(options, target, question);
-    if (o.text) write_output(o.text.value());
+    if (o.said) write_output(o.said.value().text);
     fmt::print(stderr, "{}", o.counts);
-    if (!o.text) fmt::print(stderr, "{}", mad::dump(o.text.error(), options.debug, "ibtool: "));
+    if (!o.said) fmt::print(stderr, "{}", mad::dump(o.said.error(), options.debug, "ibtool: "));
+    else
+        for (const std::string& line : o.said.value().missing) fmt::print(stderr, "ibtool: {}\n", line);
     if (!o.capture_problem.empty()) fmt::print(stderr, "ibtool: {}\n", o.capture_problem);
-    if (!o.text) return failed;
-    return o.capture_problem.empty() ? complete : partial;
+    if (!o.said) return failed;
+    return o.capture_problem.empty() && o.said.value().missing.empty() ? complete : partial;
+}
+
+int ask(const global_options& options, const mad::address* target, const std::function<answer(session&)>& question) {
+    return ask_in_parts(options, target, [&](session& in) { return in_one_part(question(in)); });
 }
 
 std::string name_of(const comad::discovery::node_names& names, const comad::iba::smp::NodeInfo& info,

@@ -2,6 +2,7 @@
 // diags_text.cpp - the labels and words of libibmad's dump.c and fields.c, and of infiniband-diags.
 #include "diags_text.hpp"
 
+#include "dotted_lines.hpp"
 #include <comad/iba/bits.hpp>
 #include <comad/iba/text.hpp>
 
@@ -21,26 +22,6 @@ using comad::u64;
 using comad::u8;
 
 namespace {
-
-/// Lines of a label, dots up to column 33, and a value.
-class lines {
-public:
-    template <class T> lines& number(std::string_view label, T value) {
-        return text(label, fmt::to_string(static_cast<u64>(value)));
-    }
-    /// 0x and all digits of so many bytes.
-    template <class T> lines& hex(std::string_view label, T value, unsigned bytes) {
-        return text(label, fmt::format("0x{:0{}x}", static_cast<u64>(value), 2 * bytes));
-    }
-    lines& text(std::string_view label, std::string_view value) {
-        text_ += fmt::format("{:.<33}{}\n", fmt::format("{}:", label), value);
-        return *this;
-    }
-    std::string take() { return std::move(text_); }
-
-private:
-    std::string text_;
-};
 
 struct bit_name {
     unsigned bit;
@@ -146,6 +127,13 @@ template <class T> u64 number(T value) { return static_cast<u64>(value); }
 
 } // namespace
 
+std::string width_text(u64 bit) { return one_of(bit, width_names); }
+std::string speed_text(u64 bit) { return bit == 0 ? "Extended speed" : one_of(bit, speed_names); }
+std::string extended_speed_text(u64 bit) { return bit == 0 ? "No Extended Speed" : one_of(bit, speed_ext_names); }
+std::string extended_speed2_text(u64 bit) { return bit == 0 ? "No Extended Speed 2" : one_of(bit, speed_ext2_names); }
+std::string link_state_text(iba::PortState state) { return word_of(number(state), state_words); }
+std::string physical_link_state_text(iba::PortPhysicalState state) { return word_of(number(state), physical_words); }
+
 std::string place_text(const mad::any_path& path) {
     const mad::IBDRPath* route = mad::directed(path);
     if (!route) return fmt::format("Lid {}", number(mad::headers_of(path).DLID));
@@ -166,7 +154,7 @@ std::string node_type_text(iba::NodeType type) {
 }
 
 std::string diags_text(const smp::NodeInfo& n) {
-    return lines()
+    return dotted_lines()
         .number("BaseVers", n.baseVersion)
         .number("ClassVers", n.classVersion)
         .text("NodeType", node_type_text(n.nodeType))
@@ -183,7 +171,7 @@ std::string diags_text(const smp::NodeInfo& n) {
 }
 
 std::string diags_text(const smp::SwitchInfo& s) {
-    return lines()
+    return dotted_lines()
         .number("LinearFdbCap", s.linearFDBCap)
         .number("RandomFdbCap", s.randomFDBCap)
         .number("McastFdbCap", s.multicastFDBCap)
@@ -206,7 +194,7 @@ std::string diags_text(const smp::SwitchInfo& s) {
 }
 
 std::string diags_text(const smp::PortInfo& p, bool show_keys) {
-    lines l;
+    dotted_lines l;
     if (show_keys) l.hex("Mkey", p.MKey, 8);
     else l.text("Mkey", "<not displayed>");
     l.hex("GidPrefix", p.GIDPrefix, 8)
@@ -218,15 +206,14 @@ std::string diags_text(const smp::PortInfo& p, bool show_keys) {
         .number("LocalPort", p.localPortNum)
         .text("LinkWidthEnabled", any_of(number(p.linkWidthEnabled), width_names))
         .text("LinkWidthSupported", widths_supported(number(p.linkWidthSupported)))
-        .text("LinkWidthActive", one_of(number(p.linkWidthActive), width_names))
+        .text("LinkWidthActive", width_text(number(p.linkWidthActive)))
         .text("LinkSpeedSupported", speeds(number(p.linkSpeedSupported)))
-        .text("LinkState", word_of(number(p.portState), state_words))
-        .text("PhysLinkState", word_of(number(p.portPhysicalState), physical_words))
+        .text("LinkState", link_state_text(p.portState))
+        .text("PhysLinkState", physical_link_state_text(p.portPhysicalState))
         .text("LinkDownDefState", word_of(number(p.linkDownDefaultState), down_default_words))
         .number("ProtectBits", p.MKeyProtectBits)
         .number("LMC", p.LMC)
-        .text("LinkSpeedActive",
-              number(p.linkSpeedActive) == 0 ? "Extended speed" : one_of(number(p.linkSpeedActive), speed_names))
+        .text("LinkSpeedActive", speed_text(number(p.linkSpeedActive)))
         .text("LinkSpeedEnabled", speeds(number(p.linkSpeedEnabled)))
         .text("NeighborMTU", word_of(number(p.neighborMTU), MTU_words))
         .number("SMSL", p.masterSMSL)
@@ -257,15 +244,11 @@ std::string diags_text(const smp::PortInfo& p, bool show_keys) {
         .number("MaxCreditHint", p.maxCreditHint)
         .number("RoundTrip", p.linkRoundTripLatency)
         .text("CapabilityMask2", mask_text(p.capabilityMask2, capability2_names))
-        .text("LinkSpeedExtActive", number(p.linkSpeedExtActive) == 0
-                                        ? "No Extended Speed"
-                                        : one_of(number(p.linkSpeedExtActive), speed_ext_names))
+        .text("LinkSpeedExtActive", extended_speed_text(number(p.linkSpeedExtActive)))
         .text("LinkSpeedExtSupported", speeds_ext(number(p.linkSpeedExtSupported), speed_ext_names))
         .text("LinkSpeedExtEnabled", speeds_ext_enabled(number(p.linkSpeedExtEnabled)));
     if (p.linkSpeedExtSupported2 != 0 || number(p.linkSpeedExtActive2) != 0) {
-        l.text("LinkSpeedExtActive2", number(p.linkSpeedExtActive2) == 0
-                                          ? "No Extended Speed 2"
-                                          : one_of(number(p.linkSpeedExtActive2), speed_ext2_names))
+        l.text("LinkSpeedExtActive2", extended_speed2_text(number(p.linkSpeedExtActive2)))
             .text("LinkSpeedExtSupported2", speeds_ext(number(p.linkSpeedExtSupported2), speed_ext2_names))
             .text("LinkSpeedExtEnabled2", speeds_ext(number(p.linkSpeedExtEnabled2), speed_ext2_names));
     }
@@ -273,7 +256,7 @@ std::string diags_text(const smp::PortInfo& p, bool show_keys) {
 }
 
 std::string diags_text(const smp::PortInfoExtended& p) {
-    return lines()
+    return dotted_lines()
         .hex("CapMask", p.capabilityMask, 4)
         .number("FECModeActive", p.FECModeActive)
         .number("FDRFECModeSupported", p.FDRFECModeSupported)
@@ -288,7 +271,7 @@ std::string diags_text(const smp::PortInfoExtended& p) {
 }
 
 std::string diags_text(const smp::MlnxExtPortInfo& p) {
-    return lines()
+    return dotted_lines()
         .hex("StateChangeEnable", p.StateChangeEnable, 1)
         .hex("LinkSpeedSupported", p.LinkSpeedSupported, 1)
         .hex("LinkSpeedEnabled", p.LinkSpeedEnabled, 1)

@@ -17,6 +17,15 @@ std::string place_text(const comad::mad::any_path&);
 /// `Channel Adapter`, `Switch`, `Router`.
 std::string node_type_text(comad::iba::NodeType);
 
+// One bit of a set in PortInfo, as what is active: `4X`, `10.0 Gbps`, `25.78125 Gbps`, `212.5 Gbps`.
+std::string width_text(comad::u64 bit);
+std::string speed_text(comad::u64 bit);
+std::string extended_speed_text(comad::u64 bit);
+std::string extended_speed2_text(comad::u64 bit);
+/// `Active`, `LinkUp`.
+std::string link_state_text(comad::iba::PortState);
+std::string physical_link_state_text(comad::iba::PortPhysicalState);
+
 // Dotted lines: `NumPorts:........................8`.
 std::string diags_text(const comad::iba::smp::NodeInfo&);
 std::string diags_text(const comad::iba::smp::SwitchInfo&);

@@ -33,6 +33,8 @@ constexpr facts all_facts[] = {
     {"ibhosts", "ibhosts\nibhosts fabric.topo", asks_nodes},
     {"ibswitches", "ibswitches\nibswitches fabric.topo", asks_nodes},
     {"ibnodes", "ibnodes\nibnodes fabric.topo", asks_nodes},
+    {"iblinkinfo", "iblinkinfo\niblinkinfo -l --switches-only\niblinkinfo -d\niblinkinfo -G 0x0002c90300001491 --json",
+     asks_nodes},
     {"smpquery", "smpquery NodeInfo 7\nsmpquery PortInfo 0,1,4 1\nsmpquery SwitchInfo --sa 3"},
     {"saquery", "saquery NR nodeInfo.nodeType=Switch\nsaquery PR --src-to-dst 1:2\nsaquery -m 0xc000"},
     {"query", "query SubnGet PortInfo 7 -a 1\nquery SubnAdmGetTable LinkRecord -f fromLID=3\n"
@@ -42,6 +44,7 @@ constexpr facts all_facts[] = {
     {"ibroute", "ibroute 3\nibroute -n 3 1 20\nibroute -M 3"},
     {"ibtracert", "ibtracert 1 2\nibtracert -m 0xc000 1 2"},
     {"smpdump", "smpdump 7 0x11\nsmpdump -D 0,1 0x15 1", "it shows SMPs"},
+    {"perfquery", "perfquery 7 1\nperfquery -x -a 7\nperfquery -l 7 1-10\nperfquery -R 7 2 0x0fff"},
     {"vendstat", "vendstat -N 7\nvendstat -N fe80::2:c903:0:1491"},
     {"ibping", "ibping 7\nibping -S"},
     {"ibsysstat", "ibsysstat 7 host\nibsysstat -S"},

@@ -71,14 +71,7 @@ void add_ibnetdiscover(CLI::App& app, action& run) {
     command.add_flag("-m,--max_hops", s->max_hops, "report the longest route and the MADs used");
     command.add_option("-o,--outstanding_smps", s->outstanding, "as --outstanding")->check(CLI::Range(1u, 65536u));
     command.add_option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
-    for (const char* missing : {"-g,--grouping", "--cache", "--load-cache", "--diff", "--diffcheck"}) {
-        command
-            .add_option_function<std::string>(
-                missing, [missing](const std::string&) { throw CLI::ValidationError(missing, "is not there yet"); })
-            ->expected(0, 1)
-            ->trigger_on_parse()
-            ->group("");
-    }
+    add_missing_options(command, {"-g,--grouping", "--cache", "--load-cache", "--diff", "--diffcheck"});
     command.callback([s, &run] { run = [s](const global_options& options) { return run_command(*s, options); }; });
 }
 

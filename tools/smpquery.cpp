@@ -3,6 +3,7 @@
 #include "ask.hpp"
 #include "commands.hpp"
 #include "diags_text.hpp"
+#include "port_info_extended.hpp"
 #include "subnet_command.hpp"
 #include <comad/iba/format.hpp>
 #include <comad/iba/print.hpp>
@@ -72,13 +73,9 @@ answer port_info(question q) {
 }
 
 answer port_info_extended(question q) {
-    BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
-    const unsigned asked = node.nodeType == iba::NodeType::Switch ? 0 : q.port;
-    BOOST_OUTCOME_CO_TRY(const auto port, co_await q.in.SubnGet<smp::PortInfo>(q.path, asked));
-    const bool known = port.capabilityMask & value(iba::CapabilityMask::IsCapabilityMask2Supported) &&
-                       port.capabilityMask2 & value(iba::CapabilityMask2::IsPortInfoExtendedSupported);
-    if (!known) throw std::runtime_error(fmt::format("{} does not know PortInfoExtended", place_text(q.path)));
-    BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::PortInfoExtended>(q.path, q.port));
+    BOOST_OUTCOME_CO_TRY(const auto asked, co_await ask_port_info_extended(q.in, q.path, q.port));
+    if (!asked) throw std::runtime_error(fmt::format("{} does not know PortInfoExtended", place_text(q.path)));
+    const smp::PortInfoExtended& info = *asked;
     if (q.how.json) co_return iba::json(info) + '\n';
     co_return fmt::format("# Port info Extended: {} port {}\n{}", place_text(q.path), q.port, diags_text(info));
 }

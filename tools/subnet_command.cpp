@@ -6,6 +6,7 @@
 #include <comad/discovery/discover.hpp>
 #include <comad/transports/sim/topology.hpp>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -100,6 +101,17 @@ discovery::node_names read_node_names(const std::string& file) {
     if (file.empty()) return {};
     std::ifstream in = open(file);
     return discovery::node_names::read(in, file);
+}
+
+void add_missing_options(CLI::App& command, std::initializer_list<const char*> names) {
+    for (const char* missing : names) {
+        command
+            .add_option_function<std::string>(
+                missing, [missing](const std::string&) { throw CLI::ValidationError(missing, "is not there yet"); })
+            ->expected(0, 1)
+            ->trigger_on_parse()
+            ->group("");
+    }
 }
 
 } // namespace ibtool

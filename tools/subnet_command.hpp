@@ -7,6 +7,7 @@
 #include <comad/discovery/subnet.hpp>
 
 #include <functional>
+#include <initializer_list>
 #include <string>
 
 namespace ibtool {
@@ -24,5 +25,8 @@ comad::discovery::subnet read_subnet(const std::string& file);
 
 /// The names of a node name map file; none for an empty name. Throws std::runtime_error with one line.
 comad::discovery::node_names read_node_names(const std::string& file);
+
+/// Options that infiniband-diags have and we have not yet: whoever uses one is told.
+void add_missing_options(CLI::App& command, std::initializer_list<const char*> names);
 
 } // namespace ibtool

@@ -61,6 +61,12 @@ mad::address read_target(const std::string& text, const target_options& o) {
     return std::move(read).value();
 }
 
+mad::address this_port(session& in) {
+    mad::IBPath self;
+    self.DLID = in.local_port().LID;
+    return {self, std::nullopt};
+}
+
 void require_SA(session& in) {
     if (value(in.local_port().sa_path.DLID) == 0)
         throw std::runtime_error("the local port knows no subnet manager whose SA could be asked");

@@ -28,6 +28,9 @@ comad::mad::address read_target(const std::string& text, const target_options&);
 /// Ourselves.
 inline comad::mad::address this_node() { return {comad::mad::IBDRPath{}, std::nullopt}; }
 
+/// Our own port, by its LID: what is no SMP needs that.
+comad::mad::address this_port(session&);
+
 /// The path there, with the keys of the options; of a GID or GUID the SA is asked for it. A link-local GID means the
 /// port, whatever prefix the subnet has.
 comad::coro::task<comad::mad::result<comad::mad::any_path>> resolve(session&, comad::mad::address);

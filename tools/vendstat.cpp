@@ -165,12 +165,8 @@ request read_request(const settings& s) {
 }
 
 answer ask_device(session& in, std::optional<mad::address> target, request r, const settings& s) {
-    if (!target) {
-        mad::IBPath self;
-        self.DLID = in.local_port().LID;
-        target = mad::address{self, std::nullopt};
-    }
-    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, *target));
+    const mad::address to_ask = target ? *target : this_port(in);
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, to_ask));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
     if (s.group_info) co_return co_await group_info(in, to, r.port, s.json);
     if (!r.groups.empty()) co_return co_await configure_groups(in, to, r.port, r.groups, s.json);

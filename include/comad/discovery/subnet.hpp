@@ -27,6 +27,7 @@ struct port {
     iba::guid portGUID{};                   ///< of a switch's ports the switch's own
     port_ref peer;                          ///< the other end of the cable, if it answered
     bool fdr10 = false;                     ///< Mellanox ExtendedPortInfo says that this QDR link runs at FDR10
+    bool fdr10_supported = false;           ///< the same of this end of a QDR link: it could
 };
 
 struct node {

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// counter_groups_test.cpp - the text of every group of counters beside libibmad's, on random bytes; sums and what a reset
+// selects, counted by hand.
+#include "catch.hpp"
+#include "counter_groups.hpp"
+#include <comad/iba/codec.hpp>
+
+#include <infiniband/mad.h>
+
+#include <array>
+#include <random>
+
+using namespace comad;
+using namespace ibtool;
+namespace pm = comad::iba::pm;
+using iba::ClassPortInfo;
+
+namespace {
+
+using buffer = std::array<u8, 256>;
+
+buffer random_bytes(unsigned seed) {
+    std::mt19937 random(seed);
+    buffer bytes;
+    for (u8& b : bytes) b = static_cast<u8>(random());
+    return bytes;
+}
+
+/// IBA 16.1.3.1: 9 ExtendedWidth, 12 XmitWait, 15 QP1Dropped; of the second mask 1 the additional counters.
+ClassPortInfo with(u16 mask, u32 mask2 = 0) {
+    ClassPortInfo info;
+    info.capabilityMask = mask;
+    info.capabilityMask2 = mask2;
+    return info;
+}
+
+std::string text(const counter_group& g, const buffer& bytes, const ClassPortInfo& info) {
+    return g.text(std::span(bytes).first(g.info.bytes), info);
+}
+
+std::string without_line(std::string text, const std::string& label) {
+    const std::size_t begin = text.find("\n" + label + ":") + 1;
+    REQUIRE(begin > 0);
+    return text.erase(begin, text.find('\n', begin) + 1 - begin);
+}
+
+using dumper = void(char*, int, void*, int);
+
+std::string dumped(dumper* dump, buffer bytes) {
+    std::array<char, 4096> text{};
+    dump(text.data(), text.size(), bytes.data(), static_cast<int>(bytes.size()));
+    return text.data();
+}
+
+template <class T> std::vector<u8> bytes_of(const T& value) {
+    const auto bytes = iba::encode(value);
+    return {bytes.begin(), bytes.end()};
+}
+
+} // namespace
+
+TEST_CASE("every group has the lines of libibmad's dumper") {
+    struct {
+        const counter_group& group;
+        dumper* dump;
+    } const all[] = {
+        {xmit_data_SL, mad_dump_perfcounters_xmt_sl},
+        {rcv_data_SL, mad_dump_perfcounters_rcv_sl},
+        {xmit_discard_details, mad_dump_perfcounters_xmt_disc},
+        {rcv_error_details, mad_dump_perfcounters_rcv_err},
+        {extended_speeds, mad_dump_port_ext_speeds_counters},
+        {extended_speeds_RS_FEC, mad_dump_port_ext_speeds_counters_rsfec_active},
+        {op_rcv_counters, mad_dump_perfcounters_port_op_rcv_counters},
+        {flow_ctl_counters, mad_dump_perfcounters_port_flow_ctl_counters},
+        {VL_op_packets, mad_dump_perfcounters_port_vl_op_packet},
+        {VL_op_data, mad_dump_perfcounters_port_vl_op_data},
+        {VL_xmit_flow_ctl_update_errors, mad_dump_perfcounters_port_vl_xmit_flow_ctl_update_errors},
+        {VL_xmit_wait, mad_dump_perfcounters_port_vl_xmit_wait_counters},
+        {sw_port_VL_congestion, mad_dump_perfcounters_sw_port_vl_congestion},
+        {rcv_con_ctrl, mad_dump_perfcounters_rcv_con_ctrl},
+        {SL_rcv_FECN, mad_dump_perfcounters_sl_rcv_fecn},
+        {SL_rcv_BECN, mad_dump_perfcounters_sl_rcv_becn},
+        {xmit_con_ctrl, mad_dump_perfcounters_xmit_con_ctrl},
+        {VL_xmit_time_cong, mad_dump_perfcounters_vl_xmit_time_cong},
+        {samples_control, mad_dump_portsamples_control},
+    };
+    for (const auto& one : all) {
+        CAPTURE(one.group.heading);
+        for (unsigned seed = 0; seed < 20; ++seed) {
+            const buffer bytes = random_bytes(seed);
+            CHECK(text(one.group, bytes, {}) == dumped(one.dump, bytes));
+        }
+        CHECK(text(one.group, {}, {}) == dumped(one.dump, {}));
+    }
+}
+
+TEST_CASE("PortCounters have libibmad's lines, and QP1Dropped is not VL15Dropped") {
+    const ClassPortInfo everything = with(1 << 12 | 1 << 15);
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        const buffer bytes = random_bytes(seed);
+        const std::string ours = text(port_counters, bytes, everything);
+        // libibmad 44 reads QP1Dropped where VL15Dropped is; the IBA has it before, at byte 20.
+        CHECK(without_line(ours, "QP1Dropped") == without_line(dumped(mad_dump_perfcounters, bytes), "QP1Dropped"));
+        CHECK_THAT(ours, Catch::Contains("\nQP1Dropped:......................" +
+                                         std::to_string(bytes[20] << 8 | bytes[21]) + "\nVL15Dropped:"));
+    }
+}
+
+TEST_CASE("what a performance management does not count is not told") {
+    pm::PortCounters c;
+    c.portXmitWait = 5;
+    c.QP1Dropped = 6;
+    c.VL15Dropped = 7;
+    const auto narrow = [&](u16 mask) { return port_counters.text(bytes_of(c), with(mask)); };
+    CHECK_THAT(narrow(0), Catch::Contains("\nQP1Dropped:......................0\n") &&
+                              Catch::EndsWith("\nPortXmitWait:....................0\n"));
+    CHECK_THAT(narrow(1 << 12), Catch::Contains("\nQP1Dropped:......................0\n") &&
+                                    Catch::EndsWith("\nPortXmitWait:....................5\n"));
+    CHECK_THAT(narrow(1 << 15), Catch::Contains("\nQP1Dropped:......................6\n") &&
+                                    Catch::EndsWith("\nPortXmitWait:....................0\n"));
+
+    const buffer bytes = random_bytes(1);
+    const std::string all = dumped(mad_dump_perfcounters_ext, bytes);
+    CHECK(text(port_counters_extended, bytes, with(1 << 9, 2)) == all);
+    const std::size_t unicast = all.find("PortUnicastXmitPkts:"), errors = all.find("CounterSelect2:");
+    CHECK(text(port_counters_extended, bytes, with(1 << 9)) == all.substr(0, errors));
+    CHECK(text(port_counters_extended, bytes, with(1 << 10)) == all.substr(0, unicast));
+    CHECK(text(port_counters_extended, bytes, with(1 << 10, 2)) == all.substr(0, unicast) + all.substr(errors));
+
+    using names = std::vector<std::string_view>;
+    CHECK(missing_counters(port_counters, with(0)) == names{"portXmitWait", "QP1Dropped"});
+    CHECK(missing_counters(port_counters, with(1 << 12 | 1 << 15)).empty());
+    CHECK(missing_counters(port_counters_extended, with(1 << 9, 2)).empty());
+    CHECK(missing_counters(port_counters_extended, with(1 << 10, 2)).size() == 4);
+    const names errors_too = missing_counters(port_counters_extended, with(1 << 9));
+    REQUIRE(errors_too.size() == 14);
+    CHECK(errors_too.front() == "symbolErrorCounter");
+    CHECK(errors_too.back() == "QP1Dropped");
+    CHECK(missing_counters(rcv_error_details, with(0)).empty());
+}
+
+TEST_CASE("counters are added, and each stops at its highest value") {
+    pm::PortCounters a, b;
+    a.portSelect = 255;
+    b.portSelect = 3;
+    b.counterSelect = 0xffff;
+    a.symbolErrorCounter = 0xfff0;
+    b.symbolErrorCounter = 0x0f;
+    a.portRcvErrors = 0xfff0;
+    b.portRcvErrors = 0x10;
+    a.linkDownedCounter = 200;
+    b.linkDownedCounter = 100;
+    a.localLinkIntegrityErrors = 9;
+    b.localLinkIntegrityErrors = 9;
+    a.excessiveBufferOverrunErrors = 7;
+    b.excessiveBufferOverrunErrors = 7;
+    a.portXmitData = 3'000'000'000;
+    b.portXmitData = 3'000'000'000;
+    a.portRcvPkts = 1;
+    b.portRcvPkts = 2;
+    std::vector<u8> sum = bytes_of(a);
+    add_counters(port_counters, sum, bytes_of(b));
+    pm::PortCounters got;
+    iba::decode(got, sum.data());
+    CHECK(got.portSelect == 255);
+    CHECK(got.counterSelect == 0);
+    CHECK(got.symbolErrorCounter == 0xffff);
+    CHECK(got.portRcvErrors == 0xffff);
+    CHECK(got.linkDownedCounter == 255);
+    CHECK(got.localLinkIntegrityErrors == 15);
+    CHECK(got.excessiveBufferOverrunErrors == 14);
+    CHECK(got.portXmitData == 0xffffffff);
+    CHECK(got.portRcvPkts == 3);
+
+    pm::PortCountersExt wide, more;
+    wide.portXmitData = ~u64{0} - 1;
+    more.portXmitData = 2;
+    wide.QP1Dropped = more.QP1Dropped = u64{1} << 62;
+    sum = bytes_of(wide);
+    add_counters(port_counters_extended, sum, bytes_of(more));
+    iba::decode(wide, sum.data());
+    CHECK(wide.portXmitData == ~u64{0});
+    CHECK(wide.QP1Dropped == u64{1} << 63);
+
+    pm::PortVLXmitFlowCtlUpdateErrors lanes; // two bits each
+    lanes.portVLXmitFlowCtlUpdateErrors[0] = 1;
+    lanes.portVLXmitFlowCtlUpdateErrors[15] = 3;
+    sum = bytes_of(lanes);
+    add_counters(VL_xmit_flow_ctl_update_errors, sum, bytes_of(lanes));
+    iba::decode(lanes, sum.data());
+    CHECK(lanes.portVLXmitFlowCtlUpdateErrors[0] == 2);
+    CHECK(lanes.portVLXmitFlowCtlUpdateErrors[1] == 0);
+    CHECK(lanes.portVLXmitFlowCtlUpdateErrors[15] == 3);
+
+    pm::PortOpRcvCounters op{.opCode = 4};
+    op.portOpRcvPkts = 1;
+    sum = bytes_of(op);
+    add_counters(op_rcv_counters, sum, bytes_of(op));
+    iba::decode(op, sum.data());
+    CHECK(op.opCode == 4);
+    CHECK(op.portOpRcvPkts == 2);
+}
+
+TEST_CASE("a reset selects every counter that there is, or those that are asked for") {
+    CHECK(all_counters(port_counters, with(0)) == 0xffff);
+    CHECK(all_counters(port_counters, with(1 << 12)) == 0x1ffff);
+    CHECK(all_counters(port_counters, with(1 << 12 | 1 << 15)) == 0x3ffff);
+    CHECK(all_counters(port_counters_extended, with(1 << 12 | 1 << 15)) == 0xff); // eight, as long as there are no more
+    CHECK(all_counters(port_counters_extended, with(0, 2)) == 0x0fff00ff);
+    CHECK(all_counters(port_counters_extended, with(1 << 12, 2)) == 0x1fff00ff);
+    CHECK(all_counters(port_counters_extended, with(1 << 15, 2)) == 0x2fff00ff);
+    CHECK(all_counters(port_counters_extended, with(1 << 12 | 1 << 15, 2)) == 0x3fff00ff);
+    CHECK(all_counters(rcv_error_details, with(0)) == 0xffff);
+    CHECK(all_counters(extended_speeds, with(0)) == ~u64{0});
+
+    pm::PortCounters narrow;
+    iba::decode(narrow, clearing(port_counters, 7, 0x30802).data());
+    pm::PortCounters expected;
+    expected.portSelect = 7;
+    expected.counterSelect = 0x0802;
+    expected.counterSelect2 = 3;
+    CHECK(narrow == expected);
+
+    pm::PortCountersExt wide;
+    iba::decode(wide, clearing(port_counters_extended, 255, 0x3fff00ff).data());
+    CHECK(wide.portSelect == 255);
+    CHECK(wide.counterSelect == 0x00ff);
+    CHECK(wide.counterSelect2 == 0x3fff);
+    CHECK(wide.portXmitData == 0);
+
+    pm::PortExtendedSpeedsCounters speeds;
+    iba::decode(speeds, clearing(extended_speeds, 1, ~u64{0}).data());
+    CHECK(speeds.counterSelect == ~u64{0});
+    CHECK_THROWS_WITH(clearing(port_counters, 1, 0x1000000),
+                      "PortCounters has not all the counters of the reset mask 0x1000000");
+    CHECK_NOTHROW(clearing(port_counters, 1, 0xffffff));
+    CHECK_THROWS(clearing(xmit_data_SL, 1, 0x10000));
+}

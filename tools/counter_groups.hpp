@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// counter_groups.hpp - the attributes of performance management as perfquery knows them: how they are called and printed, which
+// counters a port has of them, their sums. Asks nobody.
+#pragma once
+#include <comad/iba/class_port_info.hpp>
+#include <comad/iba/enums.hpp>
+#include <comad/iba/pm.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ibtool {
+
+/// Whether a performance management has it.
+constexpr bool has(const comad::iba::ClassPortInfo& i, comad::iba::PMCapability c) {
+    return i.capabilityMask & value(c);
+}
+constexpr bool has(const comad::iba::ClassPortInfo& i, comad::iba::PMCapability2 c) {
+    return i.capabilityMask2 & value(c);
+}
+
+/// An attribute with counters of a port. Values are as they are on the wire.
+struct counter_group {
+    std::string_view name;    ///< `PortRcvErrorDetails`
+    std::string_view heading; ///< what infiniband-diags write above it: `Port counters`
+    comad::u16 attributeID;
+    const comad::iba::record_info& info;
+    /// Dotted lines as libibmad's dumpers print them, of what the performance management has.
+    std::string (*text)(std::span<const comad::u8> bytes, const comad::iba::ClassPortInfo&);
+};
+
+// clang-format off
+extern const counter_group
+    port_counters, port_counters_extended, xmit_data_SL, rcv_data_SL, xmit_discard_details, rcv_error_details,
+    extended_speeds, extended_speeds_RS_FEC, op_rcv_counters, flow_ctl_counters, VL_op_packets, VL_op_data,
+    VL_xmit_flow_ctl_update_errors, VL_xmit_wait, sw_port_VL_congestion, rcv_con_ctrl, SL_rcv_FECN, SL_rcv_BECN,
+    xmit_con_ctrl, VL_xmit_time_cong, samples_control;
+// clang-format on
+
+/// Counters of the group that the performance management does not have, by the names of the table: what a port tells of them
+/// means nothing.
+std::vector<std::string_view> missing_counters(const counter_group&, const comad::iba::ClassPortInfo&);
+
+/// Adds each counter; those that would exceed their field stop at its highest value. Of other fields `sum` keeps its own.
+void add_counters(const counter_group&, std::span<comad::u8> sum, std::span<const comad::u8> more);
+
+/// Which counters a Set with all of them clears: counterSelect, above it counterSelect2.
+comad::u64 all_counters(const counter_group&, const comad::iba::ClassPortInfo&);
+
+/// A Set that clears the counters of a port that `select` selects, all_counters() or fewer: the payload.
+/// Throws std::runtime_error if the group has no such counters.
+std::vector<comad::u8> clearing(const counter_group&, comad::u8 port, comad::u64 select);
+
+/// Writes a number to a field. Precondition: the group has it.
+void set_number(const counter_group&, std::span<comad::u8> bytes, std::string_view field, comad::u64 number);
+
+} // namespace ibtool
