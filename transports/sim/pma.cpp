@@ -4,6 +4,7 @@
 
 #include <comad/iba/class_port_info.hpp>
 #include <comad/iba/mask.hpp>
+#include <comad/iba/pm/select.hpp>
 #include <comad/server/class_port_info.hpp>
 
 #include <algorithm>
@@ -47,36 +48,24 @@ template <auto First, auto Last = First> consteval counters_at same(u8 bit, u8 n
 /// counterSelect2 has the bits from 16 on.
 constexpr u8 second = 16;
 
-/// A counter of PortCounters, which is also one of PortCountersExt.
-template <auto Narrow, auto Wide> consteval counters_at shared(u8 bit, u8 needs = can::none) {
-    constexpr unsigned place =
-        (iba::detail::last_row<Wide>().off - iba::detail::last_row<&PortCountersExt::portXmitData>().off) / 64;
-    return {numbers_of<Narrow>(), bit, place, needs};
-}
-
-// IBA 16.1.3.5
+// IBA 16.1.3.5: in the order of PortCountersExt, where they stand in the counter_row.
 using C = PortCounters;
 using E = PortCountersExt;
-constexpr std::array narrow{
-    shared<&C::symbolErrorCounter, &E::symbolErrorCounter>(0),
-    shared<&C::linkErrorRecoveryCounter, &E::linkErrorRecoveryCounter>(1),
-    shared<&C::linkDownedCounter, &E::linkDownedCounter>(2),
-    shared<&C::portRcvErrors, &E::portRcvErrors>(3),
-    shared<&C::portRcvRemotePhysicalErrors, &E::portRcvRemotePhysicalErrors>(4),
-    shared<&C::portRcvSwitchRelayErrors, &E::portRcvSwitchRelayErrors>(5),
-    shared<&C::portXmitDiscards, &E::portXmitDiscards>(6),
-    shared<&C::portXmitConstraintErrors, &E::portXmitConstraintErrors>(7),
-    shared<&C::portRcvConstraintErrors, &E::portRcvConstraintErrors>(8),
-    shared<&C::localLinkIntegrityErrors, &E::localLinkIntegrityErrors>(9),
-    shared<&C::excessiveBufferOverrunErrors, &E::excessiveBufferOverrunErrors>(10),
-    shared<&C::VL15Dropped, &E::VL15Dropped>(11),
-    shared<&C::portXmitData, &E::portXmitData>(12),
-    shared<&C::portRcvData, &E::portRcvData>(13),
-    shared<&C::portXmitPkts, &E::portXmitPkts>(14),
-    shared<&C::portRcvPkts, &E::portRcvPkts>(15),
-    shared<&C::portXmitWait, &E::portXmitWait>(second + 0, can::xmit_wait),
-    shared<&C::QP1Dropped, &E::QP1Dropped>(second + 1, can::QP1_dropped),
-};
+constexpr std::array narrow = [] {
+    std::array<counters_at, 18> all{};
+    std::size_t next = 0;
+    u8 place = 0;
+    for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
+        using same = counter_pair<Wide, Narrow>;
+        u8 needs = can::none;
+        if constexpr (std::is_same_v<same, counter_pair<&E::portXmitWait, &C::portXmitWait>>) needs = can::xmit_wait;
+        if constexpr (std::is_same_v<same, counter_pair<&E::QP1Dropped, &C::QP1Dropped>>) needs = can::QP1_dropped;
+        if constexpr (pair.has_narrow)
+            all[next++] = {numbers_of<Narrow>(), static_cast<u8>(pair.narrow_bit), place, needs};
+        ++place;
+    });
+    return all;
+}();
 
 // IBA 16.1.4.11
 constexpr u8 wide_errors = 8; // place of the first
