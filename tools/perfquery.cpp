@@ -44,10 +44,10 @@ const group_option group_options[] = {
     {"-D,--xmtdisc", "discarded packets, by cause", xmit_discard_details},
     {"-E,--rcverr", "receive errors, by cause", rcv_error_details},
     {"-T,--extended_speeds", "errors and corrections on links of extended speeds", extended_speeds},
-    {"--oprcvcounters", "packets and data received, of one OpCode", op_rcv_counters},
+    {"--oprcvcounters", "packets and data received, of OpCode 0", op_rcv_counters},
     {"--flowctlcounters", "flow control packets", flow_ctl_counters},
-    {"--vloppackets", "packets received, of one OpCode, by VL", VL_op_packets},
-    {"--vlopdata", "data received, of one OpCode, by VL", VL_op_data},
+    {"--vloppackets", "packets received, of OpCode 0, by VL", VL_op_packets},
+    {"--vlopdata", "data received, of OpCode 0, by VL", VL_op_data},
     {"--vlxmitflowctlerrors", "errors of flow control, by VL", VL_xmit_flow_ctl_update_errors},
     {"--vlxmitcounters", "ticks that packets waited to be sent, by VL", VL_xmit_wait},
     {"--swportvlcong", "packets discarded for congestion, by VL", sw_port_VL_congestion},
@@ -148,8 +148,8 @@ asked<std::vector<u8>> exchange(const question& q, const counter_group& g, iba::
     const coro::rpc_request asked{kind, path};
     auto reply = co_await q.in.schedule().call_raw(asked, bytes);
     if (!reply) co_return std::move(reply.error());
-    const auto told = reply.value().payload.begin() + mad::payload_offset(kind.mgmt_class);
-    co_return std::vector<u8>(told, told + g.info.bytes);
+    const auto data = reply.value().payload.begin() + mad::payload_offset(kind.mgmt_class);
+    co_return std::vector<u8>(data, data + g.info.bytes);
 }
 
 /// Whether the port's forward error correction is one of those that count in another way.
@@ -162,22 +162,22 @@ asked<bool> is_RS_FEC(const question& q, u8 port) {
 }
 
 asked<counters> ask_port(const question& q, const counter_group& wanted, u8 port) {
-    counters told{&wanted, port, {}};
-    if (&wanted == &extended_speeds) {
+    counters c{&wanted, port, {}};
+    if (&wanted == &extended_speeds && q.how.reads) {
         BOOST_OUTCOME_CO_TRY(const bool is_other, co_await is_RS_FEC(q, port));
-        if (is_other) told.group = &extended_speeds_RS_FEC;
+        if (is_other) c.group = &extended_speeds_RS_FEC;
     }
-    const counter_group& g = *told.group;
+    const counter_group& g = *c.group;
     if (q.how.reads) {
         std::vector<u8> which(g.info.bytes);
         set_number(g, which, "portSelect", port);
-        BOOST_OUTCOME_CO_TRY(told.bytes, co_await exchange(q, g, iba::Method::Get, std::move(which)));
+        BOOST_OUTCOME_CO_TRY(c.bytes, co_await exchange(q, g, iba::Method::Get, std::move(which)));
     }
     if (q.how.resets) {
         std::vector<u8> zeros = clearing(g, port, q.how.mask.value_or(all_counters(g, q.info)));
         BOOST_OUTCOME_CO_TRYV(co_await exchange(q, g, iba::Method::Set, std::move(zeros)));
     }
-    co_return told;
+    co_return c;
 }
 
 /// Ports to ask one by one; or 255, which asks for their sum.
@@ -215,11 +215,11 @@ std::string json_of(const question& q, const counters& c, const std::vector<u8>&
     nlohmann::ordered_json line{{"attribute", c.group->name}, {"LID", value(q.to.DLID)}, {"port", c.port}};
     if (!summed.empty()) line["summed"] = summed;
     if (!c.bytes.empty()) {
-        auto& told = line["counters"] = nlohmann::ordered_json::parse(iba::json(c.group->info, c.bytes));
-        told.erase("portSelect");
-        for (auto& number : told) // wider ones than 32 bits are text there
+        auto& list = line["counters"] = nlohmann::ordered_json::parse(iba::json(c.group->info, c.bytes));
+        list.erase("portSelect");
+        for (auto& number : list) // wider ones than 32 bits are text there
             if (number.is_string()) number = std::stoull(number.get<std::string>(), nullptr, 16);
-        for (const std::string_view name : missing_counters(*c.group, q.info)) told.erase(std::string(name));
+        for (const std::string_view name : missing_counters(*c.group, q.info)) list.erase(std::string(name));
     }
     if (q.how.resets) line["reset"] = q.how.mask.value_or(all_counters(*c.group, q.info));
     return line.dump() + '\n';
