@@ -44,6 +44,10 @@ public:
     template <class T> detail_set& add() noexcept {
         constexpr unsigned index = detail::index_in<T, detail_types>;
         static_assert(index < std::tuple_size_v<detail_types>);
+        return add(index);
+    }
+    /// By its place among the detail_types.
+    detail_set& add(unsigned index) noexcept {
         bits_ |= 1u << index;
         return *this;
     }
