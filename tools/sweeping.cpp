@@ -41,11 +41,12 @@ coro::task<int> sweeping::run() {
     auto found = co_await discover();
     if (!found) throw std::runtime_error("the local port does not answer: " + to_string(found.error()));
     if (known_->sweeper.ports() == 0) throw usage_error("no port is left to be swept");
-    begin_ = looked_ = in_.now();
+    looked_ = in_.now();
     if (plan_.refresh.count() && plan_.refresh_by == change_source::SA) co_await find_change(); // what it is now
     for (u64 number = 1;; ++number) {
         perf::sweep now = co_await known_->sweeper.run();
         const bool is_stopped = now.is_stopped;
+        if (number == 1) begin_ = now.begin;
         take(std::move(now), number);
         if (is_stopped || number == plan_.count) break;
         if (plan_.refresh.count()) co_await refresh();
