@@ -61,19 +61,19 @@ std::string quoted_label(std::string_view text) {
     return quoted + '"';
 }
 
-/// The text under construction.
+/// The text under construction: a million lines of a large subnet, so that a line is a few copies.
 class page {
 public:
     void begin(std::string_view name, std::string_view type, std::string_view help) {
         name_ = name;
         fmt::format_to(std::back_inserter(text_), "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
     }
-    template <class Value> void add(std::string_view labels, Value value) {
-        fmt::format_to(std::back_inserter(text_), "{}{}{}{} {}\n", name_, labels.empty() ? "" : "{", labels,
-                       labels.empty() ? "" : "}", value);
+    void add(std::string_view labels, std::string_view value) {
+        text_ += name_;
+        if (!labels.empty()) ((text_ += '{') += labels) += '}';
+        ((text_ += ' ') += value) += '\n';
     }
-    template <class Value>
-    void single(std::string_view name, std::string_view type, std::string_view help, Value value) {
+    void single(std::string_view name, std::string_view type, std::string_view help, const std::string& value) {
         begin(name, type, help);
         add({}, value);
     }
@@ -117,16 +117,20 @@ template <class F> void for_each_told(const sweep_view& v, const std::vector<std
 
 void add_sweep(page& out, const sweep_view& v, const sweep_totals& totals) {
     const double seconds = std::chrono::duration<double>(v.now.end - v.now.begin).count();
-    out.single("infiniband_sweeps_total", "counter", "Sweeps made.", totals.sweeps);
+    out.single("infiniband_sweeps_total", "counter", "Sweeps made.", std::to_string(totals.sweeps));
     out.single("infiniband_sweeps_skipped_total", "counter", "Sweeps left out because another one went on.",
-               totals.skipped);
-    out.single("infiniband_sweep_mads_total", "counter", "MADs sent by sweeps, repeated ones included.", totals.MADs);
-    out.single("infiniband_sweep_duration_seconds", "gauge", "How long the last sweep took.", seconds);
+               std::to_string(totals.skipped));
+    out.single("infiniband_sweep_mads_total", "counter", "MADs sent by sweeps, repeated ones included.",
+               std::to_string(totals.MADs));
+    out.single("infiniband_sweep_duration_seconds", "gauge", "How long the last sweep took.",
+               fmt::format("{}", seconds));
     if (v.unix_time >= 0)
         out.single("infiniband_sweep_timestamp_seconds", "gauge", "When the last sweep began.",
                    fmt::format("{:.3f}", v.unix_time));
-    out.single("infiniband_sweep_ports", "gauge", "Ports that the last sweep asked for.", v.now.ports.size());
-    out.single("infiniband_sweep_complete", "gauge", "1 if the last sweep read all of them.", v.now.complete() ? 1 : 0);
+    out.single("infiniband_sweep_ports", "gauge", "Ports that the last sweep asked for.",
+               std::to_string(v.now.ports.size()));
+    out.single("infiniband_sweep_complete", "gauge", "1 if the last sweep read all of them.",
+               v.now.complete() ? "1" : "0");
 }
 
 } // namespace
@@ -135,16 +139,18 @@ std::string exposition(const sweep_view& v, const sweep_totals& totals, const pr
     page out;
     add_sweep(out, v, totals);
     // As all exporters call them.
-    out.single("process_cpu_seconds_total", "counter", "Processor time, in seconds.", cost.CPU_seconds);
-    out.single("process_resident_memory_bytes", "gauge", "Resident memory, in bytes.", cost.resident_bytes);
+    out.single("process_cpu_seconds_total", "counter", "Processor time, in seconds.",
+               fmt::format("{}", cost.CPU_seconds));
+    out.single("process_resident_memory_bytes", "gauge", "Resident memory, in bytes.",
+               std::to_string(cost.resident_bytes));
     out.begin("infiniband_port_missing", "gauge", "1 for a port that could not be read; port 0: all of that node.");
     for (const perf::gap& g : v.now.gaps)
-        out.add(fmt::format("{},cause=\"{}\"", place(v, g.where), name_of(g.what)), 1);
+        out.add(fmt::format("{},cause=\"{}\"", place(v, g.where), name_of(g.what)), "1");
     out.begin("infiniband_port_info", "gauge", "1 for each port: what it belongs to and where its cable leads.");
     std::vector<std::string> places;
     for (const perf::look& l : v.now.ports) {
         places.push_back(place(v, l.where));
-        out.add(what_is_known(v, l.where), 1);
+        out.add(what_is_known(v, l.where), "1");
     }
     for (unsigned i = 0; i < perf::counters; ++i) {
         const auto c = static_cast<perf::counter>(i);
@@ -159,7 +165,7 @@ std::string exposition(const sweep_view& v, const sweep_totals& totals, const pr
         for (unsigned i = 0; i < perf::counters; ++i) {
             const auto c = static_cast<perf::counter>(i);
             if (l.counters.counters.has(c) && l.counters.counters.is_pegged(c))
-                out.add(fmt::format("{},counter=\"{}\"", where, name_of(c)), 1);
+                out.add(fmt::format("{},counter=\"{}\"", where, name_of(c)), "1");
         }
     });
     return out.take();
