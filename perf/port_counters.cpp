@@ -35,6 +35,16 @@ std::array<std::string_view, counters> all_names() noexcept {
     return names;
 }
 
+bool has_narrow(counter c, const abilities& can) noexcept {
+    return (c != counter::portXmitWait || can.xmit_wait) && (c != counter::QP1Dropped || can.QP1_dropped);
+}
+
+bool has_wide(counter c, bool is_additional, const abilities& can) noexcept {
+    const bool is_of_kind = c >= counter::portUnicastXmitPkts && c <= counter::portMulticastRcvPkts;
+    if (is_additional ? !can.additional : is_of_kind && !can.unicast) return false;
+    return can.extended && (c != counter::QP1Dropped || can.QP1_dropped);
+}
+
 /// More than any link carries: 2^40 words a second are 4.4 TB.
 constexpr double most_per_second = 1099511627776.0;
 
@@ -60,6 +70,7 @@ abilities abilities::of(const iba::ClassPortInfo& info) noexcept {
         a.extended && (info.capabilityMask2 & value(PMCapability2::IsAdditionalPortCountersExtendedSupported)) != 0;
     a.xmit_wait = can(PMCapability::IsPortCountersXmitWaitSupported);
     a.QP1_dropped = can(PMCapability::IsQP1DroppedSupported);
+    a.RS_FEC = can(PMCapability::IsRSFECModeSupported);
     return a;
 }
 
@@ -75,8 +86,7 @@ void port_counters::take(const PortCounters& told, const abilities& can) noexcep
         const unsigned at = i++;
         if constexpr (pair.has_narrow) {
             if ((wide_ >> at & 1) != 0) return;
-            if (static_cast<counter>(at) == counter::portXmitWait && !can.xmit_wait) return;
-            if (static_cast<counter>(at) == counter::QP1Dropped && !can.QP1_dropped) return;
+            if (!has_narrow(static_cast<counter>(at), can)) return;
             values_[at] = told.*Narrow;
             told_ |= 1u << at;
         }
@@ -87,10 +97,7 @@ void port_counters::take(const PortCountersExt& told, const abilities& can) noex
     unsigned i = 0;
     iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
         const unsigned at = i++;
-        const auto c = static_cast<counter>(at);
-        const bool is_of_kind = c >= counter::portUnicastXmitPkts && c <= counter::portMulticastRcvPkts;
-        if (pair.is_additional ? !can.additional : is_of_kind && !can.unicast) return;
-        if (c == counter::QP1Dropped && !can.QP1_dropped) return;
+        if (!has_wide(static_cast<counter>(at), pair.is_additional, can)) return;
         values_[at] = told.*Wide;
         told_ |= 1u << at;
         wide_ |= 1u << at;
@@ -106,6 +113,34 @@ change change_of(counter c, const sample& before, const sample& after) noexcept 
         return {change::state::reset, now[c]};
     }
     return {now.is_pegged(c) ? change::state::saturated : change::state::counted, more};
+}
+
+clearing clearing_of(counter_set which, const abilities& can, u8 port) noexcept {
+    u32 narrow = 0, wide = 0, additional = 0; // bits of counterSelect and of counterSelect2
+    unsigned i = 0, additional_bit = 0;
+    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
+        const unsigned wide_bit = i;
+        const auto c = static_cast<counter>(i++);
+        u32& selected = pair.is_additional ? additional : wide;
+        const u32 bit = 1u << (pair.is_additional ? additional_bit++ : wide_bit);
+        if (!which.has(c)) return;
+        if (pair.has_narrow && has_narrow(c, can)) narrow |= 1u << pair.narrow_bit;
+        if (has_wide(c, pair.is_additional, can)) selected |= bit;
+    });
+    clearing zeros;
+    if (narrow) {
+        auto& set = zeros.narrow.emplace();
+        set.portSelect = port;
+        set.counterSelect = static_cast<u16>(narrow);
+        set.counterSelect2 = static_cast<u8>(narrow >> 16);
+    }
+    if (wide | additional) {
+        auto& set = zeros.wide.emplace();
+        set.portSelect = port;
+        set.counterSelect = static_cast<u16>(wide);
+        set.counterSelect2 = additional;
+    }
+    return zeros;
 }
 
 double rate_of(counter c, const change& changed, mad::duration between) noexcept {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// sweep.cpp - who is asked for what, and in which order.
+// sweep.cpp - who is asked, in which order, and what becomes of those who do not answer.
 #include <comad/perf/sweep.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <utility>
 
@@ -16,14 +15,14 @@ using coro::MADSchedule;
 using coro::task;
 using discovery::port_ref;
 using discovery::subnet;
-using iba::pm::PortCounters;
-using iba::pm::PortCountersExt;
 
 namespace {
 
 constexpr u8 most_timeouts = 2; // in a row, before a PMA is given up: one may be an accident
 
-bool is_known(const subnet& s, port_ref where) { return s.at(where).info.has_value(); }
+bool has_counters(const discovery::node& n, unsigned port) {
+    return port != 0 || (n.switch_info && n.switch_info->enhancedPort0);
+}
 
 gap::kind kind_of(const mad::mad_error& e) {
     switch (e.code) {
@@ -41,33 +40,41 @@ sweeper::sweeper(MADSchedule& schedule, const subnet& s, sweep_options options)
     : schedule_(schedule), subnet_(s), options_(std::move(options)) {
     options_.per_agent = std::max(options_.per_agent, 1u);
     for (u32 n = 0; n < s.nodes.size(); ++n) {
-        for (unsigned p = 1; p < s.nodes[n].ports.size(); ++p) {
+        for (unsigned p = 0; p < s.nodes[n].ports.size(); ++p) {
             const port_ref where{n, static_cast<u8>(p)};
-            if (options_.wants ? options_.wants(s, where) : is_known(s, where)) add_target(where);
+            if (!has_counters(s.nodes[n], p)) continue;
+            if (options_.wants ? options_.wants(s, where) : s.at(where).info.has_value()) add_target(where);
         }
     }
     order_.resize(agents_.size());
 }
 
-// A switch answers for all its ports, of another node each port for itself.
 void sweeper::add_target(port_ref where) {
     const auto index = static_cast<u32>(targets_.size());
-    const bool is_same_switch =
-        !targets_.empty() && targets_.back().node == where.node && subnet_.nodes[where.node].is_switch();
-    targets_.push_back(where);
-    if (!is_same_switch) {
-        agent& a = agents_.emplace_back();
-        const discovery::port& end = subnet_.end_port(where);
-        if (end.info) a.path.DLID = end.info->LID;
-        a.first = index;
-        a.details = options_.details;
-    }
+    if (targets_.empty() || targets_.back().where.node != where.node) agents_.emplace_back().first = index;
+    targets_.push_back({where, {}});
     agents_.back().end = index + 1;
 }
 
+/// Of a switch all ports have the LID of port 0. Nothing: it has none.
+std::optional<mad::IBPath> sweeper::path_to(port_ref where) const {
+    const discovery::port& end = subnet_.end_port(where);
+    if (!end.info || end.info->LID == iba::lid{}) return std::nullopt;
+    mad::IBPath path;
+    path.DLID = end.info->LID;
+    if (!options_.complete_path) return path;
+    const bool is_switch = subnet_.nodes[where.node].is_switch();
+    return options_.complete_path(path, is_switch ? port_ref{where.node, 0} : where);
+}
+
 port_ref sweeper::place_of(const agent& a) const noexcept {
-    const port_ref first = targets_[a.first];
-    return subnet_.nodes[first.node].is_switch() ? port_ref{first.node, 0} : first;
+    const port_ref first = targets_[a.first].where;
+    return a.end - a.first == 1 && !node_of(a).is_switch() ? first : port_ref{first.node, 0};
+}
+
+bool sweeper::has_all_ports(const agent& a) const noexcept {
+    const unsigned ports = node_of(a).info.numPorts + (has_counters(node_of(a), 0) ? 1u : 0u);
+    return a.end - a.first == ports;
 }
 
 // ---- a sweep -------------------------------------------------------------------------------------------------------
@@ -77,14 +84,20 @@ void sweeper::begin() {
     result_ = {};
     result_.begin = schedule_.now();
     result_.ports.reserve(targets_.size());
-    for (const port_ref where : targets_) result_.ports.push_back({where, false, {}, {}});
+    if (options_.is_too_much) result_.sums.reserve(agents_.size()); // they stay where they are
+    for (const target& t : targets_) result_.ports.push_back({t.where, false, {}, {}});
     for (agent& a : agents_) {
         a.next = a.first;
-        a.readers = 0;
+        a.readers = a.reading = 0;
         a.timeouts_in_a_row = 0;
         a.was_silent = a.is_silent;
-        a.has_ended = a.path.DLID == iba::lid{};
-        if (a.has_ended) result_.gaps.push_back({gap::kind::no_address, place_of(a), "it has no LID"});
+        a.is_open = a.is_summed = a.has_ended = false;
+        for (u32 i = a.first; i < a.end && !a.has_ended; ++i) {
+            if (path_to(targets_[i].where)) continue;
+            a.has_ended = node_of(a).is_switch();
+            const port_ref where = a.has_ended ? place_of(a) : targets_[i].where;
+            result_.gaps.push_back({gap::kind::no_address, where, "it has no LID"});
+        }
     }
     std::iota(order_.begin(), order_.end(), 0u);
     std::stable_sort(order_.begin(), order_.end(), [&](u32 x, u32 y) {
@@ -102,13 +115,15 @@ task<sweep> sweeper::run() {
     result_.end = schedule_.now();
     result_.is_stopped |= report.stopped;
     if (result_.is_stopped) note_unread();
-    std::stable_sort(result_.gaps.begin(), result_.gaps.end(), [](const gap& a, const gap& b) {
-        return std::pair(a.where.node, a.where.port) < std::pair(b.where.node, b.where.port);
-    });
+    const auto by_place = [](const auto& x, const auto& y) {
+        return std::pair(x.where.node, x.where.port) < std::pair(y.where.node, y.where.port);
+    };
+    std::stable_sort(result_.gaps.begin(), result_.gaps.end(), by_place);
+    std::sort(result_.sums.begin(), result_.sums.end(), by_place);
     co_return std::move(result_);
 }
 
-// One reader for each PMA; when all have theirs, further ones where there is still something to read.
+// One reader for each node; when all have theirs, further ones where there is still something to read.
 generator<task<void>> sweeper::readers() {
     std::vector<u32> more;
     for (const u32 i : order_) {
@@ -127,7 +142,7 @@ generator<task<void>> sweeper::readers() {
                 continue;
             }
             ++at;
-            if (!a.can) continue; // its first reader asks
+            if (!a.is_open || a.is_silent) continue; // its first reader is not that far, or waits
             has_started = true;
             co_yield read(a);
         }
@@ -138,102 +153,50 @@ generator<task<void>> sweeper::readers() {
 }
 
 task<void> sweeper::read(agent& a) {
+    if (a.has_ended || a.next == a.end) co_return;
     ++a.readers;
-    if (!a.can) {
-        const auto info = co_await schedule_.PerformanceGet<iba::ClassPortInfo>(a.path, 0, hurry());
-        if (!info) {
-            a.timeouts_in_a_row = most_timeouts; // who does not even say what it can is not there
-            failed(a, {place_of(a), false, {}, {}}, info.error());
-            if (!result_.is_stopped) a.has_ended = true;
-            co_return;
-        }
-        a.can = abilities::of(info.value());
-        a.is_silent = false;
-    }
+    ++a.reading;
+    if (!a.can) co_await ask_abilities(a);
+    if (!a.is_open && a.can && options_.is_too_much && a.can->all_ports && a.end - a.first > 1 && has_all_ports(a))
+        co_await read_sum(a);
+    a.is_open = true;
     while (!a.has_ended && !result_.is_stopped && a.next < a.end) {
         look& l = result_.ports[a.next++];
-        co_await read_port(a, l);
+        if (const auto path = path_to(l.where)) co_await read_port(a, *path, l);
     }
-}
-
-// ---- a port --------------------------------------------------------------------------------------------------------
-
-namespace {
-
-template <class T> T question_about(u8 port) {
-    T request;
-    request.portSelect = port;
-    return request;
-}
-
-} // namespace
-
-template <class T> task<std::optional<T>> sweeper::get(agent& a, look& l) {
-    const T request = question_about<T>(l.where.port);
-    auto reply = co_await schedule_.PerformanceGet<T>(request, a.path, 0, hurry());
-    if (!reply) {
-        failed(a, l, reply.error());
-        co_return std::nullopt;
-    }
-    a.timeouts_in_a_row = 0;
-    a.is_silent = false;
-    co_return reply.value();
-}
-
-task<void> sweeper::read_port(agent& a, look& l) {
-    if (a.can->extended) {
-        const auto wide = co_await get<PortCountersExt>(a, l);
-        if (!wide) co_return;
-        l.counters.counters.take(*wide, *a.can);
-    }
-    if (!a.can->additional) {
-        const auto narrow = co_await get<PortCounters>(a, l);
-        if (!narrow) co_return;
-        l.counters.counters.take(*narrow, *a.can);
-    }
-    l.counters.at = schedule_.now();
-    l.is_told = true;
-    using reader = task<void> (sweeper::*)(agent&, look&);
-    static constexpr auto detail_readers = []<std::size_t... I>(std::index_sequence<I...>) {
-        return std::array<reader, sizeof...(I)>{&sweeper::read_detail<I>...};
-    }(std::make_index_sequence<std::tuple_size_v<detail_types>>{});
-    for (unsigned i = 0; i < detail_readers.size(); ++i)
-        if (a.details.has(i) && !a.has_ended) co_await (this->*detail_readers[i])(a, l);
-    if (options_.on_port) options_.on_port(l);
-}
-
-// Which of them a PMA has it says nowhere but in the status of its reply: then that one is not asked for again.
-template <std::size_t Index> task<void> sweeper::read_detail(agent& a, look& l) {
-    using T = std::tuple_element_t<Index, detail_types>;
-    const T request = question_about<T>(l.where.port);
-    auto reply = co_await schedule_.PerformanceGet<T>(request, a.path, 0, hurry());
-    if (reply) {
-        l.details.emplace_back(reply.value());
-        co_return;
-    }
-    if (reply.error().code == mad::errc::status) a.details.remove(Index);
-    else failed(a, l, reply.error());
+    if (--a.reading == 0 && clears_at_once(a) && !result_.is_stopped) co_await clear_node(a);
 }
 
 // ---- what goes wrong -----------------------------------------------------------------------------------------------
 
-void sweeper::failed(agent& a, const look& l, const mad::mad_error& e) {
+void sweeper::failed(agent& a, port_ref where, const mad::mad_error& e) {
     if (e.code == mad::errc::cancelled) { // of that it is told once, at the end
         result_.is_stopped = true;
         return;
     }
     if (a.has_ended) return;
+    const bool is_sum = where.port == all_ports; // then its ports are asked
     if (e.code != mad::errc::timed_out) {
-        result_.gaps.push_back({kind_of(e), l.where, to_string(e)});
+        if (is_sum) a.can->all_ports = false;
+        else result_.gaps.push_back({kind_of(e), where, to_string(e)});
         return;
     }
     a.is_silent = true;
-    if (++a.timeouts_in_a_row < most_timeouts && !a.was_silent) {
-        result_.gaps.push_back({gap::kind::no_answer, l.where, to_string(e)});
+    const bool is_given_up = ++a.timeouts_in_a_row >= most_timeouts || a.was_silent;
+    // The ports of a switch answer with one voice, those of another node each with its own.
+    a.has_ended = is_given_up && node_of(a).is_switch();
+    if (is_sum && !a.has_ended) return;
+    const gap::kind kind = a.was_silent ? gap::kind::was_silent : gap::kind::no_answer;
+    result_.gaps.push_back({kind, a.has_ended ? place_of(a) : where, to_string(e)});
+}
+
+void sweeper::not_cleared(const agent& a, port_ref where, u8 select, const mad::mad_error& e) {
+    if (e.code == mad::errc::cancelled) {
+        result_.is_stopped = true;
         return;
     }
-    a.has_ended = true;
-    result_.gaps.push_back({a.was_silent ? gap::kind::was_silent : gap::kind::no_answer, place_of(a), to_string(e)});
+    const port_ref place = select == all_ports ? place_of(a) : where;
+    result_.gaps.push_back({kind_of(e), place, "not cleared: " + to_string(e)});
 }
 
 void sweeper::note_unread() {

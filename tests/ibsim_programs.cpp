@@ -37,12 +37,15 @@ subnet discover(const ibsim_server& server, unsigned outstanding) {
 }
 
 std::string run_beside(const ibsim_server& server, const std::string& command) {
+    return run_beside(server.sockname(), command);
+}
+
+std::string run_beside(const std::string& sockname, const std::string& command) {
     // The preloaded library leaves a directory behind where it runs, and OpenSM its files.
     std::string directory = std::filesystem::temp_directory_path() / "comad-ibsim-XXXXXX";
     REQUIRE(::mkdtemp(directory.data()));
-    const std::string line =
-        fmt::format("cd {} && OSM_TMP_DIR=. OSM_CACHE_DIR=. IBSIM_SOCKNAME={} ibsim-run {} 2>stderr", directory,
-                    server.sockname(), command);
+    const std::string line = fmt::format(
+        "cd {} && OSM_TMP_DIR=. OSM_CACHE_DIR=. IBSIM_SOCKNAME={} ibsim-run {} 2>stderr", directory, sockname, command);
     FILE* pipe = ::popen(line.c_str(), "r");
     REQUIRE(pipe);
     std::string text;

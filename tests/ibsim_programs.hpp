@@ -21,6 +21,8 @@ subnet discover(const ibsim_server& server, unsigned outstanding);
 /// Runs a program of infiniband-diags or OpenSM on the server's subnet, in a directory that exists only for it, and
 /// gives what it printed. Fails the test when its exit status is not 0.
 std::string run_beside(const ibsim_server& server, const std::string& command);
+/// The same, of whoever serves at that base name of sockets.
+std::string run_beside(const std::string& sockname, const std::string& command);
 
 /// Lets OpenSM configure the subnet, once.
 void configure(const ibsim_server& server);

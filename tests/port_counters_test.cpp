@@ -16,7 +16,7 @@ using state = change::state;
 namespace {
 
 constexpr abilities none{};
-constexpr abilities all{true, true, true, true, true, true};
+constexpr abilities all{true, true, true, true, true, true, true};
 
 sample look(const PortCounters& told, mad::duration at = 0s) {
     sample s{mad::time_point(at), {}};
@@ -44,6 +44,9 @@ TEST_CASE("abilities are the bits of ClassPortInfo") {
     CHECK(abilities::of(info).additional);
     info.capabilityMask = 0x9000; // QP1Dropped, PortCountersXmitWait
     CHECK((abilities::of(info).xmit_wait && abilities::of(info).QP1_dropped && !abilities::of(info).additional));
+    CHECK_FALSE(abilities::of(info).RS_FEC);
+    info.capabilityMask = 0x4000; // RSFECMode
+    CHECK(abilities::of(info).RS_FEC);
 }
 
 TEST_CASE("each counter comes from the field of its name, with that field's width") {
@@ -152,4 +155,42 @@ TEST_CASE("rates are per second, those of data in bytes") {
     CHECK(rate_of(counter::portXmitData, {state::counted, 1000}, 2s) == 2000.0);
     CHECK(rate_of(counter::portXmitPkts, {state::counted, 1000}, 500ms) == 2000.0);
     CHECK(rate_of(counter::portXmitPkts, {state::counted, 1000}, 0s) == 0.0);
+}
+
+TEST_CASE("a Set clears what it should in each attribute that has it, and selects nothing else") {
+    const auto of = [](std::initializer_list<counter> which) {
+        counter_set set;
+        for (const counter c : which) set.add(c);
+        return set;
+    };
+    // IBA 16.1.3.5, 16.1.4.11: bits of counterSelect and counterSelect2.
+    const clearing errors =
+        clearing_of(of({counter::symbolErrorCounter, counter::VL15Dropped, counter::portXmitWait}), all, 7);
+    REQUIRE((errors.narrow && errors.wide));
+    PortCounters narrow;
+    narrow.portSelect = 7;
+    narrow.counterSelect = 0x0801;
+    narrow.counterSelect2 = 1;
+    CHECK(*errors.narrow == narrow);
+    PortCountersExt wide;
+    wide.portSelect = 7;
+    wide.counterSelect2 = 0x1801;
+    CHECK(*errors.wide == wide);
+
+    const clearing data = clearing_of(of({counter::portXmitData, counter::portMulticastRcvPkts}), all, 255);
+    CHECK((data.narrow->counterSelect == 0x1000 && data.narrow->counterSelect2 == 0 && data.narrow->portSelect == 255));
+    CHECK((data.wide->counterSelect == 0x81 && data.wide->counterSelect2 == 0));
+
+    // What a PMA does not have is not selected; of nothing there is no Set.
+    abilities can;
+    CHECK(clearing_of(of({counter::symbolErrorCounter}), can, 1).narrow->counterSelect == 1);
+    CHECK_FALSE(clearing_of(of({counter::symbolErrorCounter}), can, 1).wide);
+    CHECK_FALSE(clearing_of(of({counter::portXmitWait, counter::QP1Dropped}), can, 1).narrow);
+    CHECK_FALSE(clearing_of({}, all, 1).narrow);
+    can.extended = true;
+    CHECK_FALSE(clearing_of(of({counter::symbolErrorCounter, counter::portUnicastXmitPkts}), can, 1).wide);
+    CHECK(clearing_of(of({counter::portXmitData}), can, 1).wide->counterSelect == 1);
+    can.QP1_dropped = can.additional = true;
+    CHECK(clearing_of(of({counter::QP1Dropped}), can, 1).narrow->counterSelect2 == 2);
+    CHECK(clearing_of(of({counter::QP1Dropped}), can, 1).wide->counterSelect2 == 0x2000);
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // sweep_test.cpp - sweeps over simulated subnets in virtual time: everything once, in parallel, and what becomes of nodes
 // that are silent.
-#include "discovery_rig.hpp"
+#include "sweep_rig.hpp"
 #include <comad/perf/realigned.hpp>
-#include <comad/perf/sweep.hpp>
 
 #include <algorithm>
 #include <map>
@@ -19,43 +18,6 @@ using perf::gap;
 using transports::sim::change;
 
 namespace {
-
-/// A subnet that a subnet manager has been to, known by a discovery.
-struct swept_world : world {
-    explicit swept_world(std::string_view specification, coro::schedule_options options = {}, const timing& times = {},
-                         const faults& wrong = {})
-        : world(managed(specification), options, times, wrong), known(discover()) {}
-
-    perf::sweep sweep(perf::sweeper& s) { return coro::sync_wait(schedule, s.run()); }
-    perf::sweep sweep(perf::sweep_options options = {}) {
-        perf::sweeper s(schedule, known, std::move(options));
-        return sweep(s);
-    }
-    /// PMAs and ports, counted in the graph: a switch has one for all its ports, an adapter one for each.
-    std::size_t PMAs() const {
-        std::size_t count = 0;
-        for (const auto& n : net.graph().nodes) count += n.is_switch() ? 1 : cables(n);
-        return count;
-    }
-    std::size_t all_ports() const {
-        std::size_t count = 0;
-        for (const auto& n : net.graph().nodes) count += n.is_switch() ? n.num_ports() : cables(n);
-        return count;
-    }
-    static std::size_t cables(const transports::sim::node& n) {
-        return static_cast<std::size_t>(
-            std::count_if(n.ports.begin(), n.ports.end(), [](const auto& p) { return p.linked(); }));
-    }
-    std::vector<u32> hosts() const {
-        std::vector<u32> all;
-        for (u32 n = 0; n < net.graph().nodes.size(); ++n)
-            if (!net.graph().nodes[n].is_switch() && n != port.node()) all.push_back(n);
-        return all;
-    }
-    std::string name(u32 n) const { return net.graph().nodes[n].description; }
-
-    subnet known;
-};
 
 timing round_trip(mad::duration rtt) {
     timing t;

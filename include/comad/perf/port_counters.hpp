@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// port_counters.hpp - the counters of a port, whichever attribute told them, and what lies between two looks at them.
-// Knows no MAD and no schedule.
+// port_counters.hpp - the counters of a port, whichever attribute told them, what lies between two looks at them, and what
+// clears them. Knows no MAD and no schedule.
 #pragma once
 #include <comad/iba/class_port_info.hpp>
 #include <comad/iba/pm/counters.hpp>
 #include <comad/mad/time.hpp>
 
 #include <array>
+#include <optional>
 #include <string_view>
 
 namespace comad::perf {
@@ -46,6 +47,20 @@ constexpr bool is_data(counter c) noexcept { return c == counter::portXmitData |
 /// It counts something that should not happen: from symbolErrorCounter on, portXmitWait apart.
 constexpr bool is_error(counter c) noexcept { return c >= counter::symbolErrorCounter && c != counter::portXmitWait; }
 
+/// Some of them.
+class counter_set {
+public:
+    counter_set& add(counter c) noexcept {
+        bits_ |= 1u << static_cast<unsigned>(c);
+        return *this;
+    }
+    bool has(counter c) const noexcept { return bits_ >> static_cast<unsigned>(c) & 1; }
+    bool empty() const noexcept { return bits_ == 0; }
+
+private:
+    u32 bits_ = 0;
+};
+
 /// What a PMA says that it can do (IBA 16.1.3.1).
 struct abilities {
     bool all_ports = false;   ///< portSelect 255 is the sum of all
@@ -54,6 +69,7 @@ struct abilities {
     bool additional = false;  ///< of these, everything else
     bool xmit_wait = false;   ///< portXmitWait in PortCounters
     bool QP1_dropped = false; ///< QP1Dropped in PortCounters
+    bool RS_FEC = false;      ///< PortExtendedSpeedsCountersRSFEC of ports with such error correction
 
     static abilities of(const iba::ClassPortInfo&) noexcept;
     friend bool operator==(const abilities&, const abilities&) = default;
@@ -109,6 +125,16 @@ struct change {
 /// `state::reset` is told from `state::wrapped` by what no link could have counted in the time between the two. Precondition:
 /// `before` is not later.
 change change_of(counter c, const sample& before, const sample& after) noexcept;
+
+/// What a PerformanceSet has to carry to clear counters; nothing where a PMA has none of them in that attribute.
+struct clearing {
+    std::optional<iba::pm::PortCounters> narrow;
+    std::optional<iba::pm::PortCountersExt> wide;
+};
+
+/// Zeros, and selected what `which` has and the PMA, too: of a counter that both attributes have in both.
+/// `port`: 255 is all of them, where `abilities::all_ports` says so.
+clearing clearing_of(counter_set which, const abilities&, u8 port) noexcept;
 
 /// Per second; of data: bytes. 0 if no time is between the two.
 double rate_of(counter c, const change&, mad::duration between) noexcept;

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// error_thresholds_test.cpp - names of counters beside libibmad's, and the thresholds file, line by line.
+#include "catch.hpp"
+#include "error_thresholds.hpp"
+#include "thrown.hpp"
+
+#include <infiniband/mad.h>
+
+#include <sstream>
+
+using namespace comad;
+using namespace ibtool;
+using perf::counter;
+
+namespace {
+
+std::string message(const std::string& file) {
+    error_thresholds t;
+    std::istringstream in(file);
+    return message_of([&] { t.read(in, "f"); });
+}
+
+} // namespace
+
+TEST_CASE("counters have libibmad's labels") {
+    unsigned i = 0;
+    for (const int first : {int{IB_PC_EXT_XMT_BYTES_F}, int{IB_PC_EXT_ERR_SYM_F}}) {
+        const int last = first == IB_PC_EXT_XMT_BYTES_F ? IB_PC_EXT_RCV_MPKTS_F : IB_PC_EXT_QP1_DROP_F;
+        for (int f = first; f <= last; ++f, ++i)
+            CHECK(label_of(static_cast<counter>(i)) == mad_field_name(static_cast<MAD_FIELDS>(f)));
+    }
+    CHECK(i == perf::counters);
+}
+
+TEST_CASE("a counter is found by either name in whatever case") {
+    for (const char* name : {"symbolErrorCounter", "SymbolErrorCounter", "SYMBOLERRORCOUNTER", "symbolerrorcounter"})
+        CHECK(find_counter(name) == counter::symbolErrorCounter);
+    CHECK(find_counter("VL15Dropped") == counter::VL15Dropped);
+    CHECK(find_counter("portxmitdata") == counter::portXmitData);
+    for (const char* name : {"", "symbolErrorCounte", "symbolErrorCounters", " symbolErrorCounter"})
+        CHECK_FALSE(find_counter(name));
+}
+
+TEST_CASE("a thresholds file says what it says, and nothing of the rest") {
+    error_thresholds t;
+    t.set(counter::portRcvErrors, 5);
+    t.set(counter::linkDownedCounter, 6);
+    std::istringstream in("# Define error thresholds here\n"
+                          "\n"
+                          "SymbolErrorCounter=10\n"
+                          "  portXmitWait = 0x3e8 # ticks\r\n"
+                          "#VL15Dropped=100\n"
+                          "LinkDownedCounter=7\n"
+                          "symbolErrorCounter=11\n"
+                          "QP1Dropped=18446744073709551615");
+    const std::vector named = t.read(in, "f");
+    CHECK(named == std::vector{counter::symbolErrorCounter, counter::portXmitWait, counter::linkDownedCounter,
+                               counter::symbolErrorCounter, counter::QP1Dropped});
+    CHECK(t[counter::symbolErrorCounter] == 11);
+    CHECK(t[counter::portXmitWait] == 1000);
+    CHECK(t[counter::linkDownedCounter] == 7);
+    CHECK(t[counter::QP1Dropped] == ~0ull);
+    CHECK(t[counter::portRcvErrors] == 5);
+    CHECK(t[counter::VL15Dropped] == 0);
+}
+
+TEST_CASE("a thresholds file that cannot be meant is refused with its line") {
+    CHECK(message("\nSymbolErrorCounter") == "f:2: not a threshold; write SymbolErrorCounter=10");
+    CHECK(message("SymbolErrorCounters=10") == "f:1: there is no error counter 'SymbolErrorCounters'");
+    CHECK(message("PortXmitData=10") == "f:1: there is no error counter 'PortXmitData'");
+    CHECK(message("=10") == "f:1: there is no error counter ''");
+    CHECK(message("a\x1b=10") == "f:1: there is no error counter 'a\\x1b'");
+    for (const char* value : {"", "ten", "-1", "10 20", "18446744073709551616"})
+        CHECK(message(std::string("VL15Dropped=") + value) == "f:1: '" + std::string(value) + "' is no threshold");
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// sweep_questions_test.cpp - what sweeps ask and clear: sums before ports, details that are worth it, which view of extended
+// speeds; MADs counted by hand.
+#include "sweep_rig.hpp"
+
+#include <sstream>
+#include <variant>
+
+using namespace comad;
+using namespace comad::test;
+using discovery::port_ref;
+using iba::pm::PortCounters;
+using iba::pm::PortCountersExt;
+using iba::pm::PortExtendedSpeedsCounters;
+using iba::pm::PortExtendedSpeedsCountersRSFEC;
+using iba::pm::PortRcvErrorDetails;
+using perf::counter;
+using perf::gap;
+using perf::look;
+namespace pma_ability = transports::sim::pma_ability;
+
+namespace {
+
+struct counted_world : swept_world {
+    using swept_world::swept_world;
+
+    std::size_t switches() const { return known.count(iba::NodeType::Switch); }
+    std::size_t host_ports() const { return all_ports() - radix * switches(); }
+    u32 nth_switch(unsigned which) const {
+        for (u32 n = 0;; ++n)
+            if (known.nodes[n].is_switch() && which-- == 0) return n;
+    }
+    u32 first_host() const { return known.nodes[0].is_switch() ? 1 : 0; }
+    /// In the graph, which has another order.
+    u32 graph_node(u32 n) const {
+        const auto& all = net.graph().nodes;
+        return static_cast<u32>(std::ranges::find(all, known.nodes[n].info.nodeGUID, &transports::sim::node::nodeGUID) -
+                                all.begin());
+    }
+    mad::IBPath to(port_ref where) const {
+        mad::IBPath path;
+        path.DLID = known.end_port(where).info->LID;
+        return path;
+    }
+    /// Errors of three kinds, and packets, as if the port had counted them.
+    void preset(port_ref where) {
+        PortCounters c;
+        c.portSelect = where.port;
+        c.counterSelect = 0x4009; // IBA 16.1.3.5: symbol errors, PortRcvErrors, PortXmitPkts
+        c.symbolErrorCounter = 5;
+        c.portRcvErrors = 3;
+        c.portXmitPkts = 1'000'000;
+        REQUIRE(coro::sync_wait(schedule, set(c, to(where))));
+    }
+    coro::task<bool> set(PortCounters c, mad::IBPath path) {
+        const auto reply = co_await schedule.PerformanceSet<PortCounters>(c, path);
+        co_return reply.has_value();
+    }
+    u64 count(port_ref where, counter c) {
+        const perf::sweep all = sweep();
+        for (const look& l : all.ports)
+            if (l.where == where && l.is_told) return l.counters.counters[c];
+        FAIL("not read");
+        return 0;
+    }
+
+    static constexpr std::size_t radix = 8;
+};
+
+perf::sweep_options sums_first() {
+    perf::sweep_options how;
+    how.is_too_much = [](const look& sum) { return sum.counters.counters[counter::symbolErrorCounter] > 4; };
+    return how;
+}
+
+std::size_t told(const perf::sweep& s) {
+    return static_cast<std::size_t>(
+        std::count_if(s.ports.begin(), s.ports.end(), [](const look& l) { return l.is_told; }));
+}
+
+template <class T> std::size_t told_as(const perf::sweep& s) {
+    std::size_t count = 0;
+    for (const look& l : s.ports)
+        for (const perf::port_detail& d : l.details) count += std::holds_alternative<T>(d);
+    return count;
+}
+
+} // namespace
+
+TEST_CASE("the sum of a switch is asked for first, and its ports where that is too much") {
+    counted_world w("fattree2,radix=8");
+    const u32 bad = w.nth_switch(2);
+    w.preset({bad, 3});
+    perf::sweeper s(w.schedule, w.known, sums_first());
+    const perf::sweep first = w.sweep(s);
+    CHECK(first.complete());
+    CHECK(first.MADs == w.known.nodes.size() + w.switches() + w.host_ports() + 8);
+    CHECK(first.sums.size() == w.switches());
+    CHECK(std::ranges::is_sorted(first.sums, {}, [](const look& l) { return l.where.node; }));
+    CHECK(told(first) == w.host_ports() + 8);
+    for (const look& sum : first.sums) {
+        CHECK(sum.is_told);
+        CHECK(sum.where.port == 255);
+        CHECK(sum.counters.counters[counter::symbolErrorCounter] == (sum.where.node == bad ? 5 : 0));
+    }
+    CHECK(w.sweep(s).MADs == w.switches() + w.host_ports() + 8);
+}
+
+TEST_CASE("where no sum is known, or ports are left out, each is asked for itself") {
+    counted_world w("fattree2,radix=8");
+    w.net.set_pma(w.graph_node(w.nth_switch(0)), static_cast<u8>(~pma_ability::all_ports));
+    perf::sweep_options how = sums_first();
+    const u32 partly = w.nth_switch(1);
+    how.wants = [&](const subnet&, port_ref where) { return where != port_ref{partly, 1}; };
+    const perf::sweep all = w.sweep(how);
+    CHECK(all.complete());
+    CHECK(all.sums.size() == w.switches() - 2);
+    CHECK(told(all) == w.host_ports() + 8 + 7);
+    CHECK(all.MADs == w.known.nodes.size() + (w.switches() - 2) + w.host_ports() + 8 + 7);
+}
+
+TEST_CASE("a node with several ports is asked once what it can, whichever of them answers") {
+    std::istringstream text("caguid=0xa000\nHca 2 \"A\"\n[1] \"S\"[1]\n[2] \"S\"[2]\n"
+                            "caguid=0xb000\nHca 1 \"B\"\n[1] \"S\"[3]\n"
+                            "switchguid=0x5000\nSwitch 3 \"S\"\n[1] \"A\"[1]\n[2] \"A\"[2]\n[3] \"B\"[1]\n");
+    topology t = transports::sim::read_topology(text, "cabled twice");
+    bring_up(t);
+    counted_world w(t);
+    const perf::sweep all = w.sweep();
+    CHECK(all.complete());
+    CHECK(told(all) == 6);
+    CHECK(all.MADs == 3 + 6);
+    // All its ports are cabled, so that their sum is that of those two.
+    const perf::sweep sums = w.sweep(sums_first());
+    CHECK(sums.sums.size() == 2);
+    CHECK(sums.MADs == 3 + 2 + 1);
+    // One of its ports is unknown to the subnet manager: the other one tells.
+    for (auto& n : w.known.nodes)
+        if (n.info.nodeGUID == iba::guid{0xa000}) n.ports[1].info->LID = {};
+    const perf::sweep one = w.sweep();
+    REQUIRE(one.gaps.size() == 1);
+    CHECK(one.gaps[0].what == gap::kind::no_address);
+    CHECK(one.gaps[0].where.port == 1);
+    CHECK(told(one) == 5);
+}
+
+TEST_CASE("a switch that dies is no node without errors, and its ports are not asked in turn") {
+    counted_world w("fattree2,radix=8");
+    const u32 dead = w.nth_switch(3);
+    perf::sweeper s(w.schedule, w.known, sums_first());
+    REQUIRE(w.sweep(s).complete());
+    const u64 timed_out = w.schedule.counters().timed_out;
+    w.net.apply({transports::sim::change::kind::kill, w.graph_node(dead)});
+    const perf::sweep all = w.sweep(s);
+    REQUIRE(all.gaps.size() == 1);
+    CHECK(all.gaps[0].where == port_ref{dead, 0});
+    CHECK(w.schedule.counters().timed_out - timed_out == 2);
+    const auto sum = std::ranges::find(all.sums, dead, [](const look& l) { return l.where.node; });
+    REQUIRE(sum != all.sums.end());
+    CHECK_FALSE(sum->is_told);
+}
+
+TEST_CASE("details are asked for where the counters make them worth it") {
+    counted_world w("fattree2,radix=8");
+    const u32 bad = w.nth_switch(0);
+    w.preset({bad, 3});
+    perf::sweep_options how = sums_first();
+    how.choose_details = [](const look& l) {
+        perf::detail_set chosen;
+        if (l.counters.counters[counter::portRcvErrors] > 0) chosen.add<PortRcvErrorDetails>();
+        return chosen;
+    };
+    const perf::sweep all = w.sweep(how);
+    CHECK(all.complete());
+    CHECK(told_as<PortRcvErrorDetails>(all) == 1);
+    CHECK(all.MADs == w.known.nodes.size() + w.switches() + w.host_ports() + 8 + 2); // of the sum, of the port
+    const auto sum = std::ranges::find(all.sums, bad, [](const look& l) { return l.where.node; });
+    REQUIRE(sum->details.size() == 1);
+    CHECK(std::holds_alternative<PortRcvErrorDetails>(sum->details[0]));
+}
+
+TEST_CASE("extended speeds are told as the error correction of the link has it") {
+    struct {
+        const char* subnet;
+        u8 can;
+        bool is_RS, asks_mode;
+    } const cases[] = {
+        {"fattree2,radix=8,speed=EDR", pma_ability::all, true, true},
+        {"fattree2,radix=8,speed=FDR", pma_ability::all, false, true},
+        {"fattree2,radix=8,speed=EDR", static_cast<u8>(~pma_ability::RS_FEC), false, false},
+    };
+    for (const auto& c : cases) {
+        CAPTURE(c.subnet, c.can);
+        counted_world w(c.subnet);
+        for (u32 n = 0; n < w.net.graph().nodes.size(); ++n) w.net.set_pma(n, c.can);
+        perf::sweep_options how;
+        how.details.add<PortExtendedSpeedsCounters>();
+        perf::sweeper s(w.schedule, w.known, how);
+        const perf::sweep first = w.sweep(s);
+        CHECK(first.complete());
+        CHECK(told_as<PortExtendedSpeedsCountersRSFEC>(first) == (c.is_RS ? w.all_ports() : 0));
+        CHECK(told_as<PortExtendedSpeedsCounters>(first) == (c.is_RS ? 0 : w.all_ports()));
+        CHECK(first.MADs == w.known.nodes.size() + w.all_ports() * (c.asks_mode ? 3 : 2));
+        CHECK(w.sweep(s).MADs == w.all_ports() * 2); // the mode is known
+        if (!c.asks_mode) continue;
+        PortCounters down; // the link went down, and may have agreed on another mode
+        down.portSelect = 1;
+        down.counterSelect = 0x4;
+        down.linkDownedCounter = 1;
+        REQUIRE(coro::sync_wait(w.schedule, w.set(down, w.to({w.nth_switch(0), 1}))));
+        CHECK(w.sweep(s).MADs == w.all_ports() * 2 + 1);
+        CHECK(w.sweep(s).MADs == w.all_ports() * 2);
+    }
+}
+
+TEST_CASE("nothing is cleared that nobody asked for") {
+    counted_world w("fattree2,radix=8");
+    const port_ref bad{w.nth_switch(0), 3};
+    w.preset(bad);
+    const auto errors = [&] { return w.count(bad, counter::symbolErrorCounter); };
+    const auto packets = [&] { return w.count(bad, counter::portXmitPkts); };
+    (void)w.sweep(sums_first());
+    CHECK(errors() == 5);
+
+    perf::sweep_options how;
+    how.clears.add(counter::symbolErrorCounter);
+    const perf::sweep all = w.sweep(how);
+    CHECK(all.complete());
+    // Each switch clears all its ports at once, in both attributes.
+    CHECK(all.MADs == w.known.nodes.size() + w.all_ports() + 2 * (w.switches() + w.host_ports()));
+    const auto is_bad = [&](const look& l) { return l.where == bad; };
+    const auto read = std::ranges::find_if(all.ports, is_bad);
+    CHECK(read->counters.counters[counter::symbolErrorCounter] == 5); // as it was before
+    CHECK(errors() == 0);
+    CHECK(w.count(bad, counter::portRcvErrors) == 3);
+    CHECK(packets() >= 1'000'000);
+
+    how.clears = {};
+    how.clears.add(counter::portXmitPkts);
+    (void)w.sweep(how);
+    CHECK(packets() < 1'000'000);
+    CHECK(w.count(bad, counter::portRcvErrors) == 3);
+}
+
+TEST_CASE("only the ports that are wanted are cleared, and their details where that is asked for") {
+    counted_world w("fattree2,radix=8");
+    const u32 bad = w.nth_switch(0);
+    w.preset({bad, 3});
+    w.preset({bad, 4});
+    perf::sweep_options how;
+    how.wants = [&](const subnet&, port_ref where) { return where == port_ref{bad, 3}; };
+    how.clears.add(counter::symbolErrorCounter);
+    how.clears_details.add<PortRcvErrorDetails>();
+    const perf::sweep one = w.sweep(how);
+    CHECK(one.complete());
+    CHECK(one.MADs == 1 + 1 + 2 + 1);
+    CHECK(w.count({bad, 3}, counter::symbolErrorCounter) == 0);
+    CHECK(w.count({bad, 4}, counter::symbolErrorCounter) == 5);
+    CHECK(w.count({bad, 3}, counter::portRcvErrors) == 3);
+}
+
+TEST_CASE("a sum that is not too much is cleared, too") {
+    counted_world w("fattree2,radix=8");
+    const u32 some = w.nth_switch(0);
+    w.preset({some, 3});
+    perf::sweep_options how;
+    how.is_too_much = [](const look& sum) { return sum.counters.counters[counter::symbolErrorCounter] > 5; };
+    how.clears.add(counter::symbolErrorCounter);
+    const perf::sweep all = w.sweep(how);
+    CHECK(all.complete());
+    CHECK(told(all) == w.host_ports());
+    CHECK(w.count({some, 3}, counter::symbolErrorCounter) == 0);
+}
+
+TEST_CASE("a path is completed before it is used") {
+    counted_world w("fattree2,radix=8");
+    std::size_t asked = 0;
+    perf::sweep_options how;
+    how.complete_path = [&](mad::IBPath path, port_ref end) {
+        CHECK(path.DLID == w.known.at(end).info->LID);
+        ++asked;
+        return path;
+    };
+    CHECK(w.sweep(how).complete());
+    CHECK(asked > 0);
+}
