@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <map>
 #include <sstream>
 
@@ -235,4 +236,34 @@ TEST_CASE("further groups of counters are read where they are asked for, and onl
     CHECK_FALSE(ports_of(sweep({"--json"})).at(0).contains("details"));
     check_failure(sweep({"--details", "PortColours"}), 2,
                   "there is no group 'PortColours'; they are PortRcvErrorDetails, ");
+}
+
+TEST_CASE("counters are cleared where that is asked for, those that are named, once they were read") {
+    const auto sums = [](const words& resets) {
+        // Of the first sweep, and of the second.
+        std::map<std::string, std::array<unsigned long long, 2>> all;
+        const process_result r = sweep(words{"--json", "--every", "1s", "--count", "2"} + resets);
+        check_success(r);
+        for (const json& port : ports_of(r))
+            for (const char* name : {"symbolErrorCounter", "portRcvErrors", "portXmitWait"})
+                all[name][port.at("sweep").get<std::size_t>() - 1] +=
+                    port.at("counters").at(name).get<unsigned long long>();
+        return all;
+    };
+    const auto kept = sums({});
+    for (const auto& [name, sum] : kept) {
+        CAPTURE(name);
+        CHECK(sum[0] > 0);
+        CHECK(sum[1] == sum[0]);
+    }
+    const auto without_errors = sums({"--reset", "errors"});
+    CHECK(without_errors.at("symbolErrorCounter")[0] == kept.at("symbolErrorCounter")[0]);
+    CHECK(without_errors.at("symbolErrorCounter")[1] == 0);
+    CHECK(without_errors.at("portRcvErrors")[1] == 0);
+    CHECK(without_errors.at("portXmitWait")[1] == kept.at("portXmitWait")[0]);
+    const auto without_one = sums({"--reset", "portRcvErrors"});
+    CHECK(without_one.at("symbolErrorCounter")[1] == kept.at("symbolErrorCounter")[0]);
+    CHECK(without_one.at("portRcvErrors")[1] == 0);
+    check_failure(sweep({"--reset", "everything"}), 2,
+                  "--reset: there is no counter 'everything'; they are portXmitData, ");
 }

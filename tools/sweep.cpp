@@ -38,7 +38,7 @@ enum class form : comad::u8 { table, json, csv, screen, none };
 struct settings {
     std::string every, refresh = "60s", refresh_by = "smp", name_map, by, listen, file;
     u64 count = 0;
-    std::vector<std::string> GUIDs, patterns, types, details;
+    std::vector<std::string> GUIDs, patterns, types, details, resets;
     std::size_t top = 0;
     bool json = false, csv = false, watch = false;
 };
@@ -70,7 +70,7 @@ struct node_filter {
     }
 };
 
-perf::counter read_counter(const std::string& name) {
+perf::counter read_counter(const std::string& option, const std::string& name) {
     std::vector<std::string_view> names;
     for (unsigned i = 0; i < perf::counters; ++i) {
         const auto c = static_cast<perf::counter>(i);
@@ -78,7 +78,7 @@ perf::counter read_counter(const std::string& name) {
         names.push_back(name_of(c));
     }
     throw usage_error(
-        fmt::format("--by: there is no counter '{}'; they are {}", iba::escaped(name), fmt::join(names, ", ")));
+        fmt::format("{}: there is no counter '{}'; they are {}", option, iba::escaped(name), fmt::join(names, ", ")));
 }
 
 iba::NodeType read_type(const std::string& name) {
@@ -90,6 +90,23 @@ iba::guid read_GUID(const std::string& text) {
     const auto GUID = iba::parse_guid(text);
     if (!GUID) throw usage_error(fmt::format("--guid: '{}' is no GUID", iba::escaped(text)));
     return *GUID;
+}
+
+/// What --reset names.
+perf::counter_set read_counters(const std::vector<std::string>& names) {
+    perf::counter_set all;
+    for (const std::string& name : names) {
+        const bool errors = name == "all" || name == "errors", others = name == "all" || name == "data";
+        if (!errors && !others) {
+            all.add(read_counter("--reset", name));
+            continue;
+        }
+        for (unsigned i = 0; i < perf::counters; ++i) {
+            const auto c = static_cast<perf::counter>(i);
+            if (is_error(c) ? errors : others) all.add(c);
+        }
+    }
+    return all;
 }
 
 unsigned read_detail(const std::string& name) {
@@ -111,6 +128,7 @@ sweep_plan make_sweep_plan(const settings& s) {
     if (p.every && p.every->count() <= 0) throw usage_error("--every: there has to be some time between sweeps");
     if (s.refresh != "never") p.refresh = parse_duration(s.refresh);
     p.refresh_by = s.refresh_by == "sa" ? change_source::SA : change_source::SMPs;
+    p.clears = read_counters(s.resets);
     for (const std::string& name : s.details) p.details.add(read_detail(name));
     node_filter wanted{{}, s.patterns, {}};
     for (const std::string& text : s.GUIDs) wanted.GUIDs.push_back(read_GUID(text));
@@ -134,7 +152,7 @@ plan make_plan(const settings& s) {
     if (s.top || !s.by.empty() || s.watch) {
         p.choice.top = s.top;
         p.choice.order = row_order::by_counter;
-        p.choice.by = s.by.empty() ? perf::counter::portXmitData : read_counter(s.by);
+        p.choice.by = s.by.empty() ? perf::counter::portXmitData : read_counter("--by", s.by);
     }
     return p;
 }
@@ -233,6 +251,7 @@ void add_sweep(CLI::App& app, action& run) {
     command.add_option("--refresh-by", s->refresh_by, "whom to ask for that [smp]")
         ->check(CLI::IsMember({"smp", "sa"}));
     command.add_option("--details", s->details, "further groups of counters by name, in JSON: PortRcvErrorDetails");
+    command.add_option("--reset", s->resets, "clear these once they are read: errors, data, all, or a counter by name");
     command.add_option("--guid", s->GUIDs, "only nodes with such a node GUID");
     command.add_option("--name", s->patterns, "only nodes whose description is like this: 'leaf*'");
     command.add_option("--type", s->types, "only nodes of that type")->check(CLI::IsMember({"switch", "ca", "router"}));

@@ -63,6 +63,7 @@ coro::task<mad::result<void>> sweeping::discover() {
     if (!found) co_return std::move(found.error());
     perf::sweep_options how;
     how.details = plan_.details;
+    how.clears = plan_.clears;
     how.wants = [this](const discovery::subnet& s, discovery::port_ref where) {
         return s.at(where).info.has_value() && plan_.wants(s.nodes[where.node]);
     };

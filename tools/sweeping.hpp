@@ -27,6 +27,7 @@ struct sweep_plan {
     change_source refresh_by = change_source::SMPs;
     std::function<bool(const comad::discovery::node&)> wants;
     comad::perf::detail_set details;
+    comad::perf::counter_set clears; ///< written, once they were read
 };
 
 /// Who is told of what.
