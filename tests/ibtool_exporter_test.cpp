@@ -290,6 +290,25 @@ TEST_CASE("scrapes send nothing, and both pages say how things are") {
     CHECK(sweep.program.wait().status == 0);
 }
 
+TEST_CASE("told so, each scrape makes a sweep and gets it, and nothing else does") {
+    exporter sweep({"--fabric", tree, "--on-scrape", "--json"});
+    auto client = sweep.client();
+    const auto number = [&] {
+        const auto series = series_in(client.Get("/metrics")->body);
+        return std::stoi(series.at("infiniband_sweeps_total"));
+    };
+    const int first = number();
+    CHECK((first == 1 || first == 2)); // the one at the beginning may have been under way
+    for (int i = 1; i <= 5; ++i) CHECK(number() == first + i);
+    const auto health = client.Get("/health");
+    CHECK(json::parse(health->body).at("sweep") == first + 5);
+    sweep.program.signal(SIGINT);
+    const process_result r = sweep.program.wait();
+    CHECK(r.status == 0);
+    check_failure(run({"sweep", "--on-scrape", "--listen", "127.0.0.1:0", "--fabric", tree + ",time=virtual"}), 2,
+                  "--on-scrape: the time of this fabric is simulated");
+}
+
 TEST_CASE("an exporter whose sweeps are late is not healthy") {
     // The discovery takes a while, and each sweep longer than three periods.
     exporter sweep({"--fabric", "sim:fattree2,radix=4,sm=1,latency=10ms", "--every", "1ms", "--json"});

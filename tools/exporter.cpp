@@ -39,8 +39,8 @@ endpoint parse_endpoint(const std::string& text) {
 
 } // namespace
 
-exporter::exporter(const std::string& where, std::chrono::nanoseconds oldest)
-    : oldest_(oldest), server_(std::make_unique<httplib::Server>()) {
+exporter::exporter(const std::string& where, std::chrono::nanoseconds oldest, std::function<void()> on_scrape)
+    : oldest_(oldest), on_scrape_(std::move(on_scrape)), server_(std::make_unique<httplib::Server>()) {
     const endpoint at = parse_endpoint(where);
     // Two exporters at one port would each get some of the scrapes; the library would let them.
     server_->set_socket_options([](socket_t s) {
@@ -62,6 +62,11 @@ exporter::exporter(const std::string& where, std::chrono::nanoseconds oldest)
 exporter::~exporter() {
     // Stopped before it began to listen, it would listen for ever.
     while (!server_->is_running()) std::this_thread::yield();
+    {
+        const std::lock_guard lock(mutex_);
+        is_ending_ = true;
+    }
+    changed_.notify_all();
     server_->stop();
     thread_.join();
 }
@@ -72,19 +77,29 @@ void exporter::publish(std::string metrics, std::string state) {
     metrics_ = std::move(page);
     state_ = std::move(state);
     published_ = clock::now();
+    ++pages_;
+    changed_.notify_all();
+}
+
+std::shared_ptr<const std::string> exporter::page() {
+    std::unique_lock lock(mutex_);
+    if (!on_scrape_) return metrics_;
+    const std::size_t before = pages_;
+    lock.unlock();
+    on_scrape_();
+    lock.lock();
+    const bool has_come = changed_.wait_for(lock, oldest_, [&] { return pages_ != before || is_ending_; });
+    return has_come ? metrics_ : nullptr;
 }
 
 void exporter::serve() {
     server_->Get("/metrics", [this](const httplib::Request&, httplib::Response& reply) {
-        std::unique_lock lock(mutex_);
-        const auto page = metrics_;
-        lock.unlock();
-        if (page) {
-            reply.set_content(*page, "text/plain; version=0.0.4; charset=utf-8");
+        if (const auto current = page()) {
+            reply.set_content(*current, "text/plain; version=0.0.4; charset=utf-8");
             return;
         }
         reply.status = 503;
-        reply.set_content("no sweep has ended yet\n", "text/plain; charset=utf-8");
+        reply.set_content("no sweep has ended\n", "text/plain; charset=utf-8");
     });
     server_->Get("/health", [this](const httplib::Request&, httplib::Response& reply) {
         const std::lock_guard lock(mutex_);

@@ -40,7 +40,7 @@ struct settings {
     u64 count = 0;
     std::vector<std::string> GUIDs, patterns, types, details, resets;
     std::size_t top = 0;
-    bool json = false, csv = false, watch = false;
+    bool json = false, csv = false, watch = false, on_scrape = false;
 };
 
 /// What the command line says, understood.
@@ -121,6 +121,7 @@ sweep_plan make_sweep_plan(const settings& s) {
     using namespace std::chrono_literals;
     sweep_plan p;
     p.count = s.count;
+    p.on_request = s.on_scrape;
     if (!s.every.empty()) p.every = parse_duration(s.every);
     else if (!s.listen.empty()) p.every = 15s; // as Prometheus scrapes by default in its documentation
     else if (s.watch) p.every = 1s;
@@ -180,9 +181,12 @@ process_cost cost_so_far() {
 /// Where sweeps go.
 class outlets {
 public:
-    explicit outlets(const plan& p) : plan_(p) {
-        if (!p.listen.empty()) {
-            server_.emplace(p.listen, 3 * *p.sweeps.every);
+    explicit outlets(const plan& p) : plan_(p) {}
+
+    /// `on_scrape`: as the exporter's.
+    void open(std::function<void()> on_scrape) {
+        if (!plan_.listen.empty()) {
+            server_.emplace(plan_.listen, 3 * *plan_.sweeps.every, std::move(on_scrape));
             fmt::print(stderr, "ibtool: listening at http://{}/metrics\n", server_->address());
         }
     }
@@ -224,14 +228,17 @@ private:
 
 int run_command(const settings& s, const global_options& options) {
     const plan p = make_plan(s);
-    outlets out(p);
     session run_in(options);
+    if (p.sweeps.on_request && run_in.is_virtual())
+        throw usage_error("--on-scrape: the time of this fabric is simulated");
+    outlets out(p);
     const sweep_listener listener{
         [&](const sweep_view& v, const sweep_totals& totals) { out.write(v, totals); },
         [&](const std::string& why) { out.note_change(why); },
         [](const std::string& line) { fmt::print(stderr, "ibtool: {}\n", line); },
     };
     sweeping all(run_in, p.sweeps, p.names, listener);
+    out.open(p.sweeps.on_request ? [&] { run_in.post([&all] { all.request(); }); } : std::function<void()>{});
     const int code = run_in.run(all.run());
     fmt::print(stderr, "{}", run_in.counts());
     const std::string capture_problem = run_in.finish_capture();
@@ -263,7 +270,8 @@ void add_sweep(CLI::App& app, action& run) {
     command.add_flag("--watch", s->watch, "show the ports with most of --by, again and again")
         ->excludes(json)
         ->excludes(csv);
-    command.add_option("--listen", s->listen, "serve /metrics to Prometheus, and /health, at ADDR:PORT");
+    auto* listen = command.add_option("--listen", s->listen, "serve /metrics to Prometheus, and /health, at ADDR:PORT");
+    command.add_flag("--on-scrape", s->on_scrape, "sweep for each scrape, and only then")->needs(listen);
     command.add_option("--prometheus", s->file, "write what Prometheus would scrape to a file, anew after each sweep");
     command.callback([s, &run] { run = [s](const global_options& options) { return run_command(*s, options); }; });
 }

@@ -85,6 +85,7 @@ void sweeping::take(perf::sweep now, u64 number) {
     const sweep_view view{today,   names_, now, before_ ? &*before_ : nullptr, number, in_seconds(now.begin - begin_),
                           calendar};
     listener_.on_sweep(view, totals_);
+    is_requested_ = false; // who did so while it was under way has it
 
     std::vector<std::string> problems;
     for (const auto& problem : today.problems) problems.push_back(describe(today, problem));
@@ -105,6 +106,7 @@ void sweeping::tell(const std::vector<std::string>& problems) {
 
 // Until the next full period since the beginning. False: a signal came.
 coro::task<bool> sweeping::wait_for_next() {
+    if (plan_.on_request) co_return co_await wait_for_request();
     if (!plan_.every) co_return true;
     const mad::duration passed = in_.now() - begin_;
     const auto periods = passed / *plan_.every + 1;
@@ -117,6 +119,25 @@ coro::task<bool> sweeping::wait_for_next() {
     due_ = periods;
     co_return co_await in_.schedule().pause(begin_ + periods * *plan_.every - in_.now());
 }
+
+void sweeping::request() {
+    is_requested_ = true;
+    if (waiting_) waiting_->cancel();
+}
+
+coro::task<bool> sweeping::wait_for_request() {
+    coro::scope_state& here = co_await coro::current_scope{};
+    while (!is_requested_ && !here.cancelled()) {
+        coro::scope until_requested(here);
+        waiting_ = &until_requested;
+        coro::job<bool> waiting = until_requested.queue(wait_long());
+        co_await waiting;
+        waiting_ = nullptr;
+    }
+    co_return !here.cancelled();
+}
+
+coro::task<bool> sweeping::wait_long() { co_return co_await in_.schedule().pause(std::chrono::hours(24)); }
 
 // ---- what has changed ----------------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ enum class change_source : comad::u8 { SMPs, SA };
 /// What is swept, and when.
 struct sweep_plan {
     std::optional<std::chrono::nanoseconds> every; ///< none: one after the other
+    bool on_request = false;                       ///< instead: the first one at once, then each that is requested
     comad::u64 count = 0;                          ///< 0: until a signal comes
     /// How often it is looked whether the subnet has changed; 0: never.
     std::chrono::nanoseconds refresh{};
@@ -48,6 +49,9 @@ public:
     /// Throws std::runtime_error where the local port does not answer at the beginning, usage_error if no port is left.
     comad::coro::task<int> run();
 
+    /// Of a plan with on_request: the next sweep begins, unless one is under way. In the thread of run().
+    void request();
+
 private:
     /// The subnet as it was discovered, and who sweeps it.
     struct known_subnet {
@@ -58,6 +62,8 @@ private:
 
     comad::coro::task<comad::mad::result<void>> discover();
     comad::coro::task<bool> wait_for_next();
+    comad::coro::task<bool> wait_for_request();
+    comad::coro::task<bool> wait_long();
     comad::coro::task<void> refresh();
     comad::coro::task<std::string> find_change();
     std::string find_doubt(const comad::perf::sweep& now);
@@ -73,6 +79,8 @@ private:
     comad::discovery::SA_tables tables_;
     comad::mad::time_point begin_{}, looked_{};
     std::chrono::nanoseconds::rep due_ = 0; // periods
+    bool is_requested_ = false;
+    comad::coro::scope* waiting_ = nullptr; // for a request
     sweep_totals totals_;
     std::string doubt_;               // why the subnet may have changed; empty: no reason to think so
     std::set<comad::iba::guid> gone_; // nodes of which something was missing in the last sweep
