@@ -101,10 +101,7 @@ int serve(const global_options& options, const host_service_options& o,
                    c.unsent + c.overflowed);
     }
     if (!was_ended) fmt::print(stderr, "ibtool: the device has gone\n");
-    const std::string problem = in.finish_capture();
-    if (!problem.empty()) fmt::print(stderr, "ibtool: {}\n", problem);
-    if (!was_ended) return failed;
-    return problem.empty() ? complete : partial;
+    return in.end_with(was_ended ? complete : failed);
 }
 
 } // namespace ibtool

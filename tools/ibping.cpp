@@ -133,12 +133,8 @@ int run_client(const settings& s, const global_options& options) {
     if (in.is_virtual() && !s.count)
         throw usage_error("with time=virtual nothing ends ibping, not even Ctrl-C: give a count, -c N");
     const auto ended = in.run(ping(in, target, s));
-    fmt::print(stderr, "{}", in.counts());
     if (!ended) fmt::print(stderr, "{}", mad::dump(ended.error(), options.debug, "ibtool: "));
-    const std::string problem = in.finish_capture();
-    if (!problem.empty()) fmt::print(stderr, "ibtool: {}\n", problem);
-    if (!ended) return failed;
-    return problem.empty() ? ended.value() : partial;
+    return in.end_with(ended ? ended.value() : failed);
 }
 
 int run_command(const settings& s, const global_options& options) {

@@ -95,6 +95,14 @@ std::string session::finish_capture() {
     }
 }
 
+int session::end_with(int code) {
+    fmt::print(stderr, "{}", counts());
+    const std::string problem = finish_capture();
+    if (problem.empty()) return code;
+    fmt::print(stderr, "ibtool: {}\n", problem);
+    return code == failed ? failed : partial;
+}
+
 comad::mad::time_point session::now() const noexcept {
     return is_virtual() ? schedule_.now() : std::chrono::steady_clock::now();
 }

@@ -239,12 +239,7 @@ int run_command(const settings& s, const global_options& options) {
     };
     sweeping all(run_in, p.sweeps, p.names, listener);
     out.open(p.sweeps.on_request ? [&] { run_in.post([&all] { all.request(); }); } : std::function<void()>{});
-    const int code = run_in.run(all.run());
-    fmt::print(stderr, "{}", run_in.counts());
-    const std::string capture_problem = run_in.finish_capture();
-    if (capture_problem.empty()) return code;
-    fmt::print(stderr, "ibtool: {}\n", capture_problem);
-    return partial;
+    return run_in.end_with(run_in.run(all.run()));
 }
 
 } // namespace
