@@ -133,6 +133,7 @@ int run_client(const settings& s, const global_options& options) {
     if (in.is_virtual() && !s.count)
         throw usage_error("with time=virtual nothing ends ibping, not even Ctrl-C: give a count, -c N");
     const auto ended = in.run(ping(in, target, s));
+    fmt::print(stderr, "{}", in.counts());
     if (!ended) fmt::print(stderr, "{}", mad::dump(ended.error(), options.debug, "ibtool: "));
     return in.end_with(ended ? ended.value() : failed);
 }

@@ -96,7 +96,6 @@ std::string session::finish_capture() {
 }
 
 int session::end_with(int code) {
-    fmt::print(stderr, "{}", counts());
     const std::string problem = finish_capture();
     if (problem.empty()) return code;
     fmt::print(stderr, "ibtool: {}\n", problem);

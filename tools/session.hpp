@@ -69,8 +69,8 @@ public:
     /// If asked for by -v: lines of MADs, retries, timeouts, time and rate.
     std::string counts() const;
 
-    /// Writes counts() to stderr and ends the capture, a problem of which goes there, too. Returns the exit code: `code`, or
-    /// `partial` if all was well but the capture.
+    /// Ends the capture; a problem of it goes to stderr. Returns the exit code: `code`, or `partial` if all was well but the
+    /// capture.
     int end_with(int code);
 
 private:

@@ -239,7 +239,9 @@ int run_command(const settings& s, const global_options& options) {
     };
     sweeping all(run_in, p.sweeps, p.names, listener);
     out.open(p.sweeps.on_request ? [&] { run_in.post([&all] { all.request(); }); } : std::function<void()>{});
-    return run_in.end_with(run_in.run(all.run()));
+    const int code = run_in.run(all.run());
+    fmt::print(stderr, "{}", run_in.counts());
+    return run_in.end_with(code);
 }
 
 } // namespace
