@@ -22,8 +22,8 @@ def built(*names):
     return os.path.join(ROOT, "build", "release", *names)
 
 
-def run(command, environment=None, directory=None):
-    """Wall seconds, stdout and stderr; a failure ends the script."""
+def run(command, environment=None, directory=None, accepted=(0,)):
+    """Wall seconds, stdout and stderr; an exit code that is not accepted ends the script."""
     start = time.monotonic()
     try:
         done = subprocess.run(command, env=environment, cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -31,7 +31,7 @@ def run(command, environment=None, directory=None):
     except OSError as error:
         sys.exit(f"{command[0]} could not start: {error.strerror}")
     wall = time.monotonic() - start
-    if done.returncode != 0:
+    if done.returncode not in accepted:
         sys.exit(f"{' '.join(command)} failed with {done.returncode}: {done.stderr}")
     return wall, done.stdout, done.stderr
 

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
+#include <map>
 #include <sstream>
 
 using namespace ibtool_rig;
@@ -79,8 +81,8 @@ TEST_CASE("the table has a row for each port, CSV a line, with all that was told
     const words lines = lines_in_order(csv.out);
     REQUIRE(lines.size() == 1 + 32);
     CHECK_THAT(lines[0], StartsWith("sweep,seconds,nodeGUID,description,port,portXmitData,portRcvData,") &&
-                             EndsWith(",portXmitWait,QP1Dropped"));
-    for (const std::string& line : lines) CHECK(std::count(line.begin(), line.end(), ',') == 4 + 22);
+                             EndsWith(",portXmitWait,QP1Dropped,portXmitData_bytes,portRcvData_bytes"));
+    for (const std::string& line : lines) CHECK(std::count(line.begin(), line.end(), ',') == 4 + 22 + 2);
 }
 
 TEST_CASE("sweeps come as often as they are wanted, and say what changed since the one before") {
@@ -146,4 +148,122 @@ TEST_CASE("a node that is silent is a line on stderr and a hole in the result, a
     CHECK(holes[0].at("missing") == "no_answer");
     CHECK(holes[0].at("description") == "h-0003 HCA-1");
     CHECK(ports_of(r).size() == 32 + 32 + 31);
+}
+
+namespace {
+
+std::vector<json> discoveries_of(const process_result& r) {
+    std::vector<json> all = objects_of(r);
+    std::erase_if(all, [](const json& o) { return !o.contains("discovered_again"); });
+    return all;
+}
+const words five_sweeps{"--json", "--every", "1s", "--count", "5"};
+
+} // namespace
+
+TEST_CASE(
+    "a link that went down and came back between two sweeps is seen by its counter, and the subnet discovered anew") {
+    const std::string flapping = "sim:fattree2,radix=4,sm=1,time=virtual,flap=spine-0002/2@1500ms:10ms:1000s";
+    const process_result r = sweep(five_sweeps + words{"--refresh", "1s"}, flapping);
+    check_success(r);
+    const std::vector<json> found = discoveries_of(r);
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(found[0].at("discovered_again").get<std::string>(), EndsWith("its link went down"));
+    // What was there before is compared as if nothing had happened.
+    const std::vector<json> ports = ports_of(r);
+    CHECK(ports.size() == 5 * 32);
+    std::size_t downs = 0;
+    for (const json& port : ports) {
+        if (port.at("sweep") == 1) continue;
+        CHECK(port.at("interval_seconds").get<double>() == Approx(1).margin(0.01));
+        if (!port.at("changes").contains("linkDownedCounter")) continue;
+        CHECK(port.at("sweep") == 3);
+        CHECK(port.at("changes").at("linkDownedCounter").at("value") == 1);
+        ++downs;
+    }
+    CHECK(downs == 2); // both ends
+    CHECK(discoveries_of(sweep(five_sweeps + words{"--refresh", "never"}, flapping)).empty());
+    CHECK(discoveries_of(sweep(five_sweeps + words{"--refresh", "1s"})).empty());
+}
+
+TEST_CASE(
+    "a link that comes up, which no counter tells, is seen by a look at the ports' states, of switches or of the SA") {
+    const std::string by = GENERATE("smp", "sa");
+    CAPTURE(by);
+    const process_result r =
+        sweep(five_sweeps + words{"--refresh", "1s", "--refresh-by", by},
+              "sim:fattree2,radix=4,sm=1,time=virtual,cut=h-0008 HCA-1/1@0ms,restore=h-0008 HCA-1/1@2500ms");
+    CHECK(discoveries_of(r).size() == 1);
+    std::map<int, std::size_t> swept;
+    for (const json& port : ports_of(r)) ++swept[port.at("sweep").get<int>()];
+    // No subnet manager gives the host a LID, so that its PMA cannot be asked.
+    CHECK(swept == std::map<int, std::size_t>{{1, 31}, {2, 31}, {3, 31}, {4, 31}, {5, 31}});
+}
+
+TEST_CASE("the live view fits its terminal, and there has to be one") {
+    const auto shown = [](int rows, int columns) {
+        const std::string command = "stty rows " + std::to_string(rows) + " cols " + std::to_string(columns) +
+                                    "; " IBTOOL " sweep --watch --count 2 --fabric " + tree;
+        return run_process({"IBTOOL_FABRIC=", "TERM=xterm", "script", "-qec", command, "/dev/null"}).out;
+    };
+    for (const auto& [rows, columns] : {std::pair{10, 80}, std::pair{30, 200}, std::pair{24, 60}}) {
+        CAPTURE(rows, columns);
+        std::string text = shown(rows, columns);
+        text.erase(std::remove(text.begin(), text.end(), '\r'), text.end());
+        const std::size_t second = text.rfind("\033[H");
+        REQUIRE(second != std::string::npos);
+        REQUIRE(second > 0);
+        const words lines = lines_in_order(text.substr(second + 3));
+        CHECK(lines.size() == static_cast<std::size_t>(rows));
+        CHECK_THAT(lines.at(0), StartsWith("# sweep 2 at 1.000 s: "));
+        for (const std::string& line : lines) {
+            const std::string bare = line.substr(0, line.find('\033'));
+            CHECK(bare.size() <= static_cast<std::size_t>(columns));
+        }
+        CHECK((lines.at(1).find("xmit pk/s") != std::string::npos) == (columns > 60));
+    }
+    check_failure(sweep({"--watch"}), 2, "the output is no terminal");
+}
+
+TEST_CASE("further groups of counters are read where they are asked for, and only where a port has them") {
+    const process_result r =
+        sweep({"--json", "--details", "PortRcvErrorDetails", "--details", "PortXmitDiscardDetails"});
+    check_success(r);
+    for (const json& port : ports_of(r)) {
+        REQUIRE(port.at("details").size() == 2);
+        CHECK(port.at("details").at("PortRcvErrorDetails").at("portSelect") == port.at("port"));
+    }
+    CHECK_FALSE(ports_of(sweep({"--json"})).at(0).contains("details"));
+    check_failure(sweep({"--details", "PortColours"}), 2,
+                  "there is no group 'PortColours'; they are PortRcvErrorDetails, ");
+}
+
+TEST_CASE("counters are cleared where that is asked for, those that are named, once they were read") {
+    const auto sums = [](const words& resets) {
+        // Of the first sweep, and of the second.
+        std::map<std::string, std::array<unsigned long long, 2>> all;
+        const process_result r = sweep(words{"--json", "--every", "1s", "--count", "2"} + resets);
+        check_success(r);
+        for (const json& port : ports_of(r))
+            for (const char* name : {"symbolErrorCounter", "portRcvErrors", "portXmitWait"})
+                all[name][port.at("sweep").get<std::size_t>() - 1] +=
+                    port.at("counters").at(name).get<unsigned long long>();
+        return all;
+    };
+    const auto kept = sums({});
+    for (const auto& [name, sum] : kept) {
+        CAPTURE(name);
+        CHECK(sum[0] > 0);
+        CHECK(sum[1] == sum[0]);
+    }
+    const auto without_errors = sums({"--reset", "errors"});
+    CHECK(without_errors.at("symbolErrorCounter")[0] == kept.at("symbolErrorCounter")[0]);
+    CHECK(without_errors.at("symbolErrorCounter")[1] == 0);
+    CHECK(without_errors.at("portRcvErrors")[1] == 0);
+    CHECK(without_errors.at("portXmitWait")[1] == kept.at("portXmitWait")[0]);
+    const auto without_one = sums({"--reset", "portRcvErrors"});
+    CHECK(without_one.at("symbolErrorCounter")[1] == kept.at("symbolErrorCounter")[0]);
+    CHECK(without_one.at("portRcvErrors")[1] == 0);
+    check_failure(sweep({"--reset", "everything"}), 2,
+                  "--reset: there is no counter 'everything'; they are portXmitData, ");
 }

@@ -102,6 +102,8 @@ void process::await_error(std::string_view text) {
     }
 }
 
+std::string process::output() const { return content_of(out_); }
+
 std::string process::errors() const { return terminal_ ? shown_ : content_of(err_); }
 
 process_result process::wait(std::chrono::seconds limit) {

@@ -32,6 +32,9 @@ public:
 
     pid_t pid() const noexcept { return pid_; }
     void signal(int number);
+    /// What it has written so far.
+    std::string output() const;
+    std::string errors() const;
     /// Awaits this text in its stderr. Throws when it ends before or stays silent for long.
     void await_error(std::string_view text);
     bool ended() { return wait_until(std::chrono::steady_clock::now()); }
@@ -42,7 +45,6 @@ public:
 private:
     bool wait_until(std::chrono::steady_clock::time_point deadline);
     void read_terminal();
-    std::string errors() const;
 
     pid_t pid_ = -1;
     comad::transports::unique_fd end_, out_, err_;

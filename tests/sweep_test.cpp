@@ -2,8 +2,10 @@
 // sweep_test.cpp - sweeps over simulated subnets in virtual time: everything once, in parallel, and what becomes of nodes
 // that are silent.
 #include "sweep_rig.hpp"
+#include <comad/perf/realigned.hpp>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -183,4 +185,37 @@ TEST_CASE("a sweep that is cancelled keeps what it read and says what it did not
             return g.where == l.where || (g.where.node == l.where.node && g.where.port == 0);
         }));
     }
+}
+
+TEST_CASE("a sweep of an earlier discovery is put beside one of today, port by port, whatever has gone or come") {
+    swept_world w("fattree2,radix=4", {}, {}, {.counter_seed = 3});
+    const perf::sweep first = w.sweep();
+    const subnet then = w.known;
+    const u32 gone = w.hosts().front();
+    w.net.apply({change::kind::cut, gone, 1});
+    w.known = w.discover();
+    REQUIRE(w.known.nodes.size() == then.nodes.size() - 1);
+    const perf::sweep now = w.sweep();
+
+    const auto by_place = [](const perf::sweep& s, const subnet& known) {
+        std::map<std::pair<iba::guid, unsigned>, perf::look> all;
+        for (const perf::look& l : s.ports) all[{known.nodes[l.where.node].info.nodeGUID, l.where.port}] = l;
+        return all;
+    };
+    const perf::sweep forward = perf::realigned(first, then, now, w.known);
+    REQUIRE(forward.ports.size() == now.ports.size());
+    const auto was = by_place(first, then);
+    for (std::size_t i = 0; i < now.ports.size(); ++i) {
+        CHECK(forward.ports[i].where == now.ports[i].where);
+        const auto& told = was.at({w.known.nodes[now.ports[i].where.node].info.nodeGUID, now.ports[i].where.port});
+        CHECK(forward.ports[i].is_told);
+        CHECK(forward.ports[i].counters.counters == told.counters.counters);
+        CHECK(forward.ports[i].counters.at == told.counters.at);
+    }
+
+    // The other way round a host comes that was not there.
+    const perf::sweep back = perf::realigned(now, w.known, first, then);
+    REQUIRE(back.ports.size() == first.ports.size());
+    const iba::guid stranger = w.net.graph().nodes[gone].nodeGUID;
+    for (const perf::look& l : back.ports) CHECK(l.is_told == (then.nodes[l.where.node].info.nodeGUID != stranger));
 }

@@ -78,6 +78,14 @@ comad::mad::transport& session::transport(const global_options& options) {
     return capture_.emplace(fabric_.transport(), [this](const auto& mad) { capture_file_->write(mad); });
 }
 
+void session::post(std::function<void()> f) {
+    boost::asio::post(io_, [this, f = std::move(f)] {
+        if (!driver_) return; // it is over
+        f();
+        driver_->wake();
+    });
+}
+
 std::string session::finish_capture() {
     try {
         if (capture_file_) capture_file_->finish();

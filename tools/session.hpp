@@ -50,6 +50,9 @@ public:
     /// after the other. It is made for this run alone.
     template <class T>
     T run_on(comad::coro::MADSchedule&, comad::coro::task<T>, std::function<std::string()> progress = {});
+    /// Runs `f` in the thread of the running task, soon, and then the task goes on if it can. From any thread, while the
+    /// session lives; not where time is simulated.
+    void post(std::function<void()> f);
     /// A signal has cancelled what ran.
     bool stopped() const noexcept { return stopped_; }
 
@@ -81,6 +84,7 @@ private:
     boost::asio::io_context io_{1};
     boost::asio::cancellation_signal stop_;
     bool stopped_ = false;
+    comad::coro::asio_driver* driver_ = nullptr; // of the running task
     std::unique_ptr<event_loop> loop_; // before the fabric: its opening and closing are not to be interrupted either
     fabric fabric_;
     std::optional<pcap_writer> capture_file_;
@@ -117,12 +121,14 @@ T session::run_on(comad::coro::MADSchedule& schedule, comad::coro::task<T> t, st
     }
     std::optional<T> value;
     comad::coro::asio_driver driver(io_, schedule);
+    driver_ = &driver;
     begin(std::move(progress));
     comad::coro::async_run(driver, std::move(t), boost::asio::bind_cancellation_slot(stop_.slot(), [&](T v) {
                                value.emplace(std::move(v));
                                end();
                            }));
     io_.run();
+    driver_ = nullptr;
     count(schedule, now() - from);
     return std::move(*value);
 }

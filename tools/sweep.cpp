@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // sweep.cpp - sweep: the counters of all ports of the subnet, once or again and again.
 #include "commands.hpp"
+#include "exporter.hpp"
 #include "output.hpp"
 #include "subnet_command.hpp"
-#include "sweep_text.hpp"
-#include <comad/discovery/discover.hpp>
+#include "sweeping.hpp"
 #include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
 
@@ -12,44 +12,53 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
+#include <cstring>
 #include <fnmatch.h>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace ibtool {
 namespace {
 
-namespace coro = comad::coro;
 namespace discovery = comad::discovery;
 namespace iba = comad::iba;
-namespace mad = comad::mad;
 namespace perf = comad::perf;
 using comad::u64;
 
-enum class form : comad::u8 { table, json, csv };
+enum class form : comad::u8 { table, json, csv, screen, none };
 
 struct settings {
-    std::string every, name_map, by;
+    std::string every, refresh = "60s", refresh_by = "smp", name_map, by, listen, file;
     u64 count = 0;
-    std::vector<std::string> GUIDs, patterns, types;
+    std::vector<std::string> GUIDs, patterns, types, details, resets;
     std::size_t top = 0;
-    bool json = false, csv = false;
+    bool json = false, csv = false, watch = false, on_scrape = false;
 };
 
 /// What the command line says, understood.
 struct plan {
-    std::optional<std::chrono::nanoseconds> every;
-    u64 count; ///< 0: until a signal comes
+    sweep_plan sweeps;
+    table_choice choice;
+    form as = form::table;
+    discovery::node_names names;
+    std::string listen, file;
+};
+
+/// Which nodes; an empty list: whatever they are.
+struct node_filter {
     std::vector<iba::guid> GUIDs;
     std::vector<std::string> patterns;
     std::vector<iba::NodeType> types;
-    table_choice choice;
-    form as;
-    discovery::node_names names;
 
-    bool wants(const discovery::node& n) const {
+    bool operator()(const discovery::node& n, const discovery::node_names& names) const {
         const auto has = [](const auto& list, const auto& value) {
             return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
         };
@@ -61,7 +70,7 @@ struct plan {
     }
 };
 
-perf::counter read_counter(const std::string& name) {
+perf::counter read_counter(const std::string& option, const std::string& name) {
     std::vector<std::string_view> names;
     for (unsigned i = 0; i < perf::counters; ++i) {
         const auto c = static_cast<perf::counter>(i);
@@ -69,7 +78,7 @@ perf::counter read_counter(const std::string& name) {
         names.push_back(name_of(c));
     }
     throw usage_error(
-        fmt::format("--by: there is no counter '{}'; they are {}", iba::escaped(name), fmt::join(names, ", ")));
+        fmt::format("{}: there is no counter '{}'; they are {}", option, iba::escaped(name), fmt::join(names, ", ")));
 }
 
 iba::NodeType read_type(const std::string& name) {
@@ -83,100 +92,153 @@ iba::guid read_GUID(const std::string& text) {
     return *GUID;
 }
 
-plan make_plan(const settings& s) {
-    plan p{{}, s.count, {}, s.patterns, {}, {}, form::table, read_node_names(s.name_map)};
-    if (!s.every.empty()) p.every = parse_duration(s.every);
-    else if (p.count == 0) p.count = 1;
-    for (const std::string& text : s.GUIDs) p.GUIDs.push_back(read_GUID(text));
-    for (const std::string& name : s.types) p.types.push_back(read_type(name));
-    if (s.top || !s.by.empty()) {
-        p.choice.top = s.top;
-        p.choice.order = row_order::by_counter;
-        p.choice.by = s.by.empty() ? perf::counter::portXmitData : read_counter(s.by);
+/// What --reset names.
+perf::counter_set read_counters(const std::vector<std::string>& names) {
+    perf::counter_set all;
+    for (const std::string& name : names) {
+        const bool errors = name == "all" || name == "errors", others = name == "all" || name == "data";
+        if (!errors && !others) {
+            all.add(read_counter("--reset", name));
+            continue;
+        }
+        for (unsigned i = 0; i < perf::counters; ++i) {
+            const auto c = static_cast<perf::counter>(i);
+            if (is_error(c) ? errors : others) all.add(c);
+        }
     }
-    if (s.json) p.as = form::json;
-    if (s.csv) p.as = form::csv;
+    return all;
+}
+
+unsigned read_detail(const std::string& name) {
+    const auto& names = detail_names;
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found != names.end()) return static_cast<unsigned>(found - names.begin());
+    throw usage_error(
+        fmt::format("--details: there is no group '{}'; they are {}", iba::escaped(name), fmt::join(names, ", ")));
+}
+
+sweep_plan make_sweep_plan(const settings& s) {
+    using namespace std::chrono_literals;
+    sweep_plan p;
+    p.count = s.count;
+    p.on_request = s.on_scrape;
+    if (!s.every.empty()) p.every = parse_duration(s.every);
+    else if (!s.listen.empty()) p.every = 15s; // as Prometheus scrapes by default in its documentation
+    else if (s.watch) p.every = 1s;
+    else if (p.count == 0) p.count = 1;
+    if (p.every && p.every->count() <= 0) throw usage_error("--every: there has to be some time between sweeps");
+    if (s.refresh != "never") p.refresh = parse_duration(s.refresh);
+    p.refresh_by = s.refresh_by == "sa" ? change_source::SA : change_source::SMPs;
+    p.clears = read_counters(s.resets);
+    for (const std::string& name : s.details) p.details.add(read_detail(name));
+    node_filter wanted{{}, s.patterns, {}};
+    for (const std::string& text : s.GUIDs) wanted.GUIDs.push_back(read_GUID(text));
+    for (const std::string& name : s.types) wanted.types.push_back(read_type(name));
+    p.wants = [wanted = std::move(wanted), names = read_node_names(s.name_map)](const discovery::node& n) {
+        return wanted(n, names);
+    };
     return p;
 }
 
-double in_seconds(mad::duration time) { return std::chrono::duration<double>(time).count(); }
-
-double calendar_time() {
-    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+form read_form(const settings& s) {
+    if (s.json) return form::json;
+    if (s.csv) return form::csv;
+    if (s.watch && !::isatty(STDOUT_FILENO)) throw usage_error("--watch: the output is no terminal");
+    if (s.watch) return form::screen;
+    return s.listen.empty() && s.file.empty() ? form::table : form::none;
 }
 
-/// Sweeps, and writes each when it is over.
-class sweeping {
+plan make_plan(const settings& s) {
+    plan p{make_sweep_plan(s), {}, read_form(s), read_node_names(s.name_map), s.listen, s.file};
+    if (s.top || !s.by.empty() || s.watch) {
+        p.choice.top = s.top;
+        p.choice.order = row_order::by_counter;
+        p.choice.by = s.by.empty() ? perf::counter::portXmitData : read_counter("--by", s.by);
+    }
+    return p;
+}
+
+/// Replaces the file at once: who reads it gets all of the old or all of the new.
+void replace_file(const std::string& text, const std::string& file) {
+    const std::string next = file + ".new";
+    write_output(text, next);
+    if (std::rename(next.c_str(), file.c_str()) != 0)
+        throw std::runtime_error(fmt::format("cannot write '{}': {}", file, std::strerror(errno)));
+}
+
+process_cost cost_so_far() {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
+    std::size_t pages = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> pages >> resident;
+    return {seconds(used.ru_utime) + seconds(used.ru_stime),
+            resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))};
+}
+
+/// Where sweeps go.
+class outlets {
 public:
-    sweeping(session& in, const plan& p) : in_(in), plan_(p) {}
+    explicit outlets(const plan& p) : plan_(p) {}
 
-    /// The exit code.
-    coro::task<int> run() {
-        discovery::discover_options options;
-        options.keys = &in_.options().keys;
-        auto found = co_await discovery::discover(in_.schedule(), options);
-        if (!found) throw std::runtime_error("the local port does not answer: " + to_string(found.error()));
-        const discovery::subnet known = std::move(found).value();
-        for (const auto& problem : known.problems) tell(describe(known, problem));
-
-        perf::sweep_options how;
-        how.wants = [this](const discovery::subnet& s, discovery::port_ref where) {
-            return s.at(where).info.has_value() && plan_.wants(s.nodes[where.node]);
-        };
-        perf::sweeper sweeper(in_.schedule(), known, how);
-        if (sweeper.ports() == 0) throw usage_error("no port is left to be swept");
-        if (plan_.as == form::csv) write_output(sweep_csv_header());
-        begin_ = in_.now();
-        for (u64 number = 1;; ++number) {
-            perf::sweep now = co_await sweeper.run();
-            const bool is_stopped = now.is_stopped;
-            write(known, now, number);
-            before_ = std::move(now);
-            if (is_stopped || number == plan_.count) break;
-            const bool goes_on = co_await wait_for_next();
-            if (!goes_on) break;
+    /// `on_scrape`: as the exporter's.
+    void open(std::function<void()> on_scrape) {
+        if (!plan_.listen.empty()) {
+            server_.emplace(plan_.listen, 3 * *plan_.sweeps.every, std::move(on_scrape));
+            fmt::print(stderr, "ibtool: listening at http://{}/metrics\n", server_->address());
         }
-        co_return is_complete_ ? complete : partial;
+    }
+
+    void write(const sweep_view& v, const sweep_totals& totals) {
+        if (plan_.as == form::csv && v.number == 1) write_output(sweep_csv_header());
+        switch (plan_.as) {
+        case form::json: write_output(sweep_json(v, plan_.choice)); break;
+        case form::csv: write_output(sweep_csv(v, plan_.choice)); break;
+        case form::table: write_output(sweep_table(v, plan_.choice)); break;
+        case form::screen: write_output(screen(v)); break;
+        case form::none: break;
+        }
+        if (plan_.file.empty() && !server_) return;
+        std::string text = exposition(v, totals, cost_so_far());
+        if (!plan_.file.empty()) replace_file(text, plan_.file);
+        if (server_) server_->publish(std::move(text), sweep_state_json(v));
+    }
+
+    void note_change(const std::string& why) {
+        if (plan_.as == form::json) write_output(fmt::format("{{\"discovered_again\":{}}}\n", iba::json_quoted(why)));
+        else if (plan_.as != form::screen) fmt::print(stderr, "ibtool: discovered again: {}\n", why);
     }
 
 private:
-    /// Until the next full period since the beginning. False: a signal came.
-    coro::task<bool> wait_for_next() {
-        if (!plan_.every) co_return true;
-        const mad::duration passed = in_.now() - begin_;
-        const auto periods = passed / *plan_.every + 1;
-        const auto skipped = periods - due_ - 1;
-        if (skipped > 0) tell(fmt::format("a sweep took too long: {} left out", skipped));
-        due_ = periods;
-        co_return co_await in_.schedule().pause(begin_ + periods * *plan_.every - in_.now());
+    std::string screen(const sweep_view& v) {
+        winsize size{};
+        ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+        table_choice fitting = plan_.choice;
+        fitting.columns = size.ws_col;
+        const std::size_t rows = size.ws_row > 3 ? size.ws_row - 3u : 21u; // two lines above, one below
+        if (fitting.top == 0 || fitting.top > rows) fitting.top = rows;
+        return on_screen(sweep_table(v, fitting));
     }
 
-    void write(const discovery::subnet& known, const perf::sweep& now, u64 number) {
-        const double seconds = in_seconds(now.begin - begin_);
-        const double calendar = in_.is_virtual() ? -1 : calendar_time() - in_seconds(in_.now() - now.begin);
-        const sweep_view view{known, plan_.names, now, before_ ? &*before_ : nullptr, number, seconds, calendar};
-        const auto text = plan_.as == form::json ? sweep_json : plan_.as == form::csv ? sweep_csv : sweep_table;
-        write_output(text(view, plan_.choice));
-        for (const perf::gap& g : now.gaps) tell(describe(known, g));
-    }
-
-    void tell(const std::string& problem) {
-        is_complete_ = false;
-        fmt::print(stderr, "ibtool: {}\n", problem);
-    }
-
-    session& in_;
     const plan& plan_;
-    mad::time_point begin_{};
-    std::chrono::nanoseconds::rep due_ = 0; // periods
-    std::optional<perf::sweep> before_;
-    bool is_complete_ = true;
+    std::optional<exporter> server_;
 };
 
 int run_command(const settings& s, const global_options& options) {
     const plan p = make_plan(s);
     session run_in(options);
-    sweeping all(run_in, p);
+    if (p.sweeps.on_request && run_in.is_virtual())
+        throw usage_error("--on-scrape: the time of this fabric is simulated");
+    outlets out(p);
+    const sweep_listener listener{
+        [&](const sweep_view& v, const sweep_totals& totals) { out.write(v, totals); },
+        [&](const std::string& why) { out.note_change(why); },
+        [](const std::string& line) { fmt::print(stderr, "ibtool: {}\n", line); },
+    };
+    sweeping all(run_in, p.sweeps, p.names, listener);
+    out.open(p.sweeps.on_request ? [&] { run_in.post([&all] { all.request(); }); } : std::function<void()>{});
     const int code = run_in.run(all.run());
     fmt::print(stderr, "{}", run_in.counts());
     const std::string capture_problem = run_in.finish_capture();
@@ -192,6 +254,11 @@ void add_sweep(CLI::App& app, action& run) {
     CLI::App& command = *app.add_subcommand("sweep", "read the counters of all ports, once or again and again");
     command.add_option("--every", s->every, "begin a sweep each such time: 1s, 500ms");
     command.add_option("-c,--count", s->count, "end after so many sweeps [1; with --every: at a signal]");
+    command.add_option("--refresh", s->refresh, "look so often whether the subnet has changed, or never [60s]");
+    command.add_option("--refresh-by", s->refresh_by, "whom to ask for that [smp]")
+        ->check(CLI::IsMember({"smp", "sa"}));
+    command.add_option("--details", s->details, "further groups of counters by name, in JSON: PortRcvErrorDetails");
+    command.add_option("--reset", s->resets, "clear these once they are read: errors, data, all, or a counter by name");
     command.add_option("--guid", s->GUIDs, "only nodes with such a node GUID");
     command.add_option("--name", s->patterns, "only nodes whose description is like this: 'leaf*'");
     command.add_option("--type", s->types, "only nodes of that type")->check(CLI::IsMember({"switch", "ca", "router"}));
@@ -199,7 +266,13 @@ void add_sweep(CLI::App& app, action& run) {
     command.add_option("--by", s->by, "the counter to order ports by [portXmitData]");
     command.add_option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
     auto* json = command.add_flag("--json", s->json, "JSON objects, one a line");
-    command.add_flag("--csv", s->csv, "comma-separated values, a line for each port")->excludes(json);
+    auto* csv = command.add_flag("--csv", s->csv, "comma-separated values, a line for each port")->excludes(json);
+    command.add_flag("--watch", s->watch, "show the ports with most of --by, again and again")
+        ->excludes(json)
+        ->excludes(csv);
+    auto* listen = command.add_option("--listen", s->listen, "serve /metrics to Prometheus, and /health, at ADDR:PORT");
+    command.add_flag("--on-scrape", s->on_scrape, "sweep for each scrape, and only then")->needs(listen);
+    command.add_option("--prometheus", s->file, "write what Prometheus would scrape to a file, anew after each sweep");
     command.callback([s, &run] { run = [s](const global_options& options) { return run_command(*s, options); }; });
 }
 

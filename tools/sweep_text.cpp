@@ -3,12 +3,15 @@
 #include "sweep_text.hpp"
 
 #include <comad/iba/format.hpp>
+#include <comad/iba/print.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
+#include <variant>
 
 namespace ibtool {
 namespace {
@@ -120,7 +123,44 @@ constexpr std::string_view name_of(perf::change::state s) {
     return "unknown";
 }
 
-constexpr std::string_view name_of(perf::gap::kind k) {
+std::string row_json(const sweep_view& v, const row& r) {
+    std::string values, in_bytes, pegged, changes;
+    const auto add = [](std::string& list, std::string text) { list += (list.empty() ? "" : ",") + text; };
+    for_each([&](counter c) {
+        const perf::port_counters& now = r.now.counters.counters;
+        if (!now.has(c)) return;
+        if (is_data(c)) add(in_bytes, fmt::format("\"{}\":{}", name_of(c), in_units(c, now[c])));
+        add(values, fmt::format("\"{}\":{}", name_of(c), now[c]));
+        if (now.is_pegged(c)) add(pegged, fmt::format("\"{}\"", name_of(c)));
+        if (!r.has_changes()) return;
+        const perf::change change = r.change(c);
+        if (change.what == perf::change::state::counted && change.value == 0) return; // nearly all
+        const std::string bytes = is_data(c) ? ",\"bytes\":" + in_units(c, change.value) : "";
+        add(changes, fmt::format("\"{}\":{{\"state\":\"{}\",\"value\":{}{},\"per_second\":{}}}", name_of(c),
+                                 name_of(change.what), change.value, bytes, rate_of(c, change, r.interval())));
+    });
+    std::string line =
+        fmt::format("{{{},{},\"LID\":{},\"counters\":{{{}}},\"bytes\":{{{}}},\"pegged\":[{}]", time_json(v),
+                    place_json(v, r.now.where), LID_at(v, r.now), values, in_bytes, pegged);
+    if (r.has_changes())
+        line += fmt::format(",\"interval_seconds\":{},\"changes\":{{{}}}",
+                            std::chrono::duration<double>(r.interval()).count(), changes);
+    std::string details;
+    for (const perf::port_detail& d : r.now.details) {
+        std::visit(
+            [&](const auto& group) {
+                using T = std::remove_cvref_t<decltype(group)>;
+                add(details, fmt::format("\"{}\":{}", name_of_group<T>(), iba::json(group)));
+            },
+            d);
+    }
+    if (!details.empty()) line += fmt::format(",\"details\":{{{}}}", details);
+    return line + "}\n";
+}
+
+} // namespace
+
+std::string_view name_of(perf::gap::kind k) {
     switch (k) {
     case perf::gap::kind::no_answer: return "no_answer";
     case perf::gap::kind::was_silent: return "was_silent";
@@ -132,29 +172,11 @@ constexpr std::string_view name_of(perf::gap::kind k) {
     return "cancelled";
 }
 
-std::string row_json(const sweep_view& v, const row& r) {
-    std::string values, pegged, changes;
-    const auto add = [](std::string& list, std::string text) { list += (list.empty() ? "" : ",") + text; };
-    for_each([&](counter c) {
-        const perf::port_counters& now = r.now.counters.counters;
-        if (!now.has(c)) return;
-        add(values, fmt::format("\"{}\":{}", name_of(c), now[c]));
-        if (now.is_pegged(c)) add(pegged, fmt::format("\"{}\"", name_of(c)));
-        if (!r.has_changes()) return;
-        const perf::change change = r.change(c);
-        if (change.what == perf::change::state::counted && change.value == 0) return; // nearly all
-        add(changes, fmt::format("\"{}\":{{\"state\":\"{}\",\"value\":{},\"per_second\":{}}}", name_of(c),
-                                 name_of(change.what), change.value, rate_of(c, change, r.interval())));
-    });
-    std::string line = fmt::format("{{{},{},\"LID\":{},\"counters\":{{{}}},\"pegged\":[{}]", time_json(v),
-                                   place_json(v, r.now.where), LID_at(v, r.now), values, pegged);
-    if (r.has_changes())
-        line += fmt::format(",\"interval_seconds\":{},\"changes\":{{{}}}",
-                            std::chrono::duration<double>(r.interval()).count(), changes);
-    return line + "}\n";
+std::string in_units(counter c, u64 number) {
+    if (!is_data(c)) return fmt::format("{}", number);
+    if (number <= ~u64{0} / 4) return fmt::format("{}", 4 * number);
+    return fmt::format("{:.0f}", 4.0 * static_cast<double>(number));
 }
-
-} // namespace
 
 std::vector<std::size_t> rows_of(const sweep_view& v, const table_choice& choice) {
     std::vector<std::size_t> rows(v.now.ports.size());
@@ -169,29 +191,77 @@ std::vector<std::size_t> rows_of(const sweep_view& v, const table_choice& choice
     return rows;
 }
 
+namespace {
+
+/// The columns of a table that a terminal has room for: first those that are missed least go.
+struct table_shape {
+    std::size_t name = 32;
+    bool has_packets = true, has_wait = true;
+};
+
+table_shape shape_for(std::size_t columns) {
+    constexpr std::size_t port_and_errors = 5 + 9, number = 10, least_name = 16, most_name = 64;
+    table_shape shape;
+    if (columns == 0) return shape;
+    const auto rest = [&] {
+        return port_and_errors + number * (2u + (shape.has_packets ? 2u : 0u) + (shape.has_wait ? 1u : 0u));
+    };
+    if (columns < rest() + least_name) shape.has_packets = false;
+    if (columns < rest() + least_name) shape.has_wait = false;
+    shape.name = columns < rest() + least_name ? least_name : std::min(columns - rest(), most_name);
+    return shape;
+}
+
+/// A line; empty words are left out.
+std::string table_line(const table_shape& shape, const std::string& name, const std::string& port,
+                       const std::array<std::string, 5>& numbers, const std::string& errors) {
+    std::string line = fmt::format("{:<{}} {:>4}", name, shape.name, port);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const bool is_shown = i < 2 || (i < 4 ? shape.has_packets : shape.has_wait);
+        if (is_shown) line += fmt::format(" {:>9}", numbers[i]);
+    }
+    return line + fmt::format(" {:>8}\n", errors);
+}
+
+constexpr counter shown[] = {counter::portXmitData, counter::portRcvData, counter::portXmitPkts, counter::portRcvPkts,
+                             counter::portXmitWait};
+
+} // namespace
+
 std::string sweep_table(const sweep_view& v, const table_choice& choice) {
+    const table_shape shape = shape_for(choice.columns);
     const double took = std::chrono::duration<double>(v.now.end - v.now.begin).count();
-    std::string text = fmt::format("# sweep {} at {:.3f} s: {} ports, {} MADs, {:.1f} ms{}\n", v.number, v.seconds,
-                                   v.now.ports.size(), v.now.MADs, took * 1e3, v.before ? "" : "; totals");
+    const std::string missing = v.now.gaps.empty() ? "" : fmt::format(", {} missing", v.now.gaps.size());
+    std::string text = fmt::format("# sweep {} at {:.3f} s: {} ports{}, {} MADs, {:.1f} ms{}\n", v.number, v.seconds,
+                                   v.now.ports.size(), missing, v.now.MADs, took * 1e3, v.before ? "" : "; totals");
     const std::string per = v.before ? "/s" : "";
-    text += fmt::format("#{:<31} {:>4} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8}\n", "node", "port", "xmit B" + per,
-                        "rcv B" + per, "xmit pk" + per, "rcv pk" + per, "wait" + per, "errors");
+    text += table_line(shape, "#node", "port",
+                       {"xmit B" + per, "rcv B" + per, "xmit pk" + per, "rcv pk" + per, "wait" + per}, "errors");
     for (const std::size_t i : rows_of(v, choice)) {
         const row r = row_at(v, i);
-        text +=
-            fmt::format("{:<32} {:>4} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8}\n",
-                        shortened(iba::escaped(name_at(v, r.now)), 32), r.now.where.port,
-                        cell(r, counter::portXmitData), cell(r, counter::portRcvData), cell(r, counter::portXmitPkts),
-                        cell(r, counter::portRcvPkts), cell(r, counter::portXmitWait), errors_cell(r));
+        std::array<std::string, 5> numbers;
+        for (std::size_t n = 0; n < numbers.size(); ++n) numbers[n] = cell(r, shown[n]);
+        text += table_line(shape, shortened(iba::escaped(name_at(v, r.now)), shape.name),
+                           fmt::format("{}", r.now.where.port), numbers, errors_cell(r));
     }
     return text;
 }
 
+std::string on_screen(const std::string& table) {
+    std::string text = "\033[H"; // to the upper left corner; of each line the rest is cleared, then what is below
+    for (const char c : table) text += c == '\n' ? std::string("\033[K\n") : std::string(1, c);
+    return text + "\033[J";
+}
+
+std::string sweep_state_json(const sweep_view& v) {
+    return fmt::format("{},\"ports\":{},\"gaps\":{},\"MADs\":{},\"duration_seconds\":{}", time_json(v),
+                       v.now.ports.size(), v.now.gaps.size(), v.now.MADs,
+                       std::chrono::duration<double>(v.now.end - v.now.begin).count());
+}
+
 std::string sweep_json(const sweep_view& v, const table_choice& choice) {
-    std::string text = fmt::format("{{{},\"schema\":\"comad.sweep/1\",\"ports\":{},\"MADs\":{},\"duration_seconds\":{},"
-                                   "\"complete\":{}}}\n",
-                                   time_json(v), v.now.ports.size(), v.now.MADs,
-                                   std::chrono::duration<double>(v.now.end - v.now.begin).count(), v.now.complete());
+    std::string text =
+        fmt::format("{{\"schema\":\"comad.sweep/1\",{},\"complete\":{}}}\n", sweep_state_json(v), v.now.complete());
     for (const std::size_t i : rows_of(v, choice)) text += row_json(v, row_at(v, i));
     for (const perf::gap& g : v.now.gaps)
         text += fmt::format("{{{},{},\"missing\":\"{}\",\"why\":{}}}\n", time_json(v), place_json(v, g.where),
@@ -216,6 +286,9 @@ std::string quoted_field(const std::string& text) {
 std::string sweep_csv_header() {
     std::string line = "sweep,seconds,nodeGUID,description,port";
     for_each([&](counter c) { line.append(",").append(name_of(c)); });
+    for_each([&](counter c) {
+        if (is_data(c)) line.append(",").append(name_of(c)).append("_bytes");
+    });
     return line + "\n";
 }
 
@@ -228,6 +301,11 @@ std::string sweep_csv(const sweep_view& v, const table_choice& choice) {
         for_each([&](counter c) {
             text += ',';
             if (l.counters.counters.has(c)) text += fmt::format("{}", l.counters.counters[c]);
+        });
+        for_each([&](counter c) {
+            if (!is_data(c)) return;
+            text += ',';
+            if (l.counters.counters.has(c)) text += in_units(c, l.counters.counters[c]);
         });
         text += '\n';
     }

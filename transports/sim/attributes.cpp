@@ -56,6 +56,7 @@ void describe_end_port(const topology& t, const node& n, const port& p, smp::Por
     i.masterSMLID = value(p.LID) != 0 ? t.sm_lid : iba::lid{};
     i.capabilityMask = usual_capabilities;
     i.capabilityMask2 = value(iba::CapabilityMask2::IsPortInfoExtendedSupported);
+    if (n.is_switch()) i.capabilityMask2 |= value(iba::CapabilityMask2::IsSwitchPortStateTableSupported);
     if (value(p.LID) != 0 && p.LID == t.sm_lid) i.capabilityMask |= value(iba::CapabilityMask::IsSM);
     i.GUIDCap = GUID_capacity;
     i.subnetTimeOut = attributes::packet_life_time;
@@ -98,6 +99,7 @@ u16 attributes::get_unwritten(u32 node, u8 in_port, u16 attributeID, u32 modifie
         return topology_.nodes[node].is_switch() ? put(switch_info(node), out) : status::unsupported_attribute;
     case iba::attribute_id<smp::PortInfo>: return get_port_info(node, in_port, modifier, out);
     case iba::attribute_id<smp::PortInfoExtended>: return get_port_info_extended(node, in_port, modifier, out);
+    case iba::attribute_id<smp::SwitchPortStateTable>: return get_port_states(node, modifier, out);
     case iba::attribute_id<smp::GUIDInfo>: return get_guid_info(node, in_port, modifier, out);
     case iba::attribute_id<smp::PKeyTable>: return get_pkey_table(node, modifier, out);
     case iba::attribute_id<smp::SLToVLMappingTable>: return get_sl_to_vl(node, modifier, out);
@@ -231,6 +233,17 @@ u16 attributes::get_port_info_extended(u32 number, u8 in_port, u32 modifier, blo
     i.HDRFECModeSupported = i.HDRFECModeEnabled = modes_of(32);
     i.NDRFECModeSupported = i.NDRFECModeEnabled = modes_of(64);
     return put(i, out);
+}
+
+u16 attributes::get_port_states(u32 number, u32 modifier, block out) noexcept {
+    const node& n = topology_.nodes[number];
+    smp::SwitchPortStateTable table;
+    const std::size_t first = modifier * table.portState.size();
+    if (!n.is_switch()) return status::unsupported_attribute;
+    if (first > n.num_ports()) return status::invalid_value;
+    for (std::size_t p = first; p <= n.num_ports() && p - first < table.portState.size(); ++p)
+        table.portState[p - first] = n.ports[p].state;
+    return put(table, out);
 }
 
 u16 attributes::get_guid_info(u32 number, u8 in_port, u32 modifier, block out) noexcept {

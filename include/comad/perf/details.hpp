@@ -40,6 +40,11 @@ public:
         bits_ |= bit<T>();
         return *this;
     }
+    /// By its place among the detail_types.
+    detail_set& add(unsigned index) noexcept {
+        bits_ |= 1u << index;
+        return *this;
+    }
     template <class T> bool has() const noexcept { return bits_ & bit<T>(); }
     bool has(unsigned index) const noexcept { return bits_ >> index & 1; }
     bool empty() const noexcept { return bits_ == 0; }

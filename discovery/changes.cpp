@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// changes.cpp - what is asked to see whether something changed, and what counts as a change.
+#include <comad/discovery/changes.hpp>
+#include <comad/iba/format.hpp>
+#include <comad/iba/sa/records.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace comad::discovery {
+
+using coro::generator;
+using coro::MADSchedule;
+using coro::task;
+using iba::PortState;
+using iba::smp::PortInfo;
+using iba::smp::SwitchPortStateTable;
+
+std::string describe(const subnet& s, const change& c) {
+    if (!c.where) return c.text;
+    const std::string name = name_of(s.nodes[c.where.node]);
+    return c.where.port ? fmt::format("{}[{}]: {}", name, c.where.port, c.text) : fmt::format("{}: {}", name, c.text);
+}
+
+namespace {
+
+std::string text_of(PortState state) { return iba::name_or_number(state); }
+
+bool has_state_table(const node& n) {
+    const auto& end = n.ports[0].info;
+    return end && end->capabilityMask & value(iba::CapabilityMask::IsCapabilityMask2Supported) &&
+           end->capabilityMask2 & value(iba::CapabilityMask2::IsSwitchPortStateTableSupported);
+}
+
+/// A look at all that can tell, under way.
+class look_around {
+public:
+    look_around(MADSchedule& schedule, const subnet& s, const mad::port_keys* keys)
+        : schedule_(schedule), subnet_(s), keys_(keys) {}
+
+    task<std::vector<change>> run() {
+        co_await schedule_.mqueue(looks());
+        co_return std::move(changes_);
+    }
+
+private:
+    generator<task<void>> looks() {
+        for (u32 n = 0; n < subnet_.nodes.size(); ++n) {
+            const node& one = subnet_.nodes[n];
+            if (one.is_switch()) co_yield look_at_switch(n);
+            else if (n == 0) co_yield look_at_local_port();
+        }
+    }
+
+    mad::IBDRPath path_to(u32 n) const {
+        const node& one = subnet_.nodes[n];
+        mad::IBDRPath path = one.route;
+        if (keys_) path.MKey = keys_->of(mad::key_kind::MKey, one.info.portGUID);
+        return path;
+    }
+
+    task<void> look_at_local_port() { co_await look_at_port({0, subnet_.start_port}); }
+
+    task<void> look_at_switch(u32 n) {
+        const node& one = subnet_.nodes[n];
+        if (has_state_table(one)) {
+            const bool is_told = co_await look_at_states(n);
+            if (is_told) co_return;
+        }
+        for (unsigned p = 0; p < one.ports.size(); ++p) {
+            const bool goes_on = co_await look_at_port({n, static_cast<u8>(p)});
+            if (!goes_on) co_return;
+        }
+    }
+
+    /// False: it cannot tell.
+    task<bool> look_at_states(u32 n) {
+        const node& one = subnet_.nodes[n];
+        for (unsigned first = 0; first < one.ports.size(); first += states_) {
+            auto table = co_await schedule_.SubnGet<SwitchPortStateTable>(path_to(n), first / states_);
+            if (!table && table.error().code == mad::errc::status) co_return false;
+            if (!table) {
+                failed({n, 0}, table.error());
+                co_return true;
+            }
+            for (unsigned p = std::max(first, 1u); p < one.ports.size() && p < first + states_; ++p)
+                compare({n, static_cast<u8>(p)}, table.value().portState[p - first]);
+        }
+        co_return true;
+    }
+
+    /// False: nobody is there to be asked further.
+    task<bool> look_at_port(port_ref where) {
+        auto told = co_await schedule_.SubnGet<PortInfo>(path_to(where.node), where.port);
+        if (!told) {
+            failed(where, told.error());
+            co_return told.error().code == mad::errc::status;
+        }
+        const PortInfo& now = told.value();
+        const auto& was = subnet_.at(where).info;
+        compare(where, now.portState);
+        if (!was || was->portState != now.portState) co_return true; // said
+        if (was->linkWidthActive != now.linkWidthActive) add(where, "has another width");
+        if (was->linkSpeedActive != now.linkSpeedActive ||
+            (has_extended_speeds(now) && was->linkSpeedExtActive != now.linkSpeedExtActive))
+            add(where, "has another speed");
+        const bool has_LID = where.port == 0 || !subnet_.nodes[where.node].is_switch();
+        if (has_LID && was->LID != now.LID) add(where, fmt::format("has LID {}, had {}", now.LID, was->LID));
+        co_return true;
+    }
+
+    // A port that nothing was known of, because it did not answer, tells nothing by being there.
+    void compare(port_ref where, PortState now) {
+        const auto& was = subnet_.at(where).info;
+        if (was && was->portState != now)
+            add(where, fmt::format("is {}, was {}", text_of(now), text_of(was->portState)));
+    }
+
+    void failed(port_ref where, const mad::mad_error& e) {
+        if (e.code == mad::errc::cancelled) return;
+        // What was silent in the discovery already is as it was.
+        if (subnet_.nodes[where.node].ports[where.port].info) add(where, to_string(e));
+    }
+
+    void add(port_ref where, std::string text) { changes_.push_back({where, std::move(text)}); }
+
+    static constexpr unsigned states_ = std::tuple_size_v<decltype(SwitchPortStateTable::portState)>;
+
+    MADSchedule& schedule_;
+    const subnet& subnet_;
+    const mad::port_keys* keys_;
+    std::vector<change> changes_;
+};
+
+} // namespace
+
+task<std::vector<change>> find_changes(MADSchedule& schedule, const subnet& s, const mad::port_keys* keys) {
+    look_around look(schedule, s, keys);
+    co_return co_await look.run();
+}
+
+// ---- by the SA -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+using iba::sa::LinkRecord;
+using iba::sa::PortInfoRecord;
+
+/// Calls `found` with what is in one of them and not, or otherwise, in the other.
+template <class Map, class F> void for_each_difference(const Map& was, const Map& is, F&& found) {
+    using value_type = const typename Map::mapped_type*;
+    for (const auto& [key, value] : was) {
+        const auto now = is.find(key);
+        if (now == is.end()) found(key, &value, value_type{});
+        else if (now->second != value) found(key, &value, &now->second);
+    }
+    for (const auto& [key, value] : is)
+        if (!was.contains(key)) found(key, value_type{}, &value);
+}
+
+} // namespace
+
+task<mad::result<std::vector<change>>> SA_tables::look() {
+    auto links = co_await schedule_.SubnAdmGetTable<LinkRecord>();
+    if (!links) co_return std::move(links.error());
+    auto ports = co_await schedule_.SubnAdmGetTable<PortInfoRecord>();
+    if (!ports) co_return std::move(ports.error());
+
+    std::map<place, place> new_links;
+    for (const LinkRecord& r : links.value()) new_links[{r.fromLID, r.fromPort}] = {r.toLID, r.toPort};
+    std::map<place, port_state> new_ports;
+    for (const PortInfoRecord& r : ports.value()) {
+        const PortInfo& i = r.portInfo;
+        const unsigned extended = has_extended_speeds(i) ? value(i.linkSpeedExtActive) : 0u;
+        new_ports[{r.endportLID, r.portNum}] = {i.portState, value(i.linkWidthActive),
+                                                static_cast<u16>(extended << 8 | value(i.linkSpeedActive))};
+    }
+
+    std::vector<change> changes;
+    if (std::exchange(has_looked_, true)) {
+        const auto add = [&](place where, std::string text) {
+            changes.push_back({{}, fmt::format("LID {} port {}: {}", where.first, where.second, text)});
+        };
+        for_each_difference(links_, new_links, [&](place where, const place*, const place* is) {
+            add(where, is ? fmt::format("leads to LID {} port {}", is->first, is->second) : "leads nowhere");
+        });
+        for_each_difference(ports_, new_ports, [&](place where, const port_state* was, const port_state* is) {
+            if (!was || !is) add(where, is ? "is new" : "is gone");
+            else if (was->state != is->state)
+                add(where, fmt::format("is {}, was {}", text_of(is->state), text_of(was->state)));
+            else add(where, "has another width or speed");
+        });
+    }
+    links_ = std::move(new_links);
+    ports_ = std::move(new_ports);
+    co_return changes;
+}
+
+} // namespace comad::discovery

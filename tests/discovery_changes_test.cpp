@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// discovery_changes_test.cpp - what a look at a subnet that was discovered before tells, and how many MADs it takes.
+#include "discovery_rig.hpp"
+#include <comad/discovery/changes.hpp>
+#include <comad/sa/client.hpp>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace comad;
+using namespace comad::test;
+using transports::sim::change;
+
+namespace {
+
+const std::vector<std::string> nothing;
+
+/// A subnet that was discovered, and then lives on.
+struct changing_world : world {
+    explicit changing_world(std::string_view specification) : world(managed(specification)), known(discover()) {}
+
+    std::vector<std::string> look() {
+        std::vector<std::string> lines;
+        for (const discovery::change& c : coro::sync_wait(schedule, discovery::find_changes(schedule, known)))
+            lines.push_back(describe(known, c));
+        std::sort(lines.begin(), lines.end());
+        return lines;
+    }
+    u32 node(std::string_view description) const {
+        for (u32 n = 0; n < net.graph().nodes.size(); ++n)
+            if (net.graph().nodes[n].description == description) return n;
+        FAIL("there is no " << description);
+        return 0;
+    }
+    /// As describe() begins: `S-0002c90000000001 "spine 1"`.
+    std::string name(u32 n) const { return discovery::name_of(*known.find(net.graph().nodes[n].nodeGUID)); }
+    std::string place(u32 n, unsigned number) const { return name(n) + "[" + std::to_string(number) + "]"; }
+    /// Its switches do not know SwitchPortStateTable, as far as the one who asks knows.
+    void forget_state_tables() {
+        for (discovery::node& n : known.nodes)
+            if (n.is_switch()) n.ports[0].info->capabilityMask2 = 0;
+    }
+
+    subnet known;
+};
+
+// 4 leaves and 2 spines of 4 ports each, 8 hosts.
+constexpr std::string_view tree = "fattree2,radix=4";
+
+} // namespace
+
+TEST_CASE("a subnet in which nothing has changed says so, by an SMP for each switch and one for the local port") {
+    changing_world w(tree);
+    const u64 before = w.sent();
+    CHECK(w.look() == nothing);
+    CHECK(w.sent() - before == 6 + 1);
+}
+
+TEST_CASE("switches without a table of port states are asked for each port") {
+    changing_world w(tree);
+    w.forget_state_tables();
+    const u64 before = w.sent();
+    CHECK(w.look() == nothing);
+    CHECK(w.sent() - before == 6 * (1 + 4) + 1);
+}
+
+TEST_CASE("a cable that was pulled is told by both of its ends, with or without tables of states") {
+    const bool with_tables = GENERATE(true, false);
+    CAPTURE(with_tables);
+    changing_world w(tree);
+    if (!with_tables) w.forget_state_tables();
+    const u32 spine = w.node("spine-0002"); // the shortest routes with the lowest ports lead through the other one
+    const auto& end = w.net.graph().nodes[spine].ports[2];
+    const u32 leaf = end.peer_node;
+    const unsigned leaf_port = end.peer_port;
+    w.net.apply({change::kind::cut, spine, 2});
+    std::vector<std::string> both{w.place(spine, 2) + ": is Down, was Active",
+                                  w.place(leaf, leaf_port) + ": is Down, was Active"};
+    std::sort(both.begin(), both.end());
+    CHECK(w.look() == both);
+
+    // Nobody but a subnet manager makes it Active again.
+    w.net.apply({change::kind::restore, spine, 2});
+    both = {w.place(spine, 2) + ": is Initialize, was Active",
+            w.place(leaf, leaf_port) + ": is Initialize, was Active"};
+    std::sort(both.begin(), both.end());
+    CHECK(w.look() == both);
+    w.known = w.discover();
+    CHECK(w.look() == nothing);
+}
+
+TEST_CASE("a switch that died since is told once, one that was silent before is not") {
+    changing_world w(tree);
+    const u32 leaf = w.node("leaf-0004"); // no other switch's route leads through it
+    const std::string name = w.name(leaf);
+    w.net.apply({change::kind::kill, leaf});
+    const auto changes = w.look();
+    REQUIRE(changes.size() == 1);
+    CHECK_THAT(changes[0], Catch::StartsWith(name + ": ") && Catch::Contains("timed out"));
+    w.known = w.discover();
+    CHECK(w.look() == nothing);
+}
+
+TEST_CASE("a switch whose LID has changed is told where its ports are asked") {
+    changing_world w(tree);
+    w.forget_state_tables();
+    const u32 leaf = w.node("leaf-0001");
+    discovery::node& known = w.known.nodes[w.known.by_guid.at(w.net.graph().nodes[leaf].nodeGUID)];
+    const u16 LID = value(known.ports[0].info->LID);
+    known.ports[0].info->LID = iba::lid{1000};
+    CHECK(w.look() == std::vector{w.name(leaf) + ": has LID " + std::to_string(LID) + ", had 1000"});
+}
+
+TEST_CASE("the SA's tables tell the same, compared with what they said before") {
+    changing_world w(tree);
+    sa::client client(
+        w.schedule,
+        {w.known.at({0, w.known.start_port}).info->LID, {}, sa::sa_path_of(*w.known.at({0, w.known.start_port}).info)});
+    discovery::SA_tables tables(w.schedule);
+    const auto look = [&] {
+        auto changes = coro::sync_wait(w.schedule, tables.look());
+        REQUIRE(changes);
+        std::set<std::string> lines;
+        for (const discovery::change& c : changes.value()) lines.insert(describe(w.known, c));
+        return lines;
+    };
+    const u64 before = w.sent();
+    CHECK(look().empty());
+    CHECK(look().empty());
+    CHECK(w.sent() - before == 2 * 2); // whatever the size of the subnet
+
+    const u32 spine = w.node("spine-0001");
+    const auto& end = w.net.graph().nodes[spine].ports[2];
+    const auto lid_of = [&](u32 n) {
+        return std::to_string(value(w.known.find(w.net.graph().nodes[n].nodeGUID)->ports[0].info->LID));
+    };
+    const std::string here = "LID " + lid_of(spine) + " port 2: ";
+    const std::string there = "LID " + lid_of(end.peer_node) + " port " + std::to_string(end.peer_port) + ": ";
+    w.net.apply({change::kind::cut, spine, 2});
+    CHECK(look() == std::set<std::string>{here + "leads nowhere", here + "is Down, was Active", there + "leads nowhere",
+                                          there + "is Down, was Active"});
+    CHECK(look().empty());
+}
+
+TEST_CASE("an SA that does not answer is an error, and what was known before stays") {
+    changing_world w(tree);
+    discovery::SA_tables tables(w.schedule);
+    mad::IBPath nobody;
+    nobody.DLID = iba::lid{999};
+    w.schedule.set_sa_path(nobody);
+    CHECK_FALSE(coro::sync_wait(w.schedule, tables.look()));
+    w.schedule.set_sa_path(sa::sa_path_of(*w.known.at({0, w.known.start_port}).info));
+    auto first = coro::sync_wait(w.schedule, tables.look());
+    REQUIRE(first);
+    CHECK(first.value().empty());
+}

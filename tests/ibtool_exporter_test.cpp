@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT
+// ibtool_exporter_test.cpp - sweeps for Prometheus: the same as their JSON, as a file and by HTTP, to a real Prometheus, while
+// a subnet that OpenSM runs is cabled anew.
+#include "ibtool_subnet.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <httplib.h>
+#include <map>
+#include <netinet/in.h>
+#include <sstream>
+#include <sys/socket.h>
+#include <thread>
+
+using namespace ibtool_rig;
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+namespace {
+
+// 4 leaves and 2 spines of 4 ports each, 8 hosts.
+const std::string tree = "sim:fattree2,radix=4,sm=1,counters=9,traffic=1000,errors=0.5:10";
+
+std::vector<json> objects_in(const std::string& text) {
+    std::vector<json> all;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) all.push_back(json::parse(line));
+    return all;
+}
+
+/// Values by their series: `name{labels}`.
+std::map<std::string, std::string> series_in(const std::string& page) {
+    std::map<std::string, std::string> all;
+    std::istringstream lines(page);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.empty() || line[0] == '#') continue;
+        const std::size_t end = line.rfind(' ');
+        REQUIRE(end != std::string::npos);
+        CHECK(all.emplace(line.substr(0, end), line.substr(end + 1)).second); // no series twice
+    }
+    return all;
+}
+
+/// Series by the counter that they tell, the sizes of data in bytes.
+const std::map<std::string, std::string> names{
+    {"portXmitData", "infiniband_port_xmit_data_bytes_total"},
+    {"portRcvData", "infiniband_port_rcv_data_bytes_total"},
+    {"portXmitPkts", "infiniband_port_xmit_packets_total"},
+    {"portRcvPkts", "infiniband_port_rcv_packets_total"},
+    {"portUnicastXmitPkts", "infiniband_port_unicast_xmit_packets_total"},
+    {"portUnicastRcvPkts", "infiniband_port_unicast_rcv_packets_total"},
+    {"portMulticastXmitPkts", "infiniband_port_multicast_xmit_packets_total"},
+    {"portMulticastRcvPkts", "infiniband_port_multicast_rcv_packets_total"},
+    {"symbolErrorCounter", "infiniband_port_symbol_errors_total"},
+    {"linkErrorRecoveryCounter", "infiniband_port_link_error_recoveries_total"},
+    {"linkDownedCounter", "infiniband_port_link_downed_total"},
+    {"portRcvErrors", "infiniband_port_rcv_errors_total"},
+    {"portRcvRemotePhysicalErrors", "infiniband_port_rcv_remote_physical_errors_total"},
+    {"portRcvSwitchRelayErrors", "infiniband_port_rcv_switch_relay_errors_total"},
+    {"portXmitDiscards", "infiniband_port_xmit_discards_total"},
+    {"portXmitConstraintErrors", "infiniband_port_xmit_constraint_errors_total"},
+    {"portRcvConstraintErrors", "infiniband_port_rcv_constraint_errors_total"},
+    {"localLinkIntegrityErrors", "infiniband_port_local_link_integrity_errors_total"},
+    {"excessiveBufferOverrunErrors", "infiniband_port_excessive_buffer_overrun_errors_total"},
+    {"VL15Dropped", "infiniband_port_vl15_dropped_total"},
+    {"portXmitWait", "infiniband_port_xmit_wait_ticks_total"},
+    {"QP1Dropped", "infiniband_port_qp1_dropped_total"},
+};
+
+std::string labels_of(const json& port) {
+    return fmt::format("node_guid=\"{}\",port=\"{}\"", port.at("nodeGUID").get<std::string>(),
+                       port.at("port").get<int>());
+}
+
+/// A port that nobody listens at now.
+int free_port() {
+    const int s = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    REQUIRE(::bind(s, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
+    REQUIRE(::getsockname(s, reinterpret_cast<sockaddr*>(&at), &size) == 0);
+    ::close(s);
+    return ntohs(at.sin_port);
+}
+
+/// An exporter that runs, and where.
+struct exporter {
+    explicit exporter(const words& arguments) : program(ibtool(words{"sweep", "--listen", "127.0.0.1:0"} + arguments)) {
+        program.await_error("/metrics\n");
+        const std::string said = program.errors();
+        const std::string before = "http://127.0.0.1:";
+        port = std::stoi(said.substr(said.find(before) + before.size()));
+    }
+    httplib::Client client() const { return httplib::Client("127.0.0.1", port); }
+    process program;
+    int port = 0;
+};
+
+template <class Condition> void await(Condition&& holds) {
+    const auto deadline = std::chrono::steady_clock::now() + 60s;
+    while (!holds()) {
+        if (std::chrono::steady_clock::now() > deadline) FAIL("it never happens");
+        std::this_thread::sleep_for(20ms);
+    }
+}
+
+/// A real Prometheus that scrapes one target all the time.
+class prometheus {
+public:
+    explicit prometheus(int target)
+        : port_(free_port()),
+          program_({"prometheus", "--config.file=" + configuration(target), "--storage.tsdb.path=" + (files_ / "data"),
+                    "--web.listen-address=127.0.0.1:" + std::to_string(port_), "--web.enable-lifecycle"}) {
+        program_.await_error("Server is ready to receive web requests");
+    }
+    /// What its API answers.
+    json ask(const std::string& what, const httplib::Params& parameters) const {
+        httplib::Client client("127.0.0.1", port_);
+        const auto answer = client.Post(("/api/v1/" + what).c_str(), parameters);
+        REQUIRE(answer);
+        CAPTURE(what, answer->body);
+        REQUIRE(answer->status == 200);
+        return json::parse(answer->body).at("data");
+    }
+    json query(const std::string& expression) const { return ask("query", {{"query", expression}}).at("result"); }
+    /// Of an expression with one result; empty if it has none yet.
+    std::string value_of(const std::string& expression) const {
+        const json all = query(expression);
+        return all.empty() ? std::string() : all.at(0).at("value").at(1).get<std::string>();
+    }
+
+private:
+    std::string configuration(int target) const {
+        return files_.write("prometheus.yml", fmt::format("global:\n"
+                                                          "  scrape_interval: 200ms\n"
+                                                          "  scrape_timeout: 200ms\n"
+                                                          "scrape_configs:\n"
+                                                          "  - job_name: fabric\n"
+                                                          "    static_configs:\n"
+                                                          "      - targets: ['127.0.0.1:{}']\n",
+                                                          target));
+    }
+    directory files_;
+    int port_;
+    process program_;
+};
+
+} // namespace
+
+TEST_CASE("the series of a sweep are the numbers of its JSON, every one of them") {
+    const directory files;
+    const std::string file = files / "sweep.prom";
+    const process_result r = run({"sweep", "--fabric", tree + ",pma=0.3:wide+wait,time=virtual", "--json", "--every",
+                                  "1s", "--count", "2", "--prometheus", file});
+    check_success(r);
+    std::map<std::string, std::string> series = series_in(read_file(file));
+    std::size_t ports = 0;
+    for (const json& o : objects_in(r.out)) {
+        if (!o.contains("counters") || o.at("sweep") != 2) continue;
+        ++ports;
+        for (const auto& [name, value] : o.at("counters").items()) {
+            const std::string one = names.at(name) + "{" + labels_of(o) + "}";
+            CAPTURE(one);
+            const json& bytes = o.at("bytes");
+            CHECK(series[one] == (bytes.contains(name) ? bytes.at(name) : value).dump());
+            if (bytes.contains(name)) CHECK(bytes.at(name) == 4 * value.get<std::uint64_t>());
+            series.erase(one);
+        }
+        for (const json& name : o.at("pegged"))
+            CHECK(series.erase(
+                      fmt::format("infiniband_port_counter_pegged{{{},counter={}}}", labels_of(o), name.dump())) == 1);
+        CHECK(std::erase_if(series, [&](const auto& s) {
+                  return s.first.rfind("infiniband_port_info{" + labels_of(o) + ",", 0) == 0;
+              }) == 1);
+    }
+    CHECK(ports == 32);
+    CHECK(series.at("infiniband_sweeps_total") == "2");
+    CHECK(series.at("infiniband_sweep_ports") == "32");
+    CHECK(series.at("infiniband_sweep_complete") == "1");
+    for (const auto& s : series) {
+        CAPTURE(s.first);
+        CHECK_THAT(s.first, (StartsWith("infiniband_sweep") || StartsWith("process_")) && !Contains("{"));
+    }
+}
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) // it keeps what was freed
+#define KEEPS_WHAT_IS_FREED
+#endif
+#endif
+#ifndef KEEPS_WHAT_IS_FREED
+TEST_CASE("an hour of sweeps takes no more memory than a minute") {
+    const directory files;
+    const auto memory_after = [&](int sweeps) {
+        const std::string file = files / "sweep.prom";
+        // A link goes down and up all the time, a host is dead from the first minute on.
+        const process_result r =
+            run({"sweep", "--fabric", tree + ",time=virtual,kill=h-0003 HCA-1@500ms,flap=spine-0001/2@1500ms:300ms:7s",
+                 "--every", "1s", "--refresh", "5s", "--count", std::to_string(sweeps), "--prometheus", file});
+        CHECK(r.status == 3);
+        const auto series = series_in(read_file(file));
+        CHECK(series.at("infiniband_sweeps_total") == std::to_string(sweeps));
+        return std::stod(series.at("process_resident_memory_bytes"));
+    };
+    const double minute = memory_after(60), hour = memory_after(3600);
+    CHECK(hour - minute < 500'000); // of 3,540 further sweeps each one kept less than 142 bytes
+}
+#endif
+
+TEST_CASE("a node that is silent is a series of its own, with its cause") {
+    const directory files;
+    const std::string file = files / "sweep.prom";
+    const process_result r = run({"sweep", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,kill=h-0003 HCA-1@500ms",
+                                  "--every", "1s", "--count", "2", "--prometheus", file});
+    CHECK(r.status == 3);
+    const std::string page = read_file(file);
+    CHECK_THAT(page, Contains("infiniband_port_missing{") && Contains("cause=\"no_answer\"} 1\n"));
+    CHECK_THAT(page, Contains("infiniband_sweep_complete 0\n"));
+    CHECK_THAT(page, Contains("node=\"h-0003 HCA-1\",type=\"ca\""));
+}
+
+TEST_CASE("what a node is called cannot end its label") {
+    const directory files;
+    const std::string topology = files.write("evil.topo", "caguid=0xa\n"
+                                                          "Ca 1 \"H-a\" # \"a\\b\xff\033[2J\"\n"
+                                                          "[1] \"S-c\"[1]\n\n"
+                                                          "switchguid=0xc\n"
+                                                          "Switch 2 \"S-c\" # \"s\"\n"
+                                                          "[1] \"H-a\"[1]\n");
+    const std::string file = files / "sweep.prom";
+    check_success(run({"sweep", "--fabric", "sim:" + topology + ",sm=1,time=virtual", "--prometheus", file}));
+    CHECK_THAT(read_file(file), Contains("node=\"a\\\\b\\\\xff\\\\x1b[2J\""));
+}
+
+TEST_CASE("a real Prometheus finds its target up, and the numbers that the JSON has") {
+    exporter sweep({"--fabric", tree, "--every", "100ms", "--json"});
+    const prometheus server(sweep.port);
+    await([&] { return server.value_of("up") == "1"; });
+    await([&] { return server.value_of("count(infiniband_port_symbol_errors_total)") == "32"; });
+    await([&] { return server.value_of("changes(infiniband_sweeps_total[1m]) > 3") != ""; });
+
+    // Sample by sample: each value that it has is one that a sweep told of that port.
+    const json all = server.query("infiniband_port_xmit_data_bytes_total[1m]");
+    sweep.program.signal(SIGINT);
+    const process_result r = sweep.program.wait();
+    CHECK(r.status == 0);
+    std::map<std::string, std::set<double>> told;
+    for (const json& o : objects_in(r.out))
+        if (o.contains("counters")) told[labels_of(o)].insert(o.at("bytes").at("portXmitData").get<double>());
+    CHECK(all.size() == 32);
+    std::size_t compared = 0, distinct = 0;
+    for (const json& series : all) {
+        const std::string labels =
+            fmt::format("node_guid=\"{}\",port=\"{}\"", series.at("metric").at("node_guid").get<std::string>(),
+                        series.at("metric").at("port").get<std::string>());
+        CAPTURE(labels);
+        std::set<double> values;
+        for (const json& sample : series.at("values")) {
+            const double value = std::stod(sample.at(1).get<std::string>());
+            CHECK(told[labels].count(value) == 1);
+            values.insert(value);
+            ++compared;
+        }
+        distinct += values.size();
+    }
+    CHECK(compared >= 32);
+    CHECK(distinct > 32); // the traffic goes on
+}
+
+TEST_CASE("scrapes send nothing, and both pages say how things are") {
+    exporter sweep({"--fabric", "sim:fattree2,radix=4,sm=1", "--every", "1000s", "--json"});
+    auto client = sweep.client();
+    await([&] { return client.Get("/metrics")->status == 200; });
+    const auto first = client.Get("/metrics");
+    CHECK(first->get_header_value("Content-Type") == "text/plain; version=0.0.4; charset=utf-8");
+    for (int i = 0; i < 20; ++i) CHECK(client.Get("/metrics")->body == first->body);
+    CHECK_THAT(first->body, Contains("infiniband_sweeps_total 1\n"));
+    const auto health = client.Get("/health");
+    CHECK(health->status == 200);
+    const json state = json::parse(health->body);
+    CHECK(state.at("status") == "ok");
+    CHECK(state.at("sweep") == 1);
+    CHECK(state.at("ports") == 32);
+    CHECK(state.at("gaps") == 0);
+    CHECK(client.Get("/nothing")->status == 404);
+    sweep.program.signal(SIGTERM);
+    CHECK(sweep.program.wait().status == 0);
+}
+
+TEST_CASE("told so, each scrape makes a sweep and gets it, and nothing else does") {
+    exporter sweep({"--fabric", tree, "--on-scrape", "--json"});
+    auto client = sweep.client();
+    const auto number = [&] {
+        const auto series = series_in(client.Get("/metrics")->body);
+        return std::stoi(series.at("infiniband_sweeps_total"));
+    };
+    const int first = number();
+    CHECK((first == 1 || first == 2)); // the one at the beginning may have been under way
+    for (int i = 1; i <= 5; ++i) CHECK(number() == first + i);
+    const auto health = client.Get("/health");
+    CHECK(json::parse(health->body).at("sweep") == first + 5);
+    sweep.program.signal(SIGINT);
+    const process_result r = sweep.program.wait();
+    CHECK(r.status == 0);
+    check_failure(run({"sweep", "--on-scrape", "--listen", "127.0.0.1:0", "--fabric", tree + ",time=virtual"}), 2,
+                  "--on-scrape: the time of this fabric is simulated");
+}
+
+TEST_CASE("an exporter whose sweeps are late is not healthy") {
+    // The discovery takes a while, and each sweep longer than three periods.
+    exporter sweep({"--fabric", "sim:fattree2,radix=4,sm=1,latency=10ms", "--every", "1ms", "--json"});
+    auto client = sweep.client();
+    const auto starting = client.Get("/health");
+    CHECK(starting->status == 503);
+    CHECK(json::parse(starting->body).at("status") == "starting");
+    CHECK(client.Get("/metrics")->status == 503);
+    await([&] { return client.Get("/metrics")->status == 200; });
+    await([&] {
+        const auto health = client.Get("/health");
+        return health->status == 503 && json::parse(health->body).at("status") == "late";
+    });
+}
+
+TEST_CASE("where nobody can listen is refused in one line") {
+    const words fabric{"sweep", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual", "--count", "1"};
+    check_failure(run(fabric + words{"--listen", "9400"}), 2, "'9400' is no ADDR:PORT");
+    check_failure(run(fabric + words{"--listen", "::1:9400"}), 2, "is no ADDR:PORT");
+    check_failure(run(fabric + words{"--listen", "127.0.0.1:99999"}), 2, "is no ADDR:PORT");
+    const exporter other({"--fabric", "sim:fattree2,radix=4,sm=1", "--every", "100ms"});
+    check_failure(run(fabric + words{"--listen", "127.0.0.1:" + std::to_string(other.port)}), 1, "cannot listen at");
+}
+
+TEST_CASE("with OpenSM at work a host that is plugged elsewhere is found there, and its series keep their labels") {
+    subnet s;
+    exporter sweep({"--fabric", s.fabric(), "--every", "200ms", "--refresh", "500ms"});
+    const prometheus server(sweep.port);
+    const std::string counters = "infiniband_port_xmit_packets_total{node_guid=\"0000:0000:0000:b000\"}";
+    const auto cabled_to = [&](const char* peer, int port) {
+        return server.value_of(
+                   fmt::format("infiniband_port_info{{node_guid=\"0000:0000:0000:b000\",peer_node_guid=\"{}\","
+                               "peer_port=\"{}\"}}",
+                               peer, port)) == "1";
+    };
+    await([&] { return cabled_to("0000:0000:0000:5000", 2); });
+    await([&] { return server.value_of(counters) != ""; });
+    s.console("Unlink \"B\"");
+    s.console("Link \"B\"[1] \"S1\"[5]");
+    await([&] { return cabled_to("0000:0000:0000:5000", 5); });
+    await([&] { return server.value_of(counters) != ""; });
+    CHECK(server.ask("series", {{"match[]", counters}}).size() == 1);
+    CHECK_THAT(sweep.program.errors(), Contains("discovered again: "));
+}
