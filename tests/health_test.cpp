@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT
+// health_test.cpp - rules of health at their exact limits, and files of rules, right and wrong; all numbers by hand.
+#include "catch.hpp"
+#include "thrown.hpp"
+#include <comad/perf/health_file.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdlib.h>
+#include <string>
+#include <vector>
+
+using namespace comad;
+using namespace comad::perf;
+using namespace std::chrono_literals;
+using discovery::port_ref;
+using iba::pm::PortCountersExt;
+using iba::pm::PortExtendedSpeedsCounters;
+using iba::pm::PortExtendedSpeedsCountersRSFEC;
+using iba::smp::PortInfo;
+using rule = verdict::rule;
+
+namespace {
+
+constexpr port_ref here{0, 1}, there{1, 1};
+
+/// A cable between two hosts, 4X QDR, which is the best that they can: 4e10 bits in a second.
+struct cable {
+    cable() {
+        s.nodes.resize(2);
+        for (discovery::node& n : s.nodes) {
+            n.info.nodeType = iba::NodeType::CA;
+            n.ports.resize(2);
+            PortInfo& p = n.ports[1].info.emplace();
+            p.portState = iba::PortState::Active;
+            p.linkWidthSupported = 3; // 1x, 4x
+            p.linkWidthActive = iba::LinkWidth::w4x;
+            p.linkSpeedSupported = 7; // up to QDR
+            p.linkSpeedActive = iba::LinkSpeed::QDR;
+        }
+        s.nodes[0].ports[1].peer = there;
+        s.nodes[1].ports[1].peer = here;
+    }
+    PortInfo& end(unsigned n) { return *s.nodes[n].ports[1].info; }
+
+    discovery::subnet s;
+};
+
+constexpr abilities all{true, true, true, true, true, true, true};
+
+sweep seen(const PortCountersExt& told, mad::duration at, std::vector<port_detail> details = {}) {
+    sweep one;
+    one.begin = one.end = mad::time_point(at);
+    one.ports.push_back({here, true, {mad::time_point(at), {}}, std::move(details)});
+    one.ports[0].counters.counters.take(told, all);
+    return one;
+}
+
+/// The only rule: of one counter, so much.
+health_rules only(counter c, limits most, mad::duration per = 1h) {
+    health_rules rules;
+    rules.of(c) = {per, most};
+    return rules;
+}
+
+/// How bad it is that receive errors grew so much in that time; not more than one verdict.
+severity of_growth(const health_rules& rules, u64 more, mad::duration between) {
+    PortCountersExt before, after;
+    before.portRcvErrors = 1000;
+    after.portRcvErrors = 1000 + more;
+    const auto verdicts = judge(rules, cable().s, seen(before, 7s), seen(after, 7s + between));
+    REQUIRE(verdicts.size() <= 1);
+    return verdicts.empty() ? severity::ok : verdicts[0].how_bad;
+}
+
+} // namespace
+
+TEST_CASE("a counter may grow by as much as its limit says, and no more, in whatever time") {
+    const health_rules hourly = only(counter::portRcvErrors, {.warning = 10, .error = 20, .critical = 40});
+    CHECK(of_growth(hourly, 0, 1h) == severity::ok);
+    CHECK(of_growth(hourly, 10, 1h) == severity::ok);
+    CHECK(of_growth(hourly, 11, 1h) == severity::warning);
+    CHECK(of_growth(hourly, 20, 1h) == severity::warning);
+    CHECK(of_growth(hourly, 21, 1h) == severity::error);
+    CHECK(of_growth(hourly, 40, 1h) == severity::error);
+    CHECK(of_growth(hourly, 41, 1h) == severity::critical);
+    // Half the time, half as much; a second is a 3,600th.
+    CHECK(of_growth(hourly, 5, 30min) == severity::ok);
+    CHECK(of_growth(hourly, 6, 30min) == severity::warning);
+    CHECK(of_growth(hourly, 20, 2h) == severity::ok);
+    CHECK(of_growth(hourly, 1, 1s) == severity::critical);
+    CHECK(of_growth(only(counter::portRcvErrors, {.warning = 2, .error = {}, .critical = {}}, 1s), 20, 10s) ==
+          severity::ok);
+    CHECK(of_growth(only(counter::portRcvErrors, {.warning = 2, .error = {}, .critical = {}}, 1s), 21, 10s) ==
+          severity::warning);
+    // Two looks at one time say nothing.
+    CHECK(of_growth(hourly, 1000, 0s) == severity::ok);
+    CHECK(of_growth(health_rules(), 1000, 1s) == severity::ok);
+}
+
+TEST_CASE("a verdict says where, which rule, what was measured and what would have been right") {
+    PortCountersExt before, after;
+    after.linkDownedCounter = 3;
+    const health_rules rules = only(counter::linkDownedCounter, {.warning = {}, .error = 0, .critical = 10});
+    const auto verdicts = judge(rules, cable().s, seen(before, 1s), seen(after, 1s + 30min));
+    REQUIRE(verdicts.size() == 1);
+    CHECK(verdicts[0] == verdict{.how_bad = severity::error,
+                                 .where = here,
+                                 .why = rule::growth,
+                                 .measured = 6,
+                                 .limit = 0,
+                                 .counter = "linkDownedCounter",
+                                 .counted = 3,
+                                 .between = 30min,
+                                 .per = 1h,
+                                 .is_at_least = false});
+}
+
+TEST_CASE("of a counter that was cleared or came to its end there was at least so much, of one that stays there nobody "
+          "knows") {
+    health_rules rules = only(counter::symbolErrorCounter, {.warning = 0, .error = {}, .critical = {}});
+    rules.pegged = severity::error;
+    const auto judged = [&](u16 then, u16 now) {
+        iba::pm::PortCounters before, after; // 16 bits of symbol errors
+        before.symbolErrorCounter = then;
+        after.symbolErrorCounter = now;
+        sweep first = seen({}, 0s), second = seen({}, 1h);
+        for (auto& [s, told] : {std::pair{&first, before}, {&second, after}}) {
+            s->ports[0].counters.counters = {};
+            s->ports[0].counters.counters.take(told, all);
+        }
+        return judge(rules, cable().s, first, second);
+    };
+    const auto cleared = judged(500, 7);
+    REQUIRE(cleared.size() == 1);
+    CHECK((cleared[0].counted == 7 && cleared[0].is_at_least));
+    const auto at_end = judged(0xfff0, 0xffff);
+    REQUIRE(at_end.size() == 1);
+    CHECK((at_end[0].counted == 15 && at_end[0].is_at_least));
+    const auto stays = judged(0xffff, 0xffff);
+    REQUIRE(stays.size() == 1);
+    CHECK(stays[0].why == rule::pegged);
+    CHECK(stays[0].how_bad == severity::error);
+    CHECK(stays[0].measured == 65535);
+    CHECK(judged(3, 3).empty());
+}
+
+TEST_CASE("symbol errors are measured by the bits that the link signalled meanwhile") {
+    const auto judged = [](u64 errors, mad::duration between, cable c = {}) {
+        PortCountersExt before, after;
+        after.symbolErrorCounter = errors;
+        health_rules rules;
+        rules.bit_errors = {.warning = 1e-15, .error = 1e-12, .critical = {}};
+        const auto verdicts = judge(rules, c.s, seen(before, 0s), seen(after, between));
+        REQUIRE(verdicts.size() <= 1);
+        return verdicts.empty() ? severity::ok : verdicts[0].how_bad;
+    };
+    CHECK(judged(0, 25s) == severity::ok);
+    CHECK(judged(1, 25s) == severity::warning); // one of 1e12
+    CHECK(judged(2, 25s) == severity::error);
+    CHECK(judged(1, 24s) == severity::error);
+    CHECK(judged(1, 25000s) == severity::ok); // one of 1e15
+    CHECK(judged(1, 24999s) == severity::warning);
+    cable slow; // 1X SDR: 2.5e9 bits in a second
+    slow.end(0).linkWidthActive = iba::LinkWidth::w1x;
+    slow.end(0).linkSpeedActive = iba::LinkSpeed::SDR;
+    CHECK(judged(1, 400s, slow) == severity::warning);
+    CHECK(judged(1, 399s, slow) == severity::error);
+}
+
+TEST_CASE("what error correction mended and could not mend is measured by bits, too, with RS correction and without") {
+    health_rules rules;
+    rules.raw_bit_errors = {.warning = 5e-5, .error = 2.4e-4, .critical = {}};
+    rules.bit_errors = {.warning = 1e-15, .error = 1e-12, .critical = {}};
+    const auto judged = [&](const port_detail& before, const port_detail& after) {
+        return judge(rules, cable().s, seen({}, 0s, {before}), seen({}, 1s, {after}));
+    };
+    const auto RS = [&](u32 mended, u32 lost) {
+        PortExtendedSpeedsCountersRSFEC before, after;
+        before.portFECCorrectedSymbolCounter = 5;
+        before.portFECUncorrectableBlockCounter = 6;
+        after.portFECCorrectedSymbolCounter = 5 + mended;
+        after.portFECUncorrectableBlockCounter = 6 + lost;
+        return judged(before, after);
+    };
+    CHECK(RS(2'000'000, 0).empty()); // of 4e10 bits
+    REQUIRE(RS(2'000'001, 0).size() == 1);
+    CHECK(RS(2'000'001, 0)[0].how_bad == severity::warning);
+    CHECK(RS(2'000'001, 0)[0].why == rule::raw_bit_errors);
+    CHECK(RS(2'000'001, 0)[0].counter == "portFECCorrectedSymbolCounter");
+    CHECK(RS(9'600'000, 0)[0].how_bad == severity::warning);
+    CHECK(RS(9'600'001, 0)[0].how_bad == severity::error);
+    REQUIRE(RS(0, 1).size() == 1);
+    CHECK(RS(0, 1)[0].how_bad == severity::error);
+    CHECK(RS(0, 1)[0].why == rule::bit_errors);
+    CHECK(RS(0, 1)[0].counter == "portFECUncorrectableBlockCounter");
+
+    PortExtendedSpeedsCounters before, after;
+    after.FECCorrectableBlockCounterLane = {1'000'000, 500'000, 500'000, 1};
+    REQUIRE(judged(before, after).size() == 1);
+    CHECK(judged(before, after)[0].counted == 2'000'001);
+    CHECK(judged(before, after)[0].how_bad == severity::warning);
+    after.FECCorrectableBlockCounterLane = {};
+    after.FECUncorrectableBlockCounterLane = {0, 0, 0, 2};
+    REQUIRE(judged(before, after).size() == 1);
+    CHECK(judged(before, after)[0].why == rule::bit_errors);
+    // Cleared on one lane, then at its end on another: at least what is seen.
+    before.FECUncorrectableBlockCounterLane = {9};
+    after.FECUncorrectableBlockCounterLane = {4};
+    CHECK(judged(before, after)[0].counted == 4);
+    CHECK(judged(before, after)[0].is_at_least);
+    before.FECUncorrectableBlockCounterLane = {0, 0xfffffffe};
+    after.FECUncorrectableBlockCounterLane = {2, 0xffffffff};
+    CHECK(judged(before, after)[0].counted == 3);
+    CHECK(judged(before, after)[0].is_at_least);
+    // The port began to use RS correction in between: two things that cannot be compared.
+    CHECK(judged(before, PortExtendedSpeedsCountersRSFEC{}).empty());
+}
+
+TEST_CASE("a link is judged by what both its ends support") {
+    health_rules rules;
+    rules.width = severity::critical;
+    rules.speed = severity::warning;
+    cable c;
+    const auto judged = [&] { return judge(rules, c.s, seen({}, 0s), seen({}, 1s)); };
+    CHECK(judged().empty());
+    c.end(0).linkWidthActive = iba::LinkWidth::w1x;
+    REQUIRE(judged().size() == 1);
+    CHECK((judged()[0].why == rule::width && judged()[0].how_bad == severity::critical));
+    CHECK((judged()[0].measured == 1 && judged()[0].limit == 4));
+    c.end(0).linkSpeedActive = iba::LinkSpeed::SDR;
+    REQUIRE(judged().size() == 2);
+    CHECK((judged()[1].why == rule::speed && judged()[1].how_bad == severity::warning));
+    CHECK((judged()[1].measured == 2.5e9 && judged()[1].limit == 10e9));
+    c.end(1).linkSpeedSupported = 1; // the other end can do no better
+    CHECK(judged().size() == 1);
+    c.end(0).portState = iba::PortState::Down;
+    CHECK(judged().empty());
+    c.end(0).portState = iba::PortState::Active;
+    rules.width = severity::ok;
+    CHECK(judged().empty());
+}
+
+TEST_CASE("QDR between ends that could do FDR10 is too slow") {
+    health_rules rules;
+    rules.speed = severity::error;
+    cable c;
+    c.s.nodes[0].ports[1].fdr10_supported = c.s.nodes[1].ports[1].fdr10_supported = true;
+    const auto verdicts = judge(rules, c.s, seen({}, 0s), seen({}, 1s));
+    REQUIRE(verdicts.size() == 1);
+    CHECK((verdicts[0].measured == 10e9 && verdicts[0].limit == 10.3125e9));
+    c.s.nodes[0].ports[1].fdr10 = true;
+    CHECK(judge(rules, c.s, seen({}, 0s), seen({}, 1s)).empty());
+}
+
+TEST_CASE("a port that was not read in both sweeps has no verdict") {
+    cable c;
+    c.end(0).linkWidthActive = iba::LinkWidth::w1x;
+    sweep first = seen({}, 0s), second = seen({}, 1s);
+    CHECK(judge(default_rules(), c.s, first, second).size() == 1);
+    second.ports[0].is_told = false;
+    CHECK(judge(default_rules(), c.s, first, second).empty());
+    std::swap(first.ports[0].is_told, second.ports[0].is_told);
+    CHECK(judge(default_rules(), c.s, first, second).empty());
+}
+
+namespace {
+
+/// A file of rules that exists as long as this.
+class rules_file {
+public:
+    explicit rules_file(std::string_view text) {
+        REQUIRE(::mkdtemp(directory_.data()));
+        std::ofstream(name()) << text;
+    }
+    ~rules_file() { std::filesystem::remove_all(directory_); }
+    std::string name() const { return directory_ + "/rules.toml"; }
+
+private:
+    std::string directory_ = std::filesystem::temp_directory_path() / "comad-health-XXXXXX";
+};
+
+health_rules read(std::string_view text) { return read_health_rules(rules_file(text).name()); }
+
+/// What is wrong with it, without the name of its directory.
+std::string problem(std::string_view text) {
+    const std::string what = message_of([&] { read(text); });
+    return what.substr(what.find("rules.toml"));
+}
+
+/// The first block of that kind in docs/health.md.
+std::string example() {
+    std::ifstream page(COMAD_SOURCE_DIR "/docs/health.md");
+    const std::string text(std::istreambuf_iterator<char>(page), {});
+    const std::size_t begin = text.find("```toml\n") + 8;
+    REQUIRE(begin > 8);
+    return text.substr(begin, text.find("```", begin) - begin);
+}
+
+} // namespace
+
+TEST_CASE("the file of rules in the documentation is what stands where no file is given") {
+    CHECK(read_health_rules(rules_file(example()).name(), health_rules()) == default_rules());
+    CHECK_FALSE(default_rules() == health_rules());
+}
+
+TEST_CASE("a file changes what it names and leaves the rest") {
+    CHECK(read("") == default_rules());
+    health_rules expected = default_rules();
+    expected.width = severity::ok;
+    expected.bit_errors = {.warning = {}, .error = {}, .critical = 1e-9};
+    expected.of(counter::VL15Dropped) = {2 * 24h, {.warning = {}, .error = 3, .critical = {}}};
+    expected.of(counter::portXmitDiscards) = {};
+    expected.of(counter::portXmitWait) = {1500ms, {.warning = 0.5, .error = {}, .critical = {}}};
+    CHECK(read("width = 'ok'\n"
+               "bit_errors.critical = 1e-9\n"
+               "[counters]\n"
+               "VL15Dropped = { per = '2d', error = 3 }\n"
+               "portXmitWait = { per = '1.5s', warning = 0.5 }\n"
+               "[counters.portXmitDiscards]\n") == expected);
+}
+
+TEST_CASE("a wrong file is told by its line, what is wrong and what would be right") {
+    CHECK(problem("\nwidht = 'error'\n") ==
+          "rules.toml:2: a file of rules has no 'widht'; it has width, speed, pegged, bit_errors, raw_bit_errors and "
+          "counters");
+    CHECK(problem("speed = 'bad'\n") == R"(rules.toml:1: 'speed' is to be "ok", "warning", "error" or "critical")");
+    CHECK(problem("speed = 3\n") == R"(rules.toml:1: 'speed' is to be "ok", "warning", "error" or "critical")");
+    CHECK_THAT(problem("[counters]\n\nsymbolErrors = { warning = 1 }\n"),
+               Catch::StartsWith("rules.toml:3: there is no counter 'symbolErrors'; counters are portXmitData, "));
+    CHECK(problem("[counters.VL15Dropped]\nwarn = 1\n") ==
+          "rules.toml:2: VL15Dropped has no 'warn'; it has per, warning, error and critical");
+    CHECK(problem("[counters.VL15Dropped]\nerror = -1\n") ==
+          "rules.toml:2: 'error' is to be a number from 0 on: the most that is not too much");
+    CHECK(problem("[counters.VL15Dropped]\nerror = 'many'\n") ==
+          "rules.toml:2: 'error' is to be a number from 0 on: the most that is not too much");
+    CHECK(problem("[counters.VL15Dropped]\nerror = nan\n") ==
+          "rules.toml:2: 'error' is to be a number from 0 on: the most that is not too much");
+    for (const char* time : {"'1'", "'h'", "'0h'", "'1 week'", "'-1h'", "60"}) {
+        CAPTURE(time);
+        CHECK(problem(std::string("[counters.VL15Dropped]\nerror = 1\nper = ") + time) ==
+              R"(rules.toml:3: 'per' is to be a time such as "1h": a number and s, min, h or d, up to a year)");
+    }
+    CHECK(problem("counters = 1\n") == "rules.toml:1: 'counters' is to be a table, such as [counters]");
+    CHECK(problem("bit_errors = 1\n") == "rules.toml:1: 'bit_errors' is to be a table, such as [bit_errors]");
+    CHECK(problem("bit_errors = { per = 1 }\n") ==
+          "rules.toml:1: bit_errors has no 'per'; it has warning, error and critical");
+    CHECK_THAT(problem("width = 'ok'\nspeed =\n"),
+               Catch::StartsWith("rules.toml:2: ") && Catch::EndsWith("; it is to be TOML"));
+    CHECK(problem("width = 'ok'\nspeed =\n").find('\n') == std::string::npos);
+    CHECK_THAT(message_of([] { read_health_rules("/nonexistent/rules.toml"); }),
+               Catch::Equals("cannot read the rules of health in '/nonexistent/rules.toml'"));
+}
