@@ -16,11 +16,26 @@ namespace ibtool {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+/// A write that a signal interrupts goes on: it would be an error of that write, and not an end of what runs.
+void restart_calls_after(int signal) {
+    struct sigaction action {};
+    ::sigaction(signal, nullptr, &action);
+    action.sa_flags |= SA_RESTART;
+    ::sigaction(signal, &action, nullptr);
+}
+
+} // namespace
+
 // What the io_context does beside the task.
 class session::event_loop {
 public:
     event_loop(boost::asio::io_context& io, boost::asio::cancellation_signal& stop, bool& stopped)
-        : signals_(io, SIGINT, SIGTERM), timer_(io), stop_(stop), stopped_(stopped) {}
+        : signals_(io, SIGINT, SIGTERM), timer_(io), stop_(stop), stopped_(stopped) {
+        restart_calls_after(SIGINT);
+        restart_calls_after(SIGTERM);
+    }
     /// A signal that came since end() is heard now.
     void begin(std::function<std::string()> progress) {
         signals_.async_wait([this](boost::system::error_code error, int) {
