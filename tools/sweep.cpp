@@ -166,6 +166,13 @@ void replace_file(const std::string& text, const std::string& file) {
         throw std::runtime_error(fmt::format("cannot write '{}': {}", file, std::strerror(errno)));
 }
 
+/// Of the one that the output goes to; zeros: it is no terminal.
+winsize terminal_size() {
+    winsize size{};
+    ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+    return size;
+}
+
 process_cost cost_so_far() {
     rusage used{};
     ::getrusage(RUSAGE_SELF, &used);
@@ -196,7 +203,7 @@ public:
         switch (plan_.as) {
         case form::json: write_output(sweep_json(v, plan_.choice)); break;
         case form::csv: write_output(sweep_csv(v, plan_.choice)); break;
-        case form::table: write_output(sweep_table(v, plan_.choice)); break;
+        case form::table: write_output(table(v)); break;
         case form::screen: write_output(screen(v)); break;
         case form::none: break;
         }
@@ -212,9 +219,13 @@ public:
     }
 
 private:
+    std::string table(const sweep_view& v) {
+        table_choice fitting = plan_.choice;
+        fitting.columns = terminal_size().ws_col;
+        return sweep_table(v, fitting);
+    }
     std::string screen(const sweep_view& v) {
-        winsize size{};
-        ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+        const winsize size = terminal_size();
         table_choice fitting = plan_.choice;
         fitting.columns = size.ws_col;
         const std::size_t rows = size.ws_row > 3 ? size.ws_row - 3u : 21u; // two lines above, one below
