@@ -357,12 +357,12 @@ TEST_CASE("what is missing is named, the rest is told, and the exit code is 3") 
     CHECK_THAT(dead.err, StartsWith("ibtool: "));
 
     // One that dies when it has been found, and before its counters can be asked for.
-    const std::string far = "sim:fattree2,radix=4,sm=1,time=virtual,latency=10ms";
+    const std::string far = "sim:fattree2,radix=4,sm=1,time=virtual,latency=1ms";
     const process_result found = run({"ibnetdiscover", "-v", "--fabric", far});
     const std::size_t end = found.err.find(" s of virtual time");
     REQUIRE(end != found.err.npos);
     const double seconds = std::stod(found.err.substr(found.err.rfind(' ', end - 1) + 1));
-    const process_result died = run(command + words{fmt::format("{},kill=h-0008 HCA-1@{}ms", far, 1000 * seconds + 2)});
+    const process_result died = run(command + words{fmt::format("{},kill=h-0008 HCA-1@{}ms", far, 1000 * seconds + 1)});
     CHECK(died.status == 3);
     CHECK_THAT(died.out, Contains("## Summary: 13 nodes checked") && Contains("##          1 PMA query failures\n"));
     CHECK_THAT(died.err, Contains("\"h-0008 HCA-1\"[1]: ") && Contains("timed out"));

@@ -166,6 +166,7 @@ private:
     perf::sweep_options sweep_options() {
         perf::sweep_options how;
         how.on_port = [this](const perf::look&) { ++read_; };
+        how.patience = mad::duration(0); // as discovery's: no next sweep comes soon
         how.wants = [this](const subnet& s, port_ref where) {
             if (only_ && where.node != *only_) return false;
             return s.at(where).info.has_value() && is_wanted(settings_, s.nodes[where.node]);
