@@ -245,6 +245,7 @@ void add_ibqueryerrors(CLI::App& app, action& run) {
         .add_option_function<std::vector<std::string>>(
             "-s,--suppress", suppress, "counters that do not matter: SymbolErrorCounter,LinkDownedCounter")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->trigger_on_parse();
     command
         .add_flag_function(
