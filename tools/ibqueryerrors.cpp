@@ -44,7 +44,7 @@ struct settings {
     std::string GUID, route, name_map, thresholds;
     std::vector<std::string> suppressed;
     unsigned outstanding = 0; ///< 0: the global one
-    bool suppress_common = false, skip_SL = false, links = false, data = false, data_only = false, details = false;
+    bool skip_SL = false, links = false, data = false, data_only = false, details = false;
     bool only_switches = false, only_CAs = false, only_routers = false;
     bool clear_errors = false, clear_counts = false, json = false;
 };
@@ -68,7 +68,6 @@ void read_thresholds(error_rules& rules, const std::string& file) {
 
 plan make_plan(const settings& s) {
     plan p{read_place(s.GUID, s.route), {}, {s.data, s.data_only, s.links, s.json}, read_node_names(s.name_map)};
-    if (s.suppress_common) p.rules.suppressed.push_back(counter::portRcvSwitchRelayErrors);
     for (const std::string& name : s.suppressed) {
         const auto c = find_counter(name);
         if (!c) throw usage_error(fmt::format("--suppress: there is no counter {}", iba::as_given(name)));
@@ -167,6 +166,7 @@ private:
     perf::sweep_options sweep_options() {
         perf::sweep_options how;
         how.on_port = [this](const perf::look&) { ++read_; };
+        how.patience = mad::duration(0); // as discovery's: no next sweep comes soon
         how.wants = [this](const subnet& s, port_ref where) {
             if (only_ && where.node != *only_) return false;
             return s.at(where).info.has_value() && is_wanted(settings_, s.nodes[where.node]);
@@ -237,10 +237,21 @@ int run_command(const settings& s, global_options options) {
 void add_ibqueryerrors(CLI::App& app, action& run) {
     auto s = std::make_shared<settings>();
     CLI::App& command = *app.add_subcommand("ibqueryerrors", "print the ports that have counted errors");
+    // In the order in which they are given: so the report names them.
+    const auto suppress = [s](const std::vector<std::string>& names) {
+        s->suppressed.insert(s->suppressed.end(), names.begin(), names.end());
+    };
     command
-        .add_option("-s,--suppress", s->suppressed, "counters that do not matter: SymbolErrorCounter,LinkDownedCounter")
-        ->delimiter(',');
-    command.add_flag("-c,--suppress-common", s->suppress_common, "the same of PortRcvSwitchRelayErrors");
+        .add_option_function<std::vector<std::string>>(
+            "-s,--suppress", suppress, "counters that do not matter: SymbolErrorCounter,LinkDownedCounter")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->trigger_on_parse();
+    command
+        .add_flag_function(
+            "-c,--suppress-common", [suppress](std::int64_t) { suppress({"PortRcvSwitchRelayErrors"}); },
+            "the same of PortRcvSwitchRelayErrors")
+        ->trigger_on_parse();
     auto* GUID = command.add_option("-G,--port-guid,-S", s->GUID, "only the node with this GUID or port GUID");
     command.add_option("-D,--Direct", s->route, "only the node at the end of this directed route, as 0,1,4")
         ->excludes(GUID);
