@@ -74,6 +74,26 @@ abilities abilities::of(const iba::ClassPortInfo& info) noexcept {
     return a;
 }
 
+counter_set narrow_counters(const abilities& can) noexcept {
+    counter_set told;
+    unsigned i = 0;
+    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
+        const auto c = static_cast<counter>(i++);
+        if (pair.has_narrow && has_narrow(c, can)) told.add(c);
+    });
+    return told;
+}
+
+counter_set wide_counters(const abilities& can) noexcept {
+    counter_set told;
+    unsigned i = 0;
+    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
+        const auto c = static_cast<counter>(i++);
+        if (has_wide(c, pair.is_additional, can)) told.add(c);
+    });
+    return told;
+}
+
 unsigned port_counters::width(counter c) const noexcept { return wide_ >> bit(c) & 1 ? 64 : narrow_widths[bit(c)]; }
 
 bool port_counters::is_pegged(counter c) const noexcept {

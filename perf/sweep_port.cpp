@@ -75,12 +75,13 @@ template <class T> task<std::optional<T>> sweeper::get(agent& a, const mad::IBPa
 }
 
 task<void> sweeper::read_port(agent& a, const mad::IBPath& path, look& l) {
-    if (a.can->extended) {
+    const counter_set by_wide = wide_counters(*a.can);
+    if (options_.counters.meets(by_wide)) {
         const auto wide = co_await get<PortCountersExt>(a, path, l);
         if (!wide) co_return;
         l.counters.counters.take(*wide, *a.can);
     }
-    if (!a.can->additional) {
+    if (options_.counters.without(by_wide).meets(narrow_counters(*a.can))) {
         const auto narrow = co_await get<PortCounters>(a, path, l);
         if (!narrow) co_return;
         l.counters.counters.take(*narrow, *a.can);

@@ -119,6 +119,34 @@ TEST_CASE("where no sum is known, or ports are left out, each is asked for itsel
     CHECK(all.MADs == w.known.nodes.size() + (w.switches() - 2) + w.host_ports() + 8 + 7);
 }
 
+TEST_CASE("an attribute that has no counter that matters is not asked for") {
+    counted_world w("fattree2,radix=8");
+    w.preset({w.nth_switch(0), 3});
+    perf::sweep_options data, errors;
+    data.counters = perf::counter_set().add(counter::portXmitData).add(counter::portMulticastRcvPkts);
+    errors.counters = perf::counter_set().add(counter::portRcvErrors);
+    struct {
+        u8 can;
+        std::size_t for_all, for_data, for_errors; // MADs a port
+    } const cases[] = {
+        {pma_ability::none, 1, 1, 1},
+        {pma_ability::all & ~pma_ability::extended_errors, 2, 1, 1},
+        {pma_ability::all & ~pma_ability::QP1_dropped, 1, 1, 1},
+        {pma_ability::all, 1, 1, 1},
+    };
+    for (const auto& c : cases) {
+        for (u32 n = 0; n < w.net.graph().nodes.size(); ++n) w.net.set_pma(n, c.can);
+        const std::size_t abilities = w.known.nodes.size();
+        CHECK(w.sweep().MADs == abilities + c.for_all * w.all_ports());
+        CHECK(w.sweep(data).MADs == abilities + c.for_data * w.all_ports());
+        const perf::sweep told = w.sweep(errors);
+        CHECK(told.MADs == abilities + c.for_errors * w.all_ports());
+        u64 sum = 0;
+        for (const look& l : told.ports) sum += l.counters.counters[counter::portRcvErrors];
+        CHECK(sum == 3);
+    }
+}
+
 TEST_CASE("a node with several ports is asked once what it can, whichever of them answers") {
     std::istringstream text("caguid=0xa000\nHca 2 \"A\"\n[1] \"S\"[1]\n[2] \"S\"[2]\n"
                             "caguid=0xb000\nHca 1 \"B\"\n[1] \"S\"[3]\n"

@@ -27,6 +27,7 @@ void add_health(CLI::App& app, action& run);
 void add_help(CLI::App& app, action& run);
 void add_ibaddr(CLI::App& app, action& run);
 void add_ibping(CLI::App& app, action& run);
+void add_ibqueryerrors(CLI::App& app, action& run);
 void add_ibroute(CLI::App& app, action& run);
 void add_ibsendtrap(CLI::App& app, action& run);
 void add_ibstat(CLI::App& app, action& run);
@@ -45,10 +46,10 @@ void add_sweep(CLI::App& app, action& run);
 void add_vendstat(CLI::App& app, action& run);
 
 inline constexpr add_command all_commands[] = {
-    add_ibnetdiscover, add_ibhosts,     add_ibswitches, add_ibnodes,    add_iblinkinfo, add_smpquery,
-    add_saquery,       add_query,       add_sminfo,     add_ibaddr,     add_ibroute,    add_ibtracert,
-    add_smpdump,       add_perfquery,   add_vendstat,   add_ibping,     add_ibsysstat,  add_ibstat,
-    add_ibstatus,      add_ibv_devices, add_set_guid,   add_ibsendtrap, add_bench,      add_health,
-    add_sweep,         add_decode,      add_encode,     add_describe,   add_help};
+    add_ibnetdiscover, add_ibhosts,   add_ibswitches,    add_ibnodes,  add_iblinkinfo, add_smpquery,
+    add_saquery,       add_query,     add_sminfo,        add_ibaddr,   add_ibroute,    add_ibtracert,
+    add_smpdump,       add_perfquery, add_ibqueryerrors, add_vendstat, add_ibping,     add_ibsysstat,
+    add_ibstat,        add_ibstatus,  add_ibv_devices,   add_set_guid, add_ibsendtrap, add_bench,
+    add_health,        add_sweep,     add_decode,        add_encode,   add_describe,   add_help};
 
 } // namespace ibtool

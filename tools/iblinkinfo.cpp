@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: MIT
 // iblinkinfo.cpp - iblinkinfo: every link of the subnet, or of a part of it, with its state, width, speed and other end.
 #include "commands.hpp"
-#include "diags_text.hpp"
+#include "link_json.hpp"
 #include "link_text.hpp"
 #include "subnet_command.hpp"
-#include "target.hpp"
-#include <comad/iba/format.hpp>
-#include <comad/iba/text.hpp>
+#include "subnet_place.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 
 namespace ibtool {
 namespace {
 
 namespace discovery = comad::discovery;
 namespace iba = comad::iba;
-namespace mad = comad::mad;
 using comad::u32;
 using comad::u8;
 using discovery::node;
@@ -39,48 +34,7 @@ struct settings {
     bool only_switches = false, only_CAs = false;
 };
 
-/// Where a part of the subnet begins.
-struct place {
-    std::optional<iba::guid> GUID;
-    std::optional<mad::IBDRPath> route;
-    std::string words;
-};
-
-place read_place(const settings& s) {
-    place p;
-    if (!s.GUID.empty()) {
-        const mad::address target = read_target(s.GUID, {.guid = true});
-        p.GUID = std::get_if<mad::IBPath>(&target.path)->DGID.interface_id();
-        p.words = s.GUID;
-    } else if (!s.route.empty()) {
-        const mad::address target = read_target(s.route, {.direct = true});
-        p.route = *mad::directed(target.path);
-        p.words = s.route;
-    }
-    return p;
-}
-
 // ---- which nodes -----------------------------------------------------------------------------------------------------
-
-std::optional<u32> node_with(const subnet& s, iba::guid GUID) {
-    for (u32 n = 0; n < s.nodes.size(); ++n) {
-        const node& here = s.nodes[n];
-        if (here.info.nodeGUID == GUID ||
-            std::ranges::find(here.ports, GUID, &discovery::port::portGUID) != here.ports.end())
-            return n;
-    }
-    return std::nullopt;
-}
-
-std::optional<u32> node_at(const subnet& s, const mad::IBDRPath& route) {
-    u32 n = 0;
-    for (unsigned hop = 1; hop <= route.hopCount; ++hop) {
-        const u8 port = route.drPath[hop];
-        if (port >= s.nodes[n].ports.size() || !s.nodes[n].ports[port].peer) return std::nullopt;
-        n = s.nodes[n].ports[port].peer.node;
-    }
-    return n;
-}
 
 /// Which nodes are at most so many links away.
 std::vector<bool> within(const subnet& s, u32 start, unsigned hops) {
@@ -107,13 +61,9 @@ bool is_wanted(const settings& how, const node& n) {
 }
 
 /// By index, in the subnet's order.
-std::vector<u32> wanted_nodes(const settings& how, const place& where, const subnet& s) {
+std::vector<u32> wanted_nodes(const settings& how, const subnet_place& where, const subnet& s) {
     std::vector<bool> is_in(s.nodes.size(), true);
-    std::optional<u32> start;
-    if (where.GUID) start = node_with(s, *where.GUID);
-    else if (where.route) start = node_at(s, *where.route);
-    if (!where.words.empty() && !start)
-        throw std::runtime_error(fmt::format("there is no port {}", iba::as_given(where.words)));
+    const std::optional<u32> start = node_at(s, where);
     if (start && !how.whole_part) is_in = within(s, *start, 0);
     else if (start || how.hops) is_in = within(s, start.value_or(0), std::max(how.hops, 1u));
     std::vector<u32> nodes;
@@ -147,34 +97,13 @@ std::string line_of(const settings& how, const subnet& s, port_ref r, const node
                        peer_text(s, names, r, how.by_line));
 }
 
-nlohmann::ordered_json place_json(const subnet& s, port_ref r, const node_names& names) {
-    const node& n = s.nodes[r.node];
-    return {{"nodeType", iba::name_or_number(n.info.nodeType)},
-            {"nodeGUID", fmt::format("{}", n.info.nodeGUID)},
-            {"name", names.of(n)},
-            {"portGUID", fmt::format("{}", s.at(r).portGUID)},
-            {"LID", LID_at(s, r)},
-            {"port", r.port}};
-}
-
 std::string json_of(const subnet& s, port_ref r, const node_names& names) {
-    const iba::smp::PortInfo& info = *s.at(r).info;
     nlohmann::ordered_json line = place_json(s, r, names);
-    line["state"] = link_state_text(info.portState);
-    line["physicalState"] = physical_link_state_text(info.portPhysicalState);
-    if (info.portState != iba::PortState::Down) {
-        line["width"] = width_of(s, r);
-        line["speed"] = speed_of(s, r);
-        line["HOQLife"] = info.HOQLife;
-        line["VLStallCount"] = info.VLStallCount;
-    }
-    if (const std::string better = better_width(s, r); !better.empty()) line["could_be_width"] = better;
-    if (const std::string better = better_speed(s, r); !better.empty()) line["could_be_speed"] = better;
-    if (s.at(r).peer) line["peer"] = place_json(s, s.at(r).peer, names);
+    line.update(link_json(s, r, names));
     return line.dump() + '\n';
 }
 
-std::string report_of(const settings& how, const place& where, const subnet& s, const node_names& names) {
+std::string report_of(const settings& how, const subnet_place& where, const subnet& s, const node_names& names) {
     std::string text;
     for (const u32 n : wanted_nodes(how, where, s)) {
         bool has_head = how.by_line || how.json;
@@ -192,7 +121,7 @@ std::string report_of(const settings& how, const place& where, const subnet& s, 
 
 int run_command(const settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
-    const place where = read_place(s);
+    const subnet_place where = read_place(s.GUID, s.route);
     const node_names names = read_node_names(s.name_map);
     return discover_and_report(options,
                                [&](const subnet& found, session&) { return report_of(s, where, found, names); });

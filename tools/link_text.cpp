@@ -69,8 +69,8 @@ std::string link_text(const subnet& s, port_ref r, bool with_times) {
 std::string peer_text(const subnet& s, const discovery::node_names& names, port_ref r, bool with_GUID) {
     const port_ref peer = s.at(r).peer;
     if (!peer) {
-        const bool is_down = info_at(s, r).portState == iba::PortState::Down;
-        return is_down ? "           [  ] \"\" ( )" : "    \"Port not available\"";
+        const bool has_no_link = r.port == 0 || info_at(s, r).portState == iba::PortState::Down;
+        return has_no_link ? "           [  ] \"\" ( )" : "    \"Port not available\"";
     }
     const auto could_be = [](const std::string& what) { return what.empty() ? what : "Could be " + what; };
     return fmt::format("{}{:6} {:4}[  ] \"{}\" ({} {})",

@@ -56,6 +56,16 @@ public:
     }
     bool has(counter c) const noexcept { return bits_ >> static_cast<unsigned>(c) & 1; }
     bool empty() const noexcept { return bits_ == 0; }
+    bool meets(counter_set other) const noexcept { return (bits_ & other.bits_) != 0; }
+    counter_set without(counter_set other) const noexcept {
+        other.bits_ = bits_ & ~other.bits_;
+        return other;
+    }
+    static counter_set all() noexcept {
+        counter_set set;
+        set.bits_ = (1u << counters) - 1;
+        return set;
+    }
 
 private:
     u32 bits_ = 0;
@@ -74,6 +84,10 @@ struct abilities {
     static abilities of(const iba::ClassPortInfo&) noexcept;
     friend bool operator==(const abilities&, const abilities&) = default;
 };
+
+/// The counters that a PMA's PortCounters tell, and those that its PortCountersExtended do.
+counter_set narrow_counters(const abilities&) noexcept;
+counter_set wide_counters(const abilities&) noexcept;
 
 /// One look at the counters of a port.
 class port_counters {

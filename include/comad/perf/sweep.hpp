@@ -57,6 +57,8 @@ struct sweep_options {
     /// Null: every port is read. Else a node with several ports, all of them wanted, whose PMA knows their sum is asked for
     /// that, and for its ports only if it is too much.
     std::function<bool(const look& sum)> is_too_much;
+    /// What has to be told: for less there may be fewer MADs.
+    counter_set counters = counter_set::all();
     detail_set details;
     /// Null: `details`. Else what is to be asked for in view of the counters, also of a sum.
     std::function<detail_set(const look&)> choose_details;
