@@ -23,6 +23,7 @@ void add_iblinkinfo(CLI::App& app, action& run);
 void add_ibhosts(CLI::App& app, action& run);
 void add_ibswitches(CLI::App& app, action& run);
 void add_ibnodes(CLI::App& app, action& run);
+void add_health(CLI::App& app, action& run);
 void add_help(CLI::App& app, action& run);
 void add_ibaddr(CLI::App& app, action& run);
 void add_ibping(CLI::App& app, action& run);
@@ -49,6 +50,6 @@ inline constexpr add_command all_commands[] = {
     add_saquery,       add_query,     add_sminfo,        add_ibaddr,   add_ibroute,    add_ibtracert,
     add_smpdump,       add_perfquery, add_ibqueryerrors, add_vendstat, add_ibping,     add_ibsysstat,
     add_ibstat,        add_ibstatus,  add_ibv_devices,   add_set_guid, add_ibsendtrap, add_bench,
-    add_sweep,         add_decode,    add_encode,        add_describe, add_help};
+    add_health,        add_sweep,     add_decode,        add_encode,   add_describe,   add_help};
 
 } // namespace ibtool

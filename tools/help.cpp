@@ -58,6 +58,7 @@ constexpr facts all_facts[] = {
     {"ibsendtrap", "ibsendtrap\nibsendtrap local_link_integrity 2", "a trap is an SMP"},
     {"bench", "bench 7\nbench 0,1,4 --windows 1,4,16\nbench --switches --duration 1s --json\n"
               "bench 7 --rpc PerformanceGet --attribute PortCounters -f portSelect=1"},
+    {"health", "health\nhealth --for 60s --rules rules.toml\nhealth --json", "it asks PMAs"},
     {"sweep",
      "sweep\nsweep --every 1s --count 10 --top 20 --by portXmitWait\nsweep --type switch --name 'leaf*' --json",
      "it asks PMAs"},
