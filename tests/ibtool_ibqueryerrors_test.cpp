@@ -141,6 +141,7 @@ TEST_CASE("ibqueryerrors prints what infiniband-diags' prints") {
                                  {"-c"},
                                  {"--suppress-common", "-r"},
                                  {"-s", "SymbolErrorCounter,PortXmitWait"},
+                                 {"-s", "SymbolErrorCounter", "-c", "-s", "VL15Dropped"},
                                  {"--suppress", "LinkDownedCounter,PortXmitData", "-c"},
                                  {"--switch"},
                                  {"--ca"},
@@ -320,6 +321,8 @@ TEST_CASE("a switch without errors is one MAD, and each of its ports another whe
     CHECK(asks(clean + ",pma=basic") == 44 + 12 * 8 + 32);
     CHECK(asks(clean, {"--switch"}) == 12 + 12);
     CHECK(asks(clean, {"--counters"}) == 44 + 12 * 8 + 32);
+    // Where errors and data are in two attributes, only the one that matters is asked for.
+    CHECK(asks(clean + ",pma=all+wide+unicast") == 44 + 12 + 32);
     CHECK(asks(clean + ",pma=all+wide+unicast", {"--counters", "--ca"}) == 32 + 32);
     CHECK(asks(clean + ",counters=3") == 44 + 12 + 12 * 8 + 32);
     CHECK(asks(clean, {"-k"}) == 44 + 12 + 32 + 2 * 44);
