@@ -219,3 +219,12 @@ TEST_CASE("a sweep of an earlier discovery is put beside one of today, port by p
     const iba::guid stranger = w.net.graph().nodes[gone].nodeGUID;
     for (const perf::look& l : back.ports) CHECK(l.is_told == (then.nodes[l.where.node].info.nodeGUID != stranger));
 }
+
+TEST_CASE("no host that lives is given up because it is farther than the hurry of a sweep") {
+    timing far;
+    far.hop_delay = 10ms; // round trips of 20 to 120 ms
+    swept_world w("fattree3,radix=4", {}, far);
+    const perf::sweep swept = w.sweep();
+    for (const gap& g : swept.gaps) FAIL_CHECK(discovery::name_of(w.known.nodes[g.where.node]) << ": " << g.text);
+    CHECK(swept.complete());
+}

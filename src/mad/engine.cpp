@@ -129,9 +129,12 @@ duration engine::wait_of(const slot& s) const noexcept {
     return std::max(longer, patience_with(o) - passed);
 }
 
+// Who is in a hurry still waits longer than the slowest take: how far away it is may be unknown.
 duration engine::patience_with(const op& o) const noexcept {
+    constexpr int slower_than_slowest = 3;
     const duration usual = trips_.expect(o.destination, o.distance).patience;
-    return o.patience.count() > 0 ? std::min(o.patience, usual) : usual;
+    if (o.patience.count() == 0) return usual;
+    return std::max(std::min(o.patience, usual), slower_than_slowest * trips_.slowest());
 }
 
 bool engine::has_attempts_left(const slot& s) const noexcept {

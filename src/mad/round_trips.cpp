@@ -82,6 +82,7 @@ round_trips::target& round_trips::claim(u64 destination) noexcept {
 void round_trips::answered(u64 destination, distance d, duration took) noexcept {
     assert(d <= most_distance);
     const auto sample = static_cast<float>(took.count());
+    slowest_ = std::max(sample, slowest_ - slowest_ / 4096);
     target& t = claim(destination);
     t.silent = false;
     t.measured.take(sample);

@@ -30,7 +30,7 @@ struct rpc_options {
     mad::duration timeout{0}; ///< per attempt; kept within 1 ms or 5 %; 0: the schedule's
     int retries = -1; ///< attempts after the first, 0..255; -1: the schedule's. With a number also Gets have a timeout
     /// Of Gets without a timeout: how long the target may be silent before it is given up, if that is shorter than the
-    /// schedule's patience; 0: the schedule's.
+    /// schedule's patience, and no less than three times the longest round trip lately; 0: the schedule's.
     mad::duration patience{0};
 };
 

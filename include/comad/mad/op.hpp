@@ -74,7 +74,8 @@ struct op {
     /// operation has a destination.
     duration timeout{};
     /// Without a timeout: how long the target may be silent, before it is given up, if that is shorter than
-    /// patience_options say; then fewer attempts are enough. 0: as they say.
+    /// patience_options say; then fewer attempts are enough. No less than three times the longest round trip lately. 0: as
+    /// they say.
     duration patience{};
     u8 retries = 0;      ///< attempts after the first, with a timeout
     u8 busy_retries = 0; ///< attempts after replies that say BUSY, each after a longer pause; with none

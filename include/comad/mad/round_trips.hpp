@@ -57,6 +57,8 @@ public:
 
     /// The share of attempts that were lost, as far as it was seen lately.
     double loss() const noexcept { return loss_; }
+    /// The longest round trip lately, wherever to; 0 if there was none.
+    duration slowest() const noexcept { return duration(static_cast<duration::rep>(slowest_)); }
     /// How much longer an answer took than the quickest lately from this distance; 1 if nothing is known.
     double inflation(distance d, duration took) const noexcept;
 
@@ -88,6 +90,7 @@ private:
     patience_options options_;
     float grain_;
     float loss_ = 0;
+    float slowest_ = 0; // ns
     std::vector<target> targets_;
     std::array<at_distance, most_distance + 1> distances_{};
 };
