@@ -2,6 +2,7 @@
 // findings.cpp - what the answers mean.
 #include "findings.hpp"
 
+#include <comad/discovery/vendors.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
@@ -19,18 +20,6 @@ using iba::smp::NodeInfo;
 using iba::smp::PortInfo;
 using iba::smp::SwitchInfo;
 using mad::IBDRPath;
-
-// Devices that answer SMP 0xff90, as libibnetdisc (query_smp.c, is_mlnx_ext_port_info_supported) knows them: to any
-// other it would be a timeout. The second range is the same chips under Bull's vendor ID.
-bool has_mlnx_ext_port_info(const NodeInfo& node) {
-    const u16 id = node.deviceID;
-    const bool switch_chip =
-        (id >= 0xc738 && id <= 0xc73b) || id == 0xc839 || id == 0xcb20 || id == 0xcf08 || id == 0xcf09 || id == 0xd2f0;
-    const bool adapter_chip = (id >= 0x1003 && id <= 0x101b) || id == 0xa2d2;
-    const bool bull =
-        node.vendorID == 0x119f && ((id >= 0x1b02 && id <= 0x1b50) || id == 0x1ba0 || id == 0x1bd0 || id == 0x1bf0);
-    return switch_chip || adapter_chip || bull;
-}
 
 bool is_up(const PortInfo& info) { return info.portPhysicalState == iba::PortPhysicalState::LinkUp; }
 

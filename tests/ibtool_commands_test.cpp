@@ -72,6 +72,20 @@ const std::map<std::string, words> examples{
     {"ibtracert", {"1", "2"}},
     {"smpdump", {"1", "0x11"}},
     {"perfquery", {"-a", "-l", "1"}},
+    {"ibdatacounts", {"1"}},
+    {"ibdatacounters", {}},
+    {"ibclearcounters", {}},
+    {"ibclearerrors", {}},
+    {"ibswportwatch", {"-n", "1", "1"}},
+    {"ibchecknet", {}},
+    {"ibcheckstate", {}},
+    {"ibcheckwidth", {}},
+    {"ibcheckerrors", {}},
+    {"ibchecknode", {"1"}},
+    {"ibcheckport", {"1", "1"}},
+    {"ibcheckportstate", {"1", "1"}},
+    {"ibcheckportwidth", {"1", "1"}},
+    {"ibcheckerrs", {"1"}},
     {"vendstat", {"-N", "1"}},
     {"ibsendtrap", {}},
     {"bench", {"--rpc", "SubnAdmGet", "--attribute", "NodeRecord", "-f", "LID=1", "-c", "10"}},
@@ -133,8 +147,11 @@ TEST_CASE("every command's answer is JSON if asked for") {
 }
 
 TEST_CASE("with --sa no command sends an SMP, or it refuses") {
-    const words refuse{"ibnetdiscover", "ibhosts",     "ibswitches", "ibnodes", "iblinkinfo", "smpdump",  "ibstat",
-                       "ibstatus",      "ibv_devices", "ibsendtrap", "decode",  "encode",     "describe", "help"};
+    const words refuse{"ibnetdiscover", "ibhosts",        "ibswitches",      "ibnodes",       "iblinkinfo",
+                       "smpdump",       "ibstat",         "ibchecknet",      "ibcheckstate",  "ibcheckwidth",
+                       "ibcheckerrors", "ibdatacounters", "ibclearcounters", "ibclearerrors", "ibstatus",
+                       "ibv_devices",   "ibsendtrap",     "decode",          "encode",        "describe",
+                       "help"};
     for (const std::string& name : refuse) {
         CAPTURE(name);
         const auto arguments = examples.find(name);

@@ -280,6 +280,20 @@ u64 all_counters(const counter_group& g, const ClassPortInfo& has_it) {
     return iba::low_bits(iba::find_field(g.info, "counterSelect").value().width);
 }
 
+u64 error_counters(const counter_group& g, const ClassPortInfo& has_it) {
+    constexpr u64 data = 0xf000, XmitWait = 1 << 16;
+    constexpr u64 extended_data = 0xffff, extended_XmitWait = 1 << 28;
+    if (&g == &port_counters) return all_counters(g, has_it) & ~(data | XmitWait);
+    if (&g == &port_counters_extended) return all_counters(g, has_it) & ~(extended_data | extended_XmitWait);
+    return 0;
+}
+
+const counter_group& data_counters(const ClassPortInfo& has_it) {
+    const bool is_wide = has(has_it, PMCapability::IsExtendedWidthSupported) ||
+                         has(has_it, PMCapability::IsExtendedWidthSupportedNoIETF);
+    return is_wide ? port_counters_extended : port_counters;
+}
+
 void set_number(const counter_group& g, std::span<u8> bytes, std::string_view field, u64 number) {
     const iba::row_info row = iba::find_field(g.info, field).value();
     iba::put_bits_at(bytes.data(), row.off, row.width, number);

@@ -48,6 +48,11 @@ void add_counters(const counter_group&, std::span<comad::u8> sum, std::span<cons
 
 /// Which counters a Set with all of them clears: counterSelect, above it counterSelect2.
 comad::u64 all_counters(const counter_group&, const comad::iba::ClassPortInfo&);
+/// The same of those that count errors, in PortCounters and PortCountersExtended. 0: it has none.
+comad::u64 error_counters(const counter_group&, const comad::iba::ClassPortInfo&);
+
+/// The attribute that tells data and packets best: with 64 bits where the performance management has that.
+const counter_group& data_counters(const comad::iba::ClassPortInfo&);
 
 /// A Set that clears the counters of a port that `select` selects, all_counters() or fewer: the payload.
 /// Throws std::runtime_error if the group has no such counters.

@@ -3,11 +3,9 @@
 // JSON. It writes only what -r and -R name: that counters begin anew.
 #include "ask.hpp"
 #include "commands.hpp"
-#include "counter_groups.hpp"
-#include "diags_text.hpp"
+#include "counter_questions.hpp"
 #include "port_info_extended.hpp"
 #include <comad/iba/parse.hpp>
-#include <comad/iba/print.hpp>
 #include <comad/iba/text.hpp>
 
 #include <CLI/CLI.hpp>
@@ -29,8 +27,6 @@ namespace smp = comad::iba::smp;
 using comad::u64;
 using comad::u8;
 using iba::PMCapability;
-
-constexpr u8 all_ports = 255;
 
 /// What an option asks for, in the order in which the answers are printed.
 struct group_option {
@@ -122,13 +118,9 @@ request read_request(const settings& s) {
 
 // ---- questions -------------------------------------------------------------------------------------------------------
 
-template <class T> using asked = coro::task<mad::result<T>>;
-
 /// Whom all is asked, and how.
-struct question {
+struct question : performance_agent {
     session& in;
-    mad::IBPath to;
-    iba::ClassPortInfo info;
     const request& how;
 };
 
@@ -138,19 +130,6 @@ struct counters {
     u8 port;
     std::vector<u8> bytes;
 };
-
-asked<std::vector<u8>> exchange(const question& q, const counter_group& g, iba::Method method,
-                                std::vector<u8> payload) {
-    const mad::rpc_kind kind{iba::MgmtClass::Performance, 1, method, g.attributeID, true, 0};
-    const mad::any_path path = q.to;
-    std::array<u8, mad::mad_size> bytes{};
-    std::ranges::copy(payload, mad::write_request(bytes.data(), kind, path, 0, 0));
-    const coro::rpc_request asked{kind, path};
-    auto reply = co_await q.in.schedule().call_raw(asked, bytes);
-    if (!reply) co_return std::move(reply.error());
-    const auto data = reply.value().payload.begin() + mad::payload_offset(kind.mgmt_class);
-    co_return std::vector<u8>(data, data + g.info.bytes);
-}
 
 /// Whether the port's forward error correction is one of those that count in another way.
 asked<bool> is_RS_FEC(const question& q, u8 port) {
@@ -169,13 +148,11 @@ asked<counters> ask_port(const question& q, const counter_group& wanted, u8 port
     }
     const counter_group& g = *c.group;
     if (q.how.reads) {
-        std::vector<u8> which(g.info.bytes);
-        set_number(g, which, "portSelect", port);
-        BOOST_OUTCOME_CO_TRY(c.bytes, co_await exchange(q, g, iba::Method::Get, std::move(which)));
+        BOOST_OUTCOME_CO_TRY(c.bytes, co_await get_counters(q.in.schedule(), q.to, g, port));
     }
     if (q.how.resets) {
-        std::vector<u8> zeros = clearing(g, port, q.how.mask.value_or(all_counters(g, q.info)));
-        BOOST_OUTCOME_CO_TRYV(co_await exchange(q, g, iba::Method::Set, std::move(zeros)));
+        const u64 mask = q.how.mask.value_or(all_counters(g, q.info));
+        BOOST_OUTCOME_CO_TRYV(co_await clear_counters(q.in.schedule(), q.to, g, port, mask));
     }
     co_return c;
 }
@@ -185,60 +162,35 @@ asked<std::vector<u8>> ports_of(const question& q, bool can_sum) {
     if (!q.how.ports.empty()) co_return q.how.ports;
     if (q.how.sums && can_sum && has(q.info, PMCapability::IsAllPortSelectSupported))
         co_return std::vector<u8>{all_ports};
+    if (q.how.all) co_return co_await ports_with_counters(q.in, q.to);
     BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.to));
-    const bool is_switch = node.nodeType == iba::NodeType::Switch;
-    if (!q.how.all) co_return std::vector<u8>{is_switch ? u8{0} : node.localPortNum};
-    unsigned first = 1;
-    if (is_switch) {
-        BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.to));
-        if (info.enhancedPort0) first = 0;
-    }
-    std::vector<u8> ports;
-    for (unsigned port = first; port <= std::min<unsigned>(node.numPorts, 254); ++port)
-        ports.push_back(static_cast<u8>(port));
-    if (ports.empty()) throw std::runtime_error(fmt::format("{} has no ports", place_text(q.to)));
-    co_return ports;
+    co_return std::vector<u8>{node.nodeType == iba::NodeType::Switch ? u8{0} : node.localPortNum};
 }
 
 // ---- answers ---------------------------------------------------------------------------------------------------------
-
-std::string heading(const question& q, const counters& c) {
-    std::string masks;
-    if (c.group == &port_counters) masks = fmt::format(" (CapMask: 0x{:02X})", q.info.capabilityMask);
-    if (c.group == &port_counters_extended)
-        masks = fmt::format(" (CapMask: 0x{:02X} CapMask2: 0x{:07X})", q.info.capabilityMask, q.info.capabilityMask2);
-    return fmt::format("# {}: {} port {}{}\n", c.group->heading, place_text(q.to), c.port, masks);
-}
 
 /// `summed`: the ports whose sum it is, if it was made here.
 std::string json_of(const question& q, const counters& c, const std::vector<u8>& summed) {
     nlohmann::ordered_json line{{"attribute", c.group->name}, {"LID", value(q.to.DLID)}, {"port", c.port}};
     if (!summed.empty()) line["summed"] = summed;
-    if (!c.bytes.empty()) {
-        auto& list = line["counters"] = nlohmann::ordered_json::parse(iba::json(c.group->info, c.bytes));
-        list.erase("portSelect");
-        for (auto& number : list) // wider ones than 32 bits are text there
-            if (number.is_string()) number = std::stoull(number.get<std::string>(), nullptr, 16);
-        for (const std::string_view name : missing_counters(*c.group, q.info)) list.erase(std::string(name));
-    }
+    if (!c.bytes.empty()) line["counters"] = counters_json(q, *c.group, c.bytes);
     if (q.how.resets) line["reset"] = q.how.mask.value_or(all_counters(*c.group, q.info));
     return line.dump() + '\n';
 }
 
 std::string text_of(const question& q, const counters& c, const std::vector<u8>& summed = {}) {
     if (q.how.json) return json_of(q, c, summed);
-    return q.how.reads ? heading(q, c) + c.group->text(c.bytes, q.info) : std::string();
+    return q.how.reads ? heading(q, *c.group, c.port) + c.group->text(c.bytes, q.info) : std::string();
 }
 
 std::string sum_text(const question& q, const std::vector<counters>& all) {
-    counters sum{all[0].group, all_ports, std::vector<u8>(all[0].group->info.bytes)};
-    set_number(*sum.group, sum.bytes, "portSelect", all_ports);
     std::vector<u8> summed;
+    std::vector<std::vector<u8>> told;
     for (const counters& c : all) {
-        add_counters(*c.group, sum.bytes, c.bytes);
         summed.push_back(c.port);
+        told.push_back(c.bytes);
     }
-    return text_of(q, sum, summed);
+    return text_of(q, {all[0].group, all_ports, sum_of(*all[0].group, told)}, summed);
 }
 
 /// What has no sum: what is sampled; and counters of which each port has other ones.
@@ -275,7 +227,7 @@ answer_in_parts ask_counters(session& in, std::optional<mad::address> target, re
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().PerformanceGet<iba::ClassPortInfo>(to));
-    const question q{in, to, info, how};
+    const question q{{to, info}, in, how};
     told all;
     bool is_any_answered = false;
     std::optional<mad::mad_error> first_error;

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// watch_text_test.cpp - what is said of counters that moved, stopped, were cleared or went past their end.
+#include "catch.hpp"
+#include "watch_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+using namespace comad;
+using namespace ibtool;
+using namespace std::chrono_literals;
+using json = nlohmann::ordered_json;
+
+namespace {
+
+const mad::time_point beginning{};
+
+/// A port whose PMA has PortCounters alone.
+perf::sample narrow(mad::duration at, u32 data, u16 symbols) {
+    iba::pm::PortCounters told;
+    told.portXmitData = data;
+    told.symbolErrorCounter = symbols;
+    perf::sample s{beginning + at, {}};
+    s.counters.take(told, {});
+    return s;
+}
+
+/// Of which PortCountersExtended tell the data.
+perf::sample wide(mad::duration at, u64 data) {
+    iba::pm::PortCountersExt told;
+    told.portRcvData = data;
+    perf::abilities can;
+    can.extended = true;
+    perf::sample s{beginning + at, {}};
+    s.counters.take(told, can);
+    return s;
+}
+
+} // namespace
+
+TEST_CASE("what did not change is not told, what changed with its rate") {
+    // 1000 words are 4000 bytes, in 2 s.
+    CHECK(changes_text(narrow(1s, 500, 3), narrow(3s, 1500, 3)) ==
+          "PortXmitData:....................1500 (+2000.0 B/s)\n");
+    CHECK(changes_text(narrow(1s, 500, 3), narrow(3s, 500, 10)) == "SymbolErrorCounter:..............10 (+3.5/s)\n");
+    CHECK(changes_text(narrow(1s, 500, 3), narrow(3s, 500, 3)).empty());
+}
+
+TEST_CASE("a change that is not all the truth says so") {
+    CHECK(changes_text(narrow(0s, 0, 65530), narrow(1s, 0, 65535)) ==
+          "SymbolErrorCounter:..............65535 (+5.0/s or more: it stands at its end)\n");
+    CHECK(changes_text(narrow(0s, 0, 40), narrow(2s, 0, 8)) ==
+          "SymbolErrorCounter:..............8 (+4.0/s or more: somebody cleared it)\n");
+    CHECK(changes_text(wide(0s, ~u64{0} - 9), wide(1s, 10)) ==
+          "PortRcvData:.....................10 (+80.0 B/s, past its end)\n");
+    const auto j = changes_json(narrow(0s, 7, 40), narrow(2s, 7, 8));
+    CHECK(j == json::parse(R"({"symbolErrorCounter": {"state": "reset", "value": 8, "per_second": 4.0}})"));
+}
+
+TEST_CASE("with thresholds only what counts faster is told") {
+    error_thresholds above;
+    above.set(perf::counter::symbolErrorCounter, 10);
+    CHECK(changes_text(narrow(0s, 0, 0), narrow(1s, 99, 10), &above).empty());
+    CHECK(changes_text(narrow(0s, 0, 0), narrow(1s, 99, 11), &above) ==
+          "SymbolErrorCounter:..............11 (+11.0/s)\n");
+    CHECK(changes_text(narrow(0s, 0, 0), narrow(2s, 99, 11), &above).empty()); // 5.5 a second
+    CHECK(changes_json(narrow(0s, 0, 0), narrow(1s, 99, 11), &above).size() == 1);
+}
+
+TEST_CASE("totals are the sum of all changes, whatever happened between two of them") {
+    change_totals all;
+    CHECK(all.text().empty());
+    all.add(narrow(0s, 0, 5), narrow(1s, 100, 9));
+    all.add(narrow(1s, 100, 9), narrow(2s, 300, 2)); // cleared
+    CHECK(all.text() == "PortXmitData:....................+300 (600.0 B/s)\n"
+                        "SymbolErrorCounter:..............+6 (3.0/s or more)\n");
+    CHECK(all.json() == json::parse(R"({"portXmitData": {"value": 300, "per_second": 600.0, "exact": true},
+                                        "symbolErrorCounter": {"value": 6, "per_second": 3.0, "exact": false}})"));
+}
+
+TEST_CASE("all that a port tells is a line each, by perfquery's labels") {
+    const std::string text = counters_text(narrow(0s, 7, 8).counters);
+    CHECK(text.starts_with("PortXmitData:....................7\nPortRcvData:.....................0\n"));
+    CHECK(text.find("SymbolErrorCounter:..............8\n") != text.npos);
+    CHECK(text.find("Unicast") == text.npos);
+    CHECK(counters_json(narrow(0s, 7, 8).counters)["symbolErrorCounter"] == 8);
+}
