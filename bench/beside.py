@@ -107,6 +107,30 @@ class Manager:
         self.process.wait()
 
 
+class Relay:
+    """Between the server and clients that have its `environment`: adds `delay` ms to each round trip. `went()` says how many
+    MADs the latest client sent."""
+
+    def __init__(self, program, server, delay):
+        sockname = server.environment["IBSIM_SOCKNAME"]
+        self.environment = dict(server.environment, IBSIM_SOCKNAME=f"{sockname}-relay")
+        self.process = subprocess.Popen(
+            [*WITH_US, program, "--server", sockname, "--sockname", f"{sockname}-relay", "--delay", str(delay)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        if self.process.stdout.readline() != "ready\n":
+            sys.exit("the relay did not start")
+
+    def went(self):
+        return int(re.match(r"client: (\d+) requests", self.process.stdout.readline()).group(1))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+
 def machine():
     with open("/proc/cpuinfo") as file:
         model = re.search(r"model name\s*: (.*)", file.read())

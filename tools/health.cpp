@@ -183,7 +183,7 @@ void add_health(CLI::App& app, action& run) {
     auto s = std::make_shared<settings>();
     CLI::App& command =
         *app.add_subcommand("health", "judge all links by what their counters do in a time, their width and speed");
-    command.add_option("--for", s->length, "how long to look: 10s")->capture_default_str();
+    command.add_option("--for", s->length, "how long to look")->capture_default_str();
     command.add_option("--rules", s->rules, "TOML file of what is too much [as docs/health.md says]");
     command.add_option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
     command.add_flag("--json", s->json, "JSON objects, one a line");
