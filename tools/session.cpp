@@ -49,6 +49,7 @@ public:
     void end() {
         signals_.cancel();
         timer_.cancel();
+        progress_ = {}; // its handler may be on its way already
         if (std::exchange(shown_, false)) fmt::print(stderr, "\r\033[K");
     }
 
@@ -56,7 +57,7 @@ private:
     void show_at(std::chrono::steady_clock::time_point when) {
         timer_.expires_at(when);
         timer_.async_wait([this](boost::system::error_code error) {
-            if (error) return;
+            if (error || !progress_) return;
             shown_ = true;
             fmt::print(stderr, "\r\033[K{}", progress_());
             std::fflush(stderr);
