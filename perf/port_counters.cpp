@@ -163,6 +163,17 @@ clearing clearing_of(counter_set which, const abilities& can, u8 port) noexcept 
     return zeros;
 }
 
+std::string_view name_of(change::state s) noexcept {
+    switch (s) {
+    case change::state::counted: return "counted";
+    case change::state::wrapped: return "wrapped";
+    case change::state::saturated: return "saturated";
+    case change::state::reset: return "reset";
+    case change::state::unknown: break;
+    }
+    return "unknown";
+}
+
 double rate_of(counter c, const change& changed, mad::duration between) noexcept {
     if (between.count() <= 0) return 0;
     const double units = is_data(c) ? 4 : 1;

@@ -69,7 +69,7 @@ TEST_CASE("a link at its best is good, and that is told only if it is wanted") {
     CHECK(text_of(good, {.with_good = true, .has_colours = true}) == "Port check lid 17 port 1: \033[1;32mOK\033[0m\n");
 }
 
-TEST_CASE("states: down is an error, and hides all else; not Active is a warning") {
+TEST_CASE("a port that is down is an error, which hides all else, one that is not Active a warning") {
     cable l;
     l.a().portState = iba::PortState::Initialize;
     CHECK(l.text() == "#warn: Logical link state is Initialize  lid 17 port 1\nPort check lid 17 port 1: FAILED\n");

@@ -11,7 +11,8 @@ export IBTOOL_FABRIC=sim:fattree2,radix=8,sm=1 IBSIM_SOCKNAME=docs-$$
 
 # A server, and a subnet manager in its subnet, for the blocks that talk to ibsim; its console is a pipe that stays open.
 coproc ibsim -s /usr/share/doc/ibsim-utils/net-examples/net.2sw2path4hca 2>&1
-trap 'kill $COPROC_PID $manager 2>/dev/null || true; rm -rf "$work"' EXIT
+# OpenSM that is asked to end waits for answers of a server that has ended.
+trap 'kill -KILL $manager $COPROC_PID 2>/dev/null || true; rm -rf "$work"' EXIT
 manager=
 await_prompt() {
     local said=

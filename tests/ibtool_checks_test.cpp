@@ -70,7 +70,7 @@ TEST_CASE("a healthy subnet is checked in silence, and counted") {
                                     "complete": true})"));
 }
 
-TEST_CASE("-v tells also of what is good, node by node") {
+TEST_CASE("option -v tells also of what is good, node by node") {
     const process_result r = run({"ibchecknet", "-v", "--fabric", "sim:single,sm=1,time=virtual"});
     CHECK(r.status == 0);
     const words shown = lines_in_order(r.out);

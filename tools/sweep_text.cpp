@@ -112,17 +112,6 @@ std::string place_json(const sweep_view& v, discovery::port_ref where) {
                        iba::json_quoted(v.names.of(n)), where.port);
 }
 
-constexpr std::string_view name_of(perf::change::state s) {
-    switch (s) {
-    case perf::change::state::counted: return "counted";
-    case perf::change::state::wrapped: return "wrapped";
-    case perf::change::state::saturated: return "saturated";
-    case perf::change::state::reset: return "reset";
-    case perf::change::state::unknown: break;
-    }
-    return "unknown";
-}
-
 std::string row_json(const sweep_view& v, const row& r) {
     std::string values, in_bytes, pegged, changes;
     const auto add = [](std::string& list, std::string text) { list += (list.empty() ? "" : ",") + text; };

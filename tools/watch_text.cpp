@@ -50,17 +50,6 @@ std::string_view remark(state s) {
     return "";
 }
 
-constexpr std::string_view name_of_state(state s) {
-    switch (s) {
-    case state::counted: return "counted";
-    case state::wrapped: return "wrapped";
-    case state::saturated: return "saturated";
-    case state::reset: return "reset";
-    case state::unknown: break;
-    }
-    return "unknown";
-}
-
 } // namespace
 
 std::string counters_text(const perf::port_counters& told) {
@@ -91,8 +80,7 @@ nlohmann::ordered_json changes_json(const perf::sample& before, const perf::samp
                                     const error_thresholds* above) {
     nlohmann::ordered_json all = nlohmann::ordered_json::object();
     for_each_change(before, after, above, [&](counter c, const change& what, double rate) {
-        all[std::string(name_of(c))] = {
-            {"state", name_of_state(what.what)}, {"value", what.value}, {"per_second", rate}};
+        all[std::string(name_of(c))] = {{"state", name_of(what.what)}, {"value", what.value}, {"per_second", rate}};
     });
     return all;
 }

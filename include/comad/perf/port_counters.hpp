@@ -136,6 +136,9 @@ struct change {
     friend bool operator==(const change&, const change&) = default;
 };
 
+/// `counted`, `wrapped`, ...
+std::string_view name_of(change::state) noexcept;
+
 /// `state::reset` is told from `state::wrapped` by what no link could have counted in the time between the two. Precondition:
 /// `before` is not later.
 change change_of(counter c, const sample& before, const sample& after) noexcept;
