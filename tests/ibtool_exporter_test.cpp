@@ -224,14 +224,14 @@ TEST_CASE("a node that is silent is a series of its own, with its cause") {
 
 TEST_CASE("what a node is called cannot end its label") {
     const directory files;
-    const std::string topology = files.write("evil.topo", "caguid=0xa\n"
-                                                          "Ca 1 \"H-a\" # \"a\\b\xff\033[2J\"\n"
-                                                          "[1] \"S-c\"[1]\n\n"
-                                                          "switchguid=0xc\n"
-                                                          "Switch 2 \"S-c\" # \"s\"\n"
-                                                          "[1] \"H-a\"[1]\n");
+    const std::string evil = files.write("evil.topo", "caguid=0xa\n"
+                                                      "Ca 1 \"H-a\" # \"a\\b\xff\033[2J\"\n"
+                                                      "[1] \"S-c\"[1]\n\n"
+                                                      "switchguid=0xc\n"
+                                                      "Switch 2 \"S-c\" # \"s\"\n"
+                                                      "[1] \"H-a\"[1]\n");
     const std::string file = files / "sweep.prom";
-    check_success(run({"sweep", "--fabric", "sim:" + topology + ",sm=1,time=virtual", "--prometheus", file}));
+    check_success(run({"sweep", "--fabric", "sim:" + evil + ",sm=1,time=virtual", "--prometheus", file}));
     CHECK_THAT(read_file(file), Contains("node=\"a\\\\b\\\\xff\\\\x1b[2J\""));
 }
 
