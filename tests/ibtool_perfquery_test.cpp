@@ -220,11 +220,13 @@ TEST_CASE("perfquery resets what it is told to, and nothing else") {
     CHECK(before["summed"] == nlohmann::json({3, 4}));
     CHECK(before["counters"]["linkDownedCounter"] == 6);
     CHECK(before["reset"] == 0x1ffff);
-    for (const char* port : {"3", "4"})
-        for (const auto& [name, value] : read({here, port})["counters"].items()) {
+    for (const char* port : {"3", "4"}) {
+        const nlohmann::json told = read({here, port});
+        for (const auto& [name, value] : told["counters"].items()) {
             CAPTURE(port, name);
             CHECK(value == 0);
         }
+    }
 
     // Their result of a reset is ours.
     s.set_PortCounters("\"S1\"[3]");

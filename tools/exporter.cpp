@@ -39,7 +39,8 @@ endpoint parse_endpoint(const std::string& text) {
 
 } // namespace
 
-exporter::exporter(const std::string& where, std::chrono::nanoseconds oldest, std::function<void()> on_scrape)
+exporter::exporter(const std::string& where, std::chrono::nanoseconds oldest,
+                   std::function<void(std::size_t)> on_scrape)
     : oldest_(oldest), on_scrape_(std::move(on_scrape)), server_(std::make_unique<httplib::Server>()) {
     const endpoint at = parse_endpoint(where);
     // Two exporters at one port would each get some of the scrapes; the library would let them.
@@ -86,7 +87,7 @@ std::shared_ptr<const std::string> exporter::page() {
     if (!on_scrape_) return metrics_;
     const std::size_t before = pages_;
     lock.unlock();
-    on_scrape_();
+    on_scrape_(before);
     lock.lock();
     const bool has_come = changed_.wait_for(lock, oldest_, [&] { return pages_ != before || is_ending_; });
     return has_come ? metrics_ : nullptr;

@@ -23,9 +23,11 @@ namespace ibtool {
 class exporter {
 public:
     /// Listens at `ADDR:PORT`, `[IPv6]:PORT` or `:PORT` (all addresses); port 0: any that is free.
-    /// `on_scrape`: called for each scrape, which then gets what is published next; null: it gets what was published last.
+    /// `on_scrape`: called for each scrape, with how often was published before; the scrape gets what is published next.
+    /// Null: it gets what was published last.
     /// Throws usage_error for anything else, std::runtime_error with one line if it cannot listen there.
-    exporter(const std::string& where, std::chrono::nanoseconds oldest, std::function<void()> on_scrape = {});
+    exporter(const std::string& where, std::chrono::nanoseconds oldest,
+             std::function<void(std::size_t published)> on_scrape = {});
     ~exporter();
     exporter(const exporter&) = delete;
     exporter& operator=(const exporter&) = delete;
@@ -42,7 +44,7 @@ private:
     std::shared_ptr<const std::string> page();
 
     std::chrono::nanoseconds oldest_;
-    std::function<void()> on_scrape_;
+    std::function<void(std::size_t)> on_scrape_;
     std::unique_ptr<httplib::Server> server_;
     std::string address_;
     std::mutex mutex_; // of what follows

@@ -191,7 +191,7 @@ public:
     explicit outlets(const plan& p) : plan_(p) {}
 
     /// `on_scrape`: as the exporter's.
-    void open(std::function<void()> on_scrape) {
+    void open(std::function<void(std::size_t)> on_scrape) {
         if (!plan_.listen.empty()) {
             server_.emplace(plan_.listen, 3 * *plan_.sweeps.every, std::move(on_scrape));
             fmt::print(stderr, "ibtool: listening at http://{}/metrics\n", server_->address());
@@ -249,7 +249,8 @@ int run_command(const settings& s, const global_options& options) {
         [](const std::string& line) { fmt::print(stderr, "ibtool: {}\n", line); },
     };
     sweeping all(run_in, p.sweeps, p.names, listener);
-    out.open(p.sweeps.on_request ? [&] { run_in.post([&all] { all.request(); }); } : std::function<void()>{});
+    const auto on_scrape = [&](std::size_t known) { run_in.post([&all, known] { all.request(known); }); };
+    out.open(p.sweeps.on_request ? on_scrape : std::function<void(std::size_t)>{});
     const int code = run_in.run(all.run());
     fmt::print(stderr, "{}", run_in.counts());
     return run_in.end_with(code);

@@ -120,7 +120,8 @@ coro::task<bool> sweeping::wait_for_next() {
     co_return co_await in_.schedule().pause(begin_ + periods * *plan_.every - in_.now());
 }
 
-void sweeping::request() {
+void sweeping::request(u64 known_sweeps) {
+    if (totals_.sweeps > known_sweeps) return;
     is_requested_ = true;
     if (waiting_) waiting_->cancel();
 }

@@ -49,8 +49,9 @@ public:
     /// Throws std::runtime_error where the local port does not answer at the beginning, usage_error if no port is left.
     comad::coro::task<int> run();
 
-    /// Of a plan with on_request: the next sweep begins, unless one is under way. In the thread of run().
-    void request();
+    /// Of a plan with on_request, for somebody who knows of so many sweeps: the next one begins, unless it is under way or over
+    /// already. In the thread of run().
+    void request(comad::u64 known_sweeps);
 
 private:
     /// The subnet as it was discovered, and who sweeps it.
