@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <stdexcept>
 #include <stdlib.h>
 #include <string>
 #include <thread>
@@ -61,11 +62,12 @@ private:
     std::thread thread_;
 };
 
+/// From any thread: throws where the local port does not answer.
 discovery::subnet discover(const running_relay& relay, unsigned outstanding, u8 retries = 2) {
     ibsim_transport port(relay.at());
     MADSchedule schedule(port, window(outstanding, retries));
     auto found = coro::sync_wait(schedule, discovery::discover(schedule));
-    REQUIRE(found);
+    if (!found) throw std::runtime_error(to_string(found.error()));
     return std::move(found).value();
 }
 
