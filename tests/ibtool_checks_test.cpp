@@ -15,19 +15,6 @@ namespace {
 // 4 leaves and 2 spines of 4 ports each, 8 hosts.
 const std::string tree = "sim:fattree2,radix=4,sm=1,time=virtual";
 
-words lines_in_order(const std::string& text) {
-    words all;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) all.push_back(line);
-    return all;
-}
-
-std::vector<json> objects_of(const std::string& text) {
-    std::vector<json> all;
-    for (const std::string& line : lines_in_order(text)) all.push_back(json::parse(line));
-    return all;
-}
-
 const words subnet_checks{"ibchecknet", "ibcheckstate", "ibcheckwidth", "ibcheckerrors"};
 
 // What ibsim enables: w=1 1x, 8 12x; s=1 2.5, 4 10 Gb/s a lane. All ends support 12x and 10 Gb/s.

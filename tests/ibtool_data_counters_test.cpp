@@ -13,33 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-// The programs are at the first switch: what they ask there crosses no cable, and what is not cabled counts nothing.
-constexpr std::string_view described = R"(
-switchguid=0x5000
-Switch	6 "S1"	# "first switch" enhanced port 0 lid 0 lmc 0
-[1]	"A"[1]
-[2]	"B"[1]
-[5]	"S2"[3]
-
-switchguid=0x6000
-Switch	4 "S2"	# "second switch" base port 0 lid 0 lmc 0
-[3]	"S1"[5]
-
-caguid=0xa000
-Hca	2 "A"	# "host A"
-[1]	"S1"[1]
-
-caguid=0xb000
-Hca	1 "B"	# "host B"
-[1]	"S1"[2]
-)";
-
-struct counted_subnet : subnet {
-    counted_subnet() : subnet(described, manager::leaves) {}
-
-    void set(const std::string& port, const std::string& field, std::uint64_t value) {
-        console(fmt::format("PerformanceSet {} {}={}", port, field, value));
-    }
+struct told_subnet : counted_subnet {
     /// A counter of a port as infiniband-diags' perfquery tells it.
     std::uint64_t told(const words& how, const std::string& label) const {
         const std::string text = peer(words{"perfquery"} + how).out;
@@ -60,26 +34,13 @@ std::string data_lines(const std::string& text) {
     return kept;
 }
 
-words lines_in_order(const std::string& text) {
-    words all;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) all.push_back(line);
-    return all;
-}
-
-std::vector<json> objects_of(const std::string& text) {
-    std::vector<json> all;
-    for (const std::string& line : lines_in_order(text)) all.push_back(json::parse(line));
-    return all;
-}
-
 // 4 leaves and 2 spines of 4 ports each, 8 hosts.
 const std::string tree = "sim:fattree2,radix=4,sm=1,time=virtual,counters=9";
 
 } // namespace
 
 TEST_CASE("ibdatacounts tells of a port what perfquery tells of its data and packets") {
-    counted_subnet s;
+    told_subnet s;
     for (std::uint64_t n = 5'000'000'000;
          const char* field : {"PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts"})
         s.set("\"S1\"[3]", std::string("PortCountersExtended.") + field, n++);
@@ -158,7 +119,7 @@ TEST_CASE("ibdatacounters says whose ports they are, and counts nodes and ports"
 }
 
 TEST_CASE("ibclearerrors clears what counts errors, ibclearcounters everything, at every node") {
-    counted_subnet s;
+    told_subnet s;
     const std::string here = s.LID_at("0"), B = s.LID_at("0,2");
     const words errors{"SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter", "PortRcvErrors",
                        "PortXmitDiscards",   "LocalLinkIntegrityErrors", "VL15Dropped"};

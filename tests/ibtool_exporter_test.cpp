@@ -22,13 +22,6 @@ namespace {
 // 4 leaves and 2 spines of 4 ports each, 8 hosts.
 const std::string tree = "sim:fattree2,radix=4,sm=1,counters=9,traffic=1000,errors=0.5:10";
 
-std::vector<json> objects_in(const std::string& text) {
-    std::vector<json> all;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) all.push_back(json::parse(line));
-    return all;
-}
-
 /// Values by their series: `name{labels}`.
 std::map<std::string, std::string> series_in(const std::string& page) {
     std::map<std::string, std::string> all;
@@ -158,7 +151,7 @@ TEST_CASE("the series of a sweep are the numbers of its JSON, every one of them"
     check_success(r);
     std::map<std::string, std::string> series = series_in(read_file(file));
     std::size_t ports = 0;
-    for (const json& o : objects_in(r.out)) {
+    for (const json& o : objects_of(r.out)) {
         if (!o.contains("counters") || o.at("sweep") != 2) continue;
         ++ports;
         for (const auto& [name, value] : o.at("counters").items()) {
@@ -249,7 +242,7 @@ TEST_CASE("a real Prometheus finds its target up, and the numbers that the JSON 
     // A slow machine may not keep up.
     CHECK((r.status == 0 || r.err.find("a sweep took too long") != std::string::npos));
     std::map<std::string, std::set<double>> told;
-    for (const json& o : objects_in(r.out))
+    for (const json& o : objects_of(r.out))
         if (o.contains("counters")) told[labels_of(o)].insert(o.at("bytes").at("portXmitData").get<double>());
     CHECK(all.size() == 32);
     std::size_t compared = 0, distinct = 0;

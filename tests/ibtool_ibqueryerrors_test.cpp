@@ -36,12 +36,9 @@ Hca	1 "B"	# "host B"
 [1]	"S1"[2]
 )";
 
-struct counted_subnet : subnet {
-    counted_subnet() : subnet(described, manager::leaves) {}
+struct faulty_subnet : counted_subnet {
+    faulty_subnet() : counted_subnet(described) {}
 
-    void set(const std::string& port, const std::string& field, std::uint64_t value) {
-        console(fmt::format("PerformanceSet {} {}={}", port, field, value));
-    }
     /// Errors of both switches and both hosts, at ports with and without a cable.
     void set_errors() {
         set("\"S1\"[3]", "PortCounters.SymbolErrorCounter", 20);
@@ -134,7 +131,7 @@ unsigned MADs_of(const process_result& r) {
 } // namespace
 
 TEST_CASE("ibqueryerrors prints what infiniband-diags' prints") {
-    counted_subnet s;
+    faulty_subnet s;
     compare_stanzas(s, {"--skip-sl"}, 0);
     s.set_errors();
     for (const words& options : {words{},
@@ -174,7 +171,7 @@ TEST_CASE("ibqueryerrors prints what infiniband-diags' prints") {
 }
 
 TEST_CASE("data and packets have infiniband-diags' units") {
-    counted_subnet s;
+    faulty_subnet s;
     s.set_errors();
     s.set_data();
     for (const words& options : {words{"--data"}, {"--counters"}, {"--counters", "-r"}, {"--data", "--report-port"}}) {
@@ -193,7 +190,7 @@ TEST_CASE("data and packets have infiniband-diags' units") {
 }
 
 TEST_CASE("causes of errors are told by their own names, which infiniband-diags 44 confuse") {
-    counted_subnet s;
+    faulty_subnet s;
     s.set_errors();
     s.set("\"S1\"[3]", "PortXmitDiscardDetails.PortNeighborMTUDiscards", 3);
     s.set("\"S1\"[3]", "PortXmitDiscardDetails.PortSwLifetimeLimitDiscards", 2);
@@ -210,7 +207,7 @@ TEST_CASE("causes of errors are told by their own names, which infiniband-diags 
 }
 
 TEST_CASE("ibqueryerrors clears what it is told to, as infiniband-diags do, and else nothing") {
-    counted_subnet s;
+    faulty_subnet s;
     const std::string here = s.LID_at("0"), host = s.LID_at("0,2");
     const auto set_all = [&] {
         s.set_errors();
@@ -251,7 +248,7 @@ TEST_CASE("ibqueryerrors clears what it is told to, as infiniband-diags do, and 
 }
 
 TEST_CASE("without an SA service levels are unknown, and everything else is told") {
-    const counted_subnet s;
+    const faulty_subnet s;
     const process_result theirs = s.peer({"ibqueryerrors"});
     CHECK(theirs.out.empty()); // and exits with 0
     const process_result r = s.ours({"ibqueryerrors", "--timeout", "100ms", "--retries", "0"});
@@ -261,7 +258,7 @@ TEST_CASE("without an SA service levels are unknown, and everything else is told
 }
 
 TEST_CASE("JSON tells the same by the names of the IBA") {
-    counted_subnet s;
+    faulty_subnet s;
     s.set_errors();
     s.set("\"S1\"[3]", "PortXmitDiscardDetails.PortNeighborMTUDiscards", 3);
     const process_result r = s.ours({"ibqueryerrors", "--skip-sl", "--json", "--details", "-r", "-c"});

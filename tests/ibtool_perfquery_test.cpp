@@ -12,27 +12,6 @@ using namespace ibtool_rig;
 
 namespace {
 
-// The programs are at the first switch: what they ask there crosses no cable, and what is not cabled counts nothing.
-constexpr std::string_view described = R"(
-switchguid=0x5000
-Switch	6 "S1"	# "first switch" enhanced port 0 lid 0 lmc 0
-[1]	"A"[1]
-[2]	"B"[1]
-[5]	"S2"[3]
-
-switchguid=0x6000
-Switch	4 "S2"	# "second switch" base port 0 lid 0 lmc 0
-[3]	"S1"[5]
-
-caguid=0xa000
-Hca	2 "A"	# "host A"
-[1]	"S1"[1]
-
-caguid=0xb000
-Hca	1 "B"	# "host B"
-[1]	"S1"[2]
-)";
-
 const words PortCounters_fields{"SymbolErrorCounter",
                                 "LinkErrorRecoveryCounter",
                                 "LinkDownedCounter",
@@ -50,12 +29,7 @@ const words PortCounters_fields{"SymbolErrorCounter",
                                 "PortRcvPkts",
                                 "PortXmitWait"};
 
-struct counted_subnet : subnet {
-    counted_subnet() : subnet(described, manager::leaves) {}
-
-    void set(const std::string& port, const std::string& field, std::uint64_t value) {
-        console(fmt::format("PerformanceSet {} {}={}", port, field, value));
-    }
+struct settable_subnet : counted_subnet {
     /// Every counter of PortCounters at 1, 2, 3, ...; of four bits at most 11.
     void set_PortCounters(const std::string& port) {
         for (std::size_t i = 0; i < PortCounters_fields.size(); ++i)
@@ -78,7 +52,7 @@ std::string line_of(const std::string& text, const std::string& label) {
 } // namespace
 
 TEST_CASE("perfquery prints what infiniband-diags' prints") {
-    counted_subnet s;
+    settable_subnet s;
     s.set_PortCounters("\"S1\"[3]");
     s.set("\"S1\"[4]", "PortCounters.SymbolErrorCounter", 65535);
     s.set("\"S1\"[4]", "PortCounters.LocalLinkIntegrityErrors", 15);
@@ -164,7 +138,7 @@ TEST_CASE("perfquery by GUID, by route and by options says the same") {
 }
 
 TEST_CASE("QP1Dropped is not what infiniband-diags 44 takes for it") {
-    counted_subnet s;
+    settable_subnet s;
     s.set("\"S1\"[3]", "PortCounters.VL15Dropped", 7);
     const words command{"perfquery", s.LID_at("0"), "3"};
     std::string theirs = s.peer(command).out;
@@ -175,7 +149,7 @@ TEST_CASE("QP1Dropped is not what infiniband-diags 44 takes for it") {
 }
 
 TEST_CASE("without a port it is the one that the target leads to") {
-    const subnet s(described, manager::leaves);
+    const subnet s(quiet_topology, manager::leaves);
     const auto head = [](const std::string& text) { return text.substr(0, text.find(" (")); };
     CHECK(head(s.ours({"perfquery", s.LID_at("0,5")}).out) == "# Port counters: Lid " + s.LID_at("0,5") + " port 0");
     CHECK(head(s.ours({"perfquery", s.LID_at("0,1")}).out) == "# Port counters: Lid " + s.LID_at("0,1") + " port 1");
@@ -186,7 +160,7 @@ TEST_CASE("without a port it is the one that the target leads to") {
 }
 
 TEST_CASE("perfquery resets what it is told to, and nothing else") {
-    counted_subnet s;
+    settable_subnet s;
     const std::string here = s.LID_at("0"), capture = s.files() / "reset.pcap";
     const auto read = [&](const words& how) { return json_of(s.ours(words{"perfquery", "--json"} + how)); };
     const auto sent = [&](std::size_t which) {
@@ -248,7 +222,7 @@ TEST_CASE("perfquery resets what it is told to, and nothing else") {
 }
 
 TEST_CASE("ports that do not answer are missing from the result, and the exit code says so") {
-    const subnet s(described, manager::leaves);
+    const subnet s(quiet_topology, manager::leaves);
     const std::string A = s.LID_at("0,1"); // its second port has no cable, and ibsim refuses it
     for (const words& how : {words{"-a"}, words{"-l", "-a"}, words{"1,2"}}) {
         CAPTURE(how);

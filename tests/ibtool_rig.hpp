@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdlib.h>
 #include <string>
 #include <string_view>
@@ -41,6 +42,14 @@ inline words lines_of(const std::string& text) {
     }
     std::sort(lines.begin(), lines.end());
     return lines;
+}
+
+/// The lines, as they come.
+inline words lines_in_order(const std::string& text) {
+    words all;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) all.push_back(line);
+    return all;
 }
 
 /// It failed with this exit code, one line on stderr that contains `what`, and nothing on stdout.

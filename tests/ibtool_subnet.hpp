@@ -93,6 +93,43 @@ private:
     process manager_;
 };
 
+/// The programs are at the first switch: what they ask there crosses no cable, and what is not cabled counts nothing.
+inline constexpr std::string_view quiet_topology = R"(
+switchguid=0x5000
+Switch	6 "S1"	# "first switch" enhanced port 0 lid 0 lmc 0
+[1]	"A"[1]
+[2]	"B"[1]
+[5]	"S2"[3]
+
+switchguid=0x6000
+Switch	4 "S2"	# "second switch" base port 0 lid 0 lmc 0
+[3]	"S1"[5]
+
+caguid=0xa000
+Hca	2 "A"	# "host A"
+[1]	"S1"[1]
+
+caguid=0xb000
+Hca	1 "B"	# "host B"
+[1]	"S1"[2]
+)";
+
+/// A subnet whose OpenSM has left, so that counters stand still but for those that a test sets.
+struct counted_subnet : subnet {
+    explicit counted_subnet(std::string_view described = quiet_topology) : subnet(described, manager::leaves) {}
+
+    void set(const std::string& port, const std::string& field, std::uint64_t value) {
+        console("PerformanceSet " + port + " " + field + "=" + std::to_string(value));
+    }
+};
+
+/// The lines of JSON, as they come.
+inline std::vector<nlohmann::json> objects_of(const std::string& text) {
+    std::vector<nlohmann::json> all;
+    for (const std::string& line : lines_in_order(text)) all.push_back(nlohmann::json::parse(line));
+    return all;
+}
+
 /// Both say the same, line by line.
 inline void compare(const subnet& s, const words& command) {
     CAPTURE(command);

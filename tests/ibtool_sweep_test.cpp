@@ -30,13 +30,6 @@ std::vector<json> ports_of(const process_result& r) {
     std::erase_if(all, [](const json& o) { return !o.contains("counters"); });
     return all;
 }
-words lines_in_order(const std::string& text) {
-    words all;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) all.push_back(line);
-    return all;
-}
-
 } // namespace
 
 TEST_CASE("sweep tells of each port what its PMA tells when it is asked alone") {

@@ -23,6 +23,7 @@ using discovery::port_ref;
 using discovery::subnet;
 using iba::smp::PortInfo;
 using perf::counter;
+using perf::for_each_counter;
 
 namespace {
 
@@ -87,13 +88,7 @@ bool is_comparable(const subnet& s, port_ref r) {
 
 // ---- counters --------------------------------------------------------------------------------------------------------
 
-namespace {
-
-template <class F> void for_each_counter(F&& f) {
-    for (unsigned i = 0; i < perf::counters; ++i) f(static_cast<counter>(i));
-}
-
-} // namespace
+namespace {} // namespace
 
 std::vector<complaint> check_counters(const perf::port_counters& told, const error_thresholds& thresholds) {
     std::vector<complaint> all;

@@ -20,13 +20,10 @@ namespace pm = comad::iba::pm;
 using comad::u64;
 using discovery::port_ref;
 using perf::counter;
+using perf::for_each_counter;
 using perf::look;
 
 namespace {
-
-template <class F> void for_each_counter(F&& f) {
-    for (unsigned i = 0; i < perf::counters; ++i) f(static_cast<counter>(i));
-}
 
 /// `1.619K`, of data `45.609KB`. In single precision, and with more than 1024 of a unit only where 1024 would be the next, as
 /// there.

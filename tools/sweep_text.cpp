@@ -21,13 +21,8 @@ namespace iba = comad::iba;
 namespace perf = comad::perf;
 using comad::u64;
 using perf::counter;
+using perf::for_each_counter;
 using perf::look;
-
-constexpr unsigned counters = perf::counters;
-
-template <class F> void for_each(F&& f) {
-    for (unsigned i = 0; i < counters; ++i) f(static_cast<counter>(i));
-}
 
 /// The two looks at one port, and what lies between them.
 struct row {
@@ -74,7 +69,7 @@ std::string cell(const row& r, counter c) {
 std::string errors_cell(const row& r) {
     u64 sum = 0;
     bool is_more = false;
-    for_each([&](counter c) {
+    for_each_counter([&](counter c) {
         if (!is_error(c) || !r.now.counters.counters.has(c)) return;
         if (!r.has_changes()) {
             sum += r.now.counters.counters[c];
@@ -115,7 +110,7 @@ std::string place_json(const sweep_view& v, discovery::port_ref where) {
 std::string row_json(const sweep_view& v, const row& r) {
     std::string values, in_bytes, pegged, changes;
     const auto add = [](std::string& list, std::string text) { list += (list.empty() ? "" : ",") + text; };
-    for_each([&](counter c) {
+    for_each_counter([&](counter c) {
         const perf::port_counters& now = r.now.counters.counters;
         if (!now.has(c)) return;
         if (is_data(c)) add(in_bytes, fmt::format("\"{}\":{}", name_of(c), in_units(c, now[c])));
@@ -274,8 +269,8 @@ std::string quoted_field(const std::string& text) {
 
 std::string sweep_csv_header() {
     std::string line = "sweep,seconds,nodeGUID,description,port";
-    for_each([&](counter c) { line.append(",").append(name_of(c)); });
-    for_each([&](counter c) {
+    for_each_counter([&](counter c) { line.append(",").append(name_of(c)); });
+    for_each_counter([&](counter c) {
         if (is_data(c)) line.append(",").append(name_of(c)).append("_bytes");
     });
     return line + "\n";
@@ -287,11 +282,11 @@ std::string sweep_csv(const sweep_view& v, const table_choice& choice) {
         const look& l = v.now.ports[i];
         text += fmt::format("{},{},{},{},{}", v.number, v.seconds, v.subnet.nodes[l.where.node].info.nodeGUID,
                             quoted_field(iba::escaped(name_at(v, l))), l.where.port);
-        for_each([&](counter c) {
+        for_each_counter([&](counter c) {
             text += ',';
             if (l.counters.counters.has(c)) text += fmt::format("{}", l.counters.counters[c]);
         });
-        for_each([&](counter c) {
+        for_each_counter([&](counter c) {
             if (!is_data(c)) return;
             text += ',';
             if (l.counters.counters.has(c)) text += in_units(c, l.counters.counters[c]);

@@ -15,13 +15,10 @@ namespace perf = comad::perf;
 using comad::u64;
 using perf::change;
 using perf::counter;
+using perf::for_each_counter;
 using state = perf::change::state;
 
 namespace {
-
-template <class F> void for_each_counter(F&& f) {
-    for (unsigned i = 0; i < perf::counters; ++i) f(static_cast<counter>(i));
-}
 
 bool is_news(const change& c) { return c.what != state::unknown && !(c.what == state::counted && c.value == 0); }
 

@@ -40,6 +40,11 @@ enum class counter : u8 {
 };
 inline constexpr unsigned counters = 22;
 
+/// Calls f(counter) for each of them, in order.
+template <class F> void for_each_counter(F&& f) {
+    for (unsigned i = 0; i < counters; ++i) f(static_cast<counter>(i));
+}
+
 /// Its name in the structures of the IBA: `portXmitData`.
 std::string_view name_of(counter) noexcept;
 /// It counts words of 4 bytes.
