@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <cstddef>
 #include <cstring>
 #include <endian.h>
@@ -65,7 +64,7 @@ umad_transport::umad_transport(const std::filesystem::path& device, umad_options
     : umad_transport(open_device(device), std::move(options)) {}
 
 umad_transport::umad_transport(unique_fd device, umad_options options)
-    : options_(std::move(options)), device_(std::move(device)) {
+    : options_(std::move(options)), device_(std::move(device)), held_(options_.max_held) {
     if (options_.ioctl(device_.get(), IB_USER_MAD_ENABLE_PKEY, nullptr) != 0)
         throw std::system_error(errno, std::generic_category(), "the MAD device does not take P_Key indices");
 }
@@ -106,27 +105,19 @@ umad_transport::agent* umad_transport::agent_for(const mad::send_request& reques
         {mgmt_class, request.class_version, 0, OUI, mad::has_rmpp(mgmt_class)}); // no methods: no requests
     if (!id) return nullptr;
     agent& registered = agents_[agent_count_++];
-    registered = {request.mgmt_class, request.class_version, OUI, *id, 0};
+    registered = {request.mgmt_class, request.class_version, OUI, *id};
     return &registered;
 }
 
-u32 umad_transport::kernel_timeout_ms(const mad::send_request& request) const noexcept {
-    if (!request.expects_reply) return 0;
-    const bool roomy = held_ < options_.max_held / 2;
-    const mad::duration wanted = roomy ? request.operation_timeout : request.attempt_timeout;
-    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(wanted).count();
-    return static_cast<u32>(std::clamp<std::int64_t>(ms, 1, INT_MAX)); // 0 would mean that no reply is expected
-}
-
 mad::send_result umad_transport::send(const mad::send_request& request) noexcept {
-    if (request.expects_reply && held_ >= options_.max_held) return {mad::send_state::would_block};
+    if (request.expects_reply && held_.is_full()) return {mad::send_state::would_block};
     agent* const own = request.agent == mad::any_agent ? agent_for(request) : nullptr;
     if (!own && request.agent == mad::any_agent) return {mad::send_state::failed, errno};
 
     const mad::path_headers& path = mad::headers_of(*request.path);
     header h{};
     h.id = own ? own->id : request.agent;
-    h.timeout_ms = kernel_timeout_ms(request);
+    h.timeout_ms = held_.timeout_ms(request);
     h.length = static_cast<u32>(request.size);
     h.qpn = htobe32(iba::is_SMP(iba::MgmtClass{request.mgmt_class}) ? 0 : path.dqpn);
     h.qkey = htobe32(path.qkey);
@@ -149,15 +140,12 @@ mad::send_result umad_transport::send(const mad::send_request& request) noexcept
     const std::size_t size = sizeof h + request.size;
     const ssize_t written = uninterrupted([&] { return ::write(device_.get(), packet, size); });
     if (written >= 0) {
-        if (request.expects_reply) {
-            ++held_;
-            if (own) ++own->held;
-        }
+        if (request.expects_reply) held_.add(iba::MgmtClass{request.mgmt_class});
         return {};
     }
     // Short of memory: better luck once the kernel has given something back, if it is to give anything back.
     const bool transient = errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS;
-    if (transient && held_ > 0) return {mad::send_state::would_block};
+    if (transient && held_.count() > 0) return {mad::send_state::would_block};
     return {mad::send_state::failed, errno};
 }
 
@@ -168,22 +156,18 @@ mad::received umad_transport::receive(std::span<u8> buffer) noexcept {
 
     const bool taken = bytes >= 0 && r.state == mad::receive_state::message;
     if (taken && static_cast<std::size_t>(bytes) < sizeof(header)) ++short_reads_;
-    // A report of a response is that of a reply by RMPP which nobody acknowledged: it was never counted.
-    if (taken && held_ > 0 && (r.status != 0) != mad::is_response(r.mad)) {
-        --held_;
-        const auto whose = std::find_if(agents_.begin(), agents_.begin() + agent_count_,
-                                        [&](const agent& a) { return a.id == r.source.agent && a.held > 0; });
-        if (whose != agents_.begin() + agent_count_) --whose->held;
-    }
+    if (taken) held_.take_back(r, class_of_agent(r.source.agent));
     return r;
 }
 
-std::optional<unsigned> umad_transport::held(iba::MgmtClass mgmt_class) const noexcept {
-    unsigned sum = 0;
-    for (std::size_t i = 0; i < agent_count_; ++i)
-        if (agents_[i].mgmt_class == value(mgmt_class)) sum += agents_[i].held;
-    return sum;
+// Of an agent that is none of ours, 0, which no request has: a server's.
+iba::MgmtClass umad_transport::class_of_agent(u32 id) const noexcept {
+    const auto end = agents_.begin() + agent_count_;
+    const auto whose = std::find_if(agents_.begin(), end, [&](const agent& a) { return a.id == id; });
+    return iba::MgmtClass{whose == end ? u8{0} : whose->mgmt_class};
 }
+
+std::optional<unsigned> umad_transport::held(iba::MgmtClass c) const noexcept { return held_.count(c); }
 
 mad::received umad_transport::interpret(std::span<const u8> buffer, ssize_t bytes, int error) noexcept {
     mad::received r;

@@ -3,6 +3,7 @@
 // Knows of a MAD its class, OUI and whether it is a response, nothing else; RMPP is the kernel's.
 #pragma once
 #include <comad/mad/transport.hpp>
+#include <comad/transports/held_requests.hpp>
 #include <comad/transports/sysfs.hpp>
 #include <comad/transports/unique_fd.hpp>
 
@@ -16,8 +17,8 @@ namespace comad::transports {
 struct umad_options {
     umad_options();
 
-    /// Requests that the kernel may hold for us at a time, superseded attempts included (see umad_transport). At least 1.
-    unsigned max_held = 128 + 512;
+    /// Requests that the kernel may hold for us at a time, superseded attempts included (see held_requests). At least 1.
+    unsigned max_held = held_requests::usual_bound;
     /// ioctl(2), or what a test puts in its place: returns 0, or -1 and sets errno.
     std::function<int(int fd, unsigned long request, void* argument)> ioctl;
 };
@@ -26,13 +27,9 @@ struct umad_options {
 /// these receive replies to our own requests and nothing else. serve() registers agents that receive requests, and their
 /// replies leave through them, without a timeout: the kernel would wait for an answer.
 ///
-/// Timeouts: the engine times attempts; the kernel is told, without retries of its own, what remains of the whole
-///           operation, so that a late reply to an earlier attempt still arrives. Each request comes back from the
-///           kernel once: as its reply, or with received::status ETIMEDOUT and its first 24 bytes. Until then the
-///           kernel holds it, and every further request costs it a walk along those it holds. Their number is therefore
-///           counted and bounded: from max_held / 2 on the kernel is told the attempt's timeout only, so that an
-///           attempt leaves it when the next one starts, and at max_held send() answers would_block until a receive()
-///           has taken one back. (A request whose send the adapter itself fails is reported to nobody and stays counted.)
+/// Timeouts: the engine times attempts; which timeout the kernel is told, and how many requests it may hold, is the rule of
+///           held_requests. At max_held send() answers would_block until a receive() has taken a request back. (One
+///           whose send the adapter itself fails is reported to nobody and stays counted.)
 /// Errors:   construction throws std::runtime_error or std::system_error with one line that says what to do. send()
 ///           fails with the errno of the registration (EINVAL: the kernel has no such class) or of the write (EINVAL:
 ///           the driver refuses this local SMP; EIO: the device has gone). receive() fails when the device has gone.
@@ -55,7 +52,7 @@ public:
     int serve(const mad::registration& what) noexcept override;
 
     /// Requests that the kernel holds: written, and neither answered nor reported.
-    unsigned held() const noexcept { return held_; }
+    unsigned held() const noexcept { return held_.count(); }
     std::optional<unsigned> held(iba::MgmtClass) const noexcept override;
     /// Messages that were shorter than their header; receive() gives them as empty ones.
     u64 short_reads() const noexcept { return short_reads_; }
@@ -69,17 +66,16 @@ private:
         u8 class_version;
         u32 OUI;
         u32 id;
-        unsigned held;
     };
     agent* agent_for(const mad::send_request& request) noexcept;
     std::optional<u32> register_agent(const mad::registration& what) noexcept;
-    u32 kernel_timeout_ms(const mad::send_request& request) const noexcept;
+    iba::MgmtClass class_of_agent(u32 id) const noexcept;
 
     umad_options options_;
     unique_fd device_;
     std::array<agent, 32> agents_{}; ///< of our own requests; as many as the kernel allows a descriptor in all
     std::size_t agent_count_ = 0;
-    unsigned held_ = 0;
+    held_requests held_;
     u64 short_reads_ = 0;
 };
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// held_requests.hpp - what a program tells the kernel of each request: how long to hold it. Counts those that it holds.
+// Knows no device and no clock.
+#pragma once
+#include <comad/mad/transport.hpp>
+
+#include <array>
+
+namespace comad::transports {
+
+/// The requests that a kernel holds for one program, and the rule that keeps them few.
+///
+/// The engine times attempts; the kernel is told, without retries of its own, what remains of the whole operation, so that
+/// a late reply to an earlier attempt still arrives. Each request comes back from the kernel once: as its reply, or with
+/// received::status ETIMEDOUT. Until that is read it counts as held, and every further request costs the kernel a walk
+/// along those that it holds. Their number is therefore bounded: from half of the bound on the kernel is told the
+/// attempt's timeout only, so that an attempt leaves it when the next one starts, and at the bound nothing is sent.
+class held_requests {
+public:
+    static constexpr unsigned usual_bound = 128 + 512;
+
+    /// `bound`: at least 1.
+    explicit held_requests(unsigned bound) noexcept : bound_(bound) {}
+
+    bool is_full() const noexcept { return count_ >= bound_; }
+    unsigned count() const noexcept { return count_; }
+    unsigned count(iba::MgmtClass c) const noexcept { return by_class_[value(c)]; }
+
+    /// The timeout for a request that is to be sent now, in milliseconds, rounded up. 0: no reply is expected, nothing is
+    /// held.
+    u32 timeout_ms(const mad::send_request&) const noexcept;
+    /// The kernel took a request of this class, and expects a reply.
+    void add(iba::MgmtClass) noexcept;
+    /// The program has read `message`, which came to an agent of this class: it may be the end of a request.
+    void take_back(const mad::received& message, iba::MgmtClass) noexcept;
+
+private:
+    unsigned bound_;
+    unsigned count_ = 0;
+    std::array<unsigned, 256> by_class_{};
+};
+
+} // namespace comad::transports
