@@ -1,0 +1,873 @@
+// SPDX-License-Identifier: MIT
+// kernel_model_test.cpp - the model of the kernel against what was measured on Linux 6.1 and 6.12, and read in its source
+// where a test says so: one statement for each test, over a scripted wire in virtual time.
+#include "coro_rig.hpp"
+#include "lossy_wire.hpp"
+#include "memory_transport.hpp"
+#include <comad/iba/sa.hpp>
+#include <comad/mad/message.hpp>
+#include <comad/transports/kernel_model.hpp>
+#include <comad/transports/rmpp.hpp>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <random>
+#include <vector>
+
+using namespace comad;
+using namespace comad::test;
+using iba::MgmtClass;
+using transports::kernel_model;
+using transports::kernel_options;
+
+namespace {
+
+constexpr auto sent = mad::send_state::sent;
+constexpr auto would_block = mad::send_state::would_block;
+constexpr auto failed = mad::send_state::failed;
+constexpr u8 Get = 0x01, Send = 0x03, GetTable = 0x12, GetResp = 0x81;
+
+/// A request; its number is the lower half of its transaction ID.
+struct asking {
+    MgmtClass mgmt_class = MgmtClass::SubnDirected;
+    u8 class_version = 1;
+    u8 method = Get;
+    bool expects_reply = true;
+    mad::duration attempt = 1s;
+    mad::duration operation = 3s;
+    mad::any_path path = route(1);
+    std::size_t size = mad::mad_size;
+    u8 RMPPFlags = 0;
+};
+
+struct reading {
+    u32 status;
+    std::vector<u8> mad;
+    std::size_t full_size;
+    mad::source_address source;
+
+    u32 number() const { return mad::low_tid(mad.data()); }
+    u32 agent() const { return iba::load_be<u32>(mad.data() + 8); }
+};
+
+/// A program that sends and reads, the kernel, and a wire on which only that arrives which a test puts there.
+struct program {
+    explicit program(kernel_options o = {}) : wire(silence), kernel(wire, o) {}
+
+    mad::send_result ask(u32 number, const asking& a = {}) {
+        std::vector<u8> bytes(mad::headroom + std::max(a.size, mad::mad_size));
+        u8* const m = bytes.data() + mad::headroom;
+        m[0] = 1;
+        m[1] = value(a.mgmt_class);
+        m[2] = a.class_version;
+        m[3] = a.method;
+        iba::store_be<u32>(m + 8, 0xfeedbeef); // the kernel's affair
+        mad::set_low_tid(m, number);
+        m[26] = a.RMPPFlags;
+        return kernel.send(
+            {&a.path, m, a.size, value(a.mgmt_class), a.class_version, a.expects_reply, a.attempt, a.operation});
+    }
+    /// What has arrived.
+    std::vector<reading> read(std::size_t buffer_size = 1024) {
+        std::vector<u8> buffer(buffer_size);
+        std::vector<reading> all;
+        for (;;) {
+            const mad::received r = kernel.receive(buffer);
+            if (r.state != mad::receive_state::message) return all;
+            all.push_back({r.status, {r.mad.begin(), r.mad.end()}, r.full_size, r.source});
+            if (r.full_size > r.mad.size()) return all; // it stays
+        }
+    }
+    std::vector<u32> read_numbers() {
+        std::vector<u32> numbers;
+        for (const reading& r : read()) numbers.push_back(r.number());
+        return numbers;
+    }
+    std::vector<reading> read_at(mad::duration since_the_beginning) {
+        kernel.set_now(mad::time_point(since_the_beginning));
+        return read();
+    }
+    /// The answer to the n-th MAD that reached the wire arrives in so long.
+    void answer(std::size_t n, mad::duration in) {
+        mad_bytes bytes = wire.taken().at(n).bytes;
+        bytes[3] |= 0x80;
+        arrive(in, {bytes.begin(), bytes.end()});
+    }
+    void arrive(mad::duration in, std::vector<u8> bytes) { wire.inject({in, std::move(bytes)}); }
+    std::size_t on_wire() const { return wire.taken().size(); }
+    const transports::kernel_counters& counters() const { return kernel.counters(); }
+
+    scripted_transport wire;
+    kernel_model kernel;
+};
+
+/// When a request that nobody answers comes back, if it is sent then.
+mad::duration comes_back(const asking& a, mad::duration at = {}, mad::duration tick = 1ms) {
+    program p({.tick = tick});
+    p.kernel.set_now(mad::time_point(at));
+    REQUIRE(p.ask(1, a).state == sent);
+    while (p.read().empty()) {
+        const auto next = p.kernel.next_event();
+        REQUIRE(next);
+        REQUIRE(*next > p.wire.now());
+        p.kernel.set_now(*next);
+    }
+    return p.wire.now().time_since_epoch();
+}
+
+std::vector<u8> request_of_others() {
+    std::vector<u8> mad(256);
+    mad[0] = 1;
+    mad[1] = value(MgmtClass::Performance);
+    mad[2] = 1;
+    mad[3] = Get;
+    return mad;
+}
+
+} // namespace
+
+// ---- timeouts ------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a told timeout has whole milliseconds, rounded up, and at least one") {
+    const auto told = [](mad::duration operation) { return comes_back({.operation = operation}); };
+    CHECK(told(20ms) == 20ms);
+    CHECK(told(20ms + 1ns) == 21ms);
+    CHECK(told(1ns) == 1ms);
+    CHECK(told(0ns) == 1ms);
+}
+
+TEST_CASE("timers run on jiffies: a timeout takes whole ones and is noticed at one") {
+    // Measured with HZ=250: 1 ms took 7, 100 ms took 104.
+    const auto told = [](mad::duration operation, mad::duration at) {
+        return comes_back({.operation = operation}, at, 4ms);
+    };
+    CHECK(told(1ms, 1ms) == 8ms);
+    CHECK(told(100ms, 1ms) == 104ms);
+    CHECK(told(100ms, 0ms) == 100ms);
+    CHECK(told(97ms, 1ns) == 104ms);
+    CHECK(comes_back({.operation = 100ms}, 700us) == 101ms);
+    CHECK(comes_back({.operation = 11ms}, 0ms, 10ms) == 20ms);
+}
+
+TEST_CASE("a request that nobody answers comes back once: status 110, 24 bytes, the whole transaction ID") {
+    program p;
+    REQUIRE(p.ask(0x01020304, {.operation = 100ms}).state == sent);
+    CHECK(p.read_at(100ms - 1ns).empty());
+    CHECK(p.kernel.next_event() == mad::time_point(100ms));
+    const auto report = p.read_at(100ms);
+    REQUIRE(report.size() == 1);
+    CHECK(report[0].status == 110);
+    const mad_bytes& on_wire = p.wire.taken().at(0).bytes;
+    CHECK(report[0].mad == std::vector<u8>(on_wire.begin(), on_wire.begin() + 24));
+    CHECK(report[0].full_size == 24);
+    CHECK(report[0].number() == 0x01020304);
+    CHECK(report[0].agent() != 0xfeedbeef);
+    CHECK(p.read_at(10s).empty());
+    CHECK(p.counters().given_back == 1);
+    CHECK_FALSE(p.kernel.next_event());
+}
+
+TEST_CASE("it is held as long as the operation lasts, so that a late answer to an earlier attempt arrives") {
+    program p;
+    REQUIRE(p.ask(1, {.attempt = 10ms, .operation = 40ms}).state == sent);
+    p.answer(0, 35ms);
+    CHECK(p.read_at(34ms).empty());
+    const auto answer = p.read_at(35ms);
+    REQUIRE(answer.size() == 1);
+    CHECK(answer[0].status == 0);
+    CHECK(answer[0].mad.size() == 256);
+    CHECK(p.counters().answered == 1);
+    CHECK(p.read_at(1s).empty());
+}
+
+TEST_CASE("an answer after the told timeout is dropped") {
+    program p;
+    REQUIRE(p.ask(1, {.operation = 100ms}).state == sent);
+    p.answer(0, 100ms + 1ns);
+    const auto report = p.read_at(1s);
+    REQUIRE(report.size() == 1);
+    CHECK(report[0].status == 110);
+    CHECK(p.counters().late == 1);
+    CHECK(p.counters().answered == 0);
+}
+
+TEST_CASE("an answer at the very end of the timeout is in time") {
+    program p;
+    REQUIRE(p.ask(1, {.operation = 100ms}).state == sent);
+    p.answer(0, 100ms);
+    const auto answer = p.read_at(100ms);
+    REQUIRE(answer.size() == 1);
+    CHECK(answer[0].status == 0);
+    CHECK(p.read_at(1s).empty());
+}
+
+TEST_CASE("a thousand outstanding requests all come back, in the order in which their time is over") {
+    program p;
+    for (u32 i = 0; i < 1000; ++i) {
+        const bool is_short = i % 2;
+        REQUIRE(p.ask(i, {.attempt = 1s, .operation = is_short ? 50ms : 60ms}).state == (i < 640 ? sent : would_block));
+    }
+    CHECK(p.counters().most_on_wire == 640);
+    p.kernel.set_now(mad::time_point(10s));
+    std::vector<u32> wanted;
+    for (u32 i = 1; i < 320; i += 2) wanted.push_back(i);
+    for (u32 i = 0; i < 320; i += 2) wanted.push_back(i);
+    for (u32 i = 320; i < 640; ++i) wanted.push_back(i); // the attempt's time
+    CHECK(p.read_numbers() == wanted);
+}
+
+// ---- answers -------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a doubled answer is dropped") {
+    program p;
+    REQUIRE(p.ask(1).state == sent);
+    p.answer(0, 1ms);
+    p.answer(0, 1ms);
+    p.answer(0, 2ms);
+    CHECK(p.read_at(1ms).size() == 1);
+    CHECK(p.read_at(2ms).empty());
+    CHECK(p.counters().answered == 1);
+    CHECK(p.counters().doubled == 2);
+}
+
+TEST_CASE("an answer with an unknown transaction ID is delivered to nobody") {
+    program p;
+    REQUIRE(p.ask(1).state == sent);
+    std::vector<u8> answer(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end());
+    answer[3] = GetResp;
+    const std::size_t byte = GENERATE(8, 11, 12, 15); // of either half
+    answer[byte] ^= 0x40;
+    p.arrive(1ms, answer);
+    CHECK(p.read_at(1ms).empty());
+    CHECK(p.counters().unknown == 1);
+    p.answer(0, 0ms);
+    CHECK(p.read_at(1ms).size() == 1); // it was not its
+}
+
+TEST_CASE("an answer in another class than its request's is delivered to nobody") {
+    program p;
+    REQUIRE(p.ask(1).state == sent);
+    std::vector<u8> answer(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end());
+    answer[1] = value(MgmtClass::SubnLID);
+    answer[3] = GetResp;
+    p.arrive(1ms, answer);
+    CHECK(p.read_at(1ms).empty());
+    CHECK(p.counters().unknown == 1);
+}
+
+TEST_CASE("without a timeout a request leaves once, is never given back, and its answer is not delivered") {
+    program p;
+    REQUIRE(p.ask(1, {.method = Send, .expects_reply = false}).state == sent);
+    CHECK(p.on_wire() == 1);
+    p.answer(0, 1ms);
+    CHECK(p.read_at(1ms).empty());
+    CHECK(p.counters().unknown == 1);
+    CHECK(p.read_at(100s).empty());
+    CHECK(p.kernel.held() == 0);
+    CHECK(p.counters().requests == 0);
+}
+
+TEST_CASE("a message of another base version is dropped, and its request times out") {
+    program p;
+    REQUIRE(p.ask(1, {.operation = 10ms}).state == sent);
+    std::vector<u8> answer(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end());
+    answer[0] = 0;
+    answer[3] = GetResp;
+    p.arrive(1ms, answer);
+    p.arrive(1ms, std::vector<u8>(23, 1));
+    p.arrive(1ms, {});
+    CHECK(p.read_at(1ms).empty());
+    CHECK(p.counters().malformed == 3);
+    CHECK(p.read_at(10ms).size() == 1);
+}
+
+TEST_CASE("500 unread answers arrive in order, each as it is, and after the last one there is nothing") {
+    program p;
+    for (u32 i = 0; i < 500; ++i) {
+        REQUIRE(p.ask(i).state == sent);
+        p.answer(i, mad::duration(i) * 1000 + 1us);
+    }
+    p.kernel.set_now(mad::time_point(1ms));
+    CHECK(p.kernel.next_event() == mad::time_point(1ms)); // it is readable
+    const auto answers = p.read();
+    REQUIRE(answers.size() == 500);
+    for (u32 i = 0; i < 500; ++i) {
+        CHECK(answers[i].number() == i);
+        CHECK(answers[i].mad.size() == 256);
+        CHECK(std::equal(answers[i].mad.begin() + 12, answers[i].mad.end(), p.wire.taken()[i].bytes.begin() + 12));
+    }
+    std::vector<u8> buffer(320);
+    CHECK(p.kernel.receive(buffer).state == mad::receive_state::would_block);
+}
+
+TEST_CASE("what arrives is dropped while more than 200,000 messages wait to be read; what is given back is not") {
+    CHECK(kernel_options{}.max_unread == 200'000); // read in the source
+    program p({.max_unread = 3});
+    for (u32 i = 0; i < 8; ++i) {
+        REQUIRE(p.ask(i, {.operation = i < 6 ? 3s : 10ms}).state == sent);
+        if (i < 6) p.answer(i, 1ms);
+    }
+    p.kernel.set_now(mad::time_point(10ms));
+    CHECK(p.read_numbers() == std::vector<u32>{0, 1, 2, 3, 6, 7});
+    CHECK(p.counters().overrun == 2);
+    CHECK(p.kernel.held() == 2); // nobody hears of them again
+    CHECK(p.read_at(10s).empty());
+}
+
+// ---- transaction IDs -----------------------------------------------------------------------------------------------------
+
+TEST_CASE("the upper half of a request's transaction ID is its agent's number, that of a response stays") {
+    program p;
+    REQUIRE(p.ask(1).state == sent);
+    REQUIRE(p.ask(2).state == sent);
+    REQUIRE(p.ask(1, {.mgmt_class = MgmtClass::SubnLID}).state == sent);
+    REQUIRE(p.ask(1, {.mgmt_class = MgmtClass::SubnLID, .class_version = 2}).state == sent);
+    REQUIRE(p.ask(3, {.mgmt_class = MgmtClass::SubnLID, .method = Send, .expects_reply = false}).state == sent);
+    REQUIRE(p.ask(1, {.method = GetResp, .expects_reply = false}).state == sent);
+    std::vector<u32> numbers;
+    for (const packet& s : p.wire.taken()) numbers.push_back(iba::load_be<u32>(s.bytes.data() + 8));
+    REQUIRE(numbers.size() == 6);
+    CHECK(numbers[0] == numbers[1]);
+    CHECK(numbers[2] == numbers[4]);
+    CHECK(numbers[0] != numbers[2]);
+    CHECK(numbers[0] != numbers[3]);
+    CHECK(numbers[2] != numbers[3]);
+    CHECK(numbers[0] != 0xfeedbeef);
+    CHECK(numbers[5] == 0xfeedbeef);
+    // And an answer finds the request of its agent.
+    p.answer(2, 1ms);
+    const auto answers = p.read_at(1ms);
+    REQUIRE(answers.size() == 1);
+    CHECK(answers[0].mad[1] == value(MgmtClass::SubnLID));
+    CHECK(answers[0].mad[2] == 1);
+}
+
+TEST_CASE("a request with an outstanding number of its agent is refused with EINVAL, even to another destination") {
+    program p;
+    REQUIRE(p.ask(1, {.operation = 10ms}).state == sent);
+    for (const bool expects_reply : {true, false}) {
+        const auto again = p.ask(1, {.expects_reply = expects_reply, .path = route(2)});
+        CHECK(again.state == failed);
+        CHECK(again.error == EINVAL);
+    }
+    CHECK(p.counters().duplicates == 2);
+    CHECK(p.on_wire() == 1);
+    CHECK(p.kernel.held() == 1);
+    CHECK(p.ask(1, {.mgmt_class = MgmtClass::SubnLID}).state == sent);
+    CHECK(p.ask(1, {.class_version = 2}).state == sent);
+    CHECK(p.ask(1, {.method = GetResp, .expects_reply = false}).state == sent);
+
+    // It is free as soon as the kernel has given the request back, or has its answer, whether that was read or not.
+    p.kernel.set_now(mad::time_point(10ms));
+    REQUIRE(p.ask(1, {.operation = 100ms}).state == sent);
+    p.answer(p.on_wire() - 1, 1ms);
+    p.kernel.set_now(mad::time_point(11ms));
+    CHECK(p.ask(1).state == sent);
+    CHECK(p.read().size() == 2);
+}
+
+TEST_CASE("a descriptor has 32 agents and not more") {
+    program p;
+    for (u8 version = 1; version <= 33; ++version) {
+        const auto result = p.ask(1, {.class_version = version});
+        CHECK(result.state == (version <= 32 ? sent : failed));
+        if (version > 32) CHECK(result.error == ENOMEM);
+    }
+    CHECK(p.ask(2, {.class_version = 7}).state == sent);
+}
+
+// ---- sizes ---------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("36 bytes of a MAD are enough and become 256; fewer, or more than 256 without RMPP, are EINVAL") {
+    program p;
+    CHECK(p.ask(1, {.size = 35}).error == EINVAL);
+    CHECK(p.ask(1, {.size = 257}).error == EINVAL);
+    CHECK(p.ask(1, {.mgmt_class = MgmtClass::SubnAdm, .size = 257}).error == EINVAL);
+    CHECK(p.ask(1, {.mgmt_class = MgmtClass::Performance, .size = 257, .RMPPFlags = 1}).error == EINVAL);
+    CHECK(p.on_wire() == 0);
+    CHECK(p.kernel.held() == 0);
+    CHECK(p.ask(1, {.size = 36}).state == sent);
+    REQUIRE(p.on_wire() == 1); // the wire takes 256 bytes of each
+    CHECK(
+        std::all_of(p.wire.taken()[0].bytes.begin() + 36, p.wire.taken()[0].bytes.end(), [](u8 b) { return b == 0; }));
+    CHECK(p.ask(1, {.mgmt_class = MgmtClass::SubnAdm, .size = 257, .RMPPFlags = 1}).state == sent);
+}
+
+namespace {
+
+/// Answers the first request by one message of a given size, of which a small buffer gets the beginning.
+class long_answer final : public mad::transport {
+public:
+    explicit long_answer(std::size_t size) : size_(size) {}
+    bool in_pieces = false;
+
+    int native_handle() const noexcept override { return -1; }
+    mad::send_result send(const mad::send_request& r) noexcept override {
+        answer_.assign(size_, 0x5a);
+        std::copy_n(r.mad, 56, answer_.begin());
+        answer_[3] |= 0x80;
+        return {};
+    }
+    mad::received receive(std::span<u8> buffer) noexcept override {
+        if (answer_.empty()) return {};
+        const std::size_t room = buffer.size() - mad::headroom;
+        const std::size_t shown = answer_.size() <= room ? answer_.size() : mad::mad_size;
+        std::copy_n(answer_.begin(), shown, buffer.begin() + mad::headroom);
+        mad::received r{mad::receive_state::message};
+        r.mad = buffer.subspan(mad::headroom, shown);
+        r.full_size = answer_.size();
+        if (shown == answer_.size()) answer_.clear();
+        return r;
+    }
+    mad::transport_limits limits() const noexcept override { return {.kernel_rmpp = true}; }
+
+private:
+    std::size_t size_;
+    std::vector<u8> answer_;
+};
+
+} // namespace
+
+TEST_CASE("a message that is larger than the buffer is its first segment and its full size, until it is read whole") {
+    const std::size_t size = GENERATE(257, 5000, 1 << 20);
+    long_answer wire(size);
+    kernel_model kernel(wire);
+    CHECK(kernel.limits().kernel_rmpp);
+    std::vector<u8> bytes(mad::headroom + mad::mad_size), small(mad::headroom + mad::mad_size);
+    u8* const m = bytes.data() + mad::headroom;
+    m[0] = 1;
+    m[1] = value(MgmtClass::SubnAdm);
+    m[3] = GetTable;
+    const mad::any_path path = mad::IBPath{};
+    REQUIRE(kernel.send({&path, m, 256, m[1], 2, true, 1s, 1s}).state == sent);
+    for (int i = 0; i < 3; ++i) {
+        const auto cut = kernel.receive(small);
+        REQUIRE(cut.state == mad::receive_state::message);
+        CHECK(cut.mad.size() == 256);
+        CHECK(cut.full_size == size);
+        CHECK(cut.mad[3] == (GetTable | 0x80));
+        CHECK(kernel.held() == 1); // not read yet
+        CHECK(kernel.next_event());
+    }
+    std::vector<u8> large(mad::headroom + size);
+    const auto whole = kernel.receive(large);
+    REQUIRE(whole.state == mad::receive_state::message);
+    CHECK(whole.mad.size() == size);
+    CHECK(whole.mad.back() == 0x5a);
+    CHECK(kernel.held() == 0);
+    CHECK(kernel.receive(large).state == mad::receive_state::would_block);
+    CHECK(kernel.counters().answered == 1);
+}
+
+TEST_CASE("the kernel shows no pieces of a message, and they do not prolong the timeout") {
+    // The other end answers by RMPP, of which nobody acknowledges more than the first segments.
+    lossy_wire air;
+    lossy_wire::end here(air, 1), there(air, 2);
+    transports::rmpp_transport segments(here), server(there);
+    REQUIRE(server.serve({MgmtClass::SubnAdm, 2, 1u << GetTable, 0, true}) == 0);
+    kernel_model kernel(segments);
+    std::vector<u8> bytes(mad::headroom + 4096), buffer(1 << 16);
+    u8* const m = bytes.data() + mad::headroom;
+    m[0] = 1;
+    m[1] = value(MgmtClass::SubnAdm);
+    m[2] = 2;
+    m[3] = GetTable;
+    mad::any_path path = mad::IBPath{};
+    std::get<mad::IBPath>(path).DLID = iba::lid{2};
+    const mad::duration operation = GENERATE(1ms, 1s);
+    REQUIRE(kernel.send({&path, m, 256, m[1], m[2], true, operation, operation}).state == sent);
+
+    mad::received last;
+    for (mad::time_point now{}; now < mad::time_point(2ms); now += 1us) {
+        server.set_now(now);
+        const auto asked = server.receive(buffer);
+        if (asked.state == mad::receive_state::message) {
+            std::copy_n(asked.mad.begin(), 256, m);
+            m[3] = GetTable | 0x80;
+            m[24] = 1; // RMPPVersion
+            m[25] = 1; // DATA
+            m[26] = 1; // Active
+            const mad::any_path back = mad::path_back(asked.source);
+            REQUIRE(server.send({&back, m, 4096, m[1], m[2], false, 1s, 1s, asked.source.agent}).state == sent);
+            if (operation == 1ms) there.room = 4; // then the way is full
+        }
+        kernel.set_now(now);
+        const auto got = kernel.receive(buffer);
+        if (got.state == mad::receive_state::message) {
+            CHECK(last.state == mad::receive_state::would_block); // there is one
+            last = got;
+        }
+        CHECK_FALSE(got.is_part);
+    }
+    CHECK(air.carried > 4);
+    REQUIRE(last.state == mad::receive_state::message);
+    CHECK(last.status == (operation == 1ms ? 110 : 0));
+    CHECK(last.mad.size() == (operation == 1ms ? 24 : 4096));
+}
+
+// ---- requests of others --------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Remembers what it is asked to serve and what it is given to send.
+class served_wire final : public mad::transport {
+public:
+    explicit served_wire(int refusal) : refusal_(refusal) {}
+    std::optional<mad::registration> served;
+    std::optional<mad::send_request> given;
+    std::vector<u8> bytes;
+
+    int native_handle() const noexcept override { return -1; }
+    mad::send_result send(const mad::send_request& r) noexcept override {
+        given = r;
+        bytes.assign(r.mad, r.mad + r.size);
+        return {};
+    }
+    mad::received receive(std::span<u8>) noexcept override { return {}; }
+    mad::transport_limits limits() const noexcept override { return {}; }
+    int serve(const mad::registration& what) noexcept override {
+        served = what;
+        return refusal_;
+    }
+
+private:
+    int refusal_;
+};
+
+} // namespace
+
+TEST_CASE("a request that arrives is given with its sender, and does not end any of ours") {
+    program p;
+    REQUIRE(p.ask(1).state == sent);
+    std::vector<u8> theirs(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end()); // even with our number
+    p.arrive(1ms, theirs);
+    p.arrive(1ms, request_of_others());
+    const auto got = p.read_at(1ms);
+    REQUIRE(got.size() == 2);
+    CHECK(got[0].mad == theirs);
+    CHECK(got[1].mad == request_of_others());
+    CHECK(p.kernel.held() == 1);
+    CHECK(p.counters().answered == 0);
+}
+
+TEST_CASE("serving is the inner transport's affair, and a reply leaves as it is, through the agent that it names") {
+    const int refusal = GENERATE(0, EINVAL);
+    served_wire wire(refusal);
+    kernel_model kernel(wire);
+    CHECK(kernel.serve({MgmtClass::Performance, 1, 2}) == refusal);
+    REQUIRE(wire.served);
+    CHECK(wire.served->mgmt_class == MgmtClass::Performance);
+
+    std::vector<u8> bytes(mad::headroom);
+    const std::vector<u8> reply = [] {
+        std::vector<u8> r = request_of_others();
+        r[3] = GetResp;
+        r[8] = 0x77; // the requester's half of the transaction ID
+        return r;
+    }();
+    bytes.insert(bytes.end(), reply.begin(), reply.end());
+    const mad::any_path back = mad::IBPath{};
+    REQUIRE(kernel.send({&back, bytes.data() + mad::headroom, 256, reply[1], 1, false, 1s, 1s, 9}).state == sent);
+    REQUIRE(wire.given);
+    CHECK(wire.given->agent == 9);
+    CHECK(wire.bytes == reply);
+    CHECK(kernel.held() == 0);
+}
+
+// ---- what umad_transport tells the kernel --------------------------------------------------------------------------------
+
+TEST_CASE("from half of the bound on the kernel is told the attempt's time only, and at the bound nothing is sent") {
+    program p({.max_held = 8});
+    for (u32 i = 0; i < 8; ++i) REQUIRE(p.ask(i, {.attempt = 10ms, .operation = 30ms}).state == sent);
+    CHECK(p.ask(8).state == would_block);
+    CHECK_FALSE(p.kernel.wants_writable());                                  // the device always claims to be writable
+    CHECK(p.ask(9, {.method = Send, .expects_reply = false}).state == sent); // that is not held
+    p.kernel.set_now(mad::time_point(10ms));
+    CHECK(p.ask(8).state == would_block); // they are back, but not read
+    CHECK(p.read_numbers() == std::vector<u32>{4, 5, 6, 7});
+    CHECK(p.kernel.held() == 4);
+    CHECK(p.ask(8, {.attempt = 5ms, .operation = 500ms}).state == sent);
+    p.kernel.set_now(mad::time_point(15ms));
+    CHECK(p.read_numbers() == std::vector<u32>{8});
+    p.kernel.set_now(mad::time_point(30ms));
+    CHECK(p.read_numbers() == std::vector<u32>{0, 1, 2, 3});
+    CHECK(p.kernel.held() == 0);
+}
+
+TEST_CASE("a request counts as held, by its class, until its end was read") {
+    program p;
+    REQUIRE(p.ask(1).state == sent);
+    REQUIRE(p.ask(1, {.mgmt_class = MgmtClass::Performance}).state == sent);
+    REQUIRE(p.ask(2, {.mgmt_class = MgmtClass::Performance, .operation = 5ms}).state == sent);
+    p.answer(1, 1ms);
+    p.kernel.set_now(mad::time_point(5ms));
+    CHECK(p.kernel.held(MgmtClass::Performance) == 2u);
+    p.read();
+    CHECK(p.kernel.held(MgmtClass::Performance) == 0u);
+    CHECK(p.kernel.held(MgmtClass::SubnDirected) == 1u);
+    CHECK(p.kernel.held(MgmtClass::SubnAdm) == 0u);
+}
+
+TEST_CASE("limits are those of the device, and of the inner transport where it allows less") {
+    program p;
+    CHECK(p.kernel.limits().max_window == 128);
+    CHECK(p.kernel.limits().sa_window == 16);
+    CHECK(p.kernel.limits().grain == 1ms);
+    CHECK(p.kernel.limits().smi);
+    CHECK_FALSE(p.kernel.limits().kernel_rmpp);
+    CHECK(p.kernel.native_handle() == -1);
+    p.wire.max_window = 7;
+    p.wire.sa_window = 3;
+    CHECK(p.kernel.limits().max_window == 7);
+    CHECK(p.kernel.limits().sa_window == 3);
+}
+
+// ---- kernels since 2025, as read in their source -------------------------------------------------------------------------
+
+TEST_CASE("a capped agent has 128 SMPs or 16 requests to the SA on the wire, and any number of PerformanceGets") {
+    const auto [mgmt_class, cap] = GENERATE(table<MgmtClass, std::size_t>({{MgmtClass::SubnDirected, 128},
+                                                                           {MgmtClass::SubnLID, 128},
+                                                                           {MgmtClass::CommMgt, 128},
+                                                                           {MgmtClass::SubnAdm, 16},
+                                                                           {MgmtClass::Performance, 600},
+                                                                           {MgmtClass::DevMgt, 600}}));
+    const bool is_capped = GENERATE(true, false);
+    program p({.is_capped = is_capped});
+    for (u32 i = 0; i < 600; ++i) REQUIRE(p.ask(i, {.mgmt_class = mgmt_class}).state == sent);
+    CHECK(p.on_wire() == (is_capped ? cap : 600));
+    CHECK(p.counters().most_held_back == (is_capped ? 600 - cap : 0));
+    CHECK(p.counters().most_on_wire == (is_capped ? cap : 600));
+    CHECK(p.counters().most_on_wire_of[value(mgmt_class)] == (is_capped ? cap : 600));
+    CHECK(p.kernel.held() == 600);
+}
+
+TEST_CASE("each agent has its own cap") {
+    program p({.is_capped = true});
+    for (u32 i = 0; i < 150; ++i) {
+        REQUIRE(p.ask(i).state == sent);
+        REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::SubnLID}).state == sent);
+        REQUIRE(p.ask(i, {.class_version = 2}).state == sent);
+    }
+    CHECK(p.on_wire() == 3 * 128);
+    CHECK(p.counters().most_on_wire_of[value(MgmtClass::SubnDirected)] == 2 * 128);
+    CHECK(p.counters().most_held_back == 22);
+}
+
+TEST_CASE("what is held back leaves when a request is answered or given back, the oldest first") {
+    program p({.is_capped = true});
+    const asking to_SA{.mgmt_class = MgmtClass::SubnAdm, .attempt = 20ms, .operation = 20ms};
+    for (u32 i = 0; i < 30; ++i) REQUIRE(p.ask(i, to_SA).state == sent);
+    REQUIRE(p.on_wire() == 16);
+    p.answer(3, 1ms);
+    p.answer(4, 2ms);
+    p.kernel.set_now(mad::time_point(5ms)); // the program slept meanwhile
+    REQUIRE(p.on_wire() == 18);
+    CHECK(p.wire.taken()[16].tid == 16);
+    CHECK(p.wire.taken()[16].at == mad::time_point(1ms));
+    CHECK(p.wire.taken()[17].tid == 17);
+    CHECK(p.wire.taken()[17].at == mad::time_point(2ms));
+    p.kernel.set_now(mad::time_point(20ms)); // the other 14 of the first come back
+    CHECK(p.on_wire() == 30);
+    CHECK(p.wire.taken()[29].at == mad::time_point(20ms));
+    CHECK(p.read().size() == 16);
+}
+
+TEST_CASE("the timeout of what is held back begins when it leaves") {
+    program p({.is_capped = true});
+    const asking to_SA{.mgmt_class = MgmtClass::SubnAdm, .attempt = 20ms, .operation = 20ms};
+    for (u32 i = 0; i < 17; ++i) REQUIRE(p.ask(i, to_SA).state == sent);
+    CHECK(p.read_at(20ms).size() == 16);
+    CHECK(p.read_at(40ms - 1ns).empty());
+    const auto last = p.read_at(40ms);
+    REQUIRE(last.size() == 1);
+    CHECK(last[0].number() == 16);
+}
+
+TEST_CASE("a number that is held back is outstanding, and an answer to it is to nobody") {
+    program p({.is_capped = true});
+    for (u32 i = 0; i < 17; ++i) REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
+    CHECK(p.ask(16, {.mgmt_class = MgmtClass::SubnAdm}).error == EINVAL);
+    std::vector<u8> answer(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end());
+    answer[3] = GetResp;
+    answer[15] = 16;
+    p.arrive(1ms, answer);
+    CHECK(p.read_at(1ms).empty());
+    CHECK(p.counters().unknown == 1);
+    CHECK(p.on_wire() == 16);
+}
+
+TEST_CASE("transfers by RMPP and what expects no reply are not held back") {
+    program p({.is_capped = true});
+    for (u32 i = 0; i < 20; ++i) REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
+    REQUIRE(p.on_wire() == 16);
+    CHECK(p.ask(20, {.mgmt_class = MgmtClass::SubnAdm, .method = Send, .expects_reply = false}).state == sent);
+    CHECK(p.ask(21, {.mgmt_class = MgmtClass::SubnAdm, .RMPPFlags = 1}).state == sent);
+    CHECK(p.on_wire() == 18);
+}
+
+TEST_CASE("a request that cannot leave after it was held back is reported to nobody") {
+    program p({.is_capped = true});
+    for (u32 i = 0; i < 18; ++i) REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
+    p.wire.set_script([](const packet& s) { return s.tid == 16 ? refused(EIO) : dropped(); });
+    p.answer(0, 1ms);
+    CHECK(p.read_at(1ms).size() == 1);
+    CHECK(p.wire.taken().back().tid == 17); // the next one leaves in its place
+    CHECK(p.counters().failed_held_back == 1);
+    CHECK(p.kernel.held() == 17);
+    CHECK(p.read_at(100s).size() == 16);
+    CHECK(p.kernel.held() == 1);
+    p.wire.set_script(silence);
+    CHECK(p.ask(16, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
+}
+
+// ---- sends of the inner transport, and its end ---------------------------------------------------------------------------
+
+TEST_CASE("what the wire refuses or cannot take now is neither held nor outstanding") {
+    program p;
+    p.wire.set_script([](const packet& s) { return s.number == 0 ? refused(EMSGSIZE) : blocked(); });
+    const auto result = p.ask(1);
+    CHECK(result.state == failed);
+    CHECK(result.error == EMSGSIZE);
+    CHECK(p.ask(1).state == would_block);
+    CHECK(p.kernel.held() == 0);
+    CHECK(p.counters().requests == 0);
+    p.wire.set_script(silence);
+    CHECK(p.ask(1).state == sent);
+}
+
+TEST_CASE("what the wire cannot take when it is its turn leaves later") {
+    program p({.is_capped = true});
+    for (u32 i = 0; i < 18; ++i) REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
+    p.wire.set_script([](const packet& s) { return s.number == 16 ? blocked(1ms) : dropped(); });
+    p.answer(0, 1ms);
+    p.answer(1, 1ms);
+    CHECK(p.read_at(1ms).size() == 2);
+    p.read_at(2ms);
+    REQUIRE(p.on_wire() == 18);
+    CHECK(p.wire.taken()[16].tid == 16);
+    CHECK(p.wire.taken()[17].tid == 17);
+}
+
+TEST_CASE("a report of the inner transport ends its request, and one of nothing is dropped") {
+    program p;
+    REQUIRE(p.ask(1).state == sent);
+    p.wire.inject(report(p.wire.taken()[0], 1ms, EIO));
+    p.wire.inject(report(p.wire.taken()[0], 2ms, EIO));
+    const auto got = p.read_at(1s);
+    REQUIRE(got.size() == 1);
+    CHECK(got[0].status == EIO);
+    CHECK(p.counters().given_back == 1);
+    CHECK(p.kernel.held() == 0);
+}
+
+TEST_CASE("when the device has gone, reads and writes fail") {
+    program p;
+    REQUIRE(p.ask(1, {.operation = 10ms}).state == sent);
+    p.wire.inject(failure(1ms, ENODEV));
+    std::vector<u8> buffer(1024);
+    p.kernel.set_now(mad::time_point(20ms));
+    CHECK(p.kernel.next_event() == mad::time_point(20ms)); // it is readable
+    for (int i = 0; i < 2; ++i) {
+        const auto r = p.kernel.receive(buffer);
+        CHECK(r.state == mad::receive_state::failed);
+        CHECK(r.error == ENODEV);
+    }
+    CHECK(p.ask(2).state == failed);
+    CHECK(p.ask(2).error == EIO);
+    CHECK_FALSE(p.kernel.next_event());
+}
+
+TEST_CASE("a transport in real time cannot be modelled") {
+    memory_transport wire(memory_transport::time::real);
+    CHECK_THROWS_WITH(kernel_model(wire), Catch::Contains("virtual time"));
+}
+
+// ---- all of it -----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("whenever the program looks, each request ends once, as its answers and its time have it") {
+    const auto seed = GENERATE(range(1u, 6u));
+    CAPTURE(seed);
+    const mad::duration tick = seed % 2 ? 1ms : 4ms;
+    std::mt19937 random(seed);
+    const auto below = [&](u32 n) { return static_cast<u32>(random() % n); };
+    program p({.tick = tick, .max_held = 1'000'000});
+
+    struct expectation {
+        bool is_answered;
+        mad::time_point at;
+    };
+    std::map<u32, expectation> expected;
+    transports::kernel_counters counted;
+    mad::time_point now{};
+    const auto look = [&] {
+        for (const reading& r : p.read()) {
+            const auto mine = expected.find(r.number());
+            REQUIRE(mine != expected.end()); // and not for the second time
+            REQUIRE(mine->second.at <= now);
+            REQUIRE(mine->second.is_answered == (r.status == 0));
+            expected.erase(mine);
+        }
+        const auto is_over = [&](const auto& one) { return one.second.at <= now; };
+        REQUIRE(std::none_of(expected.begin(), expected.end(), is_over)); // nothing is missing
+    };
+    for (u32 number = 0; number < 3000; ++number) {
+        if (below(3) == 0) {
+            const auto next = p.kernel.next_event();
+            now = below(2) && next ? std::max(now, *next)
+                                   : now + mad::duration(below(3'000'000)); // step by step, or asleep
+            p.kernel.set_now(now);
+            if (below(4)) look();
+        }
+        const mad::duration operation = std::chrono::milliseconds(1 + below(40));
+        const MgmtClass mgmt_class = below(2) ? MgmtClass::SubnDirected : MgmtClass::Performance;
+        REQUIRE(p.ask(number, {.mgmt_class = mgmt_class, .operation = operation}).state == sent);
+
+        mad::time_point end = now + operation;
+        while ((end - now) % tick != 0ns) end += 1ms;
+        if (end.time_since_epoch() % tick != 0ns) end += tick - end.time_since_epoch() % tick;
+        expectation e{false, end};
+        const u32 copies = below(4);
+        for (u32 i = 0; i < copies; ++i) {
+            const mad::duration after = std::chrono::microseconds(below(60'000));
+            p.answer(p.on_wire() - 1, after);
+            if (now + after > end) continue;
+            e = {true, e.is_answered ? std::min(e.at, now + after) : now + after};
+        }
+        // What comes after the end is doubled where there was an answer, else late.
+        if (e.is_answered) counted.doubled += copies - 1;
+        else counted.late += copies;
+        ++(e.is_answered ? counted.answered : counted.given_back);
+        expected.emplace(number, e);
+    }
+    while (const auto next = p.kernel.next_event()) {
+        now = *next;
+        p.kernel.set_now(now);
+        look();
+    }
+    CHECK(expected.empty());
+    CHECK(counted.answered > 500);
+    CHECK(counted.given_back > 500);
+    CHECK(p.counters().answered == counted.answered);
+    CHECK(p.counters().given_back == counted.given_back);
+    CHECK(p.counters().doubled == counted.doubled);
+    CHECK(p.counters().late == counted.late);
+    CHECK(p.counters().unknown == 0);
+    CHECK(p.kernel.held() == 0);
+}
+
+TEST_CASE("late and doubled answers are told from unknown ones for the latest 16,384 requests") {
+    program p;
+    constexpr u32 count = 20'000;
+    for (u32 i = 0; i < count; ++i) {
+        REQUIRE(p.ask(i).state == sent);
+        p.answer(i, 0ms);
+        REQUIRE(p.read().size() == 1);
+    }
+    p.answer(count - 16'384, 0ms);
+    p.answer(count - 16'385, 0ms);
+    p.answer(0, 0ms);
+    CHECK(p.read().empty());
+    CHECK(p.counters().doubled == 1);
+    CHECK(p.counters().unknown == 2);
+}
