@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // striped_test.cpp - several descriptors as one transport: against a kernel that caps what one descriptor has on the wire,
 // in virtual time, and on sockets that play the kernel, under both drivers.
-#include "capped_transport.hpp"
 #include "coro_rig.hpp"
 #include "fake_kernel.hpp"
 #include "thrown.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/iba/sa.hpp>
+#include <comad/transports/kernel_model.hpp>
 #include <comad/transports/striped.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -31,7 +31,7 @@ using transports::umad_transport;
 namespace {
 
 /// Lets everything through to what somebody else owns, and counts how often it is asked for messages.
-class forwarding final : public mad::transport {
+class forwarding : public mad::transport {
 public:
     explicit forwarding(mad::transport& to) : to_(to) {}
     u64 reads = 0;
@@ -87,14 +87,23 @@ fate echoed(const packet& p) {
     return f;
 }
 
-std::size_t on_wire(const std::vector<capped_transport>& members, u8 mgmt_class) {
-    std::size_t most = 0;
-    for (const auto& m : members) {
-        const auto found = m.most_on_wire.find(mgmt_class);
-        if (found != m.most_on_wire.end()) most += found->second;
-    }
-    return most;
-}
+/// A descriptor whose kernel caps its agents, over a wire of its own.
+struct capped_kernel {
+    scripted_transport wire;
+    transports::kernel_model model{wire, {.is_capped = true}};
+
+    operator mad::transport&() { return model; }
+    std::size_t most_on_wire(u8 mgmt_class) const { return model.counters().most_on_wire_of[mgmt_class]; }
+    std::size_t most_held_back() const { return model.counters().most_held_back; }
+    u64 requests() const { return model.counters().requests; }
+};
+
+/// Says nothing of what the kernel allows.
+class unlimited final : public forwarding {
+public:
+    using forwarding::forwarding;
+    mad::transport_limits limits() const noexcept override { return {}; }
+};
 
 } // namespace
 
@@ -102,13 +111,13 @@ TEST_CASE(
     "a kernel that caps its agents sends 128 SMPs and 16 requests to the SA at a time, however many it is given") {
     const auto [what, mgmt_class, cap] = GENERATE(table<traffic, u8, std::size_t>(
         {{traffic::SMPs, class_directed, 128}, {traffic::SA_requests, class_SubnAdm, 16}}));
-    capped_transport kernel;
+    capped_kernel kernel;
     kernel.wire.set_script(echoed);
-    kernel.says = {}; // a transport that does not know
-    MADSchedule schedule(kernel, {.max_outstanding = 512, .timeout = 1s});
+    unlimited transport(kernel);
+    MADSchedule schedule(transport, {.max_outstanding = 512, .timeout = 1s});
     CHECK(sync_wait(schedule, sweep(schedule, what, 1024)) == 1024);
-    CHECK(kernel.most_on_wire[mgmt_class] == cap);
-    CHECK(kernel.most_held_back == 512 - cap);
+    CHECK(kernel.most_on_wire(mgmt_class) == cap);
+    CHECK(kernel.most_held_back() == 512 - cap);
     CHECK(kernel.wire.now().time_since_epoch() == round_trip * (1024 / cap));
 }
 
@@ -117,7 +126,7 @@ TEST_CASE("a schedule on several descriptors has as many times more on the wire,
         {{traffic::SMPs, class_directed, 128}, {traffic::SA_requests, class_SubnAdm, 16}}));
     const std::size_t descriptors = GENERATE(1, 2, 4, 8);
     CAPTURE(cap, descriptors);
-    std::vector<capped_transport> kernels(descriptors);
+    std::vector<capped_kernel> kernels(descriptors);
     for (auto& k : kernels) k.wire.set_script(echoed);
     striped_transport transport = striped(kernels);
     CHECK(transport.limits().max_window == 128 * descriptors);
@@ -125,16 +134,16 @@ TEST_CASE("a schedule on several descriptors has as many times more on the wire,
     MADSchedule schedule(transport, {.max_outstanding = 65536, .timeout = 1s});
     CHECK(sync_wait(schedule, sweep(schedule, what, 2048)) == 2048);
     for (auto& k : kernels) {
-        CHECK(k.most_on_wire[mgmt_class] == cap);
-        CHECK(k.most_held_back == 0);
-        CHECK(k.requests == 2048 / descriptors);
+        CHECK(k.most_on_wire(mgmt_class) == cap);
+        CHECK(k.most_held_back() == 0);
+        CHECK(k.requests() == 2048 / descriptors);
     }
     CHECK(kernels[0].wire.now().time_since_epoch() == round_trip * (2048 / (cap * descriptors)));
 }
 
 TEST_CASE("when some answers take long, the rest goes by the members that have room") {
     // What one member carries of the first round takes a hundred times as long.
-    std::vector<capped_transport> kernels(4);
+    std::vector<capped_kernel> kernels(4);
     for (auto& k : kernels) k.wire.set_script(echoed);
     kernels[2].wire.set_script([](const packet& p) {
         fate f = echoed(p);
@@ -144,20 +153,20 @@ TEST_CASE("when some answers take long, the rest goes by the members that have r
     striped_transport transport = striped(kernels);
     MADSchedule schedule(transport, {.max_outstanding = 512, .timeout = 1s});
     CHECK(sync_wait(schedule, sweep(schedule, traffic::SMPs, 128 + 3 * 128 * 99)) == 128 + 3 * 128 * 99);
-    CHECK(kernels[2].requests == 128);
-    for (auto& k : kernels) CHECK(k.most_held_back == 0);
+    CHECK(kernels[2].requests() == 128);
+    for (auto& k : kernels) CHECK(k.most_held_back() == 0);
     CHECK(kernels[0].wire.now().time_since_epoch() == 100 * round_trip);
 }
 
 TEST_CASE("what is lost is held until its time has passed, and is not forgotten to be free again") {
-    std::vector<capped_transport> kernels(2);
+    std::vector<capped_kernel> kernels(2);
     for (auto& k : kernels)
         k.wire.set_script([](const packet& p) { return p.number % 50 == 3 ? dropped() : answered(p); });
     striped_transport transport = striped(kernels);
     MADSchedule schedule(transport, {.max_outstanding = 256, .timeout = 1ms, .retries = 3});
     CHECK(sync_wait(schedule, sweep(schedule, traffic::SMPs, 5000)) == 5000);
     CHECK(schedule.counters().retried > 0);
-    CHECK(on_wire(kernels, class_directed) == 256);
+    for (const auto& k : kernels) CHECK(k.most_on_wire(class_directed) == 128);
     const auto settled = [](MADSchedule& s) -> task<bool> { co_return co_await s.pause(1s); };
     CHECK(sync_wait(schedule, settled(schedule)));
     CHECK(transport.held(MgmtClass::SubnDirected) == 0u);
@@ -183,12 +192,12 @@ TEST_CASE("in virtual time the whole wakes for whichever member is due first") {
 }
 
 TEST_CASE("one request at a time stays with one member") {
-    std::vector<capped_transport> kernels(4);
+    std::vector<capped_kernel> kernels(4);
     striped_transport transport = striped(kernels);
     MADSchedule schedule(transport, {.max_outstanding = 1, .timeout = 1s});
     CHECK(sync_wait(schedule, sweep(schedule, traffic::SMPs, 50)) == 50);
     std::vector<u64> carried;
-    for (const auto& k : kernels) carried.push_back(k.requests);
+    for (const auto& k : kernels) carried.push_back(k.requests());
     CHECK(carried == std::vector<u64>{50, 0, 0, 0});
 }
 
