@@ -39,7 +39,7 @@ struct managed {
         umad.schedule().set_sa_path(path);
     }
     const topology& graph() const { return sim.fabric->graph(); }
-    const port& here() const { return graph().nodes[sim.transport->node()].ports[sim.transport->port()]; }
+    const port& here() const { return graph().nodes[sim.place->node()].ports[sim.place->port()]; }
     template <class R> std::vector<R> table(const iba::query<R>& query = {}) {
         auto all = umad.SubnAdmGetTable<R>(query);
         REQUIRE(all);

@@ -551,12 +551,12 @@ TEST_CASE("in real time the descriptor stays readable while messages wait, howev
 
 TEST_CASE("a specification says where the program runs, in which time, and over which file") {
     const auto at_leaf = make("fattree2,radix=4,at=leaf-0002");
-    CHECK(at_leaf.transport->port() == 0);
+    CHECK(at_leaf.place->port() == 0);
     CHECK(text(*get<iba::smp::NodeDescription>(*at_leaf.transport, route({}))) == "leaf-0002");
     CHECK(at_leaf.transport->native_handle() == -1);
     CHECK(make_sim("single").transport->native_handle() >= 0);
     CHECK(make_sim("single,time=virtual").transport->native_handle() == -1);
-    CHECK(make("single,at=0x2c90300000201").transport->node() == 1);
+    CHECK(make("single,at=0x2c90300000201").place->node() == 1);
 
     std::string name = (std::filesystem::temp_directory_path() / "comad-sim-XXXXXX").string();
     REQUIRE(::close(::mkstemp(name.data())) == 0);
@@ -567,7 +567,7 @@ TEST_CASE("a specification says where the program runs, in which time, and over 
         write_topology(file, t);
     }
     const auto from_file = make(name + ",latency=2us,at=h-0003 HCA-1");
-    CHECK(from_file.transport->node() == 2);
+    CHECK(from_file.place->node() == 2);
     CHECK(get<PortInfo>(*from_file.transport, route({}))->LID == iba::lid{3});
     CHECK(get<PortInfo>(*from_file.transport, route({}))->portState == iba::PortState::Active);
     {
@@ -582,7 +582,40 @@ TEST_CASE("a specification says where the program runs, in which time, and over 
               "one of single, fattree2, fattree3, torus, ring, line");
 }
 
+TEST_CASE("with `kernel` the program uses umad over a Linux kernel") {
+    const auto without = make("single");
+    CHECK_FALSE(without.kernel);
+    CHECK(without.transport == without.place.get());
+
+    const auto [word, most_on_wire] =
+        GENERATE(table<const char*, std::size_t>({{"kernel", 200}, {"kernel=2024", 200}, {"kernel=2025", 128}}));
+    const auto with = make(std::string("single,") + word);
+    REQUIRE(with.kernel);
+    CHECK(with.transport == with.kernel.get());
+    CHECK(with.transport->limits().max_window == 128);
+    for (u32 tid = 0; tid < 200; ++tid) send_numbered(*with.transport, route({1}), tid);
+    CHECK(with.kernel->counters().most_on_wire == most_on_wire);
+    CHECK(drain(*with.transport).size() == 200);
+    // Port 9 does not exist: a second later the request comes back.
+    send_to(*with.transport, route({9}), get_request(iba::attribute_id<NodeInfo>, route({9})));
+    const mad::time_point sent_at = with.fabric->now();
+    const auto back = drain(*with.transport);
+    REQUIRE(back.size() == 1);
+    CHECK(back[0].bytes.size() == 24);
+    CHECK(back[0].when >= sent_at + 1s);
+    CHECK(back[0].when < sent_at + 1s + 1ms);
+}
+
 TEST_CASE("a specification of a simulation that makes no sense is refused in one line") {
+    CHECK(refusal_of("single,kernel=2026") ==
+          "single: kernel=2026 is not known; write kernel or kernel=2024, or kernel=2025");
+    CHECK(refusal_of("single,kernel,time=real") ==
+          "single: kernel is available in virtual time only; add time=virtual");
+    CHECK(refusal_of("single,kernel,kernel=2025") == "single: kernel is given twice; keep one");
+    CHECK(refusal_of("single,loss") == "single: 'loss' is no option; write it as radix=16");
+    CHECK(refusal_of("single,cut") == "single: 'cut' is no option; write it as radix=16");
+    CHECK(refusal_of("single,colonel") == "single: 'colonel' is no option; write it as radix=16");
+    CHECK(refusal_of("single,=1") == "single: '=1' is no option; write it as radix=16");
     CHECK(refusal_of("single,loss=2") == "single: loss=2 is no probability; give a number from 0 to 1");
     CHECK(refusal_of("single,latency=5") ==
           "single: latency=5 is no time; write it as 10us, with ns, us, ms or s, at most an hour");

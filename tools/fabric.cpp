@@ -58,7 +58,7 @@ sa::local_port local_port_of(transports::ibsim_transport& t) {
 
 sa::local_port local_port_of(const transports::sim::simulation& s) {
     const transports::sim::topology& graph = s.fabric->graph();
-    const transports::sim::port& port = graph.nodes[s.transport->node()].ports[s.transport->port()];
+    const transports::sim::port& port = graph.nodes[s.place->node()].ports[s.place->port()];
     sa::local_port local{port.LID, {iba::link_local_prefix, port.GUID}};
     local.sa_path.DLID = graph.sm_lid;
     local.sa_path.SLID = port.LID;
@@ -99,7 +99,7 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) {
                         text, transports::sim::topology_kinds()));
     }
     if (o.sm_port) local_port_.sa_path.DLID = comad::iba::lid(o.sm_port);
-    transport_ = own_ ? own_.get() : simulation_.transport.get();
+    transport_ = own_ ? own_.get() : simulation_.transport;
 }
 
 } // namespace ibtool

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -42,6 +43,16 @@ load load_of(spec& s, u64 seed) {
     return carried;
 }
 
+std::optional<kernel_options> kernel_of(spec& s) {
+    const auto release = s.take_word("kernel");
+    if (!release) return std::nullopt;
+    kernel_options options;
+    options.is_capped = *release == "2025";
+    if (!options.is_capped && !release->empty() && *release != "2024")
+        s.fail(fmt::format("kernel={} is not known; write kernel or kernel=2024, or kernel=2025", *release));
+    return options;
+}
+
 } // namespace
 
 simulation make_sim(std::string_view specification, time_mode mode) {
@@ -67,6 +78,8 @@ simulation make_sim(std::string_view specification, time_mode mode) {
     wrong.counter_seed = s.take_number("counters", wrong.counter_seed, 0, ~u64{0});
     const auto manager = s.take("sm").value_or("0");
     const auto clock = s.take_choice("time", mode == time_mode::real ? "real" : "virtual", {"real", "virtual"});
+    const auto kernel = kernel_of(s);
+    if (kernel && clock == "real") s.fail("kernel is available in virtual time only; add time=virtual");
 
     topology t = topology_of(s);
     const u32 here = at ? find_node(s, t, "at", *at) : t.default_node();
@@ -75,8 +88,13 @@ simulation make_sim(std::string_view specification, time_mode mode) {
 
     simulation made;
     made.fabric = std::make_unique<fabric>(std::move(t), times, wrong);
-    made.transport = std::make_unique<sim_transport>(*made.fabric, here, by,
-                                                     clock == "real" ? time_mode::real : time_mode::virtual_);
+    made.place = std::make_unique<sim_transport>(*made.fabric, here, by,
+                                                 clock == "real" ? time_mode::real : time_mode::virtual_);
+    made.transport = made.place.get();
+    if (kernel) {
+        made.kernel = std::make_unique<kernel_model>(*made.place, *kernel);
+        made.transport = made.kernel.get();
+    }
     made.fabric->carry(carried);
     planned.befall(*made.fabric, here, wrong.seed);
     return made;

@@ -35,16 +35,40 @@ spec::spec(std::string_view text) {
     while (!text.empty()) {
         const auto part = next_part();
         const auto equals = part.find('=');
-        if (equals == part.npos || equals == 0) fail(fmt::format("'{}' is no option; write it as radix=16", part));
-        entries_.push_back({part.substr(0, equals), part.substr(equals + 1)});
+        entry& e = entries_.emplace_back(entry{part.substr(0, equals), {}});
+        if (equals != part.npos) e.value = part.substr(equals + 1);
+        if (e.key.empty()) fail(fmt::format("'{}' is no option; write it as radix=16", part));
     }
 }
 
+/// Null unless it is given.
+const spec::entry* spec::take_one(std::string_view key) {
+    known_.push_back(key);
+    const entry* one = nullptr;
+    for (entry& e : entries_) {
+        if (e.key != key) continue;
+        if (one) fail(fmt::format("{} is given twice; keep one", key));
+        e.taken = true;
+        one = &e;
+    }
+    return one;
+}
+
+std::string_view spec::value_of(const entry& e) const {
+    if (!e.value) fail(fmt::format("'{}' is no option; write it as radix=16", e.key));
+    return *e.value;
+}
+
 std::optional<std::string_view> spec::take(std::string_view key) {
-    const auto values = take_all(key);
-    if (values.empty()) return std::nullopt;
-    if (values.size() > 1) fail(fmt::format("{} is given twice; keep one", key));
-    return values.front();
+    const entry* one = take_one(key);
+    if (!one) return std::nullopt;
+    return value_of(*one);
+}
+
+std::optional<std::string_view> spec::take_word(std::string_view key) {
+    const entry* one = take_one(key);
+    if (!one) return std::nullopt;
+    return one->value.value_or("");
 }
 
 std::vector<std::string_view> spec::take_all(std::string_view key) {
@@ -53,7 +77,7 @@ std::vector<std::string_view> spec::take_all(std::string_view key) {
     for (entry& e : entries_) {
         if (e.key != key) continue;
         e.taken = true;
-        values.push_back(e.value);
+        values.push_back(value_of(e));
     }
     return values;
 }
@@ -119,7 +143,9 @@ std::string_view spec::take_choice(std::string_view key, std::string_view otherw
 
 void spec::finish() const {
     for (const entry& e : entries_) {
-        if (!e.taken) fail(fmt::format("option '{}' is not known; there are {}", e.key, fmt::join(known_, ", ")));
+        if (e.taken) continue;
+        value_of(e);
+        fail(fmt::format("option '{}' is not known; there are {}", e.key, fmt::join(known_, ", ")));
     }
 }
 

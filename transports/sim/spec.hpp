@@ -21,6 +21,8 @@ public:
     std::string_view head() const noexcept { return head_; }
 
     std::optional<std::string_view> take(std::string_view key);
+    /// Of a key that may stand alone, which gives an empty value.
+    std::optional<std::string_view> take_word(std::string_view key);
     /// All values of a key that may be repeated.
     std::vector<std::string_view> take_all(std::string_view key);
     /// A part of a value as what it should be; `key` is for the message.
@@ -43,9 +45,13 @@ public:
 
 private:
     struct entry {
-        std::string_view key, value;
+        std::string_view key;
+        std::optional<std::string_view> value; ///< nothing: the key stands alone
         bool taken = false;
     };
+    const entry* take_one(std::string_view key);
+    std::string_view value_of(const entry&) const;
+
     std::string_view head_;
     std::vector<entry> entries_;
     std::vector<std::string_view> known_;

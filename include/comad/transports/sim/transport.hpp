@@ -3,6 +3,7 @@
 // Knows nothing of what the subnet does with MADs: that is the fabric's.
 #pragma once
 #include <comad/mad/transport.hpp>
+#include <comad/transports/kernel_model.hpp>
 #include <comad/transports/sim/fabric.hpp>
 #include <comad/transports/unique_fd.hpp>
 
@@ -67,7 +68,9 @@ unsigned default_port(const node&) noexcept;
 /// A fabric of one's own, and a place in it.
 struct simulation {
     std::unique_ptr<sim::fabric> fabric;
-    std::unique_ptr<sim_transport> transport;
+    std::unique_ptr<sim_transport> place;
+    std::unique_ptr<kernel_model> kernel; ///< between the program and its place; null unless asked for
+    mad::transport* transport = nullptr;  ///< the program's: the kernel if there is one, else the place
 };
 
 /// Makes what a text asks for: a kind of make_topology() with its keys, or the name of a topology file, then
@@ -95,6 +98,8 @@ struct simulation {
 ///                                                    255), wait, qp1, wide (PortCountersExt), with unicast and errors,
 ///                                                    groups (all others), rsfec, as in wide+unicast+wait; repeatable
 ///     time=real                                      or virtual; unless it is given, `mode`
+///     kernel kernel=2025                             the program uses umad over a Linux kernel (kernel_model.hpp), until
+///                                                    2024 or since 2025, in virtual time only
 ///
 /// as in `fattree3,radix=16,latency=10us,loss=0.01,flap=core-0001/2@1ms:200us:5ms`. In virtual time the beginning is 0, in
 /// real time when it is made. Shares are drawn by the seed, of each kind anew. A comma ends a value, so that no name can contain one.
