@@ -133,7 +133,9 @@ table try_endurance(const settings& s) {
     const std::vector<target> all = targets();
     auto simulation = sim::make_sim(std::string(subnet) + everything, sim::time_mode::virtual_);
     sim::fabric& net = *simulation.fabric;
-    MADSchedule schedule(*simulation.transport, s.schedule);
+    std::optional<transports::kernel_model> kernel;
+    if (s.kernel) kernel.emplace(*simulation.transport, *s.kernel);
+    MADSchedule schedule(kernel ? *kernel : *simulation.transport, s.schedule);
     endurance run(schedule, all, static_cast<u64>(s.million_MADs * 1e6));
     const auto begin = std::chrono::steady_clock::now();
     coro::sync_wait(schedule, run.run());

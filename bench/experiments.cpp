@@ -47,13 +47,12 @@ table try_loss(const settings& s) {
     table result(fmt::format("loss: {} nodes, 0.1 ms round trip", t.nodes.size()),
                  {"loss each way", "complete", "time, ms", "MADs", "time / lossless"});
     const sim::timing times = equal_round_trips(100us);
-    const double lossless = in_ms(discover_once(t, times, {}, s.schedule).time);
+    const double lossless = in_ms(discover_once(t, times, {}, s).time);
     for (const double loss : {0.0, 0.01, 0.1}) {
         runs all;
         spread ratio;
         for (unsigned seed = 1; seed <= s.seeds; ++seed) {
-            const discovered d =
-                discover_once(t, times, {.request_loss = loss, .reply_loss = loss, .seed = seed}, s.schedule);
+            const discovered d = discover_once(t, times, {.request_loss = loss, .reply_loss = loss, .seed = seed}, s);
             all.add(d);
             ratio.add(in_ms(d.time) / lossless);
         }
@@ -79,12 +78,12 @@ table try_buffers(const settings& s) {
         std::string best_is = "none is complete";
         for (const unsigned bound : bounds) {
             for (const unsigned window : windows) {
-                coro::schedule_options options = s.schedule;
-                options.max_outstanding = window;
-                options.per_destination = bound;
+                settings own_bounds = s;
+                own_bounds.schedule.max_outstanding = window;
+                own_bounds.schedule.per_destination = bound;
                 runs all;
                 for (unsigned seed = 1; seed <= s.seeds; ++seed)
-                    all.add(discover_once(t, times, {.seed = seed}, options));
+                    all.add(discover_once(t, times, {.seed = seed}, own_bounds));
                 result.add(
                     {in_ms(transit) * 1000, bound, window, all.completed(), all.time_ms, all.MADs, all.overflowed});
                 if (bound == own_bound && window == own_window) own = all;
@@ -121,7 +120,7 @@ table try_bound(const settings& s) {
             const auto bound =
                 sim::bound_discovery(t, start, sim::default_port(t.nodes[start]),
                                      {round_trip, s.schedule.max_outstanding, s.schedule.per_destination});
-            const discovered d = discover_once(t, equal_round_trips(round_trip), {}, s.schedule);
+            const discovered d = discover_once(t, equal_round_trips(round_trip), {}, s);
             const mad::duration as_asked = round_trip * static_cast<mad::duration::rep>(bound.as_asked);
             result.add({specification, in_ms(round_trip) * 1000, bound.SMPs, d.MADs, in_ms(bound.by_depth),
                         in_ms(bound.by_window), in_ms(d.time), in_ms(d.time) / in_ms(bound.time()),

@@ -74,10 +74,12 @@ sim::timing equal_round_trips(mad::duration round_trip) {
 }
 
 discovered discover_once(const sim::topology& t, const sim::timing& times, const sim::faults& wrong,
-                         const coro::schedule_options& options) {
+                         const settings& s) {
     sim::fabric net(t, times, wrong);
     sim::sim_transport port(net, sim::time_mode::virtual_);
-    coro::MADSchedule schedule(port, options);
+    std::optional<transports::kernel_model> kernel;
+    if (s.kernel) kernel.emplace(port, *s.kernel);
+    coro::MADSchedule schedule(kernel ? static_cast<mad::transport&>(*kernel) : port, s.schedule);
     const auto found = coro::sync_wait(schedule, discovery::discover(schedule));
     const bool is_complete = found && found.value().complete() && found.value().nodes.size() == t.nodes.size() &&
                              found.value().link_count() == t.link_count();

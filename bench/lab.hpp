@@ -3,11 +3,13 @@
 // subnet in virtual time. Knows no experiment.
 #pragma once
 #include <comad/coro/schedule.hpp>
+#include <comad/transports/kernel_model.hpp>
 #include <comad/transports/sim/fabric.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include <concepts>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,9 +19,10 @@ namespace comad::bench {
 
 struct settings {
     coro::schedule_options schedule;
-    unsigned seeds = 5;       ///< runs of everything that chance has a part in
-    bool is_small = false;    ///< small subnets, to see that it works
-    double million_MADs = 10; ///< of the endurance run
+    std::optional<transports::kernel_options> kernel; ///< between the program and the subnet, where time is virtual
+    unsigned seeds = 5;                               ///< runs of everything that chance has a part in
+    bool is_small = false;                            ///< small subnets, to see that it works
+    double million_MADs = 10;                         ///< of the endurance run
 };
 
 /// Values of several runs.
@@ -79,6 +82,6 @@ struct discovered {
 };
 /// One discovery from the default node, in virtual time.
 discovered discover_once(const transports::sim::topology&, const transports::sim::timing&,
-                         const transports::sim::faults&, const coro::schedule_options&);
+                         const transports::sim::faults&, const settings&);
 
 } // namespace comad::bench

@@ -32,9 +32,11 @@ void run(const settings& s, const std::vector<std::string>& wanted, bool as_json
                                {"timeout_ms", in_ms(o.timeout)},
                                {"retries", o.retries},
                                {"seeds", s.seeds}};
+    if (s.kernel) all["kernel"] = s.kernel->is_capped ? 2025 : 2024;
     if (!as_json)
-        fmt::print("window {}, {} per destination, timeout {:g} ms, {} retries; medians of {} runs (least..most)\n",
-                   o.max_outstanding, o.per_destination, in_ms(o.timeout), o.retries, s.seeds);
+        fmt::print("window {}, {} per destination, timeout {:g} ms, {} retries{}; medians of {} runs (least..most)\n",
+                   o.max_outstanding, o.per_destination, in_ms(o.timeout), o.retries,
+                   s.kernel ? fmt::format(", kernel {}", all["kernel"].get<unsigned>()) : "", s.seeds);
     for (const experiment& e : experiments) {
         const bool is_wanted = wanted.empty() || std::find(wanted.begin(), wanted.end(), e.name) != wanted.end();
         if (!is_wanted) continue;
@@ -53,7 +55,7 @@ int main(int argc, char** argv) {
     bench::settings s;
     std::vector<std::string> wanted;
     bool as_json = false;
-    unsigned timeout_ms = 0, retries = s.schedule.retries;
+    unsigned timeout_ms = 0, retries = s.schedule.retries, kernel = 0;
     CLI::App app{"Experiments on simulated subnets."};
     std::vector<std::string> names;
     for (const auto& e : bench::experiments) names.emplace_back(e.name);
@@ -68,6 +70,10 @@ int main(int argc, char** argv) {
     app.add_option("--retries", retries, "attempts after the first")
         ->check(CLI::Range(0u, 255u))
         ->capture_default_str();
+    app.add_option(
+           "--kernel", kernel,
+           "the programs use umad over a modelled Linux kernel, as they were until 2024, or since 2025; not scale")
+        ->check(CLI::IsMember({2024u, 2025u}));
     app.add_option("--seeds", s.seeds, "runs of everything that chance has a part in")
         ->check(CLI::Range(1u, 1000u))
         ->capture_default_str();
@@ -82,6 +88,7 @@ int main(int argc, char** argv) {
     }
     s.schedule.timeout = std::chrono::milliseconds(timeout_ms);
     s.schedule.retries = static_cast<u8>(retries);
+    if (kernel != 0) s.kernel.emplace().is_capped = kernel == 2025;
     try {
         bench::run(s, wanted, as_json);
     } catch (const std::exception& e) {

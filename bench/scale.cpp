@@ -83,7 +83,7 @@ double discover_in_memory(subnet_size& size, const settings& s) {
 /// The client alone.
 double discover_over_wire(const subnet_size& size, const settings& s) {
     auto simulation = sim::make_sim(size.specification, sim::time_mode::virtual_);
-    echo wire([&simulation](int descriptor) { answer_from(*simulation.transport, descriptor); });
+    echo wire([&simulation](int descriptor) { answer_from(*simulation.place, descriptor); });
     wire.set_blocking(false);
     echo_transport transport(wire.descriptor());
     coro::schedule_options options = s.schedule;
