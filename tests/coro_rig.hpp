@@ -4,6 +4,7 @@
 #pragma once
 #include "catch.hpp"
 #include "counted.hpp"
+#include "kernel_of_this_run.hpp"
 #include "scripted_transport.hpp"
 #include <comad/coro/driver.hpp>
 #include <comad/coro/schedule.hpp>
@@ -52,11 +53,14 @@ inline task<void> touch(MADSchedule& schedule, IBDRPath to, rpc_options options 
     [[maybe_unused]] auto info = co_await schedule.SubnGet<smp::NodeInfo>(to, 0, options);
 }
 
+/// A schedule over a scripted transport, by itself or through a kernel.
 struct rig {
-    explicit rig(schedule_options options = {}) : schedule(net, options) {}
-    rig(scripted_transport::script s, schedule_options options = {}) : net(std::move(s)), schedule(net, options) {}
+    explicit rig(schedule_options options = {}) : schedule(put_before(net, kernel_of_this_run(), kernel), options) {}
+    rig(scripted_transport::script s, schedule_options options = {})
+        : net(std::move(s)), schedule(put_before(net, kernel_of_this_run(), kernel), options) {}
 
     scripted_transport net;
+    std::optional<transports::kernel_model> kernel;
     MADSchedule schedule;
 };
 

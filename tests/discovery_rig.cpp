@@ -59,11 +59,14 @@ mad::received witness::receive(std::span<u8> buffer) noexcept {
 
 // ---- world ----------------------------------------------------------------------------------------------------------
 
-world::world(topology t, coro::schedule_options options, const timing& times, const faults& wrong)
-    : net(std::move(t), times, wrong), port(net, time_mode::virtual_), seen(port), schedule(seen, options) {}
+world::world(topology t, coro::schedule_options options, const timing& times, const faults& wrong,
+             const std::optional<kernel_options>& through)
+    : net(std::move(t), times, wrong), port(net, time_mode::virtual_), seen(put_before(port, through, kernel)),
+      schedule(seen, options) {}
 
 world::world(topology t, u32 node, unsigned start_port)
-    : net(std::move(t)), port(net, node, start_port, time_mode::virtual_), seen(port), schedule(seen, window()) {}
+    : net(std::move(t)), port(net, node, start_port, time_mode::virtual_),
+      seen(put_before(port, kernel_of_this_run(), kernel)), schedule(seen, window()) {}
 
 subnet world::discover(const discovery::discover_options& options) {
     auto found = coro::sync_wait(schedule, discovery::discover(schedule, options));

@@ -3,9 +3,11 @@
 // transport, and the graph that must be found, measured apart from the code under test.
 #pragma once
 #include "catch.hpp"
+#include "kernel_of_this_run.hpp"
 #include <comad/coro/driver.hpp>
 #include <comad/discovery/discover.hpp>
 #include <comad/discovery/reports.hpp>
+#include <comad/transports/kernel_model.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <cstddef>
@@ -19,6 +21,7 @@ namespace comad::test {
 
 using discovery::subnet;
 using mad::IBDRPath;
+using transports::kernel_options;
 using transports::sim::faults;
 using transports::sim::simulation;
 using transports::sim::time_mode;
@@ -74,10 +77,10 @@ inline coro::schedule_options window(unsigned max_outstanding = 64, u8 retries =
     return options;
 }
 
-/// A subnet with a program in it.
+/// A subnet with a program in it, which uses it by itself or through a kernel.
 struct world {
     explicit world(topology t, coro::schedule_options options = window(), const timing& times = {},
-                   const faults& wrong = {});
+                   const faults& wrong = {}, const std::optional<kernel_options>& through = kernel_of_this_run());
     /// At `node` instead of the default one, by `port`.
     world(topology t, u32 node, unsigned port);
 
@@ -88,6 +91,7 @@ struct world {
 
     transports::sim::fabric net;
     transports::sim::sim_transport port;
+    std::optional<transports::kernel_model> kernel;
     witness seen;
     coro::MADSchedule schedule;
 };

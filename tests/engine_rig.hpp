@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // engine_rig.hpp - what the engine's tests share: an operation that remembers how it ended, an engine over a scripted
-// transport with the turns of a driver, and a witness at the transport who counts what is in flight.
+// transport, or over a kernel in front of it, with the turns of a driver, and a witness at the transport who counts what
+// is in flight.
 #pragma once
 #include "catch.hpp"
+#include "kernel_of_this_run.hpp"
 #include "scripted_transport.hpp"
 #include <comad/mad/engine.hpp>
 #include <comad/mad/message.hpp>
@@ -82,13 +84,15 @@ struct operation : mad::op {
     std::function<void()> then;
 };
 
-/// An engine over a scripted transport, and the turns of a driver.
+/// An engine over a scripted transport, by itself or through a kernel, and the turns of a driver.
 struct rig {
-    explicit rig(engine_options options = {}) : mads(net, options) {}
+    explicit rig(engine_options options = {},
+                 const std::optional<transports::kernel_options>& through = kernel_of_this_run())
+        : wire(put_before(net, through, kernel)), mads(wire, options) {}
 
     void turn() {
         for (;;) {
-            const mad::received r = net.receive(buffer);
+            const mad::received r = wire.receive(buffer);
             if (r.state == mad::receive_state::would_block) break;
             mads.on_received(r);
             mads.resume_sends();
@@ -101,13 +105,13 @@ struct rig {
     /// Time jumps to whatever is next; false if nothing is.
     bool advance() {
         mads.set_now(net.now());
-        const time_point next = std::min(net.next_event().value_or(time_point::max()), mads.next_deadline());
+        const time_point next = std::min(wire.next_event().value_or(time_point::max()), mads.next_deadline());
         if (next == time_point::max()) return false;
         set_now(std::max(next, net.now()));
         return true;
     }
     void set_now(time_point now) {
-        net.set_now(now);
+        wire.set_now(now);
         mads.set_now(now);
     }
     /// Until nothing is pending; false if something never ends.
@@ -121,8 +125,8 @@ struct rig {
     }
     /// Everything that is under way arrives, needed or not.
     void drain() {
-        while (net.next_event()) {
-            set_now(std::max(*net.next_event(), net.now()));
+        while (wire.next_event()) {
+            set_now(std::max(*wire.next_event(), net.now()));
             turn();
         }
     }
@@ -132,7 +136,7 @@ struct rig {
             turn();
             mads.set_now(net.now());
             if (mads.has_ready()) continue;
-            const time_point next = std::min(net.next_event().value_or(time_point::max()), mads.next_deadline());
+            const time_point next = std::min(wire.next_event().value_or(time_point::max()), mads.next_deadline());
             if (next > end) break;
             set_now(std::max(next, net.now()));
         }
@@ -141,6 +145,8 @@ struct rig {
     }
 
     scripted_transport net;
+    std::optional<transports::kernel_model> kernel;
+    mad::transport& wire; ///< the engine's: the kernel if there is one
     engine mads;
     std::array<u8, 1024> buffer;
 };

@@ -301,7 +301,8 @@ TEST_CASE("500 unread answers arrive in order, each as it is, and after the last
     CHECK(p.kernel.receive(buffer).state == mad::receive_state::would_block);
 }
 
-TEST_CASE("what arrives is dropped while more than 200,000 messages wait to be read; what is given back is not") {
+TEST_CASE(
+    "what arrives is dropped while more than 200,000 messages wait to be read, but nothing of what is given back") {
     CHECK(kernel_options{}.max_unread == 200'000); // read in the source
     program p({.max_unread = 3});
     for (u32 i = 0; i < 8; ++i) {
@@ -379,7 +380,7 @@ TEST_CASE("a descriptor has 32 agents and not more") {
 
 // ---- sizes ---------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("36 bytes of a MAD are enough and become 256; fewer, or more than 256 without RMPP, are EINVAL") {
+TEST_CASE("36 bytes of a MAD are enough and become 256, and fewer, or more without RMPP, are EINVAL") {
     program p;
     CHECK(p.ask(1, {.size = 35}).error == EINVAL);
     CHECK(p.ask(1, {.size = 257}).error == EINVAL);
