@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <utility>
 #include <vector>
 
 using namespace comad;
@@ -39,6 +40,7 @@ struct asking {
     mad::any_path path = route(1);
     std::size_t size = mad::mad_size;
     u8 RMPPFlags = 0;
+    std::optional<MgmtClass> class_in_MAD{}; ///< unless it is the agent's
 };
 
 struct reading {
@@ -59,11 +61,12 @@ struct program {
         std::vector<u8> bytes(mad::headroom + std::max(a.size, mad::mad_size));
         u8* const m = bytes.data() + mad::headroom;
         m[0] = 1;
-        m[1] = value(a.mgmt_class);
+        m[1] = value(a.class_in_MAD.value_or(a.mgmt_class));
         m[2] = a.class_version;
         m[3] = a.method;
         iba::store_be<u32>(m + 8, 0xfeedbeef); // the kernel's affair
         mad::set_low_tid(m, number);
+        iba::store_be<u32>(m + 20, 0x98765432); // attributeModifier
         m[26] = a.RMPPFlags;
         return kernel.send(
             {&a.path, m, a.size, value(a.mgmt_class), a.class_version, a.expects_reply, a.attempt, a.operation});
@@ -192,6 +195,18 @@ TEST_CASE("an answer after the told timeout is dropped") {
     CHECK(p.counters().answered == 0);
 }
 
+TEST_CASE("a program that sleeps finds what arrived meanwhile, but for what came too late") {
+    program p;
+    for (u32 i = 0; i < 4; ++i) REQUIRE(p.ask(i, {.operation = 10ms}).state == sent);
+    p.answer(0, 0ms);
+    p.answer(1, 20ms);
+    p.answer(2, 5ms);
+    p.kernel.set_now(mad::time_point(50ms));
+    CHECK(p.read_numbers() == std::vector<u32>{0, 2, 1, 3});
+    CHECK(p.counters().answered == 2);
+    CHECK(p.counters().late == 1);
+}
+
 TEST_CASE("an answer at the very end of the timeout is in time") {
     program p;
     REQUIRE(p.ask(1, {.operation = 100ms}).state == sent);
@@ -254,6 +269,13 @@ TEST_CASE("an answer in another class than its request's is delivered to nobody"
     p.arrive(1ms, answer);
     CHECK(p.read_at(1ms).empty());
     CHECK(p.counters().unknown == 1);
+}
+
+TEST_CASE("an agent may send another class than its own, and the answer is to be in that") {
+    program p;
+    REQUIRE(p.ask(1, {.class_in_MAD = MgmtClass::SubnLID}).state == sent);
+    p.answer(0, 1ms);
+    CHECK(p.read_at(1ms).size() == 1);
 }
 
 TEST_CASE("without a timeout a request leaves once, is never given back, and its answer is not delivered") {
@@ -443,6 +465,7 @@ TEST_CASE("a message that is larger than the buffer is its first segment and its
     const mad::any_path path = mad::IBPath{};
     REQUIRE(kernel.send({&path, m, 256, m[1], 2, true, 1s, 1s}).state == sent);
     for (int i = 0; i < 3; ++i) {
+        small.resize(mad::headroom + std::min(mad::mad_size + 100 * static_cast<std::size_t>(i), size - 1));
         const auto cut = kernel.receive(small);
         REQUIRE(cut.state == mad::receive_state::message);
         CHECK(cut.mad.size() == 256);
@@ -511,7 +534,7 @@ TEST_CASE("the kernel shows no pieces of a message, and they do not prolong the 
 
 namespace {
 
-/// Remembers what it is asked to serve and what it is given to send.
+/// Brings one request, and remembers what it is asked to serve and what it is given to send.
 class served_wire final : public mad::transport {
 public:
     explicit served_wire(int refusal) : refusal_(refusal) {}
@@ -525,7 +548,17 @@ public:
         bytes.assign(r.mad, r.mad + r.size);
         return {};
     }
-    mad::received receive(std::span<u8>) noexcept override { return {}; }
+    mad::received receive(std::span<u8> buffer) noexcept override {
+        if (std::exchange(has_arrived_, true)) return {};
+        const auto mad = request_of_others();
+        std::copy(mad.begin(), mad.end(), buffer.begin());
+        mad::received r{mad::receive_state::message};
+        r.mad = buffer.first(mad.size()); // anywhere in the buffer
+        r.full_size = mad.size();
+        r.source.SLID = iba::lid{5};
+        r.source.agent = 9;
+        return r;
+    }
     mad::transport_limits limits() const noexcept override { return {}; }
     int serve(const mad::registration& what) noexcept override {
         served = what;
@@ -534,11 +567,12 @@ public:
 
 private:
     int refusal_;
+    bool has_arrived_ = false;
 };
 
 } // namespace
 
-TEST_CASE("a request that arrives is given with its sender, and does not end any of ours") {
+TEST_CASE("a request that arrives is given as it is, and does not end any of ours") {
     program p;
     REQUIRE(p.ask(1).state == sent);
     std::vector<u8> theirs(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end()); // even with our number
@@ -552,10 +586,15 @@ TEST_CASE("a request that arrives is given with its sender, and does not end any
     CHECK(p.counters().answered == 0);
 }
 
-TEST_CASE("serving is the inner transport's affair, and a reply leaves as it is, through the agent that it names") {
+TEST_CASE("serving is the inner transport's affair, and a reply leaves as it is, through the agent of its request") {
     const int refusal = GENERATE(0, EINVAL);
     served_wire wire(refusal);
     kernel_model kernel(wire);
+    std::vector<u8> buffer(1024);
+    const auto asked = kernel.receive(buffer);
+    REQUIRE(asked.state == mad::receive_state::message);
+    CHECK(asked.source.SLID == iba::lid{5});
+    CHECK(asked.source.agent == 9);
     CHECK(kernel.serve({MgmtClass::Performance, 1, 2}) == refusal);
     REQUIRE(wire.served);
     CHECK(wire.served->mgmt_class == MgmtClass::Performance);
@@ -569,7 +608,9 @@ TEST_CASE("serving is the inner transport's affair, and a reply leaves as it is,
     }();
     bytes.insert(bytes.end(), reply.begin(), reply.end());
     const mad::any_path back = mad::IBPath{};
-    REQUIRE(kernel.send({&back, bytes.data() + mad::headroom, 256, reply[1], 1, false, 1s, 1s, 9}).state == sent);
+    REQUIRE(
+        kernel.send({&back, bytes.data() + mad::headroom, 256, reply[1], 1, false, 1s, 1s, asked.source.agent}).state ==
+        sent);
     REQUIRE(wire.given);
     CHECK(wire.given->agent == 9);
     CHECK(wire.bytes == reply);
@@ -608,6 +649,9 @@ TEST_CASE("a request counts as held, by its class, until its end was read") {
     CHECK(p.kernel.held(MgmtClass::Performance) == 0u);
     CHECK(p.kernel.held(MgmtClass::SubnDirected) == 1u);
     CHECK(p.kernel.held(MgmtClass::SubnAdm) == 0u);
+    REQUIRE(p.ask(3, {.mgmt_class = MgmtClass::Performance}).state == sent);
+    CHECK(p.counters().most_on_wire == 3);
+    CHECK(p.counters().most_on_wire_of[value(MgmtClass::Performance)] == 2);
 }
 
 TEST_CASE("limits are those of the device, and of the inner transport where it allows less") {
@@ -740,14 +784,16 @@ TEST_CASE("what the wire refuses or cannot take now is neither held nor outstand
 TEST_CASE("what the wire cannot take when it is its turn leaves later") {
     program p({.is_capped = true});
     for (u32 i = 0; i < 18; ++i) REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
-    p.wire.set_script([](const packet& s) { return s.number == 16 ? blocked(1ms) : dropped(); });
+    p.wire.set_script([](const packet& s) { return s.at < mad::time_point(2ms) ? blocked(1ms) : dropped(); });
     p.answer(0, 1ms);
     p.answer(1, 1ms);
-    CHECK(p.read_at(1ms).size() == 2);
+    p.answer(2, 1ms);
+    CHECK(p.read_at(1ms).size() == 3);
+    REQUIRE(p.on_wire() == 16);
+    REQUIRE(p.ask(18, {.mgmt_class = MgmtClass::SubnAdm}).state == sent); // not before the others
     p.read_at(2ms);
-    REQUIRE(p.on_wire() == 18);
-    CHECK(p.wire.taken()[16].tid == 16);
-    CHECK(p.wire.taken()[17].tid == 17);
+    REQUIRE(p.on_wire() == 19);
+    for (u32 i = 16; i < 19; ++i) CHECK(p.wire.taken()[i].tid == i);
 }
 
 TEST_CASE("a report of the inner transport ends its request, and one of nothing is dropped") {
@@ -767,8 +813,8 @@ TEST_CASE("when the device has gone, reads and writes fail") {
     REQUIRE(p.ask(1, {.operation = 10ms}).state == sent);
     p.wire.inject(failure(1ms, ENODEV));
     std::vector<u8> buffer(1024);
-    p.kernel.set_now(mad::time_point(20ms));
-    CHECK(p.kernel.next_event() == mad::time_point(20ms)); // it is readable
+    p.kernel.set_now(mad::time_point(5ms));
+    CHECK(p.kernel.next_event() == mad::time_point(5ms)); // it is readable
     for (int i = 0; i < 2; ++i) {
         const auto r = p.kernel.receive(buffer);
         CHECK(r.state == mad::receive_state::failed);

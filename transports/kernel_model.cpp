@@ -165,7 +165,6 @@ void kernel_model::end(requests::iterator r, place how) {
     r->where = how;
     --agent_of(*r).on_wire;
     --on_wire_of_[r->mgmt_class];
-    refill(agent_of(*r));
 }
 
 /// The oldest of those that were held back leave. What the inner transport does not take now is tried again.
