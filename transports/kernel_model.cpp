@@ -23,10 +23,11 @@ constexpr std::size_t most_agents = 32;
 constexpr std::size_t least_size = 36; // bytes that a write() must have of a MAD
 constexpr std::size_t room = 1024;     // for a MAD and what transports put before it
 
-/// Requests of an agent that are on the wire at a time, where agents are capped: fractions of a receive queue of 512.
+/// Requests of an agent that are on the wire at a time, where agents are capped: fractions of a receive queue.
 constexpr std::size_t cap_of(MgmtClass c) noexcept {
-    if (iba::is_SMP(c) || c == MgmtClass::CommMgt) return 128;
-    return c == MgmtClass::SubnAdm ? 16 : std::numeric_limits<std::size_t>::max();
+    constexpr std::size_t receive_queue = 512;
+    if (iba::is_SMP(c) || c == MgmtClass::CommMgt) return receive_queue / 4;
+    return c == MgmtClass::SubnAdm ? receive_queue / 32 : std::numeric_limits<std::size_t>::max();
 }
 
 u64 tid_of(const u8* mad) noexcept { return iba::get<&MADHeader::transactionID>(mad); }
@@ -47,13 +48,13 @@ kernel_model::kernel_model(mad::transport& inner, kernel_options options)
 }
 
 mad::transport_limits kernel_model::limits() const noexcept {
-    // As umad_transport's, unless the inner transport allows less.
     const mad::transport_limits inner = inner_.limits();
-    return {.max_window = std::min(128u, inner.max_window),
-            .sa_window = std::min(16u, inner.sa_window),
-            .smi = inner.smi,
-            .grain = std::chrono::milliseconds(1),
-            .kernel_rmpp = inner.kernel_rmpp};
+    mad::transport_limits limits = umad_limits;
+    limits.max_window = std::min(limits.max_window, inner.max_window);
+    limits.sa_window = std::min(limits.sa_window, inner.sa_window);
+    limits.smi = inner.smi;
+    limits.kernel_rmpp = inner.kernel_rmpp;
+    return limits;
 }
 
 // ---- sending -------------------------------------------------------------------------------------------------------

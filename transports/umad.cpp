@@ -207,12 +207,6 @@ mad::received umad_transport::interpret(std::span<const u8> buffer, ssize_t byte
     return r;
 }
 
-mad::transport_limits umad_transport::limits() const noexcept {
-    // The send queue of a port takes 128 MADs (IB_MAD_QP_SEND_SIZE); more only wait in the kernel. Of an agent, kernels since
-    // 2025 send a quarter of the receive queue's 512 as SMPs and a thirty-second to the SA, and hold back the rest.
-    // Its timers count milliseconds.
-    return {
-        .max_window = 128, .sa_window = 16, .smi = true, .grain = std::chrono::milliseconds(1), .kernel_rmpp = true};
-}
+mad::transport_limits umad_transport::limits() const noexcept { return umad_limits; }
 
 } // namespace comad::transports

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// held_requests.hpp - what a program tells the kernel of each request: how long to hold it. Counts those that it holds.
+// held_requests.hpp - how many requests a kernel carries for a program, and what it is told of each: how long to hold it.
 // Knows no device and no clock.
 #pragma once
 #include <comad/mad/transport.hpp>
@@ -7,6 +7,12 @@
 #include <array>
 
 namespace comad::transports {
+
+/// Of one descriptor. The send queue of a port takes 128 MADs (IB_MAD_QP_SEND_SIZE); more only wait in the kernel. Of an agent,
+/// kernels since 2025 send a quarter of the receive queue's 512 as SMPs and a thirty-second to the SA, and hold back the
+/// rest. Timers count milliseconds.
+inline constexpr mad::transport_limits umad_limits{
+    .max_window = 128, .sa_window = 16, .smi = true, .grain = std::chrono::milliseconds(1), .kernel_rmpp = true};
 
 /// The requests that a kernel holds for one program, and the rule that keeps them few.
 ///

@@ -20,7 +20,8 @@ struct kernel_options {
     /// Of the kernel's timers, a jiffy: 1, 4 or 10 ms where HZ is 1000, 250 or 100. A timeout takes whole ticks, and is
     /// noticed at a tick.
     mad::duration tick = std::chrono::milliseconds(1);
-    /// As kernels since 2025: of an agent at most 128 SMPs, or 16 requests to the SA, are on the wire at a time.
+    /// As kernels since 2025: of an agent at most 128 SMPs, 128 MADs of communication management or 16 requests to the
+    /// SA are on the wire at a time.
     bool is_capped = false;
     /// As umad_options::max_held. At least 1.
     unsigned max_held = held_requests::usual_bound;
@@ -60,7 +61,8 @@ struct kernel_counters {
 ///           do not prolong anything.
 /// Others:   requests that arrive, and whatever is sent without expecting a reply, pass as they are; so does serve().
 /// Time:     set_now() makes up for what the kernel did meanwhile, in order, whether the program looked or not: replies
-///           arrived in time or late, requests that were held back left.
+///           arrived in time or late, requests that were held back left. (Where several programs share a subnet, time has
+///           to go from event to event: only the first of them sees how it passed.)
 /// Long:     a message that is larger than the buffer is kept until it is read whole, as of mad::transport::receive().
 /// Removal:  once `inner` fails, so does every receive(), and every send() with EIO.
 /// Cost:     O(log n) of the outstanding requests for each MAD. Memory: of these, of unread messages, and of the latest
