@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # beside.py - what the scripts share that compare programs on one ibsim server: the server, whole processes and their
 # times, the machine in one line. Knows no particular program.
-import os, platform, re, shutil, statistics, subprocess, sys, time
+import json, os, platform, re, shutil, signal, statistics, subprocess, sys, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NOT_INSTALLED = 77  # exit code, as test suites have it
@@ -108,20 +108,39 @@ class Manager:
 
 
 class Relay:
-    """Between the server and clients that have its `environment`: adds `delay` ms to each round trip. `went()` says how many
-    MADs the latest client sent."""
+    """Between the server, or another relay, and clients that have its `environment`; `options` are bench/ibsim_relay's."""
 
-    def __init__(self, program, server, delay):
+    def __init__(self, program, server, *options):
         sockname = server.environment["IBSIM_SOCKNAME"]
         self.environment = dict(server.environment, IBSIM_SOCKNAME=f"{sockname}-relay")
         self.process = subprocess.Popen(
-            [*WITH_US, program, "--server", sockname, "--sockname", f"{sockname}-relay", "--delay", str(delay)],
+            [*WITH_US, program, "--server", sockname, "--sockname", f"{sockname}-relay", *(str(o) for o in options)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.unread = {"gone": [], "now": []}
         if self.process.stdout.readline() != "ready\n":
             sys.exit("the relay did not start")
 
+    def _next(self, what):
+        while not self.unread[what]:
+            line = self.process.stdout.readline()
+            if not line:
+                sys.exit("the relay has ended")
+            for kind, value in json.loads(line).items():
+                self.unread[kind].append(value)
+        return self.unread[what].pop(0)
+
+    def gone(self):
+        """Counts of the first client that has gone and was not asked for."""
+        return self._next("gone")
+
+    def now(self):
+        """Counts of all clients that are there, in the order in which they came."""
+        self.process.send_signal(signal.SIGUSR1)
+        return self._next("now")
+
     def went(self):
-        return int(re.match(r"client: (\d+) requests", self.process.stdout.readline()).group(1))
+        """How many MADs the latest client sent."""
+        return self.gone()["requests"]["came"]
 
     def __enter__(self):
         return self
