@@ -24,13 +24,12 @@ void stop(int) { running->stop(); }
 void report(int) { running->report(); }
 
 ordered_json json_of(const direction_counts& c) {
-    return {{"came", c.came}, {"lost", c.lost}, {"overflowed", c.overflowed}};
+    return {{"came", c.came}, {"lost", c.lost}, {"overflowed", c.overflowed}, {"most_held", c.most_held}};
 }
 
 ordered_json json_of(const relay_counts& c) {
-    return {{"node", c.node},           {"requests", json_of(c.requests)}, {"replies", json_of(c.replies)},
-            {"most_held", c.most_held}, {"repeated", c.repeated},          {"given_back", c.given_back},
-            {"unawaited", c.unawaited}};
+    return {{"node", c.node},         {"requests", json_of(c.requests)}, {"replies", json_of(c.replies)},
+            {"repeated", c.repeated}, {"given_back", c.given_back},      {"unawaited", c.unawaited}};
 }
 
 void say(const char* what, const ordered_json& value) {

@@ -147,8 +147,10 @@ private:
     void serve_control();
     void connect(control_message& message, const address& from);
     bool answer(const address& to, const control_message& message) noexcept;
-    void serve(client& c, const pollfd* events);
+    void take_in(client& c, const pollfd* events);
     void repeat(client& c, time_point now);
+    void pass_buffer();
+    void pass_on(client& c, time_point now);
     void report();
     void hear_server(client& c);
     void leave(client& c);
@@ -160,6 +162,7 @@ private:
     relay_buffer buffer_;
     unique_fd control_, stop_, asked_;
     std::vector<std::unique_ptr<client>> clients_;
+    std::vector<relay_lane*> lanes_; // of those that are connected
     u32 connects_ = 0;
 };
 
@@ -194,7 +197,8 @@ void ibsim_relay::loop::run() {
         events.assign({{stop_.get(), POLLIN, 0}, {control_.get(), POLLIN, 0}, {asked_.get(), POLLIN, 0}});
         const std::size_t ours = events.size();
         await(events, next_due());
-        for (std::size_t i = 0; i < clients_.size(); ++i) serve(*clients_[i], &events[ours + events_each * i]);
+        for (std::size_t i = 0; i < clients_.size(); ++i) take_in(*clients_[i], &events[ours + events_each * i]);
+        pass_buffer();
         if (events[1].revents != 0) serve_control();
         std::erase_if(clients_, [](const auto& c) { return c->now == client::state::gone; });
         if (events[2].revents != 0) report();
@@ -207,7 +211,7 @@ void ibsim_relay::loop::run() {
            !clients_.empty() && std::chrono::steady_clock::now() < deadline) {
         events.clear();
         await(events, deadline);
-        for (std::size_t i = 0; i < clients_.size(); ++i) serve(*clients_[i], &events[events_each * i]);
+        for (std::size_t i = 0; i < clients_.size(); ++i) take_in(*clients_[i], &events[events_each * i]);
     }
     for (const auto& c : clients_) end(*c);
     clients_.clear();
@@ -246,7 +250,8 @@ std::optional<time_point> ibsim_relay::loop::next_due() const noexcept {
     for (const auto& c : clients_) {
         if (c->now != client::state::connected) continue;
         const auto overdue = c->kernel ? c->kernel->due() : std::nullopt;
-        for (const auto due : {c->requests.due(), c->replies.due(), overdue})
+        for (const auto due :
+             {c->requests.arrival(), c->replies.arrival(), c->requests.served(), c->replies.served(), overdue})
             if (due && (!first || *due < *first)) first = due;
     }
     return first;
@@ -289,8 +294,8 @@ bool ibsim_relay::loop::answer(const address& to, const control_message& message
     return ::sendto(control_.get(), message.data(), message.size(), MSG_NOSIGNAL, to.raw(), to.length()) > 0;
 }
 
-/// Does what the client's three events ask for, and what is due.
-void ibsim_relay::loop::serve(client& c, const pollfd* events) {
+/// Takes what the client's three events have brought, and what its kernel sends.
+void ibsim_relay::loop::take_in(client& c, const pollfd* events) {
     if (events[0].revents != 0) hear_server(c);
     const time_point now = std::chrono::steady_clock::now();
     if (events[1].revents != 0) {
@@ -308,8 +313,21 @@ void ibsim_relay::loop::serve(client& c, const pollfd* events) {
         });
     }
     if (c.kernel) repeat(c, now);
-    for (relay_lane* const lane : {&c.requests, &c.replies})
-        c.counts.most_held = std::max(c.counts.most_held, lane->enter(buffer_, now));
+}
+
+/// What has come as far enters the buffer, and what has been served leaves it.
+void ibsim_relay::loop::pass_buffer() {
+    lanes_.clear();
+    for (const auto& c : clients_)
+        if (c->now == client::state::connected) lanes_.insert(lanes_.end(), {&c->requests, &c->replies});
+    const time_point now = std::chrono::steady_clock::now();
+    enter_in_order(lanes_, buffer_, now);
+    for (const auto& c : clients_) pass_on(*c, now);
+}
+
+/// Sends what leaves the buffer now.
+void ibsim_relay::loop::pass_on(client& c, time_point now) {
+    if (c.now != client::state::connected) return;
     if (!c.requests.write(c.server_data.get(), now)) {
         leave(c); // the server has ended; without our sockets the client sees it, too
     } else if (!c.replies.write(c.data.get(), now)) {

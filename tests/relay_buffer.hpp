@@ -34,7 +34,7 @@ public:
 
 private:
     unsigned held(time_point now) const noexcept {
-        if (idle_from_ <= now) return 0;
+        if (idle_from_ <= now || service_time_ == service_time_.zero()) return 0;
         return static_cast<unsigned>((idle_from_ - now + service_time_ - std::chrono::nanoseconds(1)) / service_time_);
     }
 

@@ -6,6 +6,7 @@
 #include "relay_counts.hpp"
 #include <comad/iba/types.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -52,19 +53,21 @@ public:
         std::memcpy(d.bytes, bytes.data(), bytes.size());
     }
 
-    /// Those that have arrived take their places in the buffer. The most it held with one of them.
-    unsigned enter(relay_buffer& buffer, time_point now) {
-        unsigned most = 0;
-        while (entered_ < waiting_.size() && waiting_[entered_].due <= now) {
-            if (const auto place = buffer.take(now)) {
-                waiting_[entered_++].due = place->served;
-                most = std::max(most, place->held);
-            } else {
-                waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(entered_));
-                ++counts_.overflowed;
-            }
+    /// When the next one comes to the buffer.
+    std::optional<time_point> arrival() const noexcept {
+        if (entered_ == waiting_.size()) return {};
+        return waiting_[entered_].due;
+    }
+
+    /// That one takes its place there, as of its arrival, or is dropped.
+    void enter(relay_buffer& buffer) {
+        if (const auto place = buffer.take(waiting_[entered_].due)) {
+            waiting_[entered_++].due = place->served;
+            counts_.most_held = std::max(counts_.most_held, place->held);
+        } else {
+            waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(entered_));
+            ++counts_.overflowed;
         }
-        return most;
     }
 
     /// Sends what has been served. False: nobody is there to receive it.
@@ -92,12 +95,10 @@ public:
     }
 
     bool is_blocked() const noexcept { return is_blocked_; }
-    /// When enter() or write() has something to do; write() has nothing while it waits for room.
-    std::optional<time_point> due() const noexcept {
-        std::optional<time_point> first;
-        if (entered_ != 0 && !is_blocked_) first = waiting_.front().due;
-        if (entered_ < waiting_.size() && (!first || waiting_[entered_].due < *first)) first = waiting_[entered_].due;
-        return first;
+    /// When write() has something to do; nothing while it waits for room.
+    std::optional<time_point> served() const noexcept {
+        if (entered_ == 0 || is_blocked_) return {};
+        return waiting_.front().due;
     }
     const direction_counts& counts() const noexcept { return counts_; }
 
@@ -106,7 +107,7 @@ private:
     static constexpr std::size_t most_bytes = 512; // of a datagram; those of ibsim have 288
 
     struct datagram {
-        time_point due; // where the buffer is; from then on where it goes
+        time_point due; // at the buffer; when it is there, to leave it
         u16 size;
         u8 bytes[most_bytes];
     };
@@ -119,5 +120,19 @@ private:
     bool is_blocked_ = false;
     direction_counts counts_;
 };
+
+/// Lets all that has arrived enter the buffer that the lanes share, in the order in which it came: whoever calls this late finds
+/// the places that were free then.
+inline void enter_in_order(std::span<relay_lane* const> lanes, relay_buffer& buffer, relay_lane::time_point now) {
+    while (true) {
+        relay_lane* first = nullptr;
+        for (relay_lane* const lane : lanes) {
+            const auto arrival = lane->arrival();
+            if (arrival && *arrival <= now && (!first || *arrival < *first->arrival())) first = lane;
+        }
+        if (!first) return;
+        first->enter(buffer);
+    }
+}
 
 } // namespace comad::test

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// relay_parts_test.cpp - the buffer of a relay and what it does in a kernel's place, at given times, with neither a server
-// nor a clock.
+// relay_parts_test.cpp - the lanes and the buffer of a relay, and what it does in a kernel's place, at given times, with neither
+// a server nor a clock.
 #include "catch.hpp"
 #include "kernel_repeats.hpp"
 #include "relay_buffer.hpp"
+#include "relay_lane.hpp"
 
 #include <algorithm>
 #include <array>
@@ -66,6 +67,36 @@ TEST_CASE("a buffer without a bound drops nothing, and one that serves at once h
     relay_buffer quick(1, 0ms);
     for (unsigned i = 1; i <= 10; ++i) REQUIRE(take(quick, i * 1ms) == taken({i * 1ms, 1}));
     CHECK(take(quick, 10ms) == taken({10ms, 1}));
+}
+
+TEST_CASE("lanes enter their buffer in the order of arrivals, and as of these, however late that is done") {
+    relay_buffer buffer(1, 1ms);
+    std::mt19937_64 luck;
+    relay_lane quick(0ms, 0, luck), slow(1ms, 0, luck);
+    std::array<relay_lane*, 2> lanes{&slow, &quick};
+    const std::array<u8, 8> bytes{};
+    for (const auto when : {0ms, 2ms, 4ms}) { // at the buffer: of the quick lane at 0, 2, 4, of the slow one at 1, 3, 5
+        quick.push(bytes, at(when));
+        slow.push(bytes, at(when));
+    }
+    CHECK(slow.arrival() == at(1ms));
+    CHECK_FALSE(slow.served());
+    enter_in_order(lanes, buffer, at(4ms));
+    CHECK(slow.arrival() == at(5ms)); // has not arrived
+    CHECK_FALSE(quick.arrival());
+    CHECK(quick.served() == at(1ms));
+    CHECK(slow.served() == at(2ms));
+    enter_in_order(lanes, buffer, at(1000ms));
+    CHECK_FALSE(slow.arrival());
+    CHECK(quick.counts().overflowed + slow.counts().overflowed == 0);
+
+    // Too much at a time: the first one is served from 6 to 7 ms, the second one comes too early.
+    quick.push(bytes, at(6ms));
+    quick.push(bytes, at(6ms));
+    quick.push(bytes, at(7ms));
+    enter_in_order(lanes, buffer, at(1000ms));
+    CHECK(quick.counts().overflowed == 1);
+    CHECK(quick.counts().most_held == 1);
 }
 
 TEST_CASE("a kernel sends an unanswered request again after each timeout, so many times, then gives it back") {
