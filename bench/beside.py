@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# beside.py - what the scripts share that compare programs on one ibsim server: the server, whole processes and their
-# times, the machine in one line. Knows no particular program.
-import os, platform, re, shutil, statistics, subprocess, sys, time
+# beside.py - what the scripts share that compare programs on one ibsim server: the server, OpenSM and a relay beside it,
+# whole processes and their times, the machine in one line.
+import datetime, json, os, platform, re, shutil, signal, statistics, subprocess, sys, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NOT_INSTALLED = 77  # exit code, as test suites have it
@@ -38,15 +38,18 @@ def run(command, environment=None, directory=None, accepted=(0,)):
 
 class Server:
     """An ibsim server of a made subnet in a directory of the caller's. `environment` is for its clients, which it attaches
-    at the first host: left alone it takes the first node of its file, a switch."""
+    at the first of `hosts`: left alone it takes the first node of its file, a switch."""
+
+    started = 0
 
     def __init__(self, ibtool, spec, directory):
         topology = os.path.join(directory, "topology")
         run([ibtool, "--fabric", f"sim:{spec},time=virtual", "ibnetdiscover", topology])
         with open(topology) as file:
-            first_host = re.search(r'^\S+\s+\d+ "H-.*?"\s+# "(.*)"', file.read(), re.M).group(1)
+            self.hosts = [name[:31] for name in re.findall(r'^\S+\s+\d+ "H-.*?"\s+# "(.*)"', file.read(), re.M)]
         # OpenSM's files and the preloaded library's go where their programs run.
-        self.environment = dict(os.environ, IBSIM_SOCKNAME=f"bench-{os.getpid()}", OSM_TMP_DIR=directory,
+        Server.started += 1
+        self.environment = dict(os.environ, IBSIM_SOCKNAME=f"bench-{os.getpid()}-{Server.started}", OSM_TMP_DIR=directory,
                                 OSM_CACHE_DIR=directory)
         self.process = subprocess.Popen([*WITH_US, "ibsim", "-N", "20000", "-S", "4096", "-P", "400000", "-s", topology],
                                         env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -60,7 +63,7 @@ class Server:
         except BaseException:
             self.process.kill()
             raise
-        self.environment["SIM_HOST"] = first_host[:31]
+        self.environment["SIM_HOST"] = self.hosts[0]
 
     def _await_prompt(self):
         said = b""
@@ -78,22 +81,53 @@ class Server:
         self.process.wait()
 
 
+def time_of(log, words):
+    """Seconds, of OpenSM's first line that says so: `Nov 22 04:50:44 934778 [...] 0x80 -> Entering MASTER state`."""
+    line = re.search(rf"^(\w+ +\d+ [0-9:]+) (\d+) .*{words}", log, re.M)
+    if not line:
+        sys.exit(f"opensm does not say '{words}': {log[-400:]}")
+    # The year does not matter, but without one that has it the 29th of February is no date.
+    return datetime.datetime.strptime("2000 " + line.group(1), "%Y %b %d %H:%M:%S").timestamp() + int(line.group(2)) / 1e6
+
+
 class Manager:
-    """OpenSM in the server's subnet: configures it, then stays and sweeps no more."""
+    """OpenSM in the subnet of a server or a relay: configures it, then stays and sweeps when it is asked to."""
 
     def __init__(self, server, directory):
         self.log = os.path.join(directory, "manager.log")
+        modules = os.path.join(directory, "manager.modules")
+        with open(modules, "w") as file:
+            file.write("osm_state_mgr.c 0x07\n") # says when a sweep begins; all of OpenSM says much more
+        config = os.path.join(directory, "manager.conf")
+        with open(config, "w") as file:
+            file.write(f"per_module_logging_file {modules}\n")
         # Into a file of its own OpenSM writes late.
-        command = [*WITH_US, "ibsim-run", "opensm", "--sweep", "0", "--log_file", "stderr"]
+        command = [*WITH_US, "ibsim-run", "opensm", "--sweep", "0", "--config", config, "--log_file", "stderr"]
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(command, env=server.environment, cwd=directory, stdin=subprocess.DEVNULL,
                                             stdout=subprocess.DEVNULL, stderr=log)
+        try:
+            self._await_up("")
+        except BaseException:
+            self.process.kill()
+            raise
+
+    def _await_up(self, before):
+        """What it has said since `before`, until the subnet is up."""
         deadline = time.monotonic() + 300
-        while "SUBNET UP" not in self.text():
+        while "-> SUBNET UP" not in (said := self.text()[len(before):]):
             if self.process.poll() is not None or time.monotonic() > deadline:
-                self.process.kill()
-                sys.exit("opensm did not configure the subnet: " + self.text()[-400:])
+                sys.exit("opensm did not configure the subnet: " + said[-400:])
             time.sleep(0.02)
+        return said
+
+    def heavy_sweep(self):
+        """Seconds from its first SMP until it says that the subnet is up, and how many sweeps that took: after errors it
+        begins anew."""
+        before = self.text()
+        self.process.send_signal(signal.SIGHUP)
+        said = self._await_up(before)
+        return time_of(said, "-> SUBNET UP") - time_of(said, "state_mgr_sweep_hop_0"), said.count("INITIATING HEAVY SWEEP")
 
     def text(self):
         with open(self.log, errors="replace") as file:
@@ -104,24 +138,47 @@ class Manager:
 
     def __exit__(self, *_):
         self.process.terminate()
-        self.process.wait()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired: # its server has ended, and it awaits an answer
+            self.process.kill()
+            self.process.wait()
 
 
 class Relay:
-    """Between the server and clients that have its `environment`: adds `delay` ms to each round trip. `went()` says how many
-    MADs the latest client sent."""
+    """Between the server, or another relay, and clients that have its `environment`; `options` are bench/ibsim_relay's."""
 
-    def __init__(self, program, server, delay):
+    def __init__(self, program, server, *options):
         sockname = server.environment["IBSIM_SOCKNAME"]
         self.environment = dict(server.environment, IBSIM_SOCKNAME=f"{sockname}-relay")
         self.process = subprocess.Popen(
-            [*WITH_US, program, "--server", sockname, "--sockname", f"{sockname}-relay", "--delay", str(delay)],
+            [*WITH_US, program, "--server", sockname, "--sockname", f"{sockname}-relay", *(str(o) for o in options)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.unread = {"gone": [], "now": []}
         if self.process.stdout.readline() != "ready\n":
             sys.exit("the relay did not start")
 
+    def _next(self, what):
+        while not self.unread[what]:
+            line = self.process.stdout.readline()
+            if not line:
+                sys.exit("the relay has ended")
+            for kind, value in json.loads(line).items():
+                self.unread[kind].append(value)
+        return self.unread[what].pop(0)
+
+    def gone(self):
+        """Counts of the first client that has gone and was not asked for."""
+        return self._next("gone")
+
+    def now(self):
+        """Counts of all clients that are there, in the order in which they came."""
+        self.process.send_signal(signal.SIGUSR1)
+        return self._next("now")
+
     def went(self):
-        return int(re.match(r"client: (\d+) requests", self.process.stdout.readline()).group(1))
+        """How many MADs the latest client sent."""
+        return self.gone()["requests"]["came"]
 
     def __enter__(self):
         return self
@@ -129,6 +186,11 @@ class Relay:
     def __exit__(self, *_):
         self.process.terminate()
         self.process.wait()
+
+
+def stanzas(text):
+    """Of a topology, without the comments."""
+    return {s.strip() for s in text.split("\n\n") if not s.startswith("#")}
 
 
 def machine():

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// ibsim_relay.cpp - a relay with delay and loss in front of an ibsim server, as a program; says what each client sent.
+// ibsim_relay.cpp - a relay in front of an ibsim server, as a program: delay, loss, a small buffer, or a kernel's repetitions;
+// says what each client sent.
 #include "../tests/ibsim_relay.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <csignal>
@@ -12,42 +14,82 @@
 
 namespace {
 
+using comad::test::direction_counts;
+using comad::test::relay_counts;
+using nlohmann::ordered_json;
+
 comad::test::ibsim_relay* running = nullptr;
 
 void stop(int) { running->stop(); }
+void report(int) { running->report(); }
 
-void say_gone(const comad::test::relay_counts& c) {
-    fmt::print("client: {} requests, {} replies, {} and {} of them lost\n", c.requests, c.replies, c.lost_requests,
-               c.lost_replies);
+ordered_json json_of(const direction_counts& c) {
+    return {{"came", c.came}, {"lost", c.lost}, {"overflowed", c.overflowed}, {"most_held", c.most_held}};
+}
+
+ordered_json json_of(const relay_counts& c) {
+    return {{"node", c.node},         {"requests", json_of(c.requests)}, {"replies", json_of(c.replies)},
+            {"repeated", c.repeated}, {"given_back", c.given_back},      {"unawaited", c.unawaited}};
+}
+
+void say(const char* what, const ordered_json& value) {
+    const ordered_json line{{what, value}};
+    fmt::print("{}\n", line.dump());
     std::fflush(stdout);
+}
+
+std::chrono::nanoseconds milliseconds(double ms) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double, std::milli>(ms));
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    comad::test::relay_options options{.server = "sim", .sockname = "relay", .on_gone = say_gone};
-    double delay_ms = 0, loss = 0;
-    CLI::App app{"Stands between an ibsim server and its clients, and adds delay and loss to their MADs.\n"
-                 "A line for each client that has gone; ends by SIGTERM or SIGINT."};
+    comad::test::relay_options options;
+    options.server = "sim";
+    options.sockname = "relay";
+    double delay_ms = 0, loss = 0, service_ms = 0, kernel_timeout_ms = 0;
+    CLI::App app{
+        "Stands between an ibsim server and its clients, and adds delay, loss and a small buffer to their MADs.\n"
+        "A line of JSON for each client that has gone (gone), and after SIGUSR1 one for all that are there (now);\n"
+        "ends by SIGTERM or SIGINT."};
     app.add_option("--server", options.server, "base name of the server's sockets")->capture_default_str();
     app.add_option("--sockname", options.sockname, "that of its own, for IBSIM_SOCKNAME of clients")
         ->capture_default_str();
     app.add_option("--delay", delay_ms, "ms added to a round trip, half of it each way")->check(CLI::NonNegativeNumber);
     app.add_option("--loss", loss, "probability to lose a MAD, each way")->check(CLI::Range(0.0, 1.0));
     app.add_option("--seed", options.seed, "of the losses")->capture_default_str();
+    app.add_option("--buffer", options.buffer_places,
+                   "MADs that wait for their service, those of all clients and both ways; 0: any number")
+        ->capture_default_str();
+    app.add_option("--service", service_ms, "ms that each MAD is served, one after the other")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--kernel-timeout", kernel_timeout_ms,
+                   "repeats requests as a kernel does after so many ms, and adds nothing of the above")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--kernel-retries", options.kernel_retries, "how often, before a request is given back")
+        ->capture_default_str();
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? 0 : 2;
     }
-    options.request_delay = options.reply_delay =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double, std::milli>(delay_ms / 2));
+    options.request_delay = options.reply_delay = milliseconds(delay_ms / 2);
     options.request_loss = options.reply_loss = loss;
+    options.service_time = milliseconds(service_ms);
+    options.kernel_timeout = milliseconds(kernel_timeout_ms);
+    options.on_gone = [](const relay_counts& counts) { say("gone", json_of(counts)); };
+    options.on_report = [](const std::vector<relay_counts>& all) {
+        ordered_json clients = ordered_json::array();
+        for (const relay_counts& counts : all) clients.push_back(json_of(counts));
+        say("now", clients);
+    };
     try {
         comad::test::ibsim_relay relay(options);
         running = &relay;
         std::signal(SIGTERM, stop);
         std::signal(SIGINT, stop);
+        std::signal(SIGUSR1, report);
         fmt::print("ready\n");
         std::fflush(stdout);
         relay.run();

@@ -94,12 +94,14 @@ void check_same(const std::string& ours, const std::string& theirs, std::string_
 
 } // namespace
 
+void check_same_topology(const std::string& one, const std::string& other) { check_same(one, other, "\n\n"); }
+
 void compare_topology(const ibsim_server& server, const subnet& found) {
     CHECK(found.complete());
     CHECK(inconsistencies(found) == std::vector<std::string>{});
-    check_same(topology_text(found, {}, {}), run_beside(server, "ibnetdiscover"), "\n\n");
-    check_same(topology_text(found, {}, {.full = true, .mads_used = {}}), run_beside(server, "ibnetdiscover -f"),
-               "\n\n");
+    check_same_topology(topology_text(found, {}, {}), run_beside(server, "ibnetdiscover"));
+    check_same_topology(topology_text(found, {}, {.full = true, .mads_used = {}}),
+                        run_beside(server, "ibnetdiscover -f"));
 }
 
 void compare_reports(const ibsim_server& server, const subnet& found) {

@@ -27,6 +27,9 @@ std::string run_beside(const std::string& sockname, const std::string& command);
 /// Lets OpenSM configure the subnet, once.
 void configure(const ibsim_server& server);
 
+/// Checks that two topologies have the same stanzas, in whatever order.
+void check_same_topology(const std::string& one, const std::string& other);
+
 /// Checks that ibnetdiscover prints the stanzas that we print of `found`, in whatever order, without -f and with it.
 void compare_topology(const ibsim_server& server, const subnet& found);
 /// The same, and its list and ports report, and what ibhosts and ibswitches print.

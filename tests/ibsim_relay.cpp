@@ -2,6 +2,8 @@
 // ibsim_relay.cpp - one thread, one poll: a server's sockets towards the clients, a client's towards the server.
 #include "ibsim_relay.hpp"
 
+#include "kernel_repeats.hpp"
+#include "relay_lane.hpp"
 #include <comad/transports/unique_fd.hpp>
 
 #include <fmt/format.h>
@@ -11,7 +13,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <deque>
 #include <optional>
 #include <poll.h>
 #include <random>
@@ -27,7 +28,7 @@ namespace comad::test {
 
 using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
-using time_point = std::chrono::steady_clock::time_point;
+using time_point = relay_buffer::time_point;
 using transports::unique_fd;
 
 namespace {
@@ -76,7 +77,7 @@ bool is_connected(const unique_fd& fd, const address& a) noexcept {
 
 /// `struct sim_ctl`, what is not a MAD: magic, the client's slot, what it asks for, size of data, data.
 using control_message = std::array<u8, 80>;
-constexpr std::size_t slot_at = 4, type_at = 8, size_at = 12, id_at = 16;
+constexpr std::size_t slot_at = 4, type_at = 8, size_at = 12, id_at = 16, node_at = 28, node_size = 32;
 enum control_type : u32 { ctl_error = 0, ctl_connect = 1, ctl_disconnect = 2 };
 
 u32 word(const control_message& m, std::size_t at) noexcept {
@@ -97,81 +98,6 @@ control_message disconnect_of(u32 slot) noexcept {
     return m;
 }
 
-constexpr std::size_t block = 32;       // datagrams read or written by one call
-constexpr std::size_t most_bytes = 512; // of a datagram; those of ibsim have 288
-
-struct datagram {
-    time_point due;
-    u16 size;
-    u8 bytes[most_bytes];
-};
-
-/// One direction of one client: datagrams that wait until they are due, and until there is room for them.
-class lane {
-public:
-    lane(nanoseconds delay, double loss, std::mt19937_64& luck) noexcept : delay_(delay), loss_(loss), luck_(luck) {}
-
-    void read(int from, time_point now, u64& passed, u64& lost) {
-        std::array<std::array<u8, most_bytes>, block> bytes;
-        std::array<iovec, block> parts;
-        std::array<mmsghdr, block> messages{};
-        for (std::size_t i = 0; i < block; ++i) {
-            parts[i] = {bytes[i].data(), bytes[i].size()};
-            messages[i].msg_hdr.msg_iov = &parts[i];
-            messages[i].msg_hdr.msg_iovlen = 1;
-        }
-        const int n = ::recvmmsg(from, messages.data(), block, 0, nullptr);
-        for (std::size_t i = 0; n > 0 && i < static_cast<std::size_t>(n); ++i) {
-            ++passed;
-            if (loss_ > 0 && std::bernoulli_distribution(loss_)(luck_)) {
-                ++lost;
-                continue;
-            }
-            datagram& d = waiting_.emplace_back();
-            d.due = now + delay_;
-            d.size = static_cast<u16>(messages[i].msg_len);
-            std::memcpy(d.bytes, bytes[i].data(), d.size);
-        }
-    }
-
-    /// Sends what is due. False: nobody is there to receive it.
-    bool write(int to, time_point now) {
-        is_blocked_ = false;
-        while (!waiting_.empty() && waiting_.front().due <= now) {
-            std::array<iovec, block> parts;
-            std::array<mmsghdr, block> messages{};
-            unsigned count = 0;
-            for (; count < block && count < waiting_.size() && waiting_[count].due <= now; ++count) {
-                parts[count] = {waiting_[count].bytes, waiting_[count].size};
-                messages[count].msg_hdr.msg_iov = &parts[count];
-                messages[count].msg_hdr.msg_iovlen = 1;
-            }
-            const int n = ::sendmmsg(to, messages.data(), count, MSG_NOSIGNAL);
-            if (n < 0) {
-                if (errno != EAGAIN && errno != ENOBUFS && errno != ENOMEM) return false;
-                is_blocked_ = true;
-                return true;
-            }
-            waiting_.erase(waiting_.begin(), waiting_.begin() + n);
-        }
-        return true;
-    }
-
-    bool is_blocked() const noexcept { return is_blocked_; }
-    /// When write() has something to do; nothing while it waits for room.
-    std::optional<time_point> due() const noexcept {
-        if (is_blocked_ || waiting_.empty()) return {};
-        return waiting_.front().due;
-    }
-
-private:
-    nanoseconds delay_;
-    double loss_;
-    std::mt19937_64& luck_;
-    std::deque<datagram> waiting_;
-    bool is_blocked_ = false;
-};
-
 struct client {
     enum class state {
         connecting, ///< CONNECT is with the server
@@ -180,18 +106,26 @@ struct client {
         gone,
     };
 
-    client(const address& from, u32 its_id, lane its_requests, lane its_replies)
+    client(const address& from, u32 its_id, relay_lane its_requests, relay_lane its_replies)
         : control(from), id(its_id), server_control(datagram_socket()), server_data(datagram_socket()),
           requests(std::move(its_requests)), replies(std::move(its_replies)) {}
+
+    relay_counts all_counts() const {
+        relay_counts all = counts;
+        all.requests = requests.counts();
+        all.replies = replies.counts();
+        return all;
+    }
 
     address control;                       ///< its own, where answers go
     u32 id;                                ///< in the names of its sockets
     unique_fd server_control, server_data; ///< ours, as a client
     unique_fd data;                        ///< ours, as its server; only while it is connected
-    lane requests, replies;
+    relay_lane requests, replies;
+    std::optional<kernel_repeats> kernel;
     state now = state::connecting;
     std::optional<u32> slot; ///< that the server gave it
-    relay_counts counts{};
+    relay_counts counts{};   ///< but for what the lanes count
 };
 
 constexpr std::size_t events_each = 3; // of a client: its server's answers, its server's MADs, its own MADs
@@ -202,15 +136,22 @@ class ibsim_relay::loop {
 public:
     explicit loop(relay_options options);
     void run();
-    void stop() noexcept;
+    void stop() noexcept { raise(stop_); }
+    void ask() noexcept { raise(asked_); }
 
 private:
+    static unique_fd made_event();
+    static void raise(const unique_fd& event) noexcept;
     void await(std::vector<pollfd>& events, std::optional<time_point> until);
     std::optional<time_point> next_due() const noexcept;
     void serve_control();
     void connect(control_message& message, const address& from);
     bool answer(const address& to, const control_message& message) noexcept;
-    void serve(client& c, const pollfd* events);
+    void take_in(client& c, const pollfd* events);
+    void repeat(client& c, time_point now);
+    void pass_buffer();
+    void pass_on(client& c, time_point now);
+    void report();
     void hear_server(client& c);
     void leave(client& c);
     void end(client& c);
@@ -218,33 +159,49 @@ private:
 
     relay_options options_;
     std::mt19937_64 requests_luck_, replies_luck_;
-    unique_fd control_, stop_;
+    relay_buffer buffer_;
+    unique_fd control_, stop_, asked_;
     std::vector<std::unique_ptr<client>> clients_;
+    std::vector<relay_lane*> lanes_; // of those that are connected
     u32 connects_ = 0;
 };
 
 ibsim_relay::loop::loop(relay_options options)
     : options_(std::move(options)), requests_luck_(options_.seed), replies_luck_(options_.seed + 1),
-      control_(datagram_socket()), stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    if (!stop_) fail("eventfd");
+      buffer_(options_.buffer_places, options_.service_time), control_(datagram_socket()), stop_(made_event()),
+      asked_(made_event()) {
+    const bool is_distance = options_.request_delay + options_.reply_delay + options_.service_time != 0ns ||
+                             options_.request_loss + options_.reply_loss > 0;
+    if (options_.kernel_timeout != 0ns && is_distance)
+        throw std::invalid_argument(
+            "a kernel is nearer to its clients than delay and loss: give it a relay of its own");
     if (!is_bound(control_, address(options_.sockname, "ctl")))
         fail(fmt::format("cannot serve clients at socket name '{}'", options_.sockname));
 }
 
-void ibsim_relay::loop::stop() noexcept {
+unique_fd ibsim_relay::loop::made_event() {
+    unique_fd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    if (!event) fail("eventfd");
+    return event;
+}
+
+void ibsim_relay::loop::raise(const unique_fd& event) noexcept {
     const u64 one = 1;
-    [[maybe_unused]] const ssize_t always_fits = ::write(stop_.get(), &one, sizeof one);
+    [[maybe_unused]] const ssize_t always_fits = ::write(event.get(), &one, sizeof one);
 }
 
 void ibsim_relay::loop::run() {
     ::prctl(PR_SET_TIMERSLACK, 1); // nanosecond: a delay is to be what was asked for
     std::vector<pollfd> events;
     while (true) {
-        events.assign({{stop_.get(), POLLIN, 0}, {control_.get(), POLLIN, 0}});
+        events.assign({{stop_.get(), POLLIN, 0}, {control_.get(), POLLIN, 0}, {asked_.get(), POLLIN, 0}});
+        const std::size_t ours = events.size();
         await(events, next_due());
-        for (std::size_t i = 0; i < clients_.size(); ++i) serve(*clients_[i], &events[2 + events_each * i]);
+        for (std::size_t i = 0; i < clients_.size(); ++i) take_in(*clients_[i], &events[ours + events_each * i]);
+        pass_buffer();
         if (events[1].revents != 0) serve_control();
         std::erase_if(clients_, [](const auto& c) { return c->now == client::state::gone; });
+        if (events[2].revents != 0) report();
         if (events[0].revents != 0) break;
     }
     // Clients that are still there find nobody from now on. A server whose client vanishes may end: it says when it is done.
@@ -254,15 +211,26 @@ void ibsim_relay::loop::run() {
            !clients_.empty() && std::chrono::steady_clock::now() < deadline) {
         events.clear();
         await(events, deadline);
-        for (std::size_t i = 0; i < clients_.size(); ++i) serve(*clients_[i], &events[events_each * i]);
+        for (std::size_t i = 0; i < clients_.size(); ++i) take_in(*clients_[i], &events[events_each * i]);
     }
     for (const auto& c : clients_) end(*c);
     clients_.clear();
 }
 
+void ibsim_relay::loop::report() {
+    u64 times;
+    [[maybe_unused]] const ssize_t was_raised = ::read(asked_.get(), &times, sizeof times);
+    std::vector<relay_counts> all;
+    for (const auto& c : clients_)
+        if (c->now == client::state::connected) all.push_back(c->all_counts());
+    if (options_.on_report) options_.on_report(all);
+}
+
 /// Appends the clients' sockets to `events` and awaits any of all, or the time.
 void ibsim_relay::loop::await(std::vector<pollfd>& events, std::optional<time_point> until) {
-    const auto wants = [](const lane& out) { return static_cast<short>(POLLIN | (out.is_blocked() ? POLLOUT : 0)); };
+    const auto wants = [](const relay_lane& out) {
+        return static_cast<short>(POLLIN | (out.is_blocked() ? POLLOUT : 0));
+    };
     for (const auto& c : clients_) {
         events.push_back({c->server_control.get(), POLLIN, 0});
         events.push_back({c->server_data.get(), wants(c->requests), 0});
@@ -276,12 +244,16 @@ void ibsim_relay::loop::await(std::vector<pollfd>& events, std::optional<time_po
     if (::ppoll(events.data(), events.size(), until ? &left : nullptr, nullptr) < 0 && errno != EINTR) fail("ppoll");
 }
 
-/// When the first MAD goes on its way.
+/// When the first MAD goes on its way, or has waited long enough for its reply.
 std::optional<time_point> ibsim_relay::loop::next_due() const noexcept {
     std::optional<time_point> first;
-    for (const auto& c : clients_)
-        for (const auto due : {c->requests.due(), c->replies.due()})
+    for (const auto& c : clients_) {
+        if (c->now != client::state::connected) continue;
+        const auto overdue = c->kernel ? c->kernel->due() : std::nullopt;
+        for (const auto due :
+             {c->requests.arrival(), c->replies.arrival(), c->requests.served(), c->replies.served(), overdue})
             if (due && (!first || *due < *first)) first = due;
+    }
     return first;
 }
 
@@ -300,8 +272,9 @@ void ibsim_relay::loop::serve_control() {
 void ibsim_relay::loop::connect(control_message& message, const address& from) {
     bury_the_dead(); // the slot that the new one gets may be theirs
     auto c = std::make_unique<client>(from, word(message, id_at),
-                                      lane(options_.request_delay, options_.request_loss, requests_luck_),
-                                      lane(options_.reply_delay, options_.reply_loss, replies_luck_));
+                                      relay_lane(options_.request_delay, options_.request_loss, requests_luck_),
+                                      relay_lane(options_.reply_delay, options_.reply_loss, replies_luck_));
+    if (options_.kernel_timeout != 0ns) c->kernel.emplace(options_.kernel_timeout, options_.kernel_retries);
     u32 id;
     do id = static_cast<u32>(::getpid()) << 8 | (connects_++ & 0xff);
     while (!is_bound(c->server_data, address(options_.server, fmt::format("in{}", id))) && errno == EADDRINUSE);
@@ -321,17 +294,52 @@ bool ibsim_relay::loop::answer(const address& to, const control_message& message
     return ::sendto(control_.get(), message.data(), message.size(), MSG_NOSIGNAL, to.raw(), to.length()) > 0;
 }
 
-/// Does what the client's three events ask for, and what is due.
-void ibsim_relay::loop::serve(client& c, const pollfd* events) {
+/// Takes what the client's three events have brought, and what its kernel sends.
+void ibsim_relay::loop::take_in(client& c, const pollfd* events) {
     if (events[0].revents != 0) hear_server(c);
     const time_point now = std::chrono::steady_clock::now();
-    if (events[1].revents != 0) c.replies.read(c.server_data.get(), now, c.counts.replies, c.counts.lost_replies);
+    if (events[1].revents != 0) {
+        c.replies.read(c.server_data.get(), now, [&](std::span<const u8> reply) {
+            const bool is_awaited = !c.kernel || c.kernel->accepts(reply);
+            c.counts.unawaited += !is_awaited;
+            return is_awaited;
+        });
+    }
     if (c.now != client::state::connected) return;
-    if (events[2].revents != 0) c.requests.read(c.data.get(), now, c.counts.requests, c.counts.lost_requests);
+    if (events[2].revents != 0) {
+        c.requests.read(c.data.get(), now, [&](std::span<const u8> request) {
+            if (c.kernel) c.kernel->note(request, now);
+            return true;
+        });
+    }
+    if (c.kernel) repeat(c, now);
+}
+
+/// What has come as far enters the buffer, and what has been served leaves it.
+void ibsim_relay::loop::pass_buffer() {
+    lanes_.clear();
+    for (const auto& c : clients_)
+        if (c->now == client::state::connected) lanes_.insert(lanes_.end(), {&c->requests, &c->replies});
+    const time_point now = std::chrono::steady_clock::now();
+    enter_in_order(lanes_, buffer_, now);
+    for (const auto& c : clients_) pass_on(*c, now);
+}
+
+/// Sends what leaves the buffer now.
+void ibsim_relay::loop::pass_on(client& c, time_point now) {
+    if (c.now != client::state::connected) return;
     if (!c.requests.write(c.server_data.get(), now)) {
         leave(c); // the server has ended; without our sockets the client sees it, too
     } else if (!c.replies.write(c.data.get(), now)) {
         leave(c);
+    }
+}
+
+/// What a kernel would do now.
+void ibsim_relay::loop::repeat(client& c, time_point now) {
+    while (const auto overdue = c.kernel->next(now)) {
+        ++(overdue->is_in_vain ? c.counts.given_back : c.counts.repeated);
+        (overdue->is_in_vain ? c.replies : c.requests).push(overdue->datagram, now);
     }
 }
 
@@ -344,6 +352,8 @@ void ibsim_relay::loop::hear_server(client& c) {
     const bool has_gone = c.now == client::state::leaving;
     if (type == ctl_connect) {
         c.slot = word(message, id_at);
+        const char* const node = reinterpret_cast<const char*>(message.data()) + node_at;
+        c.counts.node.assign(node, ::strnlen(node, node_size));
         c.now = client::state::connected;
         // It looks for us by the slot, and the server for it by ours.
         c.data = datagram_socket();
@@ -370,7 +380,7 @@ void ibsim_relay::loop::leave(client& c) {
 void ibsim_relay::loop::end(client& c) {
     c.data.reset();
     c.now = client::state::gone;
-    if (c.slot && options_.on_gone) options_.on_gone(c.counts);
+    if (c.slot && options_.on_gone) options_.on_gone(c.all_counts());
 }
 
 /// A datagram socket is not told that the other end was closed, but nobody connects to one.
@@ -386,5 +396,6 @@ ibsim_relay::ibsim_relay(relay_options options) : loop_(std::make_unique<loop>(s
 ibsim_relay::~ibsim_relay() = default;
 void ibsim_relay::run() { loop_->run(); }
 void ibsim_relay::stop() noexcept { loop_->stop(); }
+void ibsim_relay::report() noexcept { loop_->ask(); }
 
 } // namespace comad::test

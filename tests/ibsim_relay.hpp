@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: MIT
-// ibsim_relay.hpp - stands between an ibsim server and its clients, and adds delay and loss to their MADs, as distance
-// and cables do. Knows no MAD, and of ibsim only its unix sockets.
+// ibsim_relay.hpp - stands between an ibsim server and its clients, and adds delay, loss and a small buffer to their MADs, as
+// distance, cables and switches do, or repeats them, as a kernel does. Knows of ibsim only its unix sockets.
 #pragma once
-#include <comad/iba/types.hpp>
+#include "relay_counts.hpp"
 
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace comad::test {
-
-/// What passed by a relay of one client, from its CONNECT until it went.
-struct relay_counts {
-    u64 requests = 0;      ///< MADs of the client, those that were lost included
-    u64 replies = 0;       ///< MADs of the server, likewise; what it cannot deliver it sends back, too
-    u64 lost_requests = 0; ///< of these
-    u64 lost_replies = 0;
-};
 
 struct relay_options {
     std::string server;   ///< base name of the server's sockets
@@ -26,8 +19,21 @@ struct relay_options {
     double request_loss = 0, reply_loss = 0; ///< probability
     /// The same seed loses the same ones, counted over all clients.
     u64 seed = 1;
+
+    /// When it has been delayed, each MAD takes its place in one buffer, that of all clients and both directions, until it has
+    /// been served (relay_buffer). 0 places: any number.
+    unsigned buffer_places = 0;
+    std::chrono::nanoseconds service_time{0};
+
+    /// Not 0: repeats the clients' requests as a kernel does (kernel_repeats), and does nothing of the above. In front of a
+    /// relay that does it is for clients that leave repetitions to a kernel.
+    std::chrono::nanoseconds kernel_timeout{0};
+    unsigned kernel_retries = 3;
+
     /// Called when a client has gone or the relay ends, in the thread of run().
     std::function<void(const relay_counts&)> on_gone;
+    /// Called after report(), in the thread of run(), with those that are connected, in the order in which they came.
+    std::function<void(const std::vector<relay_counts>&)> on_report;
 };
 
 /// To its clients a server - whichever client it is: ours, or a program under `ibsim-run` with IBSIM_SOCKNAME -, to the server
@@ -37,10 +43,11 @@ struct relay_options {
 /// A client that died is noticed when a reply cannot be delivered, and when another connects; its slot is given back.
 /// Once the server has ended, clients are refused as by the server.
 ///
-/// A MAD that is lost is told to nobody. Our schedules repeat it; infiniband-diags leave that to the kernel, of which ibsim's
-/// preloaded library has nothing: they give up, or wait for ever.
+/// A MAD that is lost is told to nobody. Our schedules repeat it; infiniband-diags and OpenSM leave that to the kernel, of which
+/// ibsim's preloaded library has nothing: without a relay that plays the kernel they give up, or wait for ever.
 ///
-/// Errors: construction throws std::system_error when the name is taken, run() when the kernel has no more sockets.
+/// Errors: construction throws std::system_error when the name is taken, std::invalid_argument when the options exclude each
+/// other, run() std::system_error when the kernel has no more sockets.
 class ibsim_relay {
 public:
     explicit ibsim_relay(relay_options options);
@@ -50,8 +57,9 @@ public:
 
     /// Relays until stop().
     void run();
-    /// From any thread, or a signal handler.
+    /// These from any thread, or a signal handler.
     void stop() noexcept;
+    void report() noexcept;
 
 private:
     class loop;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // ibsim_relay_test.cpp - a relay between a real ibsim and its clients, ours and infiniband-diags': what it passes on, how
-// late, what it loses, and who comes and goes.
+// late, what it loses, for what it has no place, what it repeats, and who comes and goes.
 #include "ibsim_programs.hpp"
 #include "ibsim_relay.hpp"
 #include "ibsim_server.hpp"
 #include "process.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <future>
 #include <stdexcept>
 #include <stdlib.h>
 #include <string>
@@ -29,8 +31,10 @@ namespace {
 class running_relay {
 public:
     explicit running_relay(const ibsim_server& server, relay_options options = {})
-        : sockname_(server.sockname() + "-relay"), relay_(completed(std::move(options), server)),
-          thread_([this] { relay_.run(); }) {}
+        : running_relay(server.sockname(), std::move(options)) {}
+    /// In front of another one.
+    explicit running_relay(const running_relay& server, relay_options options = {})
+        : running_relay(server.sockname(), std::move(options)) {}
     ~running_relay() { end(); }
 
     const std::string& sockname() const noexcept { return sockname_; }
@@ -48,16 +52,29 @@ public:
         return gone_;
     }
 
+    /// What it has passed of each client that is there.
+    std::vector<relay_counts> now() {
+        reported_ = {};
+        relay_.report();
+        return reported_.get_future().get();
+    }
+
 private:
-    relay_options completed(relay_options options, const ibsim_server& server) {
-        options.server = server.sockname();
+    running_relay(const std::string& server, relay_options options)
+        : sockname_(server + "-relay"), relay_(completed(std::move(options), server)),
+          thread_([this] { relay_.run(); }) {}
+
+    relay_options completed(relay_options options, const std::string& server) {
+        options.server = server;
         options.sockname = sockname_;
         options.on_gone = [this](const relay_counts& counts) { gone_.push_back(counts); };
+        options.on_report = [this](const std::vector<relay_counts>& all) { reported_.set_value(all); };
         return options;
     }
 
     std::string sockname_;
     std::vector<relay_counts> gone_;
+    std::promise<std::vector<relay_counts>> reported_;
     ibsim_relay relay_;
     std::thread thread_;
 };
@@ -81,6 +98,12 @@ task<std::vector<bool>> ask(MADSchedule& schedule, unsigned questions) {
     co_return answered;
 }
 
+std::vector<bool> ask_one_by_one(const running_relay& relay, unsigned questions) {
+    ibsim_transport port(relay.at());
+    MADSchedule schedule(port, window(1));
+    return coro::sync_wait(schedule, ask(schedule, questions));
+}
+
 task<mad::result<void>> note_answer(MADSchedule& schedule, std::vector<bool>& answered, unsigned i) {
     const auto info = co_await schedule.SubnGet<NodeInfo>(mad::IBDRPath());
     answered[i] = info.has_value();
@@ -96,12 +119,16 @@ task<coro::sweep_report> ask_all(MADSchedule& schedule, std::vector<bool>& answe
 }
 
 /// The same of questions that are sent one behind the other, each once, before any is given up.
-std::vector<bool> ask_at_once(const running_relay& relay, unsigned questions) {
-    ibsim_transport port(relay.at());
-    MADSchedule schedule(port, {.max_outstanding = 64, .per_destination = 0, .timeout = 1s, .retries = 0});
+std::vector<bool> ask_at_once(ibsim_transport& port, unsigned questions, std::chrono::milliseconds timeout = 1s) {
+    MADSchedule schedule(port, {.max_outstanding = 64, .per_destination = 0, .timeout = timeout, .retries = 0});
     std::vector<bool> answered(questions);
     coro::sync_wait(schedule, ask_all(schedule, answered));
     return answered;
+}
+
+std::vector<bool> ask_at_once(const running_relay& relay, unsigned questions, std::chrono::milliseconds timeout = 1s) {
+    ibsim_transport port(relay.at());
+    return ask_at_once(port, questions, timeout);
 }
 
 /// What ibnetdiscover says, but for when.
@@ -132,11 +159,11 @@ TEST_CASE("through a relay discovery and ibnetdiscover find what they find witho
     const auto& gone = relay.end();
     REQUIRE(gone.size() == 4);
     for (const relay_counts& counts : gone) {
-        CHECK(counts.requests > 3 * 44);
-        CHECK(counts.replies == counts.requests);
-        CHECK(counts.lost_requests + counts.lost_replies == 0);
+        CHECK(counts.requests.came > 3 * 44);
+        CHECK(counts.replies.came == counts.requests.came);
+        CHECK(counts.requests.lost + counts.replies.lost == 0);
     }
-    CHECK(gone[0].requests == gone[1].requests);
+    CHECK(gone[0].requests.came == gone[1].requests.came);
 }
 
 TEST_CASE("a relay delays each request and each reply, and any number at a time") {
@@ -148,11 +175,9 @@ TEST_CASE("a relay delays each request and each reply, and any number at a time"
     running_relay relay(server, options);
     const auto direct = test::discover(server, 64);
 
-    ibsim_transport port(relay.at());
-    MADSchedule schedule(port, window(1));
     const auto begin = std::chrono::steady_clock::now();
     const unsigned questions = 10;
-    CHECK(coro::sync_wait(schedule, ask(schedule, questions)) == std::vector<bool>(questions, true));
+    CHECK(ask_one_by_one(relay, questions) == std::vector<bool>(questions, true));
     CHECK(std::chrono::steady_clock::now() - begin >= questions * 4ms);
 
     CHECK(text_of(discover(relay, 64)) == text_of(direct));
@@ -173,18 +198,18 @@ TEST_CASE("a relay loses each direction's share, by its seed, and discovery is c
         running_relay relay(server, lossy(1, 0, 1));
         CHECK(ask_at_once(relay, 3) == std::vector<bool>(3, false));
         const relay_counts counts = relay.end().at(0);
-        CHECK(counts.requests == 3);
-        CHECK(counts.lost_requests == 3);
-        CHECK(counts.replies == 0);
+        CHECK(counts.requests.came == 3);
+        CHECK(counts.requests.lost == 3);
+        CHECK(counts.replies.came == 0);
     }
     SECTION("of the replies") {
         running_relay relay(server, lossy(0, 1, 1));
         CHECK(ask_at_once(relay, 3) == std::vector<bool>(3, false));
         const relay_counts counts = relay.end().at(0);
-        CHECK(counts.requests == 3);
-        CHECK(counts.lost_requests == 0);
-        CHECK(counts.replies == 3);
-        CHECK(counts.lost_replies == 3);
+        CHECK(counts.requests.came == 3);
+        CHECK(counts.requests.lost == 0);
+        CHECK(counts.replies.came == 3);
+        CHECK(counts.replies.lost == 3);
     }
     SECTION("the same ones again, and others by another seed") {
         std::vector<std::vector<bool>> answered;
@@ -210,11 +235,138 @@ TEST_CASE("a relay loses each direction's share, by its seed, and discovery is c
             const double n = static_cast<double>(of), off = static_cast<double>(lost) - 0.1 * n;
             return off * off < 25 * 0.09 * n;
         };
-        CHECK(counts.requests > 3 * 44);
-        CHECK(is_tenth(counts.lost_requests, counts.requests));
-        CHECK(is_tenth(counts.lost_replies, counts.replies));
-        CHECK(counts.replies == counts.requests - counts.lost_requests);
+        CHECK(counts.requests.came > 3 * 44);
+        CHECK(is_tenth(counts.requests.lost, counts.requests.came));
+        CHECK(is_tenth(counts.replies.lost, counts.replies.came));
+        CHECK(counts.replies.came == counts.requests.came - counts.requests.lost);
     }
+}
+
+TEST_CASE("clients of a relay share its buffer, and what finds no place there is dropped and counted") {
+    const ibsim_server server(topology_file_of(tree));
+    relay_options options;
+    options.buffer_places = 4;
+    options.service_time = 1h; // nobody leaves it again
+    running_relay relay(server, options);
+    ibsim_options elsewhere = relay.at();
+    elsewhere.node = transports::sim::make_topology(tree).nodes.back().description;
+    ibsim_transport first(relay.at()), second(elsewhere);
+    REQUIRE(first.node() != second.node());
+
+    CHECK(ask_at_once(first, 3, 20ms) == std::vector<bool>(3, false));
+    CHECK(ask_at_once(second, 10, 20ms) == std::vector<bool>(10, false));
+    const auto counts = relay.now();
+    REQUIRE(counts.size() == 2);
+    CHECK(counts[0].node == first.node());
+    CHECK(counts[0].requests.came == 3);
+    CHECK(counts[0].requests.overflowed == 0);
+    CHECK(counts[0].requests.most_held == 3);
+    CHECK(counts[1].node == second.node());
+    CHECK(counts[1].requests.came == 10);
+    CHECK(counts[1].requests.overflowed == 9);
+    CHECK(counts[1].requests.most_held == 4);
+    CHECK(counts[0].replies.came + counts[1].replies.came == 0);
+}
+
+TEST_CASE("a relay with a buffer serves one MAD after the other, requests and replies alike") {
+    const ibsim_server server(topology_file_of(tree));
+    relay_options options;
+    options.service_time = 2ms;
+    const unsigned questions = 20;
+    const auto begin = std::chrono::steady_clock::now();
+    SECTION("of many at a time") {
+        running_relay relay(server, options);
+        CHECK(ask_at_once(relay, questions) == std::vector<bool>(questions, true));
+        CHECK(relay.end().at(0).requests.overflowed == 0);
+    }
+    SECTION("of one after the other, for which one place is enough") {
+        options.buffer_places = 1;
+        running_relay relay(server, options);
+        CHECK(ask_one_by_one(relay, questions) == std::vector<bool>(questions, true));
+        const relay_counts counts = relay.end().at(0);
+        CHECK(counts.requests.overflowed + counts.replies.overflowed == 0);
+        CHECK(counts.requests.most_held == 1);
+        CHECK(counts.replies.most_held == 1);
+    }
+    CHECK(std::chrono::steady_clock::now() - begin >= 2 * questions * 2ms);
+}
+
+TEST_CASE("where a buffer is too small for what comes, discovery repeats what was dropped and is complete") {
+    const ibsim_server server(topology_file_of(tree));
+    const auto direct = test::discover(server, 64);
+    relay_options options;
+    options.buffer_places = 4;
+    options.service_time = 100us;
+    running_relay relay(server, options);
+    ibsim_transport port(relay.at());
+    {
+        MADSchedule schedule(port, {.max_outstanding = 64, .timeout = 50ms, .retries = 15});
+        const auto found = coro::sync_wait(schedule, discovery::discover(schedule));
+        REQUIRE(found);
+        CHECK(text_of(found.value()) == text_of(direct));
+    }
+    const relay_counts counts = relay.end().at(0);
+    CHECK(counts.requests.overflowed + counts.replies.overflowed > 0);
+    CHECK(counts.replies.came == counts.requests.came - counts.requests.overflowed);
+    CHECK(std::max(counts.requests.most_held, counts.replies.most_held) == 4);
+}
+
+TEST_CASE("a relay that plays the kernel repeats what is lost behind it, for clients that do not") {
+    const ibsim_server server(topology_file_of(tree));
+    relay_options lossy, kernel;
+    kernel.kernel_timeout = 20ms;
+    kernel.kernel_retries = 20;
+    SECTION("until it is answered") {
+        lossy.request_loss = lossy.reply_loss = 0.1;
+        running_relay fabric(server, lossy), relay(fabric, kernel);
+        check_same_topology(run_beside(relay.sockname(), "ibnetdiscover"), run_beside(server, "ibnetdiscover"));
+        const relay_counts asked = relay.end().at(0), sent = fabric.end().at(0);
+        CHECK(asked.repeated > 0);
+        CHECK(asked.given_back == 0);
+        CHECK(asked.replies.came == asked.requests.came);
+        CHECK(sent.requests.came == asked.requests.came + asked.repeated);
+    }
+    SECTION("or so many times, and gives it back") {
+        lossy.request_loss = 1;
+        kernel.kernel_retries = 2;
+        running_relay fabric(server, lossy), relay(fabric, kernel);
+        const auto begin = std::chrono::steady_clock::now();
+        CHECK(ask_at_once(relay, 4, 20s) == std::vector<bool>(4, false));
+        const auto taken = std::chrono::steady_clock::now() - begin;
+        CHECK(taken >= 3 * 20ms);
+        CHECK(taken < 20s);
+        const relay_counts asked = relay.end().at(0), sent = fabric.end().at(0);
+        CHECK(asked.requests.came == 4);
+        CHECK(asked.repeated == 4 * 2);
+        CHECK(asked.given_back == 4);
+        CHECK(sent.requests.came == 4 * 3);
+    }
+    SECTION("and passes one reply to each") {
+        lossy.reply_delay = 500ms;
+        kernel.kernel_retries = 1000;
+        running_relay fabric(server, lossy), relay(fabric, kernel);
+        // The replies to what was repeated of the first question come before the one to the second.
+        CHECK(ask_one_by_one(relay, 2) == std::vector<bool>(2, true));
+        const relay_counts asked = relay.end().at(0);
+        CHECK(asked.repeated > 0);
+        CHECK(asked.unawaited > 0);
+        CHECK(asked.replies.came == 2);
+    }
+}
+
+TEST_CASE("a relay is distance or a kernel") {
+    const ibsim_server server(topology_file_of(tree));
+    relay_options options;
+    options.server = server.sockname();
+    options.sockname = server.sockname() + "-relay";
+    options.kernel_timeout = 20ms;
+    const auto wrong = GENERATE(0, 1, 2, 3, 4);
+    if (wrong == 0) options.request_delay = 1ms;
+    if (wrong == 1) options.reply_delay = 1ms;
+    if (wrong == 2) options.request_loss = 0.1;
+    if (wrong == 3) options.reply_loss = 0.1;
+    if (wrong == 4) options.service_time = 1ms;
+    CHECK_THROWS_AS(ibsim_relay(options), std::invalid_argument);
 }
 
 TEST_CASE("clients of a relay come and go, at the same time and one after the other, more than there are slots") {

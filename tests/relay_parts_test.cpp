@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// relay_parts_test.cpp - the lanes and the buffer of a relay, and what it does in a kernel's place, at given times, with neither
+// a server nor a clock.
+#include "catch.hpp"
+#include "kernel_repeats.hpp"
+#include "relay_buffer.hpp"
+#include "relay_lane.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+using namespace comad;
+using namespace comad::test;
+using namespace std::chrono_literals;
+using time_point = relay_buffer::time_point;
+
+namespace {
+
+/// When a MAD that comes then has been served, and how many are held with it; nothing if it is dropped.
+using taken = std::optional<std::pair<std::chrono::nanoseconds, unsigned>>;
+taken take(relay_buffer& buffer, std::chrono::nanoseconds now) {
+    const auto place = buffer.take(time_point(now));
+    if (!place) return {};
+    return std::pair{std::chrono::nanoseconds(place->served.time_since_epoch()), place->held};
+}
+
+// `struct sim_request` of ibsim.
+constexpr std::size_t status_at = 16, mad_at = 32;
+using datagram = std::array<u8, mad_at + 256>;
+
+datagram mad(u8 method, u8 transaction, u8 mgmt_class = 0x81) {
+    datagram d{};
+    d[mad_at] = 1;
+    d[mad_at + 1] = mgmt_class;
+    d[mad_at + 3] = method;
+    d[mad_at + 15] = transaction;
+    d[mad_at + 255] = transaction; // so that its last byte says who it is
+    return d;
+}
+
+constexpr u8 Get = 0x01, Set = 0x02, Send = 0x03, Trap = 0x05, TrapRepress = 0x07, GetResp = 0x81;
+
+constexpr time_point at(std::chrono::milliseconds t) { return time_point(t); }
+
+} // namespace
+
+TEST_CASE("a buffer serves one after the other, and drops what comes while all places are taken") {
+    relay_buffer buffer(3, 10ms);
+    CHECK(take(buffer, 100ms) == taken({110ms, 1}));
+    CHECK(take(buffer, 100ms) == taken({120ms, 2}));
+    CHECK(take(buffer, 105ms) == taken({130ms, 3}));
+    CHECK(take(buffer, 105ms) == taken());
+    // The first one goes, and leaves its place.
+    CHECK(take(buffer, 110ms - 1ns) == taken());
+    CHECK(take(buffer, 110ms) == taken({140ms, 3}));
+    CHECK(take(buffer, 110ms) == taken());
+    CHECK(take(buffer, 125ms) == taken({150ms, 3}));
+    // When all have gone, the next one does not wait.
+    CHECK(take(buffer, 150ms) == taken({160ms, 1}));
+    CHECK(take(buffer, 1s) == taken({1010ms, 1}));
+}
+
+TEST_CASE("a buffer without a bound drops nothing, and one that serves at once holds one at most") {
+    relay_buffer endless(0, 1ms);
+    for (unsigned i = 1; i <= 1000; ++i) REQUIRE(take(endless, 0ms) == taken({i * 1ms, i}));
+    relay_buffer quick(1, 0ms);
+    for (unsigned i = 1; i <= 10; ++i) REQUIRE(take(quick, i * 1ms) == taken({i * 1ms, 1}));
+    CHECK(take(quick, 10ms) == taken({10ms, 1}));
+}
+
+TEST_CASE("lanes enter their buffer in the order of arrivals, and as of these, however late that is done") {
+    relay_buffer buffer(1, 1ms);
+    std::mt19937_64 luck;
+    relay_lane quick(0ms, 0, luck), slow(1ms, 0, luck);
+    std::array<relay_lane*, 2> lanes{&slow, &quick};
+    const std::array<u8, 8> bytes{};
+    for (const auto when : {0ms, 2ms, 4ms}) { // at the buffer: of the quick lane at 0, 2, 4, of the slow one at 1, 3, 5
+        quick.push(bytes, at(when));
+        slow.push(bytes, at(when));
+    }
+    CHECK(slow.arrival() == at(1ms));
+    CHECK_FALSE(slow.served());
+    enter_in_order(lanes, buffer, at(4ms));
+    CHECK(slow.arrival() == at(5ms)); // has not arrived
+    CHECK_FALSE(quick.arrival());
+    CHECK(quick.served() == at(1ms));
+    CHECK(slow.served() == at(2ms));
+    enter_in_order(lanes, buffer, at(1000ms));
+    CHECK_FALSE(slow.arrival());
+    CHECK(quick.counts().overflowed + slow.counts().overflowed == 0);
+
+    // Too much at a time: the first one is served from 6 to 7 ms, the second one comes too early.
+    quick.push(bytes, at(6ms));
+    quick.push(bytes, at(6ms));
+    quick.push(bytes, at(7ms));
+    enter_in_order(lanes, buffer, at(1000ms));
+    CHECK(quick.counts().overflowed == 1);
+    CHECK(quick.counts().most_held == 1);
+}
+
+TEST_CASE("a kernel sends an unanswered request again after each timeout, so many times, then gives it back") {
+    kernel_repeats kernel(200ms, 3);
+    CHECK_FALSE(kernel.due());
+    const datagram request = mad(Get, 7);
+    kernel.note(request, at(1000ms));
+    for (const auto when : {1200ms, 1400ms, 1600ms}) {
+        CHECK(kernel.due() == at(when));
+        CHECK_FALSE(kernel.next(at(when - 1ms)));
+        const auto again = kernel.next(at(when));
+        REQUIRE(again);
+        CHECK_FALSE(again->is_in_vain);
+        CHECK(std::equal(request.begin(), request.end(), again->datagram.begin(), again->datagram.end()));
+        CHECK_FALSE(kernel.next(at(when)));
+    }
+    const auto back = kernel.next(at(1800ms));
+    REQUIRE(back);
+    CHECK(back->is_in_vain);
+    datagram expected = request;
+    expected[status_at + 3] = 110; // ETIMEDOUT
+    CHECK(std::equal(expected.begin(), expected.end(), back->datagram.begin(), back->datagram.end()));
+    CHECK_FALSE(kernel.due());
+    // Too late.
+    CHECK_FALSE(kernel.accepts(mad(GetResp, 7)));
+}
+
+TEST_CASE("a kernel hands out one reply to each request, and no other") {
+    kernel_repeats kernel(200ms, 3);
+    kernel.note(mad(Get, 1), at(0ms));
+    kernel.note(mad(Set, 2), at(50ms));
+    CHECK(kernel.due() == at(200ms));
+    CHECK_FALSE(kernel.accepts(mad(GetResp, 3)));
+    CHECK(kernel.accepts(mad(GetResp, 1)));
+    CHECK_FALSE(kernel.accepts(mad(GetResp, 1)));
+    CHECK(kernel.due() == at(250ms));
+    // What comes after a repetition answers it, too.
+    const auto again = kernel.next(at(250ms));
+    REQUIRE(again);
+    CHECK(again->datagram.back() == 2);
+    CHECK(kernel.accepts(mad(GetResp, 2)));
+    CHECK_FALSE(kernel.due());
+}
+
+TEST_CASE("a kernel passes on what is no reply, and what the server gives back at once") {
+    kernel_repeats kernel(200ms, 3);
+    CHECK(kernel.accepts(mad(Get, 1))); // somebody's question to this client
+    CHECK(kernel.accepts(mad(Trap, 1)));
+    kernel.note(mad(Get, 2), at(0ms));
+    datagram undeliverable = mad(Get, 2);
+    undeliverable[status_at + 3] = 110;
+    CHECK(kernel.accepts(undeliverable));
+    CHECK_FALSE(kernel.due());
+    CHECK(kernel.accepts(datagram{})); // of which it knows nothing
+}
+
+TEST_CASE("a kernel awaits no reply to a reply, a trap or a Send") {
+    kernel_repeats kernel(200ms, 3);
+    for (const u8 method : {GetResp, Trap, TrapRepress, Send}) {
+        kernel.note(mad(method, method), at(0ms));
+        CHECK_FALSE(kernel.due());
+    }
+    const datagram whole = mad(Get, 1);
+    kernel.note(std::span(whole).first(mad_at + 4), at(0ms)); // no MAD
+    kernel.note(std::span(whole).first(4), at(0ms));
+    CHECK_FALSE(kernel.due());
+}
