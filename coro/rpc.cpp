@@ -214,6 +214,9 @@ void rpc_base::fail(mad::errc code, const mad::completion& how) {
     e.detail = std::make_unique<mad::error_detail>();
     e.detail->path = path_;
     encode_request(*this, e.detail->request.data());
+    // Whose fault it is: of several devices, and of one that went away while the program went on.
+    if (std::string name = schedule_.transport_.name(); how.error != 0 && !name.empty())
+        e.message(name + (code == mad::errc::transport_failed ? " has gone" : " did not send it"));
     if (!how.reply.empty()) {
         e.status = mad::status_of(how.reply.data());
         e.detail->reply.assign(how.reply.begin(), how.reply.end());

@@ -34,9 +34,10 @@ unsigned MADSchedule::receive_batch(unsigned wanted) noexcept {
         incoming& next = inbox_[count];
         next.message = transport_.receive(next.bytes);
         if (next.message.state == mad::receive_state::would_block) break;
-        if (next.message.state == mad::receive_state::failed) transport_failed_ = true;
         ++count;
-        if (next.message.full_size > next.message.mad.size() && receive_long(next)) break;
+        const bool is_long = next.message.full_size > next.message.mad.size() && receive_long(next);
+        if (next.message.state == mad::receive_state::failed) transport_failed_ = true;
+        if (is_long) break;
     }
     if (count == 0) return 0;
     if (count > 1) engine_.hold_sends();
@@ -59,8 +60,7 @@ void MADSchedule::handle(const mad::received& message) noexcept {
 bool MADSchedule::receive_long(incoming& cut) {
     if (!transport_.limits().kernel_rmpp) return false;
     long_message_.resize(mad::headroom + cut.message.full_size);
-    const mad::received whole = transport_.receive(long_message_);
-    if (whole.state != mad::receive_state::would_block) cut.message = whole;
+    cut.message = transport_.receive(long_message_); // would_block: the transport gives its beginning again
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <endian.h>
 #include <rdma/ib_user_mad.h>
 #include <sys/socket.h>
@@ -37,6 +38,8 @@ public:
         transports::umad_options o;
         o.max_held = max_held;
         o.ioctl = [this](int, unsigned long request, void* argument) { return ioctl(request, argument); };
+        o.read = [this](int fd, void* buffer, std::size_t size) { return read(fd, buffer, size); };
+        o.write = [this](int fd, const void* packet, std::size_t size) { return write(fd, packet, size); };
         return o;
     }
 
@@ -56,16 +59,45 @@ public:
     void deliver(std::span<const u8> packet) {
         REQUIRE(::write(kernel_.get(), packet.data(), packet.size()) == static_cast<ssize_t>(packet.size()));
     }
-    void remove() { kernel_.reset(); }
+    /// From now on the descriptor is readable all the time, and whatever is done with it fails.
+    void remove(int how = EIO) {
+        kernel_.reset();
+        failing_reads = failing_writes = {how};
+        fails_for_ever = true;
+    }
     /// Its side of the device, for a thread that plays the kernel: Catch's macros are for one.
     int descriptor() const { return kernel_.get(); }
 
     std::vector<unsigned long> requests;
     std::vector<std::array<u8, 28>> registrations; ///< struct ib_user_mad_reg_req
     u32 next_id = 5;
-    int error = 0; ///< errno of the next ioctls, 0: they succeed
+    int error = 0;                                 ///< errno of the next ioctls, 0: they succeed
+    std::deque<int> failing_reads, failing_writes; ///< errnos of the next ones; 0: one that succeeds
+    bool fails_for_ever = false;                   ///< the last of them counts for all that follow
+    u64 reads = 0, writes = 0;                     ///< calls
 
 private:
+    int next_of(std::deque<int>& errors) const {
+        if (errors.empty()) return 0;
+        const int next = errors.front();
+        if (errors.size() > 1 || !fails_for_ever) errors.pop_front();
+        return next;
+    }
+    ssize_t read(int fd, void* buffer, std::size_t size) {
+        ++reads;
+        errno = next_of(failing_reads);
+        if (errno) return -1;
+        // What is larger than the buffer stays, and the beginning of it is copied.
+        const ssize_t whole = ::recv(fd, buffer, size, MSG_PEEK | MSG_TRUNC);
+        if (whole <= static_cast<ssize_t>(size)) return ::read(fd, buffer, size);
+        errno = ENOSPC;
+        return -1;
+    }
+    ssize_t write(int fd, const void* packet, std::size_t size) {
+        ++writes;
+        errno = next_of(failing_writes);
+        return errno ? -1 : ::write(fd, packet, size);
+    }
     int ioctl(unsigned long request, void* argument) {
         requests.push_back(request);
         if (error) {

@@ -37,13 +37,16 @@ std::filesystem::path make_directory() {
 ibsim_server::ibsim_server() : directory_(make_directory()), sockname_(directory_.filename()) {}
 
 ibsim_server::ibsim_server(std::string_view topology, const std::vector<std::string>& arguments) : ibsim_server() {
-    const auto file = directory_ / "topology";
-    std::ofstream(file) << topology;
-    start(file, arguments);
+    topology_ = directory_ / "topology";
+    arguments_ = arguments;
+    std::ofstream(topology_) << topology;
+    start();
 }
 
 ibsim_server::ibsim_server(const topology_file& topology, const std::vector<std::string>& arguments) : ibsim_server() {
-    start(topology.path, arguments);
+    topology_ = topology.path;
+    arguments_ = arguments;
+    start();
 }
 
 ibsim_server::~ibsim_server() {
@@ -52,7 +55,7 @@ ibsim_server::~ibsim_server() {
     std::filesystem::remove_all(directory_, ignored);
 }
 
-void ibsim_server::start(const std::filesystem::path& topology, const std::vector<std::string>& arguments) {
+void ibsim_server::start() {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("socketpair");
     console_ = unique_fd(ends[0]);
@@ -62,8 +65,8 @@ void ibsim_server::start(const std::filesystem::path& topology, const std::vecto
 
     // Everything that allocates comes before the fork: other threads may hold the allocator's locks.
     std::vector<std::string> words{"env", "IBSIM_SOCKNAME=" + sockname_, "ibsim", "-s"};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    words.push_back(topology);
+    words.insert(words.end(), arguments_.begin(), arguments_.end());
+    words.push_back(topology_);
     std::vector<char*> argv;
     for (auto& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);

@@ -41,15 +41,17 @@ public:
     void stop();                  ///< freezes the server (SIGSTOP): it reads and answers nothing
     void resume();                ///< undoes stop()
     void kill() noexcept;         ///< ends the server at once, as a crash does
+    void start();                 ///< after kill(): another one, as the first and under its name
     std::string warnings() const; ///< what it wrote to stderr so far
 
 private:
     ibsim_server(); // a directory and no process; the others delegate to it, so that all is cleaned up when they throw
-    void start(const std::filesystem::path& topology, const std::vector<std::string>& arguments);
     std::string read_to_prompt();
 
     std::filesystem::path directory_;
     std::string sockname_;
+    std::filesystem::path topology_;
+    std::vector<std::string> arguments_;
     pid_t pid_ = -1;
     comad::transports::unique_fd console_; // its stdin and stdout; open to the end, for without input ibsim spins
 };

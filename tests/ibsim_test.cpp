@@ -4,6 +4,9 @@
 #include "catch.hpp"
 #include "ibsim_server.hpp"
 #include "thrown.hpp"
+#include <comad/coro/driver.hpp>
+#include <comad/coro/schedule.hpp>
+#include <comad/iba/smp.hpp>
 #include <comad/transports/ibsim.hpp>
 
 #include <algorithm>
@@ -25,6 +28,7 @@ using namespace comad;
 using transports::ibsim_options;
 using transports::ibsim_transport;
 using transports::unique_fd;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -310,14 +314,42 @@ TEST_CASE("a server that does not answer is given up") {
     CHECK_THAT(message_of([&] { ibsim_transport transport(options); }), Catch::Contains("does not answer"));
 }
 
-TEST_CASE("once the server is gone sends fail") {
+TEST_CASE("once the server is gone a send fails, and then everything does") {
     ibsim_server server(small_fabric);
     ibsim_transport transport(at(server.sockname()));
     server.kill();
+    std::array<u8, 512> buffer;
+    CHECK(transport.receive(buffer).state == mad::receive_state::would_block); // nothing tells
+    CHECK_FALSE(transport.next_event());
     node_info_request request({});
-    const mad::send_result result = transport.send(request());
-    CHECK(result.state == mad::send_state::failed);
-    CHECK(result.error == ECONNREFUSED);
+    for (int i = 0; i < 2; ++i) {
+        const mad::send_result result = transport.send(request());
+        CHECK(result.state == mad::send_state::failed);
+        CHECK(result.error == ECONNREFUSED);
+        CHECK(transport.next_event() == mad::time_point{});
+    }
+    const mad::received last = transport.receive(buffer);
+    CHECK(last.state == mad::receive_state::failed);
+    CHECK(last.error == ECONNREFUSED);
+}
+
+TEST_CASE("RPCs that are under way when the server ends hear of it with its name") {
+    ibsim_server server(small_fabric);
+    ibsim_transport transport(at(server.sockname()));
+    coro::MADSchedule schedule(transport, {.max_outstanding = 8, .per_destination = 0, .timeout = 60s, .retries = 0});
+    server.stop();
+    // The first waits for its answer; that the server has gone, the second finds out.
+    const auto ask = [](coro::MADSchedule& s) -> coro::task<std::string> {
+        auto info = co_await s.SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{});
+        co_return info ? std::string() : to_string(info.error());
+    };
+    coro::job<std::string> first = schedule.queue(ask(schedule));
+    REQUIRE(schedule.counters().sent == 1);
+    server.kill();
+    CHECK_THAT(sync_wait(schedule, ask(schedule)), Catch::StartsWith("ibsim server '" + server.sockname() + "'"));
+    const auto join = [](coro::job<std::string>& j) -> coro::task<std::string> { co_return co_await j; };
+    CHECK_THAT(sync_wait(schedule, join(first)),
+               Catch::StartsWith("ibsim server '" + server.sockname() + "' has gone [RPC"));
 }
 
 TEST_CASE("only whole MADs of 256 bytes are sent") {

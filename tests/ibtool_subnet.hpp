@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <optional>
+
 namespace ibtool_rig {
 
 /// LIDs as OpenSM gives them are not known beforehand; GUIDs are.
@@ -44,9 +46,19 @@ enum class manager { stays, leaves };
 class subnet {
 public:
     explicit subnet(std::string_view described = topology, manager kind = manager::stays)
-        : server_(described), manager_(beside({"OSM_TMP_DIR=.", "OSM_CACHE_DIR=."}, manager_command(kind))) {
-        if (kind == manager::stays) manager_.await_error("SUBNET UP");
-        else REQUIRE_THAT(manager_.wait().err, Contains("SUBNET UP"));
+        : kind_(kind), server_(described) {
+        configure();
+    }
+
+    /// Ends the server and its OpenSM.
+    void kill() {
+        manager_.reset();
+        server_.kill();
+    }
+    /// After kill(): starts both again.
+    void start() {
+        server_.start();
+        configure();
     }
 
     /// A program of infiniband-diags, from the same port as ours; or with SIM_HOST=NODE in its environment from there.
@@ -68,7 +80,7 @@ public:
         return options;
     }
     /// Awaits these words in OpenSM's log.
-    void await_manager(std::string_view said) { manager_.await_error(said); }
+    void await_manager(std::string_view said) { manager_->await_error(said); }
     const directory& files() const { return files_; }
 
     /// The LID of the port at the end of a directed route.
@@ -78,9 +90,12 @@ public:
     }
 
 private:
-    static words manager_command(manager kind) {
-        const words command{"opensm", "--qos", "--log_file", "stderr"};
-        return kind == manager::leaves ? command + words{"--once"} : command;
+    void configure() {
+        words command{"opensm", "--qos", "--log_file", "stderr"};
+        if (kind_ == manager::leaves) command.push_back("--once");
+        manager_.emplace(beside({"OSM_TMP_DIR=.", "OSM_CACHE_DIR=."}, command));
+        if (kind_ == manager::stays) manager_->await_error("SUBNET UP");
+        else REQUIRE_THAT(manager_->wait().err, Contains("SUBNET UP"));
     }
     // The preloaded library leaves a directory behind where it runs.
     words beside(const words& environment, const words& command) const {
@@ -88,9 +103,10 @@ private:
                words{"sh", "-c", "cd '" + (files_ / "") + "' && exec ibsim-run \"$@\"", "sh"} + command;
     }
 
+    manager kind_;
     directory files_;
     ibsim_server server_;
-    process manager_;
+    std::optional<process> manager_;
 };
 
 /// The programs are at the first switch: what they ask there crosses no cable, and what is not cabled counts nothing.

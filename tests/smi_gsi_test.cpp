@@ -101,8 +101,8 @@ TEST_CASE("one descriptor tells of messages of both devices, and neither waits b
 
 TEST_CASE("when one of two devices has gone, the port has") {
     planarized port;
-    SECTION("the SMI's") { port.smi.remove(); }
-    SECTION("the GSI's") { port.gsi.remove(); }
+    SECTION("the SMI's") { port.smi.remove(ENODEV); }
+    SECTION("the GSI's") { port.gsi.remove(ENODEV); }
     CHECK(port.readable());
     CHECK(port.receive().state == mad::receive_state::failed);
 }

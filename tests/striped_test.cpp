@@ -17,7 +17,6 @@
 #include <numeric>
 #include <optional>
 #include <poll.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <thread>
@@ -305,6 +304,18 @@ TEST_CASE("a message that did not fit is read whole from the member that has it"
     CHECK(transport.receive(large).state == mad::receive_state::would_block);
 }
 
+TEST_CASE("descriptors of one device have its name together, those of several theirs") {
+    std::vector<fake_kernel> kernels(3);
+    const char* const names[] = {"b", "a", "b"};
+    std::vector<std::unique_ptr<mad::transport>> members;
+    for (std::size_t i = 0; i < 3; ++i) {
+        transports::umad_options options = kernels[i].options();
+        options.name = names[i];
+        members.push_back(std::make_unique<umad_transport>(kernels[i].device(), options));
+    }
+    CHECK(striped_transport(std::move(members)).name() == "a, b");
+}
+
 TEST_CASE("members in virtual time and those with descriptors do not mix, and there is at least one") {
     std::vector<std::unique_ptr<mad::transport>> members;
     CHECK_THAT(message_of([&] { striped_transport none(std::move(members)); }), Catch::Contains("needs a member"));
@@ -478,10 +489,9 @@ TEST_CASE("a sweep over several descriptors is answered under the blocking drive
 }
 
 TEST_CASE("under both drivers a removed device costs the others' sweep nothing but a timeout") {
-    ::signal(SIGPIPE, SIG_IGN); // of the sockets only
     const bool by_asio = GENERATE(false, true);
     device d(3);
-    d.kernels[1].remove();
+    d.kernels[1].remove(ENODEV);
     const answering kernels(d.kernels);
     MADSchedule schedule(*d.transport, {.max_outstanding = 64, .timeout = 60s});
     const u64 right = by_asio ? run_by_asio(schedule, 1000) : sync_wait(schedule, sweep(schedule, traffic::SMPs, 1000));
@@ -556,7 +566,7 @@ TEST_CASE("a reply to a member that has gone fails") {
     d.kernels[0].deliver(delivery(0, Get, 256));
     const mad::received got = d.receive();
     REQUIRE(got.state == mad::receive_state::message);
-    d.kernels[0].remove();
+    d.kernels[0].remove(ENODEV);
     CHECK(d.receive().state == mad::receive_state::would_block);
     CHECK(d.transport->gone() == 1);
     request reply;

@@ -16,7 +16,7 @@ namespace {
 
 struct outcome {
     mad::result<told> said;
-    std::string counts, capture_problem;
+    std::string counts, capture_problem, loss;
 };
 
 // The fabric is closed again when this returns, as slowly as somebody may read the output.
@@ -24,7 +24,7 @@ outcome ask_in_session(const global_options& options, const mad::address* target
                        const std::function<answer_in_parts(session&)>& question) {
     session in(options, target);
     auto said = in.run(question(in), [&] { return fmt::format("{} MADs sent", in.schedule().counters().sent); });
-    return {std::move(said), in.counts(), in.finish_capture()};
+    return {std::move(said), in.counts(), in.finish_capture(), in.loss_text()};
 }
 
 answer_in_parts in_one_part(answer whole) {
@@ -43,8 +43,7 @@ int ask_in_parts(const global_options& options, const mad::address* target,
     if (o.said) write_output(o.said.value().text);
     fmt::print(stderr, "{}", o.counts);
     if (!o.said) fmt::print(stderr, "{}", mad::dump(o.said.error(), options.debug, "ibtool: "));
-    else
-        for (const std::string& line : o.said.value().missing) fmt::print(stderr, "ibtool: {}\n", line);
+    else tell_missing(o.said.value().missing, o.loss);
     if (!o.capture_problem.empty()) fmt::print(stderr, "ibtool: {}\n", o.capture_problem);
     if (!o.said) return failed;
     return o.capture_problem.empty() && o.said.value().missing.empty() ? complete : partial;

@@ -13,6 +13,9 @@
 #include <sys/socket.h>
 
 namespace ibtool {
+
+namespace iba = comad::iba;
+
 namespace {
 
 struct endpoint {
@@ -31,8 +34,8 @@ endpoint parse_endpoint(const std::string& text) {
     const bool is_IPv6 = host.size() > 2 && host.front() == '[' && host.back() == ']';
     if (is_IPv6) host = host.substr(1, host.size() - 2);
     if (!has_port || (!is_IPv6 && host.find(':') != std::string::npos))
-        throw usage_error(fmt::format("--listen: '{}' is no ADDR:PORT, as 127.0.0.1:9400, [::1]:9400 or :9400",
-                                      comad::iba::escaped(text)));
+        throw usage_error(
+            fmt::format("--listen: '{}' is no ADDR:PORT, as 127.0.0.1:9400, [::1]:9400 or :9400", iba::escaped(text)));
     if (host.empty()) host = "0.0.0.0";
     return {host, static_cast<int>(port), is_IPv6};
 }
@@ -55,7 +58,7 @@ exporter::exporter(const std::string& where, std::chrono::nanoseconds oldest,
     if (port < 0)
         throw std::runtime_error(fmt::format("--listen: cannot listen at {}: another program does, or the address is "
                                              "not this machine's",
-                                             comad::iba::escaped(where)));
+                                             iba::escaped(where)));
     address_ = fmt::format("{}:{}", at.is_IPv6 ? "[" + at.host + "]" : at.host, port);
     thread_ = std::thread([this] { server_->listen_after_bind(); });
 }
@@ -82,6 +85,18 @@ void exporter::publish(std::string metrics, std::string state) {
     changed_.notify_all();
 }
 
+void exporter::note_lost(std::string why) {
+    const std::lock_guard lock(mutex_);
+    if (lost_.empty()) lost_since_ = clock::now();
+    lost_ = std::move(why);
+    changed_.notify_all();
+}
+
+void exporter::note_back() {
+    const std::lock_guard lock(mutex_);
+    lost_.clear();
+}
+
 std::shared_ptr<const std::string> exporter::page() {
     std::unique_lock lock(mutex_);
     if (!on_scrape_) return metrics_;
@@ -89,8 +104,8 @@ std::shared_ptr<const std::string> exporter::page() {
     lock.unlock();
     on_scrape_(before);
     lock.lock();
-    const bool has_come = changed_.wait_for(lock, oldest_, [&] { return pages_ != before || is_ending_; });
-    return has_come ? metrics_ : nullptr;
+    changed_.wait_for(lock, oldest_, [&] { return pages_ != before || is_ending_ || !lost_.empty(); });
+    return pages_ != before || is_ending_ ? metrics_ : nullptr;
 }
 
 void exporter::serve() {
@@ -100,16 +115,23 @@ void exporter::serve() {
             return;
         }
         reply.status = 503;
-        reply.set_content("no sweep has ended\n", "text/plain; charset=utf-8");
+        const std::lock_guard lock(mutex_);
+        reply.set_content(lost_.empty() ? "no sweep has ended\n" : "lost " + iba::escaped(lost_) + "\n",
+                          "text/plain; charset=utf-8");
     });
     server_->Get("/health", [this](const httplib::Request&, httplib::Response& reply) {
         const std::lock_guard lock(mutex_);
-        const auto age = clock::now() - published_;
-        const char* const status = !metrics_ ? "starting" : age > oldest_ ? "late" : "ok";
-        if (!metrics_ || age > oldest_) reply.status = 503;
+        const auto seconds_since = [](clock::time_point t) {
+            return std::chrono::duration<double>(clock::now() - t).count();
+        };
+        const bool is_late = clock::now() - published_ > oldest_;
+        const char* const status = !lost_.empty() ? "lost" : !metrics_ ? "starting" : is_late ? "late" : "ok";
+        if (!lost_.empty() || !metrics_ || is_late) reply.status = 503;
         std::string text = fmt::format("{{\"status\":\"{}\"", status);
-        if (metrics_)
-            text += fmt::format(",\"age_seconds\":{:.3f},{}", std::chrono::duration<double>(age).count(), state_);
+        if (!lost_.empty())
+            text += fmt::format(",\"lost\":{},\"lost_seconds\":{:.3f}", iba::json_quoted(lost_),
+                                seconds_since(lost_since_));
+        if (metrics_) text += fmt::format(",\"age_seconds\":{:.3f},{}", seconds_since(published_), state_);
         reply.set_content(text + "}\n", "application/json");
     });
     server_->Get("/", [](const httplib::Request&, httplib::Response& reply) {

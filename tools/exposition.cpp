@@ -118,8 +118,8 @@ template <class F> void for_each_told(const sweep_view& v, const std::vector<std
 void add_sweep(page& out, const sweep_view& v, const sweep_totals& totals) {
     const double seconds = std::chrono::duration<double>(v.now.end - v.now.begin).count();
     out.single("infiniband_sweeps_total", "counter", "Sweeps made.", std::to_string(totals.sweeps));
-    out.single("infiniband_sweeps_skipped_total", "counter", "Sweeps left out because another one went on.",
-               std::to_string(totals.skipped));
+    out.single("infiniband_sweeps_skipped_total", "counter",
+               "Sweeps left out because another one went on or the device was lost.", std::to_string(totals.skipped));
     out.single("infiniband_sweep_mads_total", "counter", "MADs sent by sweeps, repeated ones included.",
                std::to_string(totals.MADs));
     out.single("infiniband_sweep_duration_seconds", "gauge", "How long the last sweep took.",

@@ -8,7 +8,7 @@ namespace ibtool {
 /// What all sweeps of a run came to.
 struct sweep_totals {
     comad::u64 sweeps = 0;
-    comad::u64 skipped = 0; ///< that should have begun while another one went on
+    comad::u64 skipped = 0; ///< that should have begun while another one went on, or the device was lost
     comad::u64 MADs = 0;
 };
 

@@ -67,7 +67,10 @@ sa::local_port local_port_of(const transports::sim::simulation& s) {
 
 } // namespace
 
-fabric::fabric(const global_options& o, const comad::mad::address* target) {
+fabric::fabric(std::unique_ptr<comad::mad::transport> own, const sa::local_port& local_port)
+    : own_(std::move(own)), transport_(own_.get()), local_port_(local_port) {}
+
+fabric::fabric(const global_options& o, const comad::mad::address* target) : place_(o.fabric) {
     const std::string_view text = o.fabric.empty() ? "umad" : std::string_view(o.fabric);
     const std::string_view kind = text.substr(0, text.find(':'));
     const std::string_view place = kind.size() < text.size() ? text.substr(kind.size() + 1) : std::string_view{};
@@ -83,6 +86,7 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) {
     }
     if (kind == "umad") {
         const transports::end_port port = umad_port(std::string(place), o, target);
+        place_ = "umad:" + port.name();
         local_port_ = local_port_of(port);
         own_ = transports::open_end_port(port, "/sys/class", o.descriptors);
     } else if (kind == "ibsim") {

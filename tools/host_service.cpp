@@ -2,6 +2,7 @@
 // host_service.cpp - texts by vendor MADs, asked for and given.
 #include "host_service.hpp"
 
+#include "reopening.hpp"
 #include <comad/mad/message.hpp>
 #include <comad/server/agent.hpp>
 #include <comad/server/diags.hpp>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 
@@ -64,11 +66,12 @@ coro::task<mad::result<std::string>> ask_host(session& in, mad::IBPath to, host_
 
 namespace {
 
-/// Looks at the device now and then: a signal or its end are all that ends this.
-coro::task<bool> until_it_ends(coro::MADSchedule& schedule) {
+/// Nothing: the device was lost.
+coro::task<std::optional<bool>> until_a_signal(session& in) {
     bool goes_on = true;
-    while (goes_on && !schedule.transport_failed()) goes_on = co_await schedule.pause(std::chrono::seconds(1));
-    co_return !goes_on;
+    while (goes_on) goes_on = co_await in.schedule().pause(std::chrono::hours(24));
+    if (in.loss() != 0) co_return std::nullopt;
+    co_return true;
 }
 
 server::agent agent_at(mad::transport& port, const server::responder& answers) {
@@ -82,6 +85,34 @@ server::agent agent_at(mad::transport& port, const server::responder& answers) {
 
 } // namespace
 
+int serve_in(session& in, const server::responder& answers) {
+    server::agent_counters all;
+    std::optional<server::agent> here;
+    const auto begin = [&] {
+        here.emplace(agent_at(in.schedule().transport(), answers));
+        in.schedule().set_server(&*here);
+    };
+    const auto end = [&] {
+        if (!here) return;
+        in.schedule().set_server(nullptr);
+        all.requests += here->counters().requests;
+        all.replies += here->counters().replies;
+        all.unsent += here->counters().unsent + here->counters().overflowed;
+        here.reset();
+    };
+    outage_listener listener;
+    listener.on_lost = [&](const outage&) { end(); };
+    listener.on_open = begin;
+    begin();
+    if (in.options().verbosity) fmt::print(stderr, "serving at LID {}\n", value(in.local_port().LID));
+    lasting(in, listener).run<bool>([&] { return until_a_signal(in); });
+    end();
+    if (in.options().verbosity)
+        fmt::print(stderr, "{} requests, {} replies, {} replies that could not be sent\n", all.requests, all.replies,
+                   all.unsent);
+    return in.end_with(complete);
+}
+
 int serve(const global_options& options, const host_service_options& o,
           const std::function<void(server::responder&)>& add_handlers) {
     if (!o.target.empty()) throw usage_error("a server has no target");
@@ -90,18 +121,7 @@ int serve(const global_options& options, const host_service_options& o,
     session in(options);
     if (in.is_virtual()) throw usage_error("time=virtual has nobody who could ask a server");
     answers.set_trace(in.trace());
-    server::agent here = agent_at(in.schedule().transport(), answers);
-    in.schedule().set_server(&here);
-    if (options.verbosity) fmt::print(stderr, "serving at LID {}\n", value(in.local_port().LID));
-    const bool was_ended = in.run(until_it_ends(in.schedule()));
-    in.schedule().set_server(nullptr);
-    const auto& c = here.counters();
-    if (options.verbosity) {
-        fmt::print(stderr, "{} requests, {} replies, {} replies that could not be sent\n", c.requests, c.replies,
-                   c.unsent + c.overflowed);
-    }
-    if (!was_ended) fmt::print(stderr, "ibtool: the device has gone\n");
-    return in.end_with(was_ended ? complete : failed);
+    return serve_in(in, answers);
 }
 
 } // namespace ibtool

@@ -35,9 +35,11 @@ struct host_question {
 /// What the host answers, up to the first NUL: anybody's bytes.
 comad::coro::task<comad::mad::result<std::string>> ask_host(session&, comad::mad::IBPath to, host_question);
 
-/// Answers requests that arrive until SIGINT or SIGTERM come. Returns complete; or failed, if the device went away.
-/// Throws usage_error for a target, and where nobody could ask.
+/// Answers requests that arrive until SIGINT or SIGTERM come; when the device was lost and is back, again. Returns an exit
+/// code. Throws usage_error for a target, and where nobody could ask; std::runtime_error where another program answers.
 int serve(const global_options&, const host_service_options&,
           const std::function<void(comad::server::responder&)>& add_handlers);
+/// The same in a session.
+int serve_in(session&, const comad::server::responder& answers);
 
 } // namespace ibtool

@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "host_service.hpp"
 #include "output.hpp"
+#include "reopening.hpp"
 #include <comad/iba/text.hpp>
 #include <comad/server/diags.hpp>
 
@@ -92,50 +93,107 @@ std::string as_text(const std::string& host, unsigned LID, mad::duration rtt) {
     return fmt::format("Pong from {} (Lid {}): time {} ms\n", iba::escaped(host), LID, as_ms(rtt));
 }
 
-/// Writes what happens as it happens. An error: there is no path to the target.
-coro::task<mad::result<exit_code>> ping(session& in, mad::address target, const settings& s) {
-    BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_host(in, target));
-    const host_question question{server::ping_class, server::ping_attribute, s.OUI()};
-    const unsigned LID = value(to.DLID);
-    const u64 count = s.count.value_or(std::numeric_limits<u64>::max());
-    const mad::time_point began = in.now();
-    tally all;
-    while (all.transmitted() < count) {
-        if (!s.flood && all.transmitted() > 0) {
-            const bool passed = co_await in.schedule().pause(std::chrono::seconds(1));
-            if (!passed) break;
+/// Writes what happens as it happens.
+class pinging {
+public:
+    pinging(session& in, mad::address target, const settings& s)
+        : in_(in), target_(std::move(target)), how_(s), count_(s.count.value_or(std::numeric_limits<u64>::max())),
+          question_{server::ping_class, server::ping_attribute, s.OUI()}, began_(in.now()) {}
+
+    /// Until all pings are made or a signal comes. Nothing: the device was lost; the next call goes on.
+    /// An error: there is no path to the target.
+    coro::task<std::optional<mad::result<exit_code>>> run() {
+        bool goes_on = true;
+        for (bool is_found = false; goes_on && !is_found;) {
+            auto to = co_await resolve_host(in_, target_);
+            if (!to) co_await in_.is_lost();
+            if (is_lost()) co_return std::nullopt;
+            if (!to && !has_begun_) co_return std::move(to.error());
+            has_begun_ = true;
+            is_found = to.has_value();
+            if (is_found) {
+                to_ = to.value();
+                continue;
+            }
+            if (to.error().code != mad::errc::cancelled) tell(to.error());
+            goes_on = co_await in_.schedule().pause(std::chrono::seconds(1));
         }
-        all.sent();
-        const mad::time_point sent = in.now();
-        const auto host = co_await ask_host(in, to, question);
-        const mad::duration rtt = in.now() - sent;
-        if (host) {
-            all.answered(host.value(), rtt);
-            if (s.json) write_output(as_json(all.transmitted(), host.value(), rtt));
-            else if (!s.flood) write_output(as_text(host.value(), LID, rtt));
-            continue;
+        while (goes_on && all_.transmitted() < count_) {
+            if (!how_.flood && all_.transmitted() > 0) goes_on = co_await in_.schedule().pause(std::chrono::seconds(1));
+            if (goes_on) goes_on = co_await ping();
         }
-        if (host.error().code == mad::errc::cancelled) break;
-        all.failed();
-        fmt::print(stderr, "{}", mad::dump(host.error(), in.options().debug, "ibtool: "));
-        if (host.error().code == mad::errc::transport_failed) break;
+        if (is_lost()) co_return std::nullopt;
+        co_return end();
     }
-    const mad::duration took = in.now() - began;
-    write_output(s.json ? all.json(LID, took) : all.text(LID, took));
-    const bool unheard = all.transmitted() > 0 && all.received() == 0;
-    if (unheard && all.failures() == 0) fmt::print(stderr, "ibtool: ended before there was an answer\n");
-    co_return all.failures() > 0 || unheard ? partial : complete;
-}
+
+    exit_code end() {
+        const mad::duration took = in_.now() - began_;
+        write_output(how_.json ? all_.json(LID(), took) : all_.text(LID(), took));
+        const bool unheard = all_.transmitted() > 0 && all_.received() == 0;
+        if (unheard && all_.failures() == 0) fmt::print(stderr, "ibtool: ended before there was an answer\n");
+        return all_.failures() > 0 || unheard ? partial : complete;
+    }
+
+private:
+    /// Outlives its device, unless it was to end by itself.
+    bool is_lost() const noexcept { return !how_.count && in_.loss() != 0; }
+    unsigned LID() const noexcept { return value(to_.DLID); }
+    void tell(const mad::mad_error& e) const {
+        fmt::print(stderr, "{}", mad::dump(e, in_.options().debug, "ibtool: "));
+    }
+
+    /// False: it was the last one.
+    coro::task<bool> ping() {
+        all_.sent();
+        const mad::time_point sent = in_.now();
+        const auto host = co_await ask_host(in_, to_, question_);
+        const mad::duration rtt = in_.now() - sent;
+        if (host) {
+            all_.answered(host.value(), rtt);
+            if (how_.json) write_output(as_json(all_.transmitted(), host.value(), rtt));
+            else if (!how_.flood) write_output(as_text(host.value(), LID(), rtt));
+            co_return true;
+        }
+        const bool has_gone = co_await in_.is_lost();
+        if (!has_gone && host.error().code == mad::errc::cancelled) co_return false;
+        all_.failed();
+        if (has_gone && is_lost()) co_return false; // others say so
+        tell(host.error());
+        co_return host.error().code != mad::errc::transport_failed;
+    }
+
+    session& in_;
+    const mad::address target_;
+    const settings& how_;
+    const u64 count_;
+    const host_question question_;
+    const mad::time_point began_;
+    mad::IBPath to_;
+    bool has_begun_ = false;
+    tally all_;
+};
 
 int run_client(const settings& s, const global_options& options) {
     const mad::address target = read_host(s);
     session in(options, &target);
     if (in.is_virtual() && !s.count)
         throw usage_error("with time=virtual nothing ends ibping, not even Ctrl-C: give a count, -c N");
-    const auto ended = in.run(ping(in, target, s));
+    pinging all(in, target, s);
+    using outcome = mad::result<exit_code>;
+    std::optional<outcome> ended;
+    if (s.count) {
+        ended = in.run(all.run());
+    } else {
+        outage_listener listener;
+        listener.on_back = [](const outage& over) {
+            return fmt::format("{} pings were not sent", over.length / std::chrono::seconds(1));
+        };
+        ended = lasting(in, listener).run<outcome>([&] { return all.run(); });
+        if (!ended) ended = all.end(); // a signal came while it was lost
+    }
     fmt::print(stderr, "{}", in.counts());
-    if (!ended) fmt::print(stderr, "{}", mad::dump(ended.error(), options.debug, "ibtool: "));
-    return in.end_with(ended ? ended.value() : failed);
+    if (!*ended) fmt::print(stderr, "{}", mad::dump(ended->error(), options.debug, "ibtool: "));
+    return in.end_with(*ended ? ended->value() : failed);
 }
 
 int run_command(const settings& s, const global_options& options) {

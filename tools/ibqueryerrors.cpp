@@ -210,13 +210,14 @@ void tell(std::string_view problem) { fmt::print(stderr, "ibtool: {}\n", problem
 int run_command(const settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
     const plan p = make_plan(s);
-    std::string counts, capture_problem;
+    std::string counts, capture_problem, loss;
     const auto all = [&] { // the fabric is closed again before a slow reader gets the output
         session run_in(options);
         asking questions(run_in, s, p);
         auto result = run_in.run(questions.run(), [&] { return questions.progress(); });
         counts = run_in.counts();
         capture_problem = run_in.finish_capture();
+        loss = run_in.loss_text();
         return result;
     }();
     if (!all) throw std::runtime_error("the local port does not answer: " + to_string(all.error()));
@@ -224,8 +225,10 @@ int run_command(const settings& s, global_options options) {
     error_report report(found, p.names, p.rules, p.choice);
     write_output(report.of(told));
     fmt::print(stderr, "{}", counts);
-    for (const auto& problem : found.problems) tell(describe(found, problem));
-    for (const perf::gap& g : told.gaps) tell(describe(found, g));
+    std::vector<std::string> missing;
+    for (const auto& problem : found.problems) missing.push_back(describe(found, problem));
+    for (const perf::gap& g : told.gaps) missing.push_back(describe(found, g));
+    tell_missing(std::move(missing), loss);
     if (!no_SLs.empty()) tell(fmt::format("service levels are unknown, 0 was used: {}", no_SLs));
     if (!capture_problem.empty()) tell(capture_problem);
     if (!found.complete() || !told.complete() || !capture_problem.empty()) return partial;

@@ -5,6 +5,8 @@
 #include "commands.hpp"
 #include "counter_reader.hpp"
 #include "output.hpp"
+#include "periods.hpp"
+#include "reopening.hpp"
 #include "watch_text.hpp"
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
@@ -46,31 +48,87 @@ double in_seconds(mad::duration time) { return std::chrono::duration<double>(tim
 
 class watch {
 public:
-    watch(session& in, const settings& s)
-        : in_(in), how_(s), period_(read_period(s.every)), thresholds_(read_thresholds(s.thresholds)) {}
+    watch(session& in, const settings& s, std::optional<mad::address> target)
+        : in_(in), how_(s), target_(std::move(target)), period_(read_period(s.every)), periods_(period_),
+          thresholds_(read_thresholds(s.thresholds)) {}
 
-    /// The exit code; the error of the first look, or of what is asked before.
-    asked<int> run(std::optional<mad::address> target) {
-        BOOST_OUTCOME_CO_TRYV(co_await find(std::move(target)));
-        BOOST_OUTCOME_CO_TRY(last_, co_await look());
-        const perf::sample first = last_;
-        begin_ = first.at;
-        tell_first();
-        for (u64 number = 1; how_.count == 0 || number <= how_.count; ++number) {
+    /// The exit code; the error of the first look, or of what is asked before. Nothing: the device was lost; when it is open
+    /// again, the next call goes on.
+    coro::task<std::optional<mad::result<int>>> run() {
+        is_found_ = false;
+        if (!has_begun_) {
+            auto begun = co_await begin();
+            bool has_gone = false;
+            if (!begun) has_gone = co_await in_.is_lost();
+            if (has_gone) co_return std::nullopt;
+            if (!begun) co_return std::move(begun.error());
+        }
+        while (how_.count == 0 || looks_asked_ < how_.count) {
             const bool goes_on = co_await wait_for_next();
-            if (!goes_on) break;
+            if (!goes_on) co_return interrupted();
             auto now = co_await look();
-            if (!now && now.error().code == mad::errc::cancelled) break;
+            bool has_gone = false;
+            if (!now) has_gone = co_await in_.is_lost();
+            if (has_gone || (!now && now.error().code == mad::errc::cancelled)) co_return interrupted();
+            periods_.done();
+            ++looks_asked_;
             if (now) tell_changes(now.value());
             else tell_missing(now.error());
         }
+        co_return end();
+    }
+
+    /// What is told at the end. The exit code.
+    int end() const {
         tell_totals();
-        co_return is_complete_ ? complete : partial;
+        return is_complete_ ? complete : partial;
+    }
+
+    /// The same, and the device has not come back before.
+    int end_lost() {
+        is_complete_ = false;
+        return end();
+    }
+
+    /// The device was lost and is open again. Gives how many looks were missed.
+    u64 resume() {
+        is_resumed_ = has_begun_;
+        const u64 missed = has_begun_ ? periods_.skip_over(in_.now()) : 0;
+        if (missed) is_complete_ = false;
+        return missed;
+    }
+
+    void tell_lost(const outage& now) const {
+        if (!how_.json) return;
+        write_output(nlohmann::ordered_json{{"lost", now.device}, {"why", now.cause}}.dump() + '\n');
+    }
+    void tell_back(const outage& over, u64 missed) const {
+        if (!how_.json) return;
+        write_output(nlohmann::ordered_json{{"opened_again", over.device},
+                                            {"lost_seconds", in_seconds(over.length)},
+                                            {"missed_looks", missed}}
+                         .dump() +
+                     '\n');
     }
 
 private:
-    asked<void> find(std::optional<mad::address> target) {
-        const mad::address place = target ? *target : this_port(in_);
+    std::optional<mad::result<int>> interrupted() const {
+        if (in_.loss() != 0) return std::nullopt;
+        return end();
+    }
+
+    asked<void> begin() {
+        BOOST_OUTCOME_CO_TRY(last_, co_await look());
+        has_begun_ = true;
+        begin_ = last_.at;
+        periods_.begin(begin_);
+        periods_.done();
+        tell_first();
+        co_return boost::outcome_v2::success();
+    }
+
+    asked<void> find() {
+        const mad::address place = target_ ? *target_ : this_port(in_);
         BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in_, place));
         BOOST_OUTCOME_CO_TRY(to_, co_await LID_routed(in_, path));
         BOOST_OUTCOME_CO_TRY(const auto info, co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(to_));
@@ -86,19 +144,25 @@ private:
     }
 
     asked<perf::sample> look() {
+        if (!is_found_) {
+            BOOST_OUTCOME_CO_TRYV(co_await find());
+            is_found_ = true;
+        }
         BOOST_OUTCOME_CO_TRY(const auto told, co_await read_counters(in_.schedule(), to_, can_, port_));
         co_return perf::sample{in_.schedule().now(), told};
     }
 
-    /// Until the next full period since the first look. False: a signal came.
+    /// Until the next full period since the first look. False: a signal came, or the device was lost.
     coro::task<bool> wait_for_next() {
-        const auto periods = (in_.now() - begin_) / period_ + 1;
-        if (periods > due_ + 1) {
-            fmt::print(stderr, "ibtool: a look took too long: {} left out\n", periods - due_ - 1);
+        // After an outage the one that is under way is still to be done.
+        const u64 skipped = std::exchange(is_resumed_, false) ? 0 : periods_.skip_begun(in_.now());
+        if (skipped > 0) {
+            fmt::print(stderr, "ibtool: a look took too long: {} left out\n", skipped);
             is_complete_ = false;
         }
-        due_ = periods;
-        co_return co_await in_.schedule().pause(begin_ + periods * period_ - in_.now());
+        const auto left = periods_.next() - in_.now();
+        if (left <= mad::duration::zero()) co_return true;
+        co_return co_await in_.schedule().pause(left);
     }
 
     const error_thresholds* above() const { return how_.only_above ? &thresholds_ : nullptr; }
@@ -151,7 +215,9 @@ private:
 
     session& in_;
     const settings& how_;
+    const std::optional<mad::address> target_;
     const std::chrono::nanoseconds period_;
+    periods periods_;
     const error_thresholds thresholds_;
     mad::IBPath to_;
     perf::abilities can_;
@@ -159,8 +225,10 @@ private:
     mad::time_point begin_{};
     perf::sample last_{};
     change_totals totals_;
-    u64 looks_ = 0;                         // after the first
-    std::chrono::nanoseconds::rep due_ = 0; // periods
+    u64 looks_asked_ = 0, looks_ = 0; // after the first; those that were answered
+    bool has_begun_ = false;
+    bool is_found_ = false;   // since the device was opened
+    bool is_resumed_ = false; // after an outage, and nothing was asked since
     bool is_complete_ = true;
 };
 
@@ -168,16 +236,25 @@ int run_command(const settings& s, const global_options& options) {
     std::optional<mad::address> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     session in(options, target ? &*target : nullptr);
-    watch all(in, s);
-    const mad::result<int> code = in.run(all.run(target));
+    watch all(in, s, target);
+    outage_listener listener;
+    listener.on_lost = [&](const outage& now) { all.tell_lost(now); };
+    listener.on_back = [&](const outage& over) {
+        const u64 missed = all.resume();
+        all.tell_back(over, missed);
+        return fmt::format("missed {} look{}", missed, missed == 1 ? "" : "s");
+    };
+    using outcome = mad::result<int>;
+    std::optional<outcome> code = lasting(in, listener).run<outcome>([&] { return all.run(); });
+    if (!code) code = all.end_lost(); // by a signal
     fmt::print(stderr, "{}", in.counts());
     const std::string capture_problem = in.finish_capture();
     if (!capture_problem.empty()) fmt::print(stderr, "ibtool: {}\n", capture_problem);
-    if (!code) {
-        fmt::print(stderr, "{}", mad::dump(code.error(), options.debug, "ibtool: "));
+    if (!*code) {
+        fmt::print(stderr, "{}", mad::dump(code->error(), options.debug, "ibtool: "));
         return failed;
     }
-    return capture_problem.empty() ? code.value() : static_cast<int>(partial);
+    return capture_problem.empty() ? code->value() : static_cast<int>(partial);
 }
 
 } // namespace

@@ -23,6 +23,15 @@ void write_output(std::string_view text, const std::string& file) {
     }
 }
 
+std::vector<std::string> lines_about(std::vector<std::string> missing, const std::string& loss) {
+    if (loss.empty() || missing.empty()) return missing;
+    return {fmt::format("{}; {} answer{} missing", loss, missing.size(), missing.size() == 1 ? " is" : "s are")};
+}
+
+void tell_missing(std::vector<std::string> missing, const std::string& loss) {
+    for (const std::string& line : lines_about(std::move(missing), loss)) fmt::print(stderr, "ibtool: {}\n", line);
+}
+
 std::string indented(std::string_view lines) {
     std::string out;
     for (std::size_t begin = 0; begin < lines.size();) {

@@ -23,7 +23,7 @@ namespace {
 
 struct outcome {
     discovery::subnet subnet;
-    std::string text, counts, capture_problem;
+    std::string text, counts, capture_problem, loss;
 };
 
 // The fabric is closed again when this returns: who reads the output slowly, or stops reading, holds no server's slot.
@@ -39,7 +39,7 @@ outcome discover_in_session(const global_options& options, const report& text) {
                            progress.problems.load());
     });
     if (!found) throw std::runtime_error("the local port does not answer: " + to_string(found.error()));
-    outcome result{std::move(found).value(), {}, run_in.counts(), run_in.finish_capture()};
+    outcome result{std::move(found).value(), {}, run_in.counts(), run_in.finish_capture(), run_in.loss_text()};
     result.text = text(result.subnet, run_in);
     return result;
 }
@@ -51,7 +51,9 @@ int discover_and_report(const global_options& options, const report& text, const
     const discovery::subnet& subnet = result.subnet;
     write_output(result.text, file);
     fmt::print(stderr, "{}", result.counts);
-    for (const auto& problem : subnet.problems) fmt::print(stderr, "ibtool: {}\n", describe(subnet, problem));
+    std::vector<std::string> missing;
+    for (const auto& problem : subnet.problems) missing.push_back(describe(subnet, problem));
+    tell_missing(std::move(missing), result.loss);
     if (!result.capture_problem.empty()) fmt::print(stderr, "ibtool: {}\n", result.capture_problem);
     if (subnet.complete()) return result.capture_problem.empty() ? complete : partial;
     fmt::print(stderr, "ibtool: the result is partial: {} problem{}\n", subnet.problems.size(),

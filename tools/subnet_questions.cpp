@@ -28,7 +28,7 @@ namespace {
 
 struct outcome {
     mad::result<findings> found;
-    std::string counts, capture_problem;
+    std::string counts, capture_problem, loss;
 };
 
 // The fabric is closed again when this returns, as slowly as somebody may read the output.
@@ -36,7 +36,7 @@ outcome ask_in_session(const global_options& options, const mad::address* target
                        const std::function<asked<findings>(session&)>& question) {
     session in(options, target);
     auto found = in.run(question(in), [&] { return fmt::format("{} MADs sent", in.schedule().counters().sent); });
-    return {std::move(found), in.counts(), in.finish_capture()};
+    return {std::move(found), in.counts(), in.finish_capture(), in.loss_text()};
 }
 
 asked<findings> discover_then(session& in, const subnet_question& question) {
@@ -62,8 +62,7 @@ int ask_and_judge(const global_options& options, const mad::address* target,
     if (o.found) write_output(o.found.value().text);
     fmt::print(stderr, "{}", o.counts);
     if (!o.found) fmt::print(stderr, "{}", mad::dump(o.found.error(), options.debug, "ibtool: "));
-    else
-        for (const std::string& line : o.found.value().missing) fmt::print(stderr, "ibtool: {}\n", line);
+    else tell_missing(o.found.value().missing, o.loss);
     if (!o.capture_problem.empty()) fmt::print(stderr, "ibtool: {}\n", o.capture_problem);
     if (!o.found) return failed;
     if (!o.capture_problem.empty() || !o.found.value().missing.empty()) return partial;

@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "exporter.hpp"
 #include "output.hpp"
+#include "reopening.hpp"
 #include "subnet_command.hpp"
 #include "sweeping.hpp"
 #include <comad/iba/parse.hpp>
@@ -218,6 +219,25 @@ public:
         else if (plan_.as != form::screen) fmt::print(stderr, "ibtool: discovered again: {}\n", why);
     }
 
+    void note_lost(const outage& now) {
+        if (plan_.as == form::json)
+            write_output(fmt::format(R"({{"lost":{},"why":{}}})"
+                                     "\n",
+                                     iba::json_quoted(now.device), iba::json_quoted(now.cause)));
+        note_still_lost(now);
+    }
+    void note_still_lost(const outage& now) {
+        if (server_) server_->note_lost(fmt::format("{}: {}", now.device, now.cause));
+    }
+    void note_back(const outage& over, u64 missed) {
+        if (plan_.as == form::json)
+            write_output(fmt::format(R"({{"opened_again":{},"lost_seconds":{:.3f},"missed_sweeps":{}}})"
+                                     "\n",
+                                     iba::json_quoted(over.device), std::chrono::duration<double>(over.length).count(),
+                                     missed));
+        if (server_) server_->note_back();
+    }
+
 private:
     std::string table(const sweep_view& v) {
         table_choice fitting = plan_.choice;
@@ -237,6 +257,20 @@ private:
     std::optional<exporter> server_;
 };
 
+/// The exit code. Several sweeps go on when their device was lost and is back; one alone has failed.
+int run_to_end(session& in, const sweep_plan& plan, sweeping& all, outlets& out) {
+    if (!plan.is_lasting()) return in.run(all.run()).value_or(failed);
+    outage_listener listener;
+    listener.on_lost = [&](const outage& now) { out.note_lost(now); };
+    listener.on_retry = [&](const outage& now) { out.note_still_lost(now); };
+    listener.on_back = [&](const outage& over) {
+        const u64 missed = all.resume();
+        out.note_back(over, missed);
+        return fmt::format("missed {} sweep{}", missed, missed == 1 ? "" : "s");
+    };
+    return lasting(in, listener).run<int>([&] { return all.run(); }).value_or(partial);
+}
+
 int run_command(const settings& s, const global_options& options) {
     const plan p = make_plan(s);
     session run_in(options);
@@ -251,7 +285,7 @@ int run_command(const settings& s, const global_options& options) {
     sweeping all(run_in, p.sweeps, p.names, listener);
     const auto on_scrape = [&](std::size_t known) { run_in.post([&all, known] { all.request(known); }); };
     out.open(p.sweeps.on_request ? on_scrape : std::function<void(std::size_t)>{});
-    const int code = run_in.run(all.run());
+    const int code = run_to_end(run_in, p.sweeps, all, out);
     fmt::print(stderr, "{}", run_in.counts());
     return run_in.end_with(code);
 }

@@ -2,6 +2,7 @@
 // sweeping.cpp - sweep, look whether the subnet is still the same, wait.
 #include "sweeping.hpp"
 
+#include "output.hpp"
 #include <comad/discovery/discover.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/perf/realigned.hpp>
@@ -35,25 +36,62 @@ sweeping::known_subnet::known_subnet(coro::MADSchedule& schedule, discovery::sub
 
 sweeping::sweeping(session& in, const sweep_plan& plan, const discovery::node_names& names,
                    const sweep_listener& listener)
-    : in_(in), plan_(plan), names_(names), listener_(listener), tables_(in.schedule()) {}
+    : in_(in), plan_(plan), names_(names), listener_(listener) {
+    if (plan.every && !plan.on_request) periods_.emplace(*plan.every);
+}
 
-coro::task<int> sweeping::run() {
-    auto found = co_await discover();
-    if (!found) throw std::runtime_error("the local port does not answer: " + to_string(found.error()));
-    if (known_->sweeper.ports() == 0) throw usage_error("no port is left to be swept");
+coro::task<std::optional<int>> sweeping::run() {
+    const bool is_found = co_await find_subnet();
+    if (!is_found) co_return std::nullopt;
+    for (;;) {
+        const bool goes_on = co_await wait_until_due();
+        if (!goes_on) break;
+        perf::sweep now = co_await known_->sweeper.run();
+        const bool is_stopped = now.is_stopped && !is_lost(); // by a signal
+        if (!begin_) {
+            begin_ = now.begin;
+            if (periods_) periods_->begin(now.begin);
+        }
+        was_interrupted_ = false;
+        if (!now.complete() && plan_.is_lasting()) was_interrupted_ = co_await in_.is_lost();
+        if (was_interrupted_) break; // what the device did not bring is not missing in the subnet
+        take(std::move(now));
+        if (periods_) periods_->done();
+        if (is_stopped || totals_.sweeps == plan_.count) co_return is_complete_ ? complete : partial;
+        if (plan_.refresh.count()) co_await refresh();
+        const bool is_due = co_await wait_for_next();
+        if (!is_due) break;
+    }
+    if (is_lost()) co_return std::nullopt;
+    co_return is_complete_ ? complete : partial;
+}
+
+u64 sweeping::resume() {
+    u64 missed = was_interrupted_ && !periods_;
+    if (periods_ && begin_) missed = periods_->skip_over(in_.now());
+    was_interrupted_ = false;
+    if (missed) is_complete_ = false;
+    totals_.skipped += missed;
+    return missed;
+}
+
+// False: the device was lost, or a signal came while it was sought in vain.
+coro::task<bool> sweeping::find_subnet() {
+    tables_.emplace(in_.schedule());
+    const bool is_first = !known_;
+    for (;;) {
+        auto found = co_await discover();
+        if (is_lost()) co_return false;
+        if (found) break;
+        if (is_first) throw std::runtime_error("the local port does not answer: " + to_string(found.error()));
+        tell({"the subnet could not be discovered again: " + to_string(found.error())});
+        const bool goes_on = co_await in_.schedule().pause(plan_.every.value_or(std::chrono::seconds(1)));
+        if (!goes_on) co_return false;
+    }
+    if (is_first && known_->sweeper.ports() == 0) throw usage_error("no port is left to be swept");
     looked_ = in_.now();
     if (plan_.refresh.count() && plan_.refresh_by == change_source::SA) co_await find_change(); // what it is now
-    for (u64 number = 1;; ++number) {
-        perf::sweep now = co_await known_->sweeper.run();
-        const bool is_stopped = now.is_stopped;
-        if (number == 1) begin_ = now.begin;
-        take(std::move(now), number);
-        if (is_stopped || number == plan_.count) break;
-        if (plan_.refresh.count()) co_await refresh();
-        const bool goes_on = co_await wait_for_next();
-        if (!goes_on) break;
-    }
-    co_return is_complete_ ? complete : partial;
+    co_return true;
 }
 
 coro::task<mad::result<void>> sweeping::discover() {
@@ -68,13 +106,14 @@ coro::task<mad::result<void>> sweeping::discover() {
         return s.at(where).info.has_value() && plan_.wants(s.nodes[where.node]);
     };
     auto next = std::make_unique<known_subnet>(in_.schedule(), std::move(found).value(), how);
-    previous_ = std::exchange(known_, std::move(next));
+    auto last = std::exchange(known_, std::move(next));
+    if (!previous_) previous_ = std::move(last); // else no sweep came between
     co_return boost::outcome_v2::success();
 }
 
 // ---- a sweep -------------------------------------------------------------------------------------------------------
 
-void sweeping::take(perf::sweep now, u64 number) {
+void sweeping::take(perf::sweep now) {
     const discovery::subnet& today = known_->subnet;
     if (before_ && previous_) before_ = realigned(*before_, previous_->subnet, now, today);
     previous_.reset();
@@ -82,15 +121,15 @@ void sweeping::take(perf::sweep now, u64 number) {
     ++totals_.sweeps;
     totals_.MADs += now.MADs;
     const double calendar = in_.is_virtual() ? -1 : calendar_time() - in_seconds(in_.now() - now.begin);
-    const sweep_view view{today,   names_, now, before_ ? &*before_ : nullptr, number, in_seconds(now.begin - begin_),
-                          calendar};
+    const sweep_view view{
+        today, names_, now, before_ ? &*before_ : nullptr, totals_.sweeps, in_seconds(now.begin - *begin_), calendar};
     listener_.on_sweep(view, totals_);
     is_requested_ = false; // who did so while it was under way has it
 
     std::vector<std::string> problems;
     for (const auto& problem : today.problems) problems.push_back(describe(today, problem));
     for (const perf::gap& g : now.gaps) problems.push_back(describe(today, g));
-    tell(problems);
+    tell(lines_about(std::move(problems), in_.loss_text()));
     before_ = std::move(now);
 }
 
@@ -104,20 +143,22 @@ void sweeping::tell(const std::vector<std::string>& problems) {
     told_ = std::move(now);
 }
 
-// Until the next full period since the beginning. False: a signal came.
+// Until the next full period since the beginning. False: a signal came, or the device was lost.
 coro::task<bool> sweeping::wait_for_next() {
     if (plan_.on_request) co_return co_await wait_for_request();
-    if (!plan_.every) co_return true;
-    const mad::duration passed = in_.now() - begin_;
-    const auto periods = passed / *plan_.every + 1;
-    const auto skipped = periods - due_ - 1;
+    if (!periods_) co_return true;
+    const u64 skipped = periods_->skip_begun(in_.now());
     if (skipped > 0) {
         is_complete_ = false;
-        totals_.skipped += static_cast<u64>(skipped);
+        totals_.skipped += skipped;
         listener_.on_problem(fmt::format("a sweep took too long: {} left out", skipped));
     }
-    due_ = periods;
-    co_return co_await in_.schedule().pause(begin_ + periods * *plan_.every - in_.now());
+    co_return co_await wait_until_due();
+}
+
+coro::task<bool> sweeping::wait_until_due() {
+    if (!begin_ || !periods_ || periods_->next() <= in_.now()) co_return true;
+    co_return co_await in_.schedule().pause(periods_->next() - in_.now());
 }
 
 void sweeping::request(u64 known_sweeps) {
@@ -167,8 +208,9 @@ coro::task<void> sweeping::refresh() {
     looked_ = in_.now();
     std::string why = std::exchange(doubt_, {});
     if (why.empty()) why = co_await find_change();
-    if (why.empty()) co_return;
+    if (why.empty() || is_lost()) co_return; // what a device that is lost does not bring is no change
     auto done = co_await discover();
+    if (is_lost()) co_return;
     if (!done) {
         if (done.error().code != mad::errc::cancelled) {
             is_complete_ = false;
@@ -185,9 +227,9 @@ coro::task<void> sweeping::refresh() {
 coro::task<std::string> sweeping::find_change() {
     std::vector<discovery::change> changes;
     if (plan_.refresh_by == change_source::SA) {
-        auto told = co_await tables_.look();
+        auto told = co_await tables_->look();
         if (!told) {
-            if (told.error().code == mad::errc::cancelled) co_return std::string{};
+            if (told.error().code == mad::errc::cancelled || is_lost()) co_return std::string{};
             is_complete_ = false;
             listener_.on_problem("the SA does not tell what has changed: " + to_string(told.error()));
             co_return std::string{};

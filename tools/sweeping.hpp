@@ -3,6 +3,7 @@
 // sweep.
 #pragma once
 #include "exposition.hpp"
+#include "periods.hpp"
 #include "session.hpp"
 #include <comad/discovery/changes.hpp>
 #include <comad/perf/sweep.hpp>
@@ -23,6 +24,8 @@ struct sweep_plan {
     std::optional<std::chrono::nanoseconds> every; ///< none: one after the other
     bool on_request = false;                       ///< instead: the first one at once, then each that is requested
     comad::u64 count = 0;                          ///< 0: until a signal comes
+    /// Outlives its device. One sweep alone ends with what it has.
+    bool is_lasting() const noexcept { return count != 1; }
     /// How often it is looked whether the subnet has changed; 0: never.
     std::chrono::nanoseconds refresh{};
     change_source refresh_by = change_source::SMPs;
@@ -45,9 +48,13 @@ public:
     /// All must outlive it.
     sweeping(session& in, const sweep_plan&, const comad::discovery::node_names&, const sweep_listener&);
 
-    /// Until the plan is done or a signal comes: the exit code, `partial` if something was missing at any time.
+    /// Until the plan is done or a signal comes: the exit code, `partial` if something was missing at any time. Nothing: the
+    /// device was lost before; when it is open again, the next call goes on.
     /// Throws std::runtime_error where the local port does not answer at the beginning, usage_error if no port is left.
-    comad::coro::task<int> run();
+    comad::coro::task<std::optional<int>> run();
+
+    /// The device was lost and is open again. Gives how many sweeps were missed, which is counted.
+    comad::u64 resume();
 
     /// Of a plan with on_request, for somebody who knows of so many sweeps: the next one begins, unless it is under way or over
     /// already. In the thread of run().
@@ -61,14 +68,17 @@ private:
         comad::perf::sweeper sweeper;
     };
 
+    bool is_lost() const noexcept { return plan_.is_lasting() && in_.loss() != 0; }
+    comad::coro::task<bool> find_subnet();
     comad::coro::task<comad::mad::result<void>> discover();
     comad::coro::task<bool> wait_for_next();
+    comad::coro::task<bool> wait_until_due();
     comad::coro::task<bool> wait_for_request();
     comad::coro::task<bool> wait_long();
     comad::coro::task<void> refresh();
     comad::coro::task<std::string> find_change();
     std::string find_doubt(const comad::perf::sweep& now);
-    void take(comad::perf::sweep now, comad::u64 number);
+    void take(comad::perf::sweep now);
     void tell(const std::vector<std::string>& problems);
 
     session& in_;
@@ -77,9 +87,11 @@ private:
     const sweep_listener& listener_;
     std::unique_ptr<known_subnet> known_, previous_; // previous_: what before_ is of, until the next sweep
     std::optional<comad::perf::sweep> before_;
-    comad::discovery::SA_tables tables_;
-    comad::mad::time_point begin_{}, looked_{};
-    std::chrono::nanoseconds::rep due_ = 0; // periods
+    std::optional<comad::discovery::SA_tables> tables_; // of the session as it is open now
+    std::optional<comad::mad::time_point> begin_;       // of the first sweep
+    comad::mad::time_point looked_{};
+    std::optional<periods> periods_; // of a plan with `every`
+    bool was_interrupted_ = false;   // the last sweep, because the device was lost
     bool is_requested_ = false;
     comad::coro::scope* waiting_ = nullptr; // for a request
     sweep_totals totals_;

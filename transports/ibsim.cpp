@@ -120,6 +120,7 @@ ibsim_options::ibsim_options() {
 
 // Delegates, so that the destructor runs - and detaches - when attaching fails half-way.
 ibsim_transport::ibsim_transport(const ibsim_options& options) : ibsim_transport(bind_sockets(options.sockname)) {
+    sockname_ = options.sockname;
     attach(options);
 }
 
@@ -235,6 +236,7 @@ int ibsim_transport::converse(control_message& message, milliseconds patience) n
 }
 
 mad::send_result ibsim_transport::send(const mad::send_request& request) noexcept {
+    if (gone_) return {mad::send_state::failed, gone_};
     if (request.size != mad::mad_size) return {mad::send_state::failed, EMSGSIZE};
     const mad::path_headers& path = mad::headers_of(*request.path);
     const bool smp = iba::is_SMP(iba::MgmtClass{request.mgmt_class});
@@ -254,6 +256,7 @@ mad::send_result ibsim_transport::send(const mad::send_request& request) noexcep
         wants_writable_ = false;
         return {};
     }
+    if (errno == ECONNREFUSED || errno == ECONNRESET || errno == ENOTCONN || errno == EPIPE) gone_ = errno;
     if (errno != EAGAIN && errno != ENOBUFS && errno != ENOMEM) return {mad::send_state::failed, errno};
     wants_writable_ = true;
     return {mad::send_state::would_block};
@@ -263,9 +266,9 @@ mad::received ibsim_transport::receive(std::span<u8> buffer) noexcept {
     mad::received r;
     const ssize_t n = ::recv(data_.get(), buffer.data(), buffer.size(), MSG_TRUNC);
     if (n < 0) {
-        if (errno == EAGAIN) return r;
+        if (errno == EAGAIN && !gone_) return r;
         r.state = mad::receive_state::failed;
-        r.error = errno;
+        r.error = gone_ ? gone_ : errno;
         return r;
     }
     r.state = mad::receive_state::message;
@@ -285,6 +288,13 @@ mad::received ibsim_transport::receive(std::span<u8> buffer) noexcept {
     r.source.sqpn = be32toh(header.sqp);
     return r;
 }
+
+std::optional<mad::time_point> ibsim_transport::next_event() const noexcept {
+    if (gone_) return mad::time_point{}; // receive() has something to say
+    return std::nullopt;
+}
+
+std::string ibsim_transport::name() const { return fmt::format("ibsim server '{}'", sockname_); }
 
 mad::transport_limits ibsim_transport::limits() const noexcept {
     // The server is a process that waits for its turn as any other.

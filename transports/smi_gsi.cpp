@@ -46,6 +46,8 @@ mad::received smi_gsi_transport::receive(std::span<u8> buffer) noexcept {
     return {};
 }
 
+std::string smi_gsi_transport::name() const { return sides_[0]->name() + ", " + sides_[1]->name(); }
+
 mad::transport_limits smi_gsi_transport::limits() const noexcept {
     const mad::transport_limits smi = sides_[0]->limits();
     const mad::transport_limits gsi = sides_[1]->limits();

@@ -2,6 +2,8 @@
 // striped.cpp - which member a MAD leaves by, and whose turn it is to be read.
 #include <comad/transports/striped.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -157,6 +159,14 @@ mad::transport_limits striped_transport::limits() const noexcept {
 }
 
 int striped_transport::serve(const mad::registration& what) noexcept { return members_.front().carrier->serve(what); }
+
+std::string striped_transport::name() const {
+    std::vector<std::string> names;
+    for (const member& m : members_) names.push_back(m.carrier->name());
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return fmt::format("{}", fmt::join(names, ", "));
+}
 
 std::optional<unsigned> striped_transport::held(iba::MgmtClass mgmt_class) const noexcept {
     std::optional<unsigned> sum;

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <rdma/ib_user_mad.h>
 #include <stdexcept>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <system_error>
 #include <unistd.h>
@@ -52,21 +53,69 @@ unique_fd open_device(const std::filesystem::path& path) {
         fmt::format("cannot open {} ({}){}", path.string(), std::generic_category().message(error), advice));
 }
 
+/// Short of memory: better luck once the kernel has given something back, if it is to give anything back.
+bool is_shortage(int error) noexcept { return error == EAGAIN || error == ENOMEM || error == ENOBUFS; }
+
+bool may_pass(int error) noexcept { return is_shortage(error) || error == EIO || error == ENOSPC || error == EBUSY; }
+
+constexpr mad::duration first_pause = std::chrono::milliseconds(1);
+constexpr unsigned most_repeated = 9; // together half a second
+
 } // namespace
 
 umad_options::umad_options()
-    : ioctl([](int fd, unsigned long request, void* argument) { return ::ioctl(fd, request, argument); }) {}
+    : ioctl([](int fd, unsigned long request, void* argument) { return ::ioctl(fd, request, argument); }),
+      read([](int fd, void* buffer, std::size_t size) { return ::read(fd, buffer, size); }),
+      write([](int fd, const void* packet, std::size_t size) { return ::write(fd, packet, size); }) {}
+
+namespace {
+
+umad_options named(umad_options options, const std::string& name) {
+    if (options.name.empty()) options.name = name;
+    return options;
+}
+
+} // namespace
 
 umad_transport::umad_transport(const end_port& port, umad_options options)
-    : umad_transport("/dev/infiniband" / std::filesystem::path(port.umad), std::move(options)) {}
+    : umad_transport("/dev/infiniband" / std::filesystem::path(port.umad),
+                     named(std::move(options), fmt::format("{} ({})", port.name(), port.umad))) {}
 
 umad_transport::umad_transport(const std::filesystem::path& device, umad_options options)
-    : umad_transport(open_device(device), std::move(options)) {}
+    : umad_transport(open_device(device), named(std::move(options), device.string())) {}
 
 umad_transport::umad_transport(unique_fd device, umad_options options)
-    : options_(std::move(options)), device_(std::move(device)), held_(options_.max_held) {
+    : options_(std::move(options)), device_(std::move(device)), readable_(::epoll_create1(EPOLL_CLOEXEC)),
+      held_(options_.max_held) {
+    const auto cannot_wait = [] {
+        return std::system_error(errno, std::generic_category(), "cannot wait for the MAD device");
+    };
+    if (!readable_) throw cannot_wait();
     if (options_.ioctl(device_.get(), IB_USER_MAD_ENABLE_PKEY, nullptr) != 0)
         throw std::system_error(errno, std::generic_category(), "the MAD device does not take P_Key indices");
+    listen(true);
+    if (!is_listening_) throw cannot_wait();
+}
+
+/// Whether readable_ tells of the device.
+void umad_transport::listen(bool to_device) noexcept {
+    if (is_listening_ == to_device) return;
+    epoll_event message{.events = EPOLLIN, .data = {}};
+    const int done = ::epoll_ctl(readable_.get(), to_device ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, device_.get(), &message);
+    if (done == 0) is_listening_ = to_device;
+}
+
+/// Counts a failure. True: the call is to be repeated when it is due.
+bool umad_transport::repetition::rest(mad::time_point now) noexcept {
+    due.reset();
+    if (failures == most_repeated) return false;
+    due = now + first_pause * (1 << failures++);
+    return true;
+}
+
+std::optional<mad::time_point> umad_transport::next_event() const noexcept {
+    if (!reading_.due || !writing_.due) return reading_.due ? reading_.due : writing_.due;
+    return std::min(*reading_.due, *writing_.due);
 }
 
 /// Registers an agent; nothing, with errno, if the kernel refuses.
@@ -110,6 +159,8 @@ umad_transport::agent* umad_transport::agent_for(const mad::send_request& reques
 }
 
 mad::send_result umad_transport::send(const mad::send_request& request) noexcept {
+    if (gone_) return {mad::send_state::failed, gone_};
+    if (writing_.is_resting(now_)) return {mad::send_state::would_block};
     if (request.expects_reply && held_.is_full()) return {mad::send_state::would_block};
     agent* const own = request.agent == mad::any_agent ? agent_for(request) : nullptr;
     if (!own && request.agent == mad::any_agent) return {mad::send_state::failed, errno};
@@ -138,26 +189,45 @@ mad::send_result umad_transport::send(const mad::send_request& request) noexcept
     std::memcpy(packet, &h, sizeof h);
 
     const std::size_t size = sizeof h + request.size;
-    const ssize_t written = uninterrupted([&] { return ::write(device_.get(), packet, size); });
+    const ssize_t written = uninterrupted([&] { return options_.write(device_.get(), packet, size); });
     if (written >= 0) {
+        writing_ = {};
         if (request.expects_reply) held_.add(iba::MgmtClass{request.mgmt_class});
         return {};
     }
-    // Short of memory: better luck once the kernel has given something back, if it is to give anything back.
-    const bool transient = errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS;
-    if (transient && held_.count() > 0) return {mad::send_state::would_block};
-    return {mad::send_state::failed, errno};
+    const int error = errno;
+    if (is_shortage(error) && held_.count() > 0) return {mad::send_state::would_block};
+    if (may_pass(error) && writing_.rest(now_)) return {mad::send_state::would_block};
+    return {mad::send_state::failed, error};
 }
 
 mad::received umad_transport::receive(std::span<u8> buffer) noexcept {
+    // Sends are offered again after this call: until then their time has to be told, and not for ever.
+    if (!writing_.is_resting(now_)) writing_.due.reset();
+    if (gone_) return {mad::receive_state::failed, gone_};
+    if (reading_.is_resting(now_)) return {};
+
     std::memset(buffer.data(), 0, sizeof(header)); // interpret() must not find the header of an earlier message
-    const ssize_t bytes = uninterrupted([&] { return ::read(device_.get(), buffer.data(), buffer.size()); });
+    const ssize_t bytes = uninterrupted([&] { return options_.read(device_.get(), buffer.data(), buffer.size()); });
     const mad::received r = interpret(buffer, bytes, bytes < 0 ? errno : 0);
+    if (bytes >= 0 && static_cast<std::size_t>(bytes) < sizeof(header)) ++short_reads_;
+    if (r.state == mad::receive_state::failed) return failed_read(r.error);
+    reading_ = {};
+    listen(true);
+    if (!is_listening_) reading_.due = now_ + first_pause; // short of memory: reads take turns with the clock
 
     const bool taken = bytes >= 0 && r.state == mad::receive_state::message;
-    if (taken && static_cast<std::size_t>(bytes) < sizeof(header)) ++short_reads_;
     if (taken) held_.take_back(r, class_of_agent(r.source.agent));
     return r;
+}
+
+mad::received umad_transport::failed_read(int error) noexcept {
+    listen(false);
+    if (may_pass(error) && reading_.rest(now_)) return {};
+    gone_ = error;
+    reading_.due.reset();
+    writing_.due.reset(); // nothing is to be repeated any more
+    return {mad::receive_state::failed, gone_};
 }
 
 // Of an agent that is none of ours, 0, which no request has: a server's.
@@ -177,16 +247,16 @@ mad::received umad_transport::interpret(std::span<const u8> buffer, ssize_t byte
     if (buffer.size() >= sizeof h) std::memcpy(&h, buffer.data(), sizeof h);
     // ENOSPC: the message is larger than the buffer. Header and first segment were copied, the whole stays queued.
     const bool too_large = bytes < 0 && error == ENOSPC && h.length > buffer.size();
-    if ((bytes < 0 && !too_large) || bytes == 0) {
+    const bool is_whole = bytes >= 0 && static_cast<std::size_t>(bytes) >= sizeof h;
+    if (!is_whole && !too_large) {
         r.state = mad::receive_state::failed;
-        r.error = bytes < 0 ? error : ENODEV;
+        r.error = bytes < 0 ? error : EIO;
         return r;
     }
 
     r.state = mad::receive_state::message;
     const std::size_t present =
         too_large ? std::min(buffer.size(), sizeof h + mad::mad_size) : static_cast<std::size_t>(bytes);
-    if (present < sizeof h) return r;
     r.status = h.status;
     r.mad = buffer.subspan(sizeof h, present - sizeof h);
     r.full_size = too_large ? h.length - sizeof h : r.mad.size();

@@ -138,6 +138,7 @@ public:
     /// was started.
     mad::time_point next_deadline() const noexcept {
         const mad::time_point ours = std::min(engine_.next_deadline(), pauses_.next_end());
+        if (transport_failed_) return ours; // nobody calls it any more
         return std::min(ours, transport_.next_event().value_or(mad::time_point::max()));
     }
     /// Reads and handles at most `max` messages. True if it stopped at `max`: there may be more.

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace comad::mad {
 
@@ -37,8 +38,9 @@ struct send_request {
 
 enum class send_state : u8 {
     sent,
-    would_block, ///< nothing was written; offer it again when `wants_writable()`'s descriptor is writable, or after a receive
-    failed, ///< nothing was written and never will be: see `error`
+    would_block, ///< nothing was written; offer it again when `wants_writable()`'s descriptor is writable, or after a
+                 ///< receive(), which next_event() may ask for
+    failed,      ///< nothing was written and never will be: see `error`
 };
 struct send_result {
     send_state state = send_state::sent;
@@ -132,6 +134,9 @@ public:
     /// receive() into headroom + full_size bytes takes it away.
     virtual received receive(std::span<u8> buffer) noexcept = 0;
     virtual transport_limits limits() const noexcept = 0;
+
+    /// What carries the MADs, for messages: `mlx5_0/1 (umad0)`. Empty: it has no name.
+    virtual std::string name() const { return {}; }
 
     /// How many requests of this class it holds, as kernels do: sent, and neither answered nor given back. Nothing: it does
     /// not know.

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace comad::transports {
@@ -31,8 +32,9 @@ struct ibsim_options {
 /// with received::status ETIMEDOUT; the top 16 bits of the transaction ID are overwritten on the way.
 ///
 /// Errors:   construction throws std::system_error or std::runtime_error with one line that says what to do: no such
-///           server, no free slot, no such node, no answer. send() fails with ECONNREFUSED once the server has ended;
-///           the sockets tell receive() nothing of that.
+///           server, no free slot, no such node, no answer. That the server has ended, the sockets tell the next send()
+///           alone: that fails with ECONNREFUSED, the kernel throws away what had arrived, and from then on receive()
+///           and every send() fail. A server started again is another one.
 /// Blocking: ibsim spins while a client does not read, so go on reading while wants_writable() says that the queue
 ///           to the server is full.
 /// Lifetime: destruction gives the slot back (DISCONNECT) and waits up to a second for the server's word, so that
@@ -49,6 +51,9 @@ public:
     mad::received receive(std::span<u8> buffer) noexcept override;
     mad::transport_limits limits() const noexcept override;
     bool wants_writable() const noexcept override { return wants_writable_; }
+    std::optional<mad::time_point> next_event() const noexcept override;
+    /// `ibsim server 'sim'`
+    std::string name() const override;
 
     /// Id of the node we are attached to, as the server says it (cut to 31 characters).
     const std::string& node() const noexcept { return node_; }
@@ -75,10 +80,12 @@ private:
 
     unique_fd control_;
     unique_fd data_;
+    std::string sockname_;
     u32 id_;                   ///< ours: the number in our sockets' names
     u32 client_id_ = detached; ///< the server's
     std::string node_;
     bool wants_writable_ = false;
+    int gone_ = 0; ///< errno; 0: the server has not ended
 };
 
 } // namespace comad::transports

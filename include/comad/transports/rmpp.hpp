@@ -41,6 +41,7 @@ public:
     mad::received receive(std::span<u8> buffer) noexcept override;
     mad::transport_limits limits() const noexcept override;
     int serve(const mad::registration&) noexcept override;
+    std::string name() const override { return inner_.name(); }
     std::optional<unsigned> held(iba::MgmtClass c) const noexcept override { return inner_.held(c); }
     bool wants_writable() const noexcept override { return inner_.wants_writable(); }
     std::optional<mad::time_point> next_event() const noexcept override;

@@ -25,6 +25,8 @@ public:
     mad::received receive(std::span<u8> buffer) noexcept override;
     mad::transport_limits limits() const noexcept override;
     int serve(const mad::registration& what) noexcept override;
+    /// Those of both.
+    std::string name() const override;
     std::optional<unsigned> held(iba::MgmtClass mgmt_class) const noexcept override {
         return carrier_of(mgmt_class).held(mgmt_class);
     }

@@ -33,6 +33,8 @@ public:
     mad::received receive(std::span<u8> buffer) noexcept override;
     mad::transport_limits limits() const noexcept override;
     int serve(const mad::registration& what) noexcept override;
+    /// Those of the members, each once.
+    std::string name() const override;
     std::optional<unsigned> held(iba::MgmtClass) const noexcept override;
     std::optional<mad::time_point> next_event() const noexcept override;
     void set_now(mad::time_point now) noexcept override;

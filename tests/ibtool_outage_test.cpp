@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// ibtool_outage_test.cpp - commands whose simulator ends and is started again while they run: those that run for long go on
+// and say what they missed, the others end and say why.
+#include "ibtool_subnet.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <csignal>
+#include <httplib.h>
+#include <thread>
+
+using namespace ibtool_rig;
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+namespace {
+
+template <class Condition> void await(Condition&& holds) {
+    const auto deadline = std::chrono::steady_clock::now() + 60s;
+    while (!holds()) {
+        if (std::chrono::steady_clock::now() > deadline) FAIL("it never happens");
+        std::this_thread::sleep_for(20ms);
+    }
+}
+
+/// The whole lines that a program has written so far.
+std::vector<json> objects_so_far(const process& p) {
+    const std::string text = p.output();
+    return objects_of(text.substr(0, text.rfind('\n') + 1));
+}
+std::size_t count_of(const process& p, const std::string& member) {
+    const auto all = objects_so_far(p);
+    return static_cast<std::size_t>(
+        std::count_if(all.begin(), all.end(), [&](const json& o) { return o.contains(member); }));
+}
+std::size_t count_in(const std::string& text, const std::string& words) {
+    std::size_t n = 0;
+    for (std::size_t at = 0; (at = text.find(words, at)) != std::string::npos; ++at) ++n;
+    return n;
+}
+
+/// What a program says that lost its server once: that it did, and that it has it back, and of no RPC that failed for that.
+void check_outage_lines(const std::string& err, const subnet& s, const std::string& missed) {
+    const std::string server = "ibsim server '" + s.fabric().substr(6) + "'";
+    CAPTURE(err);
+    CHECK(count_in(err, "ibtool: lost " + server +
+                            ": Connection refused; trying to open it again, at least every 10 s\n") == 1);
+    CHECK(count_in(err, "ibtool: " + server + " is open again after ") == 1);
+    CHECK_THAT(err, Contains(missed) && !Contains("could not be sent") && !Contains("lost its transport"));
+}
+
+} // namespace
+
+TEST_CASE("sweeps go on when their server is started again, and say which were missed") {
+    subnet s(quiet_topology, manager::leaves);
+    process sweep(ibtool({"sweep", "--every", "200ms", "--json", "-v", "--fabric", s.fabric()}));
+    await([&] { return count_of(sweep, "complete") >= 3; });
+    s.kill();
+    sweep.await_error(" is still lost: no ibsim server at "); // longer than a period
+    s.start();
+    sweep.await_error(" is open again after ");
+    await([&] {
+        const auto all = objects_so_far(sweep);
+        return !all.empty() && count_of(sweep, "opened_again") == 1 && all.back().contains("counters");
+    });
+    sweep.signal(SIGINT);
+    const process_result r = sweep.wait();
+    CHECK(r.status == 3);
+
+    // Between whole sweeps, which are numbered one after the other, the two records of the outage, and no gap.
+    double before = 0, after = 0;
+    int number = 0, missed = -1;
+    std::vector<std::string> order;
+    for (const json& o : objects_of(r.out)) {
+        CHECK_FALSE(o.contains("missing"));
+        if (o.contains("lost")) {
+            CHECK(o.at("lost") == "ibsim server '" + s.fabric().substr(6) + "'");
+            CHECK(o.at("why") == "Connection refused");
+            order.push_back("lost");
+        } else if (o.contains("opened_again")) {
+            CHECK(o.at("lost_seconds").get<double>() > 0.09);
+            missed = o.at("missed_sweeps").get<int>();
+            order.push_back("back");
+        } else if (o.contains("schema")) {
+            CHECK(o.at("complete") == true);
+            CHECK(o.at("sweep") == ++number);
+            if (missed < 0) before = o.at("seconds").get<double>();
+            else if (after == 0) after = o.at("seconds").get<double>();
+        }
+    }
+    CHECK(order == std::vector<std::string>{"lost", "back"});
+    // Periods between the two sweeps; while the subnet was discovered another one may have begun.
+    const int between = static_cast<int>(std::floor(after / 0.2 + 0.01) - std::floor(before / 0.2 + 0.01)) - 1;
+    CHECK(missed > 0);
+    CHECK(missed <= between);
+    CHECK(missed >= between - 1);
+    check_outage_lines(r.err, s, fmt::format("; missed {} sweep", missed));
+}
+
+TEST_CASE("a signal ends what waits for its server to come back, at once") {
+    const int number = GENERATE(SIGINT, SIGTERM);
+    const auto command =
+        GENERATE(words{"sweep", "--every", "100ms", "--json"}, words{"sweep", "--count", "1000000"},
+                 words{"ibswportwatch", "-p", "100ms", "1", "1"}, words{"ibping", "-f", "-t", "20", "1"});
+    CAPTURE(command);
+    subnet s(quiet_topology, manager::leaves);
+    process running(ibtool(command + words{"--fabric", s.fabric(), "-v"}));
+    await([&] { return !running.output().empty() || !running.errors().empty(); });
+    s.kill();
+    running.await_error("ibtool: lost ibsim server ");
+    running.await_error(" is still lost: no ibsim server at "); // it has tried
+    running.signal(number);
+    const process_result r = running.wait(20s);
+    CHECK(r.status == 3);
+    CHECK_THAT(r.err, Contains(" MADs sent, ") && !Contains("is open again"));
+    if (command[0] == "ibswportwatch") CHECK_THAT(r.out, Contains("\n## Summary: "));
+    if (command[0] == "ibping") CHECK_THAT(r.out, Contains(" ibping statistics ---\n"));
+}
+
+TEST_CASE("an exporter keeps its page while its server is away, and says on the other that it is") {
+    subnet s(quiet_topology, manager::leaves);
+    process sweep(ibtool({"sweep", "--listen", "127.0.0.1:0", "--every", "200ms", "--fabric", s.fabric()}));
+    sweep.await_error("/metrics\n");
+    const std::string said = sweep.errors();
+    httplib::Client client("127.0.0.1", std::stoi(said.substr(said.find("127.0.0.1:") + 10)));
+    const auto health = [&] { return json::parse(client.Get("/health")->body); };
+    await([&] { return health().at("status") == "ok"; });
+    s.kill();
+    sweep.await_error("ibtool: lost ibsim server ");
+    const auto page = client.Get("/metrics");
+    CHECK(page->status == 200);
+    CHECK_THAT(page->body, Contains("infiniband_sweep_complete 1\n"));
+    CHECK(client.Get("/health")->status == 503);
+    CHECK(health().at("status") == "lost");
+    CHECK(health().at("gaps") == 0); // of the last sweep
+    await([&] { return health().at("lost").get<std::string>().find("no ibsim server at") != std::string::npos; });
+    CHECK_THAT(health().at("lost").get<std::string>(), StartsWith("ibsim server '"));
+    CHECK(client.Get("/metrics")->body == page->body);
+    s.start();
+    await([&] { return client.Get("/health")->status == 200; });
+    CHECK(health().at("status") == "ok");
+    CHECK_FALSE(health().contains("lost"));
+    CHECK(client.Get("/metrics")->body != page->body);
+    CHECK_THAT(client.Get("/metrics")->body, !Contains("infiniband_sweeps_skipped_total 0\n"));
+    sweep.signal(SIGTERM);
+    const process_result r = sweep.wait();
+    CHECK(r.status == 3);
+    check_outage_lines(r.err, s, "; missed ");
+}
+
+TEST_CASE("a scrape that would make a sweep is refused while the server is away") {
+    subnet s(quiet_topology, manager::leaves);
+    process sweep(ibtool({"sweep", "--listen", "127.0.0.1:0", "--on-scrape", "--fabric", s.fabric()}));
+    sweep.await_error("/metrics\n");
+    const std::string said = sweep.errors();
+    httplib::Client client("127.0.0.1", std::stoi(said.substr(said.find("127.0.0.1:") + 10)));
+    await([&] { return client.Get("/metrics")->status == 200; });
+    s.kill();
+    const auto refused = client.Get("/metrics"); // it is this one that finds out
+    REQUIRE(refused);
+    CHECK(refused->status == 503);
+    CHECK_THAT(refused->body, StartsWith("lost ibsim server '") && EndsWith("\n"));
+    s.start();
+    sweep.await_error(" is open again after ");
+    CHECK(client.Get("/metrics")->status == 200);
+    sweep.signal(SIGTERM);
+    CHECK(sweep.wait().status == 3);
+}
+
+TEST_CASE("ibswportwatch goes on at its port, whose counters began anew") {
+    counted_subnet s;
+    s.set("\"S1\"[1]", "PortCounters.SymbolErrorCounter", 7);
+    process watch(ibtool({"ibswportwatch", "-v", "--json", "-p", "200ms", s.LID_at("0"), "1", "--fabric", s.fabric()}));
+    await([&] { return count_of(watch, "changes") >= 2; });
+    s.kill();
+    watch.await_error(" is still lost: no ibsim server at "); // longer than a period
+    s.start();
+    await([&] { return count_of(watch, "opened_again") == 1; });
+    const std::size_t then = count_of(watch, "changes");
+    await([&] { return count_of(watch, "changes") >= then + 2; });
+    watch.signal(SIGINT);
+    const process_result r = watch.wait();
+    CHECK(r.status == 3);
+    const auto all = objects_of(r.out);
+    const auto lost = std::find_if(all.begin(), all.end(), [](const json& o) { return o.contains("lost"); });
+    REQUIRE(lost != all.end());
+    CHECK(all.front().at("counters").at("symbolErrorCounter") == 7);
+    CHECK(std::prev(lost)->at("counters").at("symbolErrorCounter") == 7);
+    const json& back = *std::next(lost);
+    CHECK(back.at("opened_again") == lost->at("lost"));
+    CHECK(back.at("missed_looks").get<int>() > 0);
+    CHECK(std::next(lost, 2)->at("counters").at("symbolErrorCounter") == 0);
+    CHECK(all.back().contains("totals"));
+    check_outage_lines(r.err, s, fmt::format("; missed {} look", back.at("missed_looks").get<int>()));
+}
+
+TEST_CASE("ibping goes on to ping when its server is back") {
+    subnet s(quiet_topology, manager::leaves);
+    process ping(ibtool({"ibping", "-d", "-t", "20", "--retries", "0", s.LID_at("0,1"), "--fabric", s.fabric()}));
+    ping.await_error("ibtool: "); // nobody answers there
+    s.kill();
+    ping.await_error("ibtool: lost ibsim server ");
+    s.start();
+    ping.await_error(" is open again after ");
+    const auto pings = [&] { return count_in(ping.errors(), "D: RPC MAD_METHOD_GET(1) VendOUI"); };
+    const std::size_t before = pings();
+    await([&] { return ping.ended() || pings() > before; });
+    ping.signal(SIGINT);
+    const process_result r = ping.wait();
+    CHECK(r.status == 3);
+    CHECK_THAT(r.out, Contains(" 0 received, 100% packet loss"));
+    check_outage_lines(r.err, s, " pings were not sent");
+}
+
+TEST_CASE("what has no server to begin with fails at once, however long it was to run") {
+    for (const words& command :
+         {words{"sweep", "--every", "1s"}, words{"ibswportwatch", "1", "1"}, words{"ibping", "1"}})
+        check_failure(run(command + words{"--fabric", "ibsim:comad-test-nobody-serves-this"}), 1, "no ibsim server at");
+}
+
+TEST_CASE("what runs once and loses its server has what it has, and says the rest in one line") {
+    // Some hundred nodes, asked so slowly that the server is gone before the end.
+    const directory files;
+    const process_result made = run({"ibnetdiscover", "--fabric", "sim:fattree3,radix=8,sm=1,time=virtual"});
+    check_success(made);
+    const auto command = GENERATE(words{"ibnetdiscover"}, words{"iblinkinfo"}, words{"sweep"}, words{"ibqueryerrors"},
+                                  words{"ibcheckstate"});
+    CAPTURE(command);
+    ibsim_server server(made.out);
+    process once(ibtool(command + words{"--debug", "--max-rate", "400", "--fabric", "ibsim:" + server.sockname()}));
+    await([&] { return count_in(once.errors(), "completed to") > 40; });
+    server.kill();
+    const process_result r = once.wait();
+    CHECK(r.status == 3);
+    CHECK_FALSE(r.out.empty());
+    const std::string why = "ibtool: lost ibsim server '" + server.sockname() + "': Connection refused; ";
+    CHECK(count_in(r.err, why) == 1);
+    CHECK(count_in(r.err, " answers are missing\n") == 1);
+    CHECK(count_in(r.err, "ibtool: ") - count_in(r.err, "ibtool: the result is partial: ") == 1);
+}

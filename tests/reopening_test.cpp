@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// reopening_test.cpp - sessions of ibtool whose MAD device goes away while tasks run: sockets play the kernels of the device
+// and of those that come after it.
+#include "answering_kernel.hpp"
+#include "diags_mads.hpp"
+#include "host_service.hpp"
+#include "periods.hpp"
+#include "reopening.hpp"
+#include "thrown.hpp"
+#include <comad/iba/smp.hpp>
+#include <comad/server/diags.hpp>
+
+#include <csignal>
+#include <deque>
+#include <functional>
+#include <stdexcept>
+#include <thread>
+
+using namespace comad;
+using namespace comad::test;
+using namespace ibtool;
+
+namespace {
+
+/// What is behind the device each time that it is opened.
+struct device {
+    struct opening {
+        std::string problem{}; ///< it cannot be opened
+        u16 LID = 7;
+        fake_kernel kernel{};
+    };
+    std::deque<opening> openings;
+    std::size_t opened = 0;
+
+    fabric open() {
+        opening& next = openings.at(opened++);
+        if (!next.problem.empty()) throw std::runtime_error(next.problem);
+        transports::umad_options options = next.kernel.options();
+        options.name = "mlx5_0/1 (umad0)";
+        return {std::make_unique<transports::umad_transport>(next.kernel.device(), options),
+                {iba::lid{next.LID}, {}, {}}};
+    }
+    std::function<fabric()> opener() {
+        return [this] { return open(); };
+    }
+    /// The one that is open now fails as soon as somebody looks at it.
+    void remove() {
+        fake_kernel& kernel = openings.at(opened - 1).kernel;
+        kernel.failing_reads = {ENODEV};
+        kernel.fails_for_ever = true;
+        kernel.deliver(a_reply());
+    }
+};
+
+/// What a listener was told, in order.
+struct diary {
+    std::vector<std::string> entries;
+    outage_listener listener{
+        [this](const outage& o) { entries.push_back("lost " + o.device + ": " + o.cause); },
+        [this](const outage& o) { entries.push_back("still lost: " + o.cause); },
+        [this] { entries.push_back("open"); },
+        [this](const outage& o) {
+            entries.push_back("back");
+            length = o.length;
+            return std::string("missed something");
+        },
+    };
+    std::chrono::nanoseconds length{};
+};
+
+coro::task<std::optional<bool>> ask(session& in) {
+    auto info = co_await in.schedule().SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{});
+    if (!info && in.loss() != 0) co_return std::nullopt;
+    co_return info.has_value();
+}
+coro::task<std::optional<bool>> wait_long(session& in) {
+    const bool has_passed = co_await in.schedule().pause(1h);
+    if (!has_passed && in.loss() != 0) co_return std::nullopt;
+    co_return has_passed;
+}
+
+} // namespace
+
+TEST_CASE("a task whose device goes away runs again when the device is back, and everybody is told") {
+    const bool has_something_in_flight = GENERATE(false, true);
+    device d;
+    d.openings.resize(6);
+    d.openings[1].problem = d.openings[2].problem = "no such device";
+    d.openings[3].LID = 0; // the subnet manager has not come by yet
+    d.openings[4].problem = "busy";
+    const answering_kernel answers(d.openings[5].kernel);
+    diary told;
+    global_options options;
+    options.timeout = 60s;
+    session in(options, d.opener());
+    CHECK(in.device() == "mlx5_0/1 (umad0)");
+    unsigned runs = 0;
+    const std::function<coro::task<std::optional<bool>>()> make = [&] {
+        if (runs++ > 0) return ask(in);
+        d.remove();
+        return has_something_in_flight ? ask(in) : wait_long(in);
+    };
+    CHECK(lasting(in, told.listener).run(make) == true);
+    CHECK(runs == 2);
+    CHECK(d.opened == 6);
+    CHECK(in.loss() == 0);
+    CHECK(told.entries ==
+          std::vector<std::string>{"lost mlx5_0/1 (umad0): No such device", "still lost: no such device",
+                                   "still lost: it has no LID yet: the subnet manager has not configured it",
+                                   "still lost: busy", "open", "back"});
+    CHECK(told.length >= 3100ms); // pauses of 0.1, 0.2, 0.4, 0.8 and 1.6 s
+    CHECK(told.length < 60s);
+}
+
+TEST_CASE("what cannot be prepared on a device that is open again is tried again") {
+    device d;
+    d.openings.resize(3);
+    const answering_kernel answers(d.openings[2].kernel);
+    diary told;
+    unsigned attempts = 0;
+    told.listener.on_open = [&] {
+        if (attempts++ == 0) throw std::runtime_error("another program serves it");
+    };
+    const global_options options;
+    session in(options, d.opener());
+    const std::function<coro::task<std::optional<bool>>()> make = [&] {
+        if (d.opened == 1) d.remove();
+        return ask(in);
+    };
+    CHECK(lasting(in, told.listener).run(make) == true);
+    CHECK(attempts == 2);
+    CHECK(told.entries == std::vector<std::string>{"lost mlx5_0/1 (umad0): No such device",
+                                                   "still lost: another program serves it", "back"});
+}
+
+TEST_CASE("a signal ends the waiting for a device") {
+    const int number = GENERATE(SIGINT, SIGTERM);
+    device d;
+    d.openings.resize(2);
+    d.openings[1].problem = "no such device";
+    diary told;
+    told.listener.on_retry = [&](const outage&) { std::raise(number); };
+    const global_options options;
+    session in(options, d.opener());
+    const std::function<coro::task<std::optional<bool>>()> make = [&] {
+        d.remove();
+        return wait_long(in);
+    };
+    CHECK_FALSE(lasting(in, told.listener).run(make));
+    CHECK(in.stopped());
+    CHECK(d.opened == 2); // it did not try a third time, for which there is nothing
+    CHECK(in.end_with(partial) == partial);
+    CHECK(in.counts().empty());
+}
+
+TEST_CASE("what may end by itself is not ended by the loss of its device") {
+    device d;
+    d.openings.resize(1);
+    const global_options options;
+    session in(options, d.opener());
+    d.remove();
+    const auto body = [](session& s) -> coro::task<bool> {
+        auto info = co_await s.schedule().SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{});
+        const bool failed = !info && info.error().code == mad::errc::transport_failed;
+        const bool has_passed = co_await s.schedule().pause(1ms); // nobody has cancelled it
+        co_return failed&& has_passed;
+    };
+    CHECK(in.run(body(in)));
+    CHECK(in.loss() == ENODEV);
+    CHECK(in.loss_text() == "lost mlx5_0/1 (umad0): No such device");
+}
+
+TEST_CASE("a server answers on the device that came back, by agents of its own there") {
+    device d;
+    d.openings.resize(2);
+    fake_kernel& later = d.openings[1].kernel;
+    server::responder answers;
+    server::add_ping(answers, {"guest.example.(none)", {}});
+    const global_options options;
+    session in(options, d.opener());
+    d.remove();
+
+    // Who asks the second device. What it finds is looked at here: Catch's macros are for one thread.
+    std::vector<u8> pong(320);
+    const std::vector<u8> ping = diags_mad("ping_request");
+    std::thread asker([&, kernel = later.descriptor()] {
+        std::vector<u8> packet = delivery(0, Get, 256);
+        std::copy(ping.begin(), ping.end(), packet.begin() + 64);
+        (void)!::write(kernel, packet.data(), packet.size());
+        pollfd answered{kernel, POLLIN, 0};
+        ::poll(&answered, 1, 30000);
+        pong.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(kernel, pong.data(), pong.size()))));
+        std::raise(SIGTERM);
+    });
+    CHECK(serve_in(in, answers) == complete);
+    asker.join();
+    CHECK(d.openings[0].kernel.registrations.size() == 1);
+    CHECK(later.registrations.size() == 1);
+    REQUIRE(pong.size() == 320);
+    const auto wanted = diags_mad("ping_reply");
+    CHECK(bytes_at(pong, 64, 4) == std::vector<u8>(wanted.begin(), wanted.begin() + 4)); // version, class, GetResp
+}
+
+TEST_CASE("pauses grow to 10 seconds, and shrink only after what lasted") {
+    growing_pause pause;
+    std::vector<double> seconds;
+    for (int i = 0; i < 9; ++i) seconds.push_back(std::chrono::duration<double>(pause.next()).count());
+    CHECK(seconds == std::vector<double>{0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10, 10});
+    pause.succeeded_for(9999ms);
+    CHECK(pause.next() == 10s);
+    pause.succeeded_for(10s);
+    CHECK(pause.next() == 100ms);
+    CHECK(pause.next() == 200ms);
+}
+
+TEST_CASE("periods that nobody did anything in are counted, each once") {
+    const mad::time_point began{100s};
+    periods every(10s);
+    every.begin(began);
+    CHECK(every.next() == began);
+    every.done();
+    CHECK(every.next() == began + 10s);
+    // In time: the next one is yet to begin.
+    CHECK(every.skip_begun(began + 3s) == 0);
+    CHECK(every.next() == began + 10s);
+    // The second took until 31 s: the third and the fourth have begun already.
+    every.done();
+    CHECK(every.skip_begun(began + 31s) == 2);
+    CHECK(every.next() == began + 40s);
+    // Its device was lost, until 75 s: what should have been done in the fifth to the seventh is missed, the eighth goes on.
+    CHECK(every.skip_over(began + 75s) == 3);
+    CHECK(every.next() == began + 70s);
+    CHECK(every.skip_over(began + 76s) == 0);
+    // It was lost while it waited for the next, and back in time.
+    every.done();
+    CHECK(every.skip_over(began + 78s) == 0);
+    CHECK(every.next() == began + 80s);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// loss_watch.hpp - a transport that forwards everything and tells somebody when the one behind it has failed. Knows neither.
+#pragma once
+#include <comad/mad/transport.hpp>
+
+#include <functional>
+#include <utility>
+
+namespace ibtool {
+
+class loss_watch final : public comad::mad::transport {
+public:
+    /// `inner` must outlive it. `told` is called with the errno, inside the receive() that failed; it must not throw.
+    loss_watch(comad::mad::transport& inner, std::function<void(int error)> told)
+        : inner_(inner), told_(std::move(told)) {}
+
+    int native_handle() const noexcept override { return inner_.native_handle(); }
+    comad::mad::send_result send(const comad::mad::send_request& r) noexcept override { return inner_.send(r); }
+    comad::mad::received receive(std::span<comad::u8> buffer) noexcept override {
+        const comad::mad::received r = inner_.receive(buffer);
+        if (r.state == comad::mad::receive_state::failed) told_(r.error);
+        return r;
+    }
+    comad::mad::transport_limits limits() const noexcept override { return inner_.limits(); }
+    int serve(const comad::mad::registration& what) noexcept override { return inner_.serve(what); }
+    std::string name() const override { return inner_.name(); }
+    std::optional<unsigned> held(comad::iba::MgmtClass c) const noexcept override { return inner_.held(c); }
+    bool wants_writable() const noexcept override { return inner_.wants_writable(); }
+    std::optional<comad::mad::time_point> next_event() const noexcept override { return inner_.next_event(); }
+    void set_now(comad::mad::time_point now) noexcept override { inner_.set_now(now); }
+
+private:
+    comad::mad::transport& inner_;
+    std::function<void(int)> told_;
+};
+
+} // namespace ibtool
