@@ -2,8 +2,6 @@
 // echo.cpp - the answering thread and the near end's reads and writes.
 #include "echo.hpp"
 
-#include <comad/iba/mad_header.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -38,7 +36,7 @@ const cpu_set_t& processors() {
 void answer_until_closed(int descriptor) {
     std::array<u8, packet_size> packet;
     while (::read(descriptor, packet.data(), packet.size()) == static_cast<ssize_t>(packet.size())) {
-        packet[mad::headroom + iba::offset_of<&iba::MADHeader::method>] |= iba::response_bit;
+        turn_round(packet.data() + mad::headroom);
         if (::write(descriptor, packet.data(), packet.size()) < 0) break;
     }
 }

@@ -3,6 +3,7 @@
 // near end.
 // Knows no engine.
 #pragma once
+#include <comad/iba/mad_header.hpp>
 #include <comad/mad/transport.hpp>
 #include <comad/transports/unique_fd.hpp>
 
@@ -10,6 +11,13 @@
 #include <thread>
 
 namespace comad::bench {
+
+/// Makes a reply of a request by as little as it takes: the response bit, and of a directed route the D bit (IBA 14.2.1.2).
+inline void turn_round(u8* mad) noexcept {
+    mad[iba::offset_of<&iba::MADHeader::method>] |= iba::response_bit;
+    constexpr u8 directed = value(iba::MgmtClass::SubnDirected), D = 0x80;
+    if (mad[iba::offset_of<&iba::MADHeader::mgmtClass>] == directed) mad[iba::offset_of<&iba::MADHeader::status>] |= D;
+}
 
 /// Bytes of a packet: a header like umad's, and the MAD.
 inline constexpr std::size_t packet_size = mad::headroom + mad::mad_size;
@@ -22,7 +30,7 @@ unsigned usable_processors();
 /// A SOCK_SEQPACKET pair and a thread on the second processor. Throws std::system_error.
 class echo {
 public:
-    /// It turns every request into its reply: the response bit is set, all else stays.
+    /// It turns every request into its reply: turn_round(), all else stays.
     echo();
     /// It reads requests, and writes replies, as `answer` does, which returns when the descriptor is at its end.
     explicit echo(std::function<void(int descriptor)> answer);

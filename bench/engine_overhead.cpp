@@ -167,7 +167,7 @@ public:
     void push(const u8* p) noexcept { copy_packet(at(written_++).data(), p); }
     void pop(u8* p) noexcept {
         copy_packet(p, at(read_++).data());
-        p[mad::headroom + iba::offset_of<&iba::MADHeader::method>] |= iba::response_bit;
+        turn_round(p + mad::headroom);
     }
 
 private:

@@ -16,17 +16,16 @@ add_library(comad_test_pch OBJECT ${CMAKE_CURRENT_BINARY_DIR}/catch_pch.cpp)
 target_link_libraries(comad_test_pch PRIVATE comad::comad Catch2::Catch2)
 target_precompile_headers(comad_test_pch PRIVATE catch.hpp)
 
-# comad_test(NAME SOURCES a.cpp ... [LABELS scale threads] [LIBRARIES x ...] [SERIAL] [OVER_KERNEL] [FAILS_OVER_KERNEL])
+# comad_test(NAME SOURCES a.cpp ... [LABELS scale threads] [LIBRARIES x ...] [SERIAL] [OVER_KERNEL])
 # One executable NAME; each TEST_CASE becomes the ctest test "NAME/title". A title contains no semicolon and no backslash.
 # The label `scale` allows ten minutes instead of two and keeps the test out of the sanitizers; `threads` puts it under
 # ThreadSanitizer, too. SERIAL runs its tests while no other runs: for what measures time.
 # OVER_KERNEL registers them once more as "NAME/kernel/title", where the rigs put the kernel model before their wires
-# (tests/kernel_of_this_run.hpp), without those tagged [bare]. FAILS_OVER_KERNEL: some are tagged [kernel_fails]; they have
-# to fail there until somebody mends what they show and removes the tag.
+# (tests/kernel_of_this_run.hpp), without those tagged [bare].
 function(comad_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;OVER_KERNEL;FAILS_OVER_KERNEL" "" "SOURCES;LABELS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;OVER_KERNEL" "" "SOURCES;LABELS;LIBRARIES")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
-    message(FATAL_ERROR "comad_test(${name}): expects SOURCES, LABELS, LIBRARIES, SERIAL, OVER_KERNEL, FAILS_OVER_KERNEL; "
+    message(FATAL_ERROR "comad_test(${name}): expects SOURCES, LABELS, LIBRARIES, SERIAL, OVER_KERNEL; "
                         "left over: ${arg_UNPARSED_ARGUMENTS}")
   endif()
   if(COMAD_TEST_LABEL AND NOT COMAD_TEST_LABEL IN_LIST arg_LABELS)
@@ -54,12 +53,8 @@ function(comad_test name)
   catch_discover_tests(${name} TEST_PREFIX "${name}/" EXTRA_ARGS -w NoTests PROPERTIES ${properties})
   list(APPEND properties ENVIRONMENT COMAD_TEST_KERNEL=2025)
   if(arg_OVER_KERNEL)
-    catch_discover_tests(${name} TEST_SPEC ~[bare]~[kernel_fails] TEST_PREFIX "${name}/kernel/" EXTRA_ARGS -w NoTests
+    catch_discover_tests(${name} TEST_SPEC ~[bare] TEST_PREFIX "${name}/kernel/" EXTRA_ARGS -w NoTests
       PROPERTIES ${properties})
-  endif()
-  if(arg_FAILS_OVER_KERNEL)
-    catch_discover_tests(${name} TEST_SPEC [kernel_fails] TEST_PREFIX "${name}/kernel/" EXTRA_ARGS -w NoTests
-      PROPERTIES ${properties} WILL_FAIL TRUE)
   endif()
 endfunction()
 

@@ -31,11 +31,7 @@ struct asio_driver::impl : std::enable_shared_from_this<impl> {
     void turn() {
         if (!unfinished) return;
         schedule.set_now(std::chrono::steady_clock::now());
-        const unsigned expected = std::max(1u, std::min(burst, schedule.in_flight()));
-        bool more = !schedule.transport_failed() && schedule.receive(expected) && expected > 1;
-        schedule.on_time();
-        more = schedule.settle() || more;
-        if (more) post_turn();
+        if (schedule.turn()) post_turn();
         wait();
     }
 

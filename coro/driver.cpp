@@ -50,11 +50,7 @@ void drive_by_poll(MADSchedule& schedule, until& end) {
     for (;;) {
         end.look_outside();
         schedule.set_now(std::chrono::steady_clock::now());
-        // With one MAD in flight its reply is all there is: asking for more would be a system call for nothing.
-        const unsigned expected = std::max(1u, std::min(burst, schedule.in_flight()));
-        bool more = !schedule.transport_failed() && schedule.receive(expected) && expected > 1;
-        schedule.on_time(); // after the replies that are there already
-        more = schedule.settle() || more;
+        const bool more = schedule.turn();
         if (end.reached()) return;
         if (more) continue;
         if (schedule.idle()) nothing_to_wait_for();
@@ -66,9 +62,7 @@ void drive_virtual_time(MADSchedule& schedule, until& end) {
     schedule.set_now(schedule.now());
     for (;;) {
         end.look_outside();
-        bool more = schedule.receive(burst);
-        schedule.on_time();
-        more = schedule.settle() || more;
+        const bool more = schedule.turn();
         if (end.reached()) return;
         if (more) continue;
         schedule.set_now(schedule.now()); // starts the timeouts of what was just sent

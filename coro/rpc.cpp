@@ -79,23 +79,22 @@ rpc_base::rpc_base(MADSchedule& schedule, const rpc_request& request, const requ
 
 /// Who shares a bound, and what was measured, with this RPC.
 void rpc_base::address() noexcept {
-    if (kind_.mgmt_class == iba::MgmtClass::SubnAdm) {
+    counts_attempts = kind_.mgmt_class == iba::MgmtClass::SubnAdm;
+    if (counts_attempts) {
         // Kernels hold back what an agent sends to the SA beyond a bound, and our clock runs all the same.
         destination = all_SAs;
         destination_bound = schedule_.options().sa_outstanding;
         return;
     }
-    // A tiny SMA answers one SMP after the other and need buffer only one.
-    const bool is_bounded = kind_.mgmt_class == iba::MgmtClass::SubnLID;
-    if (!is_bounded && timeout.count() > 0) return;
     destination = mad::destination_key(path_);
     if (const auto* route = mad::directed(path_)) {
         distance = route->hopCount;
         return;
     }
     distance = first_group;
-    if (is_bounded) return;
-    destination_bound = unbounded;
+    if (!is_gmp()) return; // an SMP by LID
+    destination_bound = schedule_.options().GMPs_per_destination;
+    if (destination_bound == 0) destination_bound = unbounded;
     const u32 group = value(kind_.mgmt_class) % groups; // agents of different classes take different times
     distance = static_cast<u8>(first_group + 1 + group);
     destination ^= u64{group + 1} << 32;

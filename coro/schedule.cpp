@@ -15,6 +15,20 @@ MADSchedule::MADSchedule(mad::transport& t, schedule_options options)
 
 MADSchedule::~MADSchedule() = default;
 
+// What came in time is not late because it was read late: before anything expires, all is read that can have been there, an
+// answer and a late one to each MAD in flight. Otherwise, with one MAD in flight its reply is all there is: asking for more
+// would be a system call for nothing. With none, there are the requests to a server.
+bool MADSchedule::turn() noexcept {
+    const bool is_due = engine_.next_deadline() <= now();
+    if (!is_due) to_read_ = 2 * engine_.in_flight();
+    const unsigned expected = engine_.in_flight() ? std::min(engine_.in_flight(), burst) : burst;
+    bool more = !transport_failed_ && receive(expected) && (expected > 1 || is_due);
+    to_read_ -= std::min(to_read_, expected);
+    if (!more || to_read_ == 0) on_time();
+    more = settle() || more;
+    return more;
+}
+
 bool MADSchedule::receive(unsigned max) noexcept {
     for (;;) {
         // At most a quarter of what is in flight, so that the wire stays busy while tasks run.

@@ -6,6 +6,7 @@
 #include <comad/iba/all.hpp>
 
 #include <cstring>
+#include <map>
 #include <vector>
 
 using namespace comad;
@@ -31,6 +32,7 @@ asked asked_in(const packet& p) {
 std::vector<u8> echo(const packet& p) {
     std::vector<u8> bytes(p.bytes.begin(), p.bytes.end());
     bytes[3] = p.bytes[3] == 0x02 ? 0x81 : p.bytes[3] == 0x13 ? 0x92 : static_cast<u8>(p.bytes[3] | 0x80);
+    if (p.bytes[1] == 0x81) bytes[4] |= 0x80; // D: returning (IBA 14.2.1.2)
     return bytes;
 }
 fate echoed(const packet& p) { return {{}, {arrival{round_trip, echo(p)}}}; }
@@ -597,16 +599,44 @@ struct recorder final : mad::trace_sink {
 
 } // namespace
 
+TEST_CASE("of one class's GMPs few are in flight to one destination, and SMPs have a bound of their own") {
+    const u16 bound = GENERATE(u16{4}, u16{1}, u16{0});
+    coro::schedule_options options{.max_outstanding = 64};
+    if (bound != 4) options.GMPs_per_destination = bound; // 4 is the default
+    rig r([](const packet& p) { return fate{{}, {arrival{1ms, echo(p)}}}; }, options);
+    std::map<u8, std::size_t> first; // of each class, sent before anything was answered
+    const auto body = [&]() -> coro::task<void> {
+        coro::scope all(co_await coro::current_scope{});
+        const auto count = [](auto& s, mad::IBPath to) -> coro::task<void> {
+            [[maybe_unused]] const auto counters = co_await s.template PerformanceGet<iba::pm::PortCounters>(to);
+        };
+        const auto look = [](auto& s, mad::IBPath to) -> coro::task<void> {
+            [[maybe_unused]] const auto info = co_await s.template SubnGet<smp::NodeInfo>(to);
+        };
+        for (int i = 0; i < 20; ++i) {
+            all.spawn(count(r.schedule, lid_path(7)));
+            all.spawn(look(r.schedule, lid_path(7)));
+            if (i < 10) all.spawn(count(r.schedule, lid_path(8)));
+        }
+        for (const packet& p : r.net.taken()) ++first[p.bytes[1]];
+        co_await all.join();
+    };
+    sync_wait(r.schedule, body());
+    CHECK(first[0x01] == 1);
+    CHECK(first[0x04] == (bound ? 2u * bound : 30u));
+    CHECK(r.net.taken().size() == 50);
+}
+
 TEST_CASE("a sink hears of each send, retry, reply, timeout and stray MAD") {
     using kind = mad::trace_event::kind;
     unsigned offers = 0;
-    rig r([&](const packet& p) { return offers++ == 1 ? fate{{}, {reply(p), reply(p)}} : dropped(); });
+    rig r([&](const packet& p) { return offers++ == 1 ? fate{{}, {reply(p), reply(p, 2 * round_trip)}} : dropped(); });
     recorder heard;
     r.schedule.set_trace(&heard);
     REQUIRE(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{1ms, 1})));
     REQUIRE(!sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{1ms, 0})));
     CHECK(heard.kinds ==
-          std::vector<kind>{kind::send, kind::retry, kind::reply, kind::unexpected, kind::send, kind::timed_out});
+          std::vector<kind>{kind::send, kind::retry, kind::reply, kind::send, kind::unexpected, kind::timed_out});
     r.schedule.set_trace(nullptr);
     REQUIRE(!sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{1ms, 0})));
     CHECK(heard.kinds.size() == 6);

@@ -212,7 +212,7 @@ task<mad::time_point> time_out_under_load(MADSchedule& s, stopwatch& net, mad::d
 
 } // namespace
 
-TEST_CASE("in real time a timeout is kept under continuous traffic: never early, and late by two bursts at most") {
+TEST_CASE("in real time a timeout is kept under continuous traffic: never early, and late by what can have waited") {
     const mad::duration timeout = GENERATE(1ms, 20ms, 200ms);
     const unsigned window = GENERATE(2u, 64u, 256u);
     const bool asio = GENERATE(false, true);
@@ -230,7 +230,7 @@ TEST_CASE("in real time a timeout is kept under continuous traffic: never early,
     REQUIRE(net.sent_at);
     CHECK(ended - *net.sent_at >= timeout);
     CHECK(net.until_started <= coro::burst);
-    CHECK(net.since_deadline <= coro::burst);
+    CHECK(net.since_deadline <= coro::burst + 2 * window); // an answer to each in flight, and a late one
     CHECK(net.messages > 0);
 }
 

@@ -229,23 +229,27 @@ TEST_CASE("a packet with our transaction ID that is no reply to our request is c
     CHECK(r.mads.counters().mismatched == 6);
 }
 
-TEST_CASE("transaction IDs of empty slots, absent slots and other generations are counted as stale") {
+TEST_CASE("transaction IDs of nothing that was sent are counted as stale") {
     rig r({.max_outstanding = 5});
     operation o(7);
     r.net.set_script([](const packet& p) {
         fate f;
-        for (u32 tid = 0; tid < 256; ++tid) {
-            if (tid == p.tid) continue;
-            f.arrivals.push_back(reply(p, 1us));
+        const auto add = [&](u32 tid, duration after) {
+            f.arrivals.push_back(reply(p, after));
             for (int i = 0; i < 4; ++i) f.arrivals.back().bytes[12u + i] = static_cast<u8>(tid >> (24 - 8 * i));
-        }
-        f.arrivals.push_back(reply(p, 2us));
+        };
+        for (u32 bit = 0; bit < 32; ++bit) add(p.tid ^ u32{1} << bit, 1us); // other numbers, and other generations
+        for (u32 tid = 0; tid < 256; ++tid)
+            if (tid != p.tid) add(tid, 1us);
+        add(p.tid, 2us);
         return f;
     });
     r.mads.submit(o);
+    const u32 tid = r.net.taken()[0].tid;
+    const u64 added = 32 + (tid < 256 ? 255u : 256u);
     REQUIRE(r.run());
     CHECK(o.answered_right());
-    CHECK(r.mads.counters().stale == 255);
+    CHECK(r.mads.counters().stale == added);
 }
 
 TEST_CASE("what answers a request that was never sent is counted as stale") {
@@ -311,7 +315,7 @@ TEST_CASE("whatever happens to one packet of a sweep, every result is right") {
 
 // ---- sends that come back ------------------------------------------------------------------------------------------
 
-TEST_CASE("a send that is reported as expired is tried again at once") {
+TEST_CASE("a send that is reported as expired is tried again when its own time is over") {
     rig r;
     r.net.set_script([](const packet& p) { return p.number == 0 ? fate{{}, {report(p, 100us)}} : answered(p); });
     operation o(7);
@@ -320,22 +324,39 @@ TEST_CASE("a send that is reported as expired is tried again at once") {
     REQUIRE(r.run());
     CHECK(o.answered_right());
     REQUIRE(r.net.taken().size() == 2);
-    CHECK(r.net.taken()[1].at == time_point{100us});
+    CHECK(r.net.taken()[1].at == time_point{kept_patience});
     CHECK(r.mads.counters().expired_reports == 1);
 }
 
-TEST_CASE("the last attempt's report ends the operation at once") {
-    rig r;
+TEST_CASE("a transport that gives every send back at once makes nobody hurry") {
     const std::size_t size = GENERATE(24u, 256u); // kernels give the header back, ibsim the MAD
-    r.net.set_script([&](const packet& p) { return fate{{}, {report(p, 100us, ETIMEDOUT, size)}}; });
-    operation o(7);
-    o.retries = 1;
+    rig r;
+    r.net.set_script([&](const packet& p) { return fate{{}, {report(p, 1us, ETIMEDOUT, size)}}; });
+    operation o(7, route(1));
+    o.retries = 15;
     r.mads.submit(o);
     REQUIRE(r.run());
     CHECK(o.ended_as(verdict::timed_out));
-    CHECK(o.sent_times == 2);
-    CHECK(r.net.now() == time_point{200us});
+    CHECK(o.sent_times == 16);
+    for (std::size_t i = 1; i < 16; ++i) CHECK(r.net.taken()[i].at - r.net.taken()[i - 1].at == kept_patience);
+    CHECK(r.net.now() == time_point{16 * kept_patience});
     check_balance(r.mads);
+}
+
+TEST_CASE("a report that comes before the clock was told is no reason to wait for ever") {
+    // The report is handled in the turn in which the request was sent: no time was told since.
+    rig r;
+    r.net.set_script([](const packet& p) { return p.number == 0 ? fate{{}, {report(p, 0us)}} : dropped(); });
+    r.set_now(time_point{5s});
+    operation o(7, route(1));
+    o.retries = 1;
+    r.mads.submit(o);
+    r.turn();
+    CHECK(r.mads.counters().expired_reports == 1);
+    CHECK(o.completions == 0);
+    REQUIRE(r.run());
+    CHECK(o.ended_as(verdict::timed_out));
+    CHECK(r.net.now() == time_point{5s} + 2 * kept_patience);
 }
 
 TEST_CASE("reports of superseded attempts and of ended operations change nothing") {

@@ -208,18 +208,23 @@ TEST_CASE("an operation whose owner dies is withdrawn, wherever it was, and neve
     check_balance(p.r.mads);
 }
 
-TEST_CASE("cancelling frees the slot at once, and the late reply is stale") {
+TEST_CASE("what was cancelled counts in the window until it is answered, and its reply is stale") {
     rig r({.max_outstanding = 1});
     operation first(1), second(2);
     r.mads.submit(first);
     r.mads.submit(second);
     CHECK(r.net.taken().size() == 1);
     r.mads.cancel(first);
-    CHECK(r.net.taken().size() == 2);
-    REQUIRE(r.run());
+    r.turn();
     CHECK(first.ended_as(verdict::cancelled));
+    CHECK(r.net.taken().size() == 1);
+    CHECK(r.mads.in_flight() == 1);
+    REQUIRE(r.run());
+    REQUIRE(r.net.taken().size() == 2);
+    CHECK(r.net.taken()[1].at == time_point{round_trip});
     CHECK(second.answered_right());
     CHECK(r.mads.counters().stale == 1);
+    CHECK(r.mads.in_flight() == 0);
 }
 
 TEST_CASE("an operation that ended may be cancelled and withdrawn, and submitted again") {

@@ -28,9 +28,11 @@ transports::ibsim_options at(const ibsim_server& server) {
     return options;
 }
 
-subnet discover(const ibsim_server& server, unsigned outstanding) {
+subnet discover(const ibsim_server& server, unsigned outstanding, mad::duration timeout) {
     transports::ibsim_transport port(at(server));
-    coro::MADSchedule schedule(port, window(outstanding));
+    coro::schedule_options options = window(outstanding);
+    options.timeout = timeout;
+    coro::MADSchedule schedule(port, options);
     auto found = coro::sync_wait(schedule, discovery::discover(schedule));
     REQUIRE(found);
     return std::move(found).value();

@@ -16,7 +16,7 @@ std::string topology_file_of(std::string_view specification);
 transports::ibsim_options at(const ibsim_server& server);
 
 /// What discovery finds there, complete or not. Fails the test when the local port does not answer.
-subnet discover(const ibsim_server& server, unsigned outstanding);
+subnet discover(const ibsim_server& server, unsigned outstanding, mad::duration timeout = std::chrono::seconds(1));
 
 /// Runs a program of infiniband-diags or OpenSM on the server's subnet, in a directory that exists only for it, and
 /// gives what it printed. Fails the test when its exit status is not 0.

@@ -330,11 +330,7 @@ TEST_CASE("a relay that plays the kernel repeats what is lost behind it, for cli
         lossy.request_loss = 1;
         kernel.kernel_retries = 2;
         running_relay fabric(server, lossy), relay(fabric, kernel);
-        const auto begin = std::chrono::steady_clock::now();
-        CHECK(ask_at_once(relay, 4, 20s) == std::vector<bool>(4, false));
-        const auto taken = std::chrono::steady_clock::now() - begin;
-        CHECK(taken >= 3 * 20ms);
-        CHECK(taken < 20s);
+        CHECK(ask_at_once(relay, 4, 1s) == std::vector<bool>(4, false));
         const relay_counts asked = relay.end().at(0), sent = fabric.end().at(0);
         CHECK(asked.requests.came == 4);
         CHECK(asked.repeated == 4 * 2);

@@ -92,7 +92,7 @@ TEST_CASE("options -v and -d tell what was sent, on stderr") {
     CHECK_THAT(dead.err, Contains(" MADs sent, 4 retries, 1 timeouts, "));
 }
 
-TEST_CASE("without a timeout a dead host costs a tenth of a second, and with one what was asked for") {
+TEST_CASE("without a timeout a dead host costs about a second, and with one what was asked for") {
     const auto seconds_of = [](const process_result& r) {
         const std::size_t at = r.err.find(" timeouts, ");
         REQUIRE(at != std::string::npos);
@@ -102,8 +102,8 @@ TEST_CASE("without a timeout a dead host costs a tenth of a second, and with one
     const process_result fixed = run(dead_host + words{"ibhosts", "-v", "--timeout", "1s"});
     CHECK(measured.status == 3);
     CHECK(measured.out == fixed.out);
-    CHECK(seconds_of(measured) >= 0.1);
-    CHECK(seconds_of(measured) < 0.2);
+    CHECK(seconds_of(measured) >= 1);
+    CHECK(seconds_of(measured) < 1.3);
     CHECK(seconds_of(fixed) >= 3);
 }
 

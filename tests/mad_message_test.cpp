@@ -12,7 +12,9 @@
 #include <cerrno>
 #include <initializer_list>
 #include <map>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace comad;
@@ -56,6 +58,7 @@ mad_bytes expected(std::initializer_list<std::pair<std::size_t, std::vector<u8>>
 mad_bytes good_reply(const mad_bytes& to) {
     mad_bytes reply = to;
     reply[3] = 0x81;
+    if (reply[1] == 0x81) reply[4] |= 0x80; // D: it returns
     return reply;
 }
 
@@ -153,72 +156,176 @@ TEST_CASE("only the low 32 bits of a transaction ID are ours") {
 
 // ---- replies --------------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// How a MAD relates to `asked`, which went out on `path`.
+match relation(const mad_bytes& asked, const any_path& path, std::span<const u8> reply, iba::lid SLID = {},
+               bool is_table = false) {
+    return mad::match_reply(mad::pattern_of_reply(asked.data(), path), reply, SLID, is_table);
+}
+
+IBPath to_lid(u16 DLID) {
+    IBPath path;
+    path.DLID = iba::lid{DLID};
+    return path;
+}
+
+} // namespace
+
 TEST_CASE("a GetResp of the same class and attribute is the reply to a Get and to a Set") {
     for (const mad::rpc_kind& kind : {get_port_info, set_port_info}) {
         for (const any_path& path : {any_path{IBPath{}}, any_path{route(1)}}) {
             const mad_bytes asked = request(kind, path);
-            CHECK(mad::match_reply(asked.data(), good_reply(asked)) == match::reply);
+            CHECK(relation(asked, path, good_reply(asked)) == match::reply);
         }
     }
 }
 
 TEST_CASE("other methods are answered by themselves with the response bit") {
-    const std::map<Method, u8> responses{{Method::GetTable, 0x92}, {Method::Report, 0x86}, {Method::Delete, 0x95}};
+    const std::map<Method, u8> responses{{Method::GetTable, 0x92}, {Method::GetTraceTable, 0x92},
+                                         {Method::GetMulti, 0x94}, {Method::Report, 0x86},
+                                         {Method::Delete, 0x95},   {Method::Trap, 0x07}};
     for (const auto& [method, response] : responses) {
         const mad_bytes asked = request(kind_of(method), IBPath{});
         mad_bytes reply = asked;
         reply[3] = response;
-        CHECK(mad::match_reply(asked.data(), reply) == match::reply);
+        CHECK(relation(asked, IBPath{}, reply) == match::reply);
         reply[3] = 0x81;
-        CHECK(mad::match_reply(asked.data(), reply) == match::wrong_method);
+        CHECK(relation(asked, IBPath{}, reply) == match::wrong_method);
     }
 }
 
 TEST_CASE("a reply differs from the request in one thing, and is told so") {
-    const mad_bytes asked = request(get_port_info, route(1));
+    const any_path path = route(1, 2);
+    const mad_bytes asked = request(get_port_info, path, 0x01020304);
     struct spoiling {
         std::size_t at;
         u8 value;
         match seen;
     };
-    const auto s = GENERATE(values<spoiling>({
-        {0, 2, match::wrong_version},
-        {1, 0x01, match::wrong_class}, // LID-routed, though we asked by a directed route
-        {1, 0x04, match::wrong_class},
-        {3, 0x01, match::not_a_response}, // a request that carries our number
-        {3, 0x02, match::not_a_response},
-        {3, 0x07, match::not_a_response}, // TrapRepress
-        {3, 0x82, match::wrong_method},   // SetResp does not exist
-        {3, 0x86, match::wrong_method},
-        {16, 0xff, match::wrong_attribute},
-        {17, 0x11, match::wrong_attribute},
-    }));
+    const auto s =
+        GENERATE(
+            values<spoiling>({
+                {0, 2, match::wrong_version},
+                {1, 0x01, match::wrong_class}, // LID-routed, though we asked by a directed route
+                {1, 0x04, match::wrong_class},
+                {3, 0x01, match::not_a_response}, // a request that carries our number
+                {3, 0x02, match::not_a_response},
+                {3, 0x07, match::not_a_response}, // TrapRepress
+                {3, 0x82, match::wrong_method},   // SetResp does not exist
+                {3, 0x86, match::wrong_method},
+                {4, 0x00, match::wrong_direction}, // our own request, come back
+                {7, 1, match::wrong_route},        // of another length
+                {7, 3, match::wrong_route},
+                {16, 0xff, match::wrong_attribute},
+                {17, 0x11, match::wrong_attribute},
+                {20, 0xff, match::wrong_modifier},
+                {21, 0xff, match::wrong_modifier},
+                {22, 0xff, match::wrong_modifier},
+                {23, 0x05, match::wrong_modifier}, // of another port
+                {129, 2, match::wrong_route},
+                {130, 1, match::wrong_route},
+            }));
+    CAPTURE(s.at, s.value);
     mad_bytes reply = good_reply(asked);
+    REQUIRE(reply[s.at] != s.value);
     reply[s.at] = s.value;
-    CHECK(mad::match_reply(asked.data(), reply) == s.seen);
+    CHECK(relation(asked, path, reply) == s.seen);
 }
 
-TEST_CASE("a reply that is not exactly one MAD long is none") {
-    const mad_bytes asked = request(get_port_info, route(1));
-    const mad_bytes good = good_reply(asked);
-    std::vector<u8> bytes(good.begin(), good.end());
-    bytes.resize(400);
-    for (std::size_t size = 0; size <= bytes.size(); ++size) {
+TEST_CASE("every hop of a directed route is looked at, and none behind its last") {
+    for (unsigned hops = 0; hops <= IBDRPath::max_hops; ++hops) {
+        IBDRPath path;
+        for (unsigned i = 1; i <= hops; ++i) path = path.extended(static_cast<u8>(i));
+        const mad_bytes asked = request(get_port_info, path);
+        const auto is_reply = [&](const mad_bytes& reply) {
+            const bool matches = relation(asked, path, reply) == match::reply;
+            return matches && mad::came_by(path, reply);
+        };
+        CAPTURE(hops);
+        REQUIRE(is_reply(good_reply(asked)));
+        for (unsigned i = 0; i < 64; ++i) {
+            mad_bytes reply = good_reply(asked);
+            reply[128 + i] ^= 0x40;
+            CAPTURE(i);
+            REQUIRE(is_reply(reply) == (i == 0 || i > hops)); // the first byte is no hop
+        }
+    }
+}
+
+TEST_CASE("a reply comes from the LID that was asked, if that is known") {
+    const any_path path = to_lid(7);
+    const mad_bytes asked = request(get_port_info, path);
+    const mad_bytes reply = good_reply(asked);
+    CHECK(relation(asked, path, reply, iba::lid{7}) == match::reply);
+    CHECK(relation(asked, path, reply, iba::lid{8}) == match::wrong_route);
+    CHECK(relation(asked, path, reply, iba::lid{0x107}) == match::wrong_route);
+    // What says nothing contradicts nothing: adapters of RoCE, whoever has no LID yet, a directed route.
+    CHECK(relation(asked, path, reply, iba::lid{0}) == match::reply);
+    CHECK(relation(asked, path, reply, iba::permissive_lid) == match::reply);
+    const any_path anybody = to_lid(0xffff), directed = route(1);
+    CHECK(relation(request(get_port_info, anybody), anybody, reply, iba::lid{8}) == match::reply);
+    const mad_bytes asked_on_route = request(get_port_info, directed);
+    CHECK(relation(asked_on_route, directed, good_reply(asked_on_route), iba::lid{8}) == match::reply);
+}
+
+TEST_CASE("a redirection answers with a ClassPortInfo, whatever was asked for") {
+    const any_path path = to_lid(7);
+    const mad_bytes asked = request(kind_of(Method::Get), path, 9);
+    mad_bytes reply = good_reply(asked);
+    reply[16] = 0;
+    reply[17] = 1;
+    CHECK(relation(asked, path, reply) == match::wrong_attribute);
+    reply[5] = 0x02;
+    CHECK(relation(asked, path, reply) == match::reply);
+    reply[23] = 0;
+    CHECK(relation(asked, path, reply) == match::reply);
+}
+
+TEST_CASE("in baseboard management the lowest bit of the modifier is the response bit") {
+    const mad::rpc_kind kind{MgmtClass::BM, 1, Method::Send, 0x10, false};
+    const mad_bytes asked = request(kind, to_lid(7), 0x100);
+    mad_bytes reply = asked;
+    reply[3] |= 0x80;
+    reply[23] |= 1;
+    CHECK(relation(asked, to_lid(7), reply) == match::reply);
+    reply[23] |= 2;
+    CHECK(relation(asked, to_lid(7), reply) == match::wrong_modifier);
+}
+
+TEST_CASE("a reply that is not exactly one MAD long is none, but of a table") {
+    const mad_bytes by_route = request(get_port_info, route(1)), by_lid = request(kind_of(Method::GetTable), to_lid(7));
+    std::vector<u8> of_route, table;
+    for (const u8 byte : good_reply(by_route)) of_route.push_back(byte);
+    for (const u8 byte : by_lid) table.push_back(byte);
+    table[3] = 0x92;
+    of_route.resize(400);
+    table.resize(400);
+    for (std::size_t size = 0; size <= 400; ++size) {
         CAPTURE(size);
-        const match seen = mad::match_reply(asked.data(), std::span(bytes).first(size));
-        CHECK(seen == (size == mad::mad_size ? match::reply : match::wrong_size));
+        const bool is_whole = size == mad::mad_size;
+        const std::span<const u8> one = std::span(of_route).first(size), other = std::span(table).first(size);
+        CHECK(relation(by_route, route(1), one) == (is_whole ? match::reply : match::wrong_size));
+        CHECK(relation(by_route, route(1), one, {}, true) == (is_whole ? match::reply : match::wrong_size));
+        CHECK(relation(by_lid, to_lid(7), other) == (is_whole ? match::reply : match::wrong_size));
+        CHECK(relation(by_lid, to_lid(7), other, {}, true) == (size >= 36 ? match::reply : match::wrong_size));
     }
 }
 
 TEST_CASE("what a reply may change does not make it foreign") {
-    const mad_bytes asked = request(get_port_info, route(1, 2), 5);
+    const any_path path = route(1, 2);
+    const mad_bytes asked = request(get_port_info, path, 5);
     mad_bytes reply = good_reply(asked);
-    reply[4] = 0x80;                                        // D
-    reply[5] = 0x1c;                                        // status
-    reply[6] = 9;                                           // hopPointer
-    for (std::size_t i = 8; i < 12; ++i) reply[i] = 0x77;   // the transport's half of the transaction ID
-    for (std::size_t i = 64; i < 256; ++i) reply[i] = 0x55; // payload, paths
-    CHECK(mad::match_reply(asked.data(), reply) == match::reply);
+    reply[2] = 9;                                            // class version
+    reply[4] = 0x87;                                         // D, status
+    reply[5] = 0x1c;                                         // status
+    reply[6] = 9;                                            // hopPointer
+    for (std::size_t i = 8; i < 12; ++i) reply[i] = 0x77;    // the transport's half of the transaction ID
+    reply[18] = reply[19] = 0x66;                            // reserved
+    for (std::size_t i = 24; i < 128; ++i) reply[i] = 0x55;  // M_Key, LIDs, payload
+    for (std::size_t i = 131; i < 256; ++i) reply[i] = 0x44; // behind the route, return path
+    CHECK(relation(asked, path, reply) == match::reply);
+    CHECK(mad::came_by(std::get<IBDRPath>(path), reply));
 }
 
 // ---- status ---------------------------------------------------------------------------------------------------------

@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: MIT
-// round_trips_test.cpp - deadlines from what was measured, by hand; and who is silent.
+// round_trips_test.cpp - deadlines from what was measured, by hand; what a round trip takes without a queue; who is silent; how
+// often to ask.
 #include "catch.hpp"
+#include <comad/mad/repetition.hpp>
 #include <comad/mad/round_trips.hpp>
 
 #include <chrono>
 #include <cmath>
+#include <random>
 
 using namespace comad;
 using namespace std::chrono_literals;
 using mad::duration;
 using mad::patience_options;
+using mad::repetition;
 using mad::round_trips;
 
 namespace {
 
 constexpr duration grain = 100us;
 constexpr u64 here = 0x1234'5678'9abc'def0, there = 0x0fed'cba9'8765'4321; // two keys that fall on different places
+constexpr patience_options usual{};
 
 /// A deadline is what follows from the estimates, rounded up to the next of four steps per octave: at most a quarter longer.
 bool is_about(duration deadline, duration exact) { return deadline >= exact && deadline <= exact + exact / 4; }
 
+void answered(round_trips& trips, u64 destination, round_trips::distance d, duration took) {
+    trips.answered(destination, d, took, true);
+}
+
 } // namespace
+
+// ---- deadlines -------------------------------------------------------------------------------------------------------
 
 TEST_CASE("before anything was measured a deadline is the first one") {
     const patience_options options{.first_deadline = 32768us};
@@ -34,110 +45,241 @@ TEST_CASE("before anything was measured a deadline is the first one") {
 
 TEST_CASE("deadlines follow mean and deviation as RFC 6298 has them") {
     round_trips trips({}, grain);
-    trips.answered(here, 3, 8ms); // mean 8, deviation 4: 8 + 4 * 4
+    answered(trips, here, 3, 8ms); // mean 8, deviation 4: 8 + 4 * 4
     CHECK(is_about(trips.expect(here, 3).deadline, 24ms));
-    trips.answered(here, 3, 16ms); // mean 8 + 8 / 8 = 9, deviation 4 + (8 - 4) / 4 = 5
+    answered(trips, here, 3, 16ms); // mean 8 + 8 / 8 = 9, deviation 4 + (8 - 4) / 4 = 5
     CHECK(is_about(trips.expect(here, 3).deadline, 29ms));
-    trips.answered(here, 3, 9ms); // mean 9, deviation 5 - 5 / 4 = 3.75
+    answered(trips, here, 3, 9ms); // mean 9, deviation 5 - 5 / 4 = 3.75
     CHECK(is_about(trips.expect(here, 3).deadline, 24ms));
+}
+
+TEST_CASE("after one answer a target scatters as the others at its distance do, within bounds") {
+    round_trips trips({}, grain);
+    for (int i = 0; i < 100; ++i) answered(trips, there, 3, 8ms); // never scatter
+    answered(trips, here, 3, 8ms);
+    CHECK(is_about(trips.expect(here, 3).deadline, 12ms)); // an eighth, four times, is half of one
+    round_trips scattered({}, grain);
+    for (int i = 0; i < 100; ++i) answered(scattered, there, 3, i % 2 ? 1ms : 99ms);
+    answered(scattered, here, 3, 8ms);
+    CHECK(is_about(scattered.expect(here, 3).deadline, 24ms)); // at most a half
 }
 
 TEST_CASE("equal round trips leave half of one, or the transport's grain, whichever is longer") {
     round_trips trips({}, grain);
     for (int i = 0; i < 100; ++i) {
-        trips.answered(here, 3, 8ms);
-        trips.answered(there, 3, 10us);
+        answered(trips, here, 3, 8ms);
+        answered(trips, there, 3, 10us);
     }
     CHECK(is_about(trips.expect(here, 3).deadline, 12ms));
     CHECK(is_about(trips.expect(there, 3).deadline, 110us));
 }
 
-TEST_CASE("who has not answered yet is expected as the others at its distance") {
+TEST_CASE("who has not answered yet is expected as the others at its distance, and waited for longer") {
     round_trips trips({}, grain);
-    for (int i = 0; i < 100; ++i) trips.answered(here, 3, 8ms);
+    for (int i = 0; i < 100; ++i) answered(trips, here, 3, 8ms);
     const auto expected = trips.expect(there, 3);
     CHECK(is_about(expected.deadline, 12ms));
-    CHECK(expected.patience == patience_options{}.patience);
+    CHECK(expected.patience == usual.first_patience);
     CHECK_FALSE(expected.known);
     CHECK(trips.expect(here, 3).known);
+    CHECK(trips.expect(here, 3).patience == usual.patience);
 }
 
 TEST_CASE("one hop beyond all that was measured is several times as far") {
     round_trips trips({}, grain);
-    for (int i = 0; i < 100; ++i) trips.answered(here, 3, 1ms);
+    for (int i = 0; i < 100; ++i) answered(trips, here, 3, 1ms);
     CHECK(is_about(trips.expect(there, 4).deadline, 6ms)); // 4 * 1.5
     CHECK(is_about(trips.expect(there, 7).deadline, 6ms));
-    CHECK(trips.expect(there, 4).patience == patience_options{}.first_patience);
     // Nearer than anything measured, and another management class: nothing is known.
-    CHECK(is_about(trips.expect(there, 2).deadline, patience_options{}.first_deadline));
-    CHECK(is_about(trips.expect(there, 70).deadline, patience_options{}.first_deadline));
+    CHECK(is_about(trips.expect(there, 2).deadline, usual.first_deadline));
+    CHECK(is_about(trips.expect(there, 70).deadline, usual.first_deadline));
 }
 
-TEST_CASE("a deadline has a limit") {
+TEST_CASE("a deadline has a limit, and so has patience") {
     round_trips trips({}, grain);
-    trips.answered(here, 3, 5s);
-    CHECK(trips.expect(here, 3).deadline == patience_options{}.longest_deadline);
+    answered(trips, here, 3, 5s);
+    CHECK(trips.expect(here, 3).deadline == usual.longest_deadline);
+    CHECK(trips.expect(here, 3).patience == usual.first_patience);
+    const round_trips brief({.patience = 1s, .first_patience = 10ms}, grain);
+    CHECK(brief.expect(here, 3).patience == 10ms);
 }
 
-TEST_CASE("who was given up is tried less, until it answers") {
+TEST_CASE("who takes long to answer is waited for longer") {
     round_trips trips({}, grain);
-    trips.answered(here, 3, 1ms);
+    for (int i = 0; i < 100; ++i) answered(trips, here, 3, 40ms); // 60 ms, eight times
+    CHECK(is_about(trips.expect(here, 3).patience, 480ms));
+}
+
+TEST_CASE("answers that were only late leave more room in all deadlines, for a while") {
+    round_trips trips({}, grain);
+    const auto room = [&] { return trips.expect(here, 3).deadline - 10us; };
+    for (int i = 0; i < 100; ++i) answered(trips, here, 3, 10us);
+    REQUIRE(is_about(room() + 10us, 110us));
+    for (int i = 0; i < 20; ++i) trips.stalled(3ms); // this process pauses now and then
+    CHECK(room() > 2900us);
+    for (int i = 0; i < 10; ++i) trips.stalled(1s); // no habit
+    CHECK(room() < 4ms);
+    for (int i = 0; i < 40'000; ++i) answered(trips, here, 3, 10us);
+    CHECK(room() < 150us);
+    for (int i = 0; i < 20; ++i) trips.was_hasty();
+    CHECK(room() > 1ms);
+    for (int i = 0; i < 200; ++i) trips.was_hasty();
+    CHECK(room() <= 25ms);
+}
+
+TEST_CASE("the slowest is forgotten") {
+    round_trips trips({}, grain);
+    answered(trips, here, 3, 100ms);
+    CHECK(trips.slowest() == 100ms);
+    for (int i = 0; i < 20'000; ++i) answered(trips, here, 3, 1ms);
+    CHECK(trips.slowest() < 2ms);
+}
+
+// ---- who is silent ---------------------------------------------------------------------------------------------------
+
+TEST_CASE("who was given up is waited for less, until it answers") {
+    round_trips trips({}, grain);
+    answered(trips, here, 3, 1ms);
     trips.given_up(here);
     const auto silent = trips.expect(here, 3);
     CHECK(silent.silent);
     CHECK_FALSE(silent.known);
-    CHECK(silent.patience < patience_options{}.patience);
-    CHECK(round_trips::most_attempts(true) < trips.attempts());
+    CHECK(silent.patience == usual.first_patience / 8);
+    CHECK(trips.is_silent(here));
     CHECK_FALSE(trips.expect(there, 3).silent);
-    trips.answered(here, 3, 1ms);
+    CHECK_FALSE(trips.is_silent(there));
+    answered(trips, here, 3, 1ms);
     CHECK_FALSE(trips.expect(here, 3).silent);
     CHECK(trips.expect(here, 3).known);
+}
+
+TEST_CASE("who is silent and slow is still waited for as long as it takes") {
+    round_trips trips({}, grain);
+    for (int i = 0; i < 20; ++i) answered(trips, here, 3, 300ms);
+    trips.given_up(here);
+    CHECK(trips.expect(here, 3).patience >= 450ms);
+    CHECK(trips.expect(here, 3).patience <= usual.first_patience);
 }
 
 TEST_CASE("who never answered can be silent, too") {
     round_trips trips({}, grain);
     trips.given_up(here);
     CHECK(trips.expect(here, 3).silent);
-    trips.answered(here, 3, 1ms);
+    answered(trips, here, 3, 1ms);
     CHECK_FALSE(trips.expect(here, 3).silent);
 }
 
 TEST_CASE("another destination in the same place takes it, and is not taken for the first") {
     round_trips trips({}, grain);
     const u64 same_place = here ^ u64 { 1 } << 63;
-    trips.answered(here, 3, 1ms);
+    answered(trips, here, 3, 1ms);
     trips.given_up(here);
     CHECK_FALSE(trips.expect(same_place, 3).silent);
     CHECK_FALSE(trips.expect(same_place, 3).known);
-    trips.answered(same_place, 3, 1ms);
+    answered(trips, same_place, 3, 1ms);
     CHECK(trips.expect(same_place, 3).known);
     CHECK_FALSE(trips.expect(here, 3).known);
 }
 
-TEST_CASE("attempts are as many as the loss needs") {
+// ---- baselines -------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a target that was asked while few were in flight has its own baseline") {
+    round_trips trips({}, grain);
+    CHECK(trips.answered(here, 3, 50us, true) == 50us);
+    CHECK(trips.answered(there, 3, 200us, true) == 200us); // a slower one, as far away
+    CHECK(trips.answered(here, 3, 150us, false) == 50us);
+    CHECK(trips.answered(there, 3, 600us, false) == 200us);
+}
+
+TEST_CASE("a baseline is a mean, not the luckiest round trip") {
+    round_trips trips({}, grain);
+    std::mt19937 random(1);
+    const auto scattered = [&] { return 100us + duration(random() % 40'000); };
+    for (int i = 0; i < 100; ++i) trips.answered(here, 3, scattered(), true);
+    double sum = 0;
+    for (int i = 0; i < 100; ++i) sum += static_cast<double>(trips.answered(here, 3, 130us, false).count());
+    CHECK(std::abs(sum / 100 - 120e3) < 12e3);
+}
+
+TEST_CASE("a target that is met in a crowd is expected as those at its distance are without one") {
+    round_trips trips({}, grain);
+    for (u64 i = 1; i <= 20; ++i) trips.answered(i << 32 | i, 3, 100us, true);
+    CHECK(abs(trips.answered(here, 3, 300us, false) - 100us) < 1us); // queueing from the first
+    // Usually they take half as long again as the quickest.
+    round_trips mixed({}, grain);
+    for (u64 i = 1; i <= 400; ++i) mixed.answered(i << 32 | i, 3, i % 2 ? 100us : 200us, true);
+    const duration baseline = mixed.answered(here, 3, 300us, false);
+    CHECK(baseline > 130us);
+    CHECK(baseline < 170us);
+    CHECK(mixed.answered(there, 3, 110us, false) == 110us); // it cannot take longer than it did
+}
+
+TEST_CASE("ways may become longer for good") {
+    round_trips trips({}, grain);
+    for (int i = 0; i < 50; ++i) trips.answered(here, 3, 100us, true);
+    for (int i = 0; i < 50; ++i) trips.answered(here, 3, 200us, true);
+    const duration baseline = trips.answered(here, 3, 300us, false);
+    CHECK(baseline > 195us);
+}
+
+// ---- how often -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// One in `one_in` attempts is lost: after each, one_in - 1 answers.
+repetition after_loss(int one_in, int rounds = 20'000) {
+    repetition r;
+    for (int i = 0; i < rounds; ++i) {
+        if (i % one_in == 0) r.count_lost();
+        else r.count_answered();
+    }
+    return r;
+}
+
+} // namespace
+
+TEST_CASE("attempts on who answers are as many as the loss needs") {
     struct loss {
         int one_in; // attempts
         unsigned attempts;
     };
-    // The least n with loss^n <= 10^-9, at least 6: 0.01^6 = 10^-12; 0.1^9 = 10^-9; 0.2^13 = 8 * 10^-10; 0.5^16 ends it.
-    const auto l = GENERATE(values<loss>({{100, 6}, {10, 9}, {5, 13}, {2, 16}}));
-    round_trips trips({}, grain);
-    CHECK(trips.attempts() == 6);
-    for (int i = 1; i <= 100'000; ++i) {
-        // One in `one_in` attempts is lost: after each, one_in - 1 answers, the first of them to the repeated one.
-        trips.count(1);
-        for (int answers = 1; answers < l.one_in - 1; ++answers) trips.count(0);
-    }
-    CAPTURE(l.one_in, trips.loss());
-    CHECK(std::abs(trips.loss() - 1.0 / l.one_in) < 0.02);
-    CHECK(std::abs(static_cast<int>(trips.attempts()) - static_cast<int>(l.attempts)) <= 1);
+    // The least n with loss^n <= 10^-9, at least 4: 0.01^5 = 10^-10; 0.1^9 = 10^-9; 0.2^13 = 8 * 10^-10; 0.5^16 ends it.
+    const auto l = GENERATE(values<loss>({{1'000'000, 4}, {100, 5}, {10, 9}, {5, 13}, {2, 16}}));
+    const repetition r = after_loss(l.one_in);
+    CAPTURE(l.one_in, r.loss());
+    CHECK(std::abs(r.loss() - 1.0 / l.one_in) < 0.01);
+    CHECK(std::abs(static_cast<int>(r.attempts(true)) - static_cast<int>(l.attempts)) <= 1);
+    CHECK(r.attempts(true, true) <= r.attempts(true));
+    CHECK(r.attempts(true, true) >= 3);
 }
 
-TEST_CASE("inflation is against the quickest round trip from that far away") {
-    round_trips trips({}, grain);
-    CHECK(trips.inflation(3, 1ms) == 1);
-    trips.answered(here, 3, 900us);
-    trips.answered(there, 3, 2ms);
-    CHECK(trips.inflation(3, 1900us) == Approx(2).epsilon(0.01)); // the grain apart
-    CHECK(trips.inflation(4, 1900us) == 1);
+TEST_CASE("who never answered gets three attempts, and more only where much is lost") {
+    CHECK(repetition().attempts(false) == 3);
+    CHECK(after_loss(1'000'000).attempts(false) == 3);
+    CHECK(after_loss(50).attempts(false) == 3);
+    CHECK(after_loss(5).attempts(false) > 6);
+    CHECK(after_loss(5).attempts(false) < after_loss(5).attempts(true));
+}
+
+TEST_CASE("the first losses count at once") {
+    repetition r;
+    r.count_answered();
+    r.count_lost();
+    r.count_lost();
+    r.count_answered();
+    CHECK(r.loss() == Approx(0.5));
+}
+
+TEST_CASE("waits grow from attempt to attempt, later where much is lost, and have a limit") {
+    const repetition clean = after_loss(1'000'000), lossy = after_loss(5);
+    unsigned before = 0;
+    for (const unsigned attempt : {1u, 2u, 3u, 4u, 5u}) {
+        CHECK(clean.backoff(attempt) == 1u << (attempt - 1));
+        CHECK(lossy.backoff(attempt) <= clean.backoff(attempt));
+        CHECK(lossy.backoff(attempt) >= before);
+        before = lossy.backoff(attempt);
+    }
+    CHECK(lossy.backoff(3) == 1);
+    CHECK(clean.backoff(16) == 16);
+    CHECK(lossy.backoff(16) == 16);
 }

@@ -72,6 +72,7 @@ TEST_CASE("both ends of each cable have counted the same, as said before the sim
 TEST_CASE("results arrive one by one, and one PMA has no more to answer than it was told", "[bare]") {
     coro::schedule_options options;
     options.max_outstanding = 512;
+    options.GMPs_per_destination = 16;
     swept_world w("fattree2,radix=16", options, round_trip(1ms));
     // Of a switch 16 ports in turn, after the question what it can: all others have fewer and are asked at the same time.
     for (const auto& [bound, round_trips] : {std::pair{1u, 17}, {3u, 7}, {16u, 2}}) {

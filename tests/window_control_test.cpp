@@ -1,135 +1,250 @@
 // SPDX-License-Identifier: MIT
-// window_control_test.cpp - a window over wires that lose for different reasons.
+// window_control_test.cpp - a window over wires that queue, drop and lose for different reasons.
 #include "catch.hpp"
 #include <comad/mad/send_rate.hpp>
 #include <comad/mad/window_control.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <random>
 
 using namespace comad;
 using namespace std::chrono_literals;
+using mad::duration;
 using mad::window_control;
 
 namespace {
 
-/// A window's worth of MADs at a time over a wire that carries `capacity` of them and drops the rest, and loses each of
-/// the others with probability `loss`.
-struct wire {
-    unsigned capacity = 100'000;
+/// A window kept full over a wire in virtual time: everybody's MADs pass one place that passes on one in `service`, holds
+/// `buffer` of them and drops the others, and each is away for `far` besides. MADs get lost elsewhere with probability `loss`.
+struct wire_options {
+    duration far = 90us;
+    duration service{0};
+    unsigned buffer = 100'000;
     double loss = 0;
-    double inflation = 1; // when it is full
-    std::mt19937 random{1};
-    u64 lost = 0, answered = 0;
+    duration jitter{0};
+};
+class wire {
+public:
+    explicit wire(const wire_options& options = {})
+        : far(options.far), service(options.service), buffer(options.buffer), loss(options.loss),
+          jitter(options.jitter) {}
+    // seen
+    u64 answered = 0, dropped = 0, lost = 0;
+    duration now{};
 
-    void round(window_control& w) {
-        const unsigned sent = w.window();
-        w.full();
-        for (unsigned i = 0; i < sent; ++i) {
-            const bool has_place = i < capacity;
-            const bool arrives = has_place && std::uniform_real_distribution<>(0, 1)(random) >= loss;
-            if (arrives) w.answered(sent > capacity / 2 ? inflation : 1.0);
-            else w.lost();
-            ++(arrives ? answered : lost);
+    /// So many MADs, answers and losses in the order of their time. A loss is known after two round trips.
+    void carry(window_control& w, unsigned MADs) {
+        while (MADs-- > 0) {
+            while (in_flight_.size() < w.window()) send(static_cast<unsigned>(in_flight_.size()) + 1);
+            if (in_flight_.size() >= w.window()) w.full();
+            const auto next = std::min_element(in_flight_.begin(), in_flight_.end(),
+                                               [](const MAD& a, const MAD& b) { return a.known < b.known; });
+            const MAD m = *next;
+            in_flight_.erase(next);
+            now = std::max(now, m.known);
+            if (m.is_lost) {
+                w.lost(m.crowd);
+            } else {
+                ++answered;
+                w.measured(m.took, far + service, m.crowd);
+                w.answered(m.crowd);
+            }
         }
     }
+
+private:
+    const duration far, service;
+    const unsigned buffer;
+    const double loss;
+    const duration jitter;
+    std::mt19937 random{1};
+    double chance() { return std::uniform_real_distribution<>(0, 1)(random); }
+
+    struct MAD {
+        duration known, took;
+        unsigned crowd;
+        bool is_lost;
+    };
+    void send(unsigned crowd) {
+        const auto late = duration(static_cast<duration::rep>(chance() * static_cast<double>(jitter.count())));
+        while (!leaves_.empty() && leaves_.front() <= now) leaves_.pop_front();
+        const bool is_dropped = leaves_.size() >= buffer;
+        const bool is_lost = !is_dropped && chance() < loss;
+        dropped += is_dropped;
+        lost += is_lost;
+        duration took = far + late;
+        if (!is_dropped) {
+            free_ = std::max(free_, now) + service;
+            leaves_.push_back(free_);
+            took += free_ - now;
+        }
+        const bool is_gone = is_dropped || is_lost;
+        in_flight_.push_back({now + (is_gone ? 2 * (far + service) : took), took, crowd, is_gone});
+    }
+    std::deque<MAD> in_flight_;
+    std::deque<duration> leaves_; // of what is in the buffer
+    duration free_{};
 };
 
-unsigned window_after(wire& net, window_control& w, int rounds) {
-    for (int i = 0; i < rounds; ++i) net.round(w);
-    return w.window();
-}
-
-/// Of the last rounds.
-double mean_window(wire& net, window_control& w, int rounds) {
+/// Of the last MADs, in steps of 20.
+double mean_window(wire& net, window_control& w, unsigned MADs) {
     double sum = 0;
-    for (int i = 0; i < rounds; ++i) {
-        net.round(w);
+    const unsigned steps = MADs / 20;
+    for (unsigned i = 0; i < steps; ++i) {
+        net.carry(w, 20);
         sum += w.window();
     }
-    return sum / rounds;
+    return sum / steps;
 }
 
 } // namespace
 
-TEST_CASE("a window that loses nothing doubles up to the most") {
+TEST_CASE("a window on a wire that takes everything doubles up to the most") {
     window_control w(512, false);
     wire net;
     CHECK(w.window() == 8);
-    CHECK(window_after(net, w, 10) == 512);
+    net.carry(w, 2 * (16 + 16 + 32 + 64 + 128 + 256)); // two windows of answers for each doubling
+    CHECK(w.window() == 512);
     window_control small(5, false);
     CHECK(small.window() == 5);
-    CHECK(window_after(net, small, 10) == 5);
+    wire same;
+    same.carry(small, 1000);
+    CHECK(small.window() == 5);
 }
 
-TEST_CASE("a window that is never full does not grow") {
+TEST_CASE("round trips that scatter by themselves do not hold the window back") {
     window_control w(512, false);
-    for (int i = 0; i < 1000; ++i) w.answered(1);
+    wire net(wire_options{.jitter = 10us}); // 5 % on the average: what the baseline of round_trips has in it as well
+    net.carry(w, 4000);
+    CHECK(w.window() == 512);
+}
+
+TEST_CASE("a window that is not used up does not grow") {
+    window_control w(512, false);
+    for (int i = 0; i < 1000; ++i) w.answered(8); // never full
+    CHECK(w.window() == 8);
+    w = window_control(512, false);
+    for (int i = 0; i < 1000; ++i) { // full for a moment, now and then
+        if (i % 10 == 0) w.full();
+        w.answered(4);
+    }
     CHECK(w.window() == 8);
 }
 
-TEST_CASE("losses that do not depend on the window do not shrink it for long") {
-    const double loss = GENERATE(0.02, 0.1, 0.19);
+TEST_CASE("a window stays at the knee of a wire with buffers that never fill") {
+    // What is in flight at the knee: the round trip over the service time.
+    struct setting {
+        duration far, service;
+        double knee;
+    };
+    const auto s = GENERATE(values<setting>({{90us, 10us, 10}, {90us, 2us, 46}, {1ms, 100us, 11}, {10us, 50us, 1.2}}));
+    CAPTURE(s.far.count(), s.service.count());
+    window_control w(512, false);
+    wire net(wire_options{.far = s.far, .service = s.service});
+    net.carry(w, 3000);
+    const duration begin = net.now;
+    const u64 before = net.answered;
+    const double mean = mean_window(net, w, 10'000);
+    CHECK(mean <= std::max(1.4 * s.knee, 4.5)); // few are in nobody's way
+    // The wire is busy nearly all the time.
+    CHECK(static_cast<double>(net.answered - before) * s.service / (net.now - begin) > 0.95);
+}
+
+TEST_CASE("where buffers are small the window gives way to losses, and few are lost") {
+    struct setting {
+        unsigned buffer;
+        duration service;
+    };
+    const auto s = GENERATE(values<setting>({{8, 10us}, {4, 4us}, {3, 10us}, {2, 20us}}));
+    CAPTURE(s.buffer, s.service.count());
+    window_control w(512, false);
+    wire net(wire_options{.service = s.service, .buffer = s.buffer});
+    net.carry(w, 3000);
+    net.dropped = net.answered = 0;
+    const duration begin = net.now;
+    net.carry(w, 20'000);
+    CHECK(static_cast<double>(net.dropped) / static_cast<double>(net.answered) < 0.012);
+    CHECK(static_cast<double>(net.answered) * s.service / (net.now - begin) > 0.75);
+}
+
+TEST_CASE("losses that do not depend on the window do not keep it small") {
+    const double loss = GENERATE(0.01, 0.05, 0.1, 0.19, 0.36);
     CAPTURE(loss);
     window_control w(512, false);
-    wire net{.loss = loss};
-    window_after(net, w, 60);
-    CHECK(mean_window(net, w, 200) > 350);
+    wire net(wire_options{.loss = loss});
+    net.carry(w, 10'000);
+    CHECK(mean_window(net, w, 10'000) > 200);
 }
 
-TEST_CASE("a window above what the wire carries shrinks to about that") {
-    const unsigned capacity = GENERATE(1u, 4u, 12u, 40u, 150u);
-    const double loss = GENERATE(0.0, 0.02);
-    CAPTURE(capacity, loss);
+TEST_CASE("losses of the wire do not hide a queue") {
     window_control w(512, false);
-    wire net{.capacity = capacity, .loss = loss};
-    window_after(net, w, 100);
-    net.lost = net.answered = 0;
-    const double mean = mean_window(net, w, 1000);
-    CHECK(mean <= std::max(1.5 * capacity, 2.0 + capacity));
-    CHECK(mean >= 0.4 * capacity);
+    wire net(wire_options{.service = 10us, .loss = 0.1});
+    net.carry(w, 5000);
+    CHECK(mean_window(net, w, 10'000) < 20);
 }
 
-TEST_CASE("a crowded wire shrinks the window at once, and a polite one before anything is lost") {
-    window_control w(512, false), polite(512, true);
-    wire net{.capacity = 64, .inflation = 3}, same = net;
-    window_after(net, w, 100);
-    window_after(same, polite, 100);
-    CHECK(net.lost > 0);
-    CHECK(same.lost == 0);
-    CHECK(polite.window() <= 64);
-    CHECK(polite.window() >= 8);
+TEST_CASE("a polite window is never larger than a subnet manager's") {
+    window_control w(512, true);
+    wire net;
+    CHECK(w.window() == 4);
+    net.carry(w, 5000);
+    CHECK(w.window() == 4);
+    window_control smaller(2, true);
+    CHECK(smaller.window() == 2);
 }
 
-TEST_CASE("who says BUSY is asked less") {
+TEST_CASE("who says BUSY is asked less, and as before when that is over") {
     window_control w(512, false);
     wire net;
-    window_after(net, w, 10);
-    for (int i = 0; i < 300; ++i) w.busy();
-    CHECK(w.window() < 512);
+    net.carry(w, 4000);
+    REQUIRE(w.window() == 512);
+    for (int i = 0; i < 2000; ++i) w.busy();
+    CHECK(w.window() <= 8);
+    net.carry(w, 20'000);
+    CHECK(w.window() > 256);
 }
 
-TEST_CASE("a late answer takes its loss back") {
+TEST_CASE("a window that shrank for losses that were none is as it was") {
+    window_control w(512, false);
+    wire net(wire_options{.service = 2us, .buffer = 40});
+    net.carry(w, 3000);
+    const unsigned before = w.window();
+    REQUIRE(before > 16);
+    unsigned lost = 0;
+    while (w.window() == before) {
+        REQUIRE(lost < 2 * before);
+        w.lost(before);
+        ++lost;
+    }
+    CHECK(w.window() < before);
+    for (; lost > 0; --lost) w.not_lost(before);
+    CHECK(w.window() == before);
+}
+
+TEST_CASE("a late answer takes its loss back before anything came of it") {
     window_control w(64, false);
+    wire net;
+    net.carry(w, 500);
+    REQUIRE(w.window() == 64);
     for (int round = 0; round < 100; ++round) {
-        w.full();
         for (unsigned i = 0; i < 8; ++i) {
-            w.lost();
-            w.not_lost();
-            w.answered(1);
+            w.lost(64);
+            w.not_lost(64);
+            w.measured(100us, 100us, 64);
+            w.answered(64);
         }
     }
     CHECK(w.window() == 64);
 }
 
-TEST_CASE("a window is never 0") {
-    window_control w(512, true);
-    for (int i = 0; i < 1000; ++i) {
-        w.lost();
-        w.busy();
-    }
-    CHECK(w.window() == 1);
+TEST_CASE("a window is never 0, and for losses alone not below few") {
+    window_control w(512, false), unasked(512, false);
+    for (int i = 0; i < 1000; ++i) w.lost(8);
+    CHECK(w.window() == window_control::few);
+    for (int i = 0; i < 1000; ++i) unasked.busy();
+    CHECK(unasked.window() == 1);
 }
 
 // ---- rates ----------------------------------------------------------------------------------------------------------

@@ -123,7 +123,8 @@ void add_global_options(CLI::App& app, global_options& o) {
     app.add_option("--max-rate", o.max_rate, "MADs per second at most, repeated ones included; 0: any number")
         ->check(CLI::Range(0u, 100'000'000u))
         ->capture_default_str();
-    app.add_flag("--polite", o.polite, "with an adaptive window: fewer MADs in flight as soon as round trips grow");
+    app.add_flag("--polite", o.polite,
+                 "of an adaptive window never more than 4 MADs in flight, as many as a subnet manager has");
     app.add_option_function<std::string>(
         "-t,--timeout",
         [&o](const std::string& text) { o.timeout = validated("--timeout", [&] { return parse_duration(text); }); },

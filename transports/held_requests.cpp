@@ -11,7 +11,8 @@ namespace comad::transports {
 
 u32 held_requests::timeout_ms(const mad::send_request& request) const noexcept {
     if (!request.expects_reply) return 0;
-    const bool is_roomy = count_ < bound_ / 2;
+    const unsigned few = request.is_guess ? request.in_flight + most_late : roomy;
+    const bool is_roomy = count_ < std::min(few, bound_ / 2);
     const mad::duration wanted = is_roomy ? request.operation_timeout : request.attempt_timeout;
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(wanted).count();
     // 0 would mean that no reply is expected; the kernel keeps it in an int.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// engine.cpp - slots, attempts, destinations. The rule everywhere: first bring the engine in order, then call `done`.
+// engine.cpp - operations, their attempts, and what becomes of them. The rule everywhere: first bring the engine in order,
+// then call `done`; and nothing is sent from inside cancel() and withdraw().
+#include <comad/iba/mad_header.hpp>
 #include <comad/mad/engine.hpp>
-#include <comad/mad/message.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cerrno>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -22,203 +23,429 @@ unsigned checked_window(unsigned wanted, unsigned limit) {
     return std::min(wanted, limit);
 }
 
+// Several times the window: what was lost is remembered, and operations on the silent wait without a place in the window.
+u32 places_for(unsigned window) { return std::clamp(std::bit_ceil(8 * window), 1024u, 1u << 17); }
+
+// While everything is late the wire may stand still, but not for so long; and once it did not, it is more likely that many in a
+// row are dead.
+constexpr duration longest_stall = std::chrono::milliseconds(100);
+constexpr duration shortest_stall = longest_stall / 8;
+
+duration times(duration d, unsigned factor) noexcept {
+    duration::rep product = 0;
+    const bool overflows = __builtin_mul_overflow(d.count(), duration::rep{factor}, &product);
+    return overflows ? duration::max() : duration{product};
+}
+
 } // namespace
 
 engine::engine(transport& t, engine_options options)
     : transport_(t), options_(options), window_(checked_window(options.max_outstanding, t.limits().max_window)),
-      limit_(window_), slot_bits_(static_cast<unsigned>(std::bit_width(window_ - 1))), slots_(window_),
-      deadlines_(window_), trips_(options.patience, t.limits().grain), rate_(options.max_rate), given_up_(window_),
-      destinations_(window_), buckets_(std::bit_ceil(std::size_t{2} * window_), none),
-      max_parked_(std::max<std::size_t>(256, std::size_t{8} * window_)) {
+      limit_(window_), attempts_(places_for(window_), options.seed), deadlines_(attempts_.size()),
+      destinations_(attempts_.size()), max_parked_(std::max<std::size_t>(256, std::size_t{8} * window_)),
+      trips_(options.patience, t.limits().grain), rate_(options.max_rate), stall_(longest_stall) {
     if (options.max_outstanding == 0) limit_ = control_.emplace(window_, options.polite).window();
-    for (u32 i = window_; i-- > 0;) {
-        slots_[i].generation = options.seed;
-        slots_[i].next_free = std::exchange(free_slot_, i);
-        destinations_[i].next = std::exchange(free_destination_, i);
-    }
 }
 
 engine::~engine() { assert(idle() && "an operation outlives its engine"); }
 
-// ---- starting --------------------------------------------------------------------------------------------------
+void engine::set_now(time_point now) noexcept {
+    now_ = now;
+    deadlines_.set_now(now);
+}
+
+// ---- who may go ------------------------------------------------------------------------------------------------------
 
 void engine::submit(op& o) noexcept {
     assert(o.where == op::place::nowhere);
-    o.attempts = 0;
     assert((o.timeout.count() > 0 || o.destination != 0) && "without a timeout there is something to be measured");
-    if (may_launch() && waiting_.empty()) {
-        try_launch(o);
-        return;
-    }
+    o.attempts = o.sent = 0;
+    if (may_launch() && !has_waiting()) return try_launch(o);
     o.where = op::place::waiting;
     waiting_.push_back(o);
 }
 
-// False if its destination is at its bound: then the operation is parked there. Precondition: may_launch().
-// Only operations that could have had a slot are parked, so they are older than all that wait for one.
-bool engine::try_launch(op& o) noexcept {
-    u32 index = none;
-    const unsigned bound = o.destination_bound ? o.destination_bound : options_.per_destination;
-    if (o.destination && bound && o.destination_bound != op::unbounded) {
-        index = find_destination(o.destination);
-        if (index == none) {
-            index = make_destination(o.destination);
-        } else if (destinations_[index].in_flight >= bound) {
-            o.where = op::place::parked;
-            o.index = index;
-            destinations_[index].parked.push_back(o);
-            ++parked_;
-            return false;
-        }
-    }
-    launch(o, index);
-    return true;
-}
-
-void engine::launch(op& o, u32 index) noexcept {
-    const u32 i = free_slot_;
-    slot& s = slots_[i];
-    free_slot_ = s.next_free;
-    ++in_flight_;
-    s.owner = &o;
-    s.destination = index;
-    s.sent = 0;
-    s.resting = false;
-    s.busy_replies = 0;
-    s.alone = index == none || destinations_[index].in_flight == 0;
-    if (index != none) ++destinations_[index].in_flight;
-    if (is_measured(o)) {
-        const round_trips::expectation expected = trips_.expect(o.destination, o.distance);
-        s.deadline = expected.deadline;
-        s.known = expected.known;
-        s.silent = expected.silent;
-    } else {
-        s.known = false; // nor is it known to be there
-    }
-    if (control_ && in_flight_ == limit_) control_->full();
-    o.where = op::place::in_slot;
-    o.index = i;
-    o.encode(o, s.mad());
-    s.first_generation = s.generation + 1;
-    begin_attempt(i);
-}
-
-// A new transaction ID for each attempt: kernels refuse a number that is still outstanding, and a late reply tells
-// which attempt it answers.
-void engine::begin_attempt(u32 i) noexcept {
-    slot& s = slots_[i];
-    ++s.generation;
-    ++s.owner->attempts;
-    set_low_tid(s.mad(), s.generation << slot_bits_ | i);
-    s.refused = false;
-    s.wait = wait_of(s);
-    deadlines_.arm(i, s.wait); // even before it is written: some transport might never take it
-    if (holding_ || blocked_head_ != none || !offer(i)) enqueue_blocked(i, false);
-}
-
-// A measured deadline, twice as long after every second attempt; the last one lasts until patience ends.
-duration engine::wait_of(const slot& s) const noexcept {
-    const op& o = *s.owner;
-    if (!is_measured(o)) return o.timeout;
-    // Those that were lost together do not come together again.
-    const duration apart = o.attempts > 1 ? s.deadline / 32 * (o.index % 8) : duration{0};
-    const duration longer =
-        std::min((s.deadline + apart) * (1 << (o.attempts - 1) / 2), options_.patience.longest_deadline);
-    if (o.attempts < round_trips::most_attempts(s.silent)) return longer;
-    const duration passed = o.attempts > 1 ? now_ - s.first_started : duration{0};
-    return std::max(longer, patience_with(o) - passed);
-}
-
-// Who is in a hurry still waits longer than the slowest take: how far away it is may be unknown.
-duration engine::patience_with(const op& o) const noexcept {
-    constexpr int slower_than_slowest = 3;
-    const duration usual = trips_.expect(o.destination, o.distance).patience;
-    if (o.patience.count() == 0) return usual;
-    return std::max(std::min(o.patience, usual), slower_than_slowest * trips_.slowest());
-}
-
-bool engine::has_attempts_left(const slot& s) const noexcept {
-    const op& o = *s.owner;
-    if (!is_measured(o)) return o.attempts <= o.retries;
-    if (o.attempts >= round_trips::most_attempts(s.silent)) return false;
-    constexpr unsigned least_in_a_hurry = 3;
-    const unsigned enough = o.patience.count() > 0 ? trips_.attempts(least_in_a_hurry) : trips_.attempts();
-    return o.attempts < enough || now_ - s.first_started < patience_with(o);
-}
-
-// Gives the packet to the transport; false if it would block. A refusal ends the operation, but not in here.
-bool engine::offer(u32 i) noexcept {
-    slot& s = slots_[i];
-    op& o = *s.owner;
-    const int attempts_left = o.attempts <= o.retries ? o.retries + 1 - o.attempts : 0;
-    const duration whole = is_measured(o) ? s.wait + 8 * s.deadline : o.timeout * (attempts_left + 1);
-    const send_request request{o.path, s.mad(), mad_size, s.mad()[1], s.mad()[2], o.expects_reply, s.wait, whole};
-    const send_result result = transport_.send(request);
-    switch (result.state) {
-    case send_state::would_block:
-        if (!std::exchange(s.refused, true)) ++counters_.would_block;
-        return false;
-    case send_state::failed:
-        ++(s.sent ? counters_.lost : counters_.send_failed);
-        make_ready(o, op::place::ready_in_slot, verdict::send_failed, result.error);
-        return true;
-    case send_state::sent: break;
-    }
-    rate_.sent(now_);
-    const bool first = s.sent++ == 0;
-    if (trace_) [[unlikely]]
-        tell(first ? trace_event::kind::send : trace_event::kind::retry, i);
-    if (!o.expects_reply) {
-        ++counters_.unanswered;
-        make_ready(o, op::place::ready_in_slot, verdict::sent);
-        return true;
-    }
-    ++(first ? counters_.sent : counters_.retried);
-    if (deadlines_.started(i)) { // it was blocked for a while, but counts from here
-        deadlines_.disarm(i);
-        deadlines_.arm(i, s.wait);
-    }
-    return true;
-}
-
-void engine::resume_sends() noexcept {
-    while (blocked_head_ != none) {
-        const u32 i = blocked_head_;
-        dequeue_blocked(i);
-        if (!offer(i)) {
-            enqueue_blocked(i, true);
+// What is under way goes before what waits for its destination, and that before what waits for any place: it is older.
+void engine::launch_more() noexcept {
+    while (may_launch()) {
+        if (op* o = repeating_.pop_front()) {
+            o->where = op::place::in_flight;
+            begin_attempt(*o);
+        } else if (!late_.empty() && timely_ == 0 && probe()) {
+            continue;
+        } else if (op* freed = destinations_.next_free([this](const op& f) { return bound_of(f); })) {
+            launch(*freed, freed->destination_index);
+        } else if (op* oldest = waiting_.pop_front()) {
+            try_launch(*oldest);
+        } else {
             return;
         }
     }
 }
 
-void engine::enqueue_blocked(u32 i, bool in_front) noexcept {
-    slot& s = slots_[i];
-    s.blocked = true;
-    s.previous_blocked = in_front ? none : blocked_tail_;
-    s.next_blocked = in_front ? blocked_head_ : none;
-    (s.previous_blocked == none ? blocked_head_ : slots_[s.previous_blocked].next_blocked) = i;
-    (s.next_blocked == none ? blocked_tail_ : slots_[s.next_blocked].previous_blocked) = i;
+// If its destination is at its bound, it is parked there.
+void engine::try_launch(op& o) noexcept {
+    const unsigned bound = bound_of(o);
+    if (bound == 0) return launch(o, none);
+    const u32 index = destinations_.find_or_make(o.destination);
+    if (destinations_.claims(index) < bound) return launch(o, index);
+    o.where = op::place::parked;
+    destinations_.park(o, index);
 }
 
-void engine::dequeue_blocked(u32 i) noexcept {
-    slot& s = slots_[i];
-    s.blocked = false;
-    (s.previous_blocked == none ? blocked_head_ : slots_[s.previous_blocked].next_blocked) = s.next_blocked;
-    (s.next_blocked == none ? blocked_tail_ : slots_[s.next_blocked].previous_blocked) = s.previous_blocked;
+void engine::launch(op& o, u32 destination) noexcept {
+    o.where = op::place::in_flight;
+    o.destination_index = destination;
+    if (destination != none) destinations_.claim(destination);
+    o.latest = none;
+    o.busy_replies = 0;
+    o.has_begun = o.wants_attempt = o.is_known = o.is_silent = false;
+    if (is_measured(o)) {
+        const round_trips::expectation expected = trips_.expect(o.destination, o.distance);
+        o.deadline = expected.deadline;
+        o.is_known = expected.known;
+        o.is_silent = expected.silent;
+    }
+    ++under_way_;
+    begin_attempt(o);
+    if (control_ && in_flight_ >= limit_) control_->full();
 }
 
-// ---- receiving and expiring ------------------------------------------------------------------------------------
-
-// Replies to any attempt of the pending operation count: a late answer is an answer.
-engine::attempt engine::find_attempt(u32 tid) const noexcept {
-    const u32 i = tid & ((u32{1} << slot_bits_) - 1);
-    if (i >= window_ || !slots_[i].owner) return {none, 0};
-    const slot& s = slots_[i];
-    const u32 later = (s.generation - (tid >> slot_bits_)) & generations();
-    if (later > ((s.generation - s.first_generation) & generations())) return {none, 0};
-    return {i, later};
+// Everything is late. Who has waited longest asks again.
+bool engine::probe() noexcept {
+    for (u32 i = late_.front; i != none; i = attempts_[i].next) {
+        op* const o = attempts_[i].owner;
+        if (!o || !o->wants_attempt) continue;
+        begin_attempt(*o);
+        return true;
+    }
+    return false;
 }
+
+// ---- attempts ----------------------------------------------------------------------------------------------------------
+
+// A new transaction ID for each: kernels refuse a number that is still outstanding, and a late reply tells which attempt
+// it answers.
+void engine::begin_attempt(op& o) noexcept {
+    const u32 i = attempts_.take([this](u32 forgotten) {
+        const attempt& f = attempts_[forgotten];
+        if (!f.owner) return;
+        u32* link = &f.owner->latest;
+        while (*link != forgotten) link = &attempts_[*link].earlier;
+        *link = f.earlier;
+    });
+    if (o.latest != none) supersede(o);
+    attempt& a = attempts_[i];
+    a.owner = &o;
+    a.earlier = std::exchange(o.latest, i);
+    ++o.attempts;
+    o.wants_attempt = false;
+    a.destination = is_measured(o) ? o.destination : 0;
+    a.distance = o.distance;
+    a.claimed = none;
+    a.is = {.known = o.is_known,
+            .alone = o.destination_index != none && destinations_.claims(o.destination_index) == 1};
+    a.sequence = ++sequence_;
+    a.what_became = state::blocked;
+    ++in_flight_;
+    if (++timely_ == 1 && !late_.empty()) {
+        probing_ = true;
+        ++counters_.probes;
+    }
+    a.crowd = static_cast<u16>(std::min(in_flight_, 65535u));
+    if (a.crowd > window_control::few) crowded_ = a.sequence;
+    a.wait = wait_of(o);
+    a.told = told_timeout(o);
+    deadlines_.arm(i, a.wait); // even before it is written: some transport might never take it
+    if (holding_ || !blocked_.empty() || !offer(i)) attempts_.push_back(blocked_, i);
+}
+
+// Its latest attempt is to be an earlier one.
+void engine::supersede(op& o) noexcept {
+    const u32 i = o.latest;
+    attempt& a = attempts_[i];
+    deadlines_.disarm(i);
+    if (a.what_became == state::returned || a.what_became == state::rested) {
+        o.latest = a.earlier;
+        attempts_.release(i);
+    } else if (a.what_became == state::lost && o.counts_attempts) {
+        claim(a, o.destination_index);
+        a.is.strict = true;
+        deadlines_.arm(i, left_of_told(a));
+    } else if (a.what_became == state::lost) {
+        attempts_.remember(i);
+    }
+}
+
+// Those that were lost together do not come together again.
+duration engine::wait_of(const op& o) const noexcept {
+    if (!is_measured(o)) return o.timeout;
+    const duration apart = o.attempts > 1 ? o.deadline / 32 * (o.latest % 8) : duration{0};
+    return std::min((o.deadline + apart) * repetition_.backoff(o.attempts), options_.patience.longest_deadline);
+}
+
+// How long an answer is of any use: who is slower than was thought is to be heard.
+duration engine::told_timeout(const op& o) const noexcept {
+    if (is_measured(o)) return options_.patience.first_patience;
+    const unsigned left = o.attempts <= o.retries ? o.retries + 2u - o.attempts : 1u;
+    return times(o.timeout, left);
+}
+
+duration engine::left_of_told(const attempt& a) const noexcept {
+    return a.is.timed ? std::max(a.told - (now_ - a.sent), duration{0}) : a.told;
+}
+
+void engine::encode(op& o, u32 i) noexcept {
+    u8* const mad = packet_.data() + headroom;
+    o.encode(o, mad);
+    set_low_tid(mad, attempts_.tid(i));
+}
+
+// Gives its packet to the transport; false if it would block. A refusal ends the operation, but not in here.
+bool engine::offer(u32 i) noexcept {
+    attempt& a = attempts_[i];
+    op& o = *a.owner;
+    encode(o, i);
+    u8* const mad = packet_.data() + headroom;
+    const bool is_guess = is_measured(o) && !o.is_known && !repetition_.is_lossy();
+    const send_request request{o.path, mad,    mad_size,  mad[1],   mad[2],    o.expects_reply,
+                               a.wait, a.told, any_agent, is_guess, in_flight_};
+    const send_result result = transport_.send(request);
+    if (result.state == send_state::would_block) {
+        if (!std::exchange(a.is.refused, true)) ++counters_.would_block;
+        return false;
+    }
+    if (result.state == send_state::failed) {
+        ++(o.sent ? counters_.lost : counters_.send_failed);
+        leave_flight(a);
+        a.what_became = state::returned;
+        make_ready(o, op::place::ready_in_flight, verdict::send_failed, result.error);
+        return true;
+    }
+    rate_.sent(now_);
+    const bool first = o.sent++ == 0;
+    if (trace_) [[unlikely]]
+        tell(first ? trace_event::kind::send : trace_event::kind::retry, i);
+    if (!o.expects_reply) {
+        ++counters_.unanswered;
+        leave_flight(a);
+        a.what_became = state::returned;
+        make_ready(o, op::place::ready_in_flight, verdict::sent);
+        return true;
+    }
+    ++(first ? counters_.sent : counters_.retried);
+    a.reply = pattern_of_reply(mad, *o.path);
+    a.what_became = state::flying;
+    a.is.timed = false;
+    if (deadlines_.started(i)) { // it was blocked for a while, but counts from here
+        deadlines_.disarm(i);
+        deadlines_.arm(i, a.wait);
+    }
+    return true;
+}
+
+void engine::resume_sends() noexcept {
+    while (!blocked_.empty()) {
+        const u32 i = blocked_.front;
+        attempts_.unlink(blocked_, i);
+        if (!offer(i)) {
+            attempts_.push_front(blocked_, i);
+            return;
+        }
+    }
+    if (has_waiting()) launch_more();
+}
+
+std::optional<duration> engine::took(u32 i) const noexcept {
+    const attempt& a = attempts_[i];
+    if (a.is.timed) return now_ - a.sent;
+    if (a.what_became == state::flying && deadlines_.started(i)) return now_ - deadlines_.started_at(i);
+    return std::nullopt;
+}
+
+// Before its deadline is armed anew.
+void engine::keep_time(u32 i) noexcept {
+    attempt& a = attempts_[i];
+    if (a.is.timed || !deadlines_.started(i)) return;
+    a.sent = deadlines_.started_at(i);
+    a.is.timed = true;
+}
+
+// ---- what comes too late -----------------------------------------------------------------------------------------------
+
+void engine::on_time() noexcept {
+    for (u32 i; (i = deadlines_.expire(now_)) != deadlines::no_slot;) due(i);
+    while (!late_.empty() && attempts_[late_.front].sequence < answered_) lose(late_.front);
+    launch_more(); // max_rate may have held some back
+}
+
+// The time is over that its deadline was armed for: its own, or what its operation waits for behind it.
+void engine::due(u32 i) noexcept {
+    attempt& a = attempts_[i];
+    keep_time(i);
+    if (a.what_became == state::flying) return overdue(i);
+    if (!a.owner) return forget(i);
+    op& o = *a.owner;
+    note_begin(o, a);
+    if (o.latest != i) { // of no use any more
+        unlink_earlier(o, i);
+        a.owner = nullptr;
+        return forget(i);
+    }
+    if (a.what_became == state::resting) {
+        a.what_became = state::rested;
+        --o.attempts; // what was answered has not failed
+        o.begun = now_;
+        o.has_begun = true;
+    }
+    if (o.where == op::place::repeating) { // there was no place for it all the time
+        repeating_.remove(o);
+        o.where = op::place::in_flight;
+        if (!is_measured(o)) ++o.attempts;
+    }
+    go_on(o);
+}
+
+void engine::overdue(u32 i) noexcept {
+    attempt& a = attempts_[i];
+    if (--timely_ == 0) probing_ = false;
+    a.what_became = state::late;
+    attempts_.insert_in_order(late_, i);
+    op* const o = a.owner;
+    if (a.destination == 0) lose(i); // who gives a timeout says when a MAD is lost
+    else if (!o) deadlines_.arm(i, std::min(left_of_told(a), stall_of(a)));
+    if (!o || o->latest != i) return;
+    note_begin(*o, a);
+    go_on(*o);
+}
+
+void engine::note_begin(op& o, const attempt& first) noexcept {
+    if (o.has_begun || o.attempts != 1) return;
+    o.begun = first.sent;
+    o.has_begun = true;
+}
+
+// Late, and something later was answered: lost, as far as anyone can tell.
+void engine::lose(u32 i) noexcept {
+    attempt& a = attempts_[i];
+    attempts_.unlink(late_, i);
+    --in_flight_;
+    a.what_became = state::lost;
+    count_lost(a);
+    op* const o = a.owner;
+    if (o && o->latest == i) {
+        if (o->wants_attempt) repeat(*o);
+    } else if (a.is.strict) {
+        if (!deadlines_.armed(i)) deadlines_.arm(i, left_of_told(a));
+    } else {
+        deadlines_.disarm(i);
+        release_claim(a);
+        attempts_.remember(i);
+    }
+}
+
+void engine::count_lost(attempt& a) noexcept {
+    if (!control_ || !a.is.known || std::exchange(a.is.counted_lost, true)) return;
+    control_->lost(crowd_of(a));
+    limit_ = control_->window();
+}
+
+void engine::repeat(op& o) noexcept {
+    o.wants_attempt = false;
+    o.where = op::place::repeating;
+    repeating_.push_back(o);
+}
+
+// Nothing came in the time of its latest attempt, or of its patience: another one, or none any more.
+void engine::go_on(op& o) noexcept {
+    attempt& a = attempts_[o.latest];
+    if (is_measured(o)) {
+        const duration left = patience_with(o) - (o.has_begun ? now_ - o.begun : duration{0});
+        if (left.count() <= 0) return give_up(o);
+        // Meanwhile it may turn out that more is lost than was known, and that it has more attempts.
+        duration again = o.has_begun ? std::max(now_ - o.begun, o.deadline) : left;
+        if (a.what_became == state::late) {
+            const duration late_for = now_ - a.sent - a.wait;
+            if (late_for < stall_of(a)) again = std::min(again, stall_of(a) - late_for);
+            else end_stall(o);
+        }
+        deadlines_.arm(o.latest, std::min(left, again));
+    } else {
+        if (o.attempts > o.retries) return give_up(o);
+        deadlines_.arm(o.latest, o.timeout);
+    }
+    if (a.what_became == state::blocked) {
+        if (!is_measured(o)) ++o.attempts;
+        return;
+    }
+    if (!has_attempts_left(o)) return;
+    if (a.what_became == state::late) {
+        o.wants_attempt = true;
+        return;
+    }
+    if (a.what_became == state::returned) count_lost(a);
+    const bool is_bounded = o.counts_attempts && o.destination_index != none;
+    const bool has_claim_left = !is_bounded || destinations_.claims(o.destination_index) < bound_of(o);
+    if (has_claim_left) repeat(o);
+    else ++o.attempts; // all that its destination takes is there already, this one's earlier attempts among it
+}
+
+void engine::give_up(op& o) noexcept {
+    if (trace_) [[unlikely]]
+        tell(trace_event::kind::timed_out, o.latest);
+    ++(o.sent ? counters_.timed_out : counters_.send_failed);
+    if (o.sent && is_measured(o)) {
+        trips_.given_up(o.destination);
+        lose_all(o);
+    }
+    end(o, {verdict::timed_out, 0, 0, {}, {}}, none);
+}
+
+duration engine::stall_of(const attempt& a) const noexcept { return a.is.known ? longest_stall : stall_; }
+
+void engine::end_stall(op& o) noexcept {
+    if (attempts_[o.latest].sequence > stalled_) {
+        stalled_ = sequence_;
+        stall_ = std::max(stall_ / 2, shortest_stall);
+    }
+    lose_all(o);
+}
+
+// What is late for so long is lost, whether anything else was answered or not.
+void engine::lose_all(op& o) noexcept {
+    o.wants_attempt = false;
+    for (u32 i = o.latest; i != none; i = attempts_[i].earlier)
+        if (attempts_[i].what_became == state::late) lose(i);
+}
+
+// Who is in a hurry still makes all attempts that it has, and waits longer than the slowest take: how far away it is may be
+// unknown.
+duration engine::patience_with(const op& o) const noexcept {
+    constexpr int slower_than_slowest = 3;
+    const duration usual = trips_.expect(o.destination, o.distance).patience;
+    if (o.patience.count() == 0 || has_attempts_left(o)) return usual;
+    return std::min(std::max(o.patience, slower_than_slowest * trips_.slowest()), usual);
+}
+
+bool engine::has_attempts_left(const op& o) const noexcept {
+    if (!is_measured(o)) return o.attempts <= o.retries;
+    return o.attempts < repetition_.attempts(o.is_known && !o.is_silent, o.patience.count() > 0);
+}
+
+// Nobody waits for it, and the transport has forgotten it.
+void engine::forget(u32 i) noexcept {
+    attempt& a = attempts_[i];
+    if (a.what_became == state::late) {
+        attempts_.unlink(late_, i);
+        --in_flight_;
+        a.what_became = state::lost;
+    }
+    release_claim(a);
+    if (a.what_became == state::lost) attempts_.remember(i);
+    else attempts_.release(i);
+}
+
+// ---- answers -------------------------------------------------------------------------------------------------------------
 
 void engine::on_received(const received& r) noexcept {
     if (r.state == receive_state::failed) return on_transport_failed(r.error);
@@ -228,67 +455,140 @@ void engine::on_received(const received& r) noexcept {
         return;
     }
     if (r.status != 0) return on_report(r);
-    const attempt found = find_attempt(low_tid(r.mad.data()));
-    if (found.slot == none || !slots_[found.slot].sent || slots_[found.slot].owner->where != op::place::in_slot) {
-        ++counters_.stale;
-        if (is_response(r.mad)) revive(low_tid(r.mad.data()));
-        if (trace_) [[unlikely]]
-            tell(trace_event::kind::unexpected, none, &r);
-        return;
+    const u32 i = attempts_.find(low_tid(r.mad.data()));
+    if (i == none || !may_be_answered(attempts_[i])) return on_unexpected(r, counters_.stale);
+    attempt& a = attempts_[i];
+    op* const o = a.owner;
+    // Of an operation that ended it is not known what it took, nor all of its route.
+    const match m = match_reply(a.reply, r.mad, r.source.SLID, !o || o->takes_table);
+    if (m == match::wrong_size) return on_unexpected(r, counters_.malformed);
+    if (m != match::reply || (o && !came_all_the_way(*o, r.mad))) return on_unexpected(r, counters_.mismatched);
+    if (!o) {
+        learn(i);
+        drop(i);
+        on_unexpected(r, counters_.stale);
+        return launch_more();
     }
-    slot& s = slots_[found.slot];
-    op& o = *s.owner;
-    if (const match m = match_reply(s.mad(), r.mad, o.takes_table); m != match::reply) {
-        ++(m == match::wrong_size ? counters_.malformed : counters_.mismatched);
-        if (trace_) [[unlikely]]
-            tell(trace_event::kind::unexpected, none, &r);
-        return;
-    }
-    if (r.is_part) { // the answer is on its way: it has all the time again
-        deadlines_.disarm(found.slot);
-        deadlines_.arm(found.slot, s.wait);
-        return;
-    }
+    if (r.is_part) return fly_again(i, a.wait); // the answer is on its way: it has all the time again
     if (trace_) [[unlikely]]
-        tell(trace_event::kind::reply, found.slot, &r);
-    if ((status_of(r.mad.data()) & iba::status_busy) && s.busy_replies < o.busy_retries) return rest(found.slot);
-    ++counters_.replied;
-    if (found.later) ++counters_.late_replies;
-    if (is_measured(o) || control_) was_answered(found.slot, found.later);
-    finish(found.slot, {verdict::replied, 0, 0, r.mad, r.source});
-}
-
-// What the time of an answer teaches: about its sender, and about the window.
-void engine::was_answered(u32 i, u32 later) noexcept {
-    const slot& s = slots_[i];
-    const op& o = *s.owner;
-    const u32 before = (s.generation - later - s.first_generation) & generations();
-    const u32 earlier = s.busy_replies ? 0 : before; // attempts that were lost
-    std::optional<duration> took;
-    if (later == 0 && deadlines_.started(i)) took = now_ - deadlines_.started_at(i);
-    else if (later > 0 && before == 0 && s.busy_replies == 0) took = now_ - s.first_started;
-    if (is_measured(o)) {
-        if (took) trips_.answered(o.destination, o.distance, *took);
-        trips_.count(earlier);
+        tell(trace_event::kind::reply, i, &r);
+    if ((status_of(r.mad.data()) & iba::status_busy) && o->busy_replies < o->busy_retries) {
+        rest(i);
+        return launch_more();
     }
-    if (!control_) return;
-    if (s.known)
-        for (u32 n = 0; n < later; ++n) control_->not_lost();
-    else
-        for (u32 n = 0; n < earlier; ++n) control_->lost();
-    const bool tells_crowding = took && s.alone && is_measured(o);
-    control_->answered(tells_crowding ? trips_.inflation(o.distance, *took) : 0);
-    limit_ = control_->window();
+    ++counters_.replied;
+    if (o->latest != i) ++counters_.late_replies;
+    learn(i);
+    end(*o, {verdict::replied, 0, 0, r.mad, r.source}, i);
 }
 
-// Asks again after a pause: an eighth of the timeout, then twice as long each time, up to the whole.
+// The pattern has the first seven hops.
+bool engine::came_all_the_way(const op& o, std::span<const u8> reply) noexcept {
+    const auto* route = reply[iba::offset_of<&iba::MADHeaderDirected::hopCount>] > 7 ? directed(*o.path) : nullptr;
+    return !route || came_by(*route, reply);
+}
+
+bool engine::may_be_answered(const attempt& a) noexcept {
+    const state s = a.what_became;
+    const bool is_open = s != state::blocked && s != state::resting && s != state::rested;
+    return is_open && (!a.owner || is_under_way(*a.owner));
+}
+
+void engine::on_unexpected(const received& r, u64& counter) noexcept {
+    ++counter;
+    if (trace_) [[unlikely]]
+        tell(trace_event::kind::unexpected, none, &r);
+}
+
+// What an answer teaches: about its sender, about what was lost before it, about what is behind it, and about the window.
+void engine::learn(u32 i) noexcept {
+    attempt& a = attempts_[i];
+    answered_ = std::max(answered_, a.sequence);
+    probing_ = false;
+    stall_ = longest_stall;
+    if (a.destination == 0 && !control_) return;
+    const std::optional<duration> time = took(i);
+    if (a.what_became == state::lost) {
+        ++counters_.spurious;
+        if (a.is.known) trips_.was_hasty();
+        if (a.is.counted_lost) control_->not_lost(crowd_of(a));
+    }
+    if (a.destination == 0) {
+        if (control_) control_->answered(crowd_of(a));
+    } else {
+        if (!a.owner && trips_.is_silent(a.destination)) ++counters_.revived;
+        const bool has_stalled = a.what_became == state::late && late_.front != late_.back;
+        if (has_stalled && time) trips_.stalled(*time - a.wait);
+        count_losses_before(a);
+        if (time) measure(a, *time);
+        if (control_) control_->answered(crowd_of(a));
+        const bool came_late = a.what_became == state::late || a.what_became == state::lost;
+        if (came_late && time && a.owner) expect_behind(*a.owner, i, *time);
+    }
+    if (control_) limit_ = control_->window();
+}
+
+void engine::measure(const attempt& a, duration time) noexcept {
+    const bool is_uncrowded = crowd_of(a) <= window_control::few;
+    const duration baseline = trips_.answered(a.destination, a.distance, time, is_uncrowded);
+    if (control_ && a.is.alone) control_->measured(time, baseline, a.crowd);
+}
+
+// What came after it may be in its way as well.
+unsigned engine::crowd_of(const attempt& a) const noexcept {
+    return crowded_ > a.sequence ? std::max<unsigned>(a.crowd, window_control::few + 1) : a.crowd;
+}
+
+void engine::count_losses_before(const attempt& answered) noexcept {
+    for (u32 i = answered.owner ? answered.earlier : none; i != none; i = attempts_[i].earlier) {
+        attempt& a = attempts_[i];
+        if (a.what_became != state::lost && a.what_became != state::returned) continue;
+        repetition_.count_lost();
+        if (control_ && !std::exchange(a.is.counted_lost, true))
+            control_->lost(crowd_of(a)); // it is there, as is known now
+    }
+    repetition_.count_answered();
+}
+
+// Who takes longer than was expected got its later attempts, too, and answers one after the other.
+void engine::expect_behind(op& o, u32 answered, duration time) noexcept {
+    int behind = 0;
+    for (u32 i = o.latest; i != answered; i = attempts_[i].earlier) ++behind;
+    for (u32 i = o.latest; i != answered; i = attempts_[i].earlier, --behind) {
+        const state s = attempts_[i].what_became;
+        if (s == state::blocked || s == state::resting || s == state::rested) continue;
+        fly_again(i, time * behind + time / 4);
+        attempts_[i].is.behind = true;
+    }
+}
+
+// It is in time again, and has so much of it.
+void engine::fly_again(u32 i, duration wait) noexcept {
+    attempt& a = attempts_[i];
+    keep_time(i);
+    take_out(i);
+    if (control_ && std::exchange(a.is.counted_lost, false)) control_->not_lost(crowd_of(a));
+    a.what_became = state::flying;
+    ++in_flight_;
+    ++timely_;
+    deadlines_.disarm(i);
+    deadlines_.arm(i, wait);
+}
+
+// Asks again after a pause: an eighth of the timeout, then twice as long each time, up to the whole. Where a later attempt is
+// under way, its answer decides.
 void engine::rest(u32 i) noexcept {
-    slot& s = slots_[i];
-    if (s.blocked) dequeue_blocked(i); // an answer to an earlier attempt: the next has not left yet
+    attempt& a = attempts_[i];
+    op& o = *a.owner;
     ++counters_.busy;
-    const int halvings = std::max(0, 3 - s.busy_replies++);
-    s.resting = true;
-    const duration whole = is_measured(*s.owner) ? options_.patience.patience : s.owner->timeout;
+    if (o.latest != i) {
+        unlink_earlier(o, i);
+        return drop(i);
+    }
+    take_out(i);
+    a.what_became = state::resting;
+    const int halvings = std::max(0, 3 - o.busy_replies++);
+    const duration whole = is_measured(o) ? options_.patience.patience : o.timeout;
     deadlines_.disarm(i);
     deadlines_.arm(i, whole / (1 << halvings));
     if (!control_) return;
@@ -296,11 +596,61 @@ void engine::rest(u32 i) noexcept {
     limit_ = control_->window();
 }
 
+// The transport gives one of our sends back: it expired there (kernels and ibsim say ETIMEDOUT), or could not leave. What is
+// not late yet is asked again when it is: who has no patience, or no memory, must not make us hurry.
+void engine::on_report(const received& r) noexcept {
+    ++counters_.expired_reports;
+    if (is_response(r.mad)) return; // a server's reply that nobody took: its transaction ID is another's
+    const u32 i = attempts_.find(low_tid(r.mad.data()));
+    if (i == none || !may_be_answered(attempts_[i]) || attempts_[i].what_became == state::returned) return;
+    attempt& a = attempts_[i];
+    op* const o = a.owner;
+    const bool was_late = a.what_became != state::flying;
+    if (!o && a.is.behind) {
+        take_out(i);
+        a.what_became = state::returned; // whoever is asked is still busy with it
+    } else if (!o) {
+        drop(i);
+    } else if (o->latest != i) {
+        unlink_earlier(*o, i);
+        drop(i);
+    } else if (r.status != ETIMEDOUT) {
+        ++counters_.lost;
+        return end(*o, {verdict::send_failed, 0, static_cast<int>(r.status), {}, {}}, i);
+    } else {
+        const bool wants = o->wants_attempt || o->where == op::place::repeating;
+        take_out(i);
+        a.what_became = state::returned;
+        if (was_late) count_lost(a);
+        if (wants) repeat(*o);
+    }
+    launch_more();
+}
+
+void engine::on_transport_failed(int error) noexcept {
+    for (u32 i = 0; i < attempts_.size(); ++i) {
+        attempt& a = attempts_[i];
+        if (a.what_became == state::unused) continue;
+        if (!a.owner) {
+            drop(i);
+            continue;
+        }
+        op& o = *a.owner;
+        take_out(i);
+        a.what_became = state::returned;
+        if (!is_under_way(o)) continue;
+        ++(o.sent ? counters_.lost : counters_.send_failed);
+        make_ready(o, op::place::ready_in_flight, verdict::transport_failed, error);
+    }
+}
+
 void engine::tell(trace_event::kind what, u32 i, const received* r) noexcept {
     trace_event e{what, now_};
     if (i != none) {
-        e.request = {slots_[i].mad(), mad_size};
-        e.path = slots_[i].owner->path;
+        op& o = *attempts_[i].owner;
+        encode(o, i);
+        e.request = std::span(packet_).subspan(headroom);
+        e.path = o.path;
     }
     if (r) {
         e.mad = r->mad;
@@ -309,143 +659,111 @@ void engine::tell(trace_event::kind what, u32 i, const received* r) noexcept {
     trace_->on_event(e);
 }
 
-// The transport gives one of our sends back: it expired there (kernels and ibsim say ETIMEDOUT), or could not leave.
-void engine::on_report(const received& r) noexcept {
-    ++counters_.expired_reports;
-    if (is_response(r.mad)) return; // a server's reply that nobody took: its transaction ID is another's
-    const attempt found = find_attempt(low_tid(r.mad.data()));
-    if (found.slot == none || found.later) return; // an attempt that no longer matters
-    slot& s = slots_[found.slot];
-    if (s.blocked || s.owner->where != op::place::in_slot) return;
-    if (r.status == ETIMEDOUT) {
-        deadlines_.disarm(found.slot);
-        return attempt_expired(found.slot);
-    }
-    ++counters_.lost;
-    finish(found.slot, {verdict::send_failed, 0, static_cast<int>(r.status), {}, {}});
-}
+// ---- ends ----------------------------------------------------------------------------------------------------------------
 
-void engine::set_now(time_point now) noexcept {
-    now_ = now;
-    deadlines_.set_now(now);
-}
-
-void engine::on_time() noexcept {
-    for (u32 i; (i = deadlines_.expire(now_)) != deadlines::no_slot;) attempt_expired(i);
-    refill(); // max_rate may have held some back
-}
-
-void engine::attempt_expired(u32 i) noexcept {
-    slot& s = slots_[i];
-    op& o = *s.owner;
-    if (std::exchange(s.resting, false)) {
-        --o.attempts; // what was answered has not failed
-        return begin_attempt(i);
-    }
-    if (o.attempts == 1) s.first_started = deadlines_.started_at(i);
-    if (control_ && s.known && s.sent) {
-        control_->lost();
-        limit_ = control_->window();
-    }
-    if (!has_attempts_left(s)) {
-        if (trace_) [[unlikely]]
-            tell(trace_event::kind::timed_out, i);
-        if (s.sent) ++counters_.timed_out;
-        else ++counters_.send_failed;
-        if (s.sent && is_measured(o)) give_up(i);
-        finish(i, {verdict::timed_out, 0, 0, {}, {}});
-    } else if (s.blocked) {
-        ++o.attempts;
-        s.wait = wait_of(s);
-        deadlines_.arm(i, s.wait);
-    } else {
-        begin_attempt(i);
-    }
-}
-
-void engine::give_up(u32 i) noexcept {
-    const slot& s = slots_[i];
-    const op& o = *s.owner;
-    trips_.given_up(o.destination);
-    given_up_[i] = {o.destination, s.first_started, s.first_generation, s.generation, o.distance};
-}
-
-// An answer to what was given up already: later than it could be waited for, but whoever sent it lives.
-void engine::revive(u32 tid) noexcept {
-    const u32 i = tid & ((u32{1} << slot_bits_) - 1);
-    if (i >= window_ || given_up_[i].destination == 0) return;
-    const given_up& g = given_up_[i];
-    const u32 later = (g.last_generation - (tid >> slot_bits_)) & generations();
-    if (later > ((g.last_generation - g.first_generation) & generations())) return;
-    ++counters_.revived;
-    trips_.answered(g.destination, g.distance, now_ - g.first_started);
-    given_up_[i].destination = 0;
-}
-
-void engine::on_transport_failed(int error) noexcept {
-    for (slot& s : slots_) {
-        if (!s.owner || s.owner->where != op::place::in_slot) continue;
-        ++(s.sent ? counters_.lost : counters_.send_failed);
-        make_ready(*s.owner, op::place::ready_in_slot, verdict::transport_failed, error);
-    }
-}
-
-// ---- ending ----------------------------------------------------------------------------------------------------
-
-void engine::finish(u32 i, completion&& how) noexcept {
-    op& o = vacate(i);
-    how.attempts = o.attempts;
+// Its place is put to use at once, so that the wire stays full while user code runs.
+void engine::end(op& o, completion&& how, u32 answered) noexcept {
+    detach(o, answered);
+    o.where = op::place::nowhere;
+    how.attempts = o.sent;
+    if (has_waiting()) launch_more();
     o.done(o, how);
 }
 
-// Frees the slot and puts it to use at once, so that the wire stays full while user code runs: first for an operation
-// parked at the same destination, which is older than any that waits for a slot.
-op& engine::vacate(u32 i) noexcept {
-    slot& s = slots_[i];
-    op& o = *s.owner;
-    s.owner = nullptr;
-    o.where = op::place::nowhere;
-    o.attempts = s.sent; // those that stayed blocked do not count
-    deadlines_.disarm(i);
-    if (s.blocked) dequeue_blocked(i);
-    s.next_free = std::exchange(free_slot_, i);
-    --in_flight_;
-    if (s.destination != none) {
-        destination& d = destinations_[s.destination];
-        --d.in_flight;
-        if (!may_launch()) make_wait(d.parked); // the window has shrunk
-        if (op* successor = d.parked.pop_front()) {
-            --parked_;
-            launch(*successor, s.destination);
-        } else if (d.in_flight == 0) {
-            drop_destination(s.destination);
+// It has no more to do with its attempts, which go on alone: they may still be answered.
+void engine::detach(op& o, u32 answered) noexcept {
+    if (o.where == op::place::repeating) repeating_.remove(o);
+    --under_way_;
+    if (o.latest == answered && o.attempts == 1 && attempts_[answered].what_became == state::flying) {
+        // Nearly all: its only attempt was answered in time.
+        leave_flight(attempts_[answered]);
+        deadlines_.disarm(answered);
+        attempts_.release(answered);
+        if (o.destination_index != none) destinations_.release(o.destination_index);
+        return;
+    }
+    for (u32 i = o.latest; i != none;) {
+        const u32 earlier = attempts_[i].earlier;
+        if (i == answered) {
+            attempts_[i].owner = nullptr;
+            drop(i);
+        } else {
+            orphan(o, i);
         }
+        i = earlier;
     }
-    if (!waiting_.empty()) refill();
-    return o;
+    if (o.destination_index != none) destinations_.release(o.destination_index);
 }
 
-// In front of all that wait: they are older. Their destination's bound is looked at again when they can be launched.
-void engine::make_wait(op_queue& parked) noexcept {
-    while (op* o = parked.pop_back()) {
-        --parked_;
-        o->where = op::place::waiting;
-        waiting_.push_front(*o);
+void engine::orphan(const op& o, u32 i) noexcept {
+    attempt& a = attempts_[i];
+    a.owner = nullptr;
+    const bool counts = a.what_became == state::flying || a.what_became == state::late;
+    const bool is_lost = a.what_became == state::lost;
+    if (!counts && !is_lost) return drop(i);
+    if (a.is.remembered || a.is.strict) return;
+    if (counts || o.counts_attempts) {
+        claim(a, o.destination_index);
+        a.is.strict = o.counts_attempts;
+        if (a.what_became == state::flying) return; // its deadline is its own
+        deadlines_.disarm(i);
+        deadlines_.arm(i, left_of_told(a));
+    } else {
+        deadlines_.disarm(i);
+        attempts_.remember(i);
     }
 }
 
-void engine::refill() noexcept {
-    while (may_launch()) {
-        op* oldest = waiting_.pop_front();
-        if (!oldest) return;
-        try_launch(*oldest);
+void engine::unlink_earlier(op& o, u32 i) noexcept {
+    u32* link = &o.latest;
+    while (*link != i) link = &attempts_[*link].earlier;
+    *link = attempts_[i].earlier;
+}
+
+// Out of the flight and whatever list or queue it is in.
+void engine::take_out(u32 i) noexcept {
+    attempt& a = attempts_[i];
+    switch (a.what_became) {
+    case state::late: attempts_.unlink(late_, i); [[fallthrough]];
+    case state::flying: leave_flight(a); break;
+    case state::blocked:
+        attempts_.unlink(blocked_, i);
+        leave_flight(a);
+        break;
+    default: break;
     }
+    if (a.is.remembered) attempts_.recall(i);
+    op* const o = a.owner;
+    if (!o || o->latest != i) return;
+    o->wants_attempt = false;
+    if (o->where == op::place::repeating) {
+        repeating_.remove(*o);
+        o->where = op::place::in_flight;
+    }
+}
+
+// Nothing more is expected of it.
+void engine::drop(u32 i) noexcept {
+    take_out(i);
+    deadlines_.disarm(i);
+    release_claim(attempts_[i]);
+    attempts_.release(i);
+}
+
+void engine::claim(attempt& a, u32 destination) noexcept {
+    a.claimed = destination;
+    if (destination != none) destinations_.claim(destination);
+}
+
+void engine::release_claim(attempt& a) noexcept {
+    if (a.claimed != none) destinations_.release(std::exchange(a.claimed, none));
 }
 
 void engine::make_ready(op& o, op::place where, verdict how, int error) noexcept {
-    if (where == op::place::ready_in_slot) {
-        deadlines_.disarm(o.index);
-        if (slots_[o.index].blocked) dequeue_blocked(o.index);
+    if (where == op::place::ready_in_flight) {
+        if (o.where == op::place::repeating) repeating_.remove(o);
+        o.wants_attempt = false;
+        deadlines_.disarm(o.latest);
     }
     o.where = where;
     o.ready_as = how;
@@ -459,14 +777,15 @@ void engine::run_ready() noexcept {
     for (std::size_t due = ready_count_; due > 0 && !ready_.empty(); --due) {
         op& o = *ready_.pop_front();
         --ready_count_;
-        if (o.where == op::place::ready_in_slot) vacate(o.index);
+        if (o.where == op::place::ready_in_flight) detach(o, none);
         o.where = op::place::nowhere;
-        o.done(o, {o.ready_as, o.attempts, o.error, {}, {}});
+        launch_more();
+        o.done(o, {o.ready_as, o.sent, o.error, {}, {}});
     }
 }
 
 void engine::cancel(op& o) noexcept {
-    if (o.where == op::place::nowhere || o.where == op::place::ready || o.where == op::place::ready_in_slot) return;
+    if (o.where == op::place::nowhere || o.where == op::place::ready || o.where == op::place::ready_in_flight) return;
     withdraw(o);
     make_ready(o, op::place::ready, verdict::cancelled);
 }
@@ -475,48 +794,19 @@ void engine::withdraw(op& o) noexcept {
     switch (o.where) {
     case op::place::nowhere: break;
     case op::place::waiting: waiting_.remove(o); break;
-    case op::place::parked:
-        destinations_[o.index].parked.remove(o);
-        --parked_;
-        break;
-    case op::place::ready_in_slot: vacate(o.index); [[fallthrough]];
+    case op::place::parked: destinations_.withdraw(o); break;
+    case op::place::ready_in_flight: detach(o, none); [[fallthrough]];
     case op::place::ready:
         ready_.remove(o);
         --ready_count_;
         break;
-    case op::place::in_slot:
-        if (slots_[o.index].sent) ++counters_.cancelled;
-        vacate(o.index);
+    case op::place::in_flight:
+    case op::place::repeating:
+        if (o.sent) ++counters_.cancelled;
+        detach(o, none);
         break;
     }
     o.where = op::place::nowhere;
-}
-
-// ---- destinations ----------------------------------------------------------------------------------------------
-
-u32 engine::find_destination(u64 key) const noexcept {
-    u32 i = buckets_[bucket_of(key)];
-    while (i != none && destinations_[i].key != key) i = destinations_[i].next;
-    return i;
-}
-
-// There are never more than slots: an entry lives while something is in flight to it.
-u32 engine::make_destination(u64 key) noexcept {
-    const u32 i = free_destination_;
-    destination& d = destinations_[i];
-    free_destination_ = d.next;
-    d.key = key;
-    d.in_flight = 0;
-    d.next = std::exchange(buckets_[bucket_of(key)], i);
-    return i;
-}
-
-void engine::drop_destination(u32 index) noexcept {
-    destination& d = destinations_[index];
-    u32* link = &buckets_[bucket_of(d.key)];
-    while (*link != index) link = &destinations_[*link].next;
-    *link = d.next;
-    d.next = std::exchange(free_destination_, index);
 }
 
 } // namespace comad::mad

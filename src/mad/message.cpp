@@ -18,6 +18,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 
 namespace comad::mad {
@@ -29,7 +32,7 @@ using iba::MgmtClass;
 
 // GetResp answers Get and Set, a table every question for one but GetMulti, TrapRepress a Trap; every other method is
 // answered by itself with the response bit (IBA 13.4.5, 15.2.2).
-Method response_to(Method method) noexcept {
+constexpr Method response_to(Method method) noexcept {
     if (method == Method::Set) return Method::GetResp;
     if (method == Method::GetTraceTable) return Method::GetTableResp;
     if (method == Method::Trap) return Method::TrapRepress;
@@ -123,22 +126,92 @@ void set_low_tid(u8* mad, u32 tid) noexcept {
     iba::store_be<u32>(mad + iba::offset_of<&MADHeader::transactionID> + 4, tid);
 }
 
-match match_reply(const u8* request, std::span<const u8> reply, bool is_table) noexcept {
-    constexpr std::size_t least_table = iba::wire_size<iba::rmpp::Header>;
-    if (is_table ? reply.size() < least_table : reply.size() != mad_size) return match::wrong_size;
-    const u8* r = reply.data();
-    const Method method = iba::get<&MADHeader::method>(r);
-    const Method expected = response_to(iba::get<&MADHeader::method>(request));
-    if (!iba::is_response(method) && method != expected) return match::not_a_response;
-    if (iba::get<&MADHeader::baseVersion>(r) != 1) return match::wrong_version;
-    if (iba::get<&MADHeader::mgmtClass>(r) != iba::get<&MADHeader::mgmtClass>(request)) return match::wrong_class;
-    if (method != expected) return match::wrong_method;
-    const u16 attributeID = iba::get<&MADHeader::attributeID>(r);
+namespace {
+
+// Words of the wire as they lie in memory: masks are for those.
+static_assert(std::endian::native == std::endian::little);
+constexpr u64 byte_mask(unsigned byte, u64 bits = 0xff) { return bits << 8 * byte; }
+constexpr u64 version_mask = byte_mask(0), class_mask = byte_mask(1), method_mask = byte_mask(3);
+constexpr u64 D_mask = byte_mask(4, 0x80), hop_count_mask = byte_mask(7);
+constexpr u64 attribute_mask = byte_mask(0) | byte_mask(1), modifier_mask = ~u64{0} << 32;
+constexpr u64 modifier_bit_0 = byte_mask(7, 1);
+
+constexpr std::size_t attribute_at = iba::offset_of<&MADHeader::attributeID>;
+constexpr std::size_t initial_path_at = iba::offset_of<&iba::smp::FormatDirected::initialPath>;
+
+u64 word_at(const u8* mad, std::size_t offset) noexcept {
+    u64 word;
+    std::memcpy(&word, mad + offset, sizeof word);
+    return word;
+}
+MgmtClass class_of(u64 header) noexcept { return MgmtClass{static_cast<u8>(header >> 8)}; }
+bool is_directed(u64 header) noexcept { return class_of(header) == MgmtClass::SubnDirected; }
+
+constexpr std::array<u8, 256> responses = [] {
+    std::array<u8, 256> all{};
+    for (unsigned m = 0; m < all.size(); ++m) all[m] = value(response_to(Method{static_cast<u8>(m)}));
+    return all;
+}();
+
+/// Of the bytes of a route's first word those that are hops: as many as hopCount, behind the first, which is none.
+u64 hops_mask(u64 header) noexcept {
+    const auto hopCount = static_cast<unsigned>(header >> 56);
+    return (hopCount >= 7 ? ~u64{0} : ~(~u64{0} << 8 * (hopCount + 1))) & ~u64{0xff};
+}
+
+/// 0: it is from there. What the transport does not say, and the permissive LID, contradict nothing.
+u64 whence_differs(const reply_pattern& expected, const u8* reply, iba::lid SLID) noexcept {
+    if (is_directed(expected.header))
+        return (expected.whence ^ word_at(reply, initial_path_at)) & hops_mask(expected.header);
+    const bool is_known = SLID != iba::lid{} && SLID != iba::permissive_lid;
+    return is_known && expected.whence != value(iba::permissive_lid) ? expected.whence ^ value(SLID) : 0;
+}
+
+match difference(const reply_pattern& expected, const u8* reply, u64 header_differs, u64 attribute_differs,
+                 u64 whence) noexcept {
+    if ((header_differs & method_mask) && !iba::is_response(iba::get<&MADHeader::method>(reply)))
+        return match::not_a_response;
+    if (header_differs & version_mask) return match::wrong_version;
+    if (header_differs & class_mask) return match::wrong_class;
+    if (header_differs & method_mask) return match::wrong_method;
+    if (header_differs & D_mask) return match::wrong_direction;
+    if (header_differs || whence) return match::wrong_route;
+    // In baseboard management a bit of the modifier is the response bit (IBA 16.2.1.1).
+    if (class_of(expected.header) == MgmtClass::BM) attribute_differs &= ~modifier_bit_0;
     // Who redirects answers with a ClassPortInfo, whatever was asked for (IBA 13.5.2).
-    const bool is_redirect = attributeID == iba::attribute_id<iba::ClassPortInfo> &&
-                             (iba::get<&MADHeader::status>(r) & iba::status_redirect) != 0;
-    if (attributeID != iba::get<&MADHeader::attributeID>(request) && !is_redirect) return match::wrong_attribute;
-    return match::reply;
+    const bool is_redirect = iba::get<&MADHeader::attributeID>(reply) == iba::attribute_id<iba::ClassPortInfo> &&
+                             (iba::get<&MADHeader::status>(reply) & iba::status_redirect) != 0;
+    if (attribute_differs == 0 || is_redirect) return match::reply;
+    return attribute_differs & attribute_mask ? match::wrong_attribute : match::wrong_modifier;
+}
+
+} // namespace
+
+reply_pattern pattern_of_reply(const u8* request, const any_path& path) noexcept {
+    const u64 asked = word_at(request, 0);
+    const u64 header = (asked & ~method_mask) | u64{responses[request[3]]} << 24;
+    const u64 attribute = word_at(request, attribute_at);
+    if (is_directed(header)) return {header | D_mask, attribute, word_at(request, initial_path_at)};
+    return {header, attribute, value(headers_of(path).DLID)};
+}
+
+match match_reply(const reply_pattern& expected, std::span<const u8> reply, iba::lid SLID, bool is_table) noexcept {
+    constexpr std::size_t least_table = iba::wire_size<iba::rmpp::Header>;
+    const bool has_any_length = is_table && !is_directed(expected.header);
+    if (has_any_length ? reply.size() < least_table : reply.size() != mad_size) return match::wrong_size;
+    constexpr u64 common = version_mask | class_mask | method_mask;
+    const u64 mask = is_directed(expected.header) ? common | D_mask | hop_count_mask : common;
+    const u64 header = (expected.header ^ word_at(reply.data(), 0)) & mask;
+    const u64 attribute = (expected.attribute ^ word_at(reply.data(), attribute_at)) & (attribute_mask | modifier_mask);
+    const u64 whence = whence_differs(expected, reply.data(), SLID);
+    if ((header | attribute | whence) == 0) [[likely]]
+        return match::reply;
+    return difference(expected, reply.data(), header, attribute, whence);
+}
+
+bool came_by(const IBDRPath& route, std::span<const u8> reply) noexcept {
+    const u8* initialPath = reply.data() + initial_path_at;
+    return std::equal(route.drPath.begin() + 1, route.drPath.begin() + 1 + route.hopCount, initialPath + 1);
 }
 
 u16 status_of(const u8* mad) noexcept {

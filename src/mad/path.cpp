@@ -44,11 +44,14 @@ std::string text_of(const IBDRPath& p) {
 } // namespace
 
 u64 destination_key(const any_path& p) noexcept {
-    const path_headers& headers = headers_of(p);
-    u64 hash = mix(0x243f6a8885a308d3u, value(headers.DLID));
+    constexpr u64 seed = 0x243f6a8885a308d3u;
+    u64 hash = 0;
     if (auto* route = directed(p)) {
-        hash = mix(hash, u64{value(route->drDLID)} << 16 | route->hopCount);
+        hash = mix(seed, u64{value(route->DLID)} << 32 | u64{value(route->drDLID)} << 16 | route->hopCount);
         for (unsigned at = 0; at <= route->hopCount; at += 8) hash = mix(hash, route_word(*route, at));
+    } else {
+        constexpr u64 by_LID = u64{1} << 48; // no route begins so
+        hash = mix(seed, by_LID | value(headers_of(p).DLID));
     }
     return hash ? hash : 1;
 }

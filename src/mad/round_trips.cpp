@@ -10,8 +10,8 @@
 namespace comad::mad {
 namespace {
 
-constexpr float loss_weight = 1.0f / 64;
 constexpr int patience_with_the_silent = 8; // a part of that with others
+constexpr float most_room = 20e6f;          // ns: what lasts longer is no habit
 
 /// Up to the next of four steps per octave: few different deadlines are few lists to look through.
 duration rounded_up(float ns) noexcept {
@@ -23,11 +23,11 @@ duration rounded_up(float ns) noexcept {
 } // namespace
 
 round_trips::round_trips(const patience_options& options, duration grain)
-    : options_(options), grain_(static_cast<float>(grain.count())), targets_(places) {}
+    : options_(options), grain_(static_cast<float>(grain.count())), room_(grain_), targets_(places) {}
 
 void round_trips::estimate::take(float sample) noexcept {
     if (mean == 0) {
-        mean = std::max(sample, 1.0f);
+        mean = sample;
         deviation = sample / 2;
         return;
     }
@@ -37,8 +37,8 @@ void round_trips::estimate::take(float sample) noexcept {
 }
 
 // Equal round trips have no deviation, but the next one is not therefore equal.
-float round_trips::estimate::deadline(float grain) const noexcept {
-    return mean + std::max({4 * deviation, mean / 2, grain});
+float round_trips::estimate::deadline(float room) const noexcept {
+    return mean + std::max({4 * deviation, mean / 2, room});
 }
 
 // A first look one hop farther: several times what was seen nearer.
@@ -46,7 +46,7 @@ float round_trips::unmeasured(distance d) const noexcept {
     if (d <= most_hops) {
         for (unsigned nearer = d; nearer-- > 0;) {
             const estimate& e = distances_[nearer].measured;
-            if (e.mean > 0) return std::max(4 * e.deadline(grain_), 10 * grain_);
+            if (e.mean > 0) return std::max(4 * e.deadline(room_), 10 * grain_);
         }
     }
     return static_cast<float>(options_.first_deadline.count());
@@ -59,50 +59,71 @@ round_trips::expectation round_trips::expect(u64 destination, distance d) const 
     const bool is_measured = is_it && t.measured.mean > 0;
     const bool is_silent = is_it && t.silent;
     const estimate& farness = distances_[d].measured;
-    const bool is_first = !is_measured && farness.mean == 0;
-    const float ns = is_measured ? t.measured.deadline(grain_) : is_first ? unmeasured(d) : farness.deadline(grain_);
-    const duration patience = is_silent  ? options_.patience / patience_with_the_silent
-                              : is_first ? options_.first_patience
-                                         : options_.patience;
-    return {std::min(rounded_up(ns), options_.longest_deadline), patience, is_measured && !is_silent, is_silent};
-}
-
-unsigned round_trips::attempts(unsigned least) const noexcept {
-    constexpr float log_of_rare = -20.7f; // log(10^-9)
-    const float lost_every_time = log_of_rare / std::log(std::clamp(loss_, 1e-3f, 0.9f));
-    return std::clamp(static_cast<unsigned>(std::ceil(lost_every_time)), least, most_attempts(false));
+    const float ns = is_measured        ? t.measured.deadline(room_)
+                     : farness.mean > 0 ? farness.deadline(room_)
+                                        : unmeasured(d);
+    const duration deadline = std::min(rounded_up(ns), options_.longest_deadline);
+    const duration most = options_.first_patience;
+    duration patience = most;
+    if (is_silent) patience = std::clamp(deadline * 3 / 2, most / patience_with_the_silent, most);
+    else if (is_measured) patience = std::clamp(deadline * 8, std::min(options_.patience, most), most);
+    return {deadline, patience, is_measured && !is_silent, is_silent};
 }
 
 round_trips::target& round_trips::claim(u64 destination) noexcept {
     target& t = targets_[destination & (places - 1)];
-    if (!t.is(destination)) t = {tag_of(destination), false, {}};
+    if (!t.is(destination)) t = {.tag = tag_of(destination), .measured = {}};
     return t;
 }
 
-void round_trips::answered(u64 destination, distance d, duration took) noexcept {
+// After one answer a target's deviation is guessed: that of others as far away, within bounds.
+duration round_trips::answered(u64 destination, distance d, duration took, bool uncrowded) noexcept {
     assert(d <= most_distance);
-    const auto sample = static_cast<float>(took.count());
-    slowest_ = std::max(sample, slowest_ - slowest_ / 4096);
-    target& t = claim(destination);
-    t.silent = false;
-    t.measured.take(sample);
+    const float ns = std::max(static_cast<float>(took.count()), 1.0f);
+    slowest_ = std::max(ns, slowest_ - slowest_ / 4096);
+    room_ += (grain_ - room_) / 4096;
     at_distance& farness = distances_[d];
-    farness.measured.take(sample);
-    if (farness.quickest == 0 || sample < farness.quickest) farness.quickest = sample;
-    else farness.quickest += (sample - farness.quickest) / 8192; // ways may become longer for good
+    farness.measured.take(ns);
+    target& t = claim(destination);
+    const bool is_first = t.measured.mean == 0;
+    t.silent = false;
+    t.measured.take(ns);
+    if (is_first) t.measured.deviation = std::clamp(farness.measured.deviation, ns / 8, ns / 2);
+    return duration(static_cast<duration::rep>(baseline(t, farness, ns, uncrowded)));
 }
 
-void round_trips::count(unsigned lost) noexcept {
-    for (; lost > 0; --lost) loss_ += (1 - loss_) * loss_weight;
-    loss_ -= loss_ * loss_weight;
+// A target's own time is known from when few MADs were in flight. Of one that was never asked then, the shortest that it took
+// may be queueing as well: then the shortest of all at its distance counts, times what is usual between the two. Ways may
+// become longer for good, so that what is shortest is slowly forgotten.
+float round_trips::baseline(target& t, at_distance& farness, float took, bool uncrowded) noexcept {
+    constexpr float most_spread = 16;
+    farness.shortest = farness.shortest == 0 || took < farness.shortest ? took : farness.shortest * (1 + 1.0f / 65536);
+    if (uncrowded) {
+        t.shortest = t.has_baseline ? t.shortest + (took - t.shortest) / 4 : took;
+        t.has_baseline = true;
+        const float spread = std::min(t.shortest / farness.shortest, most_spread);
+        farness.spread = farness.spread == 0 ? spread : farness.spread + (spread - farness.spread) / 16;
+        spread_ += (spread - spread_) / 32;
+        return took;
+    }
+    if (t.shortest == 0 || took < t.shortest) t.shortest = took;
+    else if (!t.has_baseline) t.shortest *= 1 + 1.0f / 512;
+    if (t.has_baseline) return t.shortest;
+    return std::min(t.shortest, farness.shortest * (farness.spread > 0 ? farness.spread : spread_));
 }
+
+void round_trips::stalled(duration late) noexcept {
+    const auto ns = static_cast<float>(late.count());
+    if (ns > room_ && ns <= most_room) room_ += (ns - room_) / 4;
+}
+
+void round_trips::was_hasty() noexcept { room_ = std::min(room_ * 1.25f, std::max(most_room, grain_)); }
 
 void round_trips::given_up(u64 destination) noexcept { claim(destination).silent = true; }
 
-double round_trips::inflation(distance d, duration took) const noexcept {
-    const float quickest = distances_[d].quickest;
-    if (quickest == 0) return 1;
-    return (static_cast<double>(took.count()) + grain_) / (static_cast<double>(quickest) + grain_);
+bool round_trips::is_silent(u64 destination) const noexcept {
+    const target& t = target_of(destination);
+    return t.is(destination) && t.silent;
 }
 
 } // namespace comad::mad

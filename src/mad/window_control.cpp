@@ -3,94 +3,226 @@
 #include <comad/mad/window_control.hpp>
 
 #include <algorithm>
-#include <utility>
+#include <cmath>
 
 namespace comad::mad {
 namespace {
 
 constexpr unsigned first_window = 8;
-constexpr unsigned shortest_epoch = 16;
-constexpr unsigned few = 4; // losses that say nothing
-constexpr unsigned long_epoch = 200;
-constexpr unsigned most_decreases = 3;       // that nothing comes of, before it is looked again what losses depend on
-constexpr double most_tolerated = 0.4;       // of what is worse the window is the cause
-constexpr double late = 1.5, much_later = 2; // round trips, against the quickest
+constexpr double shortest_epoch = 16;
+constexpr double memory = 400; // MADs that a share of losses is about
+
+// round trips, as multiples of those with few in flight
+constexpr double unqueued = 1.05, visible = 1.04, long_enough = 1.15, too_long = 1.4;
+constexpr double shrink_for_queue = 0.85;
+
+// The window grows by `careful` in an epoch near the knee and shrinks by `least_shrink` for a loss: so about one MAD in 150 is
+// lost there. More of either moves the window about more, and a window that moves is slower than its mean.
+constexpr double quick = 0.125, careful = 0.009, far_above = 4 * careful;
+constexpr double least_shrink = 0.05, most_shrink = 0.5;
+constexpr double shrink_after_doubling = 0.6;
+
+constexpr double paying = 0.6, paying_well = 0.8; // of the throughput that a larger window could bring
+constexpr double most_tried = 60;                 // MADs of a trial
+constexpr double few_losses = 0.03;               // that may be the wire's where nothing is known
+constexpr double unknown = 1e9;                   // a knee
 
 } // namespace
 
 window_control::window_control(unsigned most, bool polite) noexcept
-    : window_(std::min(first_window, most)), most_(most), polite_(polite) {}
+    : exact_(std::min({first_window, most, polite ? most_polite : most})), window_(static_cast<unsigned>(exact_)),
+      most_(polite ? std::min(most, most_polite) : most), knee_(unknown) {}
 
-void window_control::answered(double inflation) noexcept {
-    ++answered_;
-    if (inflation > 0) {
-        inflation_ += inflation;
-        ++inflations_;
-    }
-    // On trial an epoch is longer, so that there is something to compare: some eight losses.
-    const auto enough = before_trial_ ? std::max(2.0 * window_, 8 / trial_loss_) : 1.0 * window_;
-    if (answered_ + lost_ >= std::max<double>(enough, shortest_epoch)) end_epoch();
+void window_control::set(double window) noexcept {
+    exact_ = std::clamp(window, 1.0, static_cast<double>(most_));
+    window_ = static_cast<unsigned>(std::lround(exact_));
 }
 
-void window_control::lost() noexcept {
-    ++lost_;
-    if (!before_trial_ && lost_ >= std::max(8u, window_ / 2)) end_epoch();
+// Not below few: so many are in nobody's way.
+void window_control::shrink(double factor) noexcept { set(std::max(exact_ * factor, std::min<double>(few, exact_))); }
+
+void window_control::share::add(double more_sent, double more_lost) noexcept {
+    sent += more_sent;
+    lost += more_lost;
+    if (sent <= memory) return;
+    lost *= memory / sent;
+    sent = memory;
+}
+
+void window_control::share::take_back_a_loss() noexcept { lost = std::max(0.0, lost - 1); }
+
+// ---- what happens ------------------------------------------------------------------------------------------------------
+
+void window_control::measured(duration took, duration baseline, unsigned crowd) noexcept {
+    if (2 * crowd < window_) return; // says little of the window as it is
+    constexpr int outlier = 4;
+    now_.took += static_cast<double>(std::min(took, outlier * baseline).count());
+    now_.baseline += static_cast<double>(baseline.count());
+}
+
+void window_control::answered(unsigned crowd) noexcept {
+    ++now_.answered;
+    now_.crowd += crowd;
+    if (crowd <= few) few_.add(1, 0);
+    end_epoch_if_over();
+}
+
+void window_control::lost(unsigned crowd) noexcept {
+    ++now_.lost;
+    if (crowd <= few) few_.add(1, 1);
+    end_epoch_if_over();
+}
+
+void window_control::not_lost(unsigned crowd) noexcept {
+    if (now_.lost > 0) --now_.lost;
+    recent_.take_back_a_loss();
+    if (crowd <= few) few_.take_back_a_loss();
+    if (last_.losses == 0 || --last_.losses > 0 || last_.window <= exact_) return;
+    knee_ = last_.knee;
+    doubling_ = last_.doubling;
+    set(last_.window);
 }
 
 void window_control::busy() noexcept {
-    ++busy_;
-    if (busy_ >= std::max(8u, window_ / 2)) end_epoch();
+    ++now_.busy;
+    if (now_.busy >= std::max(8u, window_ / 2)) end_epoch();
 }
+
+void window_control::end_epoch_if_over() noexcept {
+    if (now_.sent() >= std::max<double>(window_, shortest_epoch)) end_epoch();
+}
+
+// ---- what it teaches -----------------------------------------------------------------------------------------------------
 
 void window_control::end_epoch() noexcept {
-    const unsigned sent = std::max(answered_ + lost_, 1u);
-    const double loss = static_cast<double>(lost_) / sent;
-    const double inflation = inflations_ ? inflation_ / inflations_ : 1;
-    const bool many_lost = lost_ >= few + 2 * tolerated_ * sent;
-    const bool is_crowded = (lost_ >= 2 && inflation > much_later) || (polite_ && inflation > late);
-
-    if (busy_ > answered_ / 8 || is_crowded || loss > most_tolerated) {
-        before_trial_ = 0;
-        shrink();
-    } else if (before_trial_ && loss > 0.6 * trial_loss_) { // that changed nothing
-        tolerated_ = std::max(tolerated_, loss);
-        window_ = std::exchange(before_trial_, 0);
-        decreases_in_a_row_ = 0;
-    } else if (many_lost && decreases_in_a_row_ < most_decreases && !doubling_) { // it is known to be the cause
-        if (decreases_in_a_row_++ == 0) before_decreases_ = window_;
-        before_trial_ = 0;
-        window_ = std::max(1u, window_ * 3 / 4);
-    } else if (many_lost) {
-        trial_loss_ = loss;
-        before_trial_ = decreases_in_a_row_ ? before_decreases_ : window_;
-        window_ = std::max(1u, window_ / 4);
-    } else if (before_trial_) { // it helped: the wire carries something between the two
+    const double inflation = now_.inflation();
+    recent_.add(now_.sent(), now_.lost);
+    since_trial_ += now_.sent();
+    learn_throughput(inflation);
+    if (now_.busy > now_.answered / 8) {
         doubling_ = false;
-        decreases_in_a_row_ = 0;
-        window_ = std::max(window_, std::exchange(before_trial_, 0) / 2);
-    } else if (!doubling_ && loss > 2 * tolerated_ && sent < long_epoch) {
-        return; // too few to tell: do not grow on it
-    } else if (was_full_) {
-        decreases_in_a_row_ = 0;
-        tolerated_ = std::max(tolerated_ * 0.99, always_tolerated);
-        grow();
+        set(exact_ / 2);
+    } else if (before_trial_ == 0 || end_trial()) {
+        const bool pays = is_used_up() && gain() > paying && knee_ == unknown;
+        const bool gave_way = now_.lost > 0 && give_way_to_losses(inflation > visible);
+        if (now_.lost == 0) decreases_ = 0;
+        if (!gave_way) grow(inflation, pays);
     }
-    begin_epoch();
+    now_ = {};
 }
 
-void window_control::begin_epoch() noexcept {
-    answered_ = lost_ = busy_ = inflations_ = 0;
-    inflation_ = 0;
-    was_full_ = false;
+bool window_control::is_used_up() const noexcept { return now_.was_full && now_.mean_crowd() >= 0.7 * exact_; }
+
+void window_control::learn_throughput(double inflation) noexcept {
+    if (!is_used_up() || now_.baseline == 0) return;
+    double& known = throughput_[static_cast<std::size_t>(std::lround(4 * std::log2(exact_)))];
+    const double seen = now_.mean_crowd() / std::max(inflation, 1.0);
+    known = known == 0 ? seen : (known + seen) / 2;
 }
 
-void window_control::grow() noexcept {
-    window_ = std::min(most_, doubling_ ? window_ * 2 : window_ + std::max(1u, window_ / 8));
+// What a larger window brought of what it could bring, against one that was smaller by half an octave to one and a half. 0: it
+// is not known.
+double window_control::gain() const noexcept {
+    const auto level = static_cast<std::size_t>(std::lround(4 * std::log2(exact_)));
+    for (std::size_t below = 2; below <= 6 && below <= level; ++below) {
+        const double smaller = throughput_[level - below];
+        if (smaller == 0) continue;
+        const double now = now_.mean_crowd() / std::max(now_.inflation(), 1.0);
+        return (now / smaller - 1) / (std::exp2(static_cast<double>(below) / 4) - 1);
+    }
+    return 0;
 }
 
-void window_control::shrink() noexcept {
+void window_control::grow(double inflation, bool pays) noexcept {
+    if (inflation > long_enough && !pays) {
+        doubling_ = false;
+        if (inflation > too_long) shrink(shrink_for_queue);
+    } else if (is_used_up()) {
+        const bool is_free = inflation < unqueued || (pays && gain() > paying_well);
+        const double step = doubling_ && is_free    ? 1
+                            : exact_ < 0.8 * knee_  ? quick
+                            : exact_ < 1.25 * knee_ ? careful
+                                                    : far_above;
+        set(exact_ * (1 + step));
+        if (exact_ > 2 * knee_) knee_ = unknown;
+    }
+}
+
+// ---- losses --------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Whether it is more than chance, and much, that of `sent` so many were lost, beside others.
+bool is_worse(double sent, double lost, double other_sent, double other_lost) noexcept {
+    if (sent == 0 || other_sent == 0) return false;
+    const double p = (lost + other_lost) / (sent + other_sent);
+    const double difference = lost / sent - other_lost / other_sent;
+    const double deviation = std::sqrt(p * (1 - p) * (1 / sent + 1 / other_sent));
+    return lost / sent > 1.5 * other_lost / other_sent && difference > 2.5 * deviation;
+}
+
+} // namespace
+
+// As many are lost while few are in flight, and that is no chance.
+bool window_control::is_the_wires() const noexcept {
+    constexpr double least_sent = 30, notable = 0.01;
+    const double surely_lost = few_.lost - 2 * std::sqrt(few_.lost);
+    return few_.sent >= least_sent && surely_lost > notable * few_.sent &&
+           !is_worse(recent_.sent, recent_.lost, few_.sent, few_.lost);
+}
+
+// False: they are no reason to.
+bool window_control::give_way_to_losses(bool queues) noexcept {
+    if (is_the_wires()) return false;
+    constexpr double well_known = 100, next_to_nothing = 0.02;
+    const bool is_clean = few_.sent >= well_known && few_.loss() < next_to_nothing;
+    const bool is_window = queues || is_clean || is_worse(recent_.sent, recent_.lost, few_.sent, few_.lost);
+    const double by_chance = few_losses * recent_.sent + 2 * std::sqrt(few_losses * recent_.sent);
+    if (!is_window && recent_.lost <= by_chance) return false;
+
+    constexpr unsigned in_vain = 4; // decreases that change nothing
+    if (!is_window || (decreases_ >= in_vain && few_.sent < most_tried)) return begin_trial();
+    if (decreases_++ == 0) before_decreases_ = exact_;
+    last_ = {exact_, knee_, doubling_, now_.lost};
+    if (doubling_) {
+        knee_ = exact_ * (shrink_after_doubling + 0.1);
+        shrink(shrink_after_doubling);
+    } else {
+        knee_ = exact_;
+        shrink(1 - std::clamp(now_.lost / now_.sent(), least_shrink, most_shrink));
+    }
     doubling_ = false;
-    window_ = std::max(1u, window_ / 2);
+    recent_ = {};
+    return true;
+}
+
+// With few in flight: are as many lost then? A first trial is short, and another comes long after it, if it told too little.
+// False: that has to wait.
+bool window_control::begin_trial() noexcept {
+    constexpr double enough_to_tell = 200, long_after = 5000;
+    const bool is_again = few_.sent >= most_tried;
+    if (is_again && (few_.sent >= enough_to_tell || since_trial_ < long_after)) return false;
+    enough_ = is_again ? few_.sent + most_tried : std::min(8 / std::max(recent_.loss(), 0.01), most_tried);
+    before_trial_ = decreases_ ? before_decreases_ : exact_;
+    on_trial_ = recent_;
+    doubling_ = false;
+    since_trial_ = 0;
+    set(few);
+    return true;
+}
+
+// False: it goes on.
+bool window_control::end_trial() noexcept {
+    if (few_.sent < enough_) return false;
+    const bool helps = is_worse(on_trial_.sent, on_trial_.lost, few_.sent, few_.lost);
+    knee_ = helps ? before_trial_ / 2 : unknown;
+    doubling_ = !helps;
+    set(helps ? before_trial_ / 2 : before_trial_);
+    before_trial_ = 0;
+    decreases_ = 0;
+    recent_ = {};
+    now_ = {};
+    return true;
 }
 
 } // namespace comad::mad

@@ -111,8 +111,4 @@ template <std::derived_from<detail::rpc_base> Rpc> auto sync_wait(MADSchedule& s
 /// what a server does (MADSchedule::set_server()). Throws std::logic_error if nothing ever will happen.
 void run_until(MADSchedule& schedule, const std::function<bool()>& ended);
 
-/// Messages that a driver handles before it looks at the clock again: bounds how stale the schedule's time can be and
-/// keeps timeouts on time under continuous traffic.
-inline constexpr unsigned burst = 64;
-
 } // namespace comad::coro

@@ -22,6 +22,8 @@ enum class on_error : u8 {
 struct sweep_options {
     on_error policy = on_error::go_on;
     unsigned keep_errors = 8; ///< how many errors the report keeps
+    unsigned max_tasks =
+        4096; ///< alive at a time: those that wait for something else than a MAD take no room in the window
 };
 
 /// What became of an mqueue.

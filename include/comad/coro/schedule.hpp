@@ -20,27 +20,34 @@
 namespace comad::coro {
 
 struct schedule_options {
-    /// MADs in flight at any instant, 1..65536; the transport may lower it. 0: as many as come back: the window grows with
-    /// the answers, up to engine_options::most_adaptive, and shrinks when it is why MADs are lost.
+    /// MADs in flight at any instant, 1..65536; the transport may lower it. 0: as many as the fabric carries without queueing
+    /// them (mad::window_control), up to engine_options::most_adaptive.
     unsigned max_outstanding = 0;
     /// Of those, SMPs to one destination as addressed; 0: no bound. A node need buffer only one VL15 packet, and an SMA
     /// answers serially.
     unsigned per_destination = 1;
+    /// Of those, GMPs of one class to one destination; 0: no bound. An agent answers serially as well, and the ports of one
+    /// switch would fill the window.
+    u16 GMPs_per_destination = 4;
     /// Per attempt of every RPC. 0: Gets, the SA's apart, are repeated after as long as answers from there take, as often as
     /// it needs (mad::round_trips); all else has unmeasured_timeout.
     mad::duration timeout{0};
     /// Per attempt of what may not be sent twice at a time, or has no usual time: Sets and Traps, tables, requests to the SA.
     /// 0: what its path says (mad_timeout() in path.hpp), 6.4 s if that says nothing.
     mad::duration unmeasured_timeout{0};
-    u8 retries = 2;         ///< attempts after the first, of what has a timeout
-    u8 busy_retries = 5;    ///< attempts after replies that say BUSY, each after a longer pause up to the timeout
-    u16 sa_outstanding = 0; ///< requests to the SA in flight; 0: as many as the transport sends at once (sa_window)
-    u32 seed = 1;           ///< where transaction IDs begin
-    unsigned max_rate = 0;  ///< MADs per second, repeated ones included; 0: any number
-    bool polite =
-        false; ///< an adaptive window gives way already when round trips grow: others are using the fabric, too
+    u8 retries = 2;      ///< attempts after the first, of what has a timeout
+    u8 busy_retries = 5; ///< attempts after replies that say BUSY, each after a longer pause up to the timeout
+    /// Requests to the SA in flight, those included that were cancelled and not answered yet; 0: as many as the transport
+    /// sends at once (sa_window).
+    u16 sa_outstanding = 0;
+    u32 seed = 1;          ///< where transaction IDs begin
+    unsigned max_rate = 0; ///< MADs per second, repeated ones included; 0: any number
+    bool polite = false;   ///< an adaptive window is never larger than a subnet manager's, window_control::most_polite
     mad::patience_options patience{}; ///< of Gets without a timeout
 };
+
+/// Messages that a driver handles before it looks at the clock again: bounds how stale the schedule's time can be.
+inline constexpr unsigned burst = 64;
 
 /// Finds the path to where `to` leads: to its DGID. What the answer does not say stays as it is in `to`.
 class path_resolver {
@@ -62,8 +69,8 @@ public:
     MADSchedule& operator=(const MADSchedule&) = delete;
 
     // ---- RPCs: `auto info = co_await sched.SubnGet<PortInfo>(path, port);` (rpcs.hpp) ------------------------------
-    // Cancel:   while it waits for a slot nothing was sent; on the wire, the slot is free at once and the late reply is
-    //           counted as stale.
+    // Cancel:   while it waits for a place in the window nothing was sent, and nothing will be; on the wire, it counts in the
+    //           window until it is answered or lost, and its reply is counted as stale.
     // Lifetime: awaited once, in the expression that makes it or from a named local.
 
     /// For rpcs.hpp.
@@ -102,8 +109,8 @@ public:
 
     /// Starts `t` at once; `co_await` the job for its result.
     template <class T> job<T> queue(task<T> t) { return job<T>::start(std::move(t), root_); }
-    /// Runs the tasks that `tasks` yields in parallel, pulling the next one only while the window has room; ends when all
-    /// ended. Tasks return void, or a mad::result whose errors the report counts. A generator that yields an empty task
+    /// Runs the tasks that `tasks` yields in parallel, pulling the next one only while the window has room and fewer than
+    /// sweep_options::max_tasks are alive; ends when all ended. Tasks return void, or a mad::result whose errors the report counts. A generator that yields an empty task
     /// says "nothing to start until something else happened" and is asked again later.
     /// Nesting cannot deadlock: a task that awaits an inner mqueue holds no slot.
     template <class T> mqueue_awaiter<T> mqueue(generator<task<T>> tasks, sweep_options options = {}) {
@@ -129,7 +136,10 @@ public:
         transport_.set_now(now);
         pauses_.set_now(now);
     }
-    /// Expires what is due at now(), and ends pauses.
+    /// All that there is to do at now(): reads, then expires what is due, unless there is more to read, settles. True if there
+    /// is more to do at once. For drivers that have nothing to do in between.
+    bool turn() noexcept;
+    /// Expires what is due at now(), and ends pauses. What has arrived is to be read before.
     void on_time() noexcept {
         engine_.on_time();
         pauses_.end_due(now());
@@ -178,6 +188,7 @@ private:
     detail::task_source* newest_ = nullptr;
     bool source_cancelled_ = false; // one or more: look for them
     bool transport_failed_ = false;
+    unsigned to_read_ = 0; // messages, before something expires that is due
     std::array<incoming, batch> inbox_;
     std::vector<u8> long_message_;
     mad::IBPath sa_path_;
@@ -206,6 +217,7 @@ template <class T> void mqueue_awaiter<T>::leave() noexcept {
 
 template <class T> detail::task_source::pulled mqueue_awaiter<T>::pull() noexcept {
     task<T>* next = nullptr;
+    if (children_.live() >= options_.max_tasks && !scope_->cancelled()) return pulled::idle;
     if (scope_->cancelled()) {
         report_.stopped = true;
     } else {

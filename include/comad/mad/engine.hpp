@@ -2,17 +2,22 @@
 // engine.hpp - sans-I/O: the bounded window, transaction IDs, deadlines and retries of MADs, per-destination bounds.
 // Knows no Asio, no clock, no coroutine; constant work and no allocation per MAD.
 #pragma once
+#include <comad/mad/attempts.hpp>
 #include <comad/mad/deadlines.hpp>
+#include <comad/mad/destinations.hpp>
+#include <comad/mad/message.hpp>
 #include <comad/mad/op.hpp>
+#include <comad/mad/repetition.hpp>
 #include <comad/mad/round_trips.hpp>
 #include <comad/mad/send_rate.hpp>
 #include <comad/mad/trace.hpp>
 #include <comad/mad/transport.hpp>
 #include <comad/mad/window_control.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
-#include <vector>
 
 namespace comad::mad {
 
@@ -23,32 +28,39 @@ struct engine_options {
     unsigned per_destination = 2; ///< of those, to one destination, for operations that ask for the bound; 0: none
     u32 seed = 1;                 ///< where transaction IDs begin
     unsigned max_rate = 0;        ///< MADs sent per second, repeated ones included; 0: any number
-    bool polite = false;          ///< an adaptive window gives way when round trips grow
+    bool polite = false;          ///< an adaptive window stays at window_control::most_polite
     patience_options patience{};  ///< of operations without a timeout
 
     static constexpr unsigned most_adaptive = 512;
 };
 
-/// What happened so far. sent = replied + timed_out + cancelled + lost + those in flight, retries apart.
+/// What happened so far. sent = replied + timed_out + cancelled + lost + those under way, retries apart.
 struct engine_counters {
     u64 sent = 0;    ///< operations whose first attempt the transport took; those without reply apart
     u64 retried = 0; ///< further attempts
     u64 replied = 0;
-    u64 timed_out = 0;       ///< operations, all of whose attempts expired
-    u64 cancelled = 0;       ///< or withdrawn, while in flight
-    u64 lost = 0;            ///< in flight when the transport failed or refused a further attempt
-    u64 unanswered = 0;      ///< operations sent that expect no reply
-    u64 send_failed = 0;     ///< operations of which the transport never took an attempt
-    u64 would_block = 0;     ///< sends that had to be offered again
-    u64 busy = 0;            ///< replies that said BUSY and were followed by another attempt
-    u64 late_replies = 0;    ///< accepted replies to an attempt before the latest; in `replied`
-    u64 stale = 0;           ///< replies for no pending operation: late, doubled or foreign
-    u64 revived = 0;         ///< of these, such that an operation on their sender had been given up: it is not silent
+    u64 timed_out = 0;    ///< operations, all of whose attempts expired
+    u64 cancelled = 0;    ///< or withdrawn, while in flight
+    u64 lost = 0;         ///< in flight when the transport failed or refused a further attempt
+    u64 unanswered = 0;   ///< operations sent that expect no reply
+    u64 send_failed = 0;  ///< operations of which the transport never took an attempt
+    u64 would_block = 0;  ///< sends that had to be offered again
+    u64 busy = 0;         ///< replies that said BUSY and were followed by another attempt
+    u64 late_replies = 0; ///< accepted replies to an attempt before the latest; in `replied`
+    u64 stale = 0;        ///< replies for no pending operation: late, doubled or foreign
+    u64 spurious = 0;     ///< replies to attempts that were taken for lost, whether their operation was pending or not
+    u64 revived = 0;      ///< replies to operations that had been given up: their target is not silent
+    u64 probes = 0;       ///< attempts made to see whether anything answers, while everything was late
     u64 expired_reports = 0; ///< sends that the transport itself reported as expired
-    u64 mismatched = 0;      ///< our transaction ID, but class, method or attribute of something else
+    u64 mismatched = 0;      ///< our transaction ID, but class, method, attribute, modifier or route of something else
     u64 malformed = 0;       ///< too short or too long to be a MAD
 };
 
+/// The window counts MADs, not operations: each attempt from its sending until it is answered, given back by the transport,
+/// or lost: late, while something that was sent after it was answered. So do those of operations that ended or were
+/// cancelled. While all are late and nothing came from anybody, the wire may stand still: one more MAD goes then, as a
+/// probe, and whatever is answered tells about the others. After a tenth of a second of that they are lost; sooner, down to an
+/// eighth of it, those to targets that were never heard, if such a stall passed without any answer before.
 class engine {
 public:
     /// `t` must outlive the engine. Throws std::invalid_argument for a window outside 1..65536.
@@ -60,10 +72,12 @@ public:
 
     /// Takes the operation: sends it now if the bounds allow, else later, oldest first. Never completes it inside.
     void submit(op&) noexcept;
-    /// Ends a pending operation with verdict::cancelled at the next run_ready(); on the wire, its slot is free at once
-    /// and the late reply is counted as stale.
+    /// Ends a pending operation with verdict::cancelled at the next run_ready(). Sends nothing: what takes its place leaves
+    /// at the next resume_sends(), run_ready(), on_time() or on_received(). On the wire, its attempts count in the window until
+    /// they are answered or lost; their replies are counted as stale.
     void cancel(op&) noexcept;
-    /// Forgets a pending operation without completing it: for the destructor of whoever owns it. Does nothing if not pending.
+    /// Forgets a pending operation without completing it: for the destructor of whoever owns it. Sends nothing. Does nothing if
+    /// not pending.
     void withdraw(op&) noexcept;
 
     /// The driver's clock. Attempts are timed from the first value after they were sent: never from one that is past.
@@ -72,7 +86,8 @@ public:
 
     /// One result of transport::receive, any state but would_block. May complete operations and thereby run user code.
     void on_received(const received&) noexcept;
-    /// Expires attempts that are due at now(): retries or ends their operations.
+    /// Expires attempts that are due at now(): retries or ends their operations. Precondition: what has arrived was read,
+    /// or answers that are there already are taken for late.
     void on_time() noexcept;
     /// Offers blocked sends again: after a receive, and when the transport became writable.
     void resume_sends() noexcept;
@@ -87,123 +102,144 @@ public:
     void run_ready() noexcept;
     bool has_ready() const noexcept { return !ready_.empty(); }
 
-    /// True if one more operation could start now: a slot is free, none waits for one, and not too many wait for a
+    /// True if one more operation could start now: the window has room, none waits for that, and not too many wait for a
     /// busy destination.
-    bool has_room() const noexcept { return may_launch() && waiting_.empty() && parked_ < max_parked_; }
-    /// Nothing pending at all.
-    bool idle() const noexcept { return in_flight() == 0 && waiting_.empty() && ready_.empty(); }
+    bool has_room() const noexcept { return may_launch() && !has_waiting() && destinations_.parked() < max_parked_; }
+    /// No operation is pending.
+    bool idle() const noexcept {
+        return under_way_ == 0 && waiting_.empty() && ready_.empty() && destinations_.parked() == 0;
+    }
+    /// MADs in flight, as the window counts them.
     unsigned in_flight() const noexcept { return in_flight_; }
     /// How many may be in flight now.
     unsigned window() const noexcept { return limit_; }
-    /// No attempt expires before, and max_rate lets nothing more go; time_point::max(): never. Precondition: set_now() since
-    /// the last send.
+    /// Nothing is due before; time_point::max(): never. Precondition: set_now() since the last send.
     time_point next_deadline() const noexcept { return std::min(deadlines_.earliest(), rate_.opens_at(now_)); }
     /// What was learned from answers to operations without a timeout.
     const round_trips& measured() const noexcept { return trips_; }
+    const repetition& losses() const noexcept { return repetition_; }
     const engine_counters& counters() const noexcept { return counters_; }
     /// Who hears what happens; null: nobody. It must outlive the engine, or be taken away.
     void set_trace(trace_sink* sink) noexcept { trace_ = sink; }
     trace_sink* trace() const noexcept { return trace_; }
 
 private:
-    static constexpr u32 none = ~u32{0};
-    struct slot {
-        op* owner = nullptr;
-        u32 first_generation = 0; // of the operation in the slot
-        u32 generation = 0;       // of its latest attempt
-        u32 destination = none;   // index into destinations_
-        u32 next_free = none;     // the free ones are a stack, so that the cache stays warm
-        u32 previous_blocked = none, next_blocked = none;
-        bool blocked = false; // its latest attempt still has to be written
-        bool refused = false; // the transport did not take it when it was offered
-        bool resting = false; // after a reply that said BUSY, until its deadline
-        bool known = false;   // its destination answered before, and was not given up since
-        bool silent = false;  // it was given up
-        bool alone = false;   // nothing else was in flight to its destination when it was launched
-        u8 busy_replies = 0;
-        u16 sent = 0;               // how many attempts were written
-        duration deadline{};        // of the first attempt
-        duration wait{};            // of the latest
-        time_point first_started{}; // its first attempt; once that expired
-        alignas(8) u8 packet[headroom + mad_size];
-        u8* mad() noexcept { return packet + headroom; }
-    };
-    struct destination { // exists while something is in flight to it; found by key through chained buckets
-        u64 key = 0;
-        unsigned in_flight = 0;
-        u32 next = none; // in its bucket, or of the free ones
-        op_queue parked;
-    };
+    using state = attempt::state;
+    static constexpr u32 none = attempt_table::none;
 
-    /// The last operation in a slot that was given up: if its answer comes after all, that target is not silent.
-    struct given_up {
-        u64 destination = 0; // 0: there is none
-        time_point first_started{};
-        u32 first_generation = 0, last_generation = 0;
-        round_trips::distance distance = 0;
-    };
+    static bool is_measured(const op& o) noexcept { return o.timeout.count() == 0; }
+    static bool is_under_way(const op& o) noexcept {
+        return o.where == op::place::in_flight || o.where == op::place::repeating;
+    }
 
-    bool may_launch() const noexcept { return in_flight_ < limit_ && rate_.is_open(now_); }
-    bool is_measured(const op& o) const noexcept { return o.timeout.count() == 0; }
-    bool try_launch(op&) noexcept;
+    // who may go
+    /// While all that is in flight is late, one more may go and see, even if that is one too many.
+    bool may_launch() const noexcept {
+        if (!rate_.is_open(now_) || !attempts_.has_room()) return false;
+        if (late_.empty()) return in_flight_ < limit_;
+        return timely_ == 0 ? in_flight_ <= limit_ : in_flight_ < limit_ && !probing_;
+    }
+    bool has_waiting() const noexcept { return !waiting_.empty() || !repeating_.empty() || destinations_.has_freed(); }
+    unsigned bound_of(const op& o) const noexcept {
+        if (o.destination == 0 || o.destination_bound == op::unbounded) return 0;
+        return o.destination_bound ? o.destination_bound : options_.per_destination;
+    }
+    void launch_more() noexcept;
+    void try_launch(op&) noexcept;
     void launch(op&, u32 destination) noexcept;
-    void begin_attempt(u32 slot) noexcept;
-    bool offer(u32 slot) noexcept;
-    void enqueue_blocked(u32 slot, bool in_front) noexcept;
-    void dequeue_blocked(u32 slot) noexcept;
-    void attempt_expired(u32 slot) noexcept;
-    duration wait_of(const slot&) const noexcept;
+    bool probe() noexcept;
+
+    // attempts
+    void begin_attempt(op&) noexcept;
+    void supersede(op&) noexcept;
+    duration wait_of(const op&) const noexcept;
+    duration told_timeout(const op&) const noexcept;
+    duration left_of_told(const attempt&) const noexcept;
+    void encode(op&, u32 attempt) noexcept;
+    bool offer(u32 attempt) noexcept;
+    /// Precondition: blocked, flying or late. What it becomes is the caller's to say.
+    void leave_flight(const attempt& a) noexcept {
+        --in_flight_;
+        if (a.what_became != state::late && --timely_ == 0) probing_ = false;
+    }
+    std::optional<duration> took(u32 attempt) const noexcept;
+    void keep_time(u32 attempt) noexcept;
+
+    // what comes too late
+    void due(u32 attempt) noexcept;
+    void overdue(u32 attempt) noexcept;
+    static void note_begin(op&, const attempt& first) noexcept;
+    void lose(u32 attempt) noexcept;
+    void count_lost(attempt&) noexcept;
+    void repeat(op&) noexcept;
+    void go_on(op&) noexcept;
+    void give_up(op&) noexcept;
+    duration stall_of(const attempt&) const noexcept;
+    void end_stall(op&) noexcept;
+    void lose_all(op&) noexcept;
     duration patience_with(const op&) const noexcept;
-    bool has_attempts_left(const slot&) const noexcept;
-    void was_answered(u32 slot, u32 later) noexcept;
-    void give_up(u32 slot) noexcept;
-    void revive(u32 tid) noexcept;
-    void refill() noexcept;
-    void make_wait(op_queue& parked) noexcept;
-    op& vacate(u32 slot) noexcept;
-    void make_ready(op&, op::place, verdict, int error = 0) noexcept;
-    void finish(u32 slot, completion&&) noexcept;
+    bool has_attempts_left(const op&) const noexcept;
+    void forget(u32 attempt) noexcept;
+
+    // answers
+    static bool may_be_answered(const attempt&) noexcept;
+    static bool came_all_the_way(const op&, std::span<const u8> reply) noexcept;
+    void on_unexpected(const received&, u64& counter) noexcept;
+    void learn(u32 attempt) noexcept;
+    void measure(const attempt&, duration time) noexcept;
+    unsigned crowd_of(const attempt&) const noexcept;
+    void count_losses_before(const attempt&) noexcept;
+    void expect_behind(op&, u32 answered, duration time) noexcept;
+    void fly_again(u32 attempt, duration wait) noexcept;
+    void rest(u32 attempt) noexcept;
     void on_report(const received&) noexcept;
     void on_transport_failed(int error) noexcept;
-    void rest(u32 slot) noexcept;
-    void tell(trace_event::kind, u32 slot, const received* what = nullptr) noexcept;
-    struct attempt {
-        u32 slot;  // none: of no pending operation
-        u32 later; // attempts that were made after it
-    };
-    attempt find_attempt(u32 tid) const noexcept;
-    u32 bucket_of(u64 key) const noexcept { return static_cast<u32>(key & (buckets_.size() - 1)); }
-    u32 generations() const noexcept { return ~u32{0} >> slot_bits_; } // a mask: there are so many
-    u32 find_destination(u64 key) const noexcept;
-    u32 make_destination(u64 key) noexcept;
-    void drop_destination(u32 index) noexcept;
+    void tell(trace_event::kind, u32 attempt, const received* what = nullptr) noexcept;
+
+    // ends
+    void end(op&, completion&&, u32 answered) noexcept;
+    void detach(op&, u32 answered) noexcept;
+    void orphan(const op&, u32 attempt) noexcept;
+    void unlink_earlier(op&, u32 attempt) noexcept;
+    void take_out(u32 attempt) noexcept;
+    void drop(u32 attempt) noexcept;
+    void claim(attempt&, u32 destination) noexcept;
+    void release_claim(attempt&) noexcept;
+    void make_ready(op&, op::place, verdict, int error = 0) noexcept;
 
     transport& transport_;
     const engine_options options_;
-    unsigned window_;                       // slots
+    unsigned window_;                       // the most
     std::optional<window_control> control_; // of an adaptive window
     unsigned limit_;                        // the window now
-    unsigned slot_bits_;                    // low bits of a transaction ID: the slot; the rest: the generation
-    std::vector<slot> slots_;
-    u32 free_slot_ = none;
-    unsigned in_flight_ = 0;
-    deadlines deadlines_;
+    attempt_table attempts_;
+    deadlines deadlines_; // by attempt: until it is late, then what its operation, or nobody any more, waits for
+    destinations destinations_;
+    std::size_t max_parked_;
     round_trips trips_;
+    repetition repetition_;
     send_rate rate_;
-    std::vector<given_up> given_up_; // by slot
-    std::vector<destination> destinations_;
-    u32 free_destination_ = none;
-    std::vector<u32> buckets_;
-    op_queue waiting_; // for a slot, oldest first
+
+    unsigned in_flight_ = 0;      // attempts that are blocked, flying or late
+    unsigned timely_ = 0;         // of those, not late
+    std::size_t under_way_ = 0;   // operations with attempts
+    bool probing_ = false;        // the timely one is a probe: nothing else goes
+    u64 sequence_ = 0;            // of the latest attempt
+    u64 answered_ = 0;            // the highest that was answered
+    u64 stalled_ = 0;             // the latest when a stall was over last, without an answer
+    duration stall_;              // how long it lasts if the target was never heard
+    u64 crowded_ = 0;             // the highest that was sent when more than few were in flight
+    attempt_table::list blocked_; // in the order in which they leave
+    attempt_table::list late_;    // in the order of sending
+    op_queue repeating_;          // whose latest attempt is lost
+    op_queue waiting_;            // for their first, oldest first
     op_queue ready_;
     std::size_t ready_count_ = 0;
-    std::size_t parked_ = 0;
-    std::size_t max_parked_;
-    u32 blocked_head_ = none, blocked_tail_ = none;
     bool holding_ = false;
     time_point now_{};
     engine_counters counters_;
     trace_sink* trace_ = nullptr;
+    alignas(8) std::array<u8, headroom + mad_size> packet_; // the one that is being offered
 };
 
 } // namespace comad::mad

@@ -86,11 +86,36 @@ u32 low_tid(const u8* mad) noexcept;
 /// Overwrites the low 32 bits of the transaction ID. The high 32 belong to the transport: kernels put an agent's number there.
 void set_low_tid(u8* mad, u32 tid) noexcept;
 
-/// How a received MAD relates to a request with the same low 32 TID bits (C13-19.1.1; the response bit, method and
-/// attribute are checked too, so that a request that carries our number is never taken for a reply).
-enum class match : u8 { reply, wrong_size, not_a_response, wrong_version, wrong_class, wrong_method, wrong_attribute };
-/// `is_table`: the reply is one or more MADs put together (IBA 13.6), and may have any length that has a header.
-match match_reply(const u8* request, std::span<const u8> reply, bool is_table = false) noexcept;
+/// What every reply to one request has in common, as words of the wire: three masked comparisons tell a reply from anything
+/// else that carries our transaction ID.
+struct reply_pattern {
+    u64 header;    ///< the first eight bytes
+    u64 attribute; ///< the eight from the attribute on
+    u64 whence;    ///< of a directed route the first eight bytes of its initial path; else the LID that was asked
+};
+/// Precondition: a whole request, as it was sent on `path`, of a method that has a response.
+reply_pattern pattern_of_reply(const u8* request, const any_path& path) noexcept;
+
+/// How a received MAD relates to a request with the same low 32 TID bits (C13-19.1.1, and what else a reply repeats, so that
+/// neither a request that carries our number nor an answer to another request of ours is taken for the reply).
+enum class match : u8 {
+    reply,
+    wrong_size,
+    not_a_response,
+    wrong_version,
+    wrong_class,
+    wrong_method,
+    wrong_attribute,
+    wrong_modifier,
+    wrong_direction, ///< a directed route that does not return
+    wrong_route,     ///< it does not come back by the route, or from the LID, that was asked
+};
+/// `is_table`: the reply is one or more MADs put together (IBA 13.6), and may have any length that has a header. `SLID`: where
+/// it comes from, 0 where the transport does not say; a reply comes from the LID that was asked (IBA 13.5.4).
+match match_reply(const reply_pattern&, std::span<const u8> reply, iba::lid SLID = {}, bool is_table = false) noexcept;
+
+/// Whether a reply that matches came by the whole of a directed route: the pattern has its first hops alone.
+bool came_by(const IBDRPath& route, std::span<const u8> reply) noexcept;
 
 /// The 15 or 16 status bits of a reply: directed routes keep their D bit apart (IBA 14.2.1.2). Precondition: 24 bytes.
 u16 status_of(const u8* mad) noexcept;

@@ -59,8 +59,8 @@ private:
 /// The submitter fills the first block and keeps the object in place until `done` was called or the engine
 /// `withdraw`s it; the engine owns the second block.
 struct op {
-    /// Writes the whole 256-byte request, transaction ID excepted, into zeroed or used memory. Called when a slot is
-    /// granted, and never again for a retry.
+    /// Writes the whole 256-byte request, transaction ID excepted, into zeroed or used memory. Called for every attempt,
+    /// when it is offered to the transport; writes the same bytes each time.
     void (*encode)(op&, u8* mad) = nullptr;
     /// The end. Called once, never from inside engine::submit or engine::cancel; may destroy the op, submit others.
     void (*done)(op&, const completion&) = nullptr;
@@ -68,6 +68,9 @@ struct op {
     u64 destination = 0;            ///< who is asked: operations with equal keys share a bound and what was measured;
                                     ///< 0: nobody in particular, unbounded
     u16 destination_bound = 0;      ///< of them in flight at a time; 0: engine_options::per_destination
+    /// Whoever is there counts every MAD that it did not answer yet, as kernels do with requests to the SA: against
+    /// destination_bound each attempt counts until it is answered, given back, or the transport has forgotten it.
+    bool counts_attempts = false;
     round_trips::distance distance = 0; ///< how far away it is; matters only without a timeout
     /// Per attempt. 0: as long as answers from there take (round_trips.hpp), and attempts are repeated as often as it
     /// needs, while earlier ones are still accepted: for Gets alone, of which two may be under way. Then the
@@ -86,18 +89,28 @@ struct op {
 
     enum class place : u8 {
         nowhere,
-        waiting,       // for a slot
-        parked,        // for its destination, whose index is in `index`
-        in_slot,       // `index`
-        ready,         // ended, waits for run_ready
-        ready_in_slot, // the same, but its slot is not free yet
+        waiting,         // for its first attempt
+        parked,          // the same, for its destination
+        in_flight,       // attempts were begun
+        repeating,       // the same, and the next attempt waits for a place
+        ready,           // ended, waits for run_ready
+        ready_in_flight, // the same, and its attempts are not given away yet
     };
     place where = place::nowhere;
     // What follows has a meaning, and a value, only while it is pending.
     verdict ready_as;
-    u16 attempts; // begun; without its slot: sent
+    u8 busy_replies;
+    bool is_known;      // its destination answered before, and was not given up since
+    bool is_silent;     // it was given up
+    bool wants_attempt; // its latest attempt is late, and it has more
+    bool has_begun;     // `begun` is known
+    u16 attempts;       // begun
+    u16 sent;           // of these, that the transport took
     int error;
-    u32 index;
+    u32 latest;            // its latest attempt
+    u32 destination_index; // of its destination, if that is bounded
+    time_point begun;      // when its first attempt was sent
+    duration deadline;     // of the first attempt, if it is measured
     op* previous;
     op* next;
 

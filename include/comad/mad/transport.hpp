@@ -34,6 +34,9 @@ struct send_request {
     duration operation_timeout; ///< what remains of the whole operation, retries included: a late answer to this
                                 ///< attempt is wanted so long
     u32 agent = any_agent;      ///< of a reply: source_address::agent of the request
+    bool is_guess = false;      ///< attempt_timeout is one: who is asked never answered before
+    unsigned in_flight = 0; ///< what the sender's window counts, this one included; what is held beyond that is lost,
+                            ///< or its answer will be late
 };
 
 enum class send_state : u8 {

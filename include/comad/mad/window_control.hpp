@@ -1,56 +1,95 @@
 // SPDX-License-Identifier: MIT
-// window_control.hpp - how many MADs may be in flight: more while they come back, fewer when that makes them get lost.
-// Knows no MAD and no clock.
+// window_control.hpp - how many MADs may be in flight: more while that brings more answers, fewer when MADs queue or get lost
+// for it. Knows no MAD and no clock.
 #pragma once
 #include <comad/iba/types.hpp>
+#include <comad/mad/time.hpp>
+
+#include <array>
 
 namespace comad::mad {
 
-/// Additive increase and multiplicative decrease, over epochs of about a window's worth of MADs; docs/adaptive.md has the
-/// reasons. Losses shrink the window only if it is their cause: it is halved for one epoch, and if as many are lost then as
-/// before, the wire is bad and not the window too large.
+/// A congestion window for MADs; docs/adaptive.md has the reasons and the sources. Queues show in round trips before they
+/// show as loss, so the window stays at the knee, where round trips begin to grow and more MADs bring no more answers. Where
+/// buffers are too small for that to be seen, it gives way to losses, unless as many are lost while few MADs are in flight:
+/// those are the wire's. It decides once in an epoch, a window's worth of answers.
 class window_control {
 public:
-    /// Begins small, and doubles each epoch until something is lost. Precondition: 1 <= most.
-    /// `polite`: shrinks already when round trips grow, before anything is lost.
+    /// Precondition: 1 <= most. `polite`: never more than most_polite.
     window_control(unsigned most, bool polite) noexcept;
+    static constexpr unsigned most_polite = 4; ///< as many as a subnet manager has (OpenSM's max_wire_smps)
+    static constexpr unsigned few = 4;         ///< MADs in flight that are in nobody's way
 
     unsigned window() const noexcept { return window_; }
 
     /// A MAD was sent and the window is full: only a window that is used up may grow.
-    void full() noexcept { was_full_ = true; }
-    /// An answer came, `inflation` times as late as the quickest ones; 0: not known.
-    void answered(double inflation) noexcept;
+    void full() noexcept { now_.was_full = true; }
+    /// The round trip of an answer beside what it would have been with few in flight (round_trips). Before answered().
+    void measured(duration took, duration baseline, unsigned crowd) noexcept;
+    /// An answer came. `crowd`: how many MADs were in flight with its request, itself included; more than few if more followed
+    /// while it was under way.
+    void answered(unsigned crowd) noexcept;
     /// An attempt had no answer in time, at a target that answers.
-    void lost() noexcept;
-    /// That attempt had its answer, only later.
-    void not_lost() noexcept {
-        if (lost_ > 0) --lost_;
-    }
+    void lost(unsigned crowd) noexcept;
+    /// That attempt had its answer, only later: what was done because of it is undone.
+    void not_lost(unsigned crowd) noexcept;
     /// An answer said BUSY.
     void busy() noexcept;
 
 private:
-    void end_epoch() noexcept;
-    void begin_epoch() noexcept;
-    void grow() noexcept;
-    void shrink() noexcept;
+    /// What became of some MADs.
+    struct share {
+        double sent = 0, lost = 0;
+        void add(double sent, double lost) noexcept;
+        void take_back_a_loss() noexcept;
+        double loss() const noexcept { return sent > 0 ? lost / sent : 0; }
+    };
+    struct epoch {
+        unsigned answered = 0, lost = 0, busy = 0;
+        double crowd = 0;              // sum
+        double took = 0, baseline = 0; // sums, ns
+        bool was_full = false;
+        double sent() const noexcept { return answered + lost; }
+        double mean_crowd() const noexcept { return answered ? crowd / answered : 0; }
+        /// How much longer round trips are than with few in flight.
+        double inflation() const noexcept { return baseline > 0 ? took / baseline : 1; }
+    };
+    /// To go back to, when losses turn out to be none.
+    struct decrease {
+        double window = 0, knee = 0;
+        bool doubling = false;
+        unsigned losses = 0; // that it was made for
+    };
 
+    void end_epoch_if_over() noexcept;
+    void end_epoch() noexcept;
+    bool is_used_up() const noexcept;
+    void learn_throughput(double inflation) noexcept;
+    double gain() const noexcept;
+    bool end_trial() noexcept;
+    bool is_the_wires() const noexcept;
+    bool give_way_to_losses(bool queues) noexcept;
+    bool begin_trial() noexcept;
+    void grow(double inflation, bool pays) noexcept;
+    void set(double window) noexcept;
+    void shrink(double factor) noexcept;
+
+    double exact_; // the window
     unsigned window_;
     unsigned most_;
-    bool polite_;
     bool doubling_ = true;
-    unsigned decreases_in_a_row_ = 0;
-    unsigned before_decreases_ = 0;
-    // this epoch
-    unsigned answered_ = 0, lost_ = 0, busy_ = 0, inflations_ = 0;
-    double inflation_ = 0;
-    bool was_full_ = false;
-    // a halved window on trial
-    unsigned before_trial_ = 0; // 0: none
-    double trial_loss_ = 0;
-    static constexpr double always_tolerated = 0.0125; // cables lose something
-    double tolerated_ = always_tolerated;              // losses that do not depend on the window
+    epoch now_;
+    share few_, recent_; // while few were in flight; lately, since the window last shrank for losses
+    double knee_;        // where MADs were last lost for the window; unknown: more than any window
+    decrease last_;
+    unsigned decreases_ = 0; // in a row, for losses
+    double before_decreases_ = 0;
+    double before_trial_ = 0; // the window, while few are tried; 0: they are not
+    double enough_ = 0;       // MADs, to end that
+    double since_trial_ = 0;  // MADs
+    share on_trial_;
+    std::array<double, 70>
+        throughput_{}; // of windows in quarters of an octave: MADs in a baseline round trip; 0: not known
 };
 
 } // namespace comad::mad

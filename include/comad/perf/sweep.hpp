@@ -69,7 +69,7 @@ struct sweep_options {
     /// Completes the path to an end port, which has its LID: a service level, an M_Key for the question about error
     /// correction. Null: it is as complete as it has to be.
     std::function<mad::IBPath(mad::IBPath, discovery::port_ref end_port)> complete_path;
-    unsigned per_agent = 4; ///< MADs that one node has to answer at a time
+    unsigned per_agent = 4; ///< MADs that one node has to answer at a time; at most the schedule's GMPs_per_destination
     /// How long a PMA may be silent before it is given up, after three attempts at least, where the schedule has no
     /// timeout; 0: the schedule's patience.
     mad::duration patience = std::chrono::milliseconds(10);

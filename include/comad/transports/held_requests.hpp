@@ -16,14 +16,18 @@ inline constexpr mad::transport_limits umad_limits{
 
 /// The requests that a kernel holds for one program, and the rule that keeps them few.
 ///
-/// The engine times attempts; the kernel is told, without retries of its own, what remains of the whole operation, so that
-/// a late reply to an earlier attempt still arrives. Each request comes back from the kernel once: as its reply, or with
-/// received::status ETIMEDOUT. Until that is read it counts as held, and every further request costs the kernel a walk
-/// along those that it holds. Their number is therefore bounded: from half of the bound on the kernel is told the
-/// attempt's timeout only, so that an attempt leaves it when the next one starts, and at the bound nothing is sent.
+/// The engine times attempts; the kernel is told, without retries of its own, how long an answer is of use, so that a late
+/// reply to an earlier attempt still arrives. Each request comes back from the kernel once: as its reply, or with
+/// received::status ETIMEDOUT. Until that is read it counts as held: every further request costs the kernel a walk along those
+/// that it holds, and a kernel since 2025 sends no more than a number of them, lost ones included. Hence, while many are held,
+/// the kernel is told the attempt's timeout only, so that an attempt leaves it when the next one starts; and at the bound
+/// nothing is sent.
 class held_requests {
 public:
     static constexpr unsigned usual_bound = 128 + 512;
+    static constexpr unsigned roomy = 64; ///< held: fewer leave room for those that are waited for long
+    /// Held beyond what is in flight: fewer leave room for those of whom nobody knows how long they take.
+    static constexpr unsigned most_late = 32;
 
     /// `bound`: at least 1.
     explicit held_requests(unsigned bound) noexcept : bound_(bound) {}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// attempts.cpp - the table of attempts.
+#include <comad/mad/attempts.hpp>
+
+#include <bit>
+
+namespace comad::mad {
+
+attempt_table::attempt_table(u32 size, u32 seed) : all_(size), bits_(static_cast<unsigned>(std::bit_width(size - 1))) {
+    for (u32 i = size; i-- > 0;) {
+        all_[i].generation = seed;
+        release(i);
+    }
+}
+
+} // namespace comad::mad

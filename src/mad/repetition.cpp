@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// repetition.cpp - attempts from a share of losses.
+#include <comad/mad/repetition.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace comad::mad {
+namespace {
+
+/// After so many attempts it is as unlikely as 10^-`exponent` that all were lost, if this share is.
+unsigned attempts_until(float exponent, float loss) noexcept {
+    constexpr float log_of_ten = 2.302585f;
+    return static_cast<unsigned>(std::ceil(-exponent * log_of_ten / std::log(std::clamp(loss, 1e-3f, 0.9f))));
+}
+
+} // namespace
+
+// The mean of all, later of about the last 256.
+void repetition::count(float lost) noexcept {
+    constexpr float least_weight = 1.0f / 256;
+    loss_ += (lost - loss_) * weight_;
+    weight_ = std::max(weight_ / (1 + weight_), least_weight);
+}
+
+/// More than a few attempts make up for.
+bool repetition::is_lossy() const noexcept { return loss_ > 0.05f; }
+
+unsigned repetition::attempts(bool known, bool hurried) const noexcept {
+    constexpr unsigned least = 4, least_in_a_hurry = 3;
+    if (known) return std::clamp(attempts_until(9, loss_), hurried ? least_in_a_hurry : least, most_attempts);
+    return is_lossy() ? std::clamp(attempts_until(6, loss_), most_to_unknown, most_attempts) : most_to_unknown;
+}
+
+// Where much is lost, the wait stays small as long as it is likely that all before were lost. Otherwise it doubles: what
+// keeps several from being answered lasts longer than a round trip.
+unsigned repetition::backoff(unsigned attempt) const noexcept {
+    constexpr unsigned most = 16, per_octave = 3;
+    const unsigned likely = is_lossy() ? std::min(attempts_until(4, loss_), most_attempts) : 1;
+    const unsigned quick = std::min(attempt, likely);
+    const unsigned octaves = (quick - 1) / per_octave + (attempt - quick);
+    return octaves < std::bit_width(most) ? 1u << octaves : most;
+}
+
+} // namespace comad::mad

@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: MIT
+// engine_flight_test.cpp - what counts in the window, and until when: late and lost MADs, copies, what outlives its operation;
+// probes while everything stands still; targets that are slow. Looked at from the transport.
+#include "engine_rig.hpp"
+
+#include <deque>
+#include <map>
+#include <random>
+#include <set>
+
+using namespace comad;
+using namespace comad::test;
+
+namespace {
+
+constexpr mad::patience_options usual{};
+
+/// A SubnGet(NodeInfo) whose deadlines are measured.
+struct measured_get : operation {
+    explicit measured_get(u32 n, const IBDRPath& route) : operation(n, route) {
+        bounded();
+        distance = route.hopCount;
+        timeout = duration{0};
+        retries = 0; // has no meaning
+    }
+};
+
+/// Each of these targets answers some Gets, one after the other.
+void meet(rig& r, unsigned targets, unsigned times = 10) {
+    for (u32 i = 0; i < targets * times; ++i) {
+        measured_get o(1'000'000 + i, route(static_cast<u8>(1 + i % targets)));
+        r.mads.submit(o);
+        REQUIRE(r.run());
+        REQUIRE(o.answered_right());
+    }
+}
+
+/// A device that answers everything, holds answers back while it is paused, and counts what it owes.
+class counting_device {
+public:
+    counting_device(rig& r, duration round_trip) : rig_(r), round_trip_(round_trip) {
+        r.net.set_script([this](const packet& p) {
+            owed_.insert(p.tid);
+            most = std::max(most, owed_.size());
+            const time_point due = std::max(p.at + round_trip_, paused_until_);
+            return answered(p, due - p.at);
+        });
+        r.net.on_delivery = [this](const arrival& a) { owed_.erase(tid_of(a)); };
+    }
+    /// Not while another one lasts: what the transport was told would be over.
+    void pause(duration d) {
+        if (paused_until_ <= rig_.net.now()) paused_until_ = rig_.net.now() + d;
+    }
+    std::size_t owes() const { return owed_.size(); }
+    std::size_t most = 0;
+
+private:
+    static u32 tid_of(const arrival& a) { return scripted_transport::tid_of(a.bytes.data()); }
+    rig& rig_;
+    duration round_trip_;
+    time_point paused_until_{};
+    std::set<u32> owed_;
+};
+
+} // namespace
+
+// ---- what counts -----------------------------------------------------------------------------------------------------
+
+TEST_CASE("a late MAD counts until something that was sent after it is answered") {
+    rig r({.max_outstanding = 2});
+    meet(r, 4);
+    const std::size_t before = r.net.taken().size();
+    // The first is dropped; all that is sent later takes longer than anything did.
+    r.net.set_script([&](const packet& p) { return p.number == before ? dropped() : answered(p, 3ms); });
+    measured_get lost(1, route(1)), slow(2, route(2)), third(3, route(3));
+    for (measured_get* o : {&lost, &slow, &third}) r.mads.submit(*o);
+    r.wait(2900us); // both are late by now; a probe went, and that is late, too
+    CHECK(r.mads.in_flight() == 3);
+    CHECK(r.mads.counters().probes == 1);
+    CHECK(r.net.taken().size() == before + 3);
+    r.wait(200us); // the second was answered: the first is lost, and goes again
+    CHECK(slow.answered_right());
+    CHECK(r.net.taken().size() > before + 3);
+    REQUIRE(r.run());
+    for (measured_get* o : {&lost, &third}) CHECK(o->answered_right());
+    r.drain();
+    check_balance(r.mads);
+}
+
+TEST_CASE("what is late for a tenth of a second is lost, whether anything is answered or not") {
+    rig r({.max_outstanding = 2});
+    r.net.set_script([](const packet& p) { return p.bytes[129] > 100 ? dropped() : answered(p, 100us); });
+    meet(r, 4);
+    measured_get dead(1, route(101)), dead_too(2, route(102)), living(3, route(1));
+    for (measured_get* o : {&dead, &dead_too, &living}) r.mads.submit(*o);
+    r.wait(10ms);
+    CHECK(living.sent_times + living.completions == 0);
+    CHECK(r.mads.in_flight() == 3); // one of them is a probe
+    r.wait(170ms);                  // the copies to both take a second stall, which is shorter
+    CHECK(living.answered_right());
+    REQUIRE(r.run());
+    check_balance(r.mads);
+}
+
+TEST_CASE("a lost MAD leaves its place to others at once") {
+    rig r({.max_outstanding = 2});
+    meet(r, 4);
+    r.net.set_script([](const packet& p) { return p.bytes[129] == 1 ? dropped() : answered(p, 100us); });
+    measured_get dead(1, route(1));
+    r.mads.submit(dead);
+    std::deque<measured_get> others;
+    for (u32 i = 0; i < 100; ++i) r.mads.submit(others.emplace_back(10 + i, route(static_cast<u8>(2 + i % 3))));
+    r.wait(10ms); // 100 round trips by one place at most would take 10 ms; by two 5
+    for (const measured_get& o : others) CHECK(o.answered_right());
+    CHECK(dead.completions == 0);
+    REQUIRE(r.run());
+    CHECK(dead.ended_as(verdict::timed_out));
+    check_balance(r.mads);
+}
+
+TEST_CASE("any number of dead targets leave the window to the living") {
+    rig r({.max_outstanding = 8});
+    r.net.set_script([](const packet& p) { return p.bytes[129] > 100 ? dropped() : answered(p, 100us); });
+    meet(r, 4);
+    std::deque<measured_get> dead, living;
+    for (u32 i = 0; i < 100; ++i) r.mads.submit(dead.emplace_back(i, route(static_cast<u8>(101 + i))));
+    for (u32 i = 0; i < 1000; ++i) r.mads.submit(living.emplace_back(1000 + i, route(static_cast<u8>(1 + i % 50))));
+    // The first hundred are dead, and nobody can tell that from a wire that stands still: each stall is shorter than the last.
+    const time_point begin = r.net.now();
+    r.wait(750ms);
+    for (const measured_get& o : living) CHECK(o.answered_right());
+    REQUIRE(r.run());
+    for (const measured_get& o : dead) {
+        CHECK(o.ended_as(verdict::timed_out));
+        CHECK(o.sent_times <= mad::repetition::most_to_unknown);
+    }
+    CHECK(r.net.now() - begin <= usual.first_patience * 11 / 10 + 750ms);
+    check_balance(r.mads);
+}
+
+TEST_CASE("copies count: a MAD that may still be answered keeps its place when its operation has ended") {
+    rig r({.max_outstanding = 2, .per_destination = 1});
+    meet(r, 3);
+    const std::size_t before = r.net.taken().size();
+    // The first attempt is answered late, by then a second one is under way.
+    r.net.set_script([&](const packet& p) {
+        if (p.number == before) return answered(p, 2ms);
+        if (p.bytes[129] == 1) return answered(p, 10ms);
+        return answered(p, 100us);
+    });
+    measured_get o(1, route(1)), same_target(2, route(1));
+    r.mads.submit(o);
+    r.mads.submit(same_target);
+    while (o.completions == 0) {
+        r.turn();
+        REQUIRE(r.advance());
+    }
+    const std::size_t sent = r.net.taken().size() - before;
+    CHECK(sent > 1);
+    CHECK(r.mads.in_flight() == sent - 1);
+    CHECK(same_target.sent_times == 0); // that one is still busy with what it got
+    REQUIRE(r.run());
+    CHECK(same_target.answered_right());
+    r.drain();
+    CHECK(r.mads.in_flight() == 0);
+    check_balance(r.mads);
+}
+
+TEST_CASE("what the transport gives back has no place any more") {
+    rig r({.max_outstanding = 1});
+    r.net.set_script([](const packet& p) {
+        return witness::number_of(p.bytes.data()) == 1 ? fate{{}, {report(p, 50us)}} : answered(p);
+    });
+    operation first(1), second(2);
+    r.mads.submit(first);
+    r.mads.submit(second);
+    r.wait(70us);
+    CHECK(second.answered_right());
+    CHECK(first.completions == 0);
+    REQUIRE(r.run());
+    CHECK(first.ended_as(verdict::timed_out));
+    check_balance(r.mads);
+}
+
+TEST_CASE("what was cancelled and is never answered has its place no longer than the transport was told") {
+    rig r({.max_outstanding = 1});
+    r.net.set_script([](const packet& p) { return witness::number_of(p.bytes.data()) == 1 ? dropped() : answered(p); });
+    measured_get first(1, route(1)), second(2, route(2));
+    r.mads.submit(first);
+    r.mads.submit(second);
+    r.mads.cancel(first);
+    REQUIRE(r.run());
+    CHECK(second.answered_right());
+    // Long before, it went as a probe: everything was late.
+    CHECK(r.net.now() - time_point{} <= usual.first_patience * 11 / 10);
+    r.wait(2s);
+    CHECK(r.mads.in_flight() == 0);
+    check_balance(r.mads);
+}
+
+TEST_CASE("requests that count at their destination until they are forgotten there leave no room for more") {
+    // As those to the SA, which a kernel holds and counts, also when nobody wants them any more.
+    rig r({.max_outstanding = 64});
+    std::set<u32> held;
+    std::size_t most = 0;
+    bool is_silent = true;
+    r.net.set_script([&](const packet& p) {
+        held.insert(p.tid);
+        most = std::max(most, held.size());
+        return is_silent ? fate{{}, {report(p, p.operation_timeout)}} : answered(p, 100us);
+    });
+    r.net.on_delivery = [&](const arrival& a) { held.erase(scripted_transport::tid_of(a.bytes.data())); };
+    std::deque<operation> all;
+    for (u32 i = 0; i < 100; ++i) {
+        operation& o = all.emplace_back(i);
+        o.destination = 0x5a;
+        o.destination_bound = 4;
+        o.counts_attempts = true;
+        o.retries = 2;
+        r.mads.submit(o);
+    }
+    r.wait(patience / 2);
+    for (u32 i = 0; i < 50; ++i) r.mads.cancel(all[i]); // four of them are on the wire
+    r.wait(patience);
+    CHECK(held.size() == 4);
+    is_silent = false;
+    REQUIRE(r.run());
+    CHECK(most == 4);
+    for (u32 i = 0; i < 50; ++i) CHECK(all[i].ended_as(verdict::cancelled));
+    for (u32 i = 50; i < 100; ++i) CHECK(all[i].answered_right());
+    check_balance(r.mads);
+}
+
+TEST_CASE("a timeout times its attempts is no more than there is") {
+    rig r;
+    r.net.set_script([](const packet& p) { return answered(p, 1s); });
+    operation o(1);
+    o.timeout = duration::max() / 3;
+    o.retries = 255;
+    r.mads.submit(o);
+    REQUIRE(r.run());
+    CHECK(o.answered_right());
+    CHECK(r.net.taken()[0].operation_timeout == duration::max());
+}
+
+// ---- when everything is late -----------------------------------------------------------------------------------------
+
+TEST_CASE("while a device answers nobody, one probe goes, and no loss is seen when it goes on") {
+    const unsigned window = GENERATE(1u, 4u, 32u);
+    rig r({.max_outstanding = window});
+    meet(r, 50);
+    counting_device device(r, 50us);
+    std::deque<measured_get> all;
+    for (u32 i = 0; i < 10 * window; ++i) r.mads.submit(all.emplace_back(i, route(static_cast<u8>(1 + i % 50))));
+    r.wait(60us);
+    const u64 repeated = r.mads.counters().retried;
+    device.pause(5ms); // what is on its way arrives, then nothing for a while
+    r.wait(4ms);
+    CHECK(device.owes() <= window + 1);
+    CHECK(r.mads.counters().retried - repeated <= 1);
+    CHECK(r.mads.counters().probes == 1);
+    REQUIRE(r.run());
+    for (const measured_get& o : all) CHECK(o.answered_right());
+    CHECK(r.mads.counters().retried - repeated <= 1);
+    CHECK(r.mads.losses().loss() < 0.001);
+    CHECK(device.most <= window + 1);
+    r.drain();
+    check_balance(r.mads);
+}
+
+TEST_CASE("after pauses like it, deadlines leave room for one") {
+    rig r({.max_outstanding = 32});
+    meet(r, 50);
+    counting_device device(r, 50us);
+    u32 number = 0;
+    std::deque<measured_get> all;
+    const auto with_pause = [&] {
+        for (u32 i = 0; i < 200; ++i) {
+            ++number;
+            r.mads.submit(all.emplace_back(number, route(static_cast<u8>(1 + number % 50))));
+        }
+        r.wait(100us);
+        device.pause(2ms);
+        REQUIRE(r.run());
+        r.drain();
+        return r.mads.counters().probes;
+    };
+    for (int i = 0; i < 20; ++i) with_pause();
+    const u64 before = r.mads.counters().probes;
+    for (int i = 0; i < 5; ++i) with_pause();
+    CHECK(r.mads.counters().probes - before <= 1);
+}
+
+TEST_CASE("on a device that counts there are never more than the window, but for one probe") {
+    const unsigned window = GENERATE(1u, 4u, 32u, 100u, 512u);
+    const u32 seed = GENERATE(1u, 2u, 3u);
+    CAPTURE(window, seed);
+    std::mt19937 random(seed);
+    rig r({.max_outstanding = window, .per_destination = 1 + seed % 2});
+    counting_device device(r, 80us);
+    std::deque<measured_get> all;
+    u64 cancelled = 0;
+    for (u32 i = 0; i < 5000; ++i) {
+        r.mads.submit(all.emplace_back(i, route(static_cast<u8>(1 + i % 250), static_cast<u8>(1 + i / 250))));
+        if (random() % 50 == 0) device.pause(duration{static_cast<duration::rep>(random() % 4'000'000)});
+        if (random() % 20 == 0) {
+            measured_get& any = all[random() % all.size()];
+            cancelled += any.completions == 0;
+            r.mads.cancel(any);
+        }
+        if (random() % 4 == 0) r.wait(duration{static_cast<duration::rep>(random() % 200'000)});
+    }
+    REQUIRE(r.run());
+    CHECK(device.most <= window + 1);
+    u64 right = 0;
+    for (const measured_get& o : all) right += o.answered_right();
+    CHECK(right >= 5000 - cancelled);
+    r.drain();
+    check_balance(r.mads);
+}
+
+TEST_CASE("what is silent for a reason of its own is probed while nothing else happens, and given up in time") {
+    rig r({.max_outstanding = 16});
+    meet(r, 4);
+    r.net.set_script([](const packet&) { return dropped(); });
+    std::deque<measured_get> all;
+    for (u32 i = 0; i < 4; ++i) r.mads.submit(all.emplace_back(i, route(static_cast<u8>(1 + i))));
+    const time_point begin = r.net.now();
+    REQUIRE(r.run());
+    for (const measured_get& o : all) {
+        CHECK(o.ended_as(verdict::timed_out));
+        CHECK(o.sent_times == 4);
+    }
+    CHECK(r.net.now() - begin <= usual.patience * 11 / 10);
+    CHECK(r.mads.counters().probes == 12);
+}
+
+// ---- who is slow -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// One target answers one MAD after the other and takes so long for each, as an SMA does; all others answer at once.
+class slow_target {
+public:
+    slow_target(rig& r, u8 port, duration service) : service_(service) {
+        r.net.set_script([this, port](const packet& p) {
+            if (p.bytes[129] != port) return answered(p, 50us);
+            ++asked;
+            busy_until_ = std::max(busy_until_, p.at) + service_;
+            return answered(p, busy_until_ - p.at);
+        });
+    }
+    unsigned asked = 0;
+
+private:
+    duration service_;
+    time_point busy_until_{};
+};
+
+/// Gets of others, one after the other, so that something is always answered.
+struct background {
+    background(rig& r) : r_(r) {}
+    void step() {
+        if (!current_ || current_->completions) {
+            if (ended) return;
+            ++n_;
+            current_ = &all_.emplace_back(5'000'000 + n_, route(static_cast<u8>(100 + n_ % 20)));
+            r_.mads.submit(*current_);
+        }
+    }
+    bool ended = false;
+
+private:
+    rig& r_;
+    u32 n_ = 0;
+    std::deque<measured_get> all_;
+    measured_get* current_ = nullptr;
+};
+
+void run_beside(rig& r, background& others, const measured_get& o) {
+    while (o.completions == 0) {
+        others.step();
+        r.turn();
+        if (r.mads.has_ready()) continue;
+        REQUIRE(r.advance());
+    }
+}
+
+} // namespace
+
+TEST_CASE("a slow target is met with three attempts at most, and then asked once for each answer") {
+    const duration service = GENERATE(10ms, 20ms, 60ms, 100ms, 150ms, 300ms, 900ms);
+    CAPTURE(service.count());
+    rig r({.max_outstanding = 16, .per_destination = 1});
+    slow_target slow(r, 7, service);
+    background others(r);
+    std::deque<measured_get> all;
+    const auto ask = [&] {
+        measured_get& o = all.emplace_back(static_cast<u32>(all.size()), route(7));
+        r.mads.submit(o);
+        run_beside(r, others, o);
+        CHECK(o.answered_right());
+    };
+    for (u32 i = 0; i < 20; ++i) { // others are quick
+        measured_get other(1'000'000 + i, route(100));
+        r.mads.submit(other);
+        REQUIRE(r.run());
+    }
+    ask();
+    CHECK(slow.asked <= 3);
+    const unsigned first = slow.asked;
+    for (int i = 0; i < 20; ++i) ask();
+    CHECK(slow.asked - first <= 24); // 1.2 for each
+    others.ended = true;
+    REQUIRE(r.run());
+    r.drain();
+    check_balance(r.mads);
+}
+
+TEST_CASE("an answer to any attempt tells how long answers take") {
+    // Only the second of three attempts arrives there, and is answered when the third is under way.
+    rig r({.max_outstanding = 4});
+    for (u32 i = 0; i < 20; ++i) {
+        measured_get other(1000 + i, route(2));
+        r.mads.submit(other);
+        REQUIRE(r.run());
+    }
+    const std::size_t before = r.net.taken().size();
+    std::optional<std::size_t> second;
+    std::size_t to_it = 0;
+    r.net.set_script([&](const packet& p) {
+        if (p.bytes[129] != 1) return answered(p);
+        ++to_it;
+        if (to_it == 2) {
+            second = p.number;
+            return answered(p, 5ms);
+        }
+        return dropped();
+    });
+    background others(r);
+    measured_get o(1, route(1));
+    r.mads.submit(o);
+    run_beside(r, others, o);
+    CHECK(o.answered_right());
+    CHECK(o.sent_times == 3);
+    const auto expected = r.mads.measured().expect(mad::destination_key(o.to), 1);
+    CHECK(expected.deadline > 5ms); // not the time since the first
+    CHECK(expected.deadline < 20ms);
+    CHECK(r.net.taken().size() > before);
+    others.ended = true;
+    REQUIRE(r.run());
+}
+
+TEST_CASE("every target that answers after it was given up is heard, in whatever place it was asked") {
+    const unsigned window = GENERATE(1u, 16u);
+    rig r({.max_outstanding = window});
+    meet(r, 5);
+    r.net.set_script([](const packet& p) { return answered(p, 5s); });
+    std::deque<measured_get> all;
+    for (u32 i = 0; i < 5; ++i) {
+        measured_get& o = all.emplace_back(i, route(static_cast<u8>(1 + i)));
+        r.mads.submit(o);
+        if (window == 1) REQUIRE(r.run()); // one after the other, in the same place
+    }
+    REQUIRE(r.run());
+    for (const measured_get& o : all) CHECK(o.ended_as(verdict::timed_out));
+    for (u32 i = 0; i < 5; ++i) CHECK(r.mads.measured().is_silent(mad::destination_key(all[i].to)));
+    r.drain();
+    CHECK(r.mads.counters().revived == 5);
+    for (u32 i = 0; i < 5; ++i) CHECK(!r.mads.measured().is_silent(mad::destination_key(all[i].to)));
+}
+
+TEST_CASE("what is told to the transport leaves slow targets the time that they have") {
+    rig r({.max_outstanding = 4});
+    meet(r, 1, 20);
+    measured_get known(1, route(1)), unknown(2, route(9));
+    r.mads.submit(known);
+    r.mads.submit(unknown);
+    REQUIRE(r.run());
+    for (const std::size_t i : {std::size_t{20}, std::size_t{21}}) {
+        CHECK(r.net.taken()[i].attempt_timeout < 1ms);
+        CHECK(r.net.taken()[i].operation_timeout >= usual.first_patience);
+    }
+}
+
+// ---- whose answer it is ----------------------------------------------------------------------------------------------
+
+TEST_CASE("an answer to another question under our transaction ID is not taken") {
+    rig r;
+    measured_get o(7, route(1, 2));
+    r.net.set_script([](const packet& p) {
+        std::vector<arrival> wrong;
+        for (const std::size_t at : {std::size_t{23}, std::size_t{4}, std::size_t{7}, std::size_t{130}}) {
+            wrong.push_back(reply(p, 1us)); // modifier, D bit, hopCount, second hop
+            wrong.back().bytes[at] ^= at == 4 ? 0x80 : 0x01;
+        }
+        wrong.push_back(reply(p, 2us));
+        return fate{{}, wrong};
+    });
+    r.mads.submit(o);
+    REQUIRE(r.run());
+    CHECK(o.answered_right());
+    CHECK(r.mads.counters().mismatched == 4);
+}
+
+TEST_CASE("the last hops of a long route are looked at as well") {
+    IBDRPath longest;
+    for (u8 i = 1; i <= 63; ++i) longest = longest.extended(i);
+    rig r;
+    measured_get o(7, longest);
+    r.net.set_script([](const packet& p) {
+        fate f{{}, {reply(p, 1us), reply(p, 2us)}};
+        f.arrivals[0].bytes[128 + 63] ^= 1;
+        return f;
+    });
+    r.mads.submit(o);
+    REQUIRE(r.run());
+    CHECK(o.ended_as(verdict::replied));
+    CHECK(r.mads.counters().mismatched == 1);
+}
+
+TEST_CASE("who said BUSY and then finds no place is given up as anybody else") {
+    rig r({.max_outstanding = 1});
+    meet(r, 1);
+    const std::size_t before = r.net.taken().size();
+    r.net.set_script([&](const packet& p) {
+        fate f = answered(p, 100us);
+        f.arrivals[0].bytes[5] = 1; // BUSY (IBA 13.4.7)
+        return p.number == before ? f : dropped();
+    });
+    measured_get o(1, route(1));
+    o.busy_retries = 5;
+    operation other(2, route(2)); // has the only place from then on
+    other.timeout = 60s;
+    other.retries = 0;
+    r.mads.submit(o);
+    r.mads.submit(other);
+    const time_point begin = r.net.now();
+    for (r.turn(); o.completions == 0; r.turn()) REQUIRE(r.advance());
+    CHECK(o.ended_as(verdict::timed_out));
+    CHECK(r.net.now() - begin < usual.first_patience * 3 / 2); // the pause after BUSY is not its fault
+    r.mads.cancel(other);
+    REQUIRE(r.run());
+    r.drain();
+    check_balance(r.mads);
+}
