@@ -12,6 +12,9 @@ table try_loss(const settings&);
 table try_buffers(const settings&);
 /// Discovery beside the least time that its subnet allows.
 table try_bound(const settings&);
+/// A subnet manager's discoveries in a loop beside the tool's, each over a modelled kernel: what each costs the other, for
+/// the options in the settings, with `polite`, and for fixed windows.
+table try_neighbour(const settings&);
 /// Discovery of 1,000 to 48,000 LIDs: processor time of the client alone, memory.
 table try_scale(const settings&);
 /// Millions of MADs through one schedule with all faults on. Throws std::runtime_error if the counts do not balance or

@@ -19,9 +19,10 @@ struct experiment {
     std::string_view name;
     table (*run)(const settings&);
 };
-constexpr std::array<experiment, 5> experiments{{{"loss", try_loss},
+constexpr std::array<experiment, 6> experiments{{{"loss", try_loss},
                                                  {"buffers", try_buffers},
                                                  {"bound", try_bound},
+                                                 {"neighbour", try_neighbour},
                                                  {"scale", try_scale},
                                                  {"endurance", try_endurance}}};
 

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// neighbour.cpp - what a subnet manager at work suffers from a tool that discovers its subnet in a loop, and the tool from it:
+// each program at a kernel of its own, in virtual time.
+#include "experiments.hpp"
+#include <comad/coro/driver.hpp>
+#include <comad/discovery/discover.hpp>
+#include <comad/transports/sim/transport.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace comad::bench {
+namespace {
+
+namespace sim = transports::sim;
+using namespace std::chrono_literals;
+using coro::MADSchedule;
+using coro::task;
+
+/// A host with a kernel of its own, whose program does nothing but discover.
+class looker {
+public:
+    looker(sim::fabric& net, u32 node, const transports::kernel_options& kernel, const coro::schedule_options& options)
+        : port_(net, node, 1, sim::time_mode::virtual_), kernel_(port_, kernel), schedule(kernel_, options) {}
+
+    void begin(mad::time_point end) { job_.emplace(schedule.queue(look_until(end))); }
+    bool has_ended() const { return job_->done(); }
+
+    unsigned discoveries = 0, incomplete = 0;
+
+private:
+    task<void> look_until(mad::time_point end) {
+        while (schedule.now() < end) {
+            const auto found = co_await discovery::discover(schedule);
+            ++discoveries;
+            incomplete += !found || !found.value().complete();
+        }
+    }
+    sim::sim_transport port_;
+    transports::kernel_model kernel_;
+
+public:
+    MADSchedule schedule;
+
+private:
+    std::optional<coro::job<void>> job_;
+};
+
+/// All of them, until each has ended; time goes from event to event.
+void run(const std::vector<looker*>& all, mad::time_point end) {
+    for (looker* l : all) l->begin(end);
+    const auto has_ended = [](const looker* l) { return l->has_ended(); };
+    for (;;) {
+        bool more = false;
+        for (looker* l : all) more = l->schedule.turn() || more;
+        if (std::all_of(all.begin(), all.end(), has_ended)) return;
+        if (more) continue;
+        const mad::time_point now = all.front()->schedule.now();
+        for (looker* l : all) l->schedule.set_now(now); // starts the timeouts of what was just sent
+        mad::time_point next = mad::time_point::max();
+        for (looker* l : all) next = std::min(next, l->schedule.next_deadline());
+        for (looker* l : all) l->schedule.set_now(std::max(next, now));
+    }
+}
+
+/// OpenSM's: max_wire_smps, transaction_timeout, transaction_retries.
+coro::schedule_options as_OpenSM() {
+    coro::schedule_options o;
+    o.max_outstanding = 4;
+    o.per_destination = 0;
+    o.timeout = 200ms;
+    o.retries = 3;
+    return o;
+}
+
+struct neighbourhood {
+    const char* name;
+    sim::timing times;
+};
+
+struct tool {
+    std::string name;
+    coro::schedule_options options;
+};
+
+std::vector<tool> tools(const settings& s) {
+    std::vector<tool> all{{"defaults", s.schedule}, {"--polite", s.schedule}};
+    all.back().options.polite = true;
+    for (const unsigned window : {4u, 8u, 12u, 16u, 64u}) {
+        all.push_back({fmt::format("window {}", window), s.schedule});
+        all.back().options.max_outstanding = window;
+    }
+    return all;
+}
+
+double share_repeated(const looker& l) {
+    const auto& c = l.schedule.counters();
+    return 100.0 * static_cast<double>(c.retried) / static_cast<double>(std::max<u64>(c.sent, 1));
+}
+double per_discovery(const looker& l, double what) { return l.discoveries ? what / l.discoveries : 0; }
+
+} // namespace
+
+table try_neighbour(const settings& s) {
+    const sim::topology t = sim::make_topology(s.is_small ? "fattree2,radix=4" : "fattree3,radix=8");
+    const mad::duration span = s.is_small ? 200ms : 10s;
+    const mad::time_point end{span};
+    const transports::kernel_options kernel = s.kernel.value_or(transports::kernel_options{});
+    const auto is_host = [](const sim::node& n) { return !n.is_switch(); };
+    const auto first = static_cast<u32>(std::find_if(t.nodes.begin(), t.nodes.end(), is_host) - t.nodes.begin());
+    const auto last = static_cast<u32>(t.nodes.rend() - std::find_if(t.nodes.rbegin(), t.nodes.rend(), is_host) - 1);
+
+    table result(
+        fmt::format("neighbour: {} nodes; a subnet manager's discoveries in a loop, and the tool's", t.nodes.size()),
+        {"nodes hold", "tool", "SM's sweep, ms", "SM's SMPs repeated per discovery", "own repeated beside it, %",
+         "alone: discovery, ms", "own repeated alone, %", "incomplete"});
+    sim::timing slow, quick;
+    slow.hop_delay = quick.hop_delay = 1us;
+    slow.buffer = 8, slow.service_time = 50us, slow.transit = 5us;
+    quick.buffer = 4, quick.service_time = 20us, quick.transit = 2us;
+    const double ms = in_ms(span);
+    for (const auto& [holds, times] : {neighbourhood{"8 SMPs, 50 us each, 5 us to pass on", slow},
+                                       neighbourhood{"4 SMPs, 20 us each, 2 us to pass on", quick}}) {
+        {
+            sim::fabric net(t, times, {});
+            looker manager(net, first, kernel, as_OpenSM());
+            run({&manager}, end);
+            result.add({holds, "none", per_discovery(manager, ms), "", "", "", "", manager.incomplete});
+        }
+        for (const tool& one : tools(s)) {
+            sim::fabric net(t, times, {}), quiet(t, times, {});
+            looker manager(net, first, kernel, as_OpenSM()), beside(net, last, kernel, one.options);
+            run({&manager, &beside}, end);
+            looker alone(quiet, last, kernel, one.options);
+            run({&alone}, end);
+            const auto repeated = static_cast<double>(manager.schedule.counters().retried);
+            result.add({holds, one.name, per_discovery(manager, ms), per_discovery(beside, repeated),
+                        share_repeated(beside), per_discovery(alone, ms), share_repeated(alone),
+                        manager.incomplete + beside.incomplete + alone.incomplete});
+        }
+    }
+    return result;
+}
+
+} // namespace comad::bench
