@@ -19,7 +19,7 @@ MADSchedule::~MADSchedule() = default;
 // answer and a late one to each MAD in flight. Otherwise, with one MAD in flight its reply is all there is: asking for more
 // would be a system call for nothing. With none, there are the requests to a server.
 bool MADSchedule::turn() noexcept {
-    const bool is_due = engine_.next_deadline() <= now();
+    const bool is_due = engine_.may_be_due();
     if (!is_due) to_read_ = 2 * engine_.in_flight();
     const unsigned expected = engine_.in_flight() ? std::min(engine_.in_flight(), burst) : burst;
     bool more = !transport_failed_ && receive(expected) && (expected > 1 || is_due);

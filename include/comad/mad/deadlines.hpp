@@ -55,6 +55,8 @@ public:
 
     /// No deadline is earlier than this; time_point::max() when nothing is armed. Precondition: set_now() since arm().
     time_point earliest() const noexcept;
+    /// False: nothing is due at `now` of what is started.
+    bool may_be_due(time_point now) const noexcept { return now >= earliest_; }
 
     /// Disarms one slot that is due at `now` and returns it, or no_slot; then `earliest()` is exact for what is started.
     u32 expire(time_point now) noexcept;

@@ -115,6 +115,8 @@ public:
     unsigned window() const noexcept { return limit_; }
     /// Nothing is due before; time_point::max(): never. Precondition: set_now() since the last send.
     time_point next_deadline() const noexcept { return std::min(deadlines_.earliest(), rate_.opens_at(now_)); }
+    /// Whether on_time() may have something to expire.
+    bool may_be_due() const noexcept { return deadlines_.may_be_due(now_); }
     /// What was learned from answers to operations without a timeout.
     const round_trips& measured() const noexcept { return trips_; }
     const repetition& losses() const noexcept { return repetition_; }
