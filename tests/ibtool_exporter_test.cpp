@@ -11,7 +11,6 @@
 #include <netinet/in.h>
 #include <sstream>
 #include <sys/socket.h>
-#include <thread>
 
 using namespace ibtool_rig;
 using namespace std::chrono_literals;
@@ -91,14 +90,6 @@ struct exporter {
     process program;
     int port = 0;
 };
-
-template <class Condition> void await(Condition&& holds) {
-    const auto deadline = std::chrono::steady_clock::now() + 60s;
-    while (!holds()) {
-        if (std::chrono::steady_clock::now() > deadline) FAIL("it never happens");
-        std::this_thread::sleep_for(20ms);
-    }
-}
 
 /// A real Prometheus that scrapes one target all the time.
 class prometheus {

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <sstream>
 #include <sys/stat.h>
-#include <thread>
 
 using namespace ibtool_rig;
 
@@ -43,14 +42,6 @@ struct large_server : ibsim_server {
     large_server() : ibsim_server(fat_tree("fattree3,radix=16"), {"-S", "400"}) {}
 };
 words long_discovery(const ibsim_server& server) { return words{"ibnetdiscover", "-o", "1"} + at(server); }
-
-template <class Condition> void await(Condition&& holds) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (!holds()) {
-        if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("it never happens");
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-}
 
 bool has_clients(ibsim_server& server) { return !server.console("Attached").empty(); }
 

@@ -8,21 +8,12 @@
 #include <cmath>
 #include <csignal>
 #include <httplib.h>
-#include <thread>
 
 using namespace ibtool_rig;
 using namespace std::chrono_literals;
 using nlohmann::json;
 
 namespace {
-
-template <class Condition> void await(Condition&& holds) {
-    const auto deadline = std::chrono::steady_clock::now() + 60s;
-    while (!holds()) {
-        if (std::chrono::steady_clock::now() > deadline) FAIL("it never happens");
-        std::this_thread::sleep_for(20ms);
-    }
-}
 
 /// The whole lines that a program has written so far.
 std::vector<json> objects_so_far(const process& p) {
@@ -141,6 +132,7 @@ TEST_CASE("an exporter keeps its page while its server is away, and says on the 
     await([&] { return client.Get("/health")->status == 200; });
     CHECK(health().at("status") == "ok");
     CHECK_FALSE(health().contains("lost"));
+    await([&] { return client.Get("/metrics")->body != page->body; }); // it is well before its next sweep has ended
     CHECK(client.Get("/metrics")->body != page->body);
     CHECK_THAT(client.Get("/metrics")->body, !Contains("infiniband_sweeps_skipped_total 0\n"));
     sweep.signal(SIGTERM);

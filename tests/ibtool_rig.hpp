@@ -5,13 +5,16 @@
 #include "process.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <stdexcept>
 #include <stdlib.h>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace ibtool_rig {
@@ -31,6 +34,15 @@ inline words ibtool(const words& arguments) { return words{"IBTOOL_FABRIC=", IBT
 
 /// Runs it to its end.
 inline process_result run(const words& arguments) { return run_process(ibtool(arguments)); }
+
+/// Looks again and again, at what only another process can tell.
+template <class Condition> void await(Condition&& holds) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!holds()) {
+        if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("it never happens");
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
 
 /// The lines, sorted.
 inline words lines_of(const std::string& text) {
