@@ -27,28 +27,26 @@ using coro::task;
 class looker {
 public:
     looker(sim::fabric& net, u32 node, const transports::kernel_options& kernel, const coro::schedule_options& options)
-        : port_(net, node, 1, sim::time_mode::virtual_), kernel_(port_, kernel), schedule(kernel_, options) {}
+        : port_(net, node, 1, sim::time_mode::virtual_), kernel_(port_, kernel), schedule_(kernel_, options) {}
 
-    void begin(mad::time_point end) { job_.emplace(schedule.queue(look_until(end))); }
+    void begin(mad::time_point end) { job_.emplace(schedule_.queue(look_until(end))); }
     bool has_ended() const { return job_->done(); }
+    MADSchedule& schedule() { return schedule_; }
+    const mad::engine_counters& counters() const { return schedule_.counters(); }
 
     unsigned discoveries = 0, incomplete = 0;
 
 private:
     task<void> look_until(mad::time_point end) {
-        while (schedule.now() < end) {
-            const auto found = co_await discovery::discover(schedule);
+        while (schedule_.now() < end) {
+            const auto found = co_await discovery::discover(schedule_);
             ++discoveries;
             incomplete += !found || !found.value().complete();
         }
     }
     sim::sim_transport port_;
     transports::kernel_model kernel_;
-
-public:
-    MADSchedule schedule;
-
-private:
+    MADSchedule schedule_;
     std::optional<coro::job<void>> job_;
 };
 
@@ -58,14 +56,14 @@ void run(const std::vector<looker*>& all, mad::time_point end) {
     const auto has_ended = [](const looker* l) { return l->has_ended(); };
     for (;;) {
         bool more = false;
-        for (looker* l : all) more = l->schedule.turn() || more;
+        for (looker* l : all) more = l->schedule().turn() || more;
         if (std::all_of(all.begin(), all.end(), has_ended)) return;
         if (more) continue;
-        const mad::time_point now = all.front()->schedule.now();
-        for (looker* l : all) l->schedule.set_now(now); // starts the timeouts of what was just sent
+        const mad::time_point now = all.front()->schedule().now();
+        for (looker* l : all) l->schedule().set_now(now); // starts the timeouts of what was just sent
         mad::time_point next = mad::time_point::max();
-        for (looker* l : all) next = std::min(next, l->schedule.next_deadline());
-        for (looker* l : all) l->schedule.set_now(std::max(next, now));
+        for (looker* l : all) next = std::min(next, l->schedule().next_deadline());
+        for (looker* l : all) l->schedule().set_now(std::max(next, now));
     }
 }
 
@@ -100,7 +98,7 @@ std::vector<tool> tools(const settings& s) {
 }
 
 double share_repeated(const looker& l) {
-    const auto& c = l.schedule.counters();
+    const auto& c = l.counters();
     return 100.0 * static_cast<double>(c.retried) / static_cast<double>(std::max<u64>(c.sent, 1));
 }
 double per_discovery(const looker& l, double what) { return l.discoveries ? what / l.discoveries : 0; }
@@ -139,7 +137,7 @@ table try_neighbour(const settings& s) {
             run({&manager, &beside}, end);
             looker alone(quiet, last, kernel, one.options);
             run({&alone}, end);
-            const auto repeated = static_cast<double>(manager.schedule.counters().retried);
+            const auto repeated = static_cast<double>(manager.counters().retried);
             result.add({holds, one.name, per_discovery(manager, ms), per_discovery(beside, repeated),
                         share_repeated(beside), per_discovery(alone, ms), share_repeated(alone),
                         manager.incomplete + beside.incomplete + alone.incomplete});

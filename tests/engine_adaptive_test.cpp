@@ -10,18 +10,6 @@ using namespace comad::test;
 
 namespace {
 
-constexpr mad::patience_options usual{};
-
-/// A SubnGet(NodeInfo) whose deadlines are measured.
-struct measured_get : operation {
-    explicit measured_get(u32 n, const IBDRPath& route) : operation(n, route) {
-        bounded();
-        distance = route.hopCount;
-        timeout = duration{0};
-        retries = 0; // has no meaning
-    }
-};
-
 /// Each is answered before the next is sent.
 void answer_in_turn(rig& r, unsigned many, const IBDRPath& to) {
     for (u32 i = 0; i < many; ++i) {

@@ -13,18 +13,6 @@ using namespace comad::test;
 
 namespace {
 
-constexpr mad::patience_options usual{};
-
-/// A SubnGet(NodeInfo) whose deadlines are measured.
-struct measured_get : operation {
-    explicit measured_get(u32 n, const IBDRPath& route) : operation(n, route) {
-        bounded();
-        distance = route.hopCount;
-        timeout = duration{0};
-        retries = 0; // has no meaning
-    }
-};
-
 /// Each of these targets answers some Gets, one after the other.
 void meet(rig& r, unsigned targets, unsigned times = 10) {
     for (u32 i = 0; i < targets * times; ++i) {

@@ -84,6 +84,18 @@ struct operation : mad::op {
     std::function<void()> then;
 };
 
+inline constexpr mad::patience_options usual{};
+
+/// A SubnGet(NodeInfo) whose deadlines are measured.
+struct measured_get : operation {
+    explicit measured_get(u32 n, const IBDRPath& route) : operation(n, route) {
+        bounded();
+        distance = route.hopCount;
+        timeout = duration{0};
+        retries = 0; // has no meaning
+    }
+};
+
 /// An engine over a scripted transport, by itself or through a kernel, and the turns of a driver.
 struct rig {
     explicit rig(engine_options options = {},

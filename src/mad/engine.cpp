@@ -128,11 +128,7 @@ bool engine::probe() noexcept {
 // it answers.
 void engine::begin_attempt(op& o) noexcept {
     const u32 i = attempts_.take([this](u32 forgotten) {
-        const attempt& f = attempts_[forgotten];
-        if (!f.owner) return;
-        u32* link = &f.owner->latest;
-        while (*link != forgotten) link = &attempts_[*link].earlier;
-        *link = f.earlier;
+        if (op* const owner = attempts_[forgotten].owner) unlink_earlier(*owner, forgotten);
     });
     if (o.latest != none) supersede(o);
     attempt& a = attempts_[i];
@@ -286,12 +282,12 @@ void engine::due(u32 i) noexcept {
     if (a.what_became == state::flying) return overdue(i);
     if (!a.owner) return forget(i);
     op& o = *a.owner;
-    note_begin(o, a);
     if (o.latest != i) { // of no use any more
         unlink_earlier(o, i);
         a.owner = nullptr;
         return forget(i);
     }
+    note_begin(o, a);
     if (a.what_became == state::resting) {
         a.what_became = state::rested;
         --o.attempts; // what was answered has not failed

@@ -110,8 +110,9 @@ public:
     /// Starts `t` at once; `co_await` the job for its result.
     template <class T> job<T> queue(task<T> t) { return job<T>::start(std::move(t), root_); }
     /// Runs the tasks that `tasks` yields in parallel, pulling the next one only while the window has room and fewer than
-    /// sweep_options::max_tasks are alive; ends when all ended. Tasks return void, or a mad::result whose errors the report counts. A generator that yields an empty task
-    /// says "nothing to start until something else happened" and is asked again later.
+    /// sweep_options::max_tasks are alive; ends when all ended. Tasks return void, or a mad::result whose errors the report
+    /// counts. A generator that yields an empty task says "nothing to start until something else happened" and is asked again
+    /// later.
     /// Nesting cannot deadlock: a task that awaits an inner mqueue holds no slot.
     template <class T> mqueue_awaiter<T> mqueue(generator<task<T>> tasks, sweep_options options = {}) {
         return {*this, std::move(tasks), options};
