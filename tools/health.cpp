@@ -158,10 +158,7 @@ coro::task<int> examine(session& in, const settings& s, std::chrono::nanoseconds
     examination x{names, known, before, after, judge(rules, known, before, after), gaps_of(before, after), true};
     x.is_complete = known.complete() && x.gaps.empty();
     write_output(s.json ? as_json(x) : as_text(x));
-    std::vector<std::string> missing;
-    for (const auto& problem : known.problems) missing.push_back(describe(known, problem));
-    for (const perf::gap& g : x.gaps) missing.push_back(describe(known, g));
-    tell_missing(std::move(missing), in.loss_text());
+    tell_missing(describe_missing(known, x.gaps), in.loss_text());
     if (x.count(severity::critical) + x.count(severity::error) > 0) co_return failed;
     co_return x.is_complete ? complete : partial;
 }

@@ -225,10 +225,7 @@ int run_command(const settings& s, global_options options) {
     error_report report(found, p.names, p.rules, p.choice);
     write_output(report.of(told));
     fmt::print(stderr, "{}", counts);
-    std::vector<std::string> missing;
-    for (const auto& problem : found.problems) missing.push_back(describe(found, problem));
-    for (const perf::gap& g : told.gaps) missing.push_back(describe(found, g));
-    tell_missing(std::move(missing), loss);
+    tell_missing(describe_missing(found, told.gaps), loss);
     if (!no_SLs.empty()) tell(fmt::format("service levels are unknown, 0 was used: {}", no_SLs));
     if (!capture_problem.empty()) tell(capture_problem);
     if (!found.complete() || !told.complete() || !capture_problem.empty()) return partial;

@@ -301,4 +301,11 @@ std::string describe(const discovery::subnet& s, const perf::gap& g) {
     return g.where.port ? fmt::format("{}[{}]: {}", name, g.where.port, g.text) : fmt::format("{}: {}", name, g.text);
 }
 
+std::vector<std::string> describe_missing(const discovery::subnet& s, const std::vector<perf::gap>& gaps) {
+    std::vector<std::string> lines;
+    for (const auto& problem : s.problems) lines.push_back(describe(s, problem));
+    for (const perf::gap& g : gaps) lines.push_back(describe(s, g));
+    return lines;
+}
+
 } // namespace ibtool

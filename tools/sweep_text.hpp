@@ -74,5 +74,7 @@ std::string in_units(comad::perf::counter, comad::u64 number);
 
 /// `S-0002c90000000001 "spine 1"[7]: no answer`, safe for a terminal.
 std::string describe(const comad::discovery::subnet&, const comad::perf::gap&);
+/// A line for each problem of the discovery, then for each gap of the sweep.
+std::vector<std::string> describe_missing(const comad::discovery::subnet&, const std::vector<comad::perf::gap>&);
 
 } // namespace ibtool
