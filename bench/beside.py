@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # beside.py - what the scripts share that compare programs on one ibsim server: the server, OpenSM and a relay beside it,
 # whole processes and their times, the machine in one line.
-import datetime, json, os, platform, re, shutil, signal, statistics, subprocess, sys, time
+import datetime, json, os, platform, queue, re, shutil, signal, statistics, subprocess, sys, threading, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NOT_INSTALLED = 77  # exit code, as test suites have it
@@ -154,18 +154,25 @@ class Relay:
         self.process = subprocess.Popen(
             [*WITH_US, program, "--server", sockname, "--sockname", f"{sockname}-relay", *(str(o) for o in options)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-        self.unread = {"gone": [], "now": []}
+        self.unread = {"gone": queue.SimpleQueue(), "now": queue.SimpleQueue()}
         if self.process.stdout.readline() != "ready\n":
             sys.exit("the relay did not start")
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        """As they come: a relay that nobody reads stands still once the pipe is full."""
+        for line in self.process.stdout:
+            for kind, value in json.loads(line).items():
+                self.unread[kind].put(value)
+        for kind in self.unread.values():
+            kind.put(None)
 
     def _next(self, what):
-        while not self.unread[what]:
-            line = self.process.stdout.readline()
-            if not line:
-                sys.exit("the relay has ended")
-            for kind, value in json.loads(line).items():
-                self.unread[kind].append(value)
-        return self.unread[what].pop(0)
+        counts = self.unread[what].get()
+        if counts is None:
+            sys.exit("the relay has ended")
+        return counts
 
     def gone(self):
         """Counts of the first client that has gone and was not asked for."""
@@ -186,6 +193,7 @@ class Relay:
     def __exit__(self, *_):
         self.process.terminate()
         self.process.wait()
+        self.reader.join()
 
 
 def stanzas(text):
