@@ -25,7 +25,9 @@ struct asio_driver::impl : std::enable_shared_from_this<impl> {
     bool reading = false, writing = false, turn_posted = false;
 
     impl(boost::asio::io_context& context, MADSchedule& s)
-        : io(context), schedule(s), device(context, s.transport().native_handle()), timer(context) {}
+        : io(context), schedule(s), device(context, s.transport().native_handle()), timer(context) {
+        schedule.use_clock(std::chrono::steady_clock::now);
+    }
     ~impl() { device.release(); } // the transport closes it
 
     void turn() {

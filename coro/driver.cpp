@@ -47,18 +47,20 @@ remote_stop::remote_stop(std::stop_token token, scope_state& domain)
 void remote_stop::wake::operator()() const noexcept { ::eventfd_write(event, 1); }
 
 void drive_by_poll(MADSchedule& schedule, until& end) {
+    schedule.use_clock(std::chrono::steady_clock::now);
     for (;;) {
         end.look_outside();
         schedule.set_now(std::chrono::steady_clock::now());
         const bool more = schedule.turn();
         if (end.reached()) return;
         if (more) continue;
-        if (schedule.idle()) nothing_to_wait_for();
+        if (schedule.idle() && schedule.in_flight() == 0) nothing_to_wait_for();
         wait_for_transport(schedule, end);
     }
 }
 
 void drive_virtual_time(MADSchedule& schedule, until& end) {
+    schedule.use_clock(nullptr);
     schedule.set_now(schedule.now());
     for (;;) {
         end.look_outside();

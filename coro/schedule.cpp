@@ -37,6 +37,7 @@ bool MADSchedule::receive(unsigned max) noexcept {
         if (handled < wanted || transport_failed_) return false;
         max -= handled;
         if (max == 0) return true;
+        if (clock_) set_now(clock_()); // what one batch takes is no part of the next one's round trips
     }
 }
 

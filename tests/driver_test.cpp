@@ -137,6 +137,35 @@ TEST_CASE("in real time doubled, late and garbled replies leave nothing unread t
     CHECK(schedule.counters().malformed > 0);
 }
 
+TEST_CASE("what was cancelled holds its place, and who waits for that is waited for") {
+    // Nothing is under way then but a MAD that nobody awaits any more.
+    const bool asio = GENERATE(false, true);
+    sim::simulation net = sim::make_sim("ring,switches=4,latency=10ms", sim::time_mode::real);
+    MADSchedule schedule(*net.transport, {.max_outstanding = 1, .timeout = 60s, .retries = 0});
+    const auto asks = [](MADSchedule& s, IBDRPath to, unsigned& heard) -> task<void> {
+        heard += co_await hears(s, to);
+    };
+    const auto all = [](MADSchedule& s, auto ask, unsigned& heard) -> generator<task<void>> {
+        co_yield ask(s, route(1), heard);
+        co_yield ask(s, IBDRPath{}, heard);
+    };
+    const auto body = [](MADSchedule& s, auto ask, auto make) -> task<unsigned> {
+        unsigned heard = 0;
+        {
+            scope children(co_await coro::current_scope{});
+            children.spawn(ask(s, route(1), heard));
+            co_await s.pause(1ms);
+            children.cancel();
+            co_await children.join();
+        }
+        co_await s.mqueue(make(s, ask, heard));
+        co_return heard;
+    };
+    CHECK((asio ? run_by_asio(schedule, body(schedule, asks, all)) : sync_wait(schedule, body(schedule, asks, all))) ==
+          2);
+    CHECK(schedule.counters().cancelled == 1);
+}
+
 // ---- time-outs in real time --------------------------------------------------------------------------------------------
 
 TEST_CASE("an RPC that nobody drove yet is not timed yet") {

@@ -439,6 +439,27 @@ TEST_CASE("an answer to any attempt tells how long answers take") {
     REQUIRE(r.run());
 }
 
+TEST_CASE("where the clock goes on by itself, a round trip counts from the sending, not from the next look at it",
+          "[bare]") {
+    // A driver looks at the clock once for many MADs: before, tasks may have computed for long; behind, the answer is there.
+    static time_point clock;
+    rig r;
+    r.mads.use_clock([]() noexcept { return clock; });
+    r.net.set_script([](const packet& p) { return answered(p, duration{0}); });
+    clock = time_point{1s};
+    r.set_now(clock);
+    clock += 30ms;
+    measured_get o(1, route(1));
+    r.mads.submit(o);
+    clock += 10ms;
+    r.set_now(clock);
+    r.turn();
+    CHECK(o.answered_right());
+    const auto expected = r.mads.measured().expect(mad::destination_key(o.to), 1);
+    CHECK(expected.deadline > 10ms);
+    CHECK(expected.deadline < 40ms);
+}
+
 TEST_CASE("every target that answers after it was given up is heard, in whatever place it was asked") {
     const unsigned window = GENERATE(1u, 16u);
     rig r({.max_outstanding = window});

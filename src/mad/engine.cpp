@@ -232,7 +232,8 @@ bool engine::offer(u32 i) noexcept {
     ++(first ? counters_.sent : counters_.retried);
     a.reply = pattern_of_reply(mad, *o.path);
     a.what_became = state::flying;
-    a.is.timed = false;
+    a.is.timed = clock_ != nullptr;
+    if (clock_) a.sent = clock_();
     if (deadlines_.started(i)) { // it was blocked for a while, but counts from here
         deadlines_.disarm(i);
         deadlines_.arm(i, a.wait);
@@ -254,7 +255,7 @@ void engine::resume_sends() noexcept {
 
 std::optional<duration> engine::took(u32 i) const noexcept {
     const attempt& a = attempts_[i];
-    if (a.is.timed) return now_ - a.sent;
+    if (a.is.timed) return std::max(now_ - a.sent, duration{0});
     if (a.what_became == state::flying && deadlines_.started(i)) return now_ - deadlines_.started_at(i);
     return std::nullopt;
 }

@@ -132,6 +132,11 @@ public:
 
     mad::transport& transport() noexcept { return transport_; }
     mad::time_point now() const noexcept { return engine_.now(); }
+    /// The clock that set_now() tells, if it goes on by itself: round trips are measured with it. Drivers set it.
+    void use_clock(mad::clock_reading clock) noexcept {
+        clock_ = clock;
+        engine_.use_clock(clock);
+    }
     void set_now(mad::time_point now) noexcept {
         engine_.set_now(now);
         transport_.set_now(now);
@@ -159,7 +164,8 @@ public:
     bool settle() noexcept;
     /// The transport failed: there is nothing more to read.
     bool transport_failed() const noexcept { return transport_failed_; }
-    /// Nothing is under way: if a task is not done now, it never will be.
+    /// Nothing is under way that anybody awaits: if a task is not done now, it never will be, unless it waits for a place that
+    /// something cancelled still has in the window (in_flight()).
     bool idle() const noexcept { return engine_.idle() && pauses_.none() && !server_; }
 
 private:
@@ -189,6 +195,7 @@ private:
     detail::task_source* newest_ = nullptr;
     bool source_cancelled_ = false; // one or more: look for them
     bool transport_failed_ = false;
+    mad::clock_reading clock_ = nullptr;
     unsigned to_read_ = 0; // messages, before something expires that is due
     std::array<incoming, batch> inbox_;
     std::vector<u8> long_message_;

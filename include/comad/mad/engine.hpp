@@ -82,6 +82,9 @@ public:
 
     /// The driver's clock. Attempts are timed from the first value after they were sent: never from one that is past.
     void set_now(time_point now) noexcept;
+    /// A clock that goes on between calls of set_now(): what an answer took counts from the moment that the transport had its
+    /// request. Null, as at the beginning: from set_now() after it.
+    void use_clock(clock_reading clock) noexcept { clock_ = clock; }
     time_point now() const noexcept { return now_; }
 
     /// One result of transport::receive, any state but would_block. May complete operations and thereby run user code.
@@ -239,6 +242,7 @@ private:
     std::size_t ready_count_ = 0;
     bool holding_ = false;
     time_point now_{};
+    clock_reading clock_ = nullptr;
     engine_counters counters_;
     trace_sink* trace_ = nullptr;
     alignas(8) std::array<u8, headroom + mad_size> packet_; // the one that is being offered
