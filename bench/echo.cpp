@@ -63,8 +63,8 @@ echo::echo() : echo(answer_until_closed) {}
 echo::echo(std::function<void(int descriptor)> answer) {
     int pair[2];
     require(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0, "socketpair");
-    near_ = transports::unique_fd(pair[0]);
-    transports::unique_fd far(pair[1]);
+    near_ = mad::unique_fd(pair[0]);
+    mad::unique_fd far(pair[1]);
     const int room = 4 << 20; // bytes, more than a window takes; unprivileged the system's limit is enough for 256 MADs
     for (int end : pair) {
         if (::setsockopt(end, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room) != 0)

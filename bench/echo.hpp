@@ -5,7 +5,7 @@
 #pragma once
 #include <comad/iba/mad_header.hpp>
 #include <comad/mad/transport.hpp>
-#include <comad/transports/unique_fd.hpp>
+#include <comad/mad/unique_fd.hpp>
 
 #include <functional>
 #include <thread>
@@ -40,7 +40,7 @@ public:
     void set_blocking(bool blocking);
 
 private:
-    transports::unique_fd near_;
+    mad::unique_fd near_;
     std::thread answering_;
 };
 

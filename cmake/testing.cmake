@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # testing.cmake - functions that build and register tests. Knows no single test.
 set(COMAD_TEST_LABEL "" CACHE STRING "Build only the test executables with this label; empty: all")
+set(COMAD_TEST_WITHOUT_LABEL "" CACHE STRING "Build no test executables with this label")
 
 find_package(Catch2 2.13 REQUIRED)
 include(Catch)
@@ -19,7 +20,8 @@ target_precompile_headers(comad_test_pch PRIVATE catch.hpp)
 # comad_test(NAME SOURCES a.cpp ... [LABELS scale threads] [LIBRARIES x ...] [SERIAL] [OVER_KERNEL])
 # One executable NAME; each TEST_CASE becomes the ctest test "NAME/title". A title contains no semicolon and no backslash.
 # The label `scale` allows ten minutes instead of two and keeps the test out of the sanitizers; `threads` puts it under
-# ThreadSanitizer, too. SERIAL runs its tests while no other runs: for what measures time.
+# ThreadSanitizer, too; `ibtool` says that the test does nothing but run the tool (COMAD_IBTOOL in its environment: another
+# build's). SERIAL runs its tests while no other runs: for what measures time.
 # OVER_KERNEL registers them once more as "NAME/kernel/title", where the rigs put the kernel model before their wires
 # (tests/kernel_of_this_run.hpp), without those tagged [bare].
 function(comad_test name)
@@ -29,6 +31,9 @@ function(comad_test name)
                         "left over: ${arg_UNPARSED_ARGUMENTS}")
   endif()
   if(COMAD_TEST_LABEL AND NOT COMAD_TEST_LABEL IN_LIST arg_LABELS)
+    return()
+  endif()
+  if(COMAD_TEST_WITHOUT_LABEL AND COMAD_TEST_WITHOUT_LABEL IN_LIST arg_LABELS)
     return()
   endif()
   add_executable(${name} ${arg_SOURCES})

@@ -173,12 +173,21 @@ std::string ports_report(const subnet& s, const node_names& names) {
     return out;
 }
 
-std::string hosts_text(const subnet& s, const node_names& names) {
+namespace {
+
+std::string lines_of(const subnet& s, const node_names& names, NodeType type, const char* called) {
     std::string out;
-    for_each(s, NodeType::CA, [&](u32, const node& n) {
-        print(out, "Ca\t: 0x{:016x} ports {} \"{}\"\n", value(n.info.nodeGUID), n.info.numPorts, names.of(n));
+    for_each(s, type, [&](u32, const node& n) {
+        print(out, "{}\t: 0x{:016x} ports {} \"{}\"\n", called, value(n.info.nodeGUID), n.info.numPorts, names.of(n));
     });
     return out;
+}
+
+} // namespace
+
+std::string hosts_text(const subnet& s, const node_names& names) { return lines_of(s, names, NodeType::CA, "Ca"); }
+std::string routers_text(const subnet& s, const node_names& names) {
+    return lines_of(s, names, NodeType::Router, "Rt");
 }
 
 std::string switches_text(const subnet& s, const node_names& names) {

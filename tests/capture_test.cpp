@@ -3,7 +3,7 @@
 // a discovery, and requests and replies with random contents for every attribute that both know.
 #include "catch.hpp"
 #include "ibtool_rig.hpp"
-#include "pcap.hpp"
+#include "input/pcap.hpp"
 #include "tshark.hpp"
 #include <comad/iba/fields.hpp>
 #include <comad/iba/mad_header.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // checks_test.cpp - what is wrong with links of all kinds and with counters, in the words of infiniband-diags' ibcheck scripts.
 #include "catch.hpp"
-#include "checks.hpp"
+#include "text/checks.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -168,7 +168,7 @@ TEST_CASE("counters above their threshold are told, and those that stand at thei
     told.VL15Dropped = 101;
     told.portXmitData = 4'000'000'000;
     told.localLinkIntegrityErrors = 15; // all of its 4 bits
-    perf::port_counters counters;
+    counters::port_counters counters;
     counters.take(told, {});
     error_thresholds limits = default_thresholds();
     const verdict v{verdict::subject::errors, 7, 3, "leaf 1", check_counters(counters, limits)};
@@ -181,9 +181,9 @@ TEST_CASE("counters above their threshold are told, and those that stand at thei
     CHECK(json_of(v)["findings"].size() == 3);
     CHECK(json_of(v)["findings"][0] == json::parse(R"({"severity": "warning", "attribute": "portRcvErrors", "is": "11",
                                                        "expected": "10"})"));
-    limits.set(perf::counter::localLinkIntegrityErrors, 20);
-    limits.set(perf::counter::portRcvErrors, 0); // allows everything
-    limits.set(perf::counter::VL15Dropped, 101);
+    limits.set(counters::counter::localLinkIntegrityErrors, 20);
+    limits.set(counters::counter::portRcvErrors, 0); // allows everything
+    limits.set(counters::counter::VL15Dropped, 101);
     REQUIRE(check_counters(counters, limits).size() == 1);
     CHECK(check_counters(counters, limits)[0].about == "localLinkIntegrityErrors");
     const verdict sum{verdict::subject::errors, 7, 255, "leaf 1", {}};

@@ -2,7 +2,7 @@
 // counter_groups_test.cpp - the text of every group of counters beside libibmad's, on random bytes; sums and what a reset
 // selects, counted by hand.
 #include "catch.hpp"
-#include "counter_groups.hpp"
+#include "text/counter_groups.hpp"
 #include <comad/iba/codec.hpp>
 
 #include <infiniband/mad.h>

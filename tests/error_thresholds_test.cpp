@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // error_thresholds_test.cpp - names of counters beside libibmad's, and the thresholds file, line by line.
 #include "catch.hpp"
-#include "error_thresholds.hpp"
+#include "input/error_thresholds.hpp"
 #include "thrown.hpp"
 
 #include <infiniband/mad.h>
@@ -10,7 +10,7 @@
 
 using namespace comad;
 using namespace ibtool;
-using perf::counter;
+using counters::counter;
 
 namespace {
 
@@ -29,7 +29,7 @@ TEST_CASE("counters have libibmad's labels") {
         for (int f = first; f <= last; ++f, ++i)
             CHECK(label_of(static_cast<counter>(i)) == mad_field_name(static_cast<MAD_FIELDS>(f)));
     }
-    CHECK(i == perf::counters);
+    CHECK(i == counters::counter_count);
 }
 
 TEST_CASE("a counter is found by either name in whatever case") {

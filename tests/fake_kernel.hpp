@@ -28,12 +28,12 @@ public:
     fake_kernel() {
         int ends[2];
         REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
-        device_ = transports::unique_fd(ends[0]);
-        kernel_ = transports::unique_fd(ends[1]);
+        device_ = mad::unique_fd(ends[0]);
+        kernel_ = mad::unique_fd(ends[1]);
     }
 
     /// The descriptor for the transport, once.
-    transports::unique_fd device() { return std::move(device_); }
+    mad::unique_fd device() { return std::move(device_); }
     transports::umad_options options(unsigned max_held = 640) {
         transports::umad_options o;
         o.max_held = max_held;
@@ -111,8 +111,8 @@ private:
         }
         return 0;
     }
-    transports::unique_fd device_;
-    transports::unique_fd kernel_;
+    mad::unique_fd device_;
+    mad::unique_fd kernel_;
 };
 
 struct request {

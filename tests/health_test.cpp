@@ -2,7 +2,7 @@
 // health_test.cpp - rules of health at their exact limits, and files of rules, right and wrong; all numbers by hand.
 #include "catch.hpp"
 #include "thrown.hpp"
-#include <comad/perf/health_file.hpp>
+#include <comad/counters/health_file.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -12,7 +12,7 @@
 #include <vector>
 
 using namespace comad;
-using namespace comad::perf;
+using namespace comad::counters;
 using namespace std::chrono_literals;
 using discovery::port_ref;
 using iba::pm::PortCountersExt;

@@ -4,7 +4,7 @@
 
 #include "kernel_repeats.hpp"
 #include "relay_lane.hpp"
-#include <comad/transports/unique_fd.hpp>
+#include <comad/mad/unique_fd.hpp>
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ namespace comad::test {
 using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
 using time_point = relay_buffer::time_point;
-using transports::unique_fd;
+using mad::unique_fd;
 
 namespace {
 

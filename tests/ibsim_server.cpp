@@ -17,7 +17,7 @@
 #include <system_error>
 #include <unistd.h>
 
-using comad::transports::unique_fd;
+using comad::mad::unique_fd;
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibsim_server.hpp - a private ibsim server process for tests, with its console. Knows no transport.
 #pragma once
-#include <comad/transports/unique_fd.hpp>
+#include <comad/mad/unique_fd.hpp>
 
 #include <filesystem>
 #include <string>
@@ -53,5 +53,5 @@ private:
     std::filesystem::path topology_;
     std::vector<std::string> arguments_;
     pid_t pid_ = -1;
-    comad::transports::unique_fd console_; // its stdin and stdout; open to the end, for without input ibsim spins
+    comad::mad::unique_fd console_; // its stdin and stdout; open to the end, for without input ibsim spins
 };

@@ -25,9 +25,9 @@
 #include <vector>
 
 using namespace comad;
+using mad::unique_fd;
 using transports::ibsim_options;
 using transports::ibsim_transport;
-using transports::unique_fd;
 using namespace std::chrono_literals;
 
 namespace {

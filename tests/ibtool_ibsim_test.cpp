@@ -54,7 +54,7 @@ bool has_content(const std::string& file) {
 /// It is ibtool by now, and SIGINT no longer ends it: it has a handler.
 bool catches_signals(const process& program) {
     const std::string proc = "/proc/" + std::to_string(program.pid());
-    if (!std::filesystem::equivalent(proc + "/exe", IBTOOL)) return false;
+    if (!std::filesystem::equivalent(proc + "/exe", ibtool_program())) return false;
     const std::string status = read_file(proc + "/status");
     const std::size_t caught = status.find("SigCgt:");
     return caught != std::string::npos && (std::stoull(status.substr(caught + 7), nullptr, 16) >> (SIGINT - 1) & 1);
@@ -159,7 +159,7 @@ TEST_CASE("nobody who reads the output slowly keeps a slot") {
     const directory files;
     const std::string fifo = files / "fifo";
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
-    const comad::transports::unique_fd reader(::open(fifo.c_str(), O_RDWR | O_CLOEXEC));
+    const comad::mad::unique_fd reader(::open(fifo.c_str(), O_RDWR | O_CLOEXEC));
     process slow(words{"sh", "-c", "exec \"$@\" > " + fifo, "sh", "env"} + ibtool(words{"ibnetdiscover"} + at(server)));
     pollfd first_line{reader.get(), POLLIN, 0};
     REQUIRE(::poll(&first_line, 1, 30000) == 1);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -30,7 +31,12 @@ inline words operator+(words a, const words& b) {
 }
 
 /// The program's own words before its arguments: of the tests' environment no fabric is left.
-inline words ibtool(const words& arguments) { return words{"IBTOOL_FABRIC=", IBTOOL} + arguments; }
+/// The program under test: this build's, or one that COMAD_IBTOOL names, such as another preset's.
+inline std::string ibtool_program() {
+    const char* const other = std::getenv("COMAD_IBTOOL");
+    return other ? other : IBTOOL;
+}
+inline words ibtool(const words& arguments) { return words{"IBTOOL_FABRIC=", ibtool_program()} + arguments; }
 
 /// Runs it to its end.
 inline process_result run(const words& arguments) { return run_process(ibtool(arguments)); }

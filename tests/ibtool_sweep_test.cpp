@@ -195,8 +195,8 @@ TEST_CASE(
 
 TEST_CASE("the live view fits its terminal, and there has to be one") {
     const auto shown = [](int rows, int columns) {
-        const std::string command = "stty rows " + std::to_string(rows) + " cols " + std::to_string(columns) +
-                                    "; " IBTOOL " sweep --watch --count 2 --fabric " + tree;
+        const std::string command = "stty rows " + std::to_string(rows) + " cols " + std::to_string(columns) + "; " +
+                                    ibtool_program() + " sweep --watch --count 2 --fabric " + tree;
         return run_process({"IBTOOL_FABRIC=", "TERM=xterm", "script", "-qec", command, "/dev/null"}).out;
     };
     for (const auto& [rows, columns] : {std::pair{10, 80}, std::pair{30, 200}, std::pair{24, 60}}) {

@@ -136,13 +136,14 @@ TEST_CASE("help and version go to stdout, before and after a command") {
 }
 
 TEST_CASE("the fabric may come from IBTOOL_FABRIC, and --fabric overrides it") {
-    const process_result two = run_process({"IBTOOL_FABRIC=sim:single", IBTOOL, "ibhosts"});
+    const process_result two = run_process({"IBTOOL_FABRIC=sim:single", ibtool_program(), "ibhosts"});
     check_success(two);
     CHECK(lines_of(two.out).size() == 2);
-    const process_result eight = run_process(words{"IBTOOL_FABRIC=sim:single", IBTOOL, "ibhosts"} + tree);
+    const process_result eight = run_process(words{"IBTOOL_FABRIC=sim:single", ibtool_program(), "ibhosts"} + tree);
     check_success(eight);
     CHECK(lines_of(eight.out).size() == 8);
-    check_failure(run_process({"IBTOOL_FABRIC=token-ring", IBTOOL, "ibhosts"}), 2, "'token-ring' is no fabric");
+    check_failure(run_process({"IBTOOL_FABRIC=token-ring", ibtool_program(), "ibhosts"}), 2,
+                  "'token-ring' is no fabric");
 }
 
 TEST_CASE("ibnetdiscover's letters choose its report") {
@@ -228,6 +229,40 @@ TEST_CASE("ibhosts, ibswitches and ibnodes read a topology file as they read the
         check_success(read);
         CHECK(lines_of(read.out) == lines_of(discovered.out));
     }
+}
+
+TEST_CASE("ibrouters lists the routers as infiniband-diags' does, of a file and of the subnet") {
+    const directory files;
+    const std::string file = files.write("subnet.topo", R"(switchguid=0x5000
+Switch	4 "S-0000000000005000"		# "the switch" base port 0 lid 1 lmc 0
+[1]	"H-000000000000a000"[1](a001)
+[2]	"R-000000000000b000"[1](b001)
+[3]	"R-000000000000c000"[2](c002)
+
+caguid=0xa000
+Ca	1 "H-000000000000a000"		# "the host"
+[1](a001)	"S-0000000000005000"[1]
+
+rtguid=0xb000
+Rt	1 "R-000000000000b000"		# "to the west"
+[1](b001)	"S-0000000000005000"[2]
+
+rtguid=0xc000
+Rt	2 "R-000000000000c000"		# "to the east"
+[2](c002)	"S-0000000000005000"[3]
+)");
+    const process_result peer = run_process({"ibrouters", file});
+    REQUIRE(peer.status == 0);
+    REQUIRE(lines_of(peer.out).size() == 2);
+    const process_result read = run({"ibrouters", file});
+    check_success(read);
+    CHECK(lines_of(read.out) == lines_of(peer.out));
+    const process_result discovered = run({"ibrouters", "--fabric", "sim:" + file});
+    check_success(discovered);
+    CHECK(lines_of(discovered.out) == lines_of(peer.out));
+    const process_result json = run({"ibrouters", "--json", file});
+    check_success(json);
+    CHECK(lines_starting(json.out, "{\"nodeType\":\"Router\",") == 2);
 }
 
 TEST_CASE("a node name map renames nodes in every command") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // link_text_test.cpp - what is said of a link whose ends support this and that: speeds that no simulator has here.
 #include "catch.hpp"
-#include "link_text.hpp"
+#include "text/link_text.hpp"
 
 using namespace comad;
 using namespace ibtool;

@@ -3,7 +3,7 @@
 // virtual time, or in real time behind a descriptor. Knows no engine and no schedule.
 #pragma once
 #include "scripted_transport.hpp"
-#include <comad/transports/unique_fd.hpp>
+#include <comad/mad/unique_fd.hpp>
 
 #include <cerrno>
 #include <optional>
@@ -21,7 +21,7 @@ public:
     /// Virtual: answers after round_trip. Real: at once.
     explicit memory_transport(time t = time::virtual_, unsigned window = 4096) : replies_(window) {
         if (t == time::virtual_) return;
-        ready_ = transports::unique_fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+        ready_ = mad::unique_fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
         if (!ready_) throw std::system_error(errno, std::generic_category(), "eventfd");
     }
 
@@ -74,7 +74,7 @@ private:
     std::size_t first_ = 0, waiting_ = 0;
     bool holding_ = false;
     mad::time_point now_{};
-    transports::unique_fd ready_; // readable while a reply waits
+    mad::unique_fd ready_; // readable while a reply waits
 };
 
 } // namespace comad::test

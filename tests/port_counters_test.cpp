@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // port_counters_test.cpp - narrow and wide counters as one, and what two looks at them say; all numbers by hand.
 #include "catch.hpp"
+#include <comad/counters/port_counters.hpp>
 #include <comad/iba/enums.hpp>
-#include <comad/perf/port_counters.hpp>
 
 #include <vector>
 
 using namespace comad;
-using namespace comad::perf;
+using namespace comad::counters;
 using namespace std::chrono_literals;
 using iba::pm::PortCounters;
 using iba::pm::PortCountersExt;

@@ -18,7 +18,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-using comad::transports::unique_fd;
+using comad::mad::unique_fd;
 
 namespace {
 

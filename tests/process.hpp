@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // process.hpp - a program run by a test: its arguments, environment, input, output, exit. Knows no program.
 #pragma once
-#include <comad/transports/unique_fd.hpp>
+#include <comad/mad/unique_fd.hpp>
 
 #include <chrono>
 #include <string>
@@ -47,7 +47,7 @@ private:
     void read_terminal();
 
     pid_t pid_ = -1;
-    comad::transports::unique_fd end_, out_, err_;
+    comad::mad::unique_fd end_, out_, err_;
     bool terminal_ = false; // then err_ is the terminal's other end, and this is what came out of it
     std::string shown_;
 };

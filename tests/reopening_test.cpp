@@ -3,9 +3,9 @@
 // and of those that come after it.
 #include "answering_kernel.hpp"
 #include "diags_mads.hpp"
-#include "host_service.hpp"
-#include "periods.hpp"
-#include "reopening.hpp"
+#include "session/host_service.hpp"
+#include "session/periods.hpp"
+#include "session/reopening.hpp"
 #include "thrown.hpp"
 #include <comad/iba/smp.hpp>
 #include <comad/server/diags.hpp>

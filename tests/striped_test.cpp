@@ -398,7 +398,7 @@ private:
     }
     std::vector<fake_kernel>& kernels_;
     std::vector<std::atomic<u64>> counts_;
-    transports::unique_fd enough_;
+    mad::unique_fd enough_;
     std::thread thread_;
 };
 
@@ -455,7 +455,7 @@ TEST_CASE("only members that have messages are read, and each once in vain") {
 
 TEST_CASE("an edge-triggered epoll around the descriptor misses nothing") {
     device d(3);
-    const transports::unique_fd outer(::epoll_create1(EPOLL_CLOEXEC));
+    const mad::unique_fd outer(::epoll_create1(EPOLL_CLOEXEC));
     epoll_event event{.events = EPOLLIN | EPOLLET, .data = {}};
     REQUIRE(::epoll_ctl(outer.get(), EPOLL_CTL_ADD, d.transport->native_handle(), &event) == 0);
     int messages = 0;
@@ -583,8 +583,8 @@ public:
     full_socket() {
         int ends[2];
         REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
-        near_ = transports::unique_fd(ends[0]);
-        far_ = transports::unique_fd(ends[1]);
+        near_ = mad::unique_fd(ends[0]);
+        far_ = mad::unique_fd(ends[1]);
     }
     int native_handle() const noexcept override { return near_.get(); }
     mad::send_result send(const mad::send_request& r) noexcept override {
@@ -600,7 +600,7 @@ public:
     }
 
 private:
-    transports::unique_fd near_, far_;
+    mad::unique_fd near_, far_;
     bool blocks_ = false;
 };
 

@@ -8,15 +8,15 @@
 
 using namespace comad;
 using namespace comad::test;
+using counters::counter;
+using counters::gap;
+using counters::look;
 using discovery::port_ref;
 using iba::pm::PortCounters;
 using iba::pm::PortCountersExt;
 using iba::pm::PortExtendedSpeedsCounters;
 using iba::pm::PortExtendedSpeedsCountersRSFEC;
 using iba::pm::PortRcvErrorDetails;
-using perf::counter;
-using perf::gap;
-using perf::look;
 namespace pma_ability = transports::sim::pma_ability;
 
 namespace {
@@ -57,7 +57,7 @@ struct counted_world : swept_world {
         co_return reply.has_value();
     }
     u64 count(port_ref where, counter c) {
-        const perf::sweep all = sweep();
+        const counters::sweep all = sweep();
         for (const look& l : all.ports)
             if (l.where == where && l.is_told) return l.counters.counters[c];
         FAIL("not read");
@@ -67,21 +67,21 @@ struct counted_world : swept_world {
     static constexpr std::size_t radix = 8;
 };
 
-perf::sweep_options sums_first() {
-    perf::sweep_options how;
+counters::sweep_options sums_first() {
+    counters::sweep_options how;
     how.is_too_much = [](const look& sum) { return sum.counters.counters[counter::symbolErrorCounter] > 4; };
     return how;
 }
 
-std::size_t told(const perf::sweep& s) {
+std::size_t told(const counters::sweep& s) {
     return static_cast<std::size_t>(
         std::count_if(s.ports.begin(), s.ports.end(), [](const look& l) { return l.is_told; }));
 }
 
-template <class T> std::size_t told_as(const perf::sweep& s) {
+template <class T> std::size_t told_as(const counters::sweep& s) {
     std::size_t count = 0;
     for (const look& l : s.ports)
-        for (const perf::port_detail& d : l.details) count += std::holds_alternative<T>(d);
+        for (const counters::port_detail& d : l.details) count += std::holds_alternative<T>(d);
     return count;
 }
 
@@ -91,8 +91,8 @@ TEST_CASE("the sum of a switch is asked for first, and its ports where that is t
     counted_world w("fattree2,radix=8");
     const u32 bad = w.nth_switch(2);
     w.preset({bad, 3});
-    perf::sweeper s(w.schedule, w.known, sums_first());
-    const perf::sweep first = w.sweep(s);
+    counters::sweeper s(w.schedule, w.known, sums_first());
+    const counters::sweep first = w.sweep(s);
     CHECK(first.complete());
     CHECK(first.MADs == w.known.nodes.size() + w.switches() + w.host_ports() + 8);
     CHECK(first.sums.size() == w.switches());
@@ -109,10 +109,10 @@ TEST_CASE("the sum of a switch is asked for first, and its ports where that is t
 TEST_CASE("where no sum is known, or ports are left out, each is asked for itself") {
     counted_world w("fattree2,radix=8");
     w.net.set_pma(w.graph_node(w.nth_switch(0)), static_cast<u8>(~pma_ability::all_ports));
-    perf::sweep_options how = sums_first();
+    counters::sweep_options how = sums_first();
     const u32 partly = w.nth_switch(1);
     how.wants = [&](const subnet&, port_ref where) { return where != port_ref{partly, 1}; };
-    const perf::sweep all = w.sweep(how);
+    const counters::sweep all = w.sweep(how);
     CHECK(all.complete());
     CHECK(all.sums.size() == w.switches() - 2);
     CHECK(told(all) == w.host_ports() + 8 + 7);
@@ -122,9 +122,9 @@ TEST_CASE("where no sum is known, or ports are left out, each is asked for itsel
 TEST_CASE("an attribute that has no counter that matters is not asked for") {
     counted_world w("fattree2,radix=8");
     w.preset({w.nth_switch(0), 3});
-    perf::sweep_options data, errors;
-    data.counters = perf::counter_set().add(counter::portXmitData).add(counter::portMulticastRcvPkts);
-    errors.counters = perf::counter_set().add(counter::portRcvErrors);
+    counters::sweep_options data, errors;
+    data.counters = counters::counter_set().add(counter::portXmitData).add(counter::portMulticastRcvPkts);
+    errors.counters = counters::counter_set().add(counter::portRcvErrors);
     struct {
         u8 can;
         std::size_t for_all, for_data, for_errors; // MADs a port
@@ -139,7 +139,7 @@ TEST_CASE("an attribute that has no counter that matters is not asked for") {
         const std::size_t abilities = w.known.nodes.size();
         CHECK(w.sweep().MADs == abilities + c.for_all * w.all_ports());
         CHECK(w.sweep(data).MADs == abilities + c.for_data * w.all_ports());
-        const perf::sweep told = w.sweep(errors);
+        const counters::sweep told = w.sweep(errors);
         CHECK(told.MADs == abilities + c.for_errors * w.all_ports());
         u64 sum = 0;
         for (const look& l : told.ports) sum += l.counters.counters[counter::portRcvErrors];
@@ -154,18 +154,18 @@ TEST_CASE("a node with several ports is asked once what it can, whichever of the
     topology t = transports::sim::read_topology(text, "cabled twice");
     bring_up(t);
     counted_world w(t);
-    const perf::sweep all = w.sweep();
+    const counters::sweep all = w.sweep();
     CHECK(all.complete());
     CHECK(told(all) == 6);
     CHECK(all.MADs == 3 + 6);
     // All its ports are cabled, so that their sum is that of those two.
-    const perf::sweep sums = w.sweep(sums_first());
+    const counters::sweep sums = w.sweep(sums_first());
     CHECK(sums.sums.size() == 2);
     CHECK(sums.MADs == 3 + 2 + 1);
     // One of its ports is unknown to the subnet manager: the other one tells.
     for (auto& n : w.known.nodes)
         if (n.info.nodeGUID == iba::guid{0xa000}) n.ports[1].info->LID = {};
-    const perf::sweep one = w.sweep();
+    const counters::sweep one = w.sweep();
     REQUIRE(one.gaps.size() == 1);
     CHECK(one.gaps[0].what == gap::kind::no_address);
     CHECK(one.gaps[0].where.port == 1);
@@ -175,11 +175,11 @@ TEST_CASE("a node with several ports is asked once what it can, whichever of the
 TEST_CASE("a switch that dies is no node without errors, and its ports are not asked in turn") {
     counted_world w("fattree2,radix=8");
     const u32 dead = w.nth_switch(3);
-    perf::sweeper s(w.schedule, w.known, sums_first());
+    counters::sweeper s(w.schedule, w.known, sums_first());
     REQUIRE(w.sweep(s).complete());
     const u64 timed_out = w.schedule.counters().timed_out;
     w.net.apply({transports::sim::change::kind::kill, w.graph_node(dead)});
-    const perf::sweep all = w.sweep(s);
+    const counters::sweep all = w.sweep(s);
     REQUIRE(all.gaps.size() == 1);
     CHECK(all.gaps[0].where == port_ref{dead, 0});
     CHECK(w.schedule.counters().timed_out - timed_out == 2);
@@ -192,13 +192,13 @@ TEST_CASE("details are asked for where the counters make them worth it") {
     counted_world w("fattree2,radix=8");
     const u32 bad = w.nth_switch(0);
     w.preset({bad, 3});
-    perf::sweep_options how = sums_first();
+    counters::sweep_options how = sums_first();
     how.choose_details = [](const look& l) {
-        perf::detail_set chosen;
+        counters::detail_set chosen;
         if (l.counters.counters[counter::portRcvErrors] > 0) chosen.add<PortRcvErrorDetails>();
         return chosen;
     };
-    const perf::sweep all = w.sweep(how);
+    const counters::sweep all = w.sweep(how);
     CHECK(all.complete());
     CHECK(told_as<PortRcvErrorDetails>(all) == 1);
     CHECK(all.MADs == w.known.nodes.size() + w.switches() + w.host_ports() + 8 + 2); // of the sum, of the port
@@ -221,10 +221,10 @@ TEST_CASE("extended speeds are told as the error correction of the link has it")
         CAPTURE(c.subnet, c.can);
         counted_world w(c.subnet);
         for (u32 n = 0; n < w.net.graph().nodes.size(); ++n) w.net.set_pma(n, c.can);
-        perf::sweep_options how;
+        counters::sweep_options how;
         how.details.add<PortExtendedSpeedsCounters>();
-        perf::sweeper s(w.schedule, w.known, how);
-        const perf::sweep first = w.sweep(s);
+        counters::sweeper s(w.schedule, w.known, how);
+        const counters::sweep first = w.sweep(s);
         CHECK(first.complete());
         CHECK(told_as<PortExtendedSpeedsCountersRSFEC>(first) == (c.is_RS ? w.all_ports() : 0));
         CHECK(told_as<PortExtendedSpeedsCounters>(first) == (c.is_RS ? 0 : w.all_ports()));
@@ -250,9 +250,9 @@ TEST_CASE("nothing is cleared that nobody asked for") {
     (void)w.sweep(sums_first());
     CHECK(errors() == 5);
 
-    perf::sweep_options how;
+    counters::sweep_options how;
     how.clears.add(counter::symbolErrorCounter);
-    const perf::sweep all = w.sweep(how);
+    const counters::sweep all = w.sweep(how);
     CHECK(all.complete());
     // Each switch clears all its ports at once, in both attributes.
     CHECK(all.MADs == w.known.nodes.size() + w.all_ports() + 2 * (w.switches() + w.host_ports()));
@@ -275,11 +275,11 @@ TEST_CASE("only the ports that are wanted are cleared, and their details where t
     const u32 bad = w.nth_switch(0);
     w.preset({bad, 3});
     w.preset({bad, 4});
-    perf::sweep_options how;
+    counters::sweep_options how;
     how.wants = [&](const subnet&, port_ref where) { return where == port_ref{bad, 3}; };
     how.clears.add(counter::symbolErrorCounter);
     how.clears_details.add<PortRcvErrorDetails>();
-    const perf::sweep one = w.sweep(how);
+    const counters::sweep one = w.sweep(how);
     CHECK(one.complete());
     CHECK(one.MADs == 1 + 1 + 2 + 1);
     CHECK(w.count({bad, 3}, counter::symbolErrorCounter) == 0);
@@ -291,10 +291,10 @@ TEST_CASE("a sum that is not too much is cleared, too") {
     counted_world w("fattree2,radix=8");
     const u32 some = w.nth_switch(0);
     w.preset({some, 3});
-    perf::sweep_options how;
+    counters::sweep_options how;
     how.is_too_much = [](const look& sum) { return sum.counters.counters[counter::symbolErrorCounter] > 5; };
     how.clears.add(counter::symbolErrorCounter);
-    const perf::sweep all = w.sweep(how);
+    const counters::sweep all = w.sweep(how);
     CHECK(all.complete());
     CHECK(told(all) == w.host_ports());
     CHECK(w.count({some, 3}, counter::symbolErrorCounter) == 0);
@@ -303,7 +303,7 @@ TEST_CASE("a sum that is not too much is cleared, too") {
 TEST_CASE("a path is completed before it is used") {
     counted_world w("fattree2,radix=8");
     std::size_t asked = 0;
-    perf::sweep_options how;
+    counters::sweep_options how;
     how.complete_path = [&](mad::IBPath path, port_ref end) {
         CHECK(path.DLID == w.known.at(end).info->LID);
         ++asked;

@@ -2,7 +2,7 @@
 // sweep_rig.hpp - what the tests of sweeps share: a simulated subnet that a discovery has found.
 #pragma once
 #include "discovery_rig.hpp"
-#include <comad/perf/sweep.hpp>
+#include <comad/counters/sweep.hpp>
 
 #include <algorithm>
 #include <string>
@@ -20,9 +20,9 @@ struct swept_world : world {
                          const faults& wrong = {})
         : world(std::move(t), options, times, wrong), known(discover()) {}
 
-    perf::sweep sweep(perf::sweeper& s) { return coro::sync_wait(schedule, s.run()); }
-    perf::sweep sweep(perf::sweep_options options = {}) {
-        perf::sweeper s(schedule, known, std::move(options));
+    counters::sweep sweep(counters::sweeper& s) { return coro::sync_wait(schedule, s.run()); }
+    counters::sweep sweep(counters::sweep_options options = {}) {
+        counters::sweeper s(schedule, known, std::move(options));
         return sweep(s);
     }
     /// PMAs and ports, counted in the graph: a switch has one for all its ports, an adapter one for each.

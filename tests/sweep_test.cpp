@@ -2,7 +2,7 @@
 // sweep_test.cpp - sweeps over simulated subnets in virtual time: everything once, in parallel, and what becomes of nodes
 // that are silent.
 #include "sweep_rig.hpp"
-#include <comad/perf/realigned.hpp>
+#include <comad/counters/realigned.hpp>
 
 #include <algorithm>
 #include <map>
@@ -12,9 +12,9 @@
 using namespace comad;
 using namespace comad::test;
 using namespace std::chrono_literals;
+using counters::counter;
+using counters::gap;
 using discovery::port_ref;
-using perf::counter;
-using perf::gap;
 using transports::sim::change;
 
 namespace {
@@ -32,14 +32,14 @@ timing round_trip(mad::duration rtt) {
 TEST_CASE("a sweep asks each PMA once what it can, and each port once for its counters") {
     swept_world w("fattree3,radix=8");
     const u64 before = w.sent();
-    perf::sweeper s(w.schedule, w.known);
-    const perf::sweep first = w.sweep(s);
+    counters::sweeper s(w.schedule, w.known);
+    const counters::sweep first = w.sweep(s);
     CHECK(first.complete());
     CHECK(first.ports.size() == w.all_ports());
-    CHECK(std::all_of(first.ports.begin(), first.ports.end(), [](const perf::look& l) { return l.is_told; }));
+    CHECK(std::all_of(first.ports.begin(), first.ports.end(), [](const counters::look& l) { return l.is_told; }));
     CHECK(w.sent() - before == w.PMAs() + w.all_ports());
     CHECK(first.MADs == w.PMAs() + w.all_ports());
-    const perf::sweep second = w.sweep(s);
+    const counters::sweep second = w.sweep(s);
     CHECK(second.complete());
     CHECK(second.MADs == w.all_ports()); // what they can is known
 }
@@ -48,19 +48,19 @@ TEST_CASE("both ends of each cable have counted the same, as said before the sim
     faults earlier;
     earlier.counter_seed = 7;
     swept_world w("fattree2,radix=8", {}, {}, earlier);
-    const perf::sweep all = w.sweep();
+    const counters::sweep all = w.sweep();
     REQUIRE(all.complete());
     std::size_t cables = 0;
-    for (const perf::look& l : all.ports) {
+    for (const counters::look& l : all.ports) {
         const port_ref peer = w.known.at(l.where).peer;
         if (!peer) continue;
         const auto other =
-            std::find_if(all.ports.begin(), all.ports.end(), [&](const perf::look& o) { return o.where == peer; });
+            std::find_if(all.ports.begin(), all.ports.end(), [&](const counters::look& o) { return o.where == peer; });
         REQUIRE(other != all.ports.end());
         ++cables;
         // MADs of the discovery and of the sweep itself have been counted since, where they begin and end.
         const auto apart = [](u64 x, u64 y) { return x > y ? x - y : y - x; };
-        const perf::port_counters &here = l.counters.counters, &there = other->counters.counters;
+        const counters::port_counters &here = l.counters.counters, &there = other->counters.counters;
         CHECK(apart(here[counter::portXmitPkts], there[counter::portRcvPkts]) <= w.sent());
         CHECK(apart(here[counter::portXmitData], there[counter::portRcvData]) <= w.sent() * 72);
         CHECK(here[counter::portXmitPkts] > w.sent());
@@ -77,10 +77,10 @@ TEST_CASE("results arrive one by one, and one PMA has no more to answer than it 
     // Of a switch 16 ports in turn, after the question what it can: all others have fewer and are asked at the same time.
     for (const auto& [bound, round_trips] : {std::pair{1u, 17}, {3u, 7}, {16u, 2}}) {
         std::set<std::pair<u32, u8>> arrived;
-        perf::sweep_options how;
+        counters::sweep_options how;
         how.per_agent = bound;
-        how.on_port = [&](const perf::look& l) { arrived.emplace(l.where.node, l.where.port); };
-        const perf::sweep all = w.sweep(how);
+        how.on_port = [&](const counters::look& l) { arrived.emplace(l.where.node, l.where.port); };
+        const counters::sweep all = w.sweep(how);
         CHECK(all.complete());
         CHECK(arrived.size() == all.ports.size());
         CHECK(all.end - all.begin == round_trips * 1ms);
@@ -89,11 +89,11 @@ TEST_CASE("results arrive one by one, and one PMA has no more to answer than it 
 
 TEST_CASE("details that a PMA does not have are asked for once, and are no gap") {
     swept_world w("fattree2,radix=4");
-    perf::sweep_options how;
+    counters::sweep_options how;
     how.details.add<iba::pm::PortVLXmitTimeCong>().add<iba::pm::PortXmitConCtrl>();
     how.per_agent = 1;
-    perf::sweeper s(w.schedule, w.known, how);
-    const perf::sweep first = w.sweep(s);
+    counters::sweeper s(w.schedule, w.known, how);
+    const counters::sweep first = w.sweep(s);
     CHECK(first.complete());
     const std::size_t told = first.ports.front().details.size();
     CHECK(first.MADs == w.PMAs() + w.all_ports() + (told ? 2 * w.all_ports() : 2 * w.PMAs()));
@@ -102,19 +102,19 @@ TEST_CASE("details that a PMA does not have are asked for once, and are no gap")
 
 TEST_CASE("only the ports that are wanted are read") {
     swept_world w("fattree2,radix=8");
-    perf::sweep_options how;
+    counters::sweep_options how;
     how.wants = [](const subnet& s, port_ref p) { return !s.nodes[p.node].is_switch(); };
-    const perf::sweep hosts = w.sweep(how);
+    const counters::sweep hosts = w.sweep(how);
     CHECK(hosts.complete());
     CHECK(hosts.ports.size() == w.hosts().size() + 1);
-    for (const perf::look& l : hosts.ports) CHECK_FALSE(w.known.nodes[l.where.node].is_switch());
+    for (const counters::look& l : hosts.ports) CHECK_FALSE(w.known.nodes[l.where.node].is_switch());
 }
 
 TEST_CASE("a subnet without a subnet manager has no LIDs, which is said of each PMA") {
     world w(transports::sim::make_topology("fattree2,radix=4"));
     const subnet known = w.discover();
-    perf::sweeper s(w.schedule, known);
-    const perf::sweep all = coro::sync_wait(w.schedule, s.run());
+    counters::sweeper s(w.schedule, known);
+    const counters::sweep all = coro::sync_wait(w.schedule, s.run());
     CHECK(all.MADs == 0);
     CHECK(all.gaps.size() == known.nodes.size());
     for (const gap& g : all.gaps) CHECK(g.what == gap::kind::no_address);
@@ -126,8 +126,8 @@ TEST_CASE(
     swept_world w("fattree3,radix=16", {}, round_trip(1ms));
     REQUIRE(w.hosts().size() + 1 == 1024);
     const mad::duration whole = [&] { // with everybody there
-        perf::sweeper s(w.schedule, w.known);
-        const perf::sweep all = w.sweep(s);
+        counters::sweeper s(w.schedule, w.known);
+        const counters::sweep all = w.sweep(s);
         REQUIRE(all.complete());
         return all.end - all.begin;
     }();
@@ -138,8 +138,8 @@ TEST_CASE(
         killed.insert(w.net.graph().nodes[host].nodeGUID);
     }
 
-    perf::sweeper s(w.schedule, w.known);
-    const perf::sweep first = w.sweep(s);
+    counters::sweeper s(w.schedule, w.known);
+    const counters::sweep first = w.sweep(s);
     INFO("whole " << whole.count() << " ns, with the dead " << (first.end - first.begin).count() << " ns");
     CHECK(2 * (first.end - first.begin) <= 3 * whole);
     std::set<iba::guid> missing;
@@ -148,11 +148,11 @@ TEST_CASE(
         missing.insert(w.known.nodes[g.where.node].info.nodeGUID);
     }
     CHECK(missing == killed);
-    CHECK(std::count_if(first.ports.begin(), first.ports.end(), [](const perf::look& l) { return !l.is_told; }) ==
+    CHECK(std::count_if(first.ports.begin(), first.ports.end(), [](const counters::look& l) { return !l.is_told; }) ==
           dead);
 
     const u64 timed_out = w.schedule.counters().timed_out;
-    const perf::sweep second = w.sweep(s);
+    const counters::sweep second = w.sweep(s);
     CHECK(second.gaps.size() == dead);
     for (const gap& g : second.gaps) CHECK(g.what == gap::kind::was_silent);
     CHECK(w.schedule.counters().timed_out - timed_out == dead); // once
@@ -165,23 +165,23 @@ TEST_CASE("a sweep that is cancelled keeps what it read and says what it did not
     swept_world w("fattree2,radix=16", {}, round_trip(1ms));
     std::size_t read = 0;
     coro::scope around(w.schedule.root());
-    perf::sweep_options how;
-    how.on_port = [&](const perf::look&) {
+    counters::sweep_options how;
+    how.on_port = [&](const counters::look&) {
         if (++read == 30) around.cancel();
     };
-    perf::sweeper s(w.schedule, w.known, how);
-    coro::job<perf::sweep> job = around.queue(s.run());
-    const auto waited = [](coro::job<perf::sweep>& j) -> coro::task<perf::sweep> { co_return co_await j; };
-    const perf::sweep part = coro::sync_wait(w.schedule, waited(job));
+    counters::sweeper s(w.schedule, w.known, how);
+    coro::job<counters::sweep> job = around.queue(s.run());
+    const auto waited = [](coro::job<counters::sweep>& j) -> coro::task<counters::sweep> { co_return co_await j; };
+    const counters::sweep part = coro::sync_wait(w.schedule, waited(job));
     CHECK(part.is_stopped);
     const auto told =
-        std::count_if(part.ports.begin(), part.ports.end(), [](const perf::look& l) { return l.is_told; });
+        std::count_if(part.ports.begin(), part.ports.end(), [](const counters::look& l) { return l.is_told; });
     CHECK(told >= 30);
     CHECK(static_cast<std::size_t>(told) < part.ports.size());
     REQUIRE_FALSE(part.gaps.empty());
     for (const gap& g : part.gaps) CHECK(g.what == gap::kind::cancelled);
     // Each port that is missing is covered by a gap.
-    for (const perf::look& l : part.ports) {
+    for (const counters::look& l : part.ports) {
         if (l.is_told) continue;
         CHECK(std::any_of(part.gaps.begin(), part.gaps.end(), [&](const gap& g) {
             return g.where == l.where || (g.where.node == l.where.node && g.where.port == 0);
@@ -191,20 +191,20 @@ TEST_CASE("a sweep that is cancelled keeps what it read and says what it did not
 
 TEST_CASE("a sweep of an earlier discovery is put beside one of today, port by port, whatever has gone or come") {
     swept_world w("fattree2,radix=4", {}, {}, {.counter_seed = 3});
-    const perf::sweep first = w.sweep();
+    const counters::sweep first = w.sweep();
     const subnet then = w.known;
     const u32 gone = w.hosts().front();
     w.net.apply({change::kind::cut, gone, 1});
     w.known = w.discover();
     REQUIRE(w.known.nodes.size() == then.nodes.size() - 1);
-    const perf::sweep now = w.sweep();
+    const counters::sweep now = w.sweep();
 
-    const auto by_place = [](const perf::sweep& s, const subnet& known) {
-        std::map<std::pair<iba::guid, unsigned>, perf::look> all;
-        for (const perf::look& l : s.ports) all[{known.nodes[l.where.node].info.nodeGUID, l.where.port}] = l;
+    const auto by_place = [](const counters::sweep& s, const subnet& known) {
+        std::map<std::pair<iba::guid, unsigned>, counters::look> all;
+        for (const counters::look& l : s.ports) all[{known.nodes[l.where.node].info.nodeGUID, l.where.port}] = l;
         return all;
     };
-    const perf::sweep forward = perf::realigned(first, then, now, w.known);
+    const counters::sweep forward = counters::realigned(first, then, now, w.known);
     REQUIRE(forward.ports.size() == now.ports.size());
     const auto was = by_place(first, then);
     for (std::size_t i = 0; i < now.ports.size(); ++i) {
@@ -216,17 +216,17 @@ TEST_CASE("a sweep of an earlier discovery is put beside one of today, port by p
     }
 
     // The other way round a host comes that was not there.
-    const perf::sweep back = perf::realigned(now, w.known, first, then);
+    const counters::sweep back = counters::realigned(now, w.known, first, then);
     REQUIRE(back.ports.size() == first.ports.size());
     const iba::guid stranger = w.net.graph().nodes[gone].nodeGUID;
-    for (const perf::look& l : back.ports) CHECK(l.is_told == (then.nodes[l.where.node].info.nodeGUID != stranger));
+    for (const counters::look& l : back.ports) CHECK(l.is_told == (then.nodes[l.where.node].info.nodeGUID != stranger));
 }
 
 TEST_CASE("no host that lives is given up because it is farther than the hurry of a sweep") {
     timing far;
     far.hop_delay = 10ms; // round trips of 20 to 120 ms
     swept_world w("fattree3,radix=4", {}, far);
-    const perf::sweep swept = w.sweep();
+    const counters::sweep swept = w.sweep();
     for (const gap& g : swept.gaps) FAIL_CHECK(discovery::name_of(w.known.nodes[g.where.node]) << ": " << g.text);
     CHECK(swept.complete());
 }

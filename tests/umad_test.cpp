@@ -24,10 +24,10 @@
 using namespace comad;
 using namespace comad::test;
 using namespace std::chrono_literals;
+using mad::unique_fd;
 using test::diags_mad;
 using transports::umad_options;
 using transports::umad_transport;
-using transports::unique_fd;
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // watch_text_test.cpp - what is said of counters that moved, stopped, were cleared or went past their end.
 #include "catch.hpp"
-#include "watch_text.hpp"
+#include "text/watch_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -15,22 +15,22 @@ namespace {
 const mad::time_point beginning{};
 
 /// A port whose PMA has PortCounters alone.
-perf::sample narrow(mad::duration at, u32 data, u16 symbols) {
+counters::sample narrow(mad::duration at, u32 data, u16 symbols) {
     iba::pm::PortCounters told;
     told.portXmitData = data;
     told.symbolErrorCounter = symbols;
-    perf::sample s{beginning + at, {}};
+    counters::sample s{beginning + at, {}};
     s.counters.take(told, {});
     return s;
 }
 
 /// Of which PortCountersExtended tell the data.
-perf::sample wide(mad::duration at, u64 data) {
+counters::sample wide(mad::duration at, u64 data) {
     iba::pm::PortCountersExt told;
     told.portRcvData = data;
-    perf::abilities can;
+    counters::abilities can;
     can.extended = true;
-    perf::sample s{beginning + at, {}};
+    counters::sample s{beginning + at, {}};
     s.counters.take(told, can);
     return s;
 }
@@ -58,7 +58,7 @@ TEST_CASE("a change that is not all the truth says so") {
 
 TEST_CASE("with thresholds only what counts faster is told") {
     error_thresholds above;
-    above.set(perf::counter::symbolErrorCounter, 10);
+    above.set(counters::counter::symbolErrorCounter, 10);
     CHECK(changes_text(narrow(0s, 0, 0), narrow(1s, 99, 10), &above).empty());
     CHECK(changes_text(narrow(0s, 0, 0), narrow(1s, 99, 11), &above) ==
           "SymbolErrorCounter:..............11 (+11.0/s)\n");

@@ -77,8 +77,8 @@ const sockaddr* raw(const address& a) noexcept { return reinterpret_cast<const s
     throw std::system_error(error, std::generic_category(), what);
 }
 
-unique_fd datagram_socket() {
-    unique_fd fd{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+mad::unique_fd datagram_socket() {
+    mad::unique_fd fd{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     if (!fd) fail(errno, "cannot create a unix socket for ibsim");
     return fd;
 }
@@ -106,8 +106,8 @@ struct ibsim_transport::control_message {
 
 /// The two sockets, bound to our names and connected to nobody, and the number in those names.
 struct ibsim_transport::sockets {
-    unique_fd control;
-    unique_fd data;
+    mad::unique_fd control;
+    mad::unique_fd data;
     u32 id;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // key_file.cpp - who may read a key file.
 #include <comad/iba/text.hpp>
+#include <comad/mad/unique_fd.hpp>
 #include <comad/transports/key_file.hpp>
-#include <comad/transports/unique_fd.hpp>
 
 #include <fmt/format.h>
 
@@ -21,7 +21,8 @@ void add_key_file(mad::port_keys& keys, const std::string& file) {
         throw std::runtime_error(fmt::format("key file {}: {}", iba::as_given(file), why));
     };
     const auto refuse_by_errno = [&] { refuse(std::generic_category().message(errno)); };
-    const unique_fd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)); // a FIFO is to be refused, too
+    const mad::unique_fd opened(
+        ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)); // a FIFO is to be refused, too
     struct stat about {};
     if (!opened || ::fstat(opened.get(), &about) != 0) refuse_by_errno();
     if (!S_ISREG(about.st_mode)) refuse("it is no regular file");

@@ -24,7 +24,7 @@ striped_transport::striped_transport(std::vector<std::unique_ptr<mad::transport>
     }
     ready_.reserve(members_.size());
     if (is_virtual) return;
-    any_ = unique_fd(::epoll_create1(EPOLL_CLOEXEC));
+    any_ = mad::unique_fd(::epoll_create1(EPOLL_CLOEXEC));
     for (std::size_t i = 0; i < members_.size(); ++i) {
         epoll_event readable{.events = EPOLLIN, .data = {.u64 = i}};
         if (!any_ || ::epoll_ctl(any_.get(), EPOLL_CTL_ADD, members_[i].carrier->native_handle(), &readable) != 0)

@@ -38,8 +38,8 @@ template <class F> ssize_t uninterrupted(F&& call) noexcept {
         if (const ssize_t n = call(); n >= 0 || errno != EINTR) return n;
 }
 
-unique_fd open_device(const std::filesystem::path& path) {
-    unique_fd fd{::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)};
+mad::unique_fd open_device(const std::filesystem::path& path) {
+    mad::unique_fd fd{::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)};
     if (fd) return fd;
     const int error = errno;
     const char* advice = "";
@@ -84,7 +84,7 @@ umad_transport::umad_transport(const end_port& port, umad_options options)
 umad_transport::umad_transport(const std::filesystem::path& device, umad_options options)
     : umad_transport(open_device(device), named(std::move(options), device.string())) {}
 
-umad_transport::umad_transport(unique_fd device, umad_options options)
+umad_transport::umad_transport(mad::unique_fd device, umad_options options)
     : options_(std::move(options)), device_(std::move(device)), readable_(::epoll_create1(EPOLL_CLOEXEC)),
       held_(options_.max_held) {
     const auto cannot_wait = [] {

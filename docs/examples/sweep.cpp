@@ -2,8 +2,8 @@
 // sweep.cpp - two sweeps of a simulated subnet, a second apart, and what its ports sent in between. The lines with //> are
 // what it prints.
 #include <comad/coro/driver.hpp>
+#include <comad/counters/sweep.hpp>
 #include <comad/discovery/discover.hpp>
-#include <comad/perf/sweep.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <fmt/format.h>
@@ -15,15 +15,15 @@ using namespace std::chrono_literals;
 
 static coro::task<void> show_traffic(coro::MADSchedule& schedule) {
     const auto found = co_await discovery::discover(schedule);
-    perf::sweeper sweeper(schedule, found.value());
-    const perf::sweep first = co_await sweeper.run();
+    counters::sweeper sweeper(schedule, found.value());
+    const counters::sweep first = co_await sweeper.run();
     co_await schedule.pause(1s);
-    const perf::sweep second = co_await sweeper.run();
+    const counters::sweep second = co_await sweeper.run();
     unsigned busy = 0;
     for (std::size_t i = 0; i < sweeper.ports(); ++i) {
-        const perf::sample &before = first.ports[i].counters, &after = second.ports[i].counters;
-        const perf::change sent = change_of(perf::counter::portXmitPkts, before, after);
-        const double rate = rate_of(perf::counter::portXmitPkts, sent, after.at - before.at);
+        const counters::sample &before = first.ports[i].counters, &after = second.ports[i].counters;
+        const counters::change sent = change_of(counters::counter::portXmitPkts, before, after);
+        const double rate = rate_of(counters::counter::portXmitPkts, sent, after.at - before.at);
         if (sent.is_exact() && std::round(rate / 1000) == 10) ++busy;
     }
     fmt::print("{} of {} ports sent about 10000 packets a second\n", busy, sweeper.ports());

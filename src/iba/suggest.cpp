@@ -38,6 +38,11 @@ constexpr std::size_t longest_compared = 64; // no name is longer, and strangers
 } // namespace
 
 std::string most_similar_first(std::string_view wrong, std::vector<std::string_view> right) {
+    const std::size_t all = right.size();
+    return most_similar(wrong, std::move(right), all);
+}
+
+std::string most_similar(std::string_view wrong, std::vector<std::string_view> right, std::size_t most) {
     const std::string wanted = lower_case(wrong.substr(0, longest_compared));
     std::vector<std::pair<std::size_t, std::string_view>> ranked;
     for (std::string_view name : right) {
@@ -47,6 +52,7 @@ std::string most_similar_first(std::string_view wrong, std::vector<std::string_v
     }
     std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::transform(ranked.begin(), ranked.end(), right.begin(), [](const auto& entry) { return entry.second; });
+    right.resize(std::min(most, right.size()));
     return fmt::format("{}", fmt::join(right, ", "));
 }
 

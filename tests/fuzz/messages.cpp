@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // messages.cpp - fuzzes all that `ibtool decode` does with a file: captures, hex, binary MADs.
-#include "messages.hpp"
+#include "input/messages.hpp"
 
-#include "dissect.hpp"
 #include "fuzz.hpp"
+#include "input/dissect.hpp"
 
 #include <stdexcept>
 

@@ -13,9 +13,9 @@ namespace comad::transports::sim {
 namespace {
 
 // The descriptor's clock is the steady clock's.
-unique_fd make_timer(time_mode mode) {
-    if (mode == time_mode::virtual_) return unique_fd{};
-    unique_fd timer{::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
+mad::unique_fd make_timer(time_mode mode) {
+    if (mode == time_mode::virtual_) return mad::unique_fd{};
+    mad::unique_fd timer{::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
     if (!timer) throw std::system_error(errno, std::generic_category(), "sim: timerfd_create");
     return timer;
 }

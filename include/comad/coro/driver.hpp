@@ -2,7 +2,7 @@
 // driver.hpp - what moves a schedule without Asio: a blocking poll loop, and virtual time. The Asio driver is in asio.hpp.
 #pragma once
 #include <comad/coro/schedule.hpp>
-#include <comad/transports/unique_fd.hpp>
+#include <comad/mad/unique_fd.hpp>
 
 #include <concepts>
 #include <functional>
@@ -49,7 +49,7 @@ private:
         int event;
         void operator()() const noexcept;
     };
-    transports::unique_fd wake_;
+    mad::unique_fd wake_;
     std::stop_token token_;
     scope_state& domain_;
     std::stop_callback<wake> callback_; // last: it writes to the descriptor

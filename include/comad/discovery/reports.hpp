@@ -32,6 +32,7 @@ std::string ports_report(const subnet&, const node_names&);
 /// What ibhosts, ibswitches and ibrouters print: `Ca	: 0x... ports 1 "name"`; of switches with port 0's kind, LID and LMC.
 std::string hosts_text(const subnet&, const node_names&);
 std::string switches_text(const subnet&, const node_names&);
+std::string routers_text(const subnet&, const node_names&);
 
 /// The whole database as one JSON object, schema `comad.subnet/1`; names as in the IBA structures; problems included.
 std::string json_text(const subnet&);

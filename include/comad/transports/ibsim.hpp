@@ -3,7 +3,7 @@
 // Knows neither LD_PRELOAD nor ibsim's UDP mode, and no IBA structure beyond the class byte of a MAD.
 #pragma once
 #include <comad/mad/transport.hpp>
-#include <comad/transports/unique_fd.hpp>
+#include <comad/mad/unique_fd.hpp>
 
 #include <array>
 #include <chrono>
@@ -78,8 +78,8 @@ private:
     int converse(control_message& message, std::chrono::milliseconds patience) noexcept;
     std::array<u8, 64> attribute(u32 question);
 
-    unique_fd control_;
-    unique_fd data_;
+    mad::unique_fd control_;
+    mad::unique_fd data_;
     std::string sockname_;
     u32 id_;                   ///< ours: the number in our sockets' names
     u32 client_id_ = detached; ///< the server's

@@ -3,8 +3,8 @@
 // planarized hosts. Knows of a MAD its class, nothing else.
 #pragma once
 #include <comad/mad/transport.hpp>
+#include <comad/mad/unique_fd.hpp>
 #include <comad/transports/sysfs.hpp>
-#include <comad/transports/unique_fd.hpp>
 
 #include <array>
 #include <filesystem>
@@ -37,7 +37,7 @@ private:
     mad::transport& carrier_of(iba::MgmtClass) const noexcept;
 
     std::array<std::unique_ptr<mad::transport>, 2> sides_; // SMI, GSI
-    unique_fd both_;
+    mad::unique_fd both_;
     std::size_t next_ = 0; // of sides_: where to look for a message first
 };
 

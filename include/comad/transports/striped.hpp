@@ -3,7 +3,7 @@
 // Knows of a MAD its class, and nothing of what its members are.
 #pragma once
 #include <comad/mad/transport.hpp>
-#include <comad/transports/unique_fd.hpp>
+#include <comad/mad/unique_fd.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -57,7 +57,7 @@ private:
     void lose(member&) noexcept;
 
     std::vector<member> members_;
-    unique_fd any_;                  // none in virtual time
+    mad::unique_fd any_;             // none in virtual time
     std::vector<std::size_t> ready_; // members that may have a message
     std::size_t turn_ = 0;           // of ready_
     std::size_t latest_ = 0;         // member that had the latest message

@@ -3,9 +3,9 @@
 // Knows of a MAD its class, OUI and whether it is a response, nothing else; RMPP is the kernel's.
 #pragma once
 #include <comad/mad/transport.hpp>
+#include <comad/mad/unique_fd.hpp>
 #include <comad/transports/held_requests.hpp>
 #include <comad/transports/sysfs.hpp>
-#include <comad/transports/unique_fd.hpp>
 
 #include <array>
 #include <filesystem>
@@ -58,7 +58,7 @@ public:
     explicit umad_transport(const end_port& port, umad_options options = {});
     explicit umad_transport(const std::filesystem::path& device, umad_options options = {});
     /// Takes over an open non-blocking descriptor, fresh: no agent is registered, no ioctl was made.
-    explicit umad_transport(unique_fd device, umad_options options = {});
+    explicit umad_transport(mad::unique_fd device, umad_options options = {});
 
     int native_handle() const noexcept override { return readable_.get(); }
     mad::send_result send(const mad::send_request& request) noexcept override;
@@ -101,8 +101,8 @@ private:
     iba::MgmtClass class_of_agent(u32 id) const noexcept;
 
     umad_options options_;
-    unique_fd device_;
-    unique_fd readable_; ///< waits for the device
+    mad::unique_fd device_;
+    mad::unique_fd readable_; ///< waits for the device
     bool is_listening_ = false;
     repetition reading_, writing_;
     int gone_ = 0; ///< errno; 0: it has not

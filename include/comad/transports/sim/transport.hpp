@@ -3,9 +3,9 @@
 // Knows nothing of what the subnet does with MADs: that is the fabric's.
 #pragma once
 #include <comad/mad/transport.hpp>
+#include <comad/mad/unique_fd.hpp>
 #include <comad/transports/kernel_model.hpp>
 #include <comad/transports/sim/fabric.hpp>
-#include <comad/transports/unique_fd.hpp>
 
 #include <memory>
 #include <optional>
@@ -58,7 +58,7 @@ private:
     u32 node_;
     unsigned port_;
     u32 endpoint_;
-    unique_fd timer_; // none in virtual time
+    mad::unique_fd timer_; // none in virtual time
     std::optional<mad::time_point> timer_set_to_;
 };
 

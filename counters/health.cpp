@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// health.cpp - rules applied to what changed, and the rules that stand when nobody gives any.
+#include <comad/counters/health.hpp>
+#include <comad/discovery/link.hpp>
+
+#include <algorithm>
+#include <span>
+
+namespace comad::counters {
+namespace {
+
+using discovery::port_ref;
+using discovery::subnet;
+using std::chrono::duration;
+
+using rule = verdict::rule;
+
+/// What happened to counters of 32 bits that belong together, one for each lane.
+change change_of(std::span<const u32> before, std::span<const u32> after) noexcept {
+    constexpr u32 end = ~u32{0};
+    change all{change::state::counted, 0};
+    for (std::size_t i = 0; i < after.size(); ++i) {
+        const bool was_cleared = after[i] < before[i];
+        all.value += was_cleared ? after[i] : after[i] - before[i];
+        if (was_cleared) all.what = change::state::reset;
+        else if (after[i] == end) all.what = change::state::saturated;
+    }
+    return all;
+}
+
+/// What was told of that kind; null: nothing.
+template <class T> const T* detail_of(const look& l) noexcept {
+    for (const port_detail& d : l.details)
+        if (const T* told = std::get_if<T>(&d)) return told;
+    return nullptr;
+}
+
+class judging {
+public:
+    judging(const health_rules& rules, const subnet& s) : rules_(rules), subnet_(s) {}
+
+    void judge_port(const look& before, const look& after) {
+        where_ = after.where;
+        between_ = after.counters.at - before.counters.at;
+        if (between_ > mad::duration::zero()) {
+            for (unsigned i = 0; i < counter_count; ++i) judge_counter(static_cast<counter>(i), before, after);
+            judge_correction(before, after);
+        }
+        judge_link();
+    }
+
+    std::vector<verdict> verdicts;
+
+private:
+    void judge_counter(counter c, const look& before, const look& after) {
+        const growth_rule& growth = rules_.of(c);
+        const bool is_of_bits = c == counter::symbolErrorCounter && !rules_.bit_errors.empty();
+        if (growth.most.empty() && !is_of_bits) return;
+        if (before.counters.counters.is_pegged(c) && after.counters.counters.is_pegged(c)) {
+            const auto end = static_cast<double>(after.counters.counters[c]);
+            add({rules_.pegged, where_, rule::pegged, end, end, name_of(c)});
+            return;
+        }
+        const change more = counters::change_of(c, before.counters, after.counters);
+        if (more.what == change::state::unknown) return;
+        const double units = duration<double>(between_) / duration<double>(growth.per);
+        measure(rule::growth, name_of(c), more, growth.most, units, growth.per);
+        if (is_of_bits) measure(rule::bit_errors, name_of(c), more, rules_.bit_errors, bits());
+    }
+
+    void judge_correction(const look& before, const look& after) {
+        using iba::pm::PortExtendedSpeedsCounters;
+        using iba::pm::PortExtendedSpeedsCountersRSFEC;
+        const auto judge = [&](rule why, std::string_view name, std::span<const u32> then, std::span<const u32> now) {
+            const limits& most = why == rule::bit_errors ? rules_.bit_errors : rules_.raw_bit_errors;
+            measure(why, name, change_of(then, now), most, bits());
+        };
+        const auto* const RS = detail_of<PortExtendedSpeedsCountersRSFEC>(after);
+        const auto* const RS_then = detail_of<PortExtendedSpeedsCountersRSFEC>(before);
+        if (RS && RS_then) {
+            judge(rule::bit_errors, "portFECUncorrectableBlockCounter", {&RS_then->portFECUncorrectableBlockCounter, 1},
+                  {&RS->portFECUncorrectableBlockCounter, 1});
+            judge(rule::raw_bit_errors, "portFECCorrectedSymbolCounter", {&RS_then->portFECCorrectedSymbolCounter, 1},
+                  {&RS->portFECCorrectedSymbolCounter, 1});
+        }
+        const auto* const other = detail_of<PortExtendedSpeedsCounters>(after);
+        const auto* const other_then = detail_of<PortExtendedSpeedsCounters>(before);
+        if (other && other_then) {
+            judge(rule::bit_errors, "FECUncorrectableBlockCounterLane", other_then->FECUncorrectableBlockCounterLane,
+                  other->FECUncorrectableBlockCounterLane);
+            judge(rule::raw_bit_errors, "FECCorrectableBlockCounterLane", other_then->FECCorrectableBlockCounterLane,
+                  other->FECCorrectableBlockCounterLane);
+        }
+    }
+
+    void judge_link() {
+        if (subnet_.at(where_).info->portState == iba::PortState::Down) return;
+        if (const auto width = discovery::possible_width(subnet_, where_); width != iba::LinkWidth{}) {
+            const unsigned lanes = discovery::lanes_of(discovery::active_width(subnet_, where_));
+            add({rules_.width, where_, rule::width, static_cast<double>(lanes),
+                 static_cast<double>(discovery::lanes_of(width))});
+        }
+        const double now = discovery::bits_per_second(discovery::active_speed(subnet_, where_));
+        if (const auto speed = discovery::possible_speed(subnet_, where_))
+            add({rules_.speed, where_, rule::speed, now, discovery::bits_per_second(speed)});
+        else if (discovery::could_be_FDR10(subnet_, where_))
+            add({rules_.speed, where_, rule::speed, now, discovery::FDR10_bits_per_second});
+    }
+
+    /// `more` for each of so many units: bits, or times `per`.
+    void measure(rule why, std::string_view name, const change& more, const limits& most, double units,
+                 mad::duration per = {}) {
+        if (units <= 0) return;
+        const double measured = static_cast<double>(more.value) / units;
+        const severity how_bad = most.judge(measured);
+        if (how_bad == severity::ok) return;
+        add({how_bad, where_, why, measured, most.exceeded(how_bad), name, more.value, between_, per,
+             !more.is_exact()});
+    }
+
+    void add(const verdict& v) {
+        if (v.how_bad != severity::ok) verdicts.push_back(v);
+    }
+
+    /// Signalled by all lanes between the two sweeps.
+    double bits() const { return discovery::bits_per_second(subnet_, where_) * duration<double>(between_).count(); }
+
+    const health_rules& rules_;
+    const subnet& subnet_;
+    port_ref where_; // that is judged
+    mad::duration between_{};
+};
+
+} // namespace
+
+std::string_view name_of(severity s) noexcept {
+    constexpr std::string_view names[] = {"ok", "warning", "error", "critical"};
+    return names[static_cast<unsigned>(s)];
+}
+
+severity limits::judge(double measured) const noexcept {
+    if (critical && measured > *critical) return severity::critical;
+    if (error && measured > *error) return severity::error;
+    if (warning && measured > *warning) return severity::warning;
+    return severity::ok;
+}
+
+double limits::exceeded(severity s) const noexcept {
+    return *(s == severity::critical ? critical : s == severity::error ? error : warning);
+}
+
+health_rules default_rules() {
+    health_rules rules;
+    const auto warn_above = [&](counter c, double an_hour) { rules.of(c).most.warning = an_hour; };
+    warn_above(counter::linkErrorRecoveryCounter, 10);
+    warn_above(counter::portRcvErrors, 10);
+    warn_above(counter::portRcvRemotePhysicalErrors, 100);
+    warn_above(counter::portRcvSwitchRelayErrors, 100);
+    warn_above(counter::portXmitDiscards, 100);
+    warn_above(counter::portXmitConstraintErrors, 100);
+    warn_above(counter::portRcvConstraintErrors, 100);
+    warn_above(counter::localLinkIntegrityErrors, 10);
+    warn_above(counter::excessiveBufferOverrunErrors, 10);
+    warn_above(counter::VL15Dropped, 100);
+    rules.of(counter::linkDownedCounter).most = {.warning = {}, .error = 0, .critical = 10};
+    rules.bit_errors = {.warning = 1e-15, .error = 1e-12, .critical = {}};
+    rules.raw_bit_errors = {.warning = 5e-5, .error = 2.4e-4, .critical = {}};
+    rules.width = rules.speed = severity::error;
+    rules.pegged = severity::warning;
+    return rules;
+}
+
+detail_set health_details() noexcept { return detail_set().add<iba::pm::PortExtendedSpeedsCounters>(); }
+
+std::vector<verdict> judge(const health_rules& rules, const subnet& s, const sweep& before, const sweep& after) {
+    judging all(rules, s);
+    const std::size_t both = std::min(before.ports.size(), after.ports.size());
+    for (std::size_t i = 0; i < both; ++i)
+        if (before.ports[i].is_told && after.ports[i].is_told) all.judge_port(before.ports[i], after.ports[i]);
+    return std::move(all.verdicts);
+}
+
+} // namespace comad::counters

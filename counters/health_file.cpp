@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// health_file.cpp - tables and values of a TOML file as rules; everything that is not a rule is told with its line.
+#include <comad/counters/health_file.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <stdexcept>
+#include <string_view>
+#include <toml++/toml.h>
+
+namespace comad::counters {
+namespace {
+
+class reader {
+public:
+    reader(const std::string& file, const health_rules& otherwise) : file_(file), rules_(otherwise) {}
+
+    health_rules read() {
+        std::ifstream in(file_);
+        if (!in) throw std::runtime_error(fmt::format("cannot read the rules of health in '{}'", file_));
+        toml::table all;
+        try {
+            all = toml::parse(in, file_);
+        } catch (const toml::parse_error& e) {
+            fail(e.source(), fmt::format("{}; it is to be TOML", e.description()));
+        }
+        for (const auto& [key, value] : all) read_rule(key, value);
+        return rules_;
+    }
+
+private:
+    void read_rule(const toml::key& key, const toml::node& value) {
+        if (key == "width") rules_.width = severity_of(key, value);
+        else if (key == "speed") rules_.speed = severity_of(key, value);
+        else if (key == "pegged") rules_.pegged = severity_of(key, value);
+        else if (key == "bit_errors") read_bit_errors(rules_.bit_errors, key, value);
+        else if (key == "raw_bit_errors") read_bit_errors(rules_.raw_bit_errors, key, value);
+        else if (key == "counters") {
+            for (const auto& [name, rule] : table_of(key, value)) read_growth(name, rule);
+        } else {
+            fail(key.source(),
+                 unknown(key, "a file of rules", "width, speed, pegged, bit_errors, raw_bit_errors and counters"));
+        }
+    }
+
+    void read_bit_errors(limits& most, const toml::key& name, const toml::node& value) {
+        most = {};
+        for (const auto& [key, limit] : table_of(name.str(), value))
+            if (!read_limit(most, key, limit))
+                fail(key.source(), unknown(key, name.str(), "warning, error and critical"));
+    }
+
+    void read_growth(const toml::key& name, const toml::node& value) {
+        growth_rule rule;
+        for (const auto& [key, part] : table_of(name.str(), value)) {
+            if (key == "per") rule.per = duration_of(key, part);
+            else if (!read_limit(rule.most, key, part))
+                fail(key.source(), unknown(key, name.str(), "per, warning, error and critical"));
+        }
+        rules_.of(counter_of(name)) = rule;
+    }
+
+    static std::string unknown(const toml::key& key, std::string_view where, std::string_view known) {
+        return fmt::format("{} has no '{}'; it has {}", where, iba::escaped(key.str()), known);
+    }
+
+    counter counter_of(const toml::key& name) const {
+        std::array<std::string_view, counter_count> names;
+        for (unsigned i = 0; i < counter_count; ++i) {
+            names[i] = name_of(static_cast<counter>(i));
+            if (name == names[i]) return static_cast<counter>(i);
+        }
+        fail(name.source(), fmt::format("there is no counter '{}'; counters are {}", iba::escaped(name.str()),
+                                        fmt::join(names, ", ")));
+    }
+
+    const toml::table& table_of(std::string_view name, const toml::node& value) const {
+        if (const toml::table* table = value.as_table()) return *table;
+        fail(value.source(),
+             fmt::format("'{}' is to be a table, such as [{}]", iba::escaped(name), iba::escaped(name)));
+    }
+
+    /// False: the key names no limit.
+    bool read_limit(limits& most, const toml::key& key, const toml::node& value) const {
+        std::optional<double>* limit = key == "warning"    ? &most.warning
+                                       : key == "error"    ? &most.error
+                                       : key == "critical" ? &most.critical
+                                                           : nullptr;
+        if (!limit) return false;
+        *limit = value.value<double>();
+        if (!*limit || !(**limit >= 0) || std::isinf(**limit))
+            fail(value.source(),
+                 fmt::format("'{}' is to be a number from 0 on: the most that is not too much", key.str()));
+        return true;
+    }
+
+    severity severity_of(const toml::key& key, const toml::node& value) const {
+        const auto text = value.value<std::string_view>();
+        for (const severity s : {severity::ok, severity::warning, severity::error, severity::critical})
+            if (text == name_of(s)) return s;
+        fail(value.source(), fmt::format(R"('{}' is to be "ok", "warning", "error" or "critical")", key.str()));
+    }
+
+    mad::duration duration_of(const toml::key& key, const toml::node& value) const {
+        constexpr struct {
+            std::string_view name;
+            double seconds;
+        } units[] = {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}};
+        const std::string text = value.value<std::string>().value_or("");
+        char* end = nullptr;
+        const double number = std::strtod(text.c_str(), &end);
+        for (const auto& unit : units) {
+            const double seconds = number * unit.seconds;
+            if (end != text.c_str() && end == unit.name && seconds > 0 && seconds <= 366 * 86400.0)
+                return std::chrono::duration_cast<mad::duration>(std::chrono::duration<double>(seconds));
+        }
+        fail(value.source(),
+             fmt::format(R"('{}' is to be a time such as "1h": a number and s, min, h or d, up to a year)", key.str()));
+    }
+
+    [[noreturn]] void fail(const toml::source_region& where, const std::string& what) const {
+        throw std::runtime_error(fmt::format("{}:{}: {}", file_, where.begin.line, what));
+    }
+
+    const std::string& file_;
+    health_rules rules_;
+};
+
+} // namespace
+
+health_rules read_health_rules(const std::string& file, health_rules otherwise) {
+    return reader(file, otherwise).read();
+}
+
+} // namespace comad::counters

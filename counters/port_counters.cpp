@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// port_counters.cpp - narrow and wide counters as one, and differences of them.
+#include <comad/counters/port_counters.hpp>
+#include <comad/iba/enums.hpp>
+#include <comad/iba/mask.hpp>
+#include <comad/iba/pm/select.hpp>
+
+#include <algorithm>
+
+namespace comad::counters {
+namespace {
+
+using iba::PMCapability;
+using iba::PMCapability2;
+using iba::pm::counter_pair;
+using iba::pm::PortCounters;
+using iba::pm::PortCountersExt;
+
+/// Bits of each in PortCounters; 0: it is not there.
+constexpr std::array<u8, counter_count> narrow_widths = [] {
+    std::array<u8, counter_count> widths{};
+    unsigned i = 0;
+    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
+        if constexpr (pair.has_narrow) widths[i] = static_cast<u8>(iba::detail::last_row<Narrow>().width);
+        ++i;
+    });
+    return widths;
+}();
+
+std::array<std::string_view, counter_count> all_names() noexcept {
+    std::array<std::string_view, counter_count> names;
+    unsigned i = 0;
+    iba::pm::for_each_counter(
+        [&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow>) { names[i++] = iba::detail::last_row<Wide>().name; });
+    return names;
+}
+
+bool has_narrow(counter c, const abilities& can) noexcept {
+    return (c != counter::portXmitWait || can.xmit_wait) && (c != counter::QP1Dropped || can.QP1_dropped);
+}
+
+bool has_wide(counter c, bool is_additional, const abilities& can) noexcept {
+    const bool is_of_kind = c >= counter::portUnicastXmitPkts && c <= counter::portMulticastRcvPkts;
+    if (is_additional ? !can.additional : is_of_kind && !can.unicast) return false;
+    return can.extended && (c != counter::QP1Dropped || can.QP1_dropped);
+}
+
+/// More than any link carries: 2^40 words a second are 4.4 TB.
+constexpr double most_per_second = 1099511627776.0;
+
+bool could_count(u64 more, mad::duration between) noexcept {
+    const double seconds = std::max(std::chrono::duration<double>(between).count(), 1.0);
+    return static_cast<double>(more) <= most_per_second * seconds;
+}
+
+} // namespace
+
+std::string_view name_of(counter c) noexcept {
+    static const std::array names = all_names();
+    return names[static_cast<unsigned>(c)];
+}
+
+abilities abilities::of(const iba::ClassPortInfo& info) noexcept {
+    const auto can = [&](PMCapability bit) { return (info.capabilityMask & value(bit)) != 0; };
+    abilities a;
+    a.all_ports = can(PMCapability::IsAllPortSelectSupported);
+    a.unicast = can(PMCapability::IsExtendedWidthSupported);
+    a.extended = a.unicast || can(PMCapability::IsExtendedWidthSupportedNoIETF);
+    a.additional =
+        a.extended && (info.capabilityMask2 & value(PMCapability2::IsAdditionalPortCountersExtendedSupported)) != 0;
+    a.xmit_wait = can(PMCapability::IsPortCountersXmitWaitSupported);
+    a.QP1_dropped = can(PMCapability::IsQP1DroppedSupported);
+    a.RS_FEC = can(PMCapability::IsRSFECModeSupported);
+    return a;
+}
+
+counter_set narrow_counters(const abilities& can) noexcept {
+    counter_set told;
+    unsigned i = 0;
+    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
+        const auto c = static_cast<counter>(i++);
+        if (pair.has_narrow && has_narrow(c, can)) told.add(c);
+    });
+    return told;
+}
+
+counter_set wide_counters(const abilities& can) noexcept {
+    counter_set told;
+    unsigned i = 0;
+    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
+        const auto c = static_cast<counter>(i++);
+        if (has_wide(c, pair.is_additional, can)) told.add(c);
+    });
+    return told;
+}
+
+unsigned port_counters::width(counter c) const noexcept { return wide_ >> bit(c) & 1 ? 64 : narrow_widths[bit(c)]; }
+
+bool port_counters::is_pegged(counter c) const noexcept {
+    return has(c) && width(c) < 64 && values_[bit(c)] == iba::low_bits(width(c));
+}
+
+void port_counters::take(const PortCounters& told, const abilities& can) noexcept {
+    unsigned i = 0;
+    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
+        const unsigned at = i++;
+        if constexpr (pair.has_narrow) {
+            if ((wide_ >> at & 1) != 0) return;
+            if (!has_narrow(static_cast<counter>(at), can)) return;
+            values_[at] = told.*Narrow;
+            told_ |= 1u << at;
+        }
+    });
+}
+
+void port_counters::take(const PortCountersExt& told, const abilities& can) noexcept {
+    unsigned i = 0;
+    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
+        const unsigned at = i++;
+        if (!has_wide(static_cast<counter>(at), pair.is_additional, can)) return;
+        values_[at] = told.*Wide;
+        told_ |= 1u << at;
+        wide_ |= 1u << at;
+    });
+}
+
+change change_of(counter c, const sample& before, const sample& after) noexcept {
+    const port_counters &then = before.counters, &now = after.counters;
+    if (!then.has(c) || !now.has(c) || then.width(c) != now.width(c)) return {};
+    const u64 more = now[c] - then[c];
+    if (now[c] < then[c]) {
+        if (now.width(c) == 64 && could_count(more, after.at - before.at)) return {change::state::wrapped, more};
+        return {change::state::reset, now[c]};
+    }
+    return {now.is_pegged(c) ? change::state::saturated : change::state::counted, more};
+}
+
+clearing clearing_of(counter_set which, const abilities& can, u8 port) noexcept {
+    u32 narrow = 0, wide = 0, additional = 0; // bits of counterSelect and of counterSelect2
+    unsigned i = 0, additional_bit = 0;
+    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
+        const unsigned wide_bit = i;
+        const auto c = static_cast<counter>(i++);
+        u32& selected = pair.is_additional ? additional : wide;
+        const u32 bit = 1u << (pair.is_additional ? additional_bit++ : wide_bit);
+        if (!which.has(c)) return;
+        if (pair.has_narrow && has_narrow(c, can)) narrow |= 1u << pair.narrow_bit;
+        if (has_wide(c, pair.is_additional, can)) selected |= bit;
+    });
+    clearing zeros;
+    if (narrow) {
+        auto& set = zeros.narrow.emplace();
+        set.portSelect = port;
+        set.counterSelect = static_cast<u16>(narrow);
+        set.counterSelect2 = static_cast<u8>(narrow >> 16);
+    }
+    if (wide | additional) {
+        auto& set = zeros.wide.emplace();
+        set.portSelect = port;
+        set.counterSelect = static_cast<u16>(wide);
+        set.counterSelect2 = additional;
+    }
+    return zeros;
+}
+
+std::string_view name_of(change::state s) noexcept {
+    switch (s) {
+    case change::state::counted: return "counted";
+    case change::state::wrapped: return "wrapped";
+    case change::state::saturated: return "saturated";
+    case change::state::reset: return "reset";
+    case change::state::unknown: break;
+    }
+    return "unknown";
+}
+
+double rate_of(counter c, const change& changed, mad::duration between) noexcept {
+    if (between.count() <= 0) return 0;
+    const double units = is_data(c) ? 4 : 1;
+    return units * static_cast<double>(changed.value) / std::chrono::duration<double>(between).count();
+}
+
+} // namespace comad::counters

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// sweep_port.cpp - what one node is asked: abilities, counters, details, that it clears them.
+#include <comad/counters/sweep.hpp>
+#include <comad/iba/smp.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace comad::counters {
+
+using coro::task;
+using discovery::port_ref;
+using iba::pm::PortCounters;
+using iba::pm::PortCountersExt;
+using iba::pm::PortExtendedSpeedsCounters;
+using iba::pm::PortExtendedSpeedsCountersRSFEC;
+
+namespace {
+
+constexpr std::size_t detail_count = std::tuple_size_v<detail_types>;
+
+template <class T> T question_about(u8 port) {
+    T request;
+    request.portSelect = port;
+    return request;
+}
+
+} // namespace
+
+// ---- reading -------------------------------------------------------------------------------------------------------
+
+// All PMAs of a node can do the same, so one is asked: the first that answers.
+task<void> sweeper::ask_abilities(agent& a) {
+    while (!a.can && !a.has_ended && !result_.is_stopped && a.next < a.end) {
+        const port_ref where = targets_[a.next].where;
+        const auto path = path_to(where);
+        if (!path) {
+            ++a.next;
+            continue;
+        }
+        const auto info = co_await schedule_.PerformanceGet<iba::ClassPortInfo>(*path, 0, hurry());
+        if (info) {
+            a.can = abilities::of(info.value());
+            a.is_silent = false;
+            co_return;
+        }
+        const bool is_switch = node_of(a).is_switch();
+        failed(a, is_switch ? place_of(a) : where, info.error());
+        if (result_.is_stopped) co_return;
+        a.has_ended = is_switch || ++a.next == a.end; // who does not even say what it can is not there
+    }
+}
+
+// Nothing more is asked if there is nothing in it.
+task<void> sweeper::read_sum(agent& a) {
+    look& sum = result_.sums.emplace_back();
+    sum.where = {targets_[a.first].where.node, all_ports};
+    const auto path = path_to(targets_[a.first].where);
+    if (!path) co_return;
+    co_await read_port(a, *path, sum);
+    a.is_summed = a.has_ended = sum.is_told && !options_.is_too_much(sum);
+}
+
+template <class T> task<std::optional<T>> sweeper::get(agent& a, const mad::IBPath& path, const look& l) {
+    const T request = question_about<T>(l.where.port);
+    auto reply = co_await schedule_.PerformanceGet<T>(request, path, 0, hurry());
+    if (!reply) {
+        failed(a, l.where, reply.error());
+        co_return std::nullopt;
+    }
+    a.timeouts_in_a_row = 0;
+    a.is_silent = false;
+    co_return reply.value();
+}
+
+task<void> sweeper::read_port(agent& a, const mad::IBPath& path, look& l) {
+    const counter_set by_wide = wide_counters(*a.can);
+    if (options_.counters.meets(by_wide)) {
+        const auto wide = co_await get<PortCountersExt>(a, path, l);
+        if (!wide) co_return;
+        l.counters.counters.take(*wide, *a.can);
+    }
+    if (options_.counters.without(by_wide).meets(narrow_counters(*a.can))) {
+        const auto narrow = co_await get<PortCounters>(a, path, l);
+        if (!narrow) co_return;
+        l.counters.counters.take(*narrow, *a.can);
+    }
+    l.counters.at = schedule_.now();
+    l.is_told = true;
+    using reader = task<bool> (sweeper::*)(agent&, const mad::IBPath&, look&);
+    static constexpr auto detail_readers = []<std::size_t... I>(std::index_sequence<I...>) {
+        return std::array<reader, sizeof...(I)>{&sweeper::read_detail<I>...};
+    }(std::make_index_sequence<detail_count>{});
+    const detail_set chosen = options_.choose_details ? options_.choose_details(l) : options_.details;
+    for (unsigned i = 0; i < detail_readers.size(); ++i) {
+        if (!chosen.has(i) || a.lacks.has(i)) continue;
+        const bool goes_on = co_await (this->*detail_readers[i])(a, path, l);
+        if (!goes_on) break;
+    }
+    if (l.where.port == all_ports) co_return;
+    if (has_to_clear() && !clears_at_once(a)) co_await clear(a, l.where, l.where.port);
+    if (options_.on_port) options_.on_port(l);
+}
+
+template <std::size_t Index> task<bool> sweeper::read_detail(agent& a, const mad::IBPath& path, look& l) {
+    using T = std::tuple_element_t<Index, detail_types>;
+    if constexpr (std::is_same_v<T, PortExtendedSpeedsCounters>) {
+        if (l.where.port == all_ports && a.can->RS_FEC) co_return true; // ports that count other things have no sum
+        const auto is_RS = co_await has_RS_FEC(a, path, l);
+        if (!is_RS) co_return false;
+        if (*is_RS) co_return co_await read_as<PortExtendedSpeedsCountersRSFEC, T>(a, path, l);
+    }
+    co_return co_await read_as<T, T>(a, path, l);
+}
+
+// Which details a PMA has it says nowhere but in the status of its reply: then that one is not asked for again.
+template <class T, class Asked> task<bool> sweeper::read_as(agent& a, const mad::IBPath& path, look& l) {
+    const T request = question_about<T>(l.where.port);
+    auto reply = co_await schedule_.PerformanceGet<T>(request, path, 0, hurry());
+    if (reply) {
+        l.details.emplace_back(reply.value());
+        co_return true;
+    }
+    if (reply.error().code == mad::errc::status) {
+        a.lacks.template add<Asked>();
+        co_return true;
+    }
+    failed(a, l.where, reply.error());
+    co_return false;
+}
+
+// The mode is agreed upon when a link comes up. Some devices would not even refuse a question that they do not know, so
+// it is for those that promise to know it; of a switch port 0 promises for all.
+task<std::optional<bool>> sweeper::has_RS_FEC(agent& a, const mad::IBPath& path, const look& l) {
+    const auto& end = subnet_.end_port(l.where).info;
+    const bool is_known = a.can->RS_FEC && end &&
+                          end->capabilityMask & value(iba::CapabilityMask::IsCapabilityMask2Supported) &&
+                          end->capabilityMask2 & value(iba::CapabilityMask2::IsPortInfoExtendedSupported);
+    if (!is_known) co_return false;
+    target& t = targets_[static_cast<std::size_t>(&l - result_.ports.data())];
+    const u64 downs = l.counters.counters[counter::linkDownedCounter];
+    if (!t.FEC || t.FEC->linkDownedCounter != downs) {
+        const auto told = co_await schedule_.SubnGet<iba::smp::PortInfoExtended>(path, l.where.port, hurry());
+        if (!told) {
+            failed(a, l.where, told.error());
+            co_return std::nullopt;
+        }
+        constexpr u32 has_modes = 1; // in its capabilityMask
+        const iba::FECMode mode = told.value().FECModeActive;
+        const bool is_told = told.value().capabilityMask & has_modes;
+        t.FEC = {downs, is_told && (mode == iba::FECMode::RS || mode == iba::FECMode::RS2)};
+    }
+    co_return t.FEC->is_RS;
+}
+
+// ---- clearing ------------------------------------------------------------------------------------------------------
+
+bool sweeper::clears_at_once(const agent& a) const noexcept {
+    return has_to_clear() && a.can && a.can->all_ports && a.end - a.first > 1 && has_all_ports(a);
+}
+
+// What was not read is not lost: then those ports are cleared that were.
+task<void> sweeper::clear_node(agent& a) {
+    const port_ref first = targets_[a.first].where;
+    const auto begin = result_.ports.begin() + a.first, end = result_.ports.begin() + a.end;
+    if (a.is_summed || std::all_of(begin, end, [](const look& l) { return l.is_told; })) {
+        co_await clear(a, first, all_ports);
+        co_return;
+    }
+    for (auto l = begin; l != end && !a.has_ended; ++l)
+        if (l->is_told) co_await clear(a, l->where, l->where.port);
+}
+
+task<void> sweeper::clear(agent& a, port_ref where, u8 select) {
+    const auto path = path_to(where);
+    if (!path) co_return;
+    const clearing zeros = clearing_of(options_.clears, *a.can, select);
+    if (zeros.narrow) {
+        const auto reply = co_await schedule_.PerformanceSet<PortCounters>(*zeros.narrow, *path);
+        if (!reply) not_cleared(a, where, select, reply.error());
+    }
+    if (zeros.wide) {
+        const auto reply = co_await schedule_.PerformanceSet<PortCountersExt>(*zeros.wide, *path);
+        if (!reply) not_cleared(a, where, select, reply.error());
+    }
+    using clearer = task<void> (sweeper::*)(agent&, port_ref, const mad::IBPath&, u8);
+    static constexpr auto detail_clearers = []<std::size_t... I>(std::index_sequence<I...>) {
+        return std::array<clearer, sizeof...(I)>{&sweeper::clear_detail<I>...};
+    }(std::make_index_sequence<detail_count>{});
+    for (unsigned i = 0; i < detail_clearers.size(); ++i)
+        if (options_.clears_details.has(i) && !a.lacks.has(i))
+            co_await (this->*detail_clearers[i])(a, where, *path, select);
+}
+
+template <std::size_t Index>
+task<void> sweeper::clear_detail(agent& a, port_ref where, const mad::IBPath& path, u8 select) {
+    using T = std::tuple_element_t<Index, detail_types>;
+    T zeros = question_about<T>(select);
+    zeros.counterSelect = static_cast<decltype(zeros.counterSelect)>(~u64{0});
+    const auto reply = co_await schedule_.PerformanceSet<T>(zeros, path);
+    if (reply) co_return;
+    if (reply.error().code == mad::errc::status) a.lacks.template add<T>();
+    else not_cleared(a, where, select, reply.error());
+}
+
+} // namespace comad::counters

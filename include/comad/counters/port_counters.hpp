@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// port_counters.hpp - the counters of a port, whichever attribute told them, what lies between two looks at them, and what
+// clears them. Knows no MAD and no schedule.
+#pragma once
+#include <comad/iba/class_port_info.hpp>
+#include <comad/iba/pm/counters.hpp>
+#include <comad/mad/time.hpp>
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace comad::counters {
+
+/// The counters of PortCountersExtended, in its order (IBA 16.1.4.11); PortCounters has all but those of unicast and
+/// multicast. Data counts words of 4 bytes.
+enum class counter : u8 {
+    portXmitData,
+    portRcvData,
+    portXmitPkts,
+    portRcvPkts,
+    portUnicastXmitPkts,
+    portUnicastRcvPkts,
+    portMulticastXmitPkts,
+    portMulticastRcvPkts,
+    symbolErrorCounter,
+    linkErrorRecoveryCounter,
+    linkDownedCounter,
+    portRcvErrors,
+    portRcvRemotePhysicalErrors,
+    portRcvSwitchRelayErrors,
+    portXmitDiscards,
+    portXmitConstraintErrors,
+    portRcvConstraintErrors,
+    localLinkIntegrityErrors,
+    excessiveBufferOverrunErrors,
+    VL15Dropped,
+    portXmitWait,
+    QP1Dropped,
+};
+inline constexpr unsigned counter_count = 22;
+
+/// Calls f(counter) for each of them, in order.
+template <class F> void for_each_counter(F&& f) {
+    for (unsigned i = 0; i < counter_count; ++i) f(static_cast<counter>(i));
+}
+
+/// Its name in the structures of the IBA: `portXmitData`.
+std::string_view name_of(counter) noexcept;
+/// It counts words of 4 bytes.
+constexpr bool is_data(counter c) noexcept { return c == counter::portXmitData || c == counter::portRcvData; }
+/// It counts something that should not happen: from symbolErrorCounter on, portXmitWait apart.
+constexpr bool is_error(counter c) noexcept { return c >= counter::symbolErrorCounter && c != counter::portXmitWait; }
+
+/// Some of them.
+class counter_set {
+public:
+    counter_set& add(counter c) noexcept {
+        bits_ |= 1u << static_cast<unsigned>(c);
+        return *this;
+    }
+    bool has(counter c) const noexcept { return bits_ >> static_cast<unsigned>(c) & 1; }
+    bool empty() const noexcept { return bits_ == 0; }
+    bool meets(counter_set other) const noexcept { return (bits_ & other.bits_) != 0; }
+    counter_set without(counter_set other) const noexcept {
+        other.bits_ = bits_ & ~other.bits_;
+        return other;
+    }
+    static counter_set all() noexcept {
+        counter_set set;
+        set.bits_ = (1u << counter_count) - 1;
+        return set;
+    }
+
+private:
+    u32 bits_ = 0;
+};
+
+/// What a PMA says that it can do (IBA 16.1.3.1).
+struct abilities {
+    bool all_ports = false;   ///< portSelect 255 is the sum of all
+    bool extended = false;    ///< PortCountersExtended, at least data and packets
+    bool unicast = false;     ///< of these, unicast and multicast apart
+    bool additional = false;  ///< of these, everything else
+    bool xmit_wait = false;   ///< portXmitWait in PortCounters
+    bool QP1_dropped = false; ///< QP1Dropped in PortCounters
+    bool RS_FEC = false;      ///< PortExtendedSpeedsCountersRSFEC of ports with such error correction
+
+    static abilities of(const iba::ClassPortInfo&) noexcept;
+    friend bool operator==(const abilities&, const abilities&) = default;
+};
+
+/// The counters that a PMA's PortCounters tell, and those that its PortCountersExtended do.
+counter_set narrow_counters(const abilities&) noexcept;
+counter_set wide_counters(const abilities&) noexcept;
+
+/// One look at the counters of a port.
+class port_counters {
+public:
+    bool has(counter c) const noexcept { return told_ >> bit(c) & 1; }
+    /// Bits of the field that told it: 4 to 32, or 64. Precondition: has(c).
+    unsigned width(counter c) const noexcept;
+    /// As told; 0 if it was not.
+    u64 operator[](counter c) const noexcept { return values_[bit(c)]; }
+    /// A narrow counter stands at its end, where it stays until somebody clears it: there was as much, or more.
+    bool is_pegged(counter c) const noexcept;
+
+    /// What is known from the wide ones already stays.
+    void take(const iba::pm::PortCounters&, const abilities&) noexcept;
+    void take(const iba::pm::PortCountersExt&, const abilities&) noexcept;
+
+    friend bool operator==(const port_counters&, const port_counters&) = default;
+
+private:
+    static constexpr unsigned bit(counter c) noexcept { return static_cast<unsigned>(c); }
+
+    std::array<u64, counter_count> values_{};
+    u32 told_ = 0, wide_ = 0; // by bit(counter)
+};
+
+/// One look and when it was.
+struct sample {
+    mad::time_point at;
+    port_counters counters;
+};
+
+/// What happened to a counter between two looks.
+struct change {
+    enum class state : u8 {
+        counted,   ///< `value` more
+        wrapped,   ///< the same, past the highest number of 64 bits
+        saturated, ///< it stands at its end now: at least `value` more
+        reset,     ///< somebody cleared it in between: at least `value` more
+        unknown,   ///< one of the looks did not tell it, or in another width
+    };
+    state what = state::unknown;
+    u64 value = 0; ///< 0 if unknown
+
+    /// `value` is all that there was.
+    bool is_exact() const noexcept { return what == state::counted || what == state::wrapped; }
+    friend bool operator==(const change&, const change&) = default;
+};
+
+/// `counted`, `wrapped`, ...
+std::string_view name_of(change::state) noexcept;
+
+/// `state::reset` is told from `state::wrapped` by what no link could have counted in the time between the two. Precondition:
+/// `before` is not later.
+change change_of(counter c, const sample& before, const sample& after) noexcept;
+
+/// What a PerformanceSet has to carry to clear counters; nothing where a PMA has none of them in that attribute.
+struct clearing {
+    std::optional<iba::pm::PortCounters> narrow;
+    std::optional<iba::pm::PortCountersExt> wide;
+};
+
+/// Zeros, and selected what `which` has and the PMA, too: of a counter that both attributes have in both.
+/// `port`: 255 is all of them, where `abilities::all_ports` says so.
+clearing clearing_of(counter_set which, const abilities&, u8 port) noexcept;
+
+/// Per second; of data: bytes. 0 if no time is between the two.
+double rate_of(counter c, const change&, mad::duration between) noexcept;
+
+} // namespace comad::counters

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// command_line.cpp - the only file that knows the library for command lines, CLI11: turns descriptors into its options, and its
+// errors into one line.
+#include "command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace ibtool {
+namespace {
+
+constexpr std::string_view target_forms =
+    "Targets: 7, 0x1f (LID); 0,1,4 (directed route); fe80::2:c903:0:1491, fe80::2:c903:0:1491%mlx5_0/1 (GID);\n"
+    "  0002:c903:0000:1491 (port GUID); 'IBPath(DLID=7, SL=1)', 'IBDRPath(drPath=0:1:4:)' (path)";
+constexpr std::string_view exit_codes =
+    "Exit codes: 0 complete, 1 failed or could not start, 2 usage, 3 partial result.";
+
+std::string footer_of(const command& c, const arguments& taken) {
+    std::string text;
+    if (taken.find("target") || taken.find("from")) text += fmt::format("{}\n", target_forms);
+    text += "Examples:\n  ibtool ";
+    for (const char letter : c.examples) text += letter == '\n' ? "\n  ibtool " : std::string(1, letter);
+    return fmt::format("{}\n{}\nOptions for all commands: ibtool --help", text, exit_codes);
+}
+
+} // namespace
+
+/// The program and its commands, as CLI11 has them.
+class command_line {
+public:
+    command_line();
+    int run(int argc, char** argv);
+    std::string help_of(const command& c) { return commands_.at(c.name)->help(app_.get_name()); }
+
+private:
+    void add(const command&);
+    static void add(CLI::App&, const arguments&);
+    static CLI::Option* add(CLI::App&, const argument&);
+    template <class Number> static CLI::Option* add_number(CLI::App&, const argument&, Number& where);
+    static CLI::Option* add_reader(CLI::App&, const argument&, const argument::text_reader&);
+    void check_SA() const;
+    int explain(const CLI::RequiredError&) const;
+
+    CLI::App app_{"Management datagrams for InfiniBand fabrics", "ibtool"};
+    global_options options_;
+    arguments global_;
+    std::map<std::string_view, arguments> arguments_;
+    std::map<std::string_view, CLI::App*> commands_;
+    const command* named_ = nullptr; // by the command line
+    std::map<std::string_view, action> actions_;
+};
+
+command_line::command_line() {
+    app_.set_version_flag("-V,--version", "ibtool " IBTOOL_VERSION);
+    app_.fallthrough(); // global options are accepted after the command, too
+    app_.require_subcommand(1);
+    app_.footer(std::string(exit_codes));
+    add_global_options(global_, options_);
+    add(app_, global_);
+    for (const command& c : all_commands()) add(c);
+}
+
+void command_line::add(const command& c) {
+    CLI::App& app = *app_.add_subcommand(std::string(c.name), std::string(c.summary));
+    arguments& taken = arguments_[c.name];
+    actions_[c.name] = c.declare(taken);
+    add(app, taken);
+    app.footer(footer_of(c, taken));
+    app.callback([this, &c] { named_ = &c; });
+    commands_[c.name] = &app;
+}
+
+void command_line::add(CLI::App& app, const arguments& taken) {
+    std::map<const argument*, CLI::Option*> added;
+    for (const argument& a : taken.all()) {
+        CLI::Option* const o = added[&a] = add(app, a);
+        for (const argument* other : a.excluded_) o->excludes(added.at(other));
+        for (const argument* other : a.needed_) o->needs(added.at(other));
+    }
+}
+
+CLI::Option* command_line::add(CLI::App& app, const argument& a) {
+    CLI::Option* const o = std::visit(
+        [&](const auto& where) -> CLI::Option* {
+            using place = std::remove_cvref_t<decltype(where)>;
+            if constexpr (std::is_same_v<place, argument::text_reader>) return add_reader(app, a, where);
+            else if constexpr (std::is_same_v<place, std::function<void()>>)
+                return app.add_flag_function(
+                    a.names_, [where](std::int64_t) { where(); }, a.help_);
+            else if constexpr (std::is_same_v<place, bool*>) return app.add_flag(a.names_, *where, a.help_);
+            else if constexpr (std::is_same_v<place, unsigned*>)
+                return a.is_flag_ ? app.add_flag(a.names_, *where, a.help_) : add_number(app, a, *where);
+            else if constexpr (std::is_same_v<place, int*> || std::is_same_v<place, comad::u64*>)
+                return add_number(app, a, *where);
+            else return app.add_option(a.names_, *where, a.help_);
+        },
+        a.place_);
+    if (a.is_required_) o->required();
+    if (a.shows_default_) o->capture_default_str();
+    if (!a.choices_.empty()) o->check(CLI::IsMember(a.choices_));
+    if (a.range_ && std::holds_alternative<std::optional<unsigned>*>(a.place_))
+        o->check(CLI::Range(static_cast<unsigned>(a.range_->first), static_cast<unsigned>(a.range_->second)));
+    if (!a.value_name_.empty()) o->type_name(a.value_name_);
+    if (!a.group_.empty()) o->group(a.group_);
+    if (a.is_hidden_) o->group("");
+    if (a.is_one_each_) o->allow_extra_args(false);
+    if (a.separator_) o->delimiter(a.separator_);
+    if (a.is_at_once_) o->trigger_on_parse();
+    if (a.is_value_optional_) o->expected(0, 1);
+    if (!a.environment_.empty()) o->envname(a.environment_);
+    return o;
+}
+
+template <class Number> CLI::Option* command_line::add_number(CLI::App& app, const argument& a, Number& where) {
+    CLI::Option* const o = app.add_option(a.names_, where, a.help_);
+    if (a.range_) o->check(CLI::Range(static_cast<Number>(a.range_->first), static_cast<Number>(a.range_->second)));
+    return o;
+}
+
+// CLI11 says of which option an error is only if it is of its own kind.
+CLI::Option* command_line::add_reader(CLI::App& app, const argument& a, const argument::text_reader& read) {
+    const std::string name = a.names_.substr(a.names_.rfind(',') + 1);
+    const auto validated = [read, name](const std::vector<std::string>& texts) {
+        try {
+            for (const std::string& text : texts) read(text);
+        } catch (const usage_error& e) {
+            throw CLI::ValidationError(name, e.what());
+        }
+    };
+    CLI::Option* const o = app.add_option_function<std::vector<std::string>>(a.names_, validated, a.help_);
+    return o->allow_extra_args(false);
+}
+
+int command_line::run(int argc, char** argv) {
+    try {
+        app_.parse(argc, argv);
+        check_SA();
+    } catch (const CLI::Success& e) {
+        return app_.exit(e); // help, version
+    } catch (const CLI::RequiredError& e) {
+        return explain(e);
+    } catch (const CLI::ParseError& e) {
+        fmt::print(stderr, "ibtool: {}; see ibtool help\n", e.what());
+        return usage;
+    }
+    return actions_.at(named_->name)(options_);
+}
+
+void command_line::check_SA() const {
+    if (options_.by_SA && !named_->no_SA.empty())
+        throw usage_error(fmt::format("there is no --sa for {}: {}", named_->name, named_->no_SA));
+}
+
+int command_line::explain(const CLI::RequiredError& e) const {
+    const auto words = app_.remaining();
+    const std::string problem =
+        !app_.get_subcommands().empty() ? e.what()
+        : words.empty()                 ? "which command?"
+                        : fmt::format("unknown command '{}'; similar: {}", words.front(), commands_like(words.front()));
+    fmt::print(stderr, "ibtool: {}; see ibtool help\n", problem);
+    return usage;
+}
+
+int run_command_line(int argc, char** argv) { return command_line().run(argc, argv); }
+
+std::string help_of(const command& c) { return command_line().help_of(c); }
+
+} // namespace ibtool

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// commands.cpp - the list of the commands, in the order of the help; each is described in its own file.
+#include "command.hpp"
+#include <comad/iba/suggest.hpp>
+
+#include <algorithm>
+
+// A command is added here, and its file beside the others.
+#define IBTOOL_COMMANDS(X)                                                                                             \
+    X(ibnetdiscover)                                                                                                   \
+    X(ibhosts)                                                                                                         \
+    X(ibswitches)                                                                                                      \
+    X(ibrouters)                                                                                                       \
+    X(ibnodes)                                                                                                         \
+    X(iblinkinfo)                                                                                                      \
+    X(smpquery)                                                                                                        \
+    X(saquery)                                                                                                         \
+    X(query)                                                                                                           \
+    X(sminfo)                                                                                                          \
+    X(ibaddr)                                                                                                          \
+    X(ibroute)                                                                                                         \
+    X(ibtracert)                                                                                                       \
+    X(smpdump)                                                                                                         \
+    X(perfquery)                                                                                                       \
+    X(ibqueryerrors)                                                                                                   \
+    X(ibdatacounts)                                                                                                    \
+    X(ibdatacounters)                                                                                                  \
+    X(ibclearcounters)                                                                                                 \
+    X(ibclearerrors)                                                                                                   \
+    X(ibswportwatch)                                                                                                   \
+    X(ibcheckerrors)                                                                                                   \
+    X(ibcheckerrs)                                                                                                     \
+    X(ibchecknet)                                                                                                      \
+    X(ibchecknode)                                                                                                     \
+    X(ibcheckport)                                                                                                     \
+    X(ibcheckportstate)                                                                                                \
+    X(ibcheckportwidth)                                                                                                \
+    X(ibcheckstate)                                                                                                    \
+    X(ibcheckwidth)                                                                                                    \
+    X(vendstat)                                                                                                        \
+    X(ibping)                                                                                                          \
+    X(ibsysstat)                                                                                                       \
+    X(ibstat)                                                                                                          \
+    X(ibstatus)                                                                                                        \
+    X(ibv_devices)                                                                                                     \
+    X(set_guid)                                                                                                        \
+    X(ibsendtrap)                                                                                                      \
+    X(bench)                                                                                                           \
+    X(health)                                                                                                          \
+    X(sweep)                                                                                                           \
+    X(decode)                                                                                                          \
+    X(encode)                                                                                                          \
+    X(describe)                                                                                                        \
+    X(help)
+
+namespace ibtool {
+
+#define IBTOOL_DECLARE(name) command name##_command();
+IBTOOL_COMMANDS(IBTOOL_DECLARE)
+
+const std::vector<command>& all_commands() {
+#define IBTOOL_CALL(name) name##_command(),
+    static const std::vector<command> all{IBTOOL_COMMANDS(IBTOOL_CALL)};
+    return all;
+}
+
+const command* find_command(std::string_view name) {
+    const auto found = std::ranges::find(all_commands(), name, &command::name);
+    return found == all_commands().end() ? nullptr : &*found;
+}
+
+std::string commands_like(std::string_view wrong) {
+    std::vector<std::string_view> names;
+    for (const command& c : all_commands()) names.push_back(c.name);
+    return comad::iba::most_similar(wrong, names, 3);
+}
+
+std::string_view title_of(command_group g) {
+    switch (g) {
+    case command_group::subnet: return "The subnet";
+    case command_group::queries: return "Queries to nodes and to the SA";
+    case command_group::counters: return "Counters";
+    case command_group::checks: return "Checks";
+    case command_group::hosts: return "Hosts";
+    case command_group::device: return "This machine";
+    case command_group::writing: return "Writing to the subnet";
+    case command_group::measuring: return "Measuring";
+    case command_group::offline: return "Without a subnet";
+    }
+    return {};
+}
+
+} // namespace ibtool

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// check_options.cpp - letters as the ibcheck scripts have them.
+#include "commands/check_options.hpp"
+
+#include "text/output.hpp"
+
+#include <unistd.h>
+
+namespace ibtool {
+
+void add_check_options(arguments& takes, check_options& o) {
+    takes.flag("-N,--nocolor", o.no_colours, "no colours [colours on a terminal]");
+    const argument& json = takes.flag("--json", o.json, "a JSON object a line");
+    takes.flag("-b,--brief", o.is_brief, "what failed, without why").excludes(json);
+}
+
+void add_threshold_options(arguments& takes, check_options& o) {
+    takes.option("-T,--threshold-file", o.thresholds, "file of lines SymbolErrorCounter=10").value_name("FILE");
+    takes.flag("-s,--show-thresholds", o.only_shows_thresholds,
+               "only print the thresholds (here -s names no SA; --sm_port does)");
+}
+
+text_style style_of(const check_options& o, const global_options& all) {
+    text_style style;
+    style.with_good = all.verbosity > 0;
+    style.with_complaints = !o.is_brief;
+    style.has_colours = !o.no_colours && ::isatty(STDOUT_FILENO);
+    return style;
+}
+
+int show_thresholds(const check_options& o) {
+    write_output(thresholds_text(read_thresholds(o.thresholds), o.json));
+    return complete;
+}
+
+} // namespace ibtool

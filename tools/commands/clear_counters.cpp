@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// clear_counters.cpp - ibclearcounters, ibclearerrors: the counters of a whole subnet begin anew. They write, and nothing
+// else than that.
+#include "command.hpp"
+#include "session/subnet_questions.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <set>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+using comad::u32;
+using comad::u64;
+using comad::u8;
+using discovery::subnet;
+
+enum class kind : u8 { all_of_them, errors };
+
+struct settings {
+    kind what;
+    bool json = false;
+};
+
+/// A Set that was made: which counters of which group.
+struct cleared_group {
+    const counter_group* group;
+    u64 select;
+};
+
+/// What became of the counters behind an end port.
+struct outcome {
+    std::vector<cleared_group> groups;
+    std::vector<u8> ports; ///< as in portSelect
+    std::string problem;   ///< empty: all is cleared
+};
+
+class clearing_task {
+public:
+    clearing_task(session& in, const subnet& s, const settings& how) : in_(in), subnet_(s), how_(how) {}
+
+    coro::task<findings> run() {
+        end_ports_ = end_ports_of(subnet_);
+        outcomes_.resize(end_ports_.size());
+        co_await in_.schedule().mqueue(questions());
+        report();
+        co_return std::move(found_);
+    }
+
+private:
+    coro::generator<coro::task<void>> questions() {
+        for (std::size_t i = 0; i < end_ports_.size(); ++i) co_yield clear(end_ports_[i], outcomes_[i]);
+    }
+
+    coro::task<void> clear(const end_port& e, outcome& o) {
+        o.problem = e.has_LID() ? "not asked" : "it has no LID"; // unless this comes to its end
+        if (!e.has_LID()) co_return;
+        auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, hurry);
+        if (!info) {
+            o.problem = to_string(info.error());
+            co_return;
+        }
+        o.ports =
+            has(info.value(), iba::PMCapability::IsAllPortSelectSupported) && subnet_.nodes[e.where.node].is_switch()
+                ? std::vector<u8>{all_ports}
+                : e.ports;
+        std::vector<const counter_group*> groups{&port_counters};
+        if (&data_counters(info.value()) != &port_counters) groups.push_back(&data_counters(info.value()));
+        for (const counter_group* g : groups) {
+            const u64 select =
+                how_.what == kind::errors ? error_counters(*g, info.value()) : all_counters(*g, info.value());
+            if (select == 0) continue;
+            o.groups.push_back({g, select});
+            for (const u8 port : o.ports) {
+                auto done = co_await clear_counters(in_.schedule(), e.path, *g, port, select);
+                if (done) continue;
+                o.problem = to_string(done.error());
+                co_return;
+            }
+        }
+        o.problem.clear();
+    }
+
+    void report() {
+        std::set<u32> cleared, failed;
+        std::size_t ports = 0, errors = 0;
+        for (std::size_t i = 0; i < end_ports_.size(); ++i) {
+            const end_port& e = end_ports_[i];
+            const outcome& o = outcomes_[i];
+            if (!o.problem.empty()) {
+                found_.missing.push_back(missing_at(subnet_, e.where, o.problem));
+                failed.insert(e.where.node);
+                ++errors;
+                continue;
+            }
+            cleared.insert(e.where.node);
+            ports += e.ports.size();
+            tell(e, o);
+        }
+        std::erase_if(cleared, [&](u32 n) { return failed.contains(n); });
+        if (how_.json)
+            found_.text +=
+                nlohmann::ordered_json{{"nodes_cleared", cleared.size()}, {"ports_cleared", ports}, {"errors", errors}}
+                    .dump() +
+                '\n';
+        else
+            found_.text +=
+                fmt::format("\n## Summary: {} nodes cleared {} errors\n##          {} port counters cleared\n",
+                            cleared.size(), errors, ports);
+    }
+
+    void tell(const end_port& e, const outcome& o) {
+        for (const u8 port : o.ports) {
+            if (how_.json) {
+                nlohmann::ordered_json line = place_json(subnet_, e, port);
+                for (const cleared_group& c : o.groups) line["cleared"][std::string(c.group->name)] = c.select;
+                found_.text += line.dump() + '\n';
+            } else if (in_.options().verbosity) {
+                found_.text += fmt::format("{} lid {} port {}\n", node_line("Cleared", subnet_.nodes[e.where.node]),
+                                           value(e.path.DLID), port);
+            }
+        }
+    }
+
+    session& in_;
+    const subnet& subnet_;
+    const settings& how_;
+    std::vector<end_port> end_ports_;
+    std::vector<outcome> outcomes_; // of end_ports_
+    findings found_;
+};
+
+coro::task<findings> clear(session& in, const subnet& s, const settings& how) {
+    clearing_task all(in, s, how);
+    co_return co_await all.run();
+}
+
+action declare(arguments& takes, kind k) {
+    auto s = std::make_shared<settings>();
+    s->what = k;
+    takes.flag("--json", s->json, "a JSON object a line, and one for all");
+    return [s](const global_options& options) {
+        return discover_and_ask(options, [&](session& in, const subnet& known) { return clear(in, known, *s); });
+    };
+}
+
+} // namespace
+
+command ibclearcounters_command() {
+    return {.name = "ibclearcounters",
+            .group = command_group::counters,
+            .summary = "clear the counters of all ports (writes)",
+            .examples = "ibclearcounters\nibclearcounters -v",
+            .no_SA = "discovery asks every node itself",
+            .writes = true,
+            .declare = [](arguments& takes) { return declare(takes, kind::all_of_them); }};
+}
+command ibclearerrors_command() {
+    return {.name = "ibclearerrors",
+            .group = command_group::counters,
+            .summary = "clear the error counters of all ports (writes)",
+            .examples = "ibclearerrors\nibclearerrors --json",
+            .no_SA = "discovery asks every node itself",
+            .writes = true,
+            .declare = [](arguments& takes) { return declare(takes, kind::errors); }};
+}
+
+} // namespace ibtool

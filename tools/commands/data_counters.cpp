@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// data_counters.cpp - ibdatacounts, ibdatacounters: the data and packets that the ports of a node, or of the whole subnet, have
+// sent and received, with 64 bits where these are counted so.
+#include "command.hpp"
+#include "session/ask.hpp"
+#include "session/subnet_questions.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string_view>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace smp = comad::iba::smp;
+using comad::u32;
+using comad::u8;
+using discovery::subnet;
+
+struct settings {
+    std::string target, port;
+    target_options kind;
+    bool port_by_port = false, json = false;
+};
+
+/// What a port, or all ports of a node together, have counted.
+struct counted {
+    performance_agent agent;
+    u8 port = 0;
+    std::vector<u8> bytes;
+    std::vector<std::string> missing; ///< ports whose numbers a sum lacks
+
+    const counter_group& group() const { return data_counters(agent.info); }
+};
+
+std::string text_of(const counted& c) {
+    std::string text = heading(c.agent, c.group(), c.port);
+    std::istringstream lines(c.group().text(c.bytes, c.agent.info));
+    for (std::string line; std::getline(lines, line);) {
+        const std::string label = line.substr(0, line.find(':'));
+        if (label == "PortXmitData" || label == "PortRcvData" || label == "PortXmitPkts" || label == "PortRcvPkts")
+            text += line + '\n';
+    }
+    return text;
+}
+
+nlohmann::ordered_json json_of(const counted& c, nlohmann::ordered_json line) {
+    line["attribute"] = c.group().name;
+    const auto all = counters_json(c.agent, c.group(), c.bytes);
+    for (const char* name : {"portXmitData", "portRcvData", "portXmitPkts", "portRcvPkts"})
+        line["counters"][name] = all[name];
+    return line;
+}
+
+asked<counted> ask_port(session& in, performance_agent a, u8 port, coro::rpc_options options) {
+    BOOST_OUTCOME_CO_TRY(auto bytes, co_await get_counters(in.schedule(), a.to, data_counters(a.info), port, options));
+    co_return counted{a, port, std::move(bytes), {}};
+}
+
+/// The sum of those that answer; an error if none does.
+asked<counted> ask_sum(session& in, performance_agent a, std::vector<u8> ports, coro::rpc_options options) {
+    if (has(a.info, iba::PMCapability::IsAllPortSelectSupported))
+        co_return co_await ask_port(in, a, all_ports, options);
+    counted sum{a, all_ports, {}, {}};
+    std::vector<std::vector<u8>> told;
+    std::optional<mad::mad_error> first_error;
+    for (const u8 port : ports) {
+        auto one = co_await ask_port(in, a, port, options);
+        if (one) {
+            told.push_back(std::move(one.value().bytes));
+            continue;
+        }
+        sum.missing.push_back(fmt::format("port {}: {}", port, to_string(one.error())));
+        if (!first_error) first_error = std::move(one.error());
+    }
+    if (told.empty() && first_error) co_return std::move(*first_error);
+    sum.bytes = sum_of(sum.group(), told);
+    co_return sum;
+}
+
+// ---- one node --------------------------------------------------------------------------------------------------------
+
+/// Which port is meant without one: of a switch all, else that of the target.
+asked<u8> default_port(session& in, mad::IBPath to) {
+    BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(to));
+    co_return node.nodeType == iba::NodeType::Switch ? all_ports : node.localPortNum;
+}
+
+answer_in_parts ask_node(session& in, std::optional<mad::address> target, std::optional<u8> wanted, bool json) {
+    const mad::address place = target ? *target : this_port(in);
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().PerformanceGet<iba::ClassPortInfo>(to));
+    const performance_agent agent{to, info};
+    u8 port = wanted.value_or(all_ports);
+    if (!wanted) {
+        BOOST_OUTCOME_CO_TRY(port, co_await default_port(in, to));
+    }
+    std::vector<u8> ports;
+    if (port == all_ports && !has(info, iba::PMCapability::IsAllPortSelectSupported)) {
+        BOOST_OUTCOME_CO_TRY(ports, co_await ports_with_counters(in, to));
+    }
+    auto question = port == all_ports ? ask_sum(in, agent, std::move(ports), {}) : ask_port(in, agent, port, {});
+    BOOST_OUTCOME_CO_TRY(const auto told_there, co_await std::move(question));
+    told said;
+    said.missing = told_there.missing;
+    said.text =
+        json ? json_of(told_there, {{"LID", value(to.DLID)}, {"port", port}}).dump() + '\n' : text_of(told_there);
+    co_return said;
+}
+
+int run_single(const settings& s, const global_options& options) {
+    std::optional<mad::address> target;
+    if (!s.target.empty()) target = read_target(s.target, s.kind);
+    std::optional<u8> port;
+    if (!s.port.empty()) port = static_cast<u8>(read_number(s.port, "the port", all_ports));
+    return ask_in_parts(options, target ? &*target : nullptr,
+                        [&](session& in) { return ask_node(in, target, port, s.json); });
+}
+
+// ---- the whole subnet ------------------------------------------------------------------------------------------------
+
+/// What an end port told: once, or for each of its ports.
+struct outcome {
+    std::vector<counted> told;
+    std::vector<std::string> problems;
+};
+
+class counting_task {
+public:
+    counting_task(session& in, const subnet& s, const settings& how) : in_(in), subnet_(s), how_(how) {}
+
+    coro::task<findings> run() {
+        end_ports_ = end_ports_of(subnet_);
+        outcomes_.resize(end_ports_.size());
+        co_await in_.schedule().mqueue(questions());
+        report();
+        co_return std::move(found_);
+    }
+
+private:
+    coro::generator<coro::task<void>> questions() {
+        for (std::size_t i = 0; i < end_ports_.size(); ++i) co_yield ask(end_ports_[i], outcomes_[i]);
+    }
+
+    coro::task<void> ask(const end_port& e, outcome& o) {
+        o.problems = {e.has_LID() ? "not asked" : "it has no LID"}; // unless this comes to its end
+        if (!e.has_LID()) co_return;
+        auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, hurry);
+        if (!info) {
+            o.problems = {to_string(info.error())};
+            co_return;
+        }
+        o.problems.clear();
+        const performance_agent agent{e.path, info.value()};
+        if (!how_.port_by_port && subnet_.nodes[e.where.node].is_switch()) {
+            auto sum = co_await ask_sum(in_, agent, e.ports, hurry);
+            take(o, std::move(sum));
+            co_return;
+        }
+        for (const u8 port : e.ports) {
+            auto one = co_await ask_port(in_, agent, port, hurry);
+            take(o, std::move(one));
+        }
+    }
+
+    static void take(outcome& o, mad::result<counted> answered) {
+        if (!answered) {
+            o.problems.push_back(to_string(answered.error()));
+            return;
+        }
+        o.problems.insert(o.problems.end(), answered.value().missing.begin(), answered.value().missing.end());
+        o.told.push_back(std::move(answered).value());
+    }
+
+    void report() {
+        std::set<u32> nodes, bad;
+        std::size_t ports = 0;
+        for (std::size_t i = 0; i < end_ports_.size(); ++i) {
+            const end_port& e = end_ports_[i];
+            const outcome& o = outcomes_[i];
+            const bool is_first = nodes.insert(e.where.node).second;
+            ports += e.ports.size();
+            if (is_first && in_.options().verbosity && !how_.json)
+                found_.text += fmt::format("\n{}\n", node_line("Checking", subnet_.nodes[e.where.node]));
+            for (const counted& c : o.told)
+                found_.text += how_.json ? json_of(c, place_json(subnet_, e, c.port)).dump() + '\n' : text_of(c);
+            if (o.told.empty() && !o.problems.empty()) bad.insert(e.where.node);
+            for (const std::string& p : o.problems) found_.missing.push_back(missing_at(subnet_, e.where, p));
+        }
+        if (how_.json)
+            found_.text +=
+                nlohmann::ordered_json{{"nodes", nodes.size()}, {"bad_nodes", bad.size()}, {"ports", ports}}.dump() +
+                '\n';
+        else
+            found_.text +=
+                fmt::format("\n## Summary: {} nodes checked, {} bad nodes found\n##          {} ports checked\n",
+                            nodes.size(), bad.size(), ports);
+    }
+
+    session& in_;
+    const subnet& subnet_;
+    const settings& how_;
+    std::vector<end_port> end_ports_;
+    std::vector<outcome> outcomes_; // of end_ports_
+    findings found_;
+};
+
+coro::task<findings> count(session& in, const subnet& s, const settings& how) {
+    counting_task all(in, s, how);
+    co_return co_await all.run();
+}
+
+} // namespace
+
+command ibdatacounts_command() {
+    return {.name = "ibdatacounts",
+            .group = command_group::counters,
+            .summary = "print the data and packet counters of a port",
+            .examples = "ibdatacounts 7\nibdatacounts 7 2",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<settings>();
+                takes.option("target", s->target, "a port of the node [the local one]");
+                takes.option("port", s->port,
+                             "its number; 255 for the sum of all [of a switch 255, else the target's own]");
+                add_lid_option(takes, s->kind);
+                add_guid_option(takes, s->kind);
+                takes.flag("--json", s->json, "one JSON object");
+                return [s](const global_options& options) { return run_single(*s, options); };
+            }};
+}
+
+command ibdatacounters_command() {
+    return {.name = "ibdatacounters",
+            .group = command_group::counters,
+            .summary = "print the data and packet counters of the whole subnet",
+            .examples = "ibdatacounters\nibdatacounters --ports --json",
+            .no_SA = "discovery asks every node itself",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<settings>();
+                takes.flag("--ports", s->port_by_port, "of switches each port [the sum of all]");
+                takes.flag("--json", s->json, "a JSON object a line, and one for all");
+                return [s](const global_options& options) {
+                    return discover_and_ask(options,
+                                            [&](session& in, const subnet& known) { return count(in, known, *s); });
+                };
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// decode.cpp - decode: MADs and packets from files, or one structure from hex, as text or JSON.
+#include "command.hpp"
+#include "input/dissect.hpp"
+#include "input/structure.hpp"
+#include "text/output.hpp"
+#include <comad/iba/print.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+
+struct settings {
+    std::vector<std::string> words; ///< files; with a structure, hex
+    std::string structure;
+    message_kind kind = message_kind::automatic;
+    bool json = false, dotted = false, dump = false;
+};
+
+/// Throws usage_error.
+message_kind kind_of(const std::string& word) {
+    if (word == "auto") return message_kind::automatic;
+    if (word == "mad") return message_kind::mad;
+    if (word == "umad") return message_kind::umad;
+    if (word == "packet") return message_kind::packet;
+    if (word == "grh") return message_kind::grh;
+    if (word == "bth") return message_kind::bth;
+    throw usage_error(
+        fmt::format("unknown kind {}, expected auto, mad, umad, packet, grh or bth", iba::as_given(word)));
+}
+
+/// One line on stderr for each input that cannot be decoded; the others are.
+class result {
+public:
+    void add(const std::string& text) {
+        text_ += text;
+        ++good_;
+    }
+    void fail(const std::string& where, const std::string& why) {
+        problems_ += fmt::format("ibtool: {}{}{}\n", where, where.empty() ? "" : ": ", why);
+        ++bad_;
+    }
+    /// One line on stderr, for information.
+    void note(const std::string& where, const std::string& what) {
+        problems_ += fmt::format("ibtool: {}: {}\n", where, what);
+    }
+    unsigned count() const { return good_ + bad_; }
+    int finish() {
+        write_output(text_);
+        fmt::print(stderr, "{}", problems_);
+        return bad_ == 0 ? complete : good_ == 0 ? failed : partial;
+    }
+
+private:
+    std::string text_, problems_;
+    unsigned good_ = 0, bad_ = 0;
+};
+
+std::string text_of(const settings& s, const message& m) {
+    const dissection d = dissect(m, s.kind);
+    if (s.json) return json_text(m, d) + '\n';
+    return s.dotted ? dotted_text(m, d) : dump_text(m, d);
+}
+
+int decode_messages(const settings& s) {
+    result r;
+    const std::vector<std::string> standard_input{"-"};
+    for (const std::string& file : s.words.empty() ? standard_input : s.words) {
+        std::string problem;
+        for (const message& m : read_messages(file, problem)) {
+            const std::string where = (s.words.size() > 1 ? file + ", " : "") + m.where;
+            try {
+                const std::string text = text_of(s, m);
+                r.add(s.json ? text : fmt::format("{}# {}\n{}", r.count() ? "\n" : "", where, text));
+            } catch (const std::runtime_error& e) {
+                r.fail(where, e.what());
+            }
+        }
+        if (!problem.empty()) r.fail({}, problem);
+    }
+    return r.finish();
+}
+
+int decode_structures(const settings& s) {
+    const iba::record_info& info = *structure_named(s.structure).info;
+    result r;
+    for_each_word(s.words, [&](const std::string& where, const std::string& word) {
+        try {
+            const std::vector<comad::u8> bytes = parse_hex(word);
+            if (bytes.size() < info.bytes)
+                throw std::runtime_error(
+                    fmt::format("{} needs {} bytes, there are {}", info.name, info.bytes, bytes.size()));
+            if (bytes.size() > info.bytes) // records of an SA are padded
+                r.note(where, fmt::format("{} has {} bytes, the {} after them are left out", info.name, info.bytes,
+                                          bytes.size() - info.bytes));
+            if (s.json) r.add(iba::json(info, bytes, nullptr, iba::json_style::exact) + '\n');
+            else r.add((r.count() ? "\n" : "") + (s.dump ? iba::dump(info, bytes) : iba::dotted(info, bytes)));
+        } catch (const std::runtime_error& e) {
+            r.fail(where, e.what());
+        }
+    });
+    return r.finish();
+}
+
+} // namespace
+
+command decode_command() {
+    return {
+        .name = "decode",
+        .group = command_group::offline,
+        .summary = "print MADs, packets or structures",
+        .examples = "decode capture.pcap\ndecode --struct SMPLedInfo --json 80000000",
+        .no_SA = "it sends nothing",
+        .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<settings>();
+            takes.option("input", s->words,
+                         "files (none or -: the standard input): hex, binary MADs, captures; with --struct: hex of one "
+                         "structure each (none: one per line of the standard input)");
+            takes.option("--struct", s->structure, "decode this structure, as of ibtool describe").value_name("NAME");
+            takes
+                .option(
+                    "--kind", [s](const std::string& word) { s->kind = kind_of(word); },
+                    "what each message begins with, if its bytes mislead: mad, umad, packet, grh, bth")
+                .value_name("KIND");
+            const argument& json = takes.flag("--json", s->json, "an object per line");
+            const argument& dotted = takes.flag("--dotted", s->dotted, "a field per line (default with --struct)");
+            takes.flag("--dump", s->dump, "a 32-bit word per line, annotated (default without)")
+                .excludes(json)
+                .excludes(dotted);
+            return [s](const global_options&) {
+                return s->structure.empty() ? decode_messages(*s) : decode_structures(*s);
+            };
+        }};
+}
+
+} // namespace ibtool

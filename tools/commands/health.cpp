@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+// health.cpp - health: what two sweeps of all counters say of the links, by rules.
+#include "command.hpp"
+#include "session/subnet_command.hpp"
+#include "text/output.hpp"
+#include "text/sweep_text.hpp"
+#include <comad/counters/health_file.hpp>
+#include <comad/discovery/discover.hpp>
+#include <comad/iba/format.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+namespace counters = comad::counters;
+using counters::severity;
+using counters::verdict;
+using discovery::port_ref;
+using rule = counters::verdict::rule;
+
+struct settings {
+    std::string rules, name_map, length = "10s";
+    bool json = false;
+};
+
+double in_seconds(comad::mad::duration time) { return std::chrono::duration<double>(time).count(); }
+
+/// What was seen, and what is to be said of it.
+struct examination {
+    const discovery::node_names& names;
+    const discovery::subnet& subnet;
+    const counters::sweep& before;
+    const counters::sweep& after;
+    std::vector<verdict> verdicts;
+    std::vector<counters::gap> gaps; ///< of either sweep
+    bool is_complete;
+
+    std::size_t count(severity s) const {
+        return static_cast<std::size_t>(std::ranges::count(verdicts, s, &verdict::how_bad));
+    }
+    double seconds() const { return in_seconds(after.begin - before.begin); }
+};
+
+// ---- text ------------------------------------------------------------------------------------------------------------
+
+std::string time_text(double seconds) {
+    for (const auto& [unit, length] : {std::pair{"d", 86400.0}, {"h", 3600.0}, {"min", 60.0}})
+        if (seconds >= length) return fmt::format("{:.6g} {}", seconds / length, unit);
+    return fmt::format("{:.6g} s", seconds);
+}
+
+std::string reason(const verdict& v) {
+    const auto counted = [&] {
+        return fmt::format("{}{} more in {:.4g} s", v.is_at_least ? "at least " : "", v.counted, in_seconds(v.between));
+    };
+    switch (v.why) {
+    case rule::growth:
+        return fmt::format("{} {}, {:.6g} in {}; limit {:g}", v.counter, counted(), v.measured,
+                           time_text(in_seconds(v.per)), v.limit);
+    case rule::bit_errors:
+    case rule::raw_bit_errors:
+        return fmt::format("{} {}, {:.2g} of the bits; limit {:g}", v.counter, counted(), v.measured, v.limit);
+    case rule::width: return fmt::format("{:g}X, both ends support {:g}X", v.measured, v.limit);
+    case rule::speed: return fmt::format("{:g} Gb/s a lane, both ends support {:g}", v.measured / 1e9, v.limit / 1e9);
+    case rule::pegged:
+        return fmt::format("{} stands at its end, {:.0f}: clear it to see what happens", v.counter, v.measured);
+    }
+    return {};
+}
+
+std::string place(const examination& x, port_ref where) {
+    return fmt::format("\"{}\"[{}]", iba::escaped(x.names.of(x.subnet.nodes[where.node])), where.port);
+}
+
+std::string as_text(const examination& x) {
+    std::string text =
+        fmt::format("# {} ports over {:.3f} s: {} critical, {} errors, {} warnings{}\n", x.after.ports.size(),
+                    x.seconds(), x.count(severity::critical), x.count(severity::error), x.count(severity::warning),
+                    x.is_complete ? "" : "; not all could be seen");
+    for (const verdict& v : x.verdicts)
+        text += fmt::format("{:<8} {}: {}\n", name_of(v.how_bad), place(x, v.where), reason(v));
+    return text;
+}
+
+// ---- JSON ------------------------------------------------------------------------------------------------------------
+
+std::string place_json(const examination& x, port_ref where) {
+    const discovery::node& n = x.subnet.nodes[where.node];
+    return fmt::format(R"("nodeGUID":"{}","description":{},"port":{})", n.info.nodeGUID,
+                       iba::json_quoted(x.names.of(n)), where.port);
+}
+
+std::string verdict_json(const examination& x, const verdict& v) {
+    constexpr const char* rule_names[] = {"growth", "bit_errors", "raw_bit_errors", "width", "speed", "pegged"};
+    std::string line = fmt::format(R"({{"severity":"{}",{},"rule":"{}")", name_of(v.how_bad), place_json(x, v.where),
+                                   rule_names[static_cast<unsigned>(v.why)]);
+    if (!v.counter.empty()) line += fmt::format(R"(,"counter":"{}")", v.counter);
+    if (v.between != comad::mad::duration::zero())
+        line += fmt::format(R"(,"counted":{},"at_least":{},"interval_seconds":{})", v.counted, v.is_at_least,
+                            in_seconds(v.between));
+    if (v.why == rule::growth) line += fmt::format(R"(,"per_seconds":{})", in_seconds(v.per));
+    return line + fmt::format(R"(,"measured":{},"limit":{}}})"
+                              "\n",
+                              v.measured, v.limit);
+}
+
+std::string as_json(const examination& x) {
+    std::string text = fmt::format(
+        R"({{"schema":"comad.health/1","ports":{},"seconds":{},"critical":{},"error":{},"warning":{},"complete":{}}})"
+        "\n",
+        x.after.ports.size(), x.seconds(), x.count(severity::critical), x.count(severity::error),
+        x.count(severity::warning), x.is_complete);
+    for (const verdict& v : x.verdicts) text += verdict_json(x, v);
+    for (const counters::gap& g : x.gaps)
+        text += fmt::format("{{{},\"why\":{}}}\n", place_json(x, g.where), iba::json_quoted(g.text));
+    return text;
+}
+
+// ---- the examination -------------------------------------------------------------------------------------------------
+
+/// The gaps of both, each place once: what was silent in the first sweep was asked again in the second.
+std::vector<counters::gap> gaps_of(const counters::sweep& before, const counters::sweep& after) {
+    std::vector<counters::gap> all = before.gaps;
+    for (const counters::gap& g : after.gaps)
+        if (std::ranges::find(all, g.where, &counters::gap::where) == all.end()) all.push_back(g);
+    return all;
+}
+
+/// The exit code.
+coro::task<int> examine(session& in, const settings& s, std::chrono::nanoseconds length,
+                        const counters::health_rules& rules, const discovery::node_names& names) {
+    discovery::discover_options options;
+    options.keys = &in.options().keys;
+    auto found = co_await discovery::discover(in.schedule(), options);
+    if (!found) throw std::runtime_error("the local port does not answer: " + to_string(found.error()));
+    const discovery::subnet known = std::move(found).value();
+
+    counters::sweep_options how;
+    how.details = counters::health_details();
+    counters::sweeper sweeper(in.schedule(), known, how);
+    const counters::sweep before = co_await sweeper.run();
+    const bool goes_on = co_await in.schedule().pause(before.begin + length - in.now());
+    if (!goes_on) throw std::runtime_error("ended before there was anything to compare");
+    const counters::sweep after = co_await sweeper.run();
+
+    examination x{names, known, before, after, judge(rules, known, before, after), gaps_of(before, after), true};
+    x.is_complete = known.complete() && x.gaps.empty();
+    write_output(s.json ? as_json(x) : as_text(x));
+    tell_missing(describe_missing(known, x.gaps), in.loss_text());
+    if (x.count(severity::critical) + x.count(severity::error) > 0) co_return failed;
+    co_return x.is_complete ? complete : partial;
+}
+
+int run_command(const settings& s, const global_options& options) {
+    const std::chrono::nanoseconds length = parse_duration(s.length);
+    const counters::health_rules rules =
+        s.rules.empty() ? counters::default_rules() : counters::read_health_rules(s.rules);
+    const discovery::node_names names = read_node_names(s.name_map);
+    session in(options);
+    const int code = in.run(examine(in, s, length, rules, names));
+    fmt::print(stderr, "{}", in.counts());
+    const std::string capture_problem = in.finish_capture();
+    if (capture_problem.empty()) return code;
+    fmt::print(stderr, "ibtool: {}\n", capture_problem);
+    return partial;
+}
+
+} // namespace
+
+command health_command() {
+    return {.name = "health",
+            .group = command_group::counters,
+            .summary = "judge all links by what their counters do in a time, their width and speed",
+            .examples = "health\nhealth --for 60s --rules rules.toml\nhealth --json",
+            .no_SA = "it asks PMAs",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<settings>();
+                takes.option("--for", s->length, "how long to look").shows_default();
+                takes.option("--rules", s->rules, "TOML file of what is too much [as docs/health.md says]");
+                takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+                takes.flag("--json", s->json, "JSON objects, one a line");
+                return [s](const global_options& options) { return run_command(*s, options); };
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// ibaddr.cpp - ibaddr: GID and LIDs of a port.
+#include "command.hpp"
+#include "session/ask.hpp"
+#include <comad/iba/format.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace smp = comad::iba::smp;
+
+struct settings {
+    std::string target, port;
+    target_options kind;
+    bool GID = false, LIDs = false, decimal = false, json = false;
+};
+
+answer ask_addresses(session& in, mad::address target, unsigned port, const settings& s) {
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
+    BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(path));
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<smp::PortInfo>(path, port));
+    const iba::gid GID(info.GIDPrefix, node.portGUID);
+    const unsigned first = value(info.LID), last = first + (1u << info.LMC) - 1;
+    if (s.json) co_return fmt::format("{{\"GID\":\"{}\",\"LID\":{},\"last_LID\":{}}}\n", GID, first, last);
+    const bool both = !s.GID && !s.LIDs && !s.decimal;
+    std::string text;
+    if (s.GID || both) text += fmt::format("GID {} ", GID);
+    if (s.decimal) text += fmt::format("LID start {} end {}", first, last);
+    else if (s.LIDs || both) text += fmt::format("LID start {:#x} end {:#x}", first, last);
+    co_return text + '\n';
+}
+
+int run_command(const settings& s, const global_options& options) {
+    const mad::address target = s.target.empty() ? this_node() : read_target(s.target, s.kind);
+    const unsigned port = s.port.empty() ? 0 : read_number(s.port, "the port", 255);
+    return ask(options, s.target.empty() ? nullptr : &target,
+               [&](session& in) { return ask_addresses(in, target, port, s); });
+}
+
+} // namespace
+
+command ibaddr_command() {
+    return {.name = "ibaddr",
+            .group = command_group::queries,
+            .summary = "print the GID and the LIDs of a port",
+            .examples = "ibaddr\nibaddr -L 0,1,4",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<settings>();
+                takes.option("target", s->target, "the port [the local one]");
+                takes.option("port", s->port, "another port of that node");
+                add_direct_option(takes, s->kind);
+                add_guid_option(takes, s->kind);
+                takes.flag("-g,--gid_show", s->GID, "only the GID");
+                takes.flag("-l,--lid_show", s->LIDs, "only the LIDs");
+                takes.flag("-L,--Lid_show", s->decimal, "only the LIDs, in decimal");
+                takes.flag("--json", s->json, "as JSON, one line");
+                return [s](const global_options& options) { return run_command(*s, options); };
+            }};
+}
+
+} // namespace ibtool

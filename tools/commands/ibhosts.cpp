@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// ibhosts.cpp - ibhosts: list the CAs.
+#include "commands/node_list.hpp"
+
+namespace ibtool {
+
+command ibhosts_command() {
+    using comad::iba::NodeType;
+    return {.name = "ibhosts",
+            .group = command_group::subnet,
+            .summary = "list the CAs",
+            .examples = "ibhosts\nibhosts fabric.topo",
+            .no_SA = "discovery asks every node itself",
+            .declare = [](arguments& takes) {
+                return declare_node_list(takes, {comad::discovery::hosts_text, {NodeType::CA}});
+            }};
+}
+
+} // namespace ibtool

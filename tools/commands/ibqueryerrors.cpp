@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+// ibqueryerrors.cpp - ibqueryerrors: ports of the subnet whose counters of errors are above a threshold, or the packets and
+// data of all. It writes only what -k and -K name: that counters begin anew.
+#include "command.hpp"
+#include "input/words.hpp"
+#include "session/subnet_command.hpp"
+#include "session/subnet_place.hpp"
+#include "text/error_report.hpp"
+#include "text/output.hpp"
+#include "text/sweep_text.hpp"
+#include <comad/discovery/discover.hpp>
+#include <comad/iba/sa.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <unordered_map>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace counters = comad::counters;
+using comad::u32;
+using comad::u8;
+using counters::counter;
+using discovery::port_ref;
+using discovery::subnet;
+using iba::NodeType;
+using iba::sa::PathRecord;
+
+constexpr const char* default_thresholds = "/etc/infiniband-diags/error_thresholds";
+
+struct settings {
+    std::string GUID, route, name_map, thresholds;
+    std::vector<std::string> suppressed;
+    unsigned outstanding = 0; ///< 0: the global one
+    bool skip_SL = false, links = false, data = false, data_only = false, details = false;
+    bool only_switches = false, only_CAs = false, only_routers = false;
+    bool clear_errors = false, clear_counts = false, json = false;
+};
+
+/// What the command line says, understood.
+struct plan {
+    subnet_place where;
+    error_rules rules;
+    report_choice choice;
+    discovery::node_names names;
+};
+
+void read_thresholds(error_rules& rules, const std::string& file) {
+    std::ifstream in(file.empty() ? default_thresholds : file);
+    if (!in) { // the usual file may be missing
+        if (file.empty()) return;
+        throw std::runtime_error(fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
+    }
+    rules.named = rules.thresholds.read(in, file.empty() ? default_thresholds : file);
+}
+
+plan make_plan(const settings& s) {
+    plan p{read_place(s.GUID, s.route), {}, {s.data, s.data_only, s.links, s.json}, read_node_names(s.name_map)};
+    for (const std::string& name : s.suppressed) {
+        const auto c = find_counter(name);
+        if (!c) throw usage_error(fmt::format("--suppress: there is no counter {}", iba::as_given(name)));
+        p.rules.suppressed.push_back(*c);
+    }
+    read_thresholds(p.rules, s.thresholds);
+    return p;
+}
+
+// ---- what is asked ---------------------------------------------------------------------------------------------------
+
+constexpr bool is_of_errors(counter c) { return has_threshold(c) && c != counter::QP1Dropped; }
+
+template <class F> counters::counter_set counters_that(F&& are) {
+    counters::counter_set set;
+    for (unsigned i = 0; i < counters::counter_count; ++i)
+        if (are(static_cast<counter>(i))) set.add(static_cast<counter>(i));
+    return set;
+}
+
+bool is_wanted(const settings& s, const discovery::node& n) {
+    if (!s.only_switches && !s.only_CAs && !s.only_routers) return true;
+    switch (n.info.nodeType) {
+    case NodeType::Switch: return s.only_switches;
+    case NodeType::CA: return s.only_CAs;
+    case NodeType::Router: return s.only_routers;
+    }
+    return false;
+}
+
+/// Why counters went up, where they are above their thresholds.
+counters::detail_set causes_of(const error_rules& rules, const counters::look& l) {
+    counters::detail_set chosen;
+    if (rules.is_over(counter::portRcvErrors, l.counters.counters)) chosen.add<iba::pm::PortRcvErrorDetails>();
+    if (rules.is_over(counter::portXmitDiscards, l.counters.counters)) chosen.add<iba::pm::PortXmitDiscardDetails>();
+    return chosen;
+}
+
+using service_levels = std::unordered_map<iba::lid, u8>;
+
+class asking {
+public:
+    asking(session& in, const settings& s, const plan& p) : in_(in), settings_(s), plan_(p) {}
+
+    struct outcome {
+        subnet found;
+        counters::sweep told;
+        std::string no_SLs; ///< why there are none
+    };
+    coro::task<mad::result<outcome>> run() {
+        discovery::discover_options how;
+        how.keys = &in_.options().keys;
+        how.mlnx_ext_port_info = in_.options().mlnx_ext_port_info;
+        how.progress = &discovered_;
+        BOOST_OUTCOME_CO_TRY(auto found, co_await discovery::discover(in_.schedule(), how));
+        outcome all{std::move(found), {}, {}};
+        only_ = node_at(all.found, plan_.where);
+        if (!settings_.skip_SL) {
+            auto SLs = co_await ask_SLs(all.found);
+            if (SLs) SLs_ = std::move(SLs).value();
+            else all.no_SLs = to_string(SLs.error());
+        }
+        counters::sweeper sweeper(in_.schedule(), all.found, sweep_options());
+        all.told = co_await sweeper.run();
+        co_return std::move(all);
+    }
+
+    std::string progress() const {
+        if (read_) return fmt::format("reading: {} ports", read_);
+        return fmt::format("discovering: {} nodes, {} links", discovered_.nodes.load(), discovered_.links.load());
+    }
+
+private:
+    /// From here to everywhere, or to one node. None where there is no SA.
+    coro::task<mad::result<service_levels>> ask_SLs(const subnet& s) {
+        service_levels all;
+        if (value(in_.local_port().sa_path.DLID) == 0) co_return all;
+        iba::query<PathRecord> from_here;
+        if (in_.local_port().GID != iba::gid{}) from_here.where<&PathRecord::SGID>(in_.local_port().GID);
+        else from_here.where<&PathRecord::SLID>(in_.local_port().LID);
+        from_here.where<&PathRecord::numbPath>(u8{1}).where<&PathRecord::reversible>(true);
+        std::vector<iba::query<PathRecord>> queries;
+        if (!only_) queries.push_back(from_here);
+        for (unsigned p = 0; only_ && p < s.nodes[*only_].ports.size(); ++p) {
+            const auto& info = s.nodes[*only_].ports[p].info;
+            const bool is_end_port = info && s.nodes[*only_].is_switch() == (p == 0);
+            if (is_end_port) queries.push_back(from_here.where<&PathRecord::DLID>(info->LID));
+        }
+        for (const auto& query : queries) {
+            BOOST_OUTCOME_CO_TRY(const auto paths, co_await in_.schedule().SubnAdmGetTable<PathRecord>(query));
+            for (const PathRecord& path : paths) all.emplace(path.DLID, path.SL);
+        }
+        co_return all;
+    }
+
+    counters::sweep_options sweep_options() {
+        counters::sweep_options how;
+        how.on_port = [this](const counters::look&) { ++read_; };
+        how.patience = mad::duration(0); // as discovery's: no next sweep comes soon
+        how.wants = [this](const subnet& s, port_ref where) {
+            if (only_ && where.node != *only_) return false;
+            return s.at(where).info.has_value() && is_wanted(settings_, s.nodes[where.node]);
+        };
+        how.complete_path = [this](mad::IBPath path, port_ref) {
+            const auto found = SLs_.find(path.DLID);
+            if (found != SLs_.end()) path.SL = found->second;
+            return path;
+        };
+        const error_rules& rules = plan_.rules;
+        if (!settings_.data_only) {
+            how.is_too_much = [&rules](const counters::look& sum) { return rules.is_any_over(sum.counters.counters); };
+            const auto causes = [&rules](const counters::look& l) { return causes_of(rules, l); };
+            if (settings_.details) how.choose_details = causes;
+        }
+        how.counters = counters_that([&](counter c) {
+            if (!has_threshold(c)) return settings_.data || settings_.data_only;
+            return !settings_.data_only;
+        });
+        how.clears = counters_that([&](counter c) {
+            return is_of_errors(c) ? settings_.clear_errors : !has_threshold(c) && settings_.clear_counts;
+        });
+        if (settings_.clear_errors && settings_.details)
+            how.clears_details.add<iba::pm::PortRcvErrorDetails>().add<iba::pm::PortXmitDiscardDetails>();
+        return how;
+    }
+
+    session& in_;
+    const settings& settings_;
+    const plan& plan_;
+    discovery::discovery_progress discovered_;
+    std::size_t read_ = 0; // ports
+    std::optional<u32> only_;
+    service_levels SLs_;
+};
+
+// ---- what is told of it ----------------------------------------------------------------------------------------------
+
+void tell(std::string_view problem) { fmt::print(stderr, "ibtool: {}\n", problem); }
+
+int run_command(const settings& s, global_options options) {
+    if (s.outstanding) options.outstanding = s.outstanding;
+    const plan p = make_plan(s);
+    std::string counts, capture_problem, loss;
+    const auto all = [&] { // the fabric is closed again before a slow reader gets the output
+        session run_in(options);
+        asking questions(run_in, s, p);
+        auto result = run_in.run(questions.run(), [&] { return questions.progress(); });
+        counts = run_in.counts();
+        capture_problem = run_in.finish_capture();
+        loss = run_in.loss_text();
+        return result;
+    }();
+    if (!all) throw std::runtime_error("the local port does not answer: " + to_string(all.error()));
+    const auto& [found, told, no_SLs] = all.value();
+    error_report report(found, p.names, p.rules, p.choice);
+    write_output(report.of(told));
+    fmt::print(stderr, "{}", counts);
+    tell_missing(describe_missing(found, told.gaps), loss);
+    if (!no_SLs.empty()) tell(fmt::format("service levels are unknown, 0 was used: {}", no_SLs));
+    if (!capture_problem.empty()) tell(capture_problem);
+    if (!found.complete() || !told.complete() || !capture_problem.empty()) return partial;
+    return report.bad_ports() ? failed : complete;
+}
+
+} // namespace
+
+command ibqueryerrors_command() {
+    return {
+        .name = "ibqueryerrors",
+        .group = command_group::counters,
+        .summary = "print the ports that have counted errors",
+        .examples = "ibqueryerrors\nibqueryerrors -r --details --skip-sl\nibqueryerrors --counters --switch "
+                    "--json\nibqueryerrors -k",
+        .no_SA = "discovery asks every node itself",
+        .writes = true,
+        .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<settings>();
+            // In the order in which they are given: so the report names them.
+            const auto suppress = [s](const std::string& names) {
+                for (std::string& name : split(names, ',')) s->suppressed.push_back(std::move(name));
+            };
+            takes.option("-s,--suppress", suppress, "counters that do not matter: SymbolErrorCounter,LinkDownedCounter")
+                .at_once();
+            takes
+                .flag(
+                    "-c,--suppress-common", [suppress] { suppress("PortRcvSwitchRelayErrors"); },
+                    "the same of PortRcvSwitchRelayErrors")
+                .at_once();
+            const argument& GUID =
+                takes.option("-G,--port-guid,-S", s->GUID, "only the node with this GUID or port GUID");
+            takes.option("-D,--Direct", s->route, "only the node at the end of this directed route, as 0,1,4")
+                .excludes(GUID);
+            takes.flag("--skip-sl", s->skip_SL, "ask by service level 0, and no SA for others");
+            takes.flag("-r,--report-port", s->links, "with what each port is connected to");
+            takes.option("--threshold-file", s->thresholds,
+                         fmt::format("what counters may count [{}]", default_thresholds));
+            takes.flag("--data", s->data, "of those ports also packets and data");
+            takes.flag("--switch", s->only_switches, "only switches");
+            takes.flag("--ca", s->only_CAs, "only CAs");
+            takes.flag("--router", s->only_routers, "only routers");
+            takes.flag("--details", s->details, "with the causes of receive errors and discards");
+            takes.flag("--counters", s->data_only, "packets and data of all ports, and no errors");
+            takes.flag("-k,--clear-errors", s->clear_errors, "clear the counters of errors (writes)");
+            takes.flag("-K,--clear-counts", s->clear_counts, "clear the counters of packets and data (writes)");
+            takes.ignored_flag("-R", "nothing: accepted for scripts, as in infiniband-diags");
+            takes.option("-o,--outstanding_smps", s->outstanding, "as --outstanding").range(1, 65536);
+            takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+            takes.flag("--json", s->json, "a JSON object a line, the last one for all");
+            takes.missing({"--load-cache"});
+            return [s](const global_options& options) { return run_command(*s, options); };
+        }};
+}
+
+} // namespace ibtool

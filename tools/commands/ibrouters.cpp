@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// ibrouters.cpp - ibrouters: list the routers.
+#include "commands/node_list.hpp"
+
+namespace ibtool {
+
+command ibrouters_command() {
+    using comad::iba::NodeType;
+    return {.name = "ibrouters",
+            .group = command_group::subnet,
+            .summary = "list the routers",
+            .examples = "ibrouters\nibrouters fabric.topo",
+            .no_SA = "discovery asks every node itself",
+            .declare = [](arguments& takes) {
+                return declare_node_list(takes, {comad::discovery::routers_text, {NodeType::Router}});
+            }};
+}
+
+} // namespace ibtool

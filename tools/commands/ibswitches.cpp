@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// ibswitches.cpp - ibswitches: list the switches.
+#include "commands/node_list.hpp"
+
+namespace ibtool {
+
+command ibswitches_command() {
+    using comad::iba::NodeType;
+    return {.name = "ibswitches",
+            .group = command_group::subnet,
+            .summary = "list the switches",
+            .examples = "ibswitches\nibswitches fabric.topo",
+            .no_SA = "discovery asks every node itself",
+            .declare = [](arguments& takes) {
+                return declare_node_list(takes, {comad::discovery::switches_text, {NodeType::Switch}});
+            }};
+}
+
+} // namespace ibtool

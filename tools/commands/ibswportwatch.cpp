@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// ibswportwatch.cpp - ibswportwatch: how fast the counters of one port move, look after look. It only reads.
+#include "command.hpp"
+#include "session/ask.hpp"
+#include "session/counter_reader.hpp"
+#include "session/periods.hpp"
+#include "session/reopening.hpp"
+#include "text/checks.hpp"
+#include "text/output.hpp"
+#include "text/watch_text.hpp"
+#include <comad/iba/format.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace counters = comad::counters;
+namespace smp = comad::iba::smp;
+using comad::u64;
+using comad::u8;
+
+struct settings {
+    std::string target, port, every = "1", thresholds;
+    target_options kind;
+    u64 count = 0; ///< 0: until a signal comes
+    bool only_above = false, json = false;
+};
+
+/// As the scripts have it a number alone is seconds.
+std::chrono::nanoseconds read_period(const std::string& text) {
+    const bool has_unit = !text.empty() && std::isalpha(static_cast<unsigned char>(text.back()));
+    return parse_duration(has_unit ? text : text + 's');
+}
+
+double in_seconds(mad::duration time) { return std::chrono::duration<double>(time).count(); }
+
+class watch {
+public:
+    watch(session& in, const settings& s, std::optional<mad::address> target)
+        : in_(in), how_(s), target_(std::move(target)), period_(read_period(s.every)), periods_(period_),
+          thresholds_(read_thresholds(s.thresholds)) {}
+
+    /// The exit code; the error of the first look, or of what is asked before. Nothing: the device was lost; when it is open
+    /// again, the next call goes on.
+    coro::task<std::optional<mad::result<int>>> run() {
+        is_found_ = false;
+        if (!has_begun_) {
+            auto begun = co_await begin();
+            bool has_gone = false;
+            if (!begun) has_gone = co_await in_.is_lost();
+            if (has_gone) co_return std::nullopt;
+            if (!begun) co_return std::move(begun.error());
+        }
+        while (how_.count == 0 || looks_asked_ < how_.count) {
+            const bool goes_on = co_await wait_for_next();
+            if (!goes_on) co_return interrupted();
+            auto now = co_await look();
+            bool has_gone = false;
+            if (!now) has_gone = co_await in_.is_lost();
+            if (has_gone || (!now && now.error().code == mad::errc::cancelled)) co_return interrupted();
+            periods_.done();
+            ++looks_asked_;
+            if (now) tell_changes(now.value());
+            else tell_missing(now.error());
+        }
+        co_return end();
+    }
+
+    /// What is told at the end. The exit code.
+    int end() const {
+        tell_totals();
+        return is_complete_ ? complete : partial;
+    }
+
+    /// The same, and the device has not come back before.
+    int end_lost() {
+        is_complete_ = false;
+        return end();
+    }
+
+    /// The device was lost and is open again. Gives how many looks were missed.
+    u64 resume() {
+        is_resumed_ = has_begun_;
+        const u64 missed = has_begun_ ? periods_.skip_over(in_.now()) : 0;
+        if (missed) is_complete_ = false;
+        return missed;
+    }
+
+    void tell_lost(const outage& now) const {
+        if (!how_.json) return;
+        write_output(nlohmann::ordered_json{{"lost", now.device}, {"why", now.cause}}.dump() + '\n');
+    }
+    void tell_back(const outage& over, u64 missed) const {
+        if (!how_.json) return;
+        write_output(nlohmann::ordered_json{{"opened_again", over.device},
+                                            {"lost_seconds", in_seconds(over.length)},
+                                            {"missed_looks", missed}}
+                         .dump() +
+                     '\n');
+    }
+
+private:
+    std::optional<mad::result<int>> interrupted() const {
+        if (in_.loss() != 0) return std::nullopt;
+        return end();
+    }
+
+    asked<void> begin() {
+        BOOST_OUTCOME_CO_TRY(last_, co_await look());
+        has_begun_ = true;
+        begin_ = last_.at;
+        periods_.begin(begin_);
+        periods_.done();
+        tell_first();
+        co_return boost::outcome_v2::success();
+    }
+
+    asked<void> find() {
+        const mad::address place = target_ ? *target_ : this_port(in_);
+        BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in_, place));
+        BOOST_OUTCOME_CO_TRY(to_, co_await LID_routed(in_, path));
+        BOOST_OUTCOME_CO_TRY(const auto info, co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(to_));
+        can_ = counters::abilities::of(info);
+        if (!how_.port.empty()) {
+            port_ = static_cast<u8>(read_number(how_.port, "the port", all_ports));
+            co_return boost::outcome_v2::success();
+        }
+        BOOST_OUTCOME_CO_TRY(const auto node, co_await in_.SubnGet<smp::NodeInfo>(to_));
+        if (node.nodeType == iba::NodeType::Switch) throw std::runtime_error("it is a switch: say which of its ports");
+        port_ = node.localPortNum;
+        co_return boost::outcome_v2::success();
+    }
+
+    asked<counters::sample> look() {
+        if (!is_found_) {
+            BOOST_OUTCOME_CO_TRYV(co_await find());
+            is_found_ = true;
+        }
+        BOOST_OUTCOME_CO_TRY(const auto told, co_await read_counters(in_.schedule(), to_, can_, port_));
+        co_return counters::sample{in_.schedule().now(), told};
+    }
+
+    /// Until the next full period since the first look. False: a signal came, or the device was lost.
+    coro::task<bool> wait_for_next() {
+        // After an outage the one that is under way is still to be done.
+        const u64 skipped = std::exchange(is_resumed_, false) ? 0 : periods_.skip_begun(in_.now());
+        if (skipped > 0) {
+            fmt::print(stderr, "ibtool: a look took too long: {} left out\n", skipped);
+            is_complete_ = false;
+        }
+        const auto left = periods_.next() - in_.now();
+        if (left <= mad::duration::zero()) co_return true;
+        co_return co_await in_.schedule().pause(left);
+    }
+
+    const error_thresholds* above() const { return how_.only_above ? &thresholds_ : nullptr; }
+
+    nlohmann::ordered_json head(double seconds) const {
+        return {{"seconds", seconds}, {"LID", value(to_.DLID)}, {"port", port_}};
+    }
+
+    void tell_first() const {
+        if (how_.json) {
+            auto line = head(0);
+            line["counters"] = counters_json(last_.counters);
+            write_output(line.dump() + '\n');
+        } else {
+            write_output(fmt::format("# Lid {} port {}, every {} s\n{}", value(to_.DLID), port_, in_seconds(period_),
+                                     how_.only_above ? std::string() : counters_text(last_.counters)));
+        }
+    }
+
+    void tell_changes(const counters::sample& now) {
+        const double seconds = in_seconds(now.at - begin_);
+        if (how_.json) {
+            auto line = head(seconds);
+            line["interval_seconds"] = in_seconds(now.at - last_.at);
+            line["counters"] = counters_json(now.counters);
+            line["changes"] = changes_json(last_, now, above());
+            write_output(line.dump() + '\n');
+        } else {
+            const std::string text = changes_text(last_, now, above());
+            if (!how_.only_above || !text.empty()) write_output(fmt::format("# {:.3f} s\n{}", seconds, text));
+        }
+        totals_.add(last_, now);
+        last_ = now;
+        ++looks_;
+    }
+
+    void tell_missing(const mad::mad_error& why) {
+        fmt::print(stderr, "ibtool: {}\n", to_string(why));
+        is_complete_ = false;
+    }
+
+    void tell_totals() const {
+        const double seconds = in_seconds(last_.at - begin_);
+        if (how_.json)
+            write_output(
+                nlohmann::ordered_json{{"intervals", looks_}, {"seconds", seconds}, {"totals", totals_.json()}}.dump() +
+                '\n');
+        else write_output(fmt::format("\n## Summary: {} intervals, {:.3f} s\n{}", looks_, seconds, totals_.text()));
+    }
+
+    session& in_;
+    const settings& how_;
+    const std::optional<mad::address> target_;
+    const std::chrono::nanoseconds period_;
+    periods periods_;
+    const error_thresholds thresholds_;
+    mad::IBPath to_;
+    counters::abilities can_;
+    u8 port_ = 0;
+    mad::time_point begin_{};
+    counters::sample last_{};
+    change_totals totals_;
+    u64 looks_asked_ = 0, looks_ = 0; // after the first; those that were answered
+    bool has_begun_ = false;
+    bool is_found_ = false;   // since the device was opened
+    bool is_resumed_ = false; // after an outage, and nothing was asked since
+    bool is_complete_ = true;
+};
+
+int run_command(const settings& s, const global_options& options) {
+    std::optional<mad::address> target;
+    if (!s.target.empty()) target = read_target(s.target, s.kind);
+    session in(options, target ? &*target : nullptr);
+    watch all(in, s, target);
+    outage_listener listener;
+    listener.on_lost = [&](const outage& now) { all.tell_lost(now); };
+    listener.on_back = [&](const outage& over) {
+        const u64 missed = all.resume();
+        all.tell_back(over, missed);
+        return fmt::format("missed {} look{}", missed, missed == 1 ? "" : "s");
+    };
+    using outcome = mad::result<int>;
+    std::optional<outcome> code = lasting(in, listener).run<outcome>([&] { return all.run(); });
+    if (!code) code = all.end_lost(); // by a signal
+    fmt::print(stderr, "{}", in.counts());
+    const std::string capture_problem = in.finish_capture();
+    if (!capture_problem.empty()) fmt::print(stderr, "ibtool: {}\n", capture_problem);
+    if (!*code) {
+        fmt::print(stderr, "{}", mad::dump(code->error(), options.debug, "ibtool: "));
+        return failed;
+    }
+    return capture_problem.empty() ? code->value() : static_cast<int>(partial);
+}
+
+} // namespace
+
+command ibswportwatch_command() {
+    return {
+        .name = "ibswportwatch",
+        .group = command_group::counters,
+        .summary = "watch the counters of one port",
+        .examples = "ibswportwatch 7 3\nibswportwatch -n 10 -p 0.5 7 3\nibswportwatch -t -T thresholds 7 3",
+        .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<settings>();
+            takes.option("target", s->target, "a port of the node [the local one]");
+            takes.option("port", s->port, "the number of the port [of other nodes than switches the target's own]");
+            takes.option("-n,--count", s->count, "end after so many intervals [at a signal]");
+            takes.option("-p,--period", s->every, "seconds from look to look, or with a unit: 500ms").shows_default();
+            takes.flag(
+                "-t,--above-thresholds", s->only_above,
+                "only counters that count faster than their threshold a second (here -t is no timeout; --timeout is)");
+            takes.option("-T,--threshold-file", s->thresholds, "file of lines SymbolErrorCounter=10")
+                .value_name("FILE");
+            takes.ignored_flag("-b", "nothing: rates are always shown; accepted for scripts");
+            add_lid_option(takes, s->kind);
+            add_guid_option(takes, s->kind);
+            takes.flag("--json", s->json, "a JSON object a line");
+            return [s](const global_options& options) { return run_command(*s, options); };
+        }};
+}
+
+} // namespace ibtool

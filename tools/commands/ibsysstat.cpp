@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// ibsysstat.cpp - ibsysstat: a host's name and processors; and the server that tells them.
+#include "command.hpp"
+#include "session/ask.hpp"
+#include "session/host_service.hpp"
+#include <comad/iba/text.hpp>
+#include <comad/server/diags.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace server = comad::server;
+
+struct settings : host_service_options {
+    std::string operation = "ping";
+};
+
+comad::u16 attribute_of(const std::string& operation) {
+    if (operation == "host") return server::sysstat::host;
+    return operation == "cpu" ? server::sysstat::cpu : server::sysstat::ping;
+}
+
+/// Lines safe for a terminal.
+std::string escaped_lines(std::string_view raw) {
+    std::string text;
+    for (std::size_t at = 0; at <= raw.size();) {
+        const std::size_t end = std::min(raw.find('\n', at), raw.size());
+        text += iba::escaped(raw.substr(at, end - at)) + '\n';
+        at = end + 1;
+    }
+    return text;
+}
+
+answer ask_status(session& in, mad::address target, const settings& s) {
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_host(in, target));
+    const host_question question{server::sysstat_class, attribute_of(s.operation), s.OUI()};
+    BOOST_OUTCOME_CO_TRY(const auto text, co_await ask_host(in, to, question));
+    if (s.operation == "ping") co_return s.json ? "{\"ping\":true}\n" : "sysstat ping succeeded\n";
+    if (s.json) co_return fmt::format("{{\"{}\":{}}}\n", s.operation, iba::json_quoted(text));
+    co_return escaped_lines(text);
+}
+
+int run_command(const settings& s, const global_options& options) {
+    const comad::u32 OUI = s.OUI();
+    if (s.serves)
+        return serve(options, s, [&](server::responder& to) { server::add_sysstat(to, server::this_host(), OUI); });
+    const mad::address target = read_host(s);
+    return ask(options, &target, [&](session& in) { return ask_status(in, target, s); });
+}
+
+} // namespace
+
+command ibsysstat_command() {
+    return {.name = "ibsysstat",
+            .group = command_group::hosts,
+            .summary = "print the name or the processors of a host",
+            .examples = "ibsysstat 7 host\nibsysstat -S",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<settings>();
+                add_host_service_options(takes, *s);
+                takes.option("operation", s->operation, "ping, host or cpu")
+                    .one_of({"ping", "host", "cpu"})
+                    .shows_default();
+                return [s](const global_options& options) { return run_command(*s, options); };
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// ibv_devices.cpp - names and GUIDs of local devices, text as rdma-core's ibv_devices.
+#include "command.hpp"
+#include "text/local_ports.hpp"
+#include "text/output.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+struct settings : sysfs_root {
+    bool json = false;
+};
+
+int run_command(const settings& s) {
+    const auto devices = comad::transports::get_devices(s.path);
+    std::string text = fmt::format("    {:<16}\t   node GUID\n    {:<16}\t----------------\n", "device", "------");
+    for (const auto& d : devices) text += fmt::format("    {:<16}\t{:016x}\n", d.name, value(d.nodeGUID));
+    write_output(s.json ? json_of(devices) : text);
+    return complete;
+}
+
+} // namespace
+
+command ibv_devices_command() {
+    return {.name = "ibv_devices",
+            .group = command_group::device,
+            .summary = "list local devices",
+            .examples = "ibv_devices",
+            .no_SA = "it shows this machine",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<settings>();
+                takes.flag("--json", s->json, "everything, as one JSON object");
+                s->add_to(takes);
+                return [s](const global_options&) { return run_command(*s); };
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// node_list.cpp - a line for each node.
+#include "commands/node_list.hpp"
+
+#include "session/subnet_command.hpp"
+#include "text/output.hpp"
+#include <comad/iba/format.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+using comad::discovery::node_names;
+using comad::discovery::subnet;
+
+using iba::NodeType;
+
+struct settings {
+    std::string topology_file, name_map;
+    node_list list;
+    bool json = false;
+};
+
+std::string json_of(const comad::discovery::node& n, const node_names& names) {
+    std::string line = fmt::format("{{\"nodeType\":\"{}\",\"nodeGUID\":\"{}\",\"numPorts\":{},\"description\":{}",
+                                   iba::name_or_number(n.info.nodeType), n.info.nodeGUID, n.info.numPorts,
+                                   iba::json_quoted(names.of(n)));
+    if (n.is_switch() && n.ports[0].info)
+        line +=
+            fmt::format(",\"enhancedPort0\":{},\"LID\":{},\"LMC\":{}", n.switch_info && n.switch_info->enhancedPort0,
+                        value(n.ports[0].info->LID), n.ports[0].info->LMC);
+    return line + "}\n";
+}
+
+std::string report(const settings& s, const subnet& found, const node_names& names) {
+    if (!s.json) return s.list.text(found, names);
+    std::string lines;
+    for (const NodeType type : s.list.types)
+        for (const auto& n : found.nodes)
+            if (n.info.nodeType == type) lines += json_of(n, names);
+    return lines;
+}
+
+int run_command(const settings& s, const global_options& options) {
+    const node_names names = read_node_names(s.name_map);
+    if (s.topology_file.empty()) {
+        return discover_and_report(options, [&](const subnet& found, session&) { return report(s, found, names); });
+    }
+    write_output(report(s, read_subnet(s.topology_file), names));
+    return complete;
+}
+
+} // namespace
+
+action declare_node_list(arguments& takes, node_list list) {
+    auto s = std::make_shared<settings>();
+    s->list = std::move(list);
+    takes.option("topology-file", s->topology_file, "read this file instead of discovering");
+    takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+    takes.flag("--json", s->json, "a JSON object a line");
+    return [s](const global_options& options) { return run_command(*s, options); };
+}
+
+} // namespace ibtool

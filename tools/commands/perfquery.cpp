@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// perfquery.cpp - perfquery: the counters of ports by their performance management, as infiniband-diags prints them, or as
+// JSON. It writes only what -r and -R name: that counters begin anew.
+#include "command.hpp"
+#include "input/words.hpp"
+#include "session/ask.hpp"
+#include "session/counter_questions.hpp"
+#include "session/port_info_extended.hpp"
+#include <comad/iba/parse.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace smp = comad::iba::smp;
+using comad::u64;
+using comad::u8;
+using iba::PMCapability;
+
+/// What an option asks for, in the order in which the answers are printed.
+struct group_option {
+    const char *name, *what;
+    const counter_group& group;
+};
+const group_option group_options[] = {
+    {"-x,--extended", "64-bit counters (PortCountersExtended)", port_counters_extended},
+    {"-X,--xmtsl", "data sent, by SL", xmit_data_SL},
+    {"-S,--rcvsl", "data received, by SL", rcv_data_SL},
+    {"-D,--xmtdisc", "discarded packets, by cause", xmit_discard_details},
+    {"-E,--rcverr", "receive errors, by cause", rcv_error_details},
+    {"-T,--extended_speeds", "errors and corrections on links of extended speeds", extended_speeds},
+    {"--oprcvcounters", "packets and data received, of OpCode 0", op_rcv_counters},
+    {"--flowctlcounters", "flow control packets", flow_ctl_counters},
+    {"--vloppackets", "packets received, of OpCode 0, by VL", VL_op_packets},
+    {"--vlopdata", "data received, of OpCode 0, by VL", VL_op_data},
+    {"--vlxmitflowctlerrors", "errors of flow control, by VL", VL_xmit_flow_ctl_update_errors},
+    {"--vlxmitcounters", "ticks that packets waited to be sent, by VL", VL_xmit_wait},
+    {"--swportvlcong", "packets discarded for congestion, by VL", sw_port_VL_congestion},
+    {"--rcvcc", "packets received with FECN and BECN", rcv_con_ctrl},
+    {"--slrcvfecn", "packets received with FECN, by SL", SL_rcv_FECN},
+    {"--slrcvbecn", "packets received with BECN, by SL", SL_rcv_BECN},
+    {"--xmitcc", "time of congestion", xmit_con_ctrl},
+    {"--vlxmittimecc", "time of congestion, by VL", VL_xmit_time_cong},
+    {"-c,--smplctl", "what is sampled (PortSamplesControl)", samples_control},
+};
+
+struct settings {
+    std::string target, ports, mask;
+    target_options kind;
+    std::array<bool, std::size(group_options)> asked_for{};
+    bool all = false, loop = false, read_and_reset = false, reset_only = false, json = false;
+};
+
+/// What the command line asks for.
+struct request {
+    std::vector<const counter_group*> groups;
+    std::vector<u8> ports; ///< none: the target's own, or all
+    bool all = false;      ///< ports of the node
+    bool sums = false;     ///< one result for several ports
+    bool reads = true;
+    bool resets = false;
+    std::optional<u64> mask; ///< of what is reset; nothing: all counters
+    bool json = false;
+};
+
+u8 read_port(const std::string& text) { return static_cast<u8>(read_number(text, "the port", 254)); }
+
+/// `3`, `1-10`, `1,4,8`, or these together.
+std::vector<u8> read_ports(const std::string& text) {
+    std::vector<u8> ports;
+    for (const std::string& part : split(text, ',')) {
+        const std::size_t dash = part.find('-');
+        const u8 first = read_port(part.substr(0, dash));
+        const u8 last = dash == part.npos ? first : read_port(part.substr(dash + 1));
+        if (last < first) throw usage_error(fmt::format("the ports {} end before they begin", iba::as_given(part)));
+        for (unsigned port = first; port <= last; ++port) ports.push_back(static_cast<u8>(port));
+    }
+    return ports;
+}
+
+u64 read_mask(const std::string& text) {
+    const auto mask = iba::parse_number(text);
+    if (!mask || mask->value == 0)
+        throw usage_error(fmt::format("the reset mask is {}, expected a number above 0", iba::as_given(text)));
+    return mask->value;
+}
+
+request read_request(const settings& s) {
+    request r;
+    r.json = s.json;
+    for (std::size_t i = 0; i < std::size(group_options); ++i)
+        if (s.asked_for[i]) r.groups.push_back(&group_options[i].group);
+    if (r.groups.empty()) r.groups.push_back(&port_counters);
+    r.all = s.ports == "255" || (s.all && s.ports.empty());
+    if (!s.ports.empty() && !r.all) r.ports = read_ports(s.ports);
+    r.sums = (r.all || s.all) && !s.loop;
+    r.reads = !s.reset_only;
+    r.resets = s.read_and_reset || s.reset_only;
+    if (!s.mask.empty()) {
+        if (!r.resets) throw usage_error("a reset mask is for -r and -R");
+        r.mask = read_mask(s.mask);
+    }
+    if (r.resets && std::ranges::find(r.groups, &samples_control) != r.groups.end())
+        throw usage_error("PortSamplesControl has no counters to reset");
+    return r;
+}
+
+// ---- questions -------------------------------------------------------------------------------------------------------
+
+/// Whom all is asked, and how.
+struct question : performance_agent {
+    session& in;
+    const request& how;
+};
+
+/// What a port told of a group; `bytes` is empty if it was not to be read.
+struct counters {
+    const counter_group* group;
+    u8 port;
+    std::vector<u8> bytes;
+};
+
+/// Whether the port's forward error correction is one of those that count in another way.
+asked<bool> is_RS_FEC(const question& q, u8 port) {
+    if (!has(q.info, PMCapability::IsRSFECModeSupported)) co_return false;
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await ask_port_info_extended(q.in, q.to, port));
+    constexpr comad::u32 has_modes = 1;
+    if (!info || !(info->capabilityMask & has_modes)) co_return false;
+    co_return info->FECModeActive == iba::FECMode::RS || info->FECModeActive == iba::FECMode::RS2;
+}
+
+asked<counters> ask_port(const question& q, const counter_group& wanted, u8 port) {
+    counters c{&wanted, port, {}};
+    if (&wanted == &extended_speeds && q.how.reads) {
+        BOOST_OUTCOME_CO_TRY(const bool is_other, co_await is_RS_FEC(q, port));
+        if (is_other) c.group = &extended_speeds_RS_FEC;
+    }
+    const counter_group& g = *c.group;
+    if (q.how.reads) {
+        BOOST_OUTCOME_CO_TRY(c.bytes, co_await get_counters(q.in.schedule(), q.to, g, port));
+    }
+    if (q.how.resets) {
+        const u64 mask = q.how.mask.value_or(all_counters(g, q.info));
+        BOOST_OUTCOME_CO_TRYV(co_await clear_counters(q.in.schedule(), q.to, g, port, mask));
+    }
+    co_return c;
+}
+
+/// Ports to ask one by one; or 255, which asks for their sum.
+asked<std::vector<u8>> ports_of(const question& q, bool can_sum) {
+    if (!q.how.ports.empty()) co_return q.how.ports;
+    if (q.how.sums && can_sum && has(q.info, PMCapability::IsAllPortSelectSupported))
+        co_return std::vector<u8>{all_ports};
+    if (q.how.all) co_return co_await ports_with_counters(q.in, q.to);
+    BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.to));
+    co_return std::vector<u8>{node.nodeType == iba::NodeType::Switch ? u8{0} : node.localPortNum};
+}
+
+// ---- answers ---------------------------------------------------------------------------------------------------------
+
+/// `summed`: the ports whose sum it is, if it was made here.
+std::string json_of(const question& q, const counters& c, const std::vector<u8>& summed) {
+    nlohmann::ordered_json line{{"attribute", c.group->name}, {"LID", value(q.to.DLID)}, {"port", c.port}};
+    if (!summed.empty()) line["summed"] = summed;
+    if (!c.bytes.empty()) line["counters"] = counters_json(q, *c.group, c.bytes);
+    if (q.how.resets) line["reset"] = q.how.mask.value_or(all_counters(*c.group, q.info));
+    return line.dump() + '\n';
+}
+
+std::string text_of(const question& q, const counters& c, const std::vector<u8>& summed = {}) {
+    if (q.how.json) return json_of(q, c, summed);
+    return q.how.reads ? heading(q, *c.group, c.port) + c.group->text(c.bytes, q.info) : std::string();
+}
+
+std::string sum_text(const question& q, const std::vector<counters>& all) {
+    std::vector<u8> summed;
+    std::vector<std::vector<u8>> told;
+    for (const counters& c : all) {
+        summed.push_back(c.port);
+        told.push_back(c.bytes);
+    }
+    return text_of(q, {all[0].group, all_ports, sum_of(*all[0].group, told)}, summed);
+}
+
+/// What has no sum: what is sampled; and counters of which each port has other ones.
+bool can_sum(const counter_group& g, const iba::ClassPortInfo& info) {
+    if (&g == &extended_speeds) return !has(info, PMCapability::IsRSFECModeSupported);
+    return &g != &samples_control;
+}
+
+/// Of several ports what answers counts, and what does not is missing; an error if none does.
+answer_in_parts ask_group(const question& q, const counter_group& g) {
+    const bool is_summable = can_sum(g, q.info);
+    BOOST_OUTCOME_CO_TRY(const auto ports, co_await ports_of(q, is_summable));
+    std::vector<asked<counters>> questions;
+    for (const u8 port : ports) questions.push_back(ask_port(q, g, port));
+    auto replies = co_await each(std::move(questions));
+    told said;
+    std::vector<counters> answered;
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+        if (replies[i]) answered.push_back(std::move(replies[i]).value());
+        else said.missing.push_back(fmt::format("{} port {}: {}", g.name, ports[i], to_string(replies[i].error())));
+    }
+    if (answered.empty()) co_return std::move(replies.front().error());
+    const bool is_to_sum = q.how.all ? ports.front() != all_ports : ports.size() > 1;
+    if (q.how.sums && q.how.reads && is_summable && is_to_sum) {
+        said.text = sum_text(q, answered);
+    } else {
+        for (const counters& c : answered) said.text += text_of(q, c);
+    }
+    co_return said;
+}
+
+answer_in_parts ask_counters(session& in, std::optional<mad::address> target, request how) {
+    const mad::address place = target ? *target : this_port(in);
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().PerformanceGet<iba::ClassPortInfo>(to));
+    const question q{{to, info}, in, how};
+    told all;
+    bool is_any_answered = false;
+    std::optional<mad::mad_error> first_error;
+    for (const counter_group* g : how.groups) {
+        auto said = co_await ask_group(q, *g);
+        if (said) {
+            is_any_answered = true;
+            all.text += said.value().text;
+            all.missing.insert(all.missing.end(), said.value().missing.begin(), said.value().missing.end());
+        } else {
+            all.missing.push_back(fmt::format("{}: {}", g->name, to_string(said.error())));
+            if (!first_error) first_error = std::move(said).error();
+        }
+    }
+    if (!is_any_answered) co_return std::move(*first_error);
+    co_return all;
+}
+
+int run_command(const settings& s, const global_options& options) {
+    const request how = read_request(s);
+    std::optional<mad::address> target;
+    if (!s.target.empty()) target = read_target(s.target, s.kind);
+    return ask_in_parts(options, target ? &*target : nullptr,
+                        [&](session& in) { return ask_counters(in, target, how); });
+}
+
+} // namespace
+
+command perfquery_command() {
+    return {.name = "perfquery",
+            .group = command_group::counters,
+            .summary = "print the counters of ports",
+            .examples = "perfquery 7 1\nperfquery -x -a 7\nperfquery -l 7 1-10\nperfquery -R 7 2 0x0fff",
+            .writes = true,
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<settings>();
+                takes.option("target", s->target, "a port of the node [the local one]");
+                takes.option("ports", s->ports, "3, 1-10, 1,4,8, or 255 for all [the target's own; of a switch 0]");
+                takes.option("mask", s->mask,
+                             "of -r and -R: which counters, by their bits in counterSelect and, above these, "
+                             "counterSelect2 [all]");
+                for (std::size_t i = 0; i < std::size(group_options); ++i)
+                    takes.flag(group_options[i].name, s->asked_for[i], group_options[i].what);
+                takes.flag("-a,--all_ports", s->all, "all ports, or all that are given, as one sum");
+                takes.flag("-l,--loop_ports", s->loop, "with -a, 255 or several ports: one by one, no sum");
+                const argument& after =
+                    takes.flag("-r,--reset_after_read", s->read_and_reset, "reset what was read (writes)");
+                takes.flag("-R,--Reset_only", s->reset_only, "reset and read nothing (writes)").excludes(after);
+                add_lid_option(takes, s->kind);
+                add_guid_option(takes, s->kind);
+                takes.flag("--json", s->json, "a JSON object a line");
+                return [s](const global_options& options) { return run_command(*s, options); };
+            }};
+}
+
+} // namespace ibtool

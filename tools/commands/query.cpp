@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// query.cpp - query: any RPC of the IBA with any field, by name. Knows no attribute.
+#include "command.hpp"
+#include "input/request.hpp"
+#include "session/ask.hpp"
+#include "text/output.hpp"
+#include <comad/iba/print.hpp>
+#include <comad/mad/record_table.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+using comad::u32;
+using comad::u8;
+using iba::MgmtClass;
+
+struct settings {
+    std::string method, attribute, target;
+    std::vector<std::string> fields;
+    u32 modifier = 0;
+    target_options kind;
+    bool json = false;
+};
+
+std::string one_text(const iba::record_info& info, std::span<const u8> bytes, bool json) {
+    return json ? iba::json(info, bytes) + '\n' : iba::dotted(info, bytes);
+}
+
+std::string reply_text(const request& r, std::span<const u8> reply, bool json) {
+    const iba::record_info& info = *r.attribute->info;
+    if (!mad::is_table_method(r.kind.method)) {
+        const std::size_t begin = mad::payload_offset(r.kind.mgmt_class, r.kind.attributeID);
+        return one_text(info, reply.subspan(begin, info.bytes), json);
+    }
+    const auto table = mad::record_table::of_reply(reply, info.bytes);
+    if (!table) throw std::runtime_error("the reply is no table: " + table.error().text);
+    std::string out;
+    for (std::size_t i = 0; i < table.value().size(); ++i) {
+        const std::string one = one_text(info, table.value()[i], json);
+        out += json ? one : fmt::format("Reply structure #{}\n{}", i, indented(one));
+    }
+    return out;
+}
+
+answer ask_anything(session& in, std::optional<mad::address> target, request r, settings s) {
+    mad::any_path path = in.schedule().sa_path();
+    if (target) {
+        auto resolved = co_await resolve(in, *target);
+        if (!resolved) co_return std::move(resolved.error());
+        path = resolved.value();
+    } else if (r.kind.mgmt_class != MgmtClass::SubnAdm) {
+        path = this_node().path;
+    }
+    const bool is_smp = r.kind.mgmt_class == MgmtClass::SubnLID;
+    if (!is_smp && mad::directed(path)) throw usage_error("only subnet management has directed routes");
+
+    std::array<u8, mad::mad_size> bytes{};
+    u8* data = mad::write_request(bytes.data(), r.kind, path, s.modifier, r.component_mask);
+    std::copy(r.payload.begin(), r.payload.end(), data);
+    const comad::coro::rpc_request asked{r.kind, path, s.modifier, r.component_mask};
+    auto reply = co_await in.schedule().call_raw(asked, bytes);
+    if (!reply) co_return std::move(reply.error());
+    co_return reply_text(r, reply.value().payload, s.json);
+}
+
+int run_command(const settings& s, const global_options& options) {
+    const request r = make_request(s.method, s.attribute, s.fields);
+    if (options.by_SA && r.kind.mgmt_class == MgmtClass::SubnLID)
+        throw usage_error(fmt::format("there is no --sa for {}: it is an SMP; SubnAdmGet asks the SA", s.method));
+    std::optional<mad::address> target;
+    if (!s.target.empty()) target = read_target(s.target, s.kind);
+    return ask(options, target ? &*target : nullptr, [&](session& in) { return ask_anything(in, target, r, s); });
+}
+
+} // namespace
+
+command query_command() {
+    return {.name = "query",
+            .group = command_group::queries,
+            .summary = "make any RPC with any field by name",
+            .examples = "query SubnGet PortInfo 7 -a 1\nquery SubnAdmGetTable LinkRecord -f fromLID=3\nquery "
+                        "PerformanceGet PortCounters 7 -f portSelect=1",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<settings>();
+                takes.option("rpc", s->method, "SubnGet, SubnAdmGetTable, PerformanceGet, ...").required();
+                takes.option("attribute", s->attribute, "SMPNodeInfo, NodeInfo, ...: 'ibtool describe' lists them")
+                    .required();
+                takes.option("target", s->target, "where to; of SubnAdm the SA, else this node, unless it is given");
+                takes
+                    .option("-f,--field", s->fields,
+                            "NAME=VALUE, any number of times: a field of the request; in a query to the "
+                            "SA records must have it")
+                    .one_each();
+                takes.option("-a,--modifier", s->modifier, "attributeModifier").shows_default();
+                add_target_options(takes, s->kind);
+                takes.flag("--json", s->json, "one JSON object a line");
+                return [s](const global_options& options) { return run_command(*s, options); };
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// set_guid.cpp - set_guid: a port's alias GUID, by a record at the SA. Knows no SMP that writes.
+#include "command.hpp"
+#include "session/ask.hpp"
+#include "text/sa_text.hpp"
+#include <comad/iba/format.hpp>
+#include <comad/iba/parse.hpp>
+#include <comad/iba/print.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+using comad::u8;
+using iba::sa::GUIDInfoRecord;
+using iba::smp::GUIDInfo;
+
+struct settings {
+    std::string target, slot, GUID;
+    target_options kind;
+    bool deletes = false, json = false;
+};
+
+constexpr unsigned slots_per_block = std::tuple_size_v<decltype(GUIDInfo::GUIDBlock)>;
+
+/// What the table of a port is to have; zero: whatever the SA chooses, or nothing more.
+struct change {
+    unsigned slot;
+    iba::guid GUID;
+    bool deletes;
+};
+
+iba::guid read_GUID(const std::string& text) {
+    auto number = iba::parse_guid_number(text);
+    if (!number) number = iba::parse_number(text);
+    if (number && !number->is_larger) return iba::guid{number->value};
+    throw usage_error(fmt::format("{} is no GUID; write 0002:c903:0000:1491, 0x2c90300001491, or 0 for one of the SA's",
+                                  iba::as_given(text)));
+}
+
+change read_change(const settings& s) {
+    constexpr unsigned highest = 254; // PortInfo.GUIDCap counts up to 255 of them, from 0
+    const unsigned slot = read_number(s.slot, "the slot", highest);
+    if (slot == 0) throw usage_error("slot 0 holds the port's own GUID, which nobody can change: use 1 and above");
+    if (s.deletes == !s.GUID.empty())
+        throw usage_error(s.deletes ? "--delete takes no GUID" : "which GUID? 0: one that the SA chooses");
+    return {slot, s.deletes ? iba::guid{} : read_GUID(s.GUID), s.deletes};
+}
+
+comad::coro::task<mad::result<GUIDInfoRecord>> tell(session& in, iba::query<GUIDInfoRecord> record, bool deletes) {
+    if (deletes) co_return co_await in.schedule().SubnAdmDelete(record);
+    co_return co_await in.schedule().SubnAdmSet(record);
+}
+
+answer make_change(session& in, mad::address target, change c, bool json) {
+    require_SA(in);
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
+    BOOST_OUTCOME_CO_TRY(const auto port, co_await LID_routed(in, path));
+    const iba::lid LID = port.DLID;
+    auto record = iba::query<GUIDInfoRecord>{}.where<&GUIDInfoRecord::LID>(LID);
+    record.where<&GUIDInfoRecord::blockNum>(static_cast<u8>(c.slot / slots_per_block));
+    const unsigned index = c.slot % slots_per_block;
+    record.where<&GUIDInfoRecord::GUIDInfo, &GUIDInfo::GUIDBlock>(index, c.GUID);
+
+    BOOST_OUTCOME_CO_TRY(const auto reply, co_await tell(in, record, c.deletes));
+    // OpenSM does not refuse a GUID that is another port's: it leaves the table as it was.
+    const iba::guid has = reply.GUIDInfo.GUIDBlock[index];
+    const bool done = c.deletes || c.GUID == iba::guid{} ? c.deletes == (has == iba::guid{}) : has == c.GUID;
+    if (!done)
+        throw std::runtime_error(fmt::format("the SA has not done it: slot {} of LID {} holds {}{}", c.slot, value(LID),
+                                             has, c.deletes ? "" : "; is the GUID in use elsewhere?"));
+    co_return json ? iba::json(reply) + '\n' : saquery_text(reply);
+}
+
+int run_command(const settings& s, const global_options& options) {
+    const mad::address target = read_target(s.target, s.kind);
+    const change c = read_change(s);
+    return ask(options, &target, [&](session& in) { return make_change(in, target, c, s.json); });
+}
+
+} // namespace
+
+command set_guid_command() {
+    return {.name = "set_guid",
+            .group = command_group::writing,
+            .summary = "give a port an alias GUID, or take it away, through the SA",
+            .examples = "set_guid 7 1 0002:c903:0000:1491\nset_guid 7 1 0\nset_guid --delete 7 1",
+            .writes = true,
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<settings>();
+                takes.option("target", s->target, "the port").required();
+                takes.option("slot", s->slot, "place in the port's table of GUIDs, 1 and above").required();
+                takes.option("guid", s->GUID, "the alias GUID; 0: the SA chooses one");
+                add_target_options(takes, s->kind);
+                takes.flag("--delete", s->deletes, "take away what the slot holds");
+                takes.flag("--json", s->json, "the SA's record as JSON, one line");
+                return [s](const global_options& options) { return run_command(*s, options); };
+            }};
+}
+
+} // namespace ibtool

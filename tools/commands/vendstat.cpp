@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// vendstat.cpp - vendstat: Mellanox devices by their vendor class: hardware and firmware, counter groups, configuration space.
+// It writes only what -W and -c name.
+#include "command.hpp"
+#include "session/ask.hpp"
+#include "text/diags_text.hpp"
+#include <comad/iba/class_port_info.hpp>
+#include <comad/iba/mellanox.hpp>
+#include <comad/iba/parse.hpp>
+#include <comad/iba/print.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace vend = comad::iba::vend;
+using comad::u32;
+using vend::MlxConfigSpace;
+using words = std::vector<std::string>;
+
+struct settings {
+    std::string target, port_text, groups;
+    words reads, writes; ///< `address[,mask]`, `address,value[,mask]`
+    target_options kind;
+    bool general = false, class_port_info = false, xmit_wait = false, group_info = false, json = false;
+};
+
+/// The parts of a text between commas; -R and -W take them as infiniband-diags do, in hex with or without 0x.
+std::vector<u32> numbers_in(const std::string& text, int base, const char* what) {
+    std::vector<u32> numbers;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        std::string_view part = std::string_view(text).substr(begin, end - begin);
+        if (base == 16 && iba::begins_hex(part)) part.remove_prefix(2);
+        const auto number = iba::parse_digits(part, base);
+        if (!number || number->value > 0xffffffff)
+            throw usage_error(fmt::format("{} is {}", what, iba::as_given(text)));
+        numbers.push_back(static_cast<u32>(number->value));
+        begin = end + 1;
+    }
+    return numbers;
+}
+
+/// The records of a request: addresses, of those that are written values, and masks, all ones where none is given.
+MlxConfigSpace read_records(const words& texts, bool writes) {
+    MlxConfigSpace space;
+    const std::size_t needed = writes ? 2 : 1;
+    if (texts.size() > space.record.size())
+        throw usage_error(fmt::format("{} words of the configuration space at once, no more", space.record.size()));
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const char* what = writes ? "a write, ADDRESS,VALUE[,MASK] in hex," : "a read, ADDRESS[,MASK] in hex,";
+        const auto numbers = numbers_in(texts[i], 16, what);
+        if (numbers.size() < needed || numbers.size() > needed + 1)
+            throw usage_error(fmt::format("{} is {}", what, iba::as_given(texts[i])));
+        space.record[i] = {numbers[0], writes ? numbers[1] : 0, numbers.size() > needed ? numbers[needed] : 0xffffffff};
+    }
+    return space;
+}
+
+// ---- questions -------------------------------------------------------------------------------------------------------
+
+template <class T> using asked = comad::coro::task<mad::result<T>>;
+
+asked<MlxConfigSpace> tell(session& in, mad::IBPath to, MlxConfigSpace space, u32 modifier, bool writes) {
+    if (writes) co_return co_await in.schedule().VendSet<MlxConfigSpace>(space, to, modifier);
+    co_return co_await in.schedule().VendGet<MlxConfigSpace>(space, to, modifier);
+}
+
+asked<std::string> config_space(session& in, mad::IBPath to, MlxConfigSpace space, std::size_t count, bool writes,
+                                bool json) {
+    const u32 modifier = vend::config_space_modifier(static_cast<unsigned>(count));
+    BOOST_OUTCOME_CO_TRY(const auto reply, co_await tell(in, to, space, modifier, writes));
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) {
+        const vend::MlxConfigRecord& r = reply.record[i];
+        text += json ? iba::json(r) + '\n'
+                     : fmt::format("Config space record at {:#x}: {:#x}\n", r.address, r.data & r.mask);
+    }
+    co_return text;
+}
+
+/// 32-bit counters of an InfiniScale III, of which the fourth port is the first.
+asked<std::string> xmit_wait(session& in, mad::IBPath to, bool json) {
+    constexpr unsigned InfiniScale_III = 47396, counters = 24, first_counter = 0x10013c, per_request = 16;
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().VendGet<vend::MlxGeneralInfo>(to));
+    if (info.device_id != InfiniScale_III)
+        throw std::runtime_error(
+            fmt::format("device ID {:#x} has no such counters: only {:#x}", info.device_id, InfiniScale_III));
+    std::string text;
+    for (unsigned begin = 0; begin < counters; begin += per_request) {
+        const unsigned count = std::min(per_request, counters - begin);
+        MlxConfigSpace space;
+        for (unsigned i = 0; i < count; ++i) space.record[i].address = first_counter + ((begin + i + 1) << 12);
+        BOOST_OUTCOME_CO_TRY(const auto reply, co_await in.schedule().VendGet<MlxConfigSpace>(
+                                                   space, to, vend::config_space_modifier(count)));
+        for (unsigned i = 0; i < count; ++i) {
+            const unsigned port = (begin + i + 3) % counters + 1;
+            if (json) text += fmt::format("{{\"port\":{},\"PortXmitWait\":{}}}\n", port, reply.record[i].data);
+            else if (reply.record[i].data)
+                text += fmt::format("Port {}: PortXmitWait {:#x}\n", port, reply.record[i].data);
+        }
+    }
+    co_return text;
+}
+
+asked<std::string> group_info(session& in, mad::IBPath to, unsigned port, bool json) {
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().VendGet<vend::MlxCounterGroupInfo>(to, port));
+    if (json) co_return iba::json(info) + '\n';
+    std::string text = fmt::format("counter_group_info:\n{} counter groups\n", info.groupCount);
+    for (unsigned i = 0; i < std::min<std::size_t>(info.groupCount, info.groupMask.size()); ++i)
+        text += fmt::format("group{} mask {:#x}\n", i, info.groupMask[i]);
+    co_return text;
+}
+
+asked<std::string> configure_groups(session& in, mad::IBPath to, unsigned port, std::vector<u32> groups, bool json) {
+    vend::MlxCounterGroupConfig wanted;
+    std::ranges::copy(groups, wanted.groupSelect.begin());
+    BOOST_OUTCOME_CO_TRYV(co_await in.schedule().VendSet<vend::MlxCounterGroupConfig>(wanted, to, port));
+    BOOST_OUTCOME_CO_TRY(const auto now, co_await in.schedule().VendGet<vend::MlxCounterGroupConfig>(to, port));
+    co_return json ? iba::json(now) + '\n'
+                   : fmt::format("counter_groups_config: configuring group0 {} group1 {}\n", groups[0], groups[1]);
+}
+
+asked<std::string> class_port_info(session& in, mad::IBPath to, bool json) {
+    using iba::ClassPortInfo;
+    constexpr mad::rpc_kind kind{vend::mellanox_class, 1, iba::Method::Get, iba::attribute_id<ClassPortInfo>, true, 0};
+    const comad::coro::rpc_request request{kind, to};
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().call<ClassPortInfo, false>(request));
+    co_return json ? iba::json(info) + '\n' : iba::dotted(info);
+}
+
+asked<std::string> general_info(session& in, mad::IBPath to, bool json) {
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().VendGet<vend::MlxGeneralInfo>(to));
+    co_return json ? iba::json(info) + '\n' : diags_text(info);
+}
+
+// ---- the command -----------------------------------------------------------------------------------------------------
+
+/// What the command line asks for.
+struct request {
+    unsigned port = 0;
+    std::vector<u32> groups;
+    MlxConfigSpace reads, writes;
+};
+
+request read_request(const settings& s) {
+    request r;
+    if (!s.port_text.empty()) r.port = read_number(s.port_text, "the port", 255);
+    if (!s.groups.empty()) {
+        r.groups = numbers_in(s.groups, 10, "the two groups' counters, A,B,");
+        if (r.groups.size() != 2 || std::ranges::max(r.groups) > 255)
+            throw usage_error(fmt::format("-c takes two numbers up to 255, A,B, not {}", iba::as_given(s.groups)));
+    }
+    r.reads = read_records(s.reads, false);
+    r.writes = read_records(s.writes, true);
+    return r;
+}
+
+answer ask_device(session& in, std::optional<mad::address> target, request r, const settings& s) {
+    const mad::address to_ask = target ? *target : this_port(in);
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, to_ask));
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
+    if (s.group_info) co_return co_await group_info(in, to, r.port, s.json);
+    if (!r.groups.empty()) co_return co_await configure_groups(in, to, r.port, r.groups, s.json);
+    std::string text;
+    if (!s.reads.empty()) {
+        BOOST_OUTCOME_CO_TRY(const auto part, co_await config_space(in, to, r.reads, s.reads.size(), false, s.json));
+        text += part;
+    }
+    if (!s.writes.empty()) {
+        BOOST_OUTCOME_CO_TRY(const auto part, co_await config_space(in, to, r.writes, s.writes.size(), true, s.json));
+        text += part;
+    }
+    if (s.class_port_info) {
+        BOOST_OUTCOME_CO_TRY(const auto part, co_await class_port_info(in, to, s.json));
+        text += part;
+    }
+    if (s.general) {
+        BOOST_OUTCOME_CO_TRY(const auto part, co_await general_info(in, to, s.json));
+        text += part;
+    }
+    if (s.xmit_wait) {
+        BOOST_OUTCOME_CO_TRY(const auto part, co_await xmit_wait(in, to, s.json));
+        text += part;
+    }
+    co_return text;
+}
+
+int run_command(const settings& s, const global_options& options) {
+    const request r = read_request(s);
+    if (!s.general && !s.xmit_wait && !s.group_info && !s.class_port_info && s.groups.empty() && s.reads.empty() &&
+        s.writes.empty())
+        throw usage_error("what of the device? -N, -w, -i, -c, -R, -W or --cpi");
+    std::optional<mad::address> target;
+    if (!s.target.empty()) target = read_target(s.target, s.kind);
+    return ask(options, target ? &*target : nullptr, [&](session& in) { return ask_device(in, target, r, s); });
+}
+
+} // namespace
+
+command vendstat_command() {
+    return {.name = "vendstat",
+            .group = command_group::queries,
+            .summary = "ask a Mellanox device by its vendor class",
+            .examples = "vendstat -N 7\nvendstat -N fe80::2:c903:0:1491",
+            .writes = true,
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<settings>();
+                takes.option("target", s->target, "a port of the device [the local one]");
+                takes.option("port", s->port_text, "of -i and -c: the port whose counters are meant [0]");
+                takes.flag("-N", s->general, "hardware and firmware");
+                takes.flag("-w", s->xmit_wait, "PortXmitWait of the ports of an InfiniScale III");
+                takes.flag("-i", s->group_info, "counter groups of an InfiniScale IV");
+                takes.option("-c", s->groups,
+                             "A,B: lets the two counter groups of an InfiniScale IV count this (writes)");
+                takes.option("-R,--Read", s->reads, "ADDRESS[,MASK] in hex: reads a word of the configuration space")
+                    .one_each();
+                takes
+                    .option("-W,--Write", s->writes,
+                            "ADDRESS,VALUE[,MASK] in hex: writes a word of the configuration space")
+                    .one_each();
+                takes.flag("--cpi", s->class_port_info, "ClassPortInfo of the vendor class");
+                add_target_options(takes, s->kind);
+                takes.flag("--json", s->json, "a JSON object a line");
+                return [s](const global_options& options) { return run_command(*s, options); };
+            }};
+}
+
+} // namespace ibtool

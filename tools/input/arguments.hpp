@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// arguments.hpp - the arguments and options that a command takes, as it declares them: what each is called, what it means and
+// where its value goes. Knows no library that reads command lines; command_line.cpp does.
+#pragma once
+#include <comad/iba/types.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace ibtool {
+
+/// One argument or option. Declared through `arguments`; the functions that say more of it can be chained.
+class argument {
+public:
+    using text_reader = std::function<void(const std::string&)>;
+    /// Where the value goes: of a flag a bool, or how often it was given; else text or a number, or all that were given.
+    using place =
+        std::variant<bool*, unsigned*, int*, comad::u64*, std::optional<unsigned>*, std::optional<comad::u64>*,
+                     std::string*, std::vector<std::string>*, text_reader, std::function<void()>>;
+
+    argument(std::string names, place where, std::string what, bool is_flag)
+        : names_(std::move(names)), help_(std::move(what)), place_(std::move(where)), is_flag_(is_flag) {}
+
+    argument& required() { return is_required_ = true, *this; }
+    /// The value that its place has now is part of the help.
+    argument& shows_default() { return shows_default_ = true, *this; }
+    argument& range(std::int64_t least, std::int64_t most) { return range_.emplace(least, most), *this; }
+    argument& one_of(std::vector<std::string> words) { return choices_ = std::move(words), *this; }
+    /// What stands for the value in the help: FILE, TIME.
+    argument& value_name(std::string name) { return value_name_ = std::move(name), *this; }
+    /// The heading in the help that it stands below.
+    argument& group(std::string heading) { return group_ = std::move(heading), *this; }
+    /// It is accepted, and no help mentions it.
+    argument& hidden() { return is_hidden_ = true, *this; }
+    /// Of an option for several values: each wants the option's name before it.
+    argument& one_each() { return is_one_each_ = true, *this; }
+    /// Of an option for several values: one text may have several, with this between them.
+    argument& separated_by(char letter) { return separator_ = letter, *this; }
+    /// Its value is read when it is met, in the order of the command line, and not after all others.
+    argument& at_once() { return is_at_once_ = true, *this; }
+    argument& value_optional() { return is_value_optional_ = true, *this; }
+    argument& environment(std::string variable) { return environment_ = std::move(variable), *this; }
+    argument& excludes(const argument& other) { return excluded_.push_back(&other), *this; }
+    argument& needs(const argument& other) { return needed_.push_back(&other), *this; }
+
+    /// `-g,--gid_show`, or for an argument by its place just `target`.
+    const std::string& names() const { return names_; }
+    const std::string& help() const { return help_; }
+    bool is_positional() const { return names_.front() != '-'; }
+    bool is_flag() const { return is_flag_; }
+
+private:
+    friend class command_line;
+    std::string names_, help_, value_name_, group_, environment_;
+    place place_;
+    std::vector<std::string> choices_;
+    std::optional<std::pair<std::int64_t, std::int64_t>> range_;
+    std::vector<const argument*> excluded_, needed_;
+    char separator_ = 0;
+    bool is_flag_, is_required_ = false, shows_default_ = false, is_hidden_ = false, is_one_each_ = false,
+                   is_value_optional_ = false, is_at_once_ = false;
+};
+
+/// All of one command, in the order of its help. What values go to lives longer.
+class arguments {
+public:
+    /// An option with a value, or where `names` has no dash the next word of the command line.
+    template <class Place>
+        requires std::constructible_from<argument::place, Place*>
+    argument& option(std::string names, Place& where, std::string what) {
+        return add(std::move(names), &where, std::move(what), false);
+    }
+    /// The same, read by `read`, which throws usage_error; once for each time that it is given.
+    argument& option(std::string names, argument::text_reader read, std::string what) {
+        return add(std::move(names), std::move(read), std::move(what), false);
+    }
+    argument& flag(std::string names, bool& where, std::string what) {
+        return add(std::move(names), &where, std::move(what), true);
+    }
+    /// How often it is given.
+    argument& flag(std::string names, unsigned& where, std::string what) {
+        return add(std::move(names), &where, std::move(what), true);
+    }
+    argument& flag(std::string names, std::function<void()> then, std::string what) {
+        return add(std::move(names), std::move(then), std::move(what), true);
+    }
+    /// What scripts give to infiniband-diags' command and means nothing here; `what` says why.
+    argument& ignored_flag(std::string names, std::string what) {
+        return flag(
+            std::move(names), [] {}, std::move(what));
+    }
+    /// What infiniband-diags' command has and this one not yet: it says so.
+    void missing(std::initializer_list<const char*> names);
+
+    const std::deque<argument>& all() const { return all_; }
+    const argument* find(const std::string& name) const;
+
+private:
+    argument& add(std::string names, argument::place where, std::string what, bool is_flag) {
+        return all_.emplace_back(std::move(names), std::move(where), std::move(what), is_flag);
+    }
+    std::deque<argument> all_;
+};
+
+} // namespace ibtool

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// dissect.cpp - from bytes to structures.
+#include "input/dissect.hpp"
+
+#include <comad/iba/mad_header.hpp>
+#include <comad/iba/mad_tables.hpp>
+#include <comad/iba/print.hpp>
+#include <comad/iba/registry.hpp>
+#include <comad/iba/transport_headers.hpp>
+#include <comad/mad/packet.hpp>
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <endian.h>
+#include <rdma/ib_user_mad.h>
+#include <stdexcept>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+using comad::u8;
+using iba::record_info;
+using bytes = std::span<const u8>;
+
+constexpr std::size_t grh_size = iba::wire_size<iba::hdr::GRH>;
+
+bool looks_like_mad(bytes b) {
+    return b.size() >= iba::wire_size<iba::MADHeader> && b[0] == 1 && iba::find_format(iba::MgmtClass{b[1]}, b[2]);
+}
+
+bool looks_like_packet(bytes b) {
+    if (b.size() < iba::wire_size<iba::hdr::LRH>) return false;
+    const auto lrh = iba::decode<iba::hdr::LRH>(b.first<iba::wire_size<iba::hdr::LRH>>());
+    const std::size_t size = lrh.pktLen * 4u; // to the invariant CRC
+    return lrh.LVer == 0 && lrh.LNH >= 2 && (b.size() == size - 4 || b.size() == size || b.size() == size + 2);
+}
+
+message_kind guess(const message& m) {
+    const bytes b = m.bytes;
+    if (m.is_packet) return message_kind::packet;
+    if (b.size() > mad::headroom && !looks_like_mad(b) && looks_like_mad(b.subspan(mad::headroom)))
+        return message_kind::umad;
+    if (looks_like_mad(b)) return message_kind::mad;
+    if (looks_like_packet(b)) return message_kind::packet;
+    if (b.size() > grh_size && b[0] >> 4 == 6) return message_kind::grh;
+    if (b.size() > 20 && b[0] >> 5 == 3) return message_kind::bth; // an unreliable datagram
+    return message_kind::mad;
+}
+
+std::string umad_text(bytes b) {
+    ib_user_mad_hdr h;
+    std::memcpy(&h, b.data(), sizeof h);
+    return fmt::format(
+        "id={},status={},timeout_ms={},retries={},length={},qpn={},qkey={:#010x},lid={},sl={},path_bits={},"
+        "grh_present={},pkey_index={}",
+        h.id, h.status, h.timeout_ms, h.retries, h.length, be32toh(h.qpn), be32toh(h.qkey), be16toh(h.lid), h.sl,
+        h.path_bits, h.grh_present, h.pkey_index);
+}
+
+void take_headers(dissection& d, bytes b, mad::packet_start from) {
+    const auto parts = mad::parse_packet(b, from);
+    if (!parts) throw std::runtime_error(fmt::format("{} bytes end inside the packet's headers", b.size()));
+    for (const auto& header : parts->headers) d.headers.push_back({header.table, header.begin});
+    if (parts->is_datagram) d.mad = parts->payload;
+}
+
+} // namespace
+
+dissection dissect(const message& m, message_kind kind) {
+    dissection d;
+    const bytes b = m.bytes;
+    switch (kind == message_kind::automatic ? guess(m) : kind) {
+    case message_kind::umad:
+        if (b.size() < sizeof(ib_user_mad_hdr))
+            throw std::runtime_error(
+                fmt::format("{} bytes are less than a umad header's {}", b.size(), sizeof(ib_user_mad_hdr)));
+        d.umad = umad_text(b);
+        d.mad = b.subspan(sizeof(ib_user_mad_hdr));
+        break;
+    case message_kind::packet: take_headers(d, b, mad::packet_start::LRH); break;
+    case message_kind::grh:
+        if (b.size() > grh_size && looks_like_mad(b.subspan(grh_size))) {
+            d.headers.push_back({&iba::info_of<iba::hdr::GRH>, 0});
+            d.mad = b.subspan(grh_size);
+        } else {
+            take_headers(d, b, mad::packet_start::GRH);
+        }
+        break;
+    case message_kind::bth: take_headers(d, b, mad::packet_start::BTH); break;
+    case message_kind::mad:
+    case message_kind::automatic: d.mad = b; break;
+    }
+    if (d.headers.empty() && d.mad.size() < iba::wire_size<iba::MADHeader>)
+        throw std::runtime_error(
+            fmt::format("{} bytes are less than a MAD header's {}", d.mad.size(), iba::wire_size<iba::MADHeader>));
+    const iba::mad_tables tables = iba::tables_of(d.mad);
+    d.format = tables.format;
+    d.attribute = tables.attribute;
+    return d;
+}
+
+namespace {
+
+bytes part_of(const message& m, const part& p) { return bytes(m.bytes).subspan(p.begin, p.table->bytes); }
+
+template <class Print> std::string print_parts(const message& m, const dissection& d, Print print) {
+    std::string text;
+    if (!d.umad.empty()) text += "umad header " + d.umad + '\n';
+    for (const part& header : d.headers)
+        text += fmt::format("{}\n{}", header.table->name, print(*header.table, part_of(m, header), nullptr));
+    if (d.mad.empty()) return text;
+    const record_info words{"", "", static_cast<unsigned>(d.mad.size()), {}};
+    if (d.format) text += fmt::format("{}\n", d.format->name);
+    else text += "a MAD of an unknown class\n";
+    return text + print(d.format ? *d.format : words, d.mad, d.attribute);
+}
+
+} // namespace
+
+std::string dump_text(const message& m, const dissection& d) {
+    return print_parts(
+        m, d, [](const record_info& info, bytes b, const record_info* data) { return iba::dump(info, b, data); });
+}
+
+std::string dotted_text(const message& m, const dissection& d) {
+    return print_parts(m, d, [](const record_info& info, bytes b, const record_info* data) {
+        return info.rows.empty() ? iba::dump(info, b) : iba::dotted(info, b, data);
+    });
+}
+
+std::string json_text(const message& m, const dissection& d) {
+    std::string text;
+    const auto add = [&](std::string_view key, const std::string& value) {
+        text += fmt::format("{}\"{}\":{}", text.empty() ? '{' : ',', key, value);
+    };
+    for (const part& header : d.headers)
+        add(header.table->name, iba::json(*header.table, part_of(m, header), nullptr, iba::json_style::exact));
+    if (d.attribute) add("attribute", fmt::format("\"{}\"", d.attribute->name));
+    if (d.format) add(d.format->name, iba::json(*d.format, d.mad, d.attribute, iba::json_style::exact));
+    return text.empty() ? "{}" : text + '}';
+}
+
+} // namespace ibtool

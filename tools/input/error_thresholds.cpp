@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// error_thresholds.cpp - the thresholds file of infiniband-diags.
+#include "input/error_thresholds.hpp"
+
+#include <comad/iba/parse.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <istream>
+#include <stdexcept>
+
+namespace ibtool {
+
+namespace iba = comad::iba;
+namespace counters = comad::counters;
+
+namespace {
+
+// Names of counters are ASCII, whatever the locale.
+constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+constexpr char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
+} // namespace
+
+std::string label_of(counters::counter c) {
+    std::string label(name_of(c));
+    label[0] = upper(label[0]);
+    return label;
+}
+
+std::optional<counters::counter> find_counter(std::string_view name) noexcept {
+    for (unsigned i = 0; i < counters::counter_count; ++i) {
+        const auto c = static_cast<counters::counter>(i);
+        if (std::ranges::equal(name, name_of(c), {}, lower, lower)) return c;
+    }
+    return std::nullopt;
+}
+
+std::vector<counters::counter> error_thresholds::read(std::istream& in, std::string_view name) {
+    std::vector<counters::counter> named;
+    std::string text;
+    for (unsigned number = 1; std::getline(in, text); ++number) {
+        const std::string_view line = iba::trimmed(std::string_view(text).substr(0, text.find('#')));
+        if (line.empty()) continue;
+        const auto wrong = [&](const std::string& what) {
+            return std::runtime_error(fmt::format("{}:{}: {}", name, number, what));
+        };
+        const std::size_t equals = line.find('=');
+        if (equals == line.npos) throw wrong("not a threshold; write SymbolErrorCounter=10");
+        const std::string_view which = iba::trimmed(line.substr(0, equals));
+        const auto counter = find_counter(which);
+        if (!counter || !has_threshold(*counter))
+            throw wrong(fmt::format("there is no error counter {}", iba::as_given(which)));
+        const std::string_view value = iba::trimmed(line.substr(equals + 1));
+        const auto highest = iba::parse_number(value);
+        if (!highest || highest->is_larger) throw wrong(fmt::format("{} is no threshold", iba::as_given(value)));
+        set(*counter, highest->value);
+        named.push_back(*counter);
+    }
+    return named;
+}
+
+} // namespace ibtool

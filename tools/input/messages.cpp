@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// messages.cpp - what a file holds, told by its contents.
+#include "input/messages.hpp"
+
+#include "input/pcap.hpp"
+#include <comad/iba/text.hpp>
+#include <comad/mad/transport.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+
+namespace ibtool {
+namespace {
+
+using comad::u8;
+using comad::mad::headroom;
+using comad::mad::mad_size;
+
+bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+bool is_capture(std::string_view text) {
+    constexpr std::array<std::string_view, 5> magic_numbers{"\xa1\xb2\xc3\xd4", "\xd4\xc3\xb2\xa1", "\xa1\xb2\x3c\x4d",
+                                                            "\x4d\x3c\xb2\xa1", "\x0a\x0d\x0d\x0a"};
+    return std::any_of(magic_numbers.begin(), magic_numbers.end(), [&](auto magic) { return text.starts_with(magic); });
+}
+
+bool is_text(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return (c >= 0x20 && c < 0x7f) || is_space(c); });
+}
+
+std::vector<message> read_capture(std::string& contents, const std::string& name, std::string& problem) {
+    std::vector<message> messages;
+    std::FILE* opened = ::fmemopen(contents.data(), contents.size(), "r");
+    if (!opened) throw std::runtime_error(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+    try {
+        read_pcap(opened, name, [&](std::span<const u8> packet) {
+            messages.push_back({fmt::format("packet {}", messages.size() + 1), {packet.begin(), packet.end()}, true});
+        });
+    } catch (const std::runtime_error& e) {
+        if (messages.empty()) throw;
+        problem = e.what();
+    }
+    return messages;
+}
+
+std::vector<message> split_binary(std::string_view contents) {
+    constexpr std::size_t with_header = headroom + mad_size;
+    const auto has_version_at = [&](std::size_t at) { return contents.size() > at && contents[at] == 1; };
+    std::size_t size = contents.size();
+    if (size % with_header == 0 && has_version_at(headroom)) size = with_header;
+    else if (size % mad_size == 0) size = mad_size;
+    std::vector<message> messages;
+    for (std::size_t at = 0; at < contents.size(); at += size) {
+        const std::string_view part = contents.substr(at, size);
+        messages.push_back({fmt::format("byte {}", at), {part.begin(), part.end()}});
+    }
+    return messages;
+}
+
+/// The hex digits of a line, without offset, characters and comment.
+std::string_view digits_of(std::string_view line) {
+    line = line.substr(0, std::min(line.find('#'), line.find('|')));
+    std::size_t offset = 0;
+    while (offset < line.size() && is_hex(line[offset])) ++offset;
+    if (offset < line.size() && line[offset] == ':') { // xxd: the characters follow two spaces
+        line.remove_prefix(std::min(offset + 2, line.size()));
+        return line.substr(0, line.find("  "));
+    }
+    if (offset == 8 && line.substr(offset).starts_with("  ")) line.remove_prefix(offset); // hexdump -C
+    return line;
+}
+
+std::vector<message> read_hex(std::string_view text, const std::string& name) {
+    std::vector<message> messages;
+    bool is_open = false; // the last message may go on
+    for (std::size_t number = 1, at = 0; at < text.size(); ++number) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string_view line = text.substr(at, end - at);
+        at = end + 1;
+        const std::string where = fmt::format("line {}", number);
+        std::vector<u8> bytes;
+        try {
+            bytes = parse_hex(digits_of(line));
+        } catch (const std::runtime_error& e) {
+            throw std::runtime_error(fmt::format("{}, {}: {}", name, where, e.what()));
+        }
+        if (bytes.empty()) {
+            const bool is_comment = line.find('#') != line.npos;
+            is_open = is_open && is_comment;
+            continue;
+        }
+        if (!is_open) messages.push_back({where, {}});
+        is_open = bytes.size() < mad_size;
+        auto& all = messages.back().bytes;
+        all.insert(all.end(), bytes.begin(), bytes.end());
+    }
+    return messages;
+}
+
+} // namespace
+
+std::vector<u8> parse_hex(std::string_view text) {
+    std::vector<u8> bytes;
+    unsigned digits = 0, value = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (is_space(text[i])) {
+            continue;
+        }
+        if (digits == 0 && text[i] == '0' && i + 1 < text.size() && (text[i + 1] == 'x' || text[i + 1] == 'X')) {
+            ++i;
+            continue;
+        }
+        if (!is_hex(text[i])) {
+            throw std::runtime_error(fmt::format("'{}' is no hex digit", comad::iba::escaped(text.substr(i, 1))));
+        }
+        const int c = std::tolower(static_cast<unsigned char>(text[i]));
+        value = value << 4 | static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
+        if (++digits < 2) continue;
+        bytes.push_back(static_cast<u8>(value));
+        digits = value = 0;
+    }
+    if (digits > 0) throw std::runtime_error("an odd number of hex digits");
+    return bytes;
+}
+
+std::string read_file(const std::string& file) {
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(nullptr, &std::fclose);
+    if (file != "-") {
+        opened.reset(std::fopen(file.c_str(), "rb"));
+        if (!opened) throw std::runtime_error(fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
+    }
+    std::FILE* in = opened ? opened.get() : stdin;
+    std::string contents;
+    std::array<char, 1 << 16> part;
+    for (std::size_t n; (n = std::fread(part.data(), 1, part.size(), in)) > 0;) contents.append(part.data(), n);
+    if (std::ferror(in)) throw std::runtime_error(fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
+    return contents;
+}
+
+std::vector<message> read_messages(const std::string& file, std::string& problem) {
+    return messages_in(read_file(file), file == "-" ? "the standard input" : "'" + file + "'", problem);
+}
+
+std::vector<message> messages_in(std::string contents, const std::string& name, std::string& problem) {
+    if (contents.empty()) throw std::runtime_error(fmt::format("{} is empty", name));
+    if (is_capture(contents)) return read_capture(contents, name, problem);
+    if (!is_text(contents)) return split_binary(contents);
+    auto messages = read_hex(contents, name);
+    if (messages.empty()) throw std::runtime_error(fmt::format("{} holds no hex digits", name));
+    return messages;
+}
+
+} // namespace ibtool

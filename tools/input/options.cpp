@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// options.cpp - global options: letters and meanings are infiniband-diags' where it has them (ibdiag_common.c).
+#include "input/options.hpp"
+
+#include "input/arguments.hpp"
+#include "input/words.hpp"
+#include <comad/iba/parse.hpp>
+#include <comad/iba/text.hpp>
+#include <comad/transports/key_file.hpp>
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+
+namespace ibtool {
+namespace {
+
+using comad::mad::key_kind;
+
+/// 0: adaptive.
+unsigned read_window(const std::string& text) {
+    if (text == "adaptive") return 0;
+    const unsigned window = read_number(text, "the window", 65536);
+    if (window == 0) throw usage_error("the window is at least 1; or write adaptive");
+    return window;
+}
+
+constexpr const char* default_config = "/etc/infiniband-diags/ibdiag.conf";
+
+comad::u64 parse_number(const std::string& text, const std::string& what) {
+    char* end = nullptr;
+    const comad::u64 number = std::strtoull(text.c_str(), &end, 0);
+    if (text.empty() || *end) throw usage_error(fmt::format("{} is not a number: '{}'", what, text));
+    return number;
+}
+
+// infiniband-diags' configuration: `key=value`, `#` comments. The command line wins, so this runs before it is parsed.
+void read_config(global_options& options, const std::string& name, bool must_exist) {
+    std::ifstream file(name);
+    if (!file && must_exist) throw usage_error(fmt::format("cannot read the configuration file '{}'", name));
+    for (std::string line; std::getline(file, line);) {
+        line.resize(std::min(line.find('#'), line.size()));
+        const std::size_t equals = line.find('=');
+        if (equals == std::string::npos) continue;
+        const std::string key = trimmed(line.substr(0, equals));
+        const std::string value = trimmed(line.substr(equals + 1));
+        if (key == "CA") options.default_ca = value;
+        else if (key == "Port") options.default_ca_port = static_cast<unsigned>(parse_number(value, name + ": Port"));
+        else if (key == "timeout") options.timeout = parse_duration(value);
+        else if (key == "m_key") options.keys.set_default(key_kind::MKey, parse_number(value, name + ": m_key"));
+        else if (key == "sa_key") options.keys.set_default(key_kind::SMKey, parse_number(value, name + ": sa_key"));
+        else if (key == "MLX_EPI") options.mlnx_ext_port_info = value != "false";
+    }
+}
+
+} // namespace
+
+std::chrono::nanoseconds parse_duration(const std::string& text) {
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str(), &end);
+    const std::string unit = end;
+    double scale = 0;
+    if (unit.empty() || unit == "ms") scale = 1e6;
+    else if (unit == "s") scale = 1e9;
+    else if (unit == "us") scale = 1e3;
+    if (end == text.c_str() || scale == 0 || !(number * scale >= 1) || number * scale > 2e12) {
+        throw usage_error(
+            fmt::format("'{}' is not a time; write milliseconds, or a number with us, ms or s, up to 2000s", text));
+    }
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(number * scale));
+}
+
+comad::u32 read_number(const std::string& text, const char* what, comad::u32 highest) {
+    const auto number = comad::iba::parse_number(text);
+    if (!number || number->value > highest)
+        throw usage_error(
+            fmt::format("{} is {}, expected a number up to {}", what, comad::iba::as_given(text), highest));
+    return static_cast<comad::u32>(number->value);
+}
+
+comad::coro::schedule_options global_options::schedule() const {
+    comad::coro::schedule_options s;
+    s.max_outstanding = outstanding;
+    s.max_rate = max_rate;
+    s.polite = polite;
+    s.unmeasured_timeout = std::chrono::seconds(1); // as infiniband-diags
+    s.timeout = timeout;
+    if (retries >= 0) { // whoever counts attempts means them
+        s.retries = static_cast<comad::u8>(retries);
+        if (timeout.count() == 0) s.timeout = s.unmeasured_timeout;
+    }
+    s.seed = std::random_device{}(); // two runs in a row must not mistake each other's late replies
+    return s;
+}
+
+void add_global_options(arguments& takes, global_options& o) {
+    read_config(o, default_config, false);
+    takes
+        .option("--fabric", o.fabric,
+                "umad[:DEVICE[/PORT]], ibsim[:SOCKNAME[,NODE]], sim:FILE or sim:KIND,key=value...")
+        .environment("IBTOOL_FABRIC");
+    takes.option("-C,--Ca", o.ca, "local device of the umad fabric");
+    takes.option("-P,--Port", o.ca_port, "its port").range(1, 255);
+    takes
+        .option(
+            "--descriptors", o.descriptors,
+            "times that the umad device is opened: the kernel holds back what one has in flight beyond 128 SMPs and 16 "
+            "requests to the SA")
+        .range(1, 64)
+        .shows_default();
+    takes
+        .option(
+            "--outstanding", [&o](const std::string& text) { o.outstanding = read_window(text); },
+            "MADs in flight at any instant: a number, or adaptive [adaptive]")
+        .value_name("WINDOW");
+    takes.option("--max-rate", o.max_rate, "MADs per second at most, repeated ones included; 0: any number")
+        .range(0, 100'000'000)
+        .shows_default();
+    takes.flag("--polite", o.polite,
+               "of an adaptive window never more than 4 MADs in flight, as many as a subnet manager has");
+    takes.option(
+        "-t,--timeout", [&o](const std::string& text) { o.timeout = parse_duration(text); },
+        "per attempt: milliseconds, or with a unit as in 1s, 200us [Gets: as round trips are; else 1s]");
+    takes.option("--retries", o.retries, "attempts after the first [Gets: as many as it needs; else 2]").range(0, 255);
+    takes
+        .option(
+            "--key-file", [&o](const std::string& file) { comad::transports::add_key_file(o.keys, file); },
+            "file of lines 'GUID KEY' or 'GUID M_Key|SM_Key|CC_Key KEY': the keys of single ports")
+        .value_name("FILE")
+        .at_once();
+    const auto add_key = [&](const char* option, key_kind kind, const char* name, const char* what) {
+        const auto set = [&o, kind, name](const std::string& text) {
+            o.keys.set_default(kind, parse_number(text, name));
+        };
+        takes.option(option, set, what).value_name("KEY");
+    };
+    add_key("-y,--m_key", key_kind::MKey, "M_Key", "M_Key to put into SMPs");
+    add_key("--smkey", key_kind::SMKey, "SM_Key", "SM_Key to put into requests to the SA");
+    add_key("--cckey", key_kind::CCKey, "CC_Key", "CC_Key to put into MADs of congestion control");
+    takes.option(
+        "-s,--sm_port", [&o](const std::string& text) { o.sm_port = read_number(text, "the LID", 0xbfff); },
+        "LID to ask as the SA [that of the local port's subnet manager]; some commands have another -s");
+    // The options on the command line win, wherever they stand.
+    takes
+        .option(
+            "-z,--config", [&o](const std::string& name) { read_config(o, name, true); },
+            "configuration file in the format of infiniband-diags' ibdiag.conf")
+        .at_once();
+    takes.option("--pcap", o.pcap, "write every request and reply to this file, as packets that Wireshark opens")
+        .value_name("FILE");
+    takes.flag("-v,--verbose", o.verbosity, "counts on stderr: MADs, retries, timeouts, time, rate");
+    takes.flag("-d,--debug", o.debug, "a line on stderr for each MAD, and more about an error; -dd: MADs decoded");
+    takes.flag("--sa", o.by_SA, "ask the subnet's SA instead of the nodes: no SMP is sent");
+    takes.ignored_flag("-e,--errors", "nothing: errors are always shown; accepted for scripts");
+}
+
+} // namespace ibtool

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// request.cpp - RPCs, attributes and fields by name.
+#include "input/request.hpp"
+
+#include "input/options.hpp"
+#include "input/structure.hpp"
+#include <comad/iba/fields.hpp>
+#include <comad/iba/mask.hpp>
+#include <comad/iba/parse.hpp>
+#include <comad/iba/suggest.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+using comad::u8;
+using iba::Method;
+using iba::MgmtClass;
+
+/// An RPC by its name: class and method.
+struct rpc_name {
+    std::string_view name;
+    MgmtClass mgmt_class; ///< Vend: whatever vendor class the attribute has
+    Method method;
+};
+constexpr rpc_name rpc_names[] = {
+    {"SubnGet", MgmtClass::SubnLID, Method::Get},
+    {"SubnSet", MgmtClass::SubnLID, Method::Set},
+    {"SubnAdmGet", MgmtClass::SubnAdm, Method::Get},
+    {"SubnAdmGetTable", MgmtClass::SubnAdm, Method::GetTable},
+    {"SubnAdmSet", MgmtClass::SubnAdm, Method::Set},
+    {"SubnAdmDelete", MgmtClass::SubnAdm, Method::Delete},
+    {"PerformanceGet", MgmtClass::Performance, Method::Get},
+    {"PerformanceSet", MgmtClass::Performance, Method::Set},
+    {"BMGet", MgmtClass::BM, Method::Get},
+    {"BMSet", MgmtClass::BM, Method::Set},
+    {"DevMgtGet", MgmtClass::DevMgt, Method::Get},
+    {"DevMgtSet", MgmtClass::DevMgt, Method::Set},
+    {"CommMgtGet", MgmtClass::CommMgt, Method::Get},
+    {"CommMgtSet", MgmtClass::CommMgt, Method::Set},
+    {"SNMPGet", MgmtClass::SNMP, Method::Get},
+    {"CongestionControlGet", MgmtClass::CongestionControl, Method::Get},
+    {"CongestionControlSet", MgmtClass::CongestionControl, Method::Set},
+    {"VendGet", MgmtClass::Vend, Method::Get},
+    {"VendSet", MgmtClass::Vend, Method::Set},
+};
+
+const rpc_name& rpc_named(const std::string& name) {
+    std::vector<std::string_view> names;
+    for (const rpc_name& r : rpc_names) {
+        if (r.name == name) return r;
+        names.push_back(r.name);
+    }
+    throw usage_error(
+        fmt::format("there is no RPC '{}'; there are {}", iba::escaped(name), iba::most_similar_first(name, names)));
+}
+
+/// Where the attribute has the method, in the class of the RPC.
+iba::attribute_use use_of(const iba::structure& s, const rpc_name& rpc) {
+    std::string legal;
+    for (const iba::attribute_use& use : s.uses) {
+        const bool is_vendors = iba::is_vendor(use.mgmt_class) || iba::is_vendor_OUI(use.mgmt_class);
+        const bool is_meant = rpc.mgmt_class == MgmtClass::Vend ? is_vendors : use.covers(rpc.mgmt_class);
+        if (is_meant && use.allows(rpc.method)) {
+            iba::attribute_use found = use;
+            if (!is_vendors) found.mgmt_class = rpc.mgmt_class;
+            return found;
+        }
+        for (const rpc_name& other : rpc_names)
+            if ((use.covers(other.mgmt_class) || (other.mgmt_class == MgmtClass::Vend && is_vendors)) &&
+                use.allows(other.method))
+                legal += fmt::format("{}{}", legal.empty() ? "" : ", ", other.name);
+    }
+    throw usage_error(fmt::format("{} does not go with {}; {}", rpc.name, s.info->name,
+                                  legal.empty() ? "no RPC carries it" : "what does: " + legal));
+}
+
+/// With its full name, or without the prefix of its class.
+const iba::structure& attribute_named(const std::string& name, const rpc_name& rpc) {
+    constexpr std::string_view prefixes[] = {"SMP", "SA", "PM", "MAD", "CC", "DM", "BM", "CM", "SNMP"};
+    for (const std::string_view prefix : prefixes) {
+        const iba::structure* found = iba::find_structure(std::string(prefix) + name);
+        if (!found) continue;
+        for (const iba::attribute_use& use : found->uses)
+            if (use.covers(rpc.mgmt_class)) return *found;
+    }
+    return structure_named(name);
+}
+
+} // namespace
+
+request make_request(const std::string& rpc_word, const std::string& attribute_word,
+                     const std::vector<std::string>& fields) {
+    const rpc_name& rpc = rpc_named(rpc_word);
+    const iba::structure& attribute = attribute_named(attribute_word, rpc);
+    const iba::attribute_use use = use_of(attribute, rpc);
+    request r{&attribute,
+              {use.mgmt_class, use.class_version, rpc.method, attribute.attributeID, true, use.OUI},
+              std::vector<u8>(attribute.info->bytes)};
+    for (const std::string& field : fields) {
+        const auto parts = iba::parse_assignment(field);
+        if (!parts) throw usage_error(parts.error().text);
+        if (const auto set = iba::set_field(*attribute.info, r.payload, parts.value().name, parts.value().text); !set)
+            throw usage_error(set.error().text);
+        if (rpc.mgmt_class != MgmtClass::SubnAdm) continue;
+        const auto mask = iba::component_mask(*attribute.info, parts.value().name);
+        if (!mask) throw usage_error(mask.error().text);
+        r.component_mask |= mask.value();
+    }
+    return r;
+}
+
+} // namespace ibtool

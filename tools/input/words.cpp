@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// words.cpp - by Boost's string algorithms; they cost too much to include in more than one file.
+#include "input/words.hpp"
+
+#include <boost/algorithm/string.hpp>
+
+namespace ibtool {
+
+std::vector<std::string> split(std::string_view text, char separator) {
+    std::vector<std::string> parts;
+    boost::algorithm::split(parts, text, [separator](char c) { return c == separator; });
+    return parts;
+}
+
+std::string trimmed(std::string_view text) {
+    return boost::algorithm::trim_copy(std::string(text), std::locale::classic());
+}
+
+std::string in_small_letters(std::string_view text) {
+    return boost::algorithm::to_lower_copy(std::string(text), std::locale::classic());
+}
+
+} // namespace ibtool

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// ask.hpp - what commands share that ask a few questions and print the answers. Knows no particular question.
+#pragma once
+#include "session/session.hpp"
+#include "session/target.hpp"
+#include <comad/coro/scope.hpp>
+#include <comad/discovery/node_names.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ibtool {
+
+/// What a question gives: text for stdout, or the RPC that failed. It may throw std::runtime_error with one line.
+using answer = comad::coro::task<comad::mad::result<std::string>>;
+
+/// Lets `question` ask in a session, writes its text to stdout. Of an RPC that failed it writes to stderr as much as -d asks
+/// for. `target` as session's. Returns complete or failed; throws what cannot begin and what question throws.
+int ask(const global_options&, const comad::mad::address* target, const std::function<answer(session&)>& question);
+
+/// What a question gives whose answer may have holes: `missing` is lines for stderr.
+struct told {
+    std::string text;
+    std::vector<std::string> missing;
+};
+using answer_in_parts = comad::coro::task<comad::mad::result<told>>;
+
+/// The same of such a question: with anything missing it returns partial.
+int ask_in_parts(const global_options&, const comad::mad::address* target,
+                 const std::function<answer_in_parts(session&)>& question);
+
+/// Runs tasks at the same time. Their results, in their order.
+template <class T> comad::coro::task<std::vector<T>> each(std::vector<comad::coro::task<T>> tasks) {
+    comad::coro::scope together(co_await comad::coro::current_scope{});
+    std::vector<comad::coro::job<T>> running;
+    for (auto& task : tasks) running.push_back(together.queue(std::move(task)));
+    std::vector<T> results;
+    for (auto& job : running) {
+        T result = co_await job;
+        results.push_back(std::move(result));
+    }
+    co_return results;
+}
+
+/// Runs tasks at the same time. Their results, in their order; or the first that is an error.
+template <class T>
+comad::coro::task<comad::mad::result<std::vector<T>>> all(std::vector<comad::coro::task<comad::mad::result<T>>> tasks) {
+    comad::coro::scope together(co_await comad::coro::current_scope{});
+    std::vector<comad::coro::job<comad::mad::result<T>>> running;
+    for (auto& task : tasks) running.push_back(together.queue(std::move(task)));
+    std::vector<T> values;
+    for (auto& job : running) {
+        auto value = co_await job;
+        if (!value) co_return std::move(value.error());
+        values.push_back(std::move(value).value());
+    }
+    co_return values;
+}
+
+/// What to call a node: as a node name map has it, else its description; safe for a terminal.
+std::string name_of(const comad::discovery::node_names&, const comad::iba::smp::NodeInfo&,
+                    const comad::iba::smp::NodeDescription&);
+
+} // namespace ibtool

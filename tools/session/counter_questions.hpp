@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// counter_questions.hpp - questions to a performance management for any group of counters, and its answers as text and JSON.
+// Knows no command.
+#pragma once
+#include "session/session.hpp"
+#include "text/counter_groups.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <vector>
+
+namespace ibtool {
+
+/// portSelect of all ports of a node.
+inline constexpr comad::u8 all_ports = 255;
+
+/// A performance management, by its LID, and what it says that it can do.
+struct performance_agent {
+    comad::mad::IBPath to;
+    comad::iba::ClassPortInfo info;
+};
+
+template <class T> using asked = comad::coro::task<comad::mad::result<T>>;
+
+/// A Get with that portSelect: the payload of the reply.
+asked<std::vector<comad::u8>> get_counters(comad::coro::MADSchedule&, comad::mad::IBPath to, const counter_group&,
+                                           comad::u8 port, comad::coro::rpc_options = {});
+/// A Set that clears the counters that `select` selects. Throws what clearing() throws.
+asked<void> clear_counters(comad::coro::MADSchedule&, comad::mad::IBPath to, const counter_group&, comad::u8 port,
+                           comad::u64 select);
+
+/// Which ports a node's performance management can be asked for one by one: of a switch 0 only if it is enhanced.
+/// Throws std::runtime_error if there are none.
+asked<std::vector<comad::u8>> ports_with_counters(session&, comad::mad::IBPath to);
+
+/// The sum of what ports told of the group, as told for all ports.
+std::vector<comad::u8> sum_of(const counter_group&, const std::vector<std::vector<comad::u8>>& of_ports);
+
+/// What infiniband-diags write above a group: `# Port counters: Lid 7 port 1 (CapMask: 0x5300)`.
+std::string heading(const performance_agent&, const counter_group&, comad::u8 port);
+/// By the names of the group's table, without those that the performance management does not have.
+nlohmann::ordered_json counters_json(const performance_agent&, const counter_group&,
+                                     const std::vector<comad::u8>& bytes);
+
+} // namespace ibtool

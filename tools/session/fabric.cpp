@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// fabric.cpp - which transport a fabric text means.
+#include "session/fabric.hpp"
+
+#include <comad/iba/smp.hpp>
+#include <comad/iba/text.hpp>
+#include <comad/transports/ibsim.hpp>
+#include <comad/transports/smi_gsi.hpp>
+#include <comad/transports/sysfs.hpp>
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+namespace sa = comad::sa;
+namespace transports = comad::transports;
+
+std::string port_name(const std::string& device, unsigned port) {
+    return port ? fmt::format("{}/{}", device, port) : device;
+}
+
+transports::end_port umad_port(std::string name, const global_options& o, const comad::mad::address* target) {
+    if (!o.ca.empty() || o.ca_port) {
+        if (!name.empty())
+            throw usage_error("give the port either as --fabric umad:DEVICE/PORT or as -C and -P, not both");
+        name = port_name(o.ca, o.ca_port);
+    }
+    if (name.empty() && !(target && target->end_port)) name = port_name(o.default_ca, o.default_ca_port);
+    return target ? transports::end_port_for(*target, name) : transports::select_end_port(name);
+}
+
+transports::ibsim_options ibsim_place(std::string_view place) {
+    transports::ibsim_options options;
+    const std::size_t comma = place.find(',');
+    if (!place.substr(0, comma).empty()) options.sockname = place.substr(0, comma);
+    if (comma != std::string_view::npos) options.node = place.substr(comma + 1);
+    return options;
+}
+
+sa::local_port local_port_of(const transports::end_port& p) {
+    return {p.LID, p.GIDs.empty() ? iba::gid(p.GIDPrefix, p.portGUID) : p.GIDs.front(), p.sa_path()};
+}
+
+sa::local_port local_port_of(transports::ibsim_transport& t) {
+    iba::smp::NodeInfo node;
+    iba::decode(node, t.node_info().data());
+    iba::smp::PortInfo port;
+    iba::decode(port, t.port_info().data());
+    sa::local_port local{port.LID, {}, sa::sa_path_of(port)};
+    // Of a CA ibsim says the node's GUID for the port's.
+    if (node.nodeType == iba::NodeType::Switch) local.GID = iba::gid(port.GIDPrefix, node.portGUID);
+    return local;
+}
+
+sa::local_port local_port_of(const transports::sim::simulation& s) {
+    const transports::sim::topology& graph = s.fabric->graph();
+    const transports::sim::port& port = graph.nodes[s.place->node()].ports[s.place->port()];
+    sa::local_port local{port.LID, {iba::link_local_prefix, port.GUID}};
+    local.sa_path.DLID = graph.sm_lid;
+    local.sa_path.SLID = port.LID;
+    return local;
+}
+
+} // namespace
+
+fabric::fabric(std::unique_ptr<comad::mad::transport> own, const sa::local_port& local_port)
+    : own_(std::move(own)), transport_(own_.get()), local_port_(local_port) {}
+
+fabric::fabric(const global_options& o, const comad::mad::address* target) : place_(o.fabric) {
+    const std::string_view text = o.fabric.empty() ? "umad" : std::string_view(o.fabric);
+    const std::string_view kind = text.substr(0, text.find(':'));
+    const std::string_view place = kind.size() < text.size() ? text.substr(kind.size() + 1) : std::string_view{};
+    if (kind != "umad" && (!o.ca.empty() || o.ca_port)) {
+        throw usage_error(fmt::format("-C and -P name a port of a umad device, but the fabric is '{}'", text));
+    }
+    if (kind != "umad" && o.descriptors > 1) {
+        throw usage_error(fmt::format("--descriptors is for umad devices, but the fabric is '{}'", text));
+    }
+    if (kind != "umad" && target && target->end_port) {
+        throw usage_error(fmt::format("the target names the local port '{}', but the fabric is '{}'",
+                                      iba::escaped(*target->end_port), text));
+    }
+    if (kind == "umad") {
+        const transports::end_port port = umad_port(std::string(place), o, target);
+        place_ = "umad:" + port.name();
+        local_port_ = local_port_of(port);
+        own_ = transports::open_end_port(port, "/sys/class", o.descriptors);
+    } else if (kind == "ibsim") {
+        auto opened = std::make_unique<transports::ibsim_transport>(ibsim_place(place));
+        local_port_ = local_port_of(*opened);
+        own_ = std::move(opened);
+    } else if (kind == "sim" && !place.empty()) {
+        simulation_ = transports::sim::make_sim(place);
+        local_port_ = local_port_of(simulation_);
+    } else {
+        throw usage_error(
+            fmt::format("'{}' is no fabric; write umad[:DEVICE[/PORT]], ibsim[:SOCKNAME[,NODE]], sim:FILE or "
+                        "sim:KIND,key=value... with KIND one of {}",
+                        text, transports::sim::topology_kinds()));
+    }
+    if (o.sm_port) local_port_.sa_path.DLID = comad::iba::lid(o.sm_port);
+    transport_ = own_ ? own_.get() : simulation_.transport;
+}
+
+} // namespace ibtool

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// fabric.hpp - from `--fabric` to a transport. Knows every transport, no command.
+#pragma once
+#include "input/options.hpp"
+#include <comad/mad/path_text.hpp>
+#include <comad/mad/transport.hpp>
+#include <comad/sa/client.hpp>
+#include <comad/transports/sim/transport.hpp>
+
+#include <memory>
+#include <string>
+
+namespace ibtool {
+
+/// An open fabric; closing it gives back whatever it held.
+class fabric {
+public:
+    /// `target`: where its command goes; on umad it may choose the port. Null: nowhere in particular.
+    /// Throws usage_error for a text that names no fabric, and for a target that names a port which the fabric does not
+    /// have; std::runtime_error or std::system_error with one line where the fabric cannot be opened.
+    explicit fabric(const global_options& options, const comad::mad::address* target = nullptr);
+    /// A transport that is open already.
+    fabric(std::unique_ptr<comad::mad::transport> own, const comad::sa::local_port& local_port);
+
+    /// The text by which the same place can be opened again, and no other: `umad:mlx5_0/1`.
+    const std::string& place() const noexcept { return place_; }
+    comad::mad::transport& transport() const noexcept { return *transport_; }
+    /// The simulated subnet, if it is one of ours.
+    const comad::transports::sim::simulation& simulation() const noexcept { return simulation_; }
+
+    /// Our port, as the device or the simulator describes it: no MAD is sent for that.
+    const comad::sa::local_port& local_port() const noexcept { return local_port_; }
+
+private:
+    std::string place_;
+    comad::transports::sim::simulation simulation_;
+    std::unique_ptr<comad::mad::transport> own_;
+    comad::mad::transport* transport_ = nullptr;
+    comad::sa::local_port local_port_;
+};
+
+} // namespace ibtool

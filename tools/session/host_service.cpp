@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// host_service.cpp - texts by vendor MADs, asked for and given.
+#include "session/host_service.hpp"
+
+#include "session/reopening.hpp"
+#include <comad/mad/message.hpp>
+#include <comad/server/agent.hpp>
+#include <comad/server/diags.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+
+namespace ibtool {
+
+namespace coro = comad::coro;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace server = comad::server;
+using comad::u32;
+using comad::u8;
+
+u32 host_service_options::OUI() const {
+    return OUI_text.empty() ? server::OpenFabrics_OUI : read_number(OUI_text, "the OUI", 0xffffff);
+}
+
+void add_host_service_options(arguments& takes, host_service_options& o) {
+    takes.option("target", o.target, "a port of the host");
+    add_target_options(takes, o.kind);
+    takes.option("-o,--oui", o.OUI_text, "another OUI than 0x001405, by which several servers share the class");
+    takes.flag("-S,--Server", o.serves, "answer others, until a signal ends it");
+    takes.flag("--json", o.json, "as JSON, an object in each line");
+}
+
+mad::address read_host(const host_service_options& o) {
+    if (o.target.empty()) throw usage_error("which host? Give a LID, a GUID or a GID, or -S to serve");
+    mad::address target = read_target(o.target, o.kind);
+    if (mad::directed(target.path))
+        throw usage_error("vendor MADs do not take directed routes: give a LID, a GUID or a GID");
+    return target;
+}
+
+coro::task<mad::result<mad::IBPath>> resolve_host(session& in, mad::address target) {
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
+    co_return std::get<mad::IBPath>(path);
+}
+
+coro::task<mad::result<std::string>> ask_host(session& in, mad::IBPath to, host_question q) {
+    const mad::rpc_kind kind{q.mgmt_class, 1, iba::Method::Get, q.attributeID, true, q.OUI};
+    const mad::any_path path = to;
+    std::array<u8, mad::mad_size> request;
+    mad::write_request(request.data(), kind, path, 0);
+    const coro::rpc_request what{kind, path};
+    auto reply = co_await in.schedule().call_raw(what, request, coro::reply_size::any_length);
+    if (!reply) co_return std::move(reply.error());
+    const auto& bytes = reply.value().payload;
+    const std::size_t begin = std::min(bytes.size(), mad::payload_offset(q.mgmt_class));
+    const auto from = bytes.begin() + static_cast<std::ptrdiff_t>(begin);
+    co_return std::string(from, std::find(from, bytes.end(), u8{0}));
+}
+
+namespace {
+
+/// Nothing: the device was lost.
+coro::task<std::optional<bool>> until_a_signal(session& in) {
+    bool goes_on = true;
+    while (goes_on) goes_on = co_await in.schedule().pause(std::chrono::hours(24));
+    if (in.loss() != 0) co_return std::nullopt;
+    co_return true;
+}
+
+server::agent agent_at(mad::transport& port, const server::responder& answers) {
+    try {
+        return server::agent(port, answers);
+    } catch (const std::system_error& e) {
+        if (e.code() != std::errc::invalid_argument) throw;
+        throw std::runtime_error(fmt::format("{}: another program serves it at this port", e.what()));
+    }
+}
+
+} // namespace
+
+int serve_in(session& in, const server::responder& answers) {
+    server::agent_counters all;
+    std::optional<server::agent> here;
+    const auto begin = [&] {
+        here.emplace(agent_at(in.schedule().transport(), answers));
+        in.schedule().set_server(&*here);
+    };
+    const auto end = [&] {
+        if (!here) return;
+        in.schedule().set_server(nullptr);
+        all.requests += here->counters().requests;
+        all.replies += here->counters().replies;
+        all.unsent += here->counters().unsent + here->counters().overflowed;
+        here.reset();
+    };
+    outage_listener listener;
+    listener.on_lost = [&](const outage&) { end(); };
+    listener.on_open = begin;
+    begin();
+    if (in.options().verbosity) fmt::print(stderr, "serving at LID {}\n", value(in.local_port().LID));
+    lasting(in, listener).run<bool>([&] { return until_a_signal(in); });
+    end();
+    if (in.options().verbosity)
+        fmt::print(stderr, "{} requests, {} replies, {} replies that could not be sent\n", all.requests, all.replies,
+                   all.unsent);
+    return in.end_with(complete);
+}
+
+int serve(const global_options& options, const host_service_options& o,
+          const std::function<void(server::responder&)>& add_handlers) {
+    if (!o.target.empty()) throw usage_error("a server has no target");
+    server::responder answers;
+    add_handlers(answers);
+    session in(options);
+    if (in.is_virtual()) throw usage_error("time=virtual has nobody who could ask a server");
+    answers.set_trace(in.trace());
+    return serve_in(in, answers);
+}
+
+} // namespace ibtool

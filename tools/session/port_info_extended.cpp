@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// port_info_extended.cpp - who promises what, and the question.
+#include "session/port_info_extended.hpp"
+
+namespace ibtool {
+
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace smp = comad::iba::smp;
+
+comad::coro::task<mad::result<std::optional<smp::PortInfoExtended>>>
+ask_port_info_extended(session& in, mad::any_path path, unsigned port) {
+    BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(path));
+    const unsigned promising = node.nodeType == iba::NodeType::Switch ? 0 : port;
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<smp::PortInfo>(path, promising));
+    const bool known = info.capabilityMask & value(iba::CapabilityMask::IsCapabilityMask2Supported) &&
+                       info.capabilityMask2 & value(iba::CapabilityMask2::IsPortInfoExtendedSupported);
+    if (!known) co_return std::nullopt;
+    BOOST_OUTCOME_CO_TRY(const auto extended, co_await in.SubnGet<smp::PortInfoExtended>(path, port));
+    co_return extended;
+}
+
+} // namespace ibtool

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// reopening.hpp - what runs until somebody ends it goes on when its device went away: the device is opened again, as soon as
+// it is back. Knows no command.
+#pragma once
+#include "session/growing_pause.hpp"
+#include "session/session.hpp"
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace ibtool {
+
+/// A device that went away.
+struct outage {
+    std::string device; ///< `mlx5_0/1 (umad0)`
+    std::string cause;  ///< in words; at first why it was lost, later why it could not be opened again
+    std::chrono::nanoseconds length{};
+};
+
+/// What a command does about an outage, beside the lines on stderr that all have in common. All may be empty.
+struct outage_listener {
+    std::function<void(const outage&)> on_lost;  ///< once
+    std::function<void(const outage&)> on_retry; ///< an attempt to open it failed, why is new
+    /// It is open again: prepares the session for what is to run. What this throws is a failed attempt.
+    std::function<void()> on_open;
+    /// All is well again. Gives what was missed, in words: `missed 3 sweeps`; empty: nothing, or nobody knows.
+    std::function<std::string(const outage&)> on_back;
+};
+
+/// Runs tasks in a session, one for each time that its device is opened. Lines on stderr say when the device is lost and when
+/// it is back, with -v also why it is not.
+class lasting {
+public:
+    /// Both must outlive it.
+    lasting(session& in, const outage_listener& who) : in_(in), listener_(who) {}
+
+    /// Runs `make()`. A task that gives nothing has not come to its end: if its device was lost, it is followed by another
+    /// when the device is open again. Gives the value; nothing, when a signal came before there was one.
+    /// Throws what tasks throw.
+    template <class T> std::optional<T> run(const std::function<comad::coro::task<std::optional<T>>()>& make) {
+        for (;;) {
+            const auto opened = clock::now();
+            in_.end_when_lost(true);
+            std::optional<T> value = in_.run(make());
+            in_.end_when_lost(false);
+            if (value || in_.loss() == 0 || in_.stopped()) return value;
+            pause_.succeeded_for(clock::now() - opened);
+            if (!reopen()) return std::nullopt;
+        }
+    }
+
+private:
+    using clock = std::chrono::steady_clock;
+    bool reopen();
+
+    session& in_;
+    const outage_listener& listener_;
+    growing_pause pause_;
+};
+
+} // namespace ibtool

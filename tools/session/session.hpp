@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// session.hpp - a schedule on a fabric for the length of one command: runs tasks to their end, lets Ctrl-C end them early,
+// shows progress, traces, counts; lets the SA answer if that was asked for. Knows no command.
+#pragma once
+#include "input/options.hpp"
+#include "input/pcap.hpp"
+#include "session/fabric.hpp"
+#include "session/loss_watch.hpp"
+#include <comad/coro/asio.hpp>
+#include <comad/coro/driver.hpp>
+#include <comad/iba/table.hpp>
+#include <comad/mad/trace.hpp>
+#include <comad/sa/client.hpp>
+#include <comad/sa/transactor.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace ibtool {
+
+class session {
+public:
+    /// Opens the fabric; throws what that throws. From here to the destructor a signal kills no program on a descriptor:
+    /// a server would be left with a client that is gone.
+    /// `target`: as the fabric's.
+    explicit session(const global_options& options, const comad::mad::address* target = nullptr);
+    /// On the fabric that `open` gives, now and each time that open() is called.
+    session(const global_options& options, std::function<fabric()> open);
+    ~session();
+
+    const global_options& options() const noexcept { return options_; }
+    // These are there while the session is open, and other ones after it was opened again.
+    comad::coro::MADSchedule& schedule() noexcept { return open_->schedule; }
+    /// Paths from our port.
+    comad::sa::client& paths() noexcept { return open_->paths; }
+    const comad::sa::local_port& local_port() const noexcept { return open_->on.local_port(); }
+
+    /// What a node says; with --sa what the SA knows of it. Throws usage_error if that is nothing.
+    template <comad::iba::attribute T>
+    comad::coro::task<comad::mad::result<T>> SubnGet(comad::mad::any_path path, comad::u32 modifier = 0);
+
+    /// Runs the task. SIGINT and SIGTERM cancel it: it then ends soon, with what it has. When it takes longer than a
+    /// second and stderr is a terminal, `progress` is shown there, if there is any.
+    template <class T> T run(comad::coro::task<T> t, std::function<std::string()> progress = {}) {
+        return run_on(schedule(), with_SM_Key(std::move(t)), std::move(progress));
+    }
+    /// The same on another schedule over the same transport, schedule().transport(): for a command that needs several, one
+    /// after the other. It is made for this run alone.
+    template <class T>
+    T run_on(comad::coro::MADSchedule&, comad::coro::task<T>, std::function<std::string()> progress = {});
+    /// Runs `f` in the thread of the running task, soon, and then the task goes on if it can. From any thread, while the
+    /// session lives; not where time is simulated.
+    void post(std::function<void()> f);
+    /// A signal has cancelled what ran.
+    bool stopped() const noexcept { return stopped_; }
+
+    /// errno of the transport that has failed since it was opened; 0: it has not.
+    int loss() const noexcept { return loss_; }
+    /// Whether it has, for who saw an RPC fail: a send may fail a moment before the transport says that it has.
+    comad::coro::task<bool> is_lost();
+    /// `lost mlx5_0/1 (umad0): Input/output error`; empty: it has not.
+    std::string loss_text() const;
+    /// Whether that cancels what runs, as a signal does; else it goes on, and all that it asks fails.
+    void end_when_lost(bool ends) noexcept { ends_when_lost_ = ends; }
+    /// What carries the MADs, as messages call it: `mlx5_0/1 (umad0)`.
+    const std::string& device() const noexcept { return device_; }
+    /// Closes the fabric, if it is open. Nothing may run.
+    void close() noexcept;
+    /// Opens it again, the same end port. Throws what the constructor throws; and std::runtime_error where the port had a
+    /// LID and now has none: without a subnet manager nobody else could be asked. Precondition: closed.
+    void open();
+    /// Lets time pass while nothing runs, closed or open. False: a signal came, now or before.
+    bool wait(std::chrono::nanoseconds length);
+
+    /// Time is the simulation's: it passes when everything waits, and signals end the program.
+    bool is_virtual() const noexcept { return is_virtual_; }
+    /// What time it is, up to date also within a task.
+    comad::mad::time_point now() const noexcept;
+    /// Who hears of every MAD; null if -d was not given.
+    comad::mad::trace_sink* trace() noexcept;
+
+    /// Ends the capture that --pcap asked for. Returns one line if not all of it is in the file, else nothing.
+    std::string finish_capture();
+
+    /// If asked for by -v: lines of MADs, retries, timeouts, time and rate.
+    std::string counts() const;
+
+    /// Ends the capture; a problem of it goes to stderr. Returns the exit code: `code`, or `partial` if all was well but the
+    /// capture.
+    int end_with(int code);
+
+private:
+    class event_loop;
+    template <class T> comad::coro::task<T> with_SM_Key(comad::coro::task<T> t) {
+        // Without it, requests to the SA tell what is wrong.
+        [[maybe_unused]] const auto taken = co_await paths().take_SM_Key();
+        co_return co_await std::move(t);
+    }
+    void begin(std::function<std::string()> progress);
+    void end();
+    void count(const comad::coro::MADSchedule&, std::chrono::nanoseconds took);
+
+    /// All that one opening of the fabric makes.
+    struct opening {
+        explicit opening(session&);
+        comad::mad::transport& watched(session&);
+        fabric on;
+        std::optional<comad::transports::capture_transport> capture;
+        std::optional<loss_watch> watch;
+        comad::coro::MADSchedule schedule;
+        comad::sa::client paths;
+        comad::sa::SATransactor<comad::coro::MADSchedule> by_SA;
+    };
+    void lost(int error) noexcept;
+
+    const global_options& options_;
+    boost::asio::io_context io_{1};
+    boost::asio::cancellation_signal stop_;
+    bool stopped_ = false;
+    comad::coro::asio_driver* driver_ = nullptr; // of the running task
+    std::unique_ptr<event_loop> loop_; // before the fabric: its opening and closing are not to be interrupted either
+    std::optional<pcap_writer> capture_file_;
+    std::optional<comad::mad::simple_tracer> simple_tracer_;
+    std::optional<comad::mad::dumper_tracer> dumper_tracer_;
+    std::function<fabric()> open_fabric_;
+    std::unique_ptr<opening> open_; // null: closed
+    std::string device_;
+    bool is_virtual_ = false;
+    bool had_LID_ = false;
+    bool ends_when_lost_ = false;
+    int loss_ = 0;
+    comad::mad::engine_counters of_others_; // schedules than the one that is open
+    std::chrono::nanoseconds took_{};
+};
+
+template <comad::iba::attribute T>
+comad::coro::task<comad::mad::result<T>> session::SubnGet(comad::mad::any_path path, comad::u32 modifier) {
+    if (!options_.by_SA) {
+        auto keyed = co_await paths().with_keys(path);
+        if (!keyed) co_return std::move(keyed.error());
+        co_return co_await schedule().SubnGet<T>(keyed.value(), modifier);
+    }
+    if constexpr (comad::sa::known_to_SA<T>) co_return co_await open_->by_SA.SubnGet<T>(path, modifier);
+    else throw usage_error(std::string("the SA does not know ") + std::string(comad::iba::info_of<T>.name));
+}
+
+template <class T>
+T session::run_on(comad::coro::MADSchedule& on, comad::coro::task<T> t, std::function<std::string()> progress) {
+    const comad::mad::time_point from = now();
+    if (is_virtual()) {
+        on.set_now(from);
+        T value = comad::coro::sync_wait(on, std::move(t));
+        schedule().set_now(on.now());
+        count(on, now() - from);
+        return value;
+    }
+    std::optional<T> value;
+    comad::coro::asio_driver driver(io_, on);
+    driver_ = &driver;
+    begin(std::move(progress));
+    comad::coro::async_run(driver, std::move(t), boost::asio::bind_cancellation_slot(stop_.slot(), [&](T v) {
+                               value.emplace(std::move(v));
+                               end();
+                           }));
+    io_.run();
+    driver_ = nullptr;
+    count(on, now() - from);
+    return std::move(*value);
+}
+
+} // namespace ibtool

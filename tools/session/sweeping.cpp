@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// sweeping.cpp - sweep, look whether the subnet is still the same, wait.
+#include "session/sweeping.hpp"
+
+#include "text/output.hpp"
+#include <comad/counters/realigned.hpp>
+#include <comad/discovery/discover.hpp>
+#include <comad/iba/format.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace ibtool {
+
+namespace coro = comad::coro;
+namespace discovery = comad::discovery;
+namespace mad = comad::mad;
+namespace counters = comad::counters;
+using comad::u64;
+
+namespace {
+
+double in_seconds(mad::duration time) { return std::chrono::duration<double>(time).count(); }
+
+double calendar_time() {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+} // namespace
+
+sweeping::known_subnet::known_subnet(coro::MADSchedule& schedule, discovery::subnet s,
+                                     const counters::sweep_options& how)
+    : subnet(std::move(s)), sweeper(schedule, subnet, how) {}
+
+sweeping::sweeping(session& in, const sweep_plan& plan, const discovery::node_names& names,
+                   const sweep_listener& listener)
+    : in_(in), plan_(plan), names_(names), listener_(listener) {
+    if (plan.every && !plan.on_request) periods_.emplace(*plan.every);
+}
+
+coro::task<std::optional<int>> sweeping::run() {
+    const bool is_found = co_await find_subnet();
+    if (!is_found) co_return std::nullopt;
+    for (;;) {
+        const bool goes_on = co_await wait_until_due();
+        if (!goes_on) break;
+        counters::sweep now = co_await known_->sweeper.run();
+        const bool is_stopped = now.is_stopped && !is_lost(); // by a signal
+        if (!begin_) {
+            begin_ = now.begin;
+            if (periods_) periods_->begin(now.begin);
+        }
+        was_interrupted_ = false;
+        if (!now.complete() && plan_.is_lasting()) was_interrupted_ = co_await in_.is_lost();
+        if (was_interrupted_) break; // what the device did not bring is not missing in the subnet
+        take(std::move(now));
+        if (periods_) periods_->done();
+        if (is_stopped || totals_.sweeps == plan_.count) co_return is_complete_ ? complete : partial;
+        if (plan_.refresh.count()) co_await refresh();
+        const bool is_due = co_await wait_for_next();
+        if (!is_due) break;
+    }
+    if (is_lost()) co_return std::nullopt;
+    co_return is_complete_ ? complete : partial;
+}
+
+u64 sweeping::resume() {
+    u64 missed = was_interrupted_ && !periods_;
+    if (periods_ && begin_) missed = periods_->skip_over(in_.now());
+    was_interrupted_ = false;
+    if (missed) is_complete_ = false;
+    totals_.skipped += missed;
+    return missed;
+}
+
+// False: the device was lost, or a signal came while it was sought in vain.
+coro::task<bool> sweeping::find_subnet() {
+    tables_.emplace(in_.schedule());
+    const bool is_first = !known_;
+    for (;;) {
+        auto found = co_await discover();
+        if (is_lost()) co_return false;
+        if (found) break;
+        if (is_first) throw std::runtime_error("the local port does not answer: " + to_string(found.error()));
+        tell({"the subnet could not be discovered again: " + to_string(found.error())});
+        const bool goes_on = co_await in_.schedule().pause(plan_.every.value_or(std::chrono::seconds(1)));
+        if (!goes_on) co_return false;
+    }
+    if (is_first && known_->sweeper.ports() == 0) throw usage_error("no port is left to be swept");
+    looked_ = in_.now();
+    if (plan_.refresh.count() && plan_.refresh_by == change_source::SA) co_await find_change(); // what it is now
+    co_return true;
+}
+
+coro::task<mad::result<void>> sweeping::discover() {
+    discovery::discover_options options;
+    options.keys = &in_.options().keys;
+    auto found = co_await discovery::discover(in_.schedule(), options);
+    if (!found) co_return std::move(found.error());
+    counters::sweep_options how;
+    how.details = plan_.details;
+    how.clears = plan_.clears;
+    how.wants = [this](const discovery::subnet& s, discovery::port_ref where) {
+        return s.at(where).info.has_value() && plan_.wants(s.nodes[where.node]);
+    };
+    auto next = std::make_unique<known_subnet>(in_.schedule(), std::move(found).value(), how);
+    auto last = std::exchange(known_, std::move(next));
+    if (!previous_) previous_ = std::move(last); // else no sweep came between
+    co_return boost::outcome_v2::success();
+}
+
+// ---- a sweep -------------------------------------------------------------------------------------------------------
+
+void sweeping::take(counters::sweep now) {
+    const discovery::subnet& today = known_->subnet;
+    if (before_ && previous_) before_ = realigned(*before_, previous_->subnet, now, today);
+    previous_.reset();
+    if (std::string why = find_doubt(now); doubt_.empty()) doubt_ = std::move(why);
+    ++totals_.sweeps;
+    totals_.MADs += now.MADs;
+    const double calendar = in_.is_virtual() ? -1 : calendar_time() - in_seconds(in_.now() - now.begin);
+    const sweep_view view{
+        today, names_, now, before_ ? &*before_ : nullptr, totals_.sweeps, in_seconds(now.begin - *begin_), calendar};
+    listener_.on_sweep(view, totals_);
+    is_requested_ = false; // who did so while it was under way has it
+
+    std::vector<std::string> problems;
+    for (const auto& problem : today.problems) problems.push_back(describe(today, problem));
+    for (const counters::gap& g : now.gaps) problems.push_back(describe(today, g));
+    tell(lines_about(std::move(problems), in_.loss_text()));
+    before_ = std::move(now);
+}
+
+void sweeping::tell(const std::vector<std::string>& problems) {
+    std::set<std::string> now;
+    for (const std::string& line : problems) {
+        is_complete_ = false;
+        if (!told_.contains(line) && !now.contains(line)) listener_.on_problem(line);
+        now.insert(line);
+    }
+    told_ = std::move(now);
+}
+
+// Until the next full period since the beginning. False: a signal came, or the device was lost.
+coro::task<bool> sweeping::wait_for_next() {
+    if (plan_.on_request) co_return co_await wait_for_request();
+    if (!periods_) co_return true;
+    const u64 skipped = periods_->skip_begun(in_.now());
+    if (skipped > 0) {
+        is_complete_ = false;
+        totals_.skipped += skipped;
+        listener_.on_problem(fmt::format("a sweep took too long: {} left out", skipped));
+    }
+    co_return co_await wait_until_due();
+}
+
+coro::task<bool> sweeping::wait_until_due() {
+    if (!begin_ || !periods_ || periods_->next() <= in_.now()) co_return true;
+    co_return co_await in_.schedule().pause(periods_->next() - in_.now());
+}
+
+void sweeping::request(u64 known_sweeps) {
+    if (totals_.sweeps > known_sweeps) return;
+    is_requested_ = true;
+    if (waiting_) waiting_->cancel();
+}
+
+coro::task<bool> sweeping::wait_for_request() {
+    coro::scope_state& here = co_await coro::current_scope{};
+    while (!is_requested_ && !here.cancelled()) {
+        coro::scope until_requested(here);
+        waiting_ = &until_requested;
+        coro::job<bool> waiting = until_requested.queue(wait_long());
+        co_await waiting;
+        waiting_ = nullptr;
+    }
+    co_return !here.cancelled();
+}
+
+coro::task<bool> sweeping::wait_long() { co_return co_await in_.schedule().pause(std::chrono::hours(24)); }
+
+// ---- what has changed ----------------------------------------------------------------------------------------------
+
+// What a sweep tells by itself, at no MAD: links that went down, nodes that fell silent. Empty: nothing new.
+std::string sweeping::find_doubt(const counters::sweep& now) {
+    const discovery::subnet& s = known_->subnet;
+    std::string why;
+    std::set<comad::iba::guid> gone;
+    for (const counters::gap& g : now.gaps) {
+        const comad::iba::guid nodeGUID = s.nodes[g.where.node].info.nodeGUID;
+        if (why.empty() && !gone_.contains(nodeGUID)) why = describe(s, g);
+        gone.insert(nodeGUID);
+    }
+    gone_ = std::move(gone);
+    for (std::size_t i = 0; before_ && why.empty() && i < now.ports.size(); ++i) {
+        const auto downs =
+            change_of(counters::counter::linkDownedCounter, before_->ports[i].counters, now.ports[i].counters);
+        if (downs.value > 0) why = describe(s, {now.ports[i].where, "its link went down"});
+    }
+    return why;
+}
+
+// At most once in each refresh period: a link that goes up and down all the time must not keep us busy.
+coro::task<void> sweeping::refresh() {
+    if (in_.now() - looked_ < plan_.refresh) co_return;
+    looked_ = in_.now();
+    std::string why = std::exchange(doubt_, {});
+    if (why.empty()) why = co_await find_change();
+    if (why.empty() || is_lost()) co_return; // what a device that is lost does not bring is no change
+    auto done = co_await discover();
+    if (is_lost()) co_return;
+    if (!done) {
+        if (done.error().code != mad::errc::cancelled) {
+            is_complete_ = false;
+            listener_.on_problem("the subnet could not be discovered again: " + to_string(done.error()));
+        }
+        co_return;
+    }
+    in_.paths().forget();
+    listener_.on_change(why);
+    if (plan_.refresh_by == change_source::SA) co_await find_change(); // from now on
+}
+
+// In words, and the first of several with their number; empty: nothing.
+coro::task<std::string> sweeping::find_change() {
+    std::vector<discovery::change> changes;
+    if (plan_.refresh_by == change_source::SA) {
+        auto told = co_await tables_->look();
+        if (!told) {
+            if (told.error().code == mad::errc::cancelled || is_lost()) co_return std::string{};
+            is_complete_ = false;
+            listener_.on_problem("the SA does not tell what has changed: " + to_string(told.error()));
+            co_return std::string{};
+        }
+        changes = std::move(told).value();
+    } else {
+        changes = co_await discovery::find_changes(in_.schedule(), known_->subnet, &in_.options().keys);
+    }
+    if (changes.empty()) co_return std::string{};
+    std::string why = describe(known_->subnet, changes.front());
+    if (changes.size() > 1) why += fmt::format(", and {} more changes", changes.size() - 1);
+    co_return why;
+}
+
+} // namespace ibtool

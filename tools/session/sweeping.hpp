@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// sweeping.hpp - sweeps at their times, of a subnet that is discovered again when it has changed. Knows no text form of a
+// sweep.
+#pragma once
+#include "session/periods.hpp"
+#include "session/session.hpp"
+#include "text/exposition.hpp"
+#include <comad/counters/sweep.hpp>
+#include <comad/discovery/changes.hpp>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ibtool {
+
+enum class change_source : comad::u8 { SMPs, SA };
+
+/// What is swept, and when.
+struct sweep_plan {
+    std::optional<std::chrono::nanoseconds> every; ///< none: one after the other
+    bool on_request = false;                       ///< instead: the first one at once, then each that is requested
+    comad::u64 count = 0;                          ///< 0: until a signal comes
+    /// Outlives its device. One sweep alone ends with what it has.
+    bool is_lasting() const noexcept { return count != 1; }
+    /// How often it is looked whether the subnet has changed; 0: never.
+    std::chrono::nanoseconds refresh{};
+    change_source refresh_by = change_source::SMPs;
+    std::function<bool(const comad::discovery::node&)> wants;
+    comad::counters::detail_set details;
+    comad::counters::counter_set clears; ///< written, once they were read
+};
+
+/// Who is told of what.
+struct sweep_listener {
+    std::function<void(const sweep_view&, const sweep_totals&)> on_sweep;
+    /// Why the subnet was discovered again.
+    std::function<void(const std::string& reason)> on_change;
+    /// A line about something that is missing or wrong; the same line only once until it is over.
+    std::function<void(const std::string& line)> on_problem;
+};
+
+class sweeping {
+public:
+    /// All must outlive it.
+    sweeping(session& in, const sweep_plan&, const comad::discovery::node_names&, const sweep_listener&);
+
+    /// Until the plan is done or a signal comes: the exit code, `partial` if something was missing at any time. Nothing: the
+    /// device was lost before; when it is open again, the next call goes on.
+    /// Throws std::runtime_error where the local port does not answer at the beginning, usage_error if no port is left.
+    comad::coro::task<std::optional<int>> run();
+
+    /// The device was lost and is open again. Gives how many sweeps were missed, which is counted.
+    comad::u64 resume();
+
+    /// Of a plan with on_request, for somebody who knows of so many sweeps: the next one begins, unless it is under way or over
+    /// already. In the thread of run().
+    void request(comad::u64 known_sweeps);
+
+private:
+    /// The subnet as it was discovered, and who sweeps it.
+    struct known_subnet {
+        known_subnet(comad::coro::MADSchedule&, comad::discovery::subnet, const comad::counters::sweep_options&);
+        comad::discovery::subnet subnet;
+        comad::counters::sweeper sweeper;
+    };
+
+    bool is_lost() const noexcept { return plan_.is_lasting() && in_.loss() != 0; }
+    comad::coro::task<bool> find_subnet();
+    comad::coro::task<comad::mad::result<void>> discover();
+    comad::coro::task<bool> wait_for_next();
+    comad::coro::task<bool> wait_until_due();
+    comad::coro::task<bool> wait_for_request();
+    comad::coro::task<bool> wait_long();
+    comad::coro::task<void> refresh();
+    comad::coro::task<std::string> find_change();
+    std::string find_doubt(const comad::counters::sweep& now);
+    void take(comad::counters::sweep now);
+    void tell(const std::vector<std::string>& problems);
+
+    session& in_;
+    const sweep_plan& plan_;
+    const comad::discovery::node_names& names_;
+    const sweep_listener& listener_;
+    std::unique_ptr<known_subnet> known_, previous_; // previous_: what before_ is of, until the next sweep
+    std::optional<comad::counters::sweep> before_;
+    std::optional<comad::discovery::SA_tables> tables_; // of the session as it is open now
+    std::optional<comad::mad::time_point> begin_;       // of the first sweep
+    comad::mad::time_point looked_{};
+    std::optional<periods> periods_; // of a plan with `every`
+    bool was_interrupted_ = false;   // the last sweep, because the device was lost
+    bool is_requested_ = false;
+    comad::coro::scope* waiting_ = nullptr; // for a request
+    sweep_totals totals_;
+    std::string doubt_;               // why the subnet may have changed; empty: no reason to think so
+    std::set<comad::iba::guid> gone_; // nodes of which something was missing in the last sweep
+    std::set<std::string> told_;
+    bool is_complete_ = true;
+};
+
+} // namespace ibtool

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// target.cpp - the kinds of target, and the SA's word on those that are no path yet.
+#include "session/target.hpp"
+
+#include <comad/iba/format.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ibtool {
+
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+
+void add_direct_option(arguments& takes, target_options& o) {
+    takes.flag("-D,--Direct", o.direct, "the target is a directed route, as 0,1,4");
+}
+void add_lid_option(arguments& takes, target_options& o) { takes.flag("-L,--Lid", o.lid, "the target is a LID"); }
+void add_guid_option(arguments& takes, target_options& o) {
+    takes.flag("-G,--Guid", o.guid, "the target is a port's GUID");
+}
+void add_target_options(arguments& takes, target_options& o) {
+    add_direct_option(takes, o);
+    add_lid_option(takes, o);
+    add_guid_option(takes, o);
+}
+
+namespace {
+
+bool is_decimal(const std::string& text) {
+    return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// As the options have it: `0` is a route, a plain number a GUID.
+std::string as_meant(const std::string& text, const target_options& o) {
+    if (o.direct && is_decimal(text)) return text + ',';
+    if (o.guid && is_decimal(text) && text.size() < 20) return fmt::format("{:#x}", std::stoull(text));
+    return text;
+}
+
+} // namespace
+
+mad::address read_target(const std::string& text, const target_options& o) {
+    if (o.direct + o.lid + o.guid > 1) throw usage_error("-D, -L and -G exclude each other");
+    auto read = mad::from_string(as_meant(text, o), o.guid ? mad::hex_means::GUID : mad::hex_means::LID);
+    if (!read) throw usage_error(read.error().text);
+    const auto* path = std::get_if<mad::IBPath>(&read.value().path);
+    const bool global = path && path->DGID != iba::gid{};
+    const auto refuse = [&](const char* what) {
+        throw usage_error(fmt::format("{} is no {}", iba::json_quoted(text), what));
+    };
+    if (o.direct && path) refuse("directed route (0,1,4: the ports on the way, the first is 0)");
+    if (o.guid && !global) refuse("GUID");
+    if (o.lid && (!path || global)) refuse("LID");
+    if (path && !global && value(path->DLID) == 0) refuse("target: it has neither DLID nor DGID");
+    return std::move(read).value();
+}
+
+mad::address this_port(session& in) {
+    mad::IBPath self;
+    self.DLID = in.local_port().LID;
+    return {self, std::nullopt};
+}
+
+void require_SA(session& in) {
+    if (value(in.local_port().sa_path.DLID) == 0)
+        throw std::runtime_error("the local port knows no subnet manager whose SA could be asked");
+}
+
+comad::coro::task<mad::result<mad::any_path>> resolve(session& in, mad::address target) {
+    if (auto* to = std::get_if<mad::IBPath>(&target.path)) {
+        const iba::gid ours = in.local_port().GID;
+        if (to->DGID.prefix() == iba::link_local_prefix && ours != iba::gid{})
+            to->DGID = iba::gid(ours.prefix(), to->DGID.interface_id());
+        if (to->DGID != iba::gid{}) require_SA(in);
+    }
+    if (in.options().by_SA) require_SA(in);
+    auto path = co_await in.paths().get_mad_path(target.path);
+    if (const auto* to = std::get_if<mad::IBPath>(&target.path); !path && to)
+        path.error().message(fmt::format("cannot resolve {}", to->DGID));
+    co_return path;
+}
+
+comad::coro::task<mad::result<mad::IBPath>> LID_routed(session& in, mad::any_path path) {
+    if (const auto* by_LID = std::get_if<mad::IBPath>(&path)) co_return *by_LID;
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<iba::smp::PortInfo>(path));
+    if (value(info.LID) == 0) throw std::runtime_error("the port at the end of that route has no LID");
+    mad::IBPath found;
+    found.DLID = info.LID;
+    co_return found;
+}
+
+} // namespace ibtool

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// tracer.cpp - ways by linear forwarding tables.
+#include "session/tracer.hpp"
+
+#include "session/ask.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace ibtool {
+
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace smp = comad::iba::smp;
+
+namespace {
+
+std::string bad_entry(const place& at, unsigned LID, const std::string& what) {
+    return fmt::format("\"{}\" forwards lid {} nowhere: {}", at.name, LID, what);
+}
+
+void require_active(const place& at) {
+    if (!at.is_switch() && at.port.portState != iba::PortState::Active)
+        throw std::runtime_error(fmt::format("port {} of \"{}\" is not Active", at.port_number, at.name));
+}
+
+} // namespace
+
+tracer::asked<place> tracer::ask_place(mad::any_path path) {
+    BOOST_OUTCOME_CO_TRY(const auto node, co_await in_.SubnGet<smp::NodeInfo>(path));
+    BOOST_OUTCOME_CO_TRY(const auto description, co_await in_.SubnGet<smp::NodeDescription>(path));
+    BOOST_OUTCOME_CO_TRY(const auto port, co_await in_.SubnGet<smp::PortInfo>(path));
+    co_return place{node, port, node.localPortNum, name_of(names_, node, description)};
+}
+
+tracer::asked<route> tracer::find(mad::IBDRPath path, place to, unsigned LID) {
+    BOOST_OUTCOME_CO_TRY(auto from, co_await ask_place(path));
+    route way{std::move(from), {}, path};
+    while (way.to().node.portGUID != to.node.portGUID) {
+        if (way.hops.size() == mad::IBDRPath::max_hops)
+            throw std::runtime_error(fmt::format("no end after {} hops", way.hops.size()));
+        BOOST_OUTCOME_CO_TRY(auto next, co_await next_hop(way, LID));
+        require_active(next.at);
+        way.hops.push_back(std::move(next));
+    }
+    require_active(way.to());
+    co_return way;
+}
+
+tracer::asked<hop> tracer::next_hop(route& way, unsigned LID) {
+    const place& here = way.to();
+    if (here.is_switch()) co_return co_await through_switch(way, LID);
+    if (!way.hops.empty())
+        throw std::runtime_error(
+            fmt::format("the way ends at \"{}\", lid {}, which does not forward", here.name, here.first_LID()));
+    co_return co_await out_of_end_port(here, way.end);
+}
+
+tracer::asked<hop> tracer::out_of_end_port(place here, mad::IBDRPath& path) {
+    if (path.hopCount == 0) {
+        path = path.extended(static_cast<comad::u8>(here.port_number));
+        BOOST_OUTCOME_CO_TRY(auto next, co_await ask_place(path));
+        BOOST_OUTCOME_CO_TRY(next.port_number, co_await entry_port(here, here.port_number, next));
+        co_return hop{here.port_number, std::move(next)};
+    }
+    const unsigned entry = path.drPath[path.hopCount];
+    path.drPath[path.hopCount--] = 0;
+    BOOST_OUTCOME_CO_TRY(auto next, co_await ask_place(path));
+    next.port_number = entry;
+    co_return hop{here.port_number, std::move(next)};
+}
+
+tracer::asked<hop> tracer::through_switch(route& way, unsigned LID) {
+    const place& here = way.to();
+    constexpr unsigned block = 64;
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await in_.SubnGet<smp::SwitchInfo>(way.end));
+    if (LID > info.linearFDBTop)
+        throw std::runtime_error(bad_entry(here, LID, fmt::format("beyond the top {}", info.linearFDBTop)));
+    BOOST_OUTCOME_CO_TRY(const auto table, co_await in_.SubnGet<smp::LinearForwardingTable>(way.end, LID / block));
+    const comad::u8 out = table.portBlock[LID % block];
+    if (out == 0 || out > here.node.numPorts)
+        throw std::runtime_error(bad_entry(here, LID, fmt::format("port {}", out)));
+    way.end = way.end.extended(out);
+    co_return co_await through_cable(here, way.end, out);
+}
+
+tracer::asked<hop> tracer::through_cable(place here, mad::IBDRPath path, unsigned out) {
+    BOOST_OUTCOME_CO_TRY(auto next, co_await ask_place(path));
+    BOOST_OUTCOME_CO_TRY(next.port_number, co_await entry_port(here, out, next));
+    co_return hop{out, std::move(next)};
+}
+
+tracer::asked<unsigned> tracer::entry_port(const place& here, unsigned out, const place& next) {
+    if (!in_.options().by_SA) co_return next.node.localPortNum;
+    using iba::sa::LinkRecord;
+    auto query = iba::query<LinkRecord>{}.where<&LinkRecord::fromLID>(here.port.LID);
+    query.where<&LinkRecord::fromPort>(static_cast<comad::u8>(out));
+    BOOST_OUTCOME_CO_TRY(const auto link, co_await in_.schedule().SubnAdmGet(query));
+    co_return link.toPort;
+}
+
+} // namespace ibtool

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// tracer.hpp - ways through a subnet, as the switches' forwarding tables have them. Knows no text.
+#pragma once
+#include "session/session.hpp"
+#include <comad/discovery/node_names.hpp>
+#include <comad/iba/smp.hpp>
+#include <comad/mad/path.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ibtool {
+
+/// A port where the way passes, and its node.
+struct place {
+    comad::iba::smp::NodeInfo node;
+    comad::iba::smp::PortInfo port;
+    unsigned port_number; // by which the way comes in; where it begins or ends, of a switch 0
+    std::string name;
+
+    bool is_switch() const { return node.nodeType == comad::iba::NodeType::Switch; }
+    unsigned first_LID() const { return value(port.LID); }
+    unsigned last_LID() const { return first_LID() + (1u << port.LMC) - 1; }
+    unsigned end_number() const { return is_switch() ? 0 : port_number; }
+};
+
+/// A place, and the port by which the one before it was left.
+struct hop {
+    unsigned out;
+    place at;
+};
+
+struct route {
+    place from;
+    std::vector<hop> hops;
+    comad::mad::IBDRPath end; // from our own port to where it ends
+
+    const place& to() const { return hops.empty() ? from : hops.back().at; }
+};
+
+/// Looks for ways. Where there is none, it throws std::runtime_error with one line.
+class tracer {
+public:
+    template <class T> using asked = comad::coro::task<comad::mad::result<T>>;
+
+    tracer(session& in, const comad::discovery::node_names& names) : in_(in), names_(names) {}
+
+    asked<place> ask_place(comad::mad::any_path path);
+
+    /// From the port at the end of a directed route to the port `to`, which has the LID `LID`: by the linear tables.
+    asked<route> find(comad::mad::IBDRPath path, place to, unsigned LID);
+
+    /// The way that a packet to the multicast LID takes to `to`, on which it may go elsewhere, too. A tree that comes back
+    /// to one of its switches is an error, unless `to` is nearer.
+    asked<route> find_multicast(comad::mad::IBDRPath path, place to, unsigned MLID);
+
+private:
+    asked<hop> next_hop(route& way, unsigned LID);
+    asked<hop> through_switch(route& way, unsigned LID);
+    /// Our own port is left through its cable; another one's switch is a hop nearer to us. `path` is then that switch's.
+    asked<hop> out_of_end_port(place here, comad::mad::IBDRPath& path);
+    /// The port by which a cable comes in. A node says that itself; the SA knows it of the cable.
+    asked<unsigned> entry_port(const place& here, unsigned out, const place& next);
+    asked<hop> through_cable(place here, comad::mad::IBDRPath path, unsigned out);
+    /// The ports by which a switch sends packets of the group on, but that one.
+    asked<std::vector<unsigned>> group_ports(place at, comad::mad::IBDRPath path, unsigned MLID, unsigned but);
+
+    session& in_;
+    const comad::discovery::node_names& names_;
+};
+
+} // namespace ibtool

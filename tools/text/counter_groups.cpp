@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+// counter_groups.cpp - libibmad's labels, which are nearly the IBA's.
+#include "text/counter_groups.hpp"
+
+#include "text/dotted_lines.hpp"
+#include <comad/iba/bits.hpp>
+#include <comad/iba/codec.hpp>
+#include <comad/iba/fields.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace ibtool {
+
+namespace iba = comad::iba;
+namespace pm = comad::iba::pm;
+using comad::u64;
+using comad::u8;
+using iba::ClassPortInfo;
+using iba::PMCapability;
+using iba::PMCapability2;
+
+namespace {
+
+// ---- text ------------------------------------------------------------------------------------------------------------
+
+/// What nearly all begin with.
+template <class T> dotted_lines lines_of(const T& c) {
+    return dotted_lines()
+        .number("PortSelect", c.portSelect)
+        .hex("CounterSelect", c.counterSelect, sizeof c.counterSelect);
+}
+
+std::string text_of(const pm::PortCounters& c, const ClassPortInfo& has_it) {
+    return lines_of(c)
+        .number("SymbolErrorCounter", c.symbolErrorCounter)
+        .number("LinkErrorRecoveryCounter", c.linkErrorRecoveryCounter)
+        .number("LinkDownedCounter", c.linkDownedCounter)
+        .number("PortRcvErrors", c.portRcvErrors)
+        .number("PortRcvRemotePhysicalErrors", c.portRcvRemotePhysicalErrors)
+        .number("PortRcvSwitchRelayErrors", c.portRcvSwitchRelayErrors)
+        .number("PortXmitDiscards", c.portXmitDiscards)
+        .number("PortXmitConstraintErrors", c.portXmitConstraintErrors)
+        .number("PortRcvConstraintErrors", c.portRcvConstraintErrors)
+        .hex("CounterSelect2", c.counterSelect2, 1)
+        .number("LocalLinkIntegrityErrors", c.localLinkIntegrityErrors)
+        .number("ExcessiveBufferOverrunErrors", c.excessiveBufferOverrunErrors)
+        .number("QP1Dropped", has(has_it, PMCapability::IsQP1DroppedSupported) ? c.QP1Dropped : 0)
+        .number("VL15Dropped", c.VL15Dropped)
+        .number("PortXmitData", c.portXmitData)
+        .number("PortRcvData", c.portRcvData)
+        .number("PortXmitPkts", c.portXmitPkts)
+        .number("PortRcvPkts", c.portRcvPkts)
+        .number("PortXmitWait", has(has_it, PMCapability::IsPortCountersXmitWaitSupported) ? c.portXmitWait : 0)
+        .take();
+}
+
+std::string text_of(const pm::PortCountersExt& c, const ClassPortInfo& has_it) {
+    dotted_lines l = lines_of(c);
+    l.number("PortXmitData", c.portXmitData)
+        .number("PortRcvData", c.portRcvData)
+        .number("PortXmitPkts", c.portXmitPkts)
+        .number("PortRcvPkts", c.portRcvPkts);
+    if (has(has_it, PMCapability::IsExtendedWidthSupported)) {
+        l.number("PortUnicastXmitPkts", c.portUnicastXmitPkts)
+            .number("PortUnicastRcvPkts", c.portUnicastRcvPkts)
+            .number("PortMulticastXmitPkts", c.portMulticastXmitPkts)
+            .number("PortMulticastRcvPkts", c.portMulticastRcvPkts);
+    }
+    if (has(has_it, PMCapability2::IsAdditionalPortCountersExtendedSupported)) {
+        l.hex("CounterSelect2", c.counterSelect2, 4)
+            .number("SymbolErrorCounter", c.symbolErrorCounter)
+            .number("LinkErrorRecoveryCounter", c.linkErrorRecoveryCounter)
+            .number("LinkDownedCounter", c.linkDownedCounter)
+            .number("PortRcvErrors", c.portRcvErrors)
+            .number("PortRcvRemotePhysicalErrors", c.portRcvRemotePhysicalErrors)
+            .number("PortRcvSwitchRelayErrors", c.portRcvSwitchRelayErrors)
+            .number("PortXmitDiscards", c.portXmitDiscards)
+            .number("PortXmitConstraintErrors", c.portXmitConstraintErrors)
+            .number("PortRcvConstraintErrors", c.portRcvConstraintErrors)
+            .number("LocalLinkIntegrityErrors", c.localLinkIntegrityErrors)
+            .number("ExcessiveBufferOverrunErrors", c.excessiveBufferOverrunErrors)
+            .number("VL15Dropped", c.VL15Dropped)
+            .number("PortXmitWait", c.portXmitWait)
+            .number("QP1Dropped", c.QP1Dropped);
+    }
+    return l.take();
+}
+
+std::string text_of(const pm::PortXmitDataSL& c) { return lines_of(c).numbers("XmtDataSL", c.portXmitDataSL).take(); }
+std::string text_of(const pm::PortRcvDataSL& c) { return lines_of(c).numbers("RcvDataSL", c.portRcvDataSL).take(); }
+
+std::string text_of(const pm::PortXmitDiscardDetails& c) {
+    return lines_of(c)
+        .number("PortInactiveDiscards", c.portInactiveDiscards)
+        .number("PortNeighborMTUDiscards", c.portNeighborMTUDiscards)
+        .number("PortSwLifetimeLimitDiscards", c.portSwLifetimeLimitDiscards)
+        .number("PortSwHOQLifetimeLimitDiscards", c.portSwHOQLimitDiscards)
+        .take();
+}
+
+std::string text_of(const pm::PortRcvErrorDetails& c) {
+    return lines_of(c)
+        .number("PortLocalPhysicalErrors", c.portLocalPhysicalErrors)
+        .number("PortMalformedPktErrors", c.portMalformedPacketErrors)
+        .number("PortBufferOverrunErrors", c.portBufferOverrunErrors)
+        .number("PortDLIDMappingErrors", c.portDLIDMappingErrors)
+        .number("PortVLMappingErrors", c.portVLMappingErrors)
+        .number("PortLoopingErrors", c.portLoopingErrors)
+        .take();
+}
+
+std::string text_of(const pm::PortExtendedSpeedsCounters& c) {
+    return lines_of(c)
+        .number("SyncHeaderErrorCounter", c.syncHeaderErrorCounter)
+        .number("UnknownBlockCounter", c.unknownBlockCounter)
+        .numbers("ErrorDetectionCounterLane", c.errorDetectionCounterLane)
+        .numbers("FECCorrectableBlockCtrLane", c.FECCorrectableBlockCounterLane)
+        .numbers("FECUncorrectableBlockCtrLane", c.FECUncorrectableBlockCounterLane)
+        .take();
+}
+
+std::string text_of(const pm::PortExtendedSpeedsCountersRSFEC& c) {
+    return lines_of(c)
+        .number("SyncHeaderErrorCounter", c.syncHeaderErrorCounter)
+        .number("UnknownBlockCounter", c.unknownBlockCounter)
+        .numbers("FECCorrectableSymbolCtrLane", c.FECCorrectableSymbolCounterLane)
+        .number("PortFECCorrectableBlockCtr", c.portFECCorrectableBlockCounter)
+        .number("PortFECUncorrectableBlockCtr", c.portFECUncorrectableBlockCounter)
+        .number("PortFECCorrectedSymbolCtr", c.portFECCorrectedSymbolCounter)
+        .take();
+}
+
+std::string text_of(const pm::PortOpRcvCounters& c) {
+    return lines_of(c).number("PortOpRcvPkts", c.portOpRcvPkts).number("PortOpRcvData", c.portOpRcvData).take();
+}
+std::string text_of(const pm::PortFlowCtlCounters& c) {
+    return lines_of(c)
+        .number("PortXmitFlowPkts", c.portXmitFlowPkts)
+        .number("PortRcvFlowPkts", c.portRcvFlowPkts)
+        .take();
+}
+std::string text_of(const pm::PortVLOpPackets& c) {
+    return lines_of(c).numbers("PortVLOpPackets", c.portVLOpPackets).take();
+}
+std::string text_of(const pm::PortVLOpData& c) { return lines_of(c).numbers("PortVLOpData", c.portVLOpData).take(); }
+std::string text_of(const pm::PortVLXmitFlowCtlUpdateErrors& c) {
+    return lines_of(c).numbers("PortVLXmitFlowCtlUpdateErrors", c.portVLXmitFlowCtlUpdateErrors).take();
+}
+std::string text_of(const pm::PortVLXmitWaitCounters& c) {
+    return lines_of(c).numbers("PortVLXmitWait", c.portVLXmitWait).take();
+}
+std::string text_of(const pm::SwPortVLCongestion& c) {
+    return lines_of(c).numbers("SWPortVLCongestion", c.swPortVLCongestion).take();
+}
+std::string text_of(const pm::PortRcvConCtrl& c) {
+    return lines_of(c).number("PortPktRcvFECN", c.portPktRcvFECN).number("PortPktRcvBECN", c.portPktRcvBECN).take();
+}
+std::string text_of(const pm::PortSLRcvFECN& c) { return lines_of(c).numbers("PortSLRcvFECN", c.portSLRcvFECN).take(); }
+std::string text_of(const pm::PortSLRcvBECN& c) { return lines_of(c).numbers("PortSLRcvBECN", c.portSLRcvBECN).take(); }
+std::string text_of(const pm::PortXmitConCtrl& c) {
+    return lines_of(c).number("PortXmitTimeCong", c.portXmitTimeCong).take();
+}
+std::string text_of(const pm::PortVLXmitTimeCong& c) {
+    return lines_of(c).numbers("PortVLXmitTimeCong", c.portVLXmitTimeCong).take();
+}
+
+std::string text_of(const pm::PortSamplesCtl& c) {
+    const auto bytes = iba::encode(c);
+    dotted_lines l;
+    l.hex("OpCode", c.opCode, 1)
+        .number("PortSelect", c.portSelect)
+        .hex("Tick", c.tick, 1)
+        .number("CounterWidth", c.counterWidth)
+        .hex("CounterMask0", c.counterMask0, 1)
+        .hex("CounterMasks1to9", iba::bits_at(bytes.data(), 37, 27), 4)
+        .hex("CounterMasks10to14", iba::bits_at(bytes.data(), 65, 15), 2)
+        .number("SampleMechanisms", c.sampleMechanisms)
+        .number("SampleStatus", c.sampleStatus)
+        .hex("OptionMask", c.optionMask, 8)
+        .hex("VendorMask", c.vendorMask, 8)
+        .number("SampleStart", c.sampleStart)
+        .number("SampleInterval", c.sampleInterval)
+        .hex("Tag", c.tag, 2);
+    for (unsigned i = 0; i < 15; ++i)
+        l.hex(fmt::format("CounterSelect{}", i), iba::bits_at(bytes.data(), 304 + 16 * i, 16), 2);
+    return l.hex("SamplesOnlyOptionMask", c.samplesOnlyOptionMask, 8).take();
+}
+
+template <class T> std::string text_of_bytes(std::span<const u8> bytes, const ClassPortInfo& has_it) {
+    T c;
+    iba::decode(c, bytes.data());
+    if constexpr (requires { text_of(c, has_it); }) return text_of(c, has_it);
+    else return text_of(c);
+}
+
+template <class T> constexpr counter_group group(std::string_view name, std::string_view heading) {
+    return {name, heading, iba::attribute_id<T>, iba::info_of<T>, text_of_bytes<T>};
+}
+
+} // namespace
+
+// clang-format off
+const counter_group
+    port_counters = group<pm::PortCounters>("PortCounters", "Port counters"),
+    port_counters_extended = group<pm::PortCountersExt>("PortCountersExtended", "Port extended counters"),
+    xmit_data_SL = group<pm::PortXmitDataSL>("PortXmitDataSL", "PortXmitDataSL counters"),
+    rcv_data_SL = group<pm::PortRcvDataSL>("PortRcvDataSL", "PortRcvDataSL counters"),
+    xmit_discard_details = group<pm::PortXmitDiscardDetails>("PortXmitDiscardDetails", "PortXmitDiscardDetails counters"),
+    rcv_error_details = group<pm::PortRcvErrorDetails>("PortRcvErrorDetails", "PortRcvErrorDetails counters"),
+    extended_speeds =
+        group<pm::PortExtendedSpeedsCounters>("PortExtendedSpeedsCounters", "PortExtendedSpeedsCounters counters"),
+    extended_speeds_RS_FEC = group<pm::PortExtendedSpeedsCountersRSFEC>(
+        "PortExtendedSpeedsCounters", "PortExtendedSpeedsCounters with RS-FEC Active counters"),
+    op_rcv_counters = group<pm::PortOpRcvCounters>("PortOpRcvCounters", "PortOpRcvCounters counters"),
+    flow_ctl_counters = group<pm::PortFlowCtlCounters>("PortFlowCtlCounters", "PortFlowCtlCounters counters"),
+    VL_op_packets = group<pm::PortVLOpPackets>("PortVLOpPackets", "PortVLOpPackets counters"),
+    VL_op_data = group<pm::PortVLOpData>("PortVLOpData", "PortVLOpData counters"),
+    VL_xmit_flow_ctl_update_errors = group<pm::PortVLXmitFlowCtlUpdateErrors>(
+        "PortVLXmitFlowCtlUpdateErrors", "PortVLXmitFlowCtlUpdateErrors counters"),
+    VL_xmit_wait = group<pm::PortVLXmitWaitCounters>("PortVLXmitWaitCounters", "PortVLXmitWaitCounters counters"),
+    sw_port_VL_congestion = group<pm::SwPortVLCongestion>("SwPortVLCongestion", "SwPortVLCongestion counters"),
+    rcv_con_ctrl = group<pm::PortRcvConCtrl>("PortRcvConCtrl", "PortRcvConCtrl counters"),
+    SL_rcv_FECN = group<pm::PortSLRcvFECN>("PortSLRcvFECN", "PortSLRcvFECN counters"),
+    SL_rcv_BECN = group<pm::PortSLRcvBECN>("PortSLRcvBECN", "PortSLRcvBECN counters"),
+    xmit_con_ctrl = group<pm::PortXmitConCtrl>("PortXmitConCtrl", "PortXmitConCtrl counters"),
+    VL_xmit_time_cong = group<pm::PortVLXmitTimeCong>("PortVLXmitTimeCong", "PortVLXmitTimeCong counters"),
+    samples_control = group<pm::PortSamplesCtl>("PortSamplesControl", "PortSamplesControl");
+// clang-format on
+
+// ---- fields ----------------------------------------------------------------------------------------------------------
+
+std::vector<std::string_view> missing_counters(const counter_group& g, const ClassPortInfo& has_it) {
+    std::vector<std::string_view> missing;
+    const auto add = [&](std::string_view first, std::string_view last) {
+        const auto begin = std::ranges::find(g.info.rows, first, &iba::row_info::name);
+        const auto end = std::ranges::find(g.info.rows, last, &iba::row_info::name) + 1;
+        for (auto row = begin; row != end; ++row) missing.push_back(row->name);
+    };
+    if (&g == &port_counters) {
+        if (!has(has_it, PMCapability::IsPortCountersXmitWaitSupported)) add("portXmitWait", "portXmitWait");
+        if (!has(has_it, PMCapability::IsQP1DroppedSupported)) add("QP1Dropped", "QP1Dropped");
+    }
+    if (&g == &port_counters_extended) {
+        if (!has(has_it, PMCapability::IsExtendedWidthSupported)) add("portUnicastXmitPkts", "portMulticastRcvPkts");
+        if (!has(has_it, PMCapability2::IsAdditionalPortCountersExtendedSupported))
+            add("symbolErrorCounter", "QP1Dropped");
+    }
+    return missing;
+}
+
+namespace {
+
+/// A field that says which counters are meant, and counts nothing.
+bool is_selector(std::string_view name) {
+    return name == "opCode" || name == "portSelect" || name == "counterSelect" || name == "counterSelect2";
+}
+
+} // namespace
+
+void add_counters(const counter_group& g, std::span<u8> sum, std::span<const u8> more) {
+    for (const iba::row_info& row : g.info.rows) {
+        if (row.is_reserved || is_selector(row.name)) continue;
+        const u64 highest = iba::low_bits(row.width);
+        for (unsigned off = row.off; off < row.off + row.bits(); off += row.width) {
+            const u64 a = iba::bits_at(sum.data(), off, row.width), b = iba::bits_at(more.data(), off, row.width);
+            iba::put_bits_at(sum.data(), off, row.width, a > highest - b ? highest : a + b);
+        }
+    }
+}
+
+u64 all_counters(const counter_group& g, const ClassPortInfo& has_it) {
+    const u64 has_wait = has(has_it, PMCapability::IsPortCountersXmitWaitSupported);
+    const u64 has_QP1 = has(has_it, PMCapability::IsQP1DroppedSupported);
+    if (&g == &port_counters) return 0xffff | has_wait << 16 | has_QP1 << 17;
+    if (&g == &port_counters_extended) {
+        const bool has_errors = has(has_it, PMCapability2::IsAdditionalPortCountersExtendedSupported);
+        return 0xff | (has_errors ? (0xfff | has_wait << 12 | has_QP1 << 13) << 16 : 0);
+    }
+    return iba::low_bits(iba::find_field(g.info, "counterSelect").value().width);
+}
+
+u64 error_counters(const counter_group& g, const ClassPortInfo& has_it) {
+    constexpr u64 data = 0xf000, XmitWait = 1 << 16;
+    constexpr u64 extended_data = 0xffff, extended_XmitWait = 1 << 28;
+    if (&g == &port_counters) return all_counters(g, has_it) & ~(data | XmitWait);
+    if (&g == &port_counters_extended) return all_counters(g, has_it) & ~(extended_data | extended_XmitWait);
+    return 0;
+}
+
+const counter_group& data_counters(const ClassPortInfo& has_it) {
+    const bool is_wide = has(has_it, PMCapability::IsExtendedWidthSupported) ||
+                         has(has_it, PMCapability::IsExtendedWidthSupportedNoIETF);
+    return is_wide ? port_counters_extended : port_counters;
+}
+
+void set_number(const counter_group& g, std::span<u8> bytes, std::string_view field, u64 number) {
+    const iba::row_info row = iba::find_field(g.info, field).value();
+    iba::put_bits_at(bytes.data(), row.off, row.width, number);
+}
+
+std::vector<u8> clearing(const counter_group& g, u8 port, u64 select) {
+    std::vector<u8> bytes(g.info.bytes);
+    set_number(g, bytes, "portSelect", port);
+    u64 left = select;
+    for (const char* name : {"counterSelect", "counterSelect2"}) {
+        const auto row = iba::find_field(g.info, name);
+        if (!row) continue;
+        iba::put_bits_at(bytes.data(), row.value().off, row.value().width, left);
+        left = row.value().width < 64 ? left >> row.value().width : 0;
+    }
+    if (left)
+        throw std::runtime_error(fmt::format("{} has not all the counters of the reset mask {:#x}", g.name, select));
+    return bytes;
+}
+
+} // namespace ibtool

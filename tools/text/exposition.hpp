@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// exposition.hpp - sweeps as Prometheus has them: series with names, help and labels. Knows no file and no socket.
+#pragma once
+#include "text/sweep_text.hpp"
+
+namespace ibtool {
+
+/// What all sweeps of a run came to.
+struct sweep_totals {
+    comad::u64 sweeps = 0;
+    comad::u64 skipped = 0; ///< that should have begun while another one went on, or the device was lost
+    comad::u64 MADs = 0;
+};
+
+/// What the program itself takes.
+struct process_cost {
+    double CPU_seconds = 0;
+    std::size_t resident_bytes = 0;
+};
+
+/// All series after a sweep, in Prometheus' text format 0.0.4. Values are totals as the ports tell them, data in bytes: who
+/// scrapes makes rates. A port's series have the labels `node_guid` and `port` alone, which stay as they are when cables,
+/// LIDs and names change; `infiniband_port_info` tells those.
+std::string exposition(const sweep_view&, const sweep_totals&, const process_cost&);
+
+} // namespace ibtool

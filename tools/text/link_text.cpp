@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// link_text.cpp - words of iblinkinfo.c; of width and speed those of libibmad.
+#include "text/link_text.hpp"
+
+#include "text/diags_text.hpp"
+#include <comad/discovery/link.hpp>
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace ibtool {
+
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+using comad::u32;
+using comad::u64;
+using discovery::port_ref;
+using discovery::subnet;
+using iba::smp::PortInfo;
+
+namespace {
+
+template <class T> u32 bits(T value) { return static_cast<u32>(value); }
+
+const PortInfo& info_at(const subnet& s, port_ref r) { return *s.at(r).info; }
+
+std::string any_speed_text(u32 speed) {
+    if (speed >> discovery::extended_speed2_bit) return extended_speed2_text(speed >> discovery::extended_speed2_bit);
+    if (speed >> discovery::extended_speed_bit) return extended_speed_text(speed >> discovery::extended_speed_bit);
+    return speed_text(speed);
+}
+
+} // namespace
+
+unsigned LID_at(const subnet& s, port_ref r) {
+    const auto& info = s.end_port(r).info;
+    return info ? value(info->LID) : 0;
+}
+
+std::string width_of(const subnet& s, port_ref r) { return width_text(bits(discovery::active_width(s, r))); }
+
+std::string speed_of(const subnet& s, port_ref r) {
+    const u32 active = discovery::active_speed(s, r);
+    const bool is_QDR = active == bits(iba::LinkSpeed::QDR);
+    return is_QDR && s.at(r).fdr10 ? "10.0 Gbps (FDR10)" : any_speed_text(active);
+}
+
+std::string better_width(const subnet& s, port_ref r) {
+    const u32 better = bits(discovery::possible_width(s, r));
+    return better ? width_text(better) : std::string();
+}
+
+std::string better_speed(const subnet& s, port_ref r) {
+    if (const u32 better = discovery::possible_speed(s, r)) return any_speed_text(better);
+    return discovery::could_be_FDR10(s, r) ? "FDR10 (Found link at QDR but expected speed is FDR10)" : "";
+}
+
+std::string link_text(const subnet& s, port_ref r, bool with_times) {
+    const PortInfo& p = info_at(s, r);
+    const std::string states =
+        fmt::format("{:>6}/{:>8}", link_state_text(p.portState), physical_link_state_text(p.portPhysicalState));
+    if (p.portState == iba::PortState::Down) return fmt::format("(              {})", states);
+    std::string text = fmt::format("({:>3} {:>18} {})", width_of(s, r), speed_of(s, r), states);
+    if (with_times) text += fmt::format(" (HOQ:{} VL_Stall:{})", p.HOQLife, p.VLStallCount);
+    return text;
+}
+
+std::string peer_text(const subnet& s, const discovery::node_names& names, port_ref r, bool with_GUID) {
+    const port_ref peer = s.at(r).peer;
+    if (!peer) {
+        const bool has_no_link = r.port == 0 || info_at(s, r).portState == iba::PortState::Down;
+        return has_no_link ? "           [  ] \"\" ( )" : "    \"Port not available\"";
+    }
+    const auto could_be = [](const std::string& what) { return what.empty() ? what : "Could be " + what; };
+    return fmt::format("{}{:6} {:4}[  ] \"{}\" ({} {})",
+                       with_GUID ? fmt::format("0x{:016x} ", value(s.at(peer).portGUID)) : std::string(),
+                       LID_at(s, peer), peer.port, names.of(s.nodes[peer.node]), could_be(better_width(s, r)),
+                       could_be(better_speed(s, r)));
+}
+
+} // namespace ibtool

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// local_ports.cpp - devices and ports of sysfs in words and in JSON.
+#include "text/local_ports.hpp"
+
+#include <comad/iba/format.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace ibtool {
+
+using comad::iba::PortPhysicalState;
+using comad::iba::PortState;
+using json = nlohmann::ordered_json;
+
+std::string state_text(PortState state) {
+    switch (state) {
+    case PortState::Down: return "Down";
+    case PortState::Initialize: return "Initializing";
+    case PortState::Armed: return "Armed";
+    case PortState::Active: return "Active";
+    default: return "???";
+    }
+}
+
+std::string physical_state_text(PortPhysicalState state) {
+    if (state == PortPhysicalState::NoChange) return "No state change";
+    return comad::iba::name_or_number(state);
+}
+
+namespace {
+
+json json_of(const comad::transports::end_port& p) {
+    json out;
+    out["portNum"] = p.port;
+    out["umad"] = p.umad;
+    out["linkLayer"] = p.link_layer;
+    out["portGUID"] = fmt::format("{}", p.portGUID);
+    out["portState"] = comad::iba::name_or_number(p.portState);
+    out["portPhysicalState"] = comad::iba::name_or_number(p.portPhysicalState);
+    out["LID"] = value(p.LID);
+    out["LMC"] = p.LMC;
+    out["masterSMLID"] = value(p.masterSMLID);
+    out["masterSMSL"] = p.masterSMSL;
+    out["capabilityMask"] = p.capabilityMask;
+    out["rate"] = p.rate;
+    out["GIDs"] = json::array();
+    for (const auto& gid : p.GIDs) out["GIDs"].push_back(fmt::format("{}", gid));
+    out["PKeys"] = p.PKeys;
+    return out;
+}
+
+} // namespace
+
+std::string json_of(const std::vector<comad::transports::device>& devices) {
+    json out;
+    out["devices"] = json::array();
+    for (const auto& d : devices) {
+        json one;
+        one["name"] = d.name;
+        one["nodeType"] = comad::iba::name_or_number(d.nodeType);
+        one["nodeGUID"] = fmt::format("{}", d.nodeGUID);
+        one["systemImageGUID"] = fmt::format("{}", d.systemImageGUID);
+        one["nodeDescription"] = d.node_desc;
+        one["fw_ver"] = d.fw_ver;
+        one["hw_ver"] = d.hw_ver;
+        one["board_id"] = d.board_id;
+        one["hca_type"] = d.hca_type;
+        one["ports"] = json::array();
+        for (const auto& p : d.end_ports) one["ports"].push_back(json_of(p));
+        out["devices"].push_back(std::move(one));
+    }
+    return out.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+}
+
+} // namespace ibtool

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+// sweep_text.cpp - rows of ports.
+#include "text/sweep_text.hpp"
+
+#include <comad/iba/format.hpp>
+#include <comad/iba/print.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <type_traits>
+#include <variant>
+
+namespace ibtool {
+namespace {
+
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+namespace counters = comad::counters;
+using comad::u64;
+using counters::counter;
+using counters::for_each_counter;
+using counters::look;
+
+/// The two looks at one port, and what lies between them.
+struct row {
+    const look& now;
+    const look* before; ///< null: nothing to compare with
+    bool has_changes() const { return before != nullptr; }
+    counters::change change(counter c) const { return change_of(c, before->counters, now.counters); }
+    comad::mad::duration interval() const { return now.counters.at - before->counters.at; }
+    double rate(counter c) const { return rate_of(c, change(c), interval()); }
+};
+
+row row_at(const sweep_view& v, std::size_t index) {
+    const look* before = v.before && v.before->ports[index].is_told ? &v.before->ports[index] : nullptr;
+    return {v.now.ports[index], before};
+}
+
+double weight(const row& r, counter c) {
+    if (r.has_changes()) return r.rate(c);
+    return static_cast<double>(r.now.counters.counters[c]);
+}
+
+/// A number in at most six places: 999999, 12.3M.
+std::string scaled(double value) {
+    constexpr std::string_view units = "kMGTPE";
+    if (value < 999999.5) return fmt::format("{:.0f}", value);
+    std::size_t unit = 0;
+    for (value /= 1000; value >= 999.5 && unit + 1 < units.size(); ++unit) value /= 1000;
+    return fmt::format("{:.{}f}{}", value, value < 99.95 ? 1 : 0, units[unit]);
+}
+
+std::string cell(const row& r, counter c) {
+    const counters::port_counters& now = r.now.counters.counters;
+    if (!now.has(c)) return "-";
+    if (!r.has_changes()) {
+        const double units = is_data(c) ? 4 : 1;
+        return scaled(units * static_cast<double>(now[c])) + (now.is_pegged(c) ? "+" : "");
+    }
+    const counters::change change = r.change(c);
+    if (change.what == counters::change::state::unknown) return "?";
+    return scaled(rate_of(c, change, r.interval())) + (change.is_exact() ? "" : "+");
+}
+
+/// All errors together, as how many, not how often.
+std::string errors_cell(const row& r) {
+    u64 sum = 0;
+    bool is_more = false;
+    for_each_counter([&](counter c) {
+        if (!is_error(c) || !r.now.counters.counters.has(c)) return;
+        if (!r.has_changes()) {
+            sum += r.now.counters.counters[c];
+            is_more |= r.now.counters.counters.is_pegged(c);
+            return;
+        }
+        const counters::change change = r.change(c);
+        sum += change.value;
+        is_more |= !change.is_exact();
+    });
+    return scaled(static_cast<double>(sum)) + (is_more ? "+" : "");
+}
+
+std::string shortened(std::string text, std::size_t width) {
+    if (text.size() <= width) return text;
+    return text.substr(0, width - 2) + "..";
+}
+
+std::string name_at(const sweep_view& v, const look& l) { return v.names.of(v.subnet.nodes[l.where.node]); }
+
+comad::u16 LID_at(const sweep_view& v, const look& l) {
+    const discovery::port& end = v.subnet.end_port(l.where);
+    return end.info ? value(end.info->LID) : comad::u16{0};
+}
+
+std::string time_json(const sweep_view& v) {
+    std::string text = fmt::format("\"sweep\":{},\"seconds\":{}", v.number, v.seconds);
+    if (v.unix_time >= 0) text += fmt::format(",\"time\":{:.3f}", v.unix_time);
+    return text;
+}
+
+std::string place_json(const sweep_view& v, discovery::port_ref where) {
+    const discovery::node& n = v.subnet.nodes[where.node];
+    return fmt::format("\"nodeGUID\":\"{}\",\"description\":{},\"port\":{}", n.info.nodeGUID,
+                       iba::json_quoted(v.names.of(n)), where.port);
+}
+
+std::string row_json(const sweep_view& v, const row& r) {
+    std::string values, in_bytes, pegged, changes;
+    const auto add = [](std::string& list, std::string text) { list += (list.empty() ? "" : ",") + text; };
+    for_each_counter([&](counter c) {
+        const counters::port_counters& now = r.now.counters.counters;
+        if (!now.has(c)) return;
+        if (is_data(c)) add(in_bytes, fmt::format("\"{}\":{}", name_of(c), in_units(c, now[c])));
+        add(values, fmt::format("\"{}\":{}", name_of(c), now[c]));
+        if (now.is_pegged(c)) add(pegged, fmt::format("\"{}\"", name_of(c)));
+        if (!r.has_changes()) return;
+        const counters::change change = r.change(c);
+        if (change.what == counters::change::state::counted && change.value == 0) return; // nearly all
+        const std::string bytes = is_data(c) ? ",\"bytes\":" + in_units(c, change.value) : "";
+        add(changes, fmt::format("\"{}\":{{\"state\":\"{}\",\"value\":{}{},\"per_second\":{}}}", name_of(c),
+                                 name_of(change.what), change.value, bytes, rate_of(c, change, r.interval())));
+    });
+    std::string line =
+        fmt::format("{{{},{},\"LID\":{},\"counters\":{{{}}},\"bytes\":{{{}}},\"pegged\":[{}]", time_json(v),
+                    place_json(v, r.now.where), LID_at(v, r.now), values, in_bytes, pegged);
+    if (r.has_changes())
+        line += fmt::format(",\"interval_seconds\":{},\"changes\":{{{}}}",
+                            std::chrono::duration<double>(r.interval()).count(), changes);
+    std::string details;
+    for (const counters::port_detail& d : r.now.details) {
+        std::visit(
+            [&](const auto& group) {
+                using T = std::remove_cvref_t<decltype(group)>;
+                add(details, fmt::format("\"{}\":{}", name_of_group<T>(), iba::json(group)));
+            },
+            d);
+    }
+    if (!details.empty()) line += fmt::format(",\"details\":{{{}}}", details);
+    return line + "}\n";
+}
+
+} // namespace
+
+std::string_view name_of(counters::gap::kind k) {
+    switch (k) {
+    case counters::gap::kind::no_answer: return "no_answer";
+    case counters::gap::kind::was_silent: return "was_silent";
+    case counters::gap::kind::error_reply: return "error_reply";
+    case counters::gap::kind::send_failed: return "send_failed";
+    case counters::gap::kind::no_address: return "no_address";
+    case counters::gap::kind::cancelled: break;
+    }
+    return "cancelled";
+}
+
+std::string in_units(counter c, u64 number) {
+    if (!is_data(c)) return fmt::format("{}", number);
+    if (number <= ~u64{0} / 4) return fmt::format("{}", 4 * number);
+    return fmt::format("{:.0f}", 4.0 * static_cast<double>(number));
+}
+
+std::vector<std::size_t> rows_of(const sweep_view& v, const table_choice& choice) {
+    std::vector<std::size_t> rows(v.now.ports.size());
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    std::erase_if(rows, [&](std::size_t i) { return !v.now.ports[i].is_told; });
+    if (choice.order == row_order::by_counter) {
+        std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+            return weight(row_at(v, a), choice.by) > weight(row_at(v, b), choice.by);
+        });
+    }
+    if (choice.top && rows.size() > choice.top) rows.resize(choice.top);
+    return rows;
+}
+
+namespace {
+
+/// The columns of a table that a terminal has room for: first those that are missed least go.
+struct table_shape {
+    std::size_t name = 32;
+    bool has_packets = true, has_wait = true;
+};
+
+table_shape shape_for(std::size_t columns) {
+    constexpr std::size_t port_and_errors = 5 + 9, number = 10, least_name = 16, most_name = 64;
+    table_shape shape;
+    if (columns == 0) return shape;
+    const auto rest = [&] {
+        return port_and_errors + number * (2u + (shape.has_packets ? 2u : 0u) + (shape.has_wait ? 1u : 0u));
+    };
+    if (columns < rest() + least_name) shape.has_packets = false;
+    if (columns < rest() + least_name) shape.has_wait = false;
+    shape.name = columns < rest() + least_name ? least_name : std::min(columns - rest(), most_name);
+    return shape;
+}
+
+/// A line; empty words are left out.
+std::string table_line(const table_shape& shape, const std::string& name, const std::string& port,
+                       const std::array<std::string, 5>& numbers, const std::string& errors) {
+    std::string line = fmt::format("{:<{}} {:>4}", name, shape.name, port);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const bool is_shown = i < 2 || (i < 4 ? shape.has_packets : shape.has_wait);
+        if (is_shown) line += fmt::format(" {:>9}", numbers[i]);
+    }
+    return line + fmt::format(" {:>8}\n", errors);
+}
+
+constexpr counter shown[] = {counter::portXmitData, counter::portRcvData, counter::portXmitPkts, counter::portRcvPkts,
+                             counter::portXmitWait};
+
+} // namespace
+
+std::string sweep_table(const sweep_view& v, const table_choice& choice) {
+    const table_shape shape = shape_for(choice.columns);
+    const double took = std::chrono::duration<double>(v.now.end - v.now.begin).count();
+    const std::string missing = v.now.gaps.empty() ? "" : fmt::format(", {} missing", v.now.gaps.size());
+    std::string text = fmt::format("# sweep {} at {:.3f} s: {} ports{}, {} MADs, {:.1f} ms{}\n", v.number, v.seconds,
+                                   v.now.ports.size(), missing, v.now.MADs, took * 1e3, v.before ? "" : "; totals");
+    const std::string per = v.before ? "/s" : "";
+    text += table_line(shape, "#node", "port",
+                       {"xmit B" + per, "rcv B" + per, "xmit pk" + per, "rcv pk" + per, "wait" + per}, "errors");
+    for (const std::size_t i : rows_of(v, choice)) {
+        const row r = row_at(v, i);
+        std::array<std::string, 5> numbers;
+        for (std::size_t n = 0; n < numbers.size(); ++n) numbers[n] = cell(r, shown[n]);
+        text += table_line(shape, shortened(iba::escaped(name_at(v, r.now)), shape.name),
+                           fmt::format("{}", r.now.where.port), numbers, errors_cell(r));
+    }
+    return text;
+}
+
+std::string on_screen(const std::string& table) {
+    std::string text = "\033[H"; // to the upper left corner; of each line the rest is cleared, then what is below
+    for (const char c : table) text += c == '\n' ? std::string("\033[K\n") : std::string(1, c);
+    return text + "\033[J";
+}
+
+std::string sweep_state_json(const sweep_view& v) {
+    return fmt::format("{},\"ports\":{},\"gaps\":{},\"MADs\":{},\"duration_seconds\":{}", time_json(v),
+                       v.now.ports.size(), v.now.gaps.size(), v.now.MADs,
+                       std::chrono::duration<double>(v.now.end - v.now.begin).count());
+}
+
+std::string sweep_json(const sweep_view& v, const table_choice& choice) {
+    std::string text =
+        fmt::format("{{\"schema\":\"comad.sweep/1\",{},\"complete\":{}}}\n", sweep_state_json(v), v.now.complete());
+    for (const std::size_t i : rows_of(v, choice)) text += row_json(v, row_at(v, i));
+    for (const counters::gap& g : v.now.gaps)
+        text += fmt::format("{{{},{},\"missing\":\"{}\",\"why\":{}}}\n", time_json(v), place_json(v, g.where),
+                            name_of(g.what), iba::json_quoted(g.text));
+    return text;
+}
+
+namespace {
+
+/// A field of RFC 4180.
+std::string quoted_field(const std::string& text) {
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (c == '"') quoted += '"';
+        quoted += c;
+    }
+    return quoted + '"';
+}
+
+} // namespace
+
+std::string sweep_csv_header() {
+    std::string line = "sweep,seconds,nodeGUID,description,port";
+    for_each_counter([&](counter c) { line.append(",").append(name_of(c)); });
+    for_each_counter([&](counter c) {
+        if (is_data(c)) line.append(",").append(name_of(c)).append("_bytes");
+    });
+    return line + "\n";
+}
+
+std::string sweep_csv(const sweep_view& v, const table_choice& choice) {
+    std::string text;
+    for (const std::size_t i : rows_of(v, choice)) {
+        const look& l = v.now.ports[i];
+        text += fmt::format("{},{},{},{},{}", v.number, v.seconds, v.subnet.nodes[l.where.node].info.nodeGUID,
+                            quoted_field(iba::escaped(name_at(v, l))), l.where.port);
+        for_each_counter([&](counter c) {
+            text += ',';
+            if (l.counters.counters.has(c)) text += fmt::format("{}", l.counters.counters[c]);
+        });
+        for_each_counter([&](counter c) {
+            if (!is_data(c)) return;
+            text += ',';
+            if (l.counters.counters.has(c)) text += in_units(c, l.counters.counters[c]);
+        });
+        text += '\n';
+    }
+    return text;
+}
+
+std::string describe(const discovery::subnet& s, const counters::gap& g) {
+    const std::string name = discovery::name_of(s.nodes[g.where.node]);
+    return g.where.port ? fmt::format("{}[{}]: {}", name, g.where.port, g.text) : fmt::format("{}: {}", name, g.text);
+}
+
+std::vector<std::string> describe_missing(const discovery::subnet& s, const std::vector<counters::gap>& gaps) {
+    std::vector<std::string> lines;
+    for (const auto& problem : s.problems) lines.push_back(describe(s, problem));
+    for (const counters::gap& g : gaps) lines.push_back(describe(s, g));
+    return lines;
+}
+
+} // namespace ibtool

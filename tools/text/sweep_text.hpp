@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// sweep_text.hpp - sweeps as tables, lines of JSON and lines of CSV. Knows no schedule.
+#pragma once
+#include <comad/counters/sweep.hpp>
+#include <comad/discovery/node_names.hpp>
+#include <comad/discovery/subnet.hpp>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace ibtool {
+
+/// One sweep and the one before, of a sweeper; `before` null: it is the first.
+struct sweep_view {
+    const comad::discovery::subnet& subnet;
+    const comad::discovery::node_names& names;
+    const comad::counters::sweep& now;
+    const comad::counters::sweep* before;
+    comad::u64 number; ///< from 1 on
+    double seconds;    ///< when it began, counted from the first
+    double unix_time;  ///< the same by the calendar; less than 0: time is simulated
+};
+
+/// What rows are ordered by.
+enum class row_order : comad::u8 { of_subnet, by_counter };
+
+struct table_choice {
+    std::size_t top = 0; ///< so many rows; 0: all
+    row_order order = row_order::of_subnet;
+    comad::counters::counter by{}; ///< most first: its rate, in the first sweep its value
+    std::size_t columns = 0;       ///< of characters that a line may have; 0: any number
+};
+
+/// The name of one of the counters::detail_types: the structure's, without the PM in front.
+template <class T> constexpr std::string_view name_of_group() {
+    constexpr std::string_view name = comad::iba::info_of<T>.name;
+    return name.substr(name.starts_with("PM") ? 2 : 0);
+}
+
+namespace detail {
+template <class... T> constexpr auto names_of(const std::tuple<T...>*) {
+    return std::array<std::string_view, sizeof...(T)>{name_of_group<T>()...};
+}
+} // namespace detail
+/// These of all, in their order.
+inline constexpr auto detail_names = detail::names_of(static_cast<const comad::counters::detail_types*>(nullptr));
+
+/// Which rows of the sweep a choice leaves, in order, by index.
+std::vector<std::size_t> rows_of(const sweep_view&, const table_choice&);
+
+/// A line for each port that was read; of the first sweep totals, then rates per second. A `+` behind a number: at least so
+/// much, because a counter stood at its end or was cleared by somebody.
+std::string sweep_table(const sweep_view&, const table_choice&);
+/// The same, over what a terminal has shown before.
+std::string on_screen(const std::string& table);
+/// A JSON object a line: one for the sweep, one for each port, one for each gap.
+std::string sweep_json(const sweep_view&, const table_choice&);
+/// A line for each port, every counter in a column, empty where it was not told.
+std::string sweep_csv(const sweep_view&, const table_choice&);
+/// The first line of a CSV file.
+std::string sweep_csv_header();
+
+/// Members of a JSON object about the last sweep: `"sweep":3,"ports":32,"gaps":0,...`.
+std::string sweep_state_json(const sweep_view&);
+
+/// `no_answer`
+std::string_view name_of(comad::counters::gap::kind);
+/// What a counter counted: of data bytes, else the number itself.
+std::string in_units(comad::counters::counter, comad::u64 number);
+
+/// `S-0002c90000000001 "spine 1"[7]: no answer`, safe for a terminal.
+std::string describe(const comad::discovery::subnet&, const comad::counters::gap&);
+/// A line for each problem of the discovery, then for each gap of the sweep.
+std::vector<std::string> describe_missing(const comad::discovery::subnet&, const std::vector<comad::counters::gap>&);
+
+} // namespace ibtool

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// watch_text.cpp - changes in words.
+#include "text/watch_text.hpp"
+
+#include "text/dotted_lines.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <string_view>
+
+namespace ibtool {
+
+namespace counters = comad::counters;
+using comad::u64;
+using counters::change;
+using counters::counter;
+using counters::for_each_counter;
+using state = counters::change::state;
+
+namespace {
+
+bool is_news(const change& c) { return c.what != state::unknown && !(c.what == state::counted && c.value == 0); }
+
+/// For each counter that changed, and by more than `above` a second if that is given.
+template <class F>
+void for_each_change(const counters::sample& before, const counters::sample& after, const error_thresholds* above,
+                     F&& f) {
+    for_each_counter([&](counter c) {
+        const change what = change_of(c, before, after);
+        if (!is_news(what)) return;
+        const double rate = rate_of(c, what, after.at - before.at);
+        if (above && ((*above)[c] == 0 || rate <= static_cast<double>((*above)[c]))) return;
+        f(c, what, rate);
+    });
+}
+
+std::string rate_text(counter c, double rate) { return fmt::format("{:.1f}{}", rate, is_data(c) ? " B/s" : "/s"); }
+
+std::string_view remark(state s) {
+    switch (s) {
+    case state::wrapped: return ", past its end";
+    case state::saturated: return " or more: it stands at its end";
+    case state::reset: return " or more: somebody cleared it";
+    case state::counted:
+    case state::unknown: break;
+    }
+    return "";
+}
+
+} // namespace
+
+std::string counters_text(const counters::port_counters& told) {
+    dotted_lines lines;
+    for_each_counter([&](counter c) {
+        if (told.has(c)) lines.number(label_of(c), told[c]);
+    });
+    return lines.take();
+}
+
+std::string changes_text(const counters::sample& before, const counters::sample& after, const error_thresholds* above) {
+    dotted_lines lines;
+    for_each_change(before, after, above, [&](counter c, const change& what, double rate) {
+        lines.text(label_of(c), fmt::format("{} (+{}{})", after.counters[c], rate_text(c, rate), remark(what.what)));
+    });
+    return lines.take();
+}
+
+nlohmann::ordered_json counters_json(const counters::port_counters& told) {
+    nlohmann::ordered_json all = nlohmann::ordered_json::object();
+    for_each_counter([&](counter c) {
+        if (told.has(c)) all[std::string(name_of(c))] = told[c];
+    });
+    return all;
+}
+
+nlohmann::ordered_json changes_json(const counters::sample& before, const counters::sample& after,
+                                    const error_thresholds* above) {
+    nlohmann::ordered_json all = nlohmann::ordered_json::object();
+    for_each_change(before, after, above, [&](counter c, const change& what, double rate) {
+        all[std::string(name_of(c))] = {{"state", name_of(what.what)}, {"value", what.value}, {"per_second", rate}};
+    });
+    return all;
+}
+
+void change_totals::add(const counters::sample& before, const counters::sample& after) {
+    time_ += after.at - before.at;
+    for_each_counter([&](counter c) {
+        const change what = change_of(c, before, after);
+        if (!is_news(what)) return;
+        sums_[static_cast<unsigned>(c)] += what.value;
+        is_more_[static_cast<unsigned>(c)] |= !what.is_exact();
+    });
+}
+
+std::string change_totals::text() const {
+    dotted_lines lines;
+    for_each_counter([&](counter c) {
+        const auto i = static_cast<unsigned>(c);
+        if (sums_[i] == 0 && !is_more_[i]) return;
+        const double rate = rate_of(c, {state::counted, sums_[i]}, time_);
+        lines.text(label_of(c), fmt::format("+{} ({}{})", sums_[i], rate_text(c, rate), is_more_[i] ? " or more" : ""));
+    });
+    return lines.take();
+}
+
+nlohmann::ordered_json change_totals::json() const {
+    nlohmann::ordered_json all = nlohmann::ordered_json::object();
+    for_each_counter([&](counter c) {
+        const auto i = static_cast<unsigned>(c);
+        if (sums_[i] == 0 && !is_more_[i]) return;
+        all[std::string(name_of(c))] = {{"value", sums_[i]},
+                                        {"per_second", rate_of(c, {state::counted, sums_[i]}, time_)},
+                                        {"exact", !is_more_[i]}};
+    });
+    return all;
+}
+
+} // namespace ibtool
