@@ -108,3 +108,16 @@ TEST_CASE("health tells which ports it could not see, and is not complete withou
     CHECK(all[1].at("description") == "h-0003 HCA-1");
     CHECK_THAT(all[1].at("why").get<std::string>(), Contains("timed out"));
 }
+
+TEST_CASE("health that finds a bad link says so whether its capture could be written or not, and that ports are "
+          "missing first") {
+    const std::string flap = ",flap=leaf-0001/3@3s:1s:1000s";
+    const process_result without = health({"--pcap", "/dev/full"}, flap);
+    CHECK(without.status == 1);
+    CHECK_THAT(without.err, Contains("No space left on device"));
+    const process_result well = health({"--pcap", "/dev/full"}, ",traffic=1000");
+    CHECK(well.status == 3);
+    const process_result both = health({}, flap + ",kill=H-0002c90300000300@3s");
+    CHECK_THAT(both.out, Contains("2 critical"));
+    CHECK(both.status == 3);
+}

@@ -83,6 +83,12 @@ void command_line::add(CLI::App& app, const arguments& taken) {
     }
 }
 
+template <class Number> CLI::Option* command_line::add_number(CLI::App& app, const argument& a, Number& where) {
+    CLI::Option* const o = app.add_option(a.names_, where, a.help_);
+    if (a.range_) o->check(CLI::Range(static_cast<Number>(a.range_->first), static_cast<Number>(a.range_->second)));
+    return o;
+}
+
 CLI::Option* command_line::add(CLI::App& app, const argument& a) {
     CLI::Option* const o = std::visit(
         [&](const auto& where) -> CLI::Option* {
@@ -112,12 +118,6 @@ CLI::Option* command_line::add(CLI::App& app, const argument& a) {
     if (a.is_at_once_) o->trigger_on_parse();
     if (a.is_value_optional_) o->expected(0, 1);
     if (!a.environment_.empty()) o->envname(a.environment_);
-    return o;
-}
-
-template <class Number> CLI::Option* command_line::add_number(CLI::App& app, const argument& a, Number& where) {
-    CLI::Option* const o = app.add_option(a.names_, where, a.help_);
-    if (a.range_) o->check(CLI::Range(static_cast<Number>(a.range_->first), static_cast<Number>(a.range_->second)));
     return o;
 }
 

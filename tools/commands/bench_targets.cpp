@@ -2,11 +2,10 @@
 // bench_targets.cpp - discovering, resolving, asking once.
 #include "commands/bench_targets.hpp"
 
+#include "session/report.hpp"
 #include "session/target.hpp"
-#include <comad/discovery/discover.hpp>
 
 #include <optional>
-#include <stdexcept>
 
 namespace ibtool {
 namespace {
@@ -27,11 +26,7 @@ mad::address LID_of(const discovery::subnet& subnet, u32 node) {
 
 coro::task<std::vector<mad::address>> discover_targets(session& in, const target_choice& which, bool by_LID,
                                                        std::vector<std::string>& problems) {
-    discovery::discover_options options;
-    options.keys = &in.options().keys;
-    auto found = co_await discovery::discover(in.schedule(), options);
-    if (!found) throw std::runtime_error("the local port does not answer: " + to_string(found.error()));
-    const discovery::subnet& subnet = found.value();
+    const discovery::subnet subnet = co_await require_subnet(in);
     for (const auto& problem : subnet.problems) problems.push_back(describe(subnet, problem));
     std::vector<mad::address> targets;
     for (u32 i = 0; i < subnet.nodes.size(); ++i) {

@@ -61,7 +61,7 @@ public:
     subnet_check(session& in, const subnet& s, const settings& how)
         : in_(in), subnet_(s), how_(how), thresholds_(read_thresholds(how.how.thresholds)), nodes_(s.nodes.size()) {}
 
-    coro::task<findings> run() {
+    coro::task<report> run() {
         end_ports_ = end_ports_of(subnet_);
         answers_.resize(end_ports_.size());
         co_await in_.schedule().mqueue(node_questions());
@@ -74,7 +74,7 @@ public:
             const counters::sweep swept = co_await sweeper.run();
             judge_errors(swept);
         }
-        report();
+        write_report();
         co_return std::move(found_);
     }
 
@@ -163,7 +163,7 @@ private:
         return static_cast<std::size_t>(std::ranges::count_if(all, [](const verdict& v) { return !v.is_good(); }));
     }
 
-    void report() {
+    void write_report() {
         for (u32 n = 0; n < subnet_.nodes.size(); ++n) {
             const node_verdicts& v = nodes_[n];
             ++totals_.nodes;
@@ -226,10 +226,10 @@ private:
     std::vector<std::optional<mad::result<smp::NodeInfo>>> answers_; // of end_ports_
     std::vector<node_verdicts> nodes_;
     totals totals_;
-    findings found_;
+    report found_;
 };
 
-coro::task<findings> check(session& in, const subnet& s, const settings& how) {
+coro::task<report> check(session& in, const subnet& s, const settings& how) {
     subnet_check all(in, s, how);
     co_return co_await all.run();
 }

@@ -41,9 +41,9 @@ struct settings {
     port_checks checks;
 };
 
-findings judged(const std::vector<verdict>& verdicts, std::vector<std::string> missing, const settings& s,
-                const session& in) {
-    findings f;
+report judged(const std::vector<verdict>& verdicts, std::vector<std::string> missing, const settings& s,
+              const session& in) {
+    report f;
     f.missing = std::move(missing);
     const text_style style = style_of(s.how, in.options());
     for (const verdict& v : verdicts) {
@@ -150,7 +150,7 @@ asked<scene> look_at(session& in, mad::any_path path, std::optional<u8> port, bo
     co_return here;
 }
 
-asked<findings> check_one_port(session& in, mad::address target, const settings& s) {
+reporting check_one_port(session& in, mad::address target, const settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     const u8 port = static_cast<u8>(read_number(s.port, "the port", 254));
     BOOST_OUTCOME_CO_TRY(auto here, co_await look_at(in, path, port, s.checks.width || s.checks.speed));
@@ -193,7 +193,7 @@ asked<std::vector<complaint>> compare_with_SA(session& in, const scene& here, ib
     co_return all;
 }
 
-asked<findings> check_node(session& in, mad::address target, const settings& s) {
+reporting check_node(session& in, mad::address target, const settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     const auto* by_LID = std::get_if<mad::IBPath>(&path);
     verdict v{verdict::subject::node, by_LID ? value(by_LID->DLID) : 0u, 0, {}, {}};
@@ -220,7 +220,7 @@ asked<findings> check_node(session& in, mad::address target, const settings& s) 
 
 // ---- counters --------------------------------------------------------------------------------------------------------
 
-asked<findings> check_errors(session& in, mad::address target, const settings& s) {
+reporting check_errors(session& in, mad::address target, const settings& s) {
     const error_thresholds thresholds = read_thresholds(s.how.thresholds);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
@@ -259,7 +259,7 @@ asked<findings> check_errors(session& in, mad::address target, const settings& s
 
 // ---- command lines ---------------------------------------------------------------------------------------------------
 
-using target_check = asked<findings> (*)(session&, mad::address, const settings&);
+using target_check = reporting (*)(session&, mad::address, const settings&);
 
 action declare(arguments& takes, target_check check, std::shared_ptr<settings> s) {
     takes.option("target", s->target, "the node, or a port of it [the local one]");
@@ -269,8 +269,8 @@ action declare(arguments& takes, target_check check, std::shared_ptr<settings> s
         if (s->how.only_shows_thresholds) return show_thresholds(s->how);
         std::optional<mad::address> target;
         if (!s->target.empty()) target = read_target(s->target, s->kind);
-        return ask_and_judge(options, target ? &*target : nullptr,
-                             [&](session& in) { return check(in, target ? *target : this_port(in), *s); });
+        return run_query(options, target ? &*target : nullptr,
+                         [&](session& in) { return check(in, target ? *target : this_port(in), *s); });
     };
 }
 

@@ -45,11 +45,11 @@ class clearing_task {
 public:
     clearing_task(session& in, const subnet& s, const settings& how) : in_(in), subnet_(s), how_(how) {}
 
-    coro::task<findings> run() {
+    coro::task<report> run() {
         end_ports_ = end_ports_of(subnet_);
         outcomes_.resize(end_ports_.size());
         co_await in_.schedule().mqueue(questions());
-        report();
+        write_report();
         co_return std::move(found_);
     }
 
@@ -87,7 +87,7 @@ private:
         o.problem.clear();
     }
 
-    void report() {
+    void write_report() {
         std::set<u32> cleared, failed;
         std::size_t ports = 0, errors = 0;
         for (std::size_t i = 0; i < end_ports_.size(); ++i) {
@@ -133,10 +133,10 @@ private:
     const settings& how_;
     std::vector<end_port> end_ports_;
     std::vector<outcome> outcomes_; // of end_ports_
-    findings found_;
+    report found_;
 };
 
-coro::task<findings> clear(session& in, const subnet& s, const settings& how) {
+coro::task<report> clear(session& in, const subnet& s, const settings& how) {
     clearing_task all(in, s, how);
     co_return co_await all.run();
 }

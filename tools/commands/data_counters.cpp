@@ -96,7 +96,7 @@ asked<u8> default_port(session& in, mad::IBPath to) {
     co_return node.nodeType == iba::NodeType::Switch ? all_ports : node.localPortNum;
 }
 
-answer_in_parts ask_node(session& in, std::optional<mad::address> target, std::optional<u8> wanted, bool json) {
+reporting ask_node(session& in, std::optional<mad::address> target, std::optional<u8> wanted, bool json) {
     const mad::address place = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
@@ -112,7 +112,7 @@ answer_in_parts ask_node(session& in, std::optional<mad::address> target, std::o
     }
     auto question = port == all_ports ? ask_sum(in, agent, std::move(ports), {}) : ask_port(in, agent, port, {});
     BOOST_OUTCOME_CO_TRY(const auto told_there, co_await std::move(question));
-    told said;
+    report said;
     said.missing = told_there.missing;
     said.text =
         json ? json_of(told_there, {{"LID", value(to.DLID)}, {"port", port}}).dump() + '\n' : text_of(told_there);
@@ -124,8 +124,8 @@ int run_single(const settings& s, const global_options& options) {
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     std::optional<u8> port;
     if (!s.port.empty()) port = static_cast<u8>(read_number(s.port, "the port", all_ports));
-    return ask_in_parts(options, target ? &*target : nullptr,
-                        [&](session& in) { return ask_node(in, target, port, s.json); });
+    return run_query(options, target ? &*target : nullptr,
+                     [&](session& in) { return ask_node(in, target, port, s.json); });
 }
 
 // ---- the whole subnet ------------------------------------------------------------------------------------------------
@@ -140,11 +140,11 @@ class counting_task {
 public:
     counting_task(session& in, const subnet& s, const settings& how) : in_(in), subnet_(s), how_(how) {}
 
-    coro::task<findings> run() {
+    coro::task<report> run() {
         end_ports_ = end_ports_of(subnet_);
         outcomes_.resize(end_ports_.size());
         co_await in_.schedule().mqueue(questions());
-        report();
+        write_report();
         co_return std::move(found_);
     }
 
@@ -183,7 +183,7 @@ private:
         o.told.push_back(std::move(answered).value());
     }
 
-    void report() {
+    void write_report() {
         std::set<u32> nodes, bad;
         std::size_t ports = 0;
         for (std::size_t i = 0; i < end_ports_.size(); ++i) {
@@ -213,10 +213,10 @@ private:
     const settings& how_;
     std::vector<end_port> end_ports_;
     std::vector<outcome> outcomes_; // of end_ports_
-    findings found_;
+    report found_;
 };
 
-coro::task<findings> count(session& in, const subnet& s, const settings& how) {
+coro::task<report> count(session& in, const subnet& s, const settings& how) {
     counting_task all(in, s, how);
     co_return co_await all.run();
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // health.cpp - health: what two sweeps of all counters say of the links, by rules.
 #include "command.hpp"
+#include "session/report.hpp"
 #include "session/subnet_command.hpp"
-#include "text/output.hpp"
 #include "text/sweep_text.hpp"
 #include <comad/counters/health_file.hpp>
-#include <comad/discovery/discover.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 
@@ -137,15 +136,9 @@ std::vector<counters::gap> gaps_of(const counters::sweep& before, const counters
     return all;
 }
 
-/// The exit code.
-coro::task<int> examine(session& in, const settings& s, std::chrono::nanoseconds length,
-                        const counters::health_rules& rules, const discovery::node_names& names) {
-    discovery::discover_options options;
-    options.keys = &in.options().keys;
-    auto found = co_await discovery::discover(in.schedule(), options);
-    if (!found) throw std::runtime_error("the local port does not answer: " + to_string(found.error()));
-    const discovery::subnet known = std::move(found).value();
-
+reporting examine(session& in, const settings& s, std::chrono::nanoseconds length, const counters::health_rules& rules,
+                  const discovery::node_names& names) {
+    const discovery::subnet known = co_await require_subnet(in);
     counters::sweep_options how;
     how.details = counters::health_details();
     counters::sweeper sweeper(in.schedule(), known, how);
@@ -156,10 +149,11 @@ coro::task<int> examine(session& in, const settings& s, std::chrono::nanoseconds
 
     examination x{names, known, before, after, judge(rules, known, before, after), gaps_of(before, after), true};
     x.is_complete = known.complete() && x.gaps.empty();
-    write_output(s.json ? as_json(x) : as_text(x));
-    tell_missing(describe_missing(known, x.gaps), in.loss_text());
-    if (x.count(severity::critical) + x.count(severity::error) > 0) co_return failed;
-    co_return x.is_complete ? complete : partial;
+    report all;
+    all.text = s.json ? as_json(x) : as_text(x);
+    all.missing = describe_missing(known, x.gaps);
+    all.is_any_bad = x.count(severity::critical) + x.count(severity::error) > 0;
+    co_return all;
 }
 
 int run_command(const settings& s, const global_options& options) {
@@ -167,13 +161,7 @@ int run_command(const settings& s, const global_options& options) {
     const counters::health_rules rules =
         s.rules.empty() ? counters::default_rules() : counters::read_health_rules(s.rules);
     const discovery::node_names names = read_node_names(s.name_map);
-    session in(options);
-    const int code = in.run(examine(in, s, length, rules, names));
-    fmt::print(stderr, "{}", in.counts());
-    const std::string capture_problem = in.finish_capture();
-    if (capture_problem.empty()) return code;
-    fmt::print(stderr, "ibtool: {}\n", capture_problem);
-    return partial;
+    return run_query(options, nullptr, [&](session& in) { return examine(in, s, length, rules, names); });
 }
 
 } // namespace

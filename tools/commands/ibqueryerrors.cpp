@@ -118,11 +118,7 @@ public:
         std::string no_SLs; ///< why there are none
     };
     coro::task<mad::result<outcome>> run() {
-        discovery::discover_options how;
-        how.keys = &in_.options().keys;
-        how.mlnx_ext_port_info = in_.options().mlnx_ext_port_info;
-        how.progress = &discovered_;
-        BOOST_OUTCOME_CO_TRY(auto found, co_await discovery::discover(in_.schedule(), how));
+        BOOST_OUTCOME_CO_TRY(auto found, co_await discover_subnet(in_, &discovered_));
         outcome all{std::move(found), {}, {}};
         only_ = node_at(all.found, plan_.where);
         if (!settings_.skip_SL) {

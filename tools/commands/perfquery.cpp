@@ -200,13 +200,13 @@ bool can_sum(const counter_group& g, const iba::ClassPortInfo& info) {
 }
 
 /// Of several ports what answers counts, and what does not is missing; an error if none does.
-answer_in_parts ask_group(const question& q, const counter_group& g) {
+reporting ask_group(const question& q, const counter_group& g) {
     const bool is_summable = can_sum(g, q.info);
     BOOST_OUTCOME_CO_TRY(const auto ports, co_await ports_of(q, is_summable));
     std::vector<asked<counters>> questions;
     for (const u8 port : ports) questions.push_back(ask_port(q, g, port));
     auto replies = co_await each(std::move(questions));
-    told said;
+    report said;
     std::vector<counters> answered;
     for (std::size_t i = 0; i < ports.size(); ++i) {
         if (replies[i]) answered.push_back(std::move(replies[i]).value());
@@ -222,13 +222,13 @@ answer_in_parts ask_group(const question& q, const counter_group& g) {
     co_return said;
 }
 
-answer_in_parts ask_counters(session& in, std::optional<mad::address> target, request how) {
+reporting ask_counters(session& in, std::optional<mad::address> target, request how) {
     const mad::address place = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().PerformanceGet<iba::ClassPortInfo>(to));
     const question q{{to, info}, in, how};
-    told all;
+    report all;
     bool is_any_answered = false;
     std::optional<mad::mad_error> first_error;
     for (const counter_group* g : how.groups) {
@@ -250,8 +250,7 @@ int run_command(const settings& s, const global_options& options) {
     const request how = read_request(s);
     std::optional<mad::address> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
-    return ask_in_parts(options, target ? &*target : nullptr,
-                        [&](session& in) { return ask_counters(in, target, how); });
+    return run_query(options, target ? &*target : nullptr, [&](session& in) { return ask_counters(in, target, how); });
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ask.hpp - what commands share that ask a few questions and print the answers. Knows no particular question.
 #pragma once
-#include "session/session.hpp"
+#include "session/report.hpp"
 #include "session/target.hpp"
 #include <comad/coro/scope.hpp>
 #include <comad/discovery/node_names.hpp>
@@ -18,17 +18,6 @@ using answer = comad::coro::task<comad::mad::result<std::string>>;
 /// Lets `question` ask in a session, writes its text to stdout. Of an RPC that failed it writes to stderr as much as -d asks
 /// for. `target` as session's. Returns complete or failed; throws what cannot begin and what question throws.
 int ask(const global_options&, const comad::mad::address* target, const std::function<answer(session&)>& question);
-
-/// What a question gives whose answer may have holes: `missing` is lines for stderr.
-struct told {
-    std::string text;
-    std::vector<std::string> missing;
-};
-using answer_in_parts = comad::coro::task<comad::mad::result<told>>;
-
-/// The same of such a question: with anything missing it returns partial.
-int ask_in_parts(const global_options&, const comad::mad::address* target,
-                 const std::function<answer_in_parts(session&)>& question);
 
 /// Runs tasks at the same time. Their results, in their order.
 template <class T> comad::coro::task<std::vector<T>> each(std::vector<comad::coro::task<T>> tasks) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // periods.hpp - what is to be done at the beginning of each period, and how often it was not. Knows no clock.
 #pragma once
+#include <comad/iba/types.hpp>
 #include <comad/mad/time.hpp>
 
 #include <algorithm>

@@ -22,42 +22,34 @@ namespace {
 
 struct outcome {
     discovery::subnet subnet;
-    std::string text, counts, capture_problem, loss;
+    report said;
+    session_end end;
 };
 
 // The fabric is closed again when this returns: who reads the output slowly, or stops reading, holds no server's slot.
-outcome discover_in_session(const global_options& options, const report& text) {
-    session run_in(options);
+outcome discover_in_session(const global_options& options, const subnet_text& text) {
+    session in(options);
     discovery::discovery_progress progress;
-    discovery::discover_options what;
-    what.keys = &options.keys;
-    what.mlnx_ext_port_info = options.mlnx_ext_port_info;
-    what.progress = &progress;
-    auto found = run_in.run(discovery::discover(run_in.schedule(), what), [&] {
+    auto found = in.run(discover_subnet(in, &progress), [&] {
         return fmt::format("discovering: {} nodes, {} links, {} problems", progress.nodes.load(), progress.links.load(),
                            progress.problems.load());
     });
-    if (!found) throw std::runtime_error("the local port does not answer: " + to_string(found.error()));
-    outcome result{std::move(found).value(), {}, run_in.counts(), run_in.finish_capture(), run_in.loss_text()};
-    result.text = text(result.subnet, run_in);
+    if (!found) refuse_silent_port(found.error());
+    outcome result{std::move(found).value(), {}, session_end(in)};
+    result.said.text = text(result.subnet, in);
+    for (const auto& problem : result.subnet.problems) result.said.missing.push_back(describe(result.subnet, problem));
     return result;
 }
 
 } // namespace
 
-int discover_and_report(const global_options& options, const report& text, const std::string& file) {
-    const outcome result = discover_in_session(options, text);
-    const discovery::subnet& subnet = result.subnet;
-    write_output(result.text, file);
-    fmt::print(stderr, "{}", result.counts);
-    std::vector<std::string> missing;
-    for (const auto& problem : subnet.problems) missing.push_back(describe(subnet, problem));
-    tell_missing(std::move(missing), result.loss);
-    if (!result.capture_problem.empty()) fmt::print(stderr, "ibtool: {}\n", result.capture_problem);
-    if (subnet.complete()) return result.capture_problem.empty() ? complete : partial;
-    fmt::print(stderr, "ibtool: the result is partial: {} problem{}\n", subnet.problems.size(),
-               subnet.problems.size() == 1 ? "" : "s");
-    return partial;
+int discover_and_report(const global_options& options, const subnet_text& text, const std::string& file) {
+    const outcome o = discover_in_session(options, text);
+    const int code = finish(o.said, o.end, file);
+    if (!o.subnet.complete())
+        fmt::print(stderr, "ibtool: the result is partial: {} problem{}\n", o.subnet.problems.size(),
+                   o.subnet.problems.size() == 1 ? "" : "s");
+    return code;
 }
 
 namespace {

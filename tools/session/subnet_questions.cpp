@@ -2,16 +2,11 @@
 // subnet_questions.cpp - a session around discovery and questions.
 #include "session/subnet_questions.hpp"
 
-#include "text/output.hpp"
-#include <comad/discovery/discover.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <cstdio>
-#include <stdexcept>
 
 namespace ibtool {
 
@@ -26,27 +21,9 @@ using discovery::subnet;
 
 namespace {
 
-struct outcome {
-    mad::result<findings> found;
-    std::string counts, capture_problem, loss;
-};
-
-// The fabric is closed again when this returns, as slowly as somebody may read the output.
-outcome ask_in_session(const global_options& options, const mad::address* target,
-                       const std::function<asked<findings>(session&)>& question) {
-    session in(options, target);
-    auto found = in.run(question(in), [&] { return fmt::format("{} MADs sent", in.schedule().counters().sent); });
-    return {std::move(found), in.counts(), in.finish_capture(), in.loss_text()};
-}
-
-asked<findings> discover_then(session& in, const subnet_question& question) {
-    discovery::discover_options what;
-    what.keys = &in.options().keys;
-    what.mlnx_ext_port_info = in.options().mlnx_ext_port_info;
-    auto found = co_await discovery::discover(in.schedule(), what);
-    if (!found) throw std::runtime_error("the local port does not answer: " + to_string(found.error()));
-    const subnet known = std::move(found).value();
-    findings all = co_await question(in, known);
+reporting discover_then(session& in, const subnet_question& question) {
+    const subnet known = co_await require_subnet(in);
+    report all = co_await question(in, known);
     std::vector<std::string> missing;
     for (const auto& problem : known.problems) missing.push_back(describe(known, problem));
     missing.insert(missing.end(), all.missing.begin(), all.missing.end());
@@ -56,21 +33,8 @@ asked<findings> discover_then(session& in, const subnet_question& question) {
 
 } // namespace
 
-int ask_and_judge(const global_options& options, const mad::address* target,
-                  const std::function<asked<findings>(session&)>& question) {
-    const outcome o = ask_in_session(options, target, question);
-    if (o.found) write_output(o.found.value().text);
-    fmt::print(stderr, "{}", o.counts);
-    if (!o.found) fmt::print(stderr, "{}", mad::dump(o.found.error(), options.debug, "ibtool: "));
-    else tell_missing(o.found.value().missing, o.loss);
-    if (!o.capture_problem.empty()) fmt::print(stderr, "ibtool: {}\n", o.capture_problem);
-    if (!o.found) return failed;
-    if (!o.capture_problem.empty() || !o.found.value().missing.empty()) return partial;
-    return o.found.value().is_any_bad ? something_found : static_cast<int>(complete);
-}
-
 int discover_and_ask(const global_options& options, const subnet_question& question) {
-    return ask_and_judge(options, nullptr, [&](session& in) { return discover_then(in, question); });
+    return run_query(options, nullptr, [&](session& in) { return discover_then(in, question); });
 }
 
 bool is_in_use(const discovery::port& p) {

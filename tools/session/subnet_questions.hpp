@@ -3,7 +3,7 @@
 // found, what is missing. Knows no particular question.
 #pragma once
 #include "session/counter_questions.hpp"
-#include "session/session.hpp"
+#include "session/report.hpp"
 #include <comad/discovery/subnet.hpp>
 
 #include <functional>
@@ -12,28 +12,11 @@
 
 namespace ibtool {
 
-/// Exit code of a check that found something: as of what failed, so that a script sees both by one comparison.
-inline constexpr int something_found = failed;
-
 /// Of Gets to nodes of which most have just answered: how long one may be silent.
 inline constexpr comad::coro::rpc_options hurry{.patience = std::chrono::milliseconds(10)};
 
-/// What such a command has to say.
-struct findings {
-    std::string text;                 ///< for stdout
-    std::vector<std::string> missing; ///< lines for stderr: what could not be asked
-    bool is_any_bad = false;          ///< a check found something
-};
-
-/// Lets `question` ask in a session. Writes its text to stdout, what is missing to stderr; of an RPC that failed it writes to
-/// stderr as much as -d asks for. `target` as session's.
-/// Returns partial if anything is missing, else something_found or complete; failed with that RPC. Throws what cannot begin
-/// and what question throws.
-int ask_and_judge(const global_options&, const comad::mad::address* target,
-                  const std::function<asked<findings>(session&)>& question);
-
 /// Asks the nodes of a subnet that is known.
-using subnet_question = std::function<comad::coro::task<findings>(session&, const comad::discovery::subnet&)>;
+using subnet_question = std::function<comad::coro::task<report>(session&, const comad::discovery::subnet&)>;
 
 /// The same of a question about the whole subnet, which is discovered before. What the discovery lacks is missing.
 /// Throws one line if the local port does not answer.

@@ -84,7 +84,7 @@ coro::task<bool> sweeping::find_subnet() {
         auto found = co_await discover();
         if (is_lost()) co_return false;
         if (found) break;
-        if (is_first) throw std::runtime_error("the local port does not answer: " + to_string(found.error()));
+        if (is_first) refuse_silent_port(found.error());
         tell({"the subnet could not be discovered again: " + to_string(found.error())});
         const bool goes_on = co_await in_.schedule().pause(plan_.every.value_or(std::chrono::seconds(1)));
         if (!goes_on) co_return false;
@@ -96,9 +96,7 @@ coro::task<bool> sweeping::find_subnet() {
 }
 
 coro::task<mad::result<void>> sweeping::discover() {
-    discovery::discover_options options;
-    options.keys = &in_.options().keys;
-    auto found = co_await discovery::discover(in_.schedule(), options);
+    auto found = co_await discover_subnet(in_);
     if (!found) co_return std::move(found.error());
     counters::sweep_options how;
     how.details = plan_.details;

@@ -3,7 +3,7 @@
 // sweep.
 #pragma once
 #include "session/periods.hpp"
-#include "session/session.hpp"
+#include "session/report.hpp"
 #include "text/exposition.hpp"
 #include <comad/counters/sweep.hpp>
 #include <comad/discovery/changes.hpp>

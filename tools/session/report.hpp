@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// report.hpp - what a command has found, and how it ends: the output, what is missing, counts, the exit code. The same for all.
+#pragma once
+#include "session/session.hpp"
+#include <comad/discovery/discover.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ibtool {
+
+struct report {
+    std::string text;                 ///< for stdout
+    std::vector<std::string> missing; ///< lines for stderr: what could not be asked
+    bool is_any_bad = false;          ///< a check found something
+};
+using reporting = comad::coro::task<comad::mad::result<report>>;
+
+/// What is left of a session that has ended.
+struct session_end {
+    explicit session_end(session&);
+    std::string counts, capture_problem, loss;
+};
+
+/// Writes the report, to `file` if that is named, and what goes with it. The exit code: partial where something is missing, else failed where something is
+/// bad, else partial where only the capture is not whole, else complete.
+int finish(const report&, const session_end&, const std::string& file = {});
+
+/// Runs a query in a session that opens for it, and finishes. The fabric is closed before anything is written, as slowly as
+/// somebody may read. `target`: as the session's. An error of the query is one line on stderr, and `failed`.
+int run_query(const global_options&, const comad::mad::address* target,
+              const std::function<reporting(session&)>& query);
+
+/// Discovers the subnet with the keys and the configuration of the command line. `progress` may be null.
+comad::coro::task<comad::mad::result<comad::discovery::subnet>>
+discover_subnet(session&, comad::discovery::discovery_progress* progress = nullptr);
+
+/// The same for who can do nothing without one: throws one line if the local port does not answer.
+comad::coro::task<comad::discovery::subnet> require_subnet(session&);
+
+/// Throws that line.
+[[noreturn]] void refuse_silent_port(const comad::mad::mad_error&);
+
+} // namespace ibtool
