@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// command.hpp - what a command is: one descriptor, from which the command line, the help and the documentation are made.
+// command.hpp - what a command is: one descriptor, from which the command line and the help are made.
 // Knows none in detail.
 #pragma once
 #include "input/arguments.hpp"

@@ -6,8 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <limits>
 #include <map>
 
 namespace ibtool {
@@ -114,7 +112,6 @@ CLI::Option* command_line::add(CLI::App& app, const argument& a) {
     if (!a.group_.empty()) o->group(a.group_);
     if (a.is_hidden_) o->group("");
     if (a.is_one_each_) o->allow_extra_args(false);
-    if (a.separator_) o->delimiter(a.separator_);
     if (a.is_at_once_) o->trigger_on_parse();
     if (a.is_value_optional_) o->expected(0, 1);
     if (!a.environment_.empty()) o->envname(a.environment_);
@@ -123,16 +120,14 @@ CLI::Option* command_line::add(CLI::App& app, const argument& a) {
 
 // CLI11 says of which option an error is only if it is of its own kind.
 CLI::Option* command_line::add_reader(CLI::App& app, const argument& a, const argument::text_reader& read) {
-    const std::string name = a.names_.substr(a.names_.rfind(',') + 1);
-    const auto validated = [read, name](const std::vector<std::string>& texts) {
+    const auto validated = [read, name = a.names_.substr(a.names_.rfind(',') + 1)](const std::string& text) {
         try {
-            for (const std::string& text : texts) read(text);
+            read(text);
         } catch (const usage_error& e) {
             throw CLI::ValidationError(name, e.what());
         }
     };
-    CLI::Option* const o = app.add_option_function<std::vector<std::string>>(a.names_, validated, a.help_);
-    return o->allow_extra_args(false);
+    return app.add_option_function<std::string>(a.names_, validated, a.help_);
 }
 
 int command_line::run(int argc, char** argv) {

@@ -216,7 +216,7 @@ int run_command(const settings& s, global_options options) {
         loss = run_in.loss_text();
         return result;
     }();
-    if (!all) throw std::runtime_error("the local port does not answer: " + to_string(all.error()));
+    if (!all) refuse_silent_port(all.error());
     const auto& [found, told, no_SLs] = all.value();
     error_report report(found, p.names, p.rules, p.choice);
     write_output(report.of(told));

@@ -43,8 +43,6 @@ public:
     argument& hidden() { return is_hidden_ = true, *this; }
     /// Of an option for several values: each wants the option's name before it.
     argument& one_each() { return is_one_each_ = true, *this; }
-    /// Of an option for several values: one text may have several, with this between them.
-    argument& separated_by(char letter) { return separator_ = letter, *this; }
     /// Its value is read when it is met, in the order of the command line, and not after all others.
     argument& at_once() { return is_at_once_ = true, *this; }
     argument& value_optional() { return is_value_optional_ = true, *this; }
@@ -54,9 +52,6 @@ public:
 
     /// `-g,--gid_show`, or for an argument by its place just `target`.
     const std::string& names() const { return names_; }
-    const std::string& help() const { return help_; }
-    bool is_positional() const { return names_.front() != '-'; }
-    bool is_flag() const { return is_flag_; }
 
 private:
     friend class command_line;
@@ -65,7 +60,6 @@ private:
     std::vector<std::string> choices_;
     std::optional<std::pair<std::int64_t, std::int64_t>> range_;
     std::vector<const argument*> excluded_, needed_;
-    char separator_ = 0;
     bool is_flag_, is_required_ = false, shows_default_ = false, is_hidden_ = false, is_one_each_ = false,
                    is_value_optional_ = false, is_at_once_ = false;
 };
@@ -79,7 +73,7 @@ public:
     argument& option(std::string names, Place& where, std::string what) {
         return add(std::move(names), &where, std::move(what), false);
     }
-    /// The same, read by `read`, which throws usage_error; once for each time that it is given.
+    /// The same, read by `read`, which throws usage_error. Given twice it is refused, unless it is read at once.
     argument& option(std::string names, argument::text_reader read, std::string what) {
         return add(std::move(names), std::move(read), std::move(what), false);
     }
