@@ -170,12 +170,6 @@ TEST_CASE("the series of a sweep are the numbers of its JSON, every one of them"
     }
 }
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) // it keeps what was freed
-#define KEEPS_WHAT_IS_FREED
-#endif
-#endif
-#ifndef KEEPS_WHAT_IS_FREED
 TEST_CASE("an hour of sweeps takes no more memory than a minute") {
     const directory files;
     const auto memory_after = [&](int sweeps) {
@@ -192,7 +186,6 @@ TEST_CASE("an hour of sweeps takes no more memory than a minute") {
     const double minute = memory_after(60), hour = memory_after(3600);
     CHECK(hour - minute < 500'000); // of 3,540 further sweeps each one kept less than 142 bytes
 }
-#endif
 
 TEST_CASE("a node that is silent is a series of its own, with its cause") {
     const directory files;
