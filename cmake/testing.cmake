@@ -2,6 +2,7 @@
 # testing.cmake - functions that build and register tests. Knows no single test.
 set(COMAD_TEST_LABEL "" CACHE STRING "Build only the test executables with this label; empty: all")
 set(COMAD_TEST_WITHOUT_LABEL "" CACHE STRING "Build no test executables with this label")
+option(COMAD_TEST_WHOLE "One ctest test for each test executable, not for each of its cases: where starting one takes long" OFF)
 
 find_package(Catch2 2.13 REQUIRED)
 include(Catch)
@@ -11,17 +12,23 @@ add_library(comad_test_main OBJECT main.cpp)
 target_link_libraries(comad_test_main PUBLIC Catch2::Catch2)
 target_compile_options(comad_test_main PRIVATE -O0)
 
+# What is tested is the library, as its preset compiles it; optimizing the tests themselves takes half the time to build them.
+set(comad_test_options $<$<CONFIG:Debug>:-O0>)
+
 # Catch2's header, precompiled once for all tests, with their flags: other flags could not share it.
 file(CONFIGURE OUTPUT catch_pch.cpp CONTENT "")
 add_library(comad_test_pch OBJECT ${CMAKE_CURRENT_BINARY_DIR}/catch_pch.cpp)
 target_link_libraries(comad_test_pch PRIVATE comad::comad Catch2::Catch2)
 target_precompile_headers(comad_test_pch PRIVATE catch.hpp)
+target_compile_options(comad_test_pch PRIVATE ${comad_test_options})
 
 # comad_test(NAME SOURCES a.cpp ... [LABELS scale threads] [LIBRARIES x ...] [SERIAL] [OVER_KERNEL])
-# One executable NAME; each TEST_CASE becomes the ctest test "NAME/title". A title contains no semicolon and no backslash.
+# One executable NAME; each TEST_CASE becomes the ctest test "NAME/title", with COMAD_TEST_WHOLE all are the test NAME. A title
+# contains no semicolon and no backslash.
 # The label `scale` allows ten minutes instead of two and keeps the test out of the sanitizers; `threads` puts it under
 # ThreadSanitizer, too; `ibtool` says that the test does nothing but run the tool (COMAD_IBTOOL in its environment: another
-# build's). SERIAL runs its tests while no other runs: for what measures time.
+# build's); `real_time`, which whoever has ibsim_server.cpp gets, that a
+# server which lives in the machine's time takes part: where only such tests fail, scripts/test repeats them once. SERIAL runs its tests while no other runs: for what measures time.
 # OVER_KERNEL registers them once more as "NAME/kernel/title", where the rigs put the kernel model before their wires
 # (tests/kernel_of_this_run.hpp), without those tagged [bare].
 function(comad_test name)
@@ -29,6 +36,9 @@ function(comad_test name)
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
     message(FATAL_ERROR "comad_test(${name}): expects SOURCES, LABELS, LIBRARIES, SERIAL, OVER_KERNEL; "
                         "left over: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(ibsim_server.cpp IN_LIST arg_SOURCES)
+    list(APPEND arg_LABELS real_time)
   endif()
   if(COMAD_TEST_LABEL AND NOT COMAD_TEST_LABEL IN_LIST arg_LABELS)
     return()
@@ -40,13 +50,24 @@ function(comad_test name)
   target_link_libraries(${name} PRIVATE comad::comad comad_test_main ${arg_LIBRARIES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_precompile_headers(${name} REUSE_FROM comad_test_pch)
+  target_compile_options(${name} PRIVATE ${comad_test_options})
 
   set(properties TIMEOUT 120)
-  if(scale IN_LIST arg_LABELS)
+  if(scale IN_LIST arg_LABELS OR COMAD_TEST_WHOLE)
     set(properties TIMEOUT 600)
   endif()
   if(arg_SERIAL)
     list(APPEND properties RUN_SERIAL TRUE)
+  endif()
+  set(over_kernel COMAD_TEST_KERNEL=2025)
+  if(COMAD_TEST_WHOLE)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES ${properties} LABELS "${arg_LABELS}")
+    if(arg_OVER_KERNEL)
+      add_test(NAME ${name}/kernel COMMAND ${name} ~[bare])
+      set_tests_properties(${name}/kernel PROPERTIES ${properties} LABELS "${arg_LABELS}" ENVIRONMENT ${over_kernel})
+    endif()
+    return()
   endif()
   if(arg_LABELS)
     # Catch's function and script take their lists apart five times on the way to the test.
@@ -56,10 +77,9 @@ function(comad_test name)
   endif()
   # Without `-w NoTests` a title that Catch does not find again, for a character in it, would pass.
   catch_discover_tests(${name} TEST_PREFIX "${name}/" EXTRA_ARGS -w NoTests PROPERTIES ${properties})
-  list(APPEND properties ENVIRONMENT COMAD_TEST_KERNEL=2025)
   if(arg_OVER_KERNEL)
     catch_discover_tests(${name} TEST_SPEC ~[bare] TEST_PREFIX "${name}/kernel/" EXTRA_ARGS -w NoTests
-      PROPERTIES ${properties})
+      PROPERTIES ${properties} ENVIRONMENT ${over_kernel})
   endif()
 endfunction()
 

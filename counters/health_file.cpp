@@ -41,7 +41,7 @@ private:
         else if (key == "bit_errors") read_bit_errors(rules_.bit_errors, key, value);
         else if (key == "raw_bit_errors") read_bit_errors(rules_.raw_bit_errors, key, value);
         else if (key == "counters") {
-            for (const auto& [name, rule] : table_of(key, value)) read_growth(name, rule);
+            for (const auto& [name, growth] : table_of(key, value)) read_growth(name, growth);
         } else {
             fail(key.source(),
                  unknown(key, "a file of rules", "width, speed, pegged, bit_errors, raw_bit_errors and counters"));
@@ -56,13 +56,13 @@ private:
     }
 
     void read_growth(const toml::key& name, const toml::node& value) {
-        growth_rule rule;
+        growth_rule growth;
         for (const auto& [key, part] : table_of(name.str(), value)) {
-            if (key == "per") rule.per = duration_of(key, part);
-            else if (!read_limit(rule.most, key, part))
+            if (key == "per") growth.per = duration_of(key, part);
+            else if (!read_limit(growth.most, key, part))
                 fail(key.source(), unknown(key, name.str(), "per, warning, error and critical"));
         }
-        rules_.of(counter_of(name)) = rule;
+        rules_.of(counter_of(name)) = growth;
     }
 
     static std::string unknown(const toml::key& key, std::string_view where, std::string_view known) {

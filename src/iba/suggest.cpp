@@ -38,8 +38,8 @@ constexpr std::size_t longest_compared = 64; // no name is longer, and strangers
 } // namespace
 
 std::string most_similar_first(std::string_view wrong, std::vector<std::string_view> right) {
-    const std::size_t all = right.size();
-    return most_similar(wrong, std::move(right), all);
+    const std::size_t count = right.size();
+    return most_similar(wrong, std::move(right), count);
 }
 
 std::string most_similar(std::string_view wrong, std::vector<std::string_view> right, std::size_t most) {

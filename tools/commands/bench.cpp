@@ -25,7 +25,7 @@ namespace mad = comad::mad;
 using namespace std::chrono_literals;
 using comad::u32;
 
-struct settings {
+struct bench_settings {
     std::vector<std::string> targets;
     target_options kind;
     target_choice discovered;
@@ -43,7 +43,7 @@ bool is_SA(const request& r) { return r.kind.mgmt_class == iba::MgmtClass::SubnA
 bool is_smp(const request& r) { return r.kind.mgmt_class == iba::MgmtClass::SubnLID; }
 
 /// Throws usage_error for what is no question, or is not answered by one MAD.
-request make_question(const settings& s) {
+request make_question(const bench_settings& s) {
     request r = make_request(s.rpc, s.attribute, s.fields);
     if (r.kind.method != iba::Method::Get)
         throw usage_error(fmt::format("bench only reads, one MAD for one MAD: {} is no Get", s.rpc));
@@ -71,14 +71,14 @@ std::vector<bench_row> read_windows(const std::string& text) {
     return rows;
 }
 
-load load_of(const settings& s, const request& r) {
+load load_of(const bench_settings& s, const request& r) {
     load what{r.kind, s.modifier, r.component_mask, {}, {}, 0};
     std::copy(r.payload.begin(), r.payload.end(), what.payload.begin());
     return what;
 }
 
 /// Simulated time costs processor time for every MAD in it, and needs no long look: there is no noise.
-extent extent_of(const settings& s, bool is_virtual) {
+extent extent_of(const bench_settings& s, bool is_virtual) {
     return {s.warm_up.value_or(is_virtual ? 5ms : 20ms), s.duration.value_or(is_virtual ? 10ms : 200ms), s.count};
 }
 
@@ -138,13 +138,13 @@ void measure_all(session& in, bench_report& r) {
     }
 }
 
-struct outcome {
+struct bench_outcome {
     bench_report report;
     std::string counts;
 };
 
-outcome run_in_session(const settings& s, const global_options& options, bench_report r,
-                       const std::vector<mad::address>& targets) {
+bench_outcome run_in_session(const bench_settings& s, const global_options& options, bench_report r,
+                             const std::vector<mad::address>& targets) {
     session in(options, targets.empty() ? nullptr : &targets.front());
     r.is_virtual = in.is_virtual();
     r.how_long = extent_of(s, r.is_virtual);
@@ -171,7 +171,7 @@ outcome run_in_session(const settings& s, const global_options& options, bench_r
 
 bool is_empty(const bench_row& row) { return row.measured.replies == 0; }
 
-int run_command(const settings& s, const global_options& options) {
+int run_bench(const bench_settings& s, const global_options& options) {
     const request asked = make_question(s);
     if (options.by_SA && is_smp(asked))
         throw usage_error(fmt::format("there is no --sa for {}: it is an SMP; SubnAdmGet asks the SA", s.rpc));
@@ -188,7 +188,7 @@ int run_command(const settings& s, const global_options& options) {
     std::vector<mad::address> targets;
     for (const std::string& word : s.targets) targets.push_back(read_target(word, s.kind));
 
-    const outcome o = run_in_session(s, options, std::move(r), targets);
+    const bench_outcome o = run_in_session(s, options, std::move(r), targets);
     const auto& rows = o.report.rows;
     const bool is_measured = !std::ranges::all_of(rows, is_empty);
     if (is_measured) write_output(s.json ? bench_json(o.report) : bench_table(o.report));
@@ -218,7 +218,7 @@ command bench_command() {
         .examples = "bench 7\nbench 0,1,4 --windows 1,4,16\nbench --switches --duration 1s --json\nbench 7 --rpc "
                     "PerformanceGet --attribute PortCounters -f portSelect=1",
         .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<settings>();
+            auto s = std::make_shared<bench_settings>();
             takes.option("target", s->targets, "who is asked, in turn [the local node; of SubnAdmGet the SA]");
             add_target_options(takes, s->kind);
             takes.flag("--all", s->discovered.all, "every node that a discovery finds; with -L by its LID");
@@ -244,7 +244,7 @@ command bench_command() {
                 .range(1, 1000000000);
             add_time_option(takes, "--warm-up", s->warm_up, "before each; not counted [20ms; of simulated time 5ms]");
             takes.flag("--json", s->json, "as one JSON object");
-            return [s](const global_options& options) { return run_command(*s, options); };
+            return [s](const global_options& options) { return run_bench(*s, options); };
         }};
 }
 

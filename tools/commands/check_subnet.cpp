@@ -32,7 +32,7 @@ using discovery::port_ref;
 using discovery::subnet;
 using enum complaint::severity;
 
-struct settings {
+struct check_subnet_settings {
     port_checks ports; ///< none: ports are not checked but for their counters
     bool errors = false;
     std::string_view found; ///< what bad ports are, in the summary: `bad ports found`
@@ -58,7 +58,7 @@ struct totals {
 
 class subnet_check {
 public:
-    subnet_check(session& in, const subnet& s, const settings& how)
+    subnet_check(session& in, const subnet& s, const check_subnet_settings& how)
         : in_(in), subnet_(s), how_(how), thresholds_(read_thresholds(how.how.thresholds)), nodes_(s.nodes.size()) {}
 
     coro::task<report> run() {
@@ -220,7 +220,7 @@ private:
 
     session& in_;
     const subnet& subnet_;
-    const settings& how_;
+    const check_subnet_settings& how_;
     error_thresholds thresholds_;
     std::vector<end_port> end_ports_;
     std::vector<std::optional<mad::result<smp::NodeInfo>>> answers_; // of end_ports_
@@ -229,13 +229,13 @@ private:
     report found_;
 };
 
-coro::task<report> check(session& in, const subnet& s, const settings& how) {
+coro::task<report> check(session& in, const subnet& s, const check_subnet_settings& how) {
     subnet_check all(in, s, how);
     co_return co_await all.run();
 }
 
-action declare(arguments& takes, const settings& initial) {
-    auto s = std::make_shared<settings>(initial);
+action declare(arguments& takes, const check_subnet_settings& initial) {
+    auto s = std::make_shared<check_subnet_settings>(initial);
     add_check_options(takes, s->how);
     takes.flag("--down", s->with_down, "also ports without a cable, which are down [only those in use]");
     if (s->errors) add_threshold_options(takes, s->how);
@@ -254,7 +254,7 @@ command ibchecknet_command() {
             .examples = "ibchecknet\nibchecknet --json",
             .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) {
-                settings s;
+                check_subnet_settings s;
                 s.ports = {.state = true, .width = true, .speed = true, .addresses = true};
                 s.errors = true;
                 s.found = "bad ports found";
@@ -268,7 +268,7 @@ command ibcheckstate_command() {
             .examples = "ibcheckstate\nibcheckstate --down",
             .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) {
-                settings s;
+                check_subnet_settings s;
                 s.ports = {.state = true};
                 s.found = "ports with bad state found";
                 return declare(takes, s);
@@ -281,7 +281,7 @@ command ibcheckwidth_command() {
             .examples = "ibcheckwidth\nibcheckwidth --json",
             .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) {
-                settings s;
+                check_subnet_settings s;
                 s.ports = {.width = true};
                 s.found = "ports with less width than possible found";
                 return declare(takes, s);
@@ -294,7 +294,7 @@ command ibcheckerrors_command() {
             .examples = "ibcheckerrors\nibcheckerrors -v -T thresholds",
             .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) {
-                settings s;
+                check_subnet_settings s;
                 s.errors = true;
                 return declare(takes, s);
             }};

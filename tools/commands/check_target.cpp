@@ -34,14 +34,14 @@ using discovery::port_ref;
 using discovery::subnet;
 using enum complaint::severity;
 
-struct settings {
+struct check_target_settings {
     std::string target, port;
     target_options kind;
     check_options how;
     port_checks checks;
 };
 
-report judged(const std::vector<verdict>& verdicts, std::vector<std::string> missing, const settings& s,
+report judged(const std::vector<verdict>& verdicts, std::vector<std::string> missing, const check_target_settings& s,
               const session& in) {
     report f;
     f.missing = std::move(missing);
@@ -150,7 +150,7 @@ asked<scene> look_at(session& in, mad::any_path path, std::optional<u8> port, bo
     co_return here;
 }
 
-reporting check_one_port(session& in, mad::address target, const settings& s) {
+reporting check_one_port(session& in, mad::address target, const check_target_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     const u8 port = static_cast<u8>(read_number(s.port, "the port", 254));
     BOOST_OUTCOME_CO_TRY(auto here, co_await look_at(in, path, port, s.checks.width || s.checks.speed));
@@ -193,7 +193,7 @@ asked<std::vector<complaint>> compare_with_SA(session& in, const scene& here, ib
     co_return all;
 }
 
-reporting check_node(session& in, mad::address target, const settings& s) {
+reporting check_node(session& in, mad::address target, const check_target_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     const auto* by_LID = std::get_if<mad::IBPath>(&path);
     verdict v{verdict::subject::node, by_LID ? value(by_LID->DLID) : 0u, 0, {}, {}};
@@ -220,7 +220,7 @@ reporting check_node(session& in, mad::address target, const settings& s) {
 
 // ---- counters --------------------------------------------------------------------------------------------------------
 
-reporting check_errors(session& in, mad::address target, const settings& s) {
+reporting check_errors(session& in, mad::address target, const check_target_settings& s) {
     const error_thresholds thresholds = read_thresholds(s.how.thresholds);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
@@ -259,9 +259,9 @@ reporting check_errors(session& in, mad::address target, const settings& s) {
 
 // ---- command lines ---------------------------------------------------------------------------------------------------
 
-using target_check = reporting (*)(session&, mad::address, const settings&);
+using target_check = reporting (*)(session&, mad::address, const check_target_settings&);
 
-action declare(arguments& takes, target_check check, std::shared_ptr<settings> s) {
+action declare(arguments& takes, target_check check, std::shared_ptr<check_target_settings> s) {
     takes.option("target", s->target, "the node, or a port of it [the local one]");
     add_target_options(takes, s->kind);
     add_check_options(takes, s->how);
@@ -275,7 +275,7 @@ action declare(arguments& takes, target_check check, std::shared_ptr<settings> s
 }
 
 action declare_port_check(arguments& takes, port_checks checks) {
-    auto s = std::make_shared<settings>();
+    auto s = std::make_shared<check_target_settings>();
     s->checks = checks;
     const action run = declare(takes, check_one_port, s);
     takes.option("port", s->port, "the number of the port").required();
@@ -289,7 +289,9 @@ command ibchecknode_command() {
             .group = command_group::checks,
             .summary = "check that a node answers, and is the one that the SA knows",
             .examples = "ibchecknode 7",
-            .declare = [](arguments& takes) { return declare(takes, check_node, std::make_shared<settings>()); }};
+            .declare = [](arguments& takes) {
+                return declare(takes, check_node, std::make_shared<check_target_settings>());
+            }};
 }
 command ibcheckport_command() {
     return {.name = "ibcheckport",
@@ -320,7 +322,7 @@ command ibcheckerrs_command() {
             .summary = "check the error counters of a node's ports",
             .examples = "ibcheckerrs 7\nibcheckerrs -T thresholds 7 3\nibcheckerrs -s",
             .declare = [](arguments& takes) {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<check_target_settings>();
                 const action run = declare(takes, check_errors, s);
                 takes.option("port", s->port, "the number of the port; 255 for all [255]");
                 add_threshold_options(takes, s->how);

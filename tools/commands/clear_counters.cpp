@@ -23,7 +23,7 @@ using discovery::subnet;
 
 enum class kind : u8 { all_of_them, errors };
 
-struct settings {
+struct clear_counters_settings {
     kind what;
     bool json = false;
 };
@@ -35,7 +35,7 @@ struct cleared_group {
 };
 
 /// What became of the counters behind an end port.
-struct outcome {
+struct clearing_outcome {
     std::vector<cleared_group> groups;
     std::vector<u8> ports; ///< as in portSelect
     std::string problem;   ///< empty: all is cleared
@@ -43,7 +43,7 @@ struct outcome {
 
 class clearing_task {
 public:
-    clearing_task(session& in, const subnet& s, const settings& how) : in_(in), subnet_(s), how_(how) {}
+    clearing_task(session& in, const subnet& s, const clear_counters_settings& how) : in_(in), subnet_(s), how_(how) {}
 
     coro::task<report> run() {
         end_ports_ = end_ports_of(subnet_);
@@ -58,7 +58,7 @@ private:
         for (std::size_t i = 0; i < end_ports_.size(); ++i) co_yield clear(end_ports_[i], outcomes_[i]);
     }
 
-    coro::task<void> clear(const end_port& e, outcome& o) {
+    coro::task<void> clear(const end_port& e, clearing_outcome& o) {
         o.problem = e.has_LID() ? "not asked" : "it has no LID"; // unless this comes to its end
         if (!e.has_LID()) co_return;
         auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, hurry);
@@ -92,7 +92,7 @@ private:
         std::size_t ports = 0, errors = 0;
         for (std::size_t i = 0; i < end_ports_.size(); ++i) {
             const end_port& e = end_ports_[i];
-            const outcome& o = outcomes_[i];
+            const clearing_outcome& o = outcomes_[i];
             if (!o.problem.empty()) {
                 found_.missing.push_back(missing_at(subnet_, e.where, o.problem));
                 failed.insert(e.where.node);
@@ -115,7 +115,7 @@ private:
                             cleared.size(), errors, ports);
     }
 
-    void tell(const end_port& e, const outcome& o) {
+    void tell(const end_port& e, const clearing_outcome& o) {
         for (const u8 port : o.ports) {
             if (how_.json) {
                 nlohmann::ordered_json line = place_json(subnet_, e, port);
@@ -130,19 +130,19 @@ private:
 
     session& in_;
     const subnet& subnet_;
-    const settings& how_;
+    const clear_counters_settings& how_;
     std::vector<end_port> end_ports_;
-    std::vector<outcome> outcomes_; // of end_ports_
+    std::vector<clearing_outcome> outcomes_; // of end_ports_
     report found_;
 };
 
-coro::task<report> clear(session& in, const subnet& s, const settings& how) {
+coro::task<report> clear(session& in, const subnet& s, const clear_counters_settings& how) {
     clearing_task all(in, s, how);
     co_return co_await all.run();
 }
 
 action declare(arguments& takes, kind k) {
-    auto s = std::make_shared<settings>();
+    auto s = std::make_shared<clear_counters_settings>();
     s->what = k;
     takes.flag("--json", s->json, "a JSON object a line, and one for all");
     return [s](const global_options& options) {

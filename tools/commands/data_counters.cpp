@@ -27,7 +27,7 @@ using comad::u32;
 using comad::u8;
 using discovery::subnet;
 
-struct settings {
+struct data_counters_settings {
     std::string target, port;
     target_options kind;
     bool port_by_port = false, json = false;
@@ -119,7 +119,7 @@ reporting ask_node(session& in, std::optional<mad::address> target, std::optiona
     co_return said;
 }
 
-int run_single(const settings& s, const global_options& options) {
+int run_single(const data_counters_settings& s, const global_options& options) {
     std::optional<mad::address> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     std::optional<u8> port;
@@ -131,14 +131,14 @@ int run_single(const settings& s, const global_options& options) {
 // ---- the whole subnet ------------------------------------------------------------------------------------------------
 
 /// What an end port told: once, or for each of its ports.
-struct outcome {
+struct reading_outcome {
     std::vector<counted> told;
     std::vector<std::string> problems;
 };
 
 class counting_task {
 public:
-    counting_task(session& in, const subnet& s, const settings& how) : in_(in), subnet_(s), how_(how) {}
+    counting_task(session& in, const subnet& s, const data_counters_settings& how) : in_(in), subnet_(s), how_(how) {}
 
     coro::task<report> run() {
         end_ports_ = end_ports_of(subnet_);
@@ -153,7 +153,7 @@ private:
         for (std::size_t i = 0; i < end_ports_.size(); ++i) co_yield ask(end_ports_[i], outcomes_[i]);
     }
 
-    coro::task<void> ask(const end_port& e, outcome& o) {
+    coro::task<void> ask(const end_port& e, reading_outcome& o) {
         o.problems = {e.has_LID() ? "not asked" : "it has no LID"}; // unless this comes to its end
         if (!e.has_LID()) co_return;
         auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, hurry);
@@ -174,7 +174,7 @@ private:
         }
     }
 
-    static void take(outcome& o, mad::result<counted> answered) {
+    static void take(reading_outcome& o, mad::result<counted> answered) {
         if (!answered) {
             o.problems.push_back(to_string(answered.error()));
             return;
@@ -188,7 +188,7 @@ private:
         std::size_t ports = 0;
         for (std::size_t i = 0; i < end_ports_.size(); ++i) {
             const end_port& e = end_ports_[i];
-            const outcome& o = outcomes_[i];
+            const reading_outcome& o = outcomes_[i];
             const bool is_first = nodes.insert(e.where.node).second;
             ports += e.ports.size();
             if (is_first && in_.options().verbosity && !how_.json)
@@ -210,13 +210,13 @@ private:
 
     session& in_;
     const subnet& subnet_;
-    const settings& how_;
+    const data_counters_settings& how_;
     std::vector<end_port> end_ports_;
-    std::vector<outcome> outcomes_; // of end_ports_
+    std::vector<reading_outcome> outcomes_; // of end_ports_
     report found_;
 };
 
-coro::task<report> count(session& in, const subnet& s, const settings& how) {
+coro::task<report> count(session& in, const subnet& s, const data_counters_settings& how) {
     counting_task all(in, s, how);
     co_return co_await all.run();
 }
@@ -229,7 +229,7 @@ command ibdatacounts_command() {
             .summary = "print the data and packet counters of a port",
             .examples = "ibdatacounts 7\nibdatacounts 7 2",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<data_counters_settings>();
                 takes.option("target", s->target, "a port of the node [the local one]");
                 takes.option("port", s->port,
                              "its number; 255 for the sum of all [of a switch 255, else the target's own]");
@@ -247,7 +247,7 @@ command ibdatacounters_command() {
             .examples = "ibdatacounters\nibdatacounters --ports --json",
             .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<data_counters_settings>();
                 takes.flag("--ports", s->port_by_port, "of switches each port [the sum of all]");
                 takes.flag("--json", s->json, "a JSON object a line, and one for all");
                 return [s](const global_options& options) {

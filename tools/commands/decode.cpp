@@ -16,7 +16,7 @@ namespace {
 
 namespace iba = comad::iba;
 
-struct settings {
+struct decode_settings {
     std::vector<std::string> words; ///< files; with a structure, hex
     std::string structure;
     message_kind kind = message_kind::automatic;
@@ -62,13 +62,13 @@ private:
     unsigned good_ = 0, bad_ = 0;
 };
 
-std::string text_of(const settings& s, const message& m) {
+std::string text_of(const decode_settings& s, const message& m) {
     const dissection d = dissect(m, s.kind);
     if (s.json) return json_text(m, d) + '\n';
     return s.dotted ? dotted_text(m, d) : dump_text(m, d);
 }
 
-int decode_messages(const settings& s) {
+int decode_messages(const decode_settings& s) {
     result r;
     const std::vector<std::string> standard_input{"-"};
     for (const std::string& file : s.words.empty() ? standard_input : s.words) {
@@ -87,7 +87,7 @@ int decode_messages(const settings& s) {
     return r.finish();
 }
 
-int decode_structures(const settings& s) {
+int decode_structures(const decode_settings& s) {
     const iba::record_info& info = *structure_named(s.structure).info;
     result r;
     for_each_word(s.words, [&](const std::string& where, const std::string& word) {
@@ -118,7 +118,7 @@ command decode_command() {
         .examples = "decode capture.pcap\ndecode --struct SMPLedInfo --json 80000000",
         .no_SA = "it sends nothing",
         .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<settings>();
+            auto s = std::make_shared<decode_settings>();
             takes.option("input", s->words,
                          "files (none or -: the standard input): hex, binary MADs, captures; with --struct: hex of one "
                          "structure each (none: one per line of the standard input)");

@@ -17,9 +17,9 @@ namespace {
 
 namespace iba = comad::iba;
 using comad::u8;
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
-struct settings {
+struct describe_settings {
     std::string structure;
     bool json = false, markdown = false;
 };
@@ -85,19 +85,19 @@ std::string rows_text(const iba::structure& s) {
     return text;
 }
 
-json json_of(const iba::structure& s) {
-    json fields = json::array();
+ordered_json json_of(const iba::structure& s) {
+    ordered_json fields = ordered_json::array();
     for (const iba::row_info& row : s.info->rows) {
-        json field{{"name", row.name}, {"bit_offset", row.off}, {"bit_width", row.width}, {"count", row.count}};
+        ordered_json field{{"name", row.name}, {"bit_offset", row.off}, {"bit_width", row.width}, {"count", row.count}};
         field["kind"] = row.nested ? row.nested->name : iba::kind_of(row);
         if (row.is_reserved) field["reserved"] = true;
         for (const iba::enum_name& n : row.names) field["names"][std::string(n.name)] = n.value;
         fields.push_back(std::move(field));
     }
-    json object{{"struct", s.info->name}, {"size_bytes", s.info->bytes}, {"section", s.info->section}};
+    ordered_json object{{"struct", s.info->name}, {"size_bytes", s.info->bytes}, {"section", s.info->section}};
     if (!s.uses.empty()) {
         object["attribute_id"] = s.attributeID;
-        object["rpcs"] = json::array();
+        object["rpcs"] = ordered_json::array();
         for (const iba::attribute_use& use : s.uses) object["rpcs"].push_back(rpcs_of(use));
     }
     object["fields"] = std::move(fields);
@@ -131,7 +131,7 @@ std::string reference_page() {
     return text;
 }
 
-std::string text_of(const settings& s) {
+std::string text_of(const describe_settings& s) {
     if (s.markdown) return reference_page();
     if (!s.structure.empty()) {
         const iba::structure& one = structure_named(s.structure);
@@ -152,7 +152,7 @@ command describe_command() {
             .examples = "describe\ndescribe SMPPortInfo",
             .no_SA = "it sends nothing",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<describe_settings>();
                 const argument& one = takes.option("structure", s->structure, "its full name, as SMPPortInfo");
                 const argument& json_flag = takes.flag("--json", s->json, "an object per line");
                 takes.flag("--markdown", s->markdown, "the reference page of all structures")

@@ -16,7 +16,7 @@ namespace {
 
 namespace iba = comad::iba;
 
-struct settings {
+struct encode_settings {
     std::string structure;
     std::vector<std::string> words;
     bool json = false;
@@ -52,7 +52,7 @@ int encode_objects(const iba::record_info& info, const std::vector<std::string>&
     return problems.empty() ? complete : text.empty() ? failed : partial;
 }
 
-int run_command(const settings& s) {
+int run_encode(const encode_settings& s) {
     const iba::record_info& info = *structure_named(s.structure).info;
     const bool are_assignments = !s.words.empty() && std::none_of(s.words.begin(), s.words.end(), [](const auto& word) {
         return word.starts_with('{');
@@ -69,7 +69,7 @@ command encode_command() {
             .examples = "encode --struct SANodeRecord LID=7",
             .no_SA = "it sends nothing",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<encode_settings>();
                 takes.option("--struct", s->structure, "the structure, as of ibtool describe")
                     .value_name("NAME")
                     .required();
@@ -78,7 +78,7 @@ command encode_command() {
                     "field=value, all for one structure; or JSON objects as decode --json prints them, one for each "
                     "structure (none: one per line of the standard input)");
                 takes.flag("--json", s->json, "an object for each structure instead of a line of hex");
-                return [s](const global_options&) { return run_command(*s); };
+                return [s](const global_options&) { return run_encode(*s); };
             }};
 }
 

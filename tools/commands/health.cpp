@@ -28,7 +28,7 @@ using counters::verdict;
 using discovery::port_ref;
 using rule = counters::verdict::rule;
 
-struct settings {
+struct health_settings {
     std::string rules, name_map, length = "10s";
     bool json = false;
 };
@@ -78,7 +78,7 @@ std::string reason(const verdict& v) {
     return {};
 }
 
-std::string place(const examination& x, port_ref where) {
+std::string examined_place(const examination& x, port_ref where) {
     return fmt::format("\"{}\"[{}]", iba::escaped(x.names.of(x.subnet.nodes[where.node])), where.port);
 }
 
@@ -88,13 +88,13 @@ std::string as_text(const examination& x) {
                     x.seconds(), x.count(severity::critical), x.count(severity::error), x.count(severity::warning),
                     x.is_complete ? "" : "; not all could be seen");
     for (const verdict& v : x.verdicts)
-        text += fmt::format("{:<8} {}: {}\n", name_of(v.how_bad), place(x, v.where), reason(v));
+        text += fmt::format("{:<8} {}: {}\n", name_of(v.how_bad), examined_place(x, v.where), reason(v));
     return text;
 }
 
 // ---- JSON ------------------------------------------------------------------------------------------------------------
 
-std::string place_json(const examination& x, port_ref where) {
+std::string examined_place_json(const examination& x, port_ref where) {
     const discovery::node& n = x.subnet.nodes[where.node];
     return fmt::format(R"("nodeGUID":"{}","description":{},"port":{})", n.info.nodeGUID,
                        iba::json_quoted(x.names.of(n)), where.port);
@@ -102,8 +102,8 @@ std::string place_json(const examination& x, port_ref where) {
 
 std::string verdict_json(const examination& x, const verdict& v) {
     constexpr const char* rule_names[] = {"growth", "bit_errors", "raw_bit_errors", "width", "speed", "pegged"};
-    std::string line = fmt::format(R"({{"severity":"{}",{},"rule":"{}")", name_of(v.how_bad), place_json(x, v.where),
-                                   rule_names[static_cast<unsigned>(v.why)]);
+    std::string line = fmt::format(R"({{"severity":"{}",{},"rule":"{}")", name_of(v.how_bad),
+                                   examined_place_json(x, v.where), rule_names[static_cast<unsigned>(v.why)]);
     if (!v.counter.empty()) line += fmt::format(R"(,"counter":"{}")", v.counter);
     if (v.between != comad::mad::duration::zero())
         line += fmt::format(R"(,"counted":{},"at_least":{},"interval_seconds":{})", v.counted, v.is_at_least,
@@ -122,7 +122,7 @@ std::string as_json(const examination& x) {
         x.count(severity::warning), x.is_complete);
     for (const verdict& v : x.verdicts) text += verdict_json(x, v);
     for (const counters::gap& g : x.gaps)
-        text += fmt::format("{{{},\"why\":{}}}\n", place_json(x, g.where), iba::json_quoted(g.text));
+        text += fmt::format("{{{},\"why\":{}}}\n", examined_place_json(x, g.where), iba::json_quoted(g.text));
     return text;
 }
 
@@ -136,8 +136,8 @@ std::vector<counters::gap> gaps_of(const counters::sweep& before, const counters
     return all;
 }
 
-reporting examine(session& in, const settings& s, std::chrono::nanoseconds length, const counters::health_rules& rules,
-                  const discovery::node_names& names) {
+reporting examine(session& in, const health_settings& s, std::chrono::nanoseconds length,
+                  const counters::health_rules& rules, const discovery::node_names& names) {
     const discovery::subnet known = co_await require_subnet(in);
     counters::sweep_options how;
     how.details = counters::health_details();
@@ -156,7 +156,7 @@ reporting examine(session& in, const settings& s, std::chrono::nanoseconds lengt
     co_return all;
 }
 
-int run_command(const settings& s, const global_options& options) {
+int run_health(const health_settings& s, const global_options& options) {
     const std::chrono::nanoseconds length = parse_duration(s.length);
     const counters::health_rules rules =
         s.rules.empty() ? counters::default_rules() : counters::read_health_rules(s.rules);
@@ -173,12 +173,12 @@ command health_command() {
             .examples = "health\nhealth --for 60s --rules rules.toml\nhealth --json",
             .no_SA = "it asks PMAs",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<health_settings>();
                 takes.option("--for", s->length, "how long to look").shows_default();
                 takes.option("--rules", s->rules, "TOML file of what is too much [as docs/health.md says]");
                 takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
                 takes.flag("--json", s->json, "JSON objects, one a line");
-                return [s](const global_options& options) { return run_command(*s, options); };
+                return [s](const global_options& options) { return run_health(*s, options); };
             }};
 }
 

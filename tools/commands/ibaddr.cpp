@@ -15,13 +15,13 @@ namespace iba = comad::iba;
 namespace mad = comad::mad;
 namespace smp = comad::iba::smp;
 
-struct settings {
+struct ibaddr_settings {
     std::string target, port;
     target_options kind;
     bool GID = false, LIDs = false, decimal = false, json = false;
 };
 
-answer ask_addresses(session& in, mad::address target, unsigned port, const settings& s) {
+answer ask_addresses(session& in, mad::address target, unsigned port, const ibaddr_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(path));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<smp::PortInfo>(path, port));
@@ -36,7 +36,7 @@ answer ask_addresses(session& in, mad::address target, unsigned port, const sett
     co_return text + '\n';
 }
 
-int run_command(const settings& s, const global_options& options) {
+int run_ibaddr(const ibaddr_settings& s, const global_options& options) {
     const mad::address target = s.target.empty() ? this_node() : read_target(s.target, s.kind);
     const unsigned port = s.port.empty() ? 0 : read_number(s.port, "the port", 255);
     return ask(options, s.target.empty() ? nullptr : &target,
@@ -51,7 +51,7 @@ command ibaddr_command() {
             .summary = "print the GID and the LIDs of a port",
             .examples = "ibaddr\nibaddr -L 0,1,4",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<ibaddr_settings>();
                 takes.option("target", s->target, "the port [the local one]");
                 takes.option("port", s->port, "another port of that node");
                 add_direct_option(takes, s->kind);
@@ -60,7 +60,7 @@ command ibaddr_command() {
                 takes.flag("-l,--lid_show", s->LIDs, "only the LIDs");
                 takes.flag("-L,--Lid_show", s->decimal, "only the LIDs, in decimal");
                 takes.flag("--json", s->json, "as JSON, one line");
-                return [s](const global_options& options) { return run_command(*s, options); };
+                return [s](const global_options& options) { return run_ibaddr(*s, options); };
             }};
 }
 

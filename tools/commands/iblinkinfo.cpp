@@ -25,7 +25,7 @@ using discovery::port_ref;
 using discovery::subnet;
 using iba::NodeType;
 
-struct settings {
+struct iblinkinfo_settings {
     std::string GUID, route, name_map;
     unsigned hops = 0;        ///< 0: not given
     unsigned outstanding = 0; ///< 0: the global one
@@ -54,13 +54,13 @@ std::vector<bool> within(const subnet& s, u32 start, unsigned hops) {
     return is_near;
 }
 
-bool is_wanted(const settings& how, const node& n) {
+bool is_wanted(const iblinkinfo_settings& how, const node& n) {
     if (!how.only_switches && !how.only_CAs) return true;
     return n.is_switch() ? how.only_switches : how.only_CAs && n.info.nodeType == NodeType::CA;
 }
 
 /// By index, in the subnet's order.
-std::vector<u32> wanted_nodes(const settings& how, const subnet_place& where, const subnet& s) {
+std::vector<u32> wanted_nodes(const iblinkinfo_settings& how, const subnet_place& where, const subnet& s) {
     std::vector<bool> is_in(s.nodes.size(), true);
     const std::optional<u32> start = node_at(s, where);
     if (start && !how.whole_part) is_in = within(s, *start, 0);
@@ -87,7 +87,7 @@ std::string head_of(const node& n, const node_names& names) {
     return fmt::format("{}: {}{}:\n", type_word(n.info.nodeType), GUID, names.of(n));
 }
 
-std::string line_of(const settings& how, const subnet& s, port_ref r, const node_names& names) {
+std::string line_of(const iblinkinfo_settings& how, const subnet& s, port_ref r, const node_names& names) {
     const node& n = s.nodes[r.node];
     std::string front = "      ";
     if (how.by_line) front = fmt::format("0x{:016x} \"{:>30}\" ", value(s.at(r).portGUID), names.of(n));
@@ -102,7 +102,8 @@ std::string json_of(const subnet& s, port_ref r, const node_names& names) {
     return line.dump() + '\n';
 }
 
-std::string report_of(const settings& how, const subnet_place& where, const subnet& s, const node_names& names) {
+std::string report_of(const iblinkinfo_settings& how, const subnet_place& where, const subnet& s,
+                      const node_names& names) {
     std::string text;
     for (const u32 n : wanted_nodes(how, where, s)) {
         bool has_head = how.by_line || how.json;
@@ -118,7 +119,7 @@ std::string report_of(const settings& how, const subnet_place& where, const subn
     return text;
 }
 
-int run_command(const settings& s, global_options options) {
+int run_iblinkinfo(const iblinkinfo_settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
     const subnet_place where = read_place(s.GUID, s.route);
     const node_names names = read_node_names(s.name_map);
@@ -136,7 +137,7 @@ command iblinkinfo_command() {
                 "iblinkinfo\niblinkinfo -l --switches-only\niblinkinfo -d\niblinkinfo -G 0x0002c90300001491 --json",
             .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<iblinkinfo_settings>();
                 const argument& GUID =
                     takes.option("-S,--switch,-G,--port-guid", s->GUID, "only the node with this GUID or port GUID");
                 takes.option("-D,--Direct", s->route, "only the node at the end of this directed route, as 0,1,4")
@@ -153,7 +154,7 @@ command iblinkinfo_command() {
                 takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
                 takes.flag("--json", s->json, "a JSON object a line, one for each port");
                 takes.missing({"--load-cache", "--diff", "--diffcheck", "--filterdownports"});
-                return [s](const global_options& options) { return run_command(*s, options); };
+                return [s](const global_options& options) { return run_iblinkinfo(*s, options); };
             }};
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using comad::iba::NodeType;
 
-struct settings {
+struct ibnetdiscover_settings {
     bool full = false, list = false, ports = false, max_hops = false, json = false;
     bool cas = false, switches = false, routers = false;
     unsigned outstanding = 0; // 0: the global one
@@ -25,7 +25,7 @@ std::string now_as_text() {
     return text;
 }
 
-std::string text_of(const settings& s, const comad::discovery::subnet& subnet,
+std::string text_of(const ibnetdiscover_settings& s, const comad::discovery::subnet& subnet,
                     const comad::coro::MADSchedule& schedule) {
     namespace discovery = comad::discovery;
     if (s.json) return discovery::json_text(subnet);
@@ -43,7 +43,7 @@ std::string text_of(const settings& s, const comad::discovery::subnet& subnet,
     return discovery::topology_text(subnet, names, options);
 }
 
-int run_command(const settings& s, global_options options) {
+int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
     read_node_names(s.name_map); // a wrong map is told before anything is sent
     return discover_and_report(
@@ -60,7 +60,7 @@ command ibnetdiscover_command() {
             .examples = "ibnetdiscover fabric.topo\nibnetdiscover --fabric sim:fattree2,radix=8,sm=1 --json",
             .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<ibnetdiscover_settings>();
                 takes.option("topology-file", s->file, "write the report there instead of to stdout");
                 takes.flag("--json", s->json, "everything, as one JSON object");
                 takes.flag("-f,--full", s->full, "with the speed, width and VL codes of every link");
@@ -74,7 +74,7 @@ command ibnetdiscover_command() {
                 takes.option("-o,--outstanding_smps", s->outstanding, "as --outstanding").range(1, 65536);
                 takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
                 takes.missing({"-g,--grouping", "--cache", "--load-cache", "--diff", "--diffcheck"});
-                return [s](const global_options& options) { return run_command(*s, options); };
+                return [s](const global_options& options) { return run_ibnetdiscover(*s, options); };
             }};
 }
 

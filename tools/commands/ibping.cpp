@@ -26,7 +26,7 @@ using std::chrono::duration_cast;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-struct settings : host_service_options {
+struct ibping_settings : host_service_options {
     std::optional<u64> count;
     bool flood = false;
 };
@@ -95,7 +95,7 @@ std::string as_text(const std::string& host, unsigned LID, mad::duration rtt) {
 /// Writes what happens as it happens.
 class pinging {
 public:
-    pinging(session& in, mad::address target, const settings& s)
+    pinging(session& in, mad::address target, const ibping_settings& s)
         : in_(in), target_(std::move(target)), how_(s), count_(s.count.value_or(std::numeric_limits<u64>::max())),
           question_{server::ping_class, server::ping_attribute, s.OUI()}, began_(in.now()) {}
 
@@ -163,7 +163,7 @@ private:
 
     session& in_;
     const mad::address target_;
-    const settings& how_;
+    const ibping_settings& how_;
     const u64 count_;
     const host_question question_;
     const mad::time_point began_;
@@ -172,7 +172,7 @@ private:
     tally all_;
 };
 
-int run_client(const settings& s, const global_options& options) {
+int run_client(const ibping_settings& s, const global_options& options) {
     const mad::address target = read_host(s);
     session in(options, &target);
     if (in.is_virtual() && !s.count)
@@ -195,7 +195,7 @@ int run_client(const settings& s, const global_options& options) {
     return in.end_with(*ended ? ended->value() : failed);
 }
 
-int run_command(const settings& s, const global_options& options) {
+int run_ibping(const ibping_settings& s, const global_options& options) {
     const comad::u32 OUI = s.OUI();
     if (!s.serves) return run_client(s, options);
     return serve(options, s, [&](server::responder& to) { server::add_ping(to, server::this_host(), OUI); });
@@ -209,12 +209,12 @@ command ibping_command() {
             .summary = "see whether a host answers, and how soon",
             .examples = "ibping 7\nibping -S",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<ibping_settings>();
                 add_host_service_options(takes, *s);
                 takes.option("-c,--count", s->count, "so many pings [until Ctrl-C]");
                 takes.flag("-f,--flood", s->flood,
                            "the next ping as soon as the last is answered; a line for none of them");
-                return [s](const global_options& options) { return run_command(*s, options); };
+                return [s](const global_options& options) { return run_ibping(*s, options); };
             }};
 }
 

@@ -40,7 +40,7 @@ using iba::sa::PathRecord;
 
 constexpr const char* default_thresholds = "/etc/infiniband-diags/error_thresholds";
 
-struct settings {
+struct ibqueryerrors_settings {
     std::string GUID, route, name_map, thresholds;
     std::vector<std::string> suppressed;
     unsigned outstanding = 0; ///< 0: the global one
@@ -50,7 +50,7 @@ struct settings {
 };
 
 /// What the command line says, understood.
-struct plan {
+struct ibqueryerrors_plan {
     subnet_place where;
     error_rules rules;
     report_choice choice;
@@ -66,8 +66,9 @@ void read_thresholds(error_rules& rules, const std::string& file) {
     rules.named = rules.thresholds.read(in, file.empty() ? default_thresholds : file);
 }
 
-plan make_plan(const settings& s) {
-    plan p{read_place(s.GUID, s.route), {}, {s.data, s.data_only, s.links, s.json}, read_node_names(s.name_map)};
+ibqueryerrors_plan make_plan(const ibqueryerrors_settings& s) {
+    ibqueryerrors_plan p{
+        read_place(s.GUID, s.route), {}, {s.data, s.data_only, s.links, s.json}, read_node_names(s.name_map)};
     for (const std::string& name : s.suppressed) {
         const auto c = find_counter(name);
         if (!c) throw usage_error(fmt::format("--suppress: there is no counter {}", iba::as_given(name)));
@@ -88,7 +89,7 @@ template <class F> counters::counter_set counters_that(F&& are) {
     return set;
 }
 
-bool is_wanted(const settings& s, const discovery::node& n) {
+bool is_wanted(const ibqueryerrors_settings& s, const discovery::node& n) {
     if (!s.only_switches && !s.only_CAs && !s.only_routers) return true;
     switch (n.info.nodeType) {
     case NodeType::Switch: return s.only_switches;
@@ -110,7 +111,8 @@ using service_levels = std::unordered_map<iba::lid, u8>;
 
 class asking {
 public:
-    asking(session& in, const settings& s, const plan& p) : in_(in), settings_(s), plan_(p) {}
+    asking(session& in, const ibqueryerrors_settings& s, const ibqueryerrors_plan& p)
+        : in_(in), settings_(s), plan_(p) {}
 
     struct outcome {
         subnet found;
@@ -191,8 +193,8 @@ private:
     }
 
     session& in_;
-    const settings& settings_;
-    const plan& plan_;
+    const ibqueryerrors_settings& settings_;
+    const ibqueryerrors_plan& plan_;
     discovery::discovery_progress discovered_;
     std::size_t read_ = 0; // ports
     std::optional<u32> only_;
@@ -203,9 +205,9 @@ private:
 
 void tell(std::string_view problem) { fmt::print(stderr, "ibtool: {}\n", problem); }
 
-int run_command(const settings& s, global_options options) {
+int run_ibqueryerrors(const ibqueryerrors_settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
-    const plan p = make_plan(s);
+    const ibqueryerrors_plan p = make_plan(s);
     std::string counts, capture_problem, loss;
     const auto all = [&] { // the fabric is closed again before a slow reader gets the output
         session run_in(options);
@@ -240,7 +242,7 @@ command ibqueryerrors_command() {
         .no_SA = "discovery asks every node itself",
         .writes = true,
         .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<settings>();
+            auto s = std::make_shared<ibqueryerrors_settings>();
             // In the order in which they are given: so the report names them.
             const auto suppress = [s](const std::string& names) {
                 for (std::string& name : split(names, ',')) s->suppressed.push_back(std::move(name));
@@ -273,7 +275,7 @@ command ibqueryerrors_command() {
             takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
             takes.flag("--json", s->json, "a JSON object a line, the last one for all");
             takes.missing({"--load-cache"});
-            return [s](const global_options& options) { return run_command(*s, options); };
+            return [s](const global_options& options) { return run_ibqueryerrors(*s, options); };
         }};
 }
 

@@ -26,7 +26,7 @@ using comad::u8;
 constexpr unsigned LIDs_per_block = 64, MLIDs_per_block = 32, ports_per_mask = 16;
 constexpr unsigned first_MLID = 0xc000, last_MLID = 0xfffe, last_unicast_LID = 0xbfff;
 
-struct settings {
+struct ibroute_settings {
     std::string target, first, last, name_map;
     target_options kind;
     bool everything = false, brief = false, multicast = false, json = false;
@@ -55,7 +55,7 @@ std::string heading(const char* what, unsigned first, unsigned last, const mad::
                        value(s.node.nodeGUID), s.name);
 }
 
-std::string tail(std::size_t count, const settings& s, const char* what) {
+std::string tail(std::size_t count, const ibroute_settings& s, const char* what) {
     return fmt::format("{} {}{} dumped \n", count, s.everything ? "" : "valid ", what);
 }
 
@@ -125,7 +125,7 @@ std::string json_of(const entry& e, bool brief) {
 
 /// The rows of one block; their destinations are asked at the same time.
 coro::task<mad::result<std::vector<entry>>> ask_block(session& in, mad::any_path path, unsigned block, unsigned first,
-                                                      unsigned last, unsigned num_ports, const settings& s,
+                                                      unsigned last, unsigned num_ports, const ibroute_settings& s,
                                                       const discovery::node_names& names) {
     BOOST_OUTCOME_CO_TRY(const auto table, co_await in.SubnGet<smp::LinearForwardingTable>(path, block));
     std::vector<entry> rows;
@@ -148,7 +148,7 @@ coro::task<mad::result<std::vector<entry>>> ask_block(session& in, mad::any_path
     co_return rows;
 }
 
-answer ask_unicast(session& in, mad::address target, const settings& s) {
+answer ask_unicast(session& in, mad::address target, const ibroute_settings& s) {
     const discovery::node_names names = read_node_names(s.name_map);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto sw, co_await ask_switch(in, path, names));
@@ -207,7 +207,7 @@ std::string row_json(unsigned MLID, const port_masks& masks, unsigned num_ports)
     return fmt::format("{{\"MLID\":{},\"ports\":[{}]}}", MLID, fmt::join(ports, ","));
 }
 
-answer ask_multicast(session& in, mad::address target, const settings& s) {
+answer ask_multicast(session& in, mad::address target, const ibroute_settings& s) {
     const discovery::node_names names = read_node_names(s.name_map);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto sw, co_await ask_switch(in, path, names));
@@ -243,7 +243,7 @@ answer ask_multicast(session& in, mad::address target, const settings& s) {
         tail(rows.size(), s, "mlids");
 }
 
-int run_command(settings s, const global_options& options) {
+int run_ibroute(ibroute_settings s, const global_options& options) {
     const mad::address target = read_target(s.target, s.kind);
     const unsigned highest = s.multicast ? last_MLID : last_unicast_LID;
     if (!s.first.empty()) s.first_LID = read_number(s.first, "the first LID", highest);
@@ -263,7 +263,7 @@ command ibroute_command() {
             .summary = "print a switch's forwarding table",
             .examples = "ibroute 3\nibroute -n 3 1 20\nibroute -M 3",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<ibroute_settings>();
                 takes.option("target", s->target, "the switch").required();
                 takes.option("first", s->first, "the first LID to show");
                 takes.option("last", s->last, "the last LID to show");
@@ -273,7 +273,7 @@ command ibroute_command() {
                 takes.flag("-M,--Multicast", s->multicast, "the multicast table");
                 takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
                 takes.flag("--json", s->json, "as JSON, one line");
-                return [s](const global_options& options) { return run_command(*s, options); };
+                return [s](const global_options& options) { return run_ibroute(*s, options); };
             }};
 }
 

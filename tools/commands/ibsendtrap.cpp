@@ -146,7 +146,7 @@ std::string names_of_traps(std::string_view wrong) {
 
 // ---- the command -----------------------------------------------------------------------------------------------------
 
-struct settings {
+struct ibsendtrap_settings {
     std::string name = std::string(traps[0].name), error_port;
     bool json = false;
 };
@@ -173,7 +173,7 @@ answer send_trap(session& in, const trap& which, u8 error_port, bool json) {
     co_return json ? iba::json(sent) + '\n' : std::string();
 }
 
-int run_command(const settings& s, const global_options& options) {
+int run_ibsendtrap(const ibsendtrap_settings& s, const global_options& options) {
     const trap& which = trap_named(s.name);
     if (!s.error_port.empty() && which.make != local_link_integrity)
         throw usage_error("only local_link_integrity tells a port");
@@ -191,11 +191,11 @@ command ibsendtrap_command() {
             .no_SA = "a trap is an SMP",
             .writes = true,
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<ibsendtrap_settings>();
                 takes.option("name", s->name, "one of " + names_of_traps({})).shows_default();
                 takes.option("port", s->error_port, "of local_link_integrity: the port that is said to be bad [1]");
                 takes.flag("--json", s->json, "the notice that was sent as JSON, one line");
-                return [s](const global_options& options) { return run_command(*s, options); };
+                return [s](const global_options& options) { return run_ibsendtrap(*s, options); };
             }};
 }
 

@@ -18,7 +18,7 @@ namespace {
 using comad::transports::device;
 using comad::transports::end_port;
 
-struct settings : sysfs_root {
+struct ibstat_settings : sysfs_root {
     std::string device;
     int port = -1;
     bool list = false, brief = false, GUIDs = false, json = false;
@@ -68,14 +68,14 @@ const end_port& port_of(const device& d, int number) {
     return *found;
 }
 
-int run_command(const settings& s) {
+int run_ibstat(const ibstat_settings& s) {
     std::vector<device> devices = comad::transports::get_devices(s.path);
     if (devices.empty()) throw std::runtime_error("no RDMA device in " + s.path);
     if (!s.device.empty()) devices = {comad::transports::get_device(s.device, s.path)};
 
     std::string text;
     if (s.json) {
-        text = json_of(devices);
+        text = devices_json(devices);
     } else if (s.list) {
         for (const device& d : devices) text += d.name + '\n';
     } else if (s.GUIDs) {
@@ -100,7 +100,7 @@ command ibstat_command() {
             .examples = "ibstat\nibstat mlx5_0 1",
             .no_SA = "it shows this machine",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<ibstat_settings>();
                 takes.option("device", s->device, "only this one, by name or node GUID");
                 takes.option("port", s->port, "only this port of it").range(0, 255);
                 takes.flag("-l,--list_of_cas", s->list, "names only");
@@ -108,7 +108,7 @@ command ibstat_command() {
                 takes.flag("-p,--port_list", s->GUIDs, "port GUIDs only");
                 takes.flag("--json", s->json, "everything, as one JSON object");
                 s->add_to(takes);
-                return [s](const global_options&) { return run_command(*s); };
+                return [s](const global_options&) { return run_ibstat(*s); };
             }};
 }
 

@@ -19,7 +19,7 @@ namespace {
 using comad::transports::device;
 using comad::transports::end_port;
 
-struct settings : sysfs_root {
+struct ibstatus_settings : sysfs_root {
     std::vector<std::string> ports;
     bool json = false;
 };
@@ -78,7 +78,7 @@ void add_named(const std::string& name, const std::vector<device>& all, std::vec
         throw std::runtime_error(fmt::format("device '{}' has no port '{}'", found->name, name.substr(cut + 1)));
 }
 
-int run_command(const settings& s) {
+int run_ibstatus(const ibstatus_settings& s) {
     const std::vector<device> all = comad::transports::get_devices(s.path);
     if (all.empty()) throw std::runtime_error("no RDMA device in " + s.path);
     std::vector<device> chosen = s.ports.empty() ? all : std::vector<device>{};
@@ -86,7 +86,7 @@ int run_command(const settings& s) {
     std::string text;
     for (const device& d : chosen)
         for (const end_port& p : d.end_ports) text += text_of(p);
-    write_output(s.json ? json_of(chosen) : text);
+    write_output(s.json ? devices_json(chosen) : text);
     return complete;
 }
 
@@ -99,11 +99,11 @@ command ibstatus_command() {
             .examples = "ibstatus\nibstatus mlx5_0:1",
             .no_SA = "it shows this machine",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<ibstatus_settings>();
                 takes.option("port", s->ports, "DEVICE or DEVICE:PORT; all if none is given");
                 takes.flag("--json", s->json, "everything, as one JSON object");
                 s->add_to(takes);
-                return [s](const global_options&) { return run_command(*s); };
+                return [s](const global_options&) { return run_ibstatus(*s); };
             }};
 }
 

@@ -30,7 +30,7 @@ namespace smp = comad::iba::smp;
 using comad::u64;
 using comad::u8;
 
-struct settings {
+struct ibswportwatch_settings {
     std::string target, port, every = "1", thresholds;
     target_options kind;
     u64 count = 0; ///< 0: until a signal comes
@@ -47,7 +47,7 @@ double in_seconds(mad::duration time) { return std::chrono::duration<double>(tim
 
 class watch {
 public:
-    watch(session& in, const settings& s, std::optional<mad::address> target)
+    watch(session& in, const ibswportwatch_settings& s, std::optional<mad::address> target)
         : in_(in), how_(s), target_(std::move(target)), period_(read_period(s.every)), periods_(period_),
           thresholds_(read_thresholds(s.thresholds)) {}
 
@@ -213,7 +213,7 @@ private:
     }
 
     session& in_;
-    const settings& how_;
+    const ibswportwatch_settings& how_;
     const std::optional<mad::address> target_;
     const std::chrono::nanoseconds period_;
     periods periods_;
@@ -231,7 +231,7 @@ private:
     bool is_complete_ = true;
 };
 
-int run_command(const settings& s, const global_options& options) {
+int run_ibswportwatch(const ibswportwatch_settings& s, const global_options& options) {
     std::optional<mad::address> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     session in(options, target ? &*target : nullptr);
@@ -265,7 +265,7 @@ command ibswportwatch_command() {
         .summary = "watch the counters of one port",
         .examples = "ibswportwatch 7 3\nibswportwatch -n 10 -p 0.5 7 3\nibswportwatch -t -T thresholds 7 3",
         .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<settings>();
+            auto s = std::make_shared<ibswportwatch_settings>();
             takes.option("target", s->target, "a port of the node [the local one]");
             takes.option("port", s->port, "the number of the port [of other nodes than switches the target's own]");
             takes.option("-n,--count", s->count, "end after so many intervals [at a signal]");
@@ -279,7 +279,7 @@ command ibswportwatch_command() {
             add_lid_option(takes, s->kind);
             add_guid_option(takes, s->kind);
             takes.flag("--json", s->json, "a JSON object a line");
-            return [s](const global_options& options) { return run_command(*s, options); };
+            return [s](const global_options& options) { return run_ibswportwatch(*s, options); };
         }};
 }
 

@@ -17,7 +17,7 @@ namespace iba = comad::iba;
 namespace mad = comad::mad;
 namespace server = comad::server;
 
-struct settings : host_service_options {
+struct ibsysstat_settings : host_service_options {
     std::string operation = "ping";
 };
 
@@ -37,7 +37,7 @@ std::string escaped_lines(std::string_view raw) {
     return text;
 }
 
-answer ask_status(session& in, mad::address target, const settings& s) {
+answer ask_status(session& in, mad::address target, const ibsysstat_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_host(in, target));
     const host_question question{server::sysstat_class, attribute_of(s.operation), s.OUI()};
     BOOST_OUTCOME_CO_TRY(const auto text, co_await ask_host(in, to, question));
@@ -46,7 +46,7 @@ answer ask_status(session& in, mad::address target, const settings& s) {
     co_return escaped_lines(text);
 }
 
-int run_command(const settings& s, const global_options& options) {
+int run_ibsysstat(const ibsysstat_settings& s, const global_options& options) {
     const comad::u32 OUI = s.OUI();
     if (s.serves)
         return serve(options, s, [&](server::responder& to) { server::add_sysstat(to, server::this_host(), OUI); });
@@ -62,12 +62,12 @@ command ibsysstat_command() {
             .summary = "print the name or the processors of a host",
             .examples = "ibsysstat 7 host\nibsysstat -S",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<ibsysstat_settings>();
                 add_host_service_options(takes, *s);
                 takes.option("operation", s->operation, "ping, host or cpu")
                     .one_of({"ping", "host", "cpu"})
                     .shows_default();
-                return [s](const global_options& options) { return run_command(*s, options); };
+                return [s](const global_options& options) { return run_ibsysstat(*s, options); };
             }};
 }
 

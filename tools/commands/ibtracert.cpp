@@ -19,7 +19,7 @@ namespace discovery = comad::discovery;
 namespace iba = comad::iba;
 namespace mad = comad::mad;
 
-struct settings {
+struct ibtracert_settings {
     std::string from, to, name_map, multicast;
     unsigned MLID = 0; ///< 0: unicast
     target_options kind;
@@ -90,7 +90,7 @@ std::string json_of(const route& way) {
                        fmt::join(hops, ","));
 }
 
-answer trace(session& in, mad::address from, mad::address to, const settings& s) {
+answer trace(session& in, mad::address from, mad::address to, const ibtracert_settings& s) {
     const discovery::node_names names = read_node_names(s.name_map);
     tracer t(in, names);
     BOOST_OUTCOME_CO_TRY(const auto to_path, co_await resolve(in, to));
@@ -122,7 +122,7 @@ unsigned read_MLID(const std::string& text) {
     return MLID;
 }
 
-int run_command(settings s, const global_options& options) {
+int run_ibtracert(ibtracert_settings s, const global_options& options) {
     if (!s.multicast.empty()) s.MLID = read_MLID(s.multicast);
     const mad::address from = read_target(s.from, s.kind), to = read_target(s.to, s.kind);
     if (from.end_port && to.end_port && *from.end_port != *to.end_port)
@@ -140,7 +140,7 @@ command ibtracert_command() {
             .summary = "print the way from one port to another",
             .examples = "ibtracert 1 2\nibtracert -m 0xc000 1 2",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<ibtracert_settings>();
                 takes.option("from", s->from, "the port where it begins").required();
                 takes.option("to", s->to, "the port where it ends").required();
                 add_target_options(takes, s->kind);
@@ -148,7 +148,7 @@ command ibtracert_command() {
                 takes.flag("-n,--no_info", s->brief, "GUIDs and ports only");
                 takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
                 takes.flag("--json", s->json, "as JSON, one line");
-                return [s](const global_options& options) { return run_command(*s, options); };
+                return [s](const global_options& options) { return run_ibtracert(*s, options); };
             }};
 }
 

@@ -11,15 +11,15 @@
 namespace ibtool {
 namespace {
 
-struct settings : sysfs_root {
+struct ibv_devices_settings : sysfs_root {
     bool json = false;
 };
 
-int run_command(const settings& s) {
+int run_ibv_devices(const ibv_devices_settings& s) {
     const auto devices = comad::transports::get_devices(s.path);
     std::string text = fmt::format("    {:<16}\t   node GUID\n    {:<16}\t----------------\n", "device", "------");
     for (const auto& d : devices) text += fmt::format("    {:<16}\t{:016x}\n", d.name, value(d.nodeGUID));
-    write_output(s.json ? json_of(devices) : text);
+    write_output(s.json ? devices_json(devices) : text);
     return complete;
 }
 
@@ -32,10 +32,10 @@ command ibv_devices_command() {
             .examples = "ibv_devices",
             .no_SA = "it shows this machine",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<ibv_devices_settings>();
                 takes.flag("--json", s->json, "everything, as one JSON object");
                 s->add_to(takes);
-                return [s](const global_options&) { return run_command(*s); };
+                return [s](const global_options&) { return run_ibv_devices(*s); };
             }};
 }
 

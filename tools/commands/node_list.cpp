@@ -21,7 +21,7 @@ using comad::discovery::subnet;
 
 using iba::NodeType;
 
-struct settings {
+struct node_list_settings {
     std::string topology_file, name_map;
     node_list list;
     bool json = false;
@@ -38,7 +38,7 @@ std::string json_of(const comad::discovery::node& n, const node_names& names) {
     return line + "}\n";
 }
 
-std::string report(const settings& s, const subnet& found, const node_names& names) {
+std::string list_of_nodes(const node_list_settings& s, const subnet& found, const node_names& names) {
     if (!s.json) return s.list.text(found, names);
     std::string lines;
     for (const NodeType type : s.list.types)
@@ -47,24 +47,25 @@ std::string report(const settings& s, const subnet& found, const node_names& nam
     return lines;
 }
 
-int run_command(const settings& s, const global_options& options) {
+int run_node_list(const node_list_settings& s, const global_options& options) {
     const node_names names = read_node_names(s.name_map);
     if (s.topology_file.empty()) {
-        return discover_and_report(options, [&](const subnet& found, session&) { return report(s, found, names); });
+        return discover_and_report(options,
+                                   [&](const subnet& found, session&) { return list_of_nodes(s, found, names); });
     }
-    write_output(report(s, read_subnet(s.topology_file), names));
+    write_output(list_of_nodes(s, read_subnet(s.topology_file), names));
     return complete;
 }
 
 } // namespace
 
 action declare_node_list(arguments& takes, node_list list) {
-    auto s = std::make_shared<settings>();
+    auto s = std::make_shared<node_list_settings>();
     s->list = std::move(list);
     takes.option("topology-file", s->topology_file, "read this file instead of discovering");
     takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
     takes.flag("--json", s->json, "a JSON object a line");
-    return [s](const global_options& options) { return run_command(*s, options); };
+    return [s](const global_options& options) { return run_node_list(*s, options); };
 }
 
 } // namespace ibtool

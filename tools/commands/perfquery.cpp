@@ -55,7 +55,7 @@ const group_option group_options[] = {
     {"-c,--smplctl", "what is sampled (PortSamplesControl)", samples_control},
 };
 
-struct settings {
+struct perfquery_settings {
     std::string target, ports, mask;
     target_options kind;
     std::array<bool, std::size(group_options)> asked_for{};
@@ -63,7 +63,7 @@ struct settings {
 };
 
 /// What the command line asks for.
-struct request {
+struct counter_request {
     std::vector<const counter_group*> groups;
     std::vector<u8> ports; ///< none: the target's own, or all
     bool all = false;      ///< ports of the node
@@ -96,8 +96,8 @@ u64 read_mask(const std::string& text) {
     return mask->value;
 }
 
-request read_request(const settings& s) {
-    request r;
+counter_request read_counter_request(const perfquery_settings& s) {
+    counter_request r;
     r.json = s.json;
     for (std::size_t i = 0; i < std::size(group_options); ++i)
         if (s.asked_for[i]) r.groups.push_back(&group_options[i].group);
@@ -119,20 +119,20 @@ request read_request(const settings& s) {
 // ---- questions -------------------------------------------------------------------------------------------------------
 
 /// Whom all is asked, and how.
-struct question : performance_agent {
+struct counter_query : performance_agent {
     session& in;
-    const request& how;
+    const counter_request& how;
 };
 
 /// What a port told of a group; `bytes` is empty if it was not to be read.
-struct counters {
+struct group_reading {
     const counter_group* group;
     u8 port;
     std::vector<u8> bytes;
 };
 
 /// Whether the port's forward error correction is one of those that count in another way.
-asked<bool> is_RS_FEC(const question& q, u8 port) {
+asked<bool> is_RS_FEC(const counter_query& q, u8 port) {
     if (!has(q.info, PMCapability::IsRSFECModeSupported)) co_return false;
     BOOST_OUTCOME_CO_TRY(const auto info, co_await ask_port_info_extended(q.in, q.to, port));
     constexpr comad::u32 has_modes = 1;
@@ -140,8 +140,8 @@ asked<bool> is_RS_FEC(const question& q, u8 port) {
     co_return info->FECModeActive == iba::FECMode::RS || info->FECModeActive == iba::FECMode::RS2;
 }
 
-asked<counters> ask_port(const question& q, const counter_group& wanted, u8 port) {
-    counters c{&wanted, port, {}};
+asked<group_reading> ask_port(const counter_query& q, const counter_group& wanted, u8 port) {
+    group_reading c{&wanted, port, {}};
     if (&wanted == &extended_speeds && q.how.reads) {
         BOOST_OUTCOME_CO_TRY(const bool is_other, co_await is_RS_FEC(q, port));
         if (is_other) c.group = &extended_speeds_RS_FEC;
@@ -158,7 +158,7 @@ asked<counters> ask_port(const question& q, const counter_group& wanted, u8 port
 }
 
 /// Ports to ask one by one; or 255, which asks for their sum.
-asked<std::vector<u8>> ports_of(const question& q, bool can_sum) {
+asked<std::vector<u8>> ports_of(const counter_query& q, bool can_sum) {
     if (!q.how.ports.empty()) co_return q.how.ports;
     if (q.how.sums && can_sum && has(q.info, PMCapability::IsAllPortSelectSupported))
         co_return std::vector<u8>{all_ports};
@@ -170,7 +170,7 @@ asked<std::vector<u8>> ports_of(const question& q, bool can_sum) {
 // ---- answers ---------------------------------------------------------------------------------------------------------
 
 /// `summed`: the ports whose sum it is, if it was made here.
-std::string json_of(const question& q, const counters& c, const std::vector<u8>& summed) {
+std::string json_of(const counter_query& q, const group_reading& c, const std::vector<u8>& summed) {
     nlohmann::ordered_json line{{"attribute", c.group->name}, {"LID", value(q.to.DLID)}, {"port", c.port}};
     if (!summed.empty()) line["summed"] = summed;
     if (!c.bytes.empty()) line["counters"] = counters_json(q, *c.group, c.bytes);
@@ -178,15 +178,15 @@ std::string json_of(const question& q, const counters& c, const std::vector<u8>&
     return line.dump() + '\n';
 }
 
-std::string text_of(const question& q, const counters& c, const std::vector<u8>& summed = {}) {
+std::string text_of(const counter_query& q, const group_reading& c, const std::vector<u8>& summed = {}) {
     if (q.how.json) return json_of(q, c, summed);
     return q.how.reads ? heading(q, *c.group, c.port) + c.group->text(c.bytes, q.info) : std::string();
 }
 
-std::string sum_text(const question& q, const std::vector<counters>& all) {
+std::string sum_text(const counter_query& q, const std::vector<group_reading>& all) {
     std::vector<u8> summed;
     std::vector<std::vector<u8>> told;
-    for (const counters& c : all) {
+    for (const group_reading& c : all) {
         summed.push_back(c.port);
         told.push_back(c.bytes);
     }
@@ -200,14 +200,14 @@ bool can_sum(const counter_group& g, const iba::ClassPortInfo& info) {
 }
 
 /// Of several ports what answers counts, and what does not is missing; an error if none does.
-reporting ask_group(const question& q, const counter_group& g) {
+reporting ask_group(const counter_query& q, const counter_group& g) {
     const bool is_summable = can_sum(g, q.info);
     BOOST_OUTCOME_CO_TRY(const auto ports, co_await ports_of(q, is_summable));
-    std::vector<asked<counters>> questions;
+    std::vector<asked<group_reading>> questions;
     for (const u8 port : ports) questions.push_back(ask_port(q, g, port));
     auto replies = co_await each(std::move(questions));
     report said;
-    std::vector<counters> answered;
+    std::vector<group_reading> answered;
     for (std::size_t i = 0; i < ports.size(); ++i) {
         if (replies[i]) answered.push_back(std::move(replies[i]).value());
         else said.missing.push_back(fmt::format("{} port {}: {}", g.name, ports[i], to_string(replies[i].error())));
@@ -217,17 +217,17 @@ reporting ask_group(const question& q, const counter_group& g) {
     if (q.how.sums && q.how.reads && is_summable && is_to_sum) {
         said.text = sum_text(q, answered);
     } else {
-        for (const counters& c : answered) said.text += text_of(q, c);
+        for (const group_reading& c : answered) said.text += text_of(q, c);
     }
     co_return said;
 }
 
-reporting ask_counters(session& in, std::optional<mad::address> target, request how) {
+reporting ask_counters(session& in, std::optional<mad::address> target, counter_request how) {
     const mad::address place = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().PerformanceGet<iba::ClassPortInfo>(to));
-    const question q{{to, info}, in, how};
+    const counter_query q{{to, info}, in, how};
     report all;
     bool is_any_answered = false;
     std::optional<mad::mad_error> first_error;
@@ -246,8 +246,8 @@ reporting ask_counters(session& in, std::optional<mad::address> target, request 
     co_return all;
 }
 
-int run_command(const settings& s, const global_options& options) {
-    const request how = read_request(s);
+int run_perfquery(const perfquery_settings& s, const global_options& options) {
+    const counter_request how = read_counter_request(s);
     std::optional<mad::address> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     return run_query(options, target ? &*target : nullptr, [&](session& in) { return ask_counters(in, target, how); });
@@ -262,7 +262,7 @@ command perfquery_command() {
             .examples = "perfquery 7 1\nperfquery -x -a 7\nperfquery -l 7 1-10\nperfquery -R 7 2 0x0fff",
             .writes = true,
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<perfquery_settings>();
                 takes.option("target", s->target, "a port of the node [the local one]");
                 takes.option("ports", s->ports, "3, 1-10, 1,4,8, or 255 for all [the target's own; of a switch 0]");
                 takes.option("mask", s->mask,
@@ -278,7 +278,7 @@ command perfquery_command() {
                 add_lid_option(takes, s->kind);
                 add_guid_option(takes, s->kind);
                 takes.flag("--json", s->json, "a JSON object a line");
-                return [s](const global_options& options) { return run_command(*s, options); };
+                return [s](const global_options& options) { return run_perfquery(*s, options); };
             }};
 }
 

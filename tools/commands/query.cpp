@@ -21,7 +21,7 @@ using comad::u32;
 using comad::u8;
 using iba::MgmtClass;
 
-struct settings {
+struct query_settings {
     std::string method, attribute, target;
     std::vector<std::string> fields;
     u32 modifier = 0;
@@ -49,7 +49,7 @@ std::string reply_text(const request& r, std::span<const u8> reply, bool json) {
     return out;
 }
 
-answer ask_anything(session& in, std::optional<mad::address> target, request r, settings s) {
+answer ask_anything(session& in, std::optional<mad::address> target, request r, query_settings s) {
     mad::any_path path = in.schedule().sa_path();
     if (target) {
         auto resolved = co_await resolve(in, *target);
@@ -70,7 +70,7 @@ answer ask_anything(session& in, std::optional<mad::address> target, request r, 
     co_return reply_text(r, reply.value().payload, s.json);
 }
 
-int run_command(const settings& s, const global_options& options) {
+int run_query(const query_settings& s, const global_options& options) {
     const request r = make_request(s.method, s.attribute, s.fields);
     if (options.by_SA && r.kind.mgmt_class == MgmtClass::SubnLID)
         throw usage_error(fmt::format("there is no --sa for {}: it is an SMP; SubnAdmGet asks the SA", s.method));
@@ -88,7 +88,7 @@ command query_command() {
             .examples = "query SubnGet PortInfo 7 -a 1\nquery SubnAdmGetTable LinkRecord -f fromLID=3\nquery "
                         "PerformanceGet PortCounters 7 -f portSelect=1",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<query_settings>();
                 takes.option("rpc", s->method, "SubnGet, SubnAdmGetTable, PerformanceGet, ...").required();
                 takes.option("attribute", s->attribute, "SMPNodeInfo, NodeInfo, ...: 'ibtool describe' lists them")
                     .required();
@@ -101,7 +101,7 @@ command query_command() {
                 takes.option("-a,--modifier", s->modifier, "attributeModifier").shows_default();
                 add_target_options(takes, s->kind);
                 takes.flag("--json", s->json, "one JSON object a line");
-                return [s](const global_options& options) { return run_command(*s, options); };
+                return [s](const global_options& options) { return run_query(*s, options); };
             }};
 }
 

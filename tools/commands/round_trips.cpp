@@ -14,8 +14,8 @@ using comad::u64;
 
 namespace {
 
-constexpr unsigned precision = 7; // bits behind the highest
-constexpr unsigned highest = 44;  // bits of a time: nearly five hours, in the last bucket what is longer
+constexpr unsigned precision = 7;    // bits behind the highest
+constexpr unsigned highest_bit = 44; // bits of a time: nearly five hours, in the last bucket what is longer
 
 /// Up to 255 ns each time has its own; from there each power of two has 128.
 constexpr std::size_t bucket_of(u64 ns) noexcept {
@@ -24,7 +24,7 @@ constexpr std::size_t bucket_of(u64 ns) noexcept {
     const unsigned shift = bits - precision - 1;
     return (std::size_t{shift} << precision) + static_cast<std::size_t>(ns >> shift);
 }
-constexpr u64 longest = (u64{1} << highest) - 1;
+constexpr u64 longest = (u64{1} << highest_bit) - 1;
 static_assert(bucket_of(255) == 255 && bucket_of(256) == 256 && bucket_of(258) == 257 && bucket_of(512) == 384);
 
 } // namespace

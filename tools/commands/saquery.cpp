@@ -29,7 +29,7 @@ using sa::NodeRecord;
 /// A component that a record must have, by its name in the tables.
 using components = std::vector<std::pair<std::string, std::string>>;
 
-struct settings {
+struct saquery_settings {
     std::vector<std::string> words; // type, its argument, NAME=VALUE
     bool paths = false, nodes = false, class_port_info = false, services = false, informs = false, links = false;
     bool lids_only = false, lid_only = false, guids_only = false, members = false, groups = false, list = false;
@@ -42,7 +42,7 @@ struct settings {
 // ---- what is asked -------------------------------------------------------------------------------------------------
 
 /// A question about records of one kind, whose type is known no more.
-using question = std::function<answer(session&, components, bool json)>;
+using record_query = std::function<answer(session&, components, bool json)>;
 
 template <class R> iba::result<iba::query<R>> query_of(const components& wanted) {
     iba::query<R> q;
@@ -94,7 +94,7 @@ answer ask_class_port_info(session& in, components, bool json) {
 /// A kind of record: its names, and the components that its argument is, `a/b/c`.
 struct kind {
     std::string_view name, abbreviation;
-    question ask;
+    record_query ask;
     std::vector<std::string_view> argument;
 };
 
@@ -272,7 +272,7 @@ void add_ends(const std::string& text, char between, std::string_view from, std:
     wanted.emplace_back(to, text.substr(cut + 1));
 }
 
-answer ask_as_told(session& in, const settings& s) {
+answer ask_as_told(session& in, const saquery_settings& s) {
     components wanted;
     const kind* chosen = nullptr;
     const auto is = [](bool option, std::string_view kind_name) { return option ? find_kind(kind_name) : nullptr; };
@@ -337,7 +337,7 @@ command saquery_command() {
             .summary = "ask the subnet administrator for records",
             .examples = "saquery NR nodeInfo.nodeType=Switch\nsaquery PR --src-to-dst 1:2\nsaquery -m 0xc000",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<saquery_settings>();
                 takes.option(
                     "words", s->words,
                     "a kind of record (NodeRecord or NR, PathRecord or PR, ...), LID/PORT/BLOCK as far as it has "

@@ -21,7 +21,7 @@ using comad::u8;
 using iba::sa::GUIDInfoRecord;
 using iba::smp::GUIDInfo;
 
-struct settings {
+struct set_guid_settings {
     std::string target, slot, GUID;
     target_options kind;
     bool deletes = false, json = false;
@@ -44,7 +44,7 @@ iba::guid read_GUID(const std::string& text) {
                                   iba::as_given(text)));
 }
 
-change read_change(const settings& s) {
+change read_change(const set_guid_settings& s) {
     constexpr unsigned highest = 254; // PortInfo.GUIDCap counts up to 255 of them, from 0
     const unsigned slot = read_number(s.slot, "the slot", highest);
     if (slot == 0) throw usage_error("slot 0 holds the port's own GUID, which nobody can change: use 1 and above");
@@ -78,7 +78,7 @@ answer make_change(session& in, mad::address target, change c, bool json) {
     co_return json ? iba::json(reply) + '\n' : saquery_text(reply);
 }
 
-int run_command(const settings& s, const global_options& options) {
+int run_set_guid(const set_guid_settings& s, const global_options& options) {
     const mad::address target = read_target(s.target, s.kind);
     const change c = read_change(s);
     return ask(options, &target, [&](session& in) { return make_change(in, target, c, s.json); });
@@ -93,14 +93,14 @@ command set_guid_command() {
             .examples = "set_guid 7 1 0002:c903:0000:1491\nset_guid 7 1 0\nset_guid --delete 7 1",
             .writes = true,
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<set_guid_settings>();
                 takes.option("target", s->target, "the port").required();
                 takes.option("slot", s->slot, "place in the port's table of GUIDs, 1 and above").required();
                 takes.option("guid", s->GUID, "the alias GUID; 0: the SA chooses one");
                 add_target_options(takes, s->kind);
                 takes.flag("--delete", s->deletes, "take away what the slot holds");
                 takes.flag("--json", s->json, "the SA's record as JSON, one line");
-                return [s](const global_options& options) { return run_command(*s, options); };
+                return [s](const global_options& options) { return run_set_guid(*s, options); };
             }};
 }
 

@@ -14,7 +14,7 @@ namespace {
 namespace mad = comad::mad;
 using comad::iba::smp::SMInfo;
 
-struct settings {
+struct sminfo_settings {
     std::string target, modifier, state, priority, activity;
     target_options kind;
     bool json = false;
@@ -40,7 +40,7 @@ answer ask_manager(session& in, std::optional<mad::address> target, bool json) {
                           state_text(info.SMState));
 }
 
-int run_command(const settings& s, const global_options& options) {
+int run_sminfo(const sminfo_settings& s, const global_options& options) {
     if (!s.modifier.empty() || !s.state.empty() || !s.priority.empty() || !s.activity.empty())
         throw usage_error("a modifier would change the state of the subnet manager: sminfo only asks");
     std::optional<mad::address> target;
@@ -56,7 +56,7 @@ command sminfo_command() {
             .summary = "print what a subnet manager says of itself",
             .examples = "sminfo\nsminfo --json 1",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<sminfo_settings>();
                 takes.option("target", s->target, "the port where it runs [the local port's master]");
                 // What makes infiniband-diags' sminfo write.
                 takes.option("modifier", s->modifier, "refused").hidden();
@@ -65,7 +65,7 @@ command sminfo_command() {
                 takes.option("-a,--activity", s->activity, "refused").hidden();
                 add_target_options(takes, s->kind);
                 takes.flag("--json", s->json, "as JSON, one line");
-                return [s](const global_options& options) { return run_command(*s, options); };
+                return [s](const global_options& options) { return run_sminfo(*s, options); };
             }};
 }
 

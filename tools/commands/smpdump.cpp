@@ -21,7 +21,7 @@ using comad::u16;
 using comad::u32;
 using comad::u8;
 
-struct settings {
+struct smpdump_settings {
     std::string target, attribute, modifier;
     target_options kind;
     bool as_text = false, json = false;
@@ -42,7 +42,7 @@ coro::task<mad::result<std::vector<u8>>> ask_raw(session& in, mad::any_path path
     co_return std::move(error);
 }
 
-answer dump(session& in, mad::address target, u16 attributeID, u32 modifier, const settings& s) {
+answer dump(session& in, mad::address target, u16 attributeID, u32 modifier, const smpdump_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto reply, co_await ask_raw(in, path, attributeID, modifier));
     const unsigned status = reply[4] << 8 | reply[5]; // of a directed route with its D bit
@@ -54,7 +54,7 @@ answer dump(session& in, mad::address target, u16 attributeID, u32 modifier, con
     co_return text;
 }
 
-int run_command(const settings& s, const global_options& options) {
+int run_smpdump(const smpdump_settings& s, const global_options& options) {
     const mad::address target = read_target(s.target, s.kind);
     const auto attributeID = static_cast<u16>(read_number(s.attribute, "the attribute", 0xffff));
     const u32 modifier = s.modifier.empty() ? 0 : read_number(s.modifier, "the modifier", 0xffffffff);
@@ -70,7 +70,7 @@ command smpdump_command() {
             .examples = "smpdump 7 0x11\nsmpdump -D 0,1 0x15 1",
             .no_SA = "it shows SMPs",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<smpdump_settings>();
                 takes.option("target", s->target, "the node").required();
                 takes.option("attribute", s->attribute, "its number, as 0x15").required();
                 takes.option("modifier", s->modifier, "the attribute modifier [0]");
@@ -78,7 +78,7 @@ command smpdump_command() {
                 add_lid_option(takes, s->kind);
                 takes.flag("-s,--string", s->as_text, "the attribute is text");
                 takes.flag("--json", s->json, "as JSON, one line");
-                return [s](const global_options& options) { return run_command(*s, options); };
+                return [s](const global_options& options) { return run_smpdump(*s, options); };
             }};
 }
 

@@ -27,7 +27,7 @@ using comad::u16;
 using comad::u32;
 using comad::u8;
 
-struct settings {
+struct smpquery_settings {
     std::string operation;
     std::vector<std::string> words; // the target, with -c also its route; then a port
     target_options kind;
@@ -36,31 +36,31 @@ struct settings {
 };
 
 /// What an operation knows: whom it asks, and how to print.
-struct question {
+struct smp_query {
     session& in;
     mad::any_path path;
     unsigned port;
-    const settings& how;
+    const smpquery_settings& how;
 };
 
-template <class T> std::string attribute_text(const question& q, std::string_view heading, const T& value) {
+template <class T> std::string attribute_text(const smp_query& q, std::string_view heading, const T& value) {
     if (q.how.json) return iba::json(value) + '\n';
     return fmt::format("# {}: {}\n{}", heading, place_text(q.path), diags_text(value));
 }
 
-answer node_info(question q) {
+answer node_info(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
     co_return attribute_text(q, "Node info", info);
 }
 
-answer node_description(question q) {
+answer node_description(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
     BOOST_OUTCOME_CO_TRY(const auto description, co_await q.in.SubnGet<smp::NodeDescription>(q.path));
     if (q.how.json) co_return iba::json(description) + '\n';
     co_return node_description_text(name_of(read_node_names(q.how.name_map), info, description));
 }
 
-answer port_info(question q) {
+answer port_info(smp_query q) {
     constexpr u32 extended_speeds = 1u << 31;
     const u32 modifier = q.port | (q.how.extended ? extended_speeds : 0);
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::PortInfo>(q.path, modifier));
@@ -72,7 +72,7 @@ answer port_info(question q) {
     co_return fmt::format("# Port info: {} port {}\n{}", place_text(q.path), q.port, diags_text(info, q.how.show_keys));
 }
 
-answer port_info_extended(question q) {
+answer port_info_extended(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto asked, co_await ask_port_info_extended(q.in, q.path, q.port));
     if (!asked) throw std::runtime_error(fmt::format("{} does not know PortInfoExtended", place_text(q.path)));
     const smp::PortInfoExtended& info = *asked;
@@ -80,18 +80,18 @@ answer port_info_extended(question q) {
     co_return fmt::format("# Port info Extended: {} port {}\n{}", place_text(q.path), q.port, diags_text(info));
 }
 
-answer mlnx_ext_port_info(question q) {
+answer mlnx_ext_port_info(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::MlnxExtPortInfo>(q.path, q.port));
     if (q.how.json) co_return iba::json(info) + '\n';
     co_return fmt::format("# MLNX ext Port info: {} port {}\n{}", place_text(q.path), q.port, diags_text(info));
 }
 
-answer switch_info(question q) {
+answer switch_info(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
     co_return attribute_text(q, "Switch info", info);
 }
 
-void require_port(const question& q, const smp::NodeInfo& node) {
+void require_port(const smp_query& q, const smp::NodeInfo& node) {
     if (q.port > node.numPorts)
         throw std::runtime_error(fmt::format("{} has no port {}, only {}", place_text(q.path), q.port, node.numPorts));
 }
@@ -104,7 +104,7 @@ template <class T, auto Block> auto joined(const std::vector<T>& blocks, std::si
     return values;
 }
 
-answer P_Keys(question q) {
+answer P_Keys(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
     require_port(q, node);
     unsigned capacity = node.partitionCap;
@@ -123,7 +123,7 @@ answer P_Keys(question q) {
     co_return fmt::format("{}{} pkeys capacity for this port\n", table_text(keys, capacity), capacity);
 }
 
-answer SL_to_VL(question q) {
+answer SL_to_VL(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
     require_port(q, node);
     const bool is_switch = node.nodeType == iba::NodeType::Switch;
@@ -148,7 +148,7 @@ answer SL_to_VL(question q) {
 }
 
 /// One half of the table: parts `part` and, beyond 32 entries, `part` + 1.
-coro::task<mad::result<std::vector<u16>>> arbitration_half(const question& q, unsigned part, unsigned capacity) {
+coro::task<mad::result<std::vector<u16>>> arbitration_half(const smp_query& q, unsigned part, unsigned capacity) {
     std::vector<coro::task<mad::result<smp::VLArbitrationTable>>> asked;
     for (unsigned block = 0; block < (capacity + 31) / 32; ++block)
         asked.push_back(q.in.SubnGet<smp::VLArbitrationTable>(q.path, (part + block) << 16 | q.port));
@@ -171,7 +171,7 @@ std::string half_json(const std::vector<u16>& entries) {
     return fmt::format("[{}]", fmt::join(pairs, ","));
 }
 
-answer VL_arbitration(question q) {
+answer VL_arbitration(smp_query q) {
     if (q.port == 0) { // a switch's port 0, or the port by which the request comes in
         BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
         if (node.nodeType == iba::NodeType::Switch) {
@@ -192,7 +192,7 @@ answer VL_arbitration(question q) {
                           half_text("High", high));
 }
 
-answer GUIDs(question q) {
+answer GUIDs(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto port, co_await q.in.SubnGet<smp::PortInfo>(q.path));
     const unsigned capacity = port.GUIDCap;
     std::vector<coro::task<mad::result<smp::GUIDInfo>>> asked;
@@ -211,7 +211,7 @@ answer GUIDs(question q) {
 struct operation {
     std::string_view name, alias;
     bool has_port;
-    answer (*ask)(question);
+    answer (*ask)(smp_query);
 };
 constexpr operation operations[] = {
     {"NodeInfo", "NI", false, node_info},     {"NodeDesc", "ND", false, node_description},
@@ -241,15 +241,16 @@ mad::address combined_target(const std::string& lid, const std::string& route) {
     return target;
 }
 
-answer ask_operation(session& in, const operation& what, mad::address target, unsigned port, const settings& s) {
+answer ask_operation(session& in, const operation& what, mad::address target, unsigned port,
+                     const smpquery_settings& s) {
     if (auto* route = std::get_if<mad::IBDRPath>(&target.path); route && s.combined)
         route->SLID = route->drSLID = in.local_port().LID;
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
-    const question q{in, path, port, s};
+    const smp_query q{in, path, port, s};
     co_return co_await what.ask(q);
 }
 
-int run_command(const settings& s, const global_options& options) {
+int run_smpquery(const smpquery_settings& s, const global_options& options) {
     const operation& what = operation_named(s.operation);
     const std::size_t address_words = s.combined ? 2 : 1;
     if (s.words.size() < address_words) throw usage_error("which node?");
@@ -269,7 +270,7 @@ command smpquery_command() {
             .summary = "print one attribute of a node or port",
             .examples = "smpquery NodeInfo 7\nsmpquery PortInfo 0,1,4 1\nsmpquery SwitchInfo --sa 3",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<smpquery_settings>();
                 takes.option("operation", s->operation, "NodeInfo, NodeDesc, PortInfo, SwitchInfo, ...: see docs")
                     .required();
                 takes.option("target", s->words, "the node; of PortInfo, PKeys, SL2VL, VLArb, MEPI, PIE also a port");
@@ -280,7 +281,7 @@ command smpquery_command() {
                 takes.flag("-K,--show_keys", s->show_keys, "show the M_Key");
                 takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
                 takes.flag("--json", s->json, "as JSON, one line");
-                return [s](const global_options& options) { return run_command(*s, options); };
+                return [s](const global_options& options) { return run_smpquery(*s, options); };
             }};
 }
 

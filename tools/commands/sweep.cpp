@@ -35,7 +35,7 @@ using comad::u64;
 
 enum class form : comad::u8 { table, json, csv, screen, none };
 
-struct settings {
+struct sweep_settings {
     std::string every, refresh = "60s", refresh_by = "smp", name_map, by, listen, file;
     u64 count = 0;
     std::vector<std::string> GUIDs, patterns, types, details, resets;
@@ -44,7 +44,7 @@ struct settings {
 };
 
 /// What the command line says, understood.
-struct plan {
+struct watch_plan {
     sweep_plan sweeps;
     table_choice choice;
     form as = form::table;
@@ -86,7 +86,7 @@ iba::NodeType read_type(const std::string& name) {
     return name == "ca" ? iba::NodeType::CA : iba::NodeType::Router;
 }
 
-iba::guid read_GUID(const std::string& text) {
+iba::guid read_wanted_GUID(const std::string& text) {
     const auto GUID = iba::parse_guid(text);
     if (!GUID) throw usage_error(fmt::format("--guid: '{}' is no GUID", iba::escaped(text)));
     return *GUID;
@@ -117,7 +117,7 @@ unsigned read_detail(const std::string& name) {
         fmt::format("--details: there is no group '{}'; they are {}", iba::escaped(name), fmt::join(names, ", ")));
 }
 
-sweep_plan make_sweep_plan(const settings& s) {
+sweep_plan make_sweep_plan(const sweep_settings& s) {
     using namespace std::chrono_literals;
     sweep_plan p;
     p.count = s.count;
@@ -132,7 +132,7 @@ sweep_plan make_sweep_plan(const settings& s) {
     p.clears = read_counters(s.resets);
     for (const std::string& name : s.details) p.details.add(read_detail(name));
     node_filter wanted{{}, s.patterns, {}};
-    for (const std::string& text : s.GUIDs) wanted.GUIDs.push_back(read_GUID(text));
+    for (const std::string& text : s.GUIDs) wanted.GUIDs.push_back(read_wanted_GUID(text));
     for (const std::string& name : s.types) wanted.types.push_back(read_type(name));
     p.wants = [wanted = std::move(wanted), names = read_node_names(s.name_map)](const discovery::node& n) {
         return wanted(n, names);
@@ -140,7 +140,7 @@ sweep_plan make_sweep_plan(const settings& s) {
     return p;
 }
 
-form read_form(const settings& s) {
+form read_form(const sweep_settings& s) {
     if (s.json) return form::json;
     if (s.csv) return form::csv;
     if (s.watch && !::isatty(STDOUT_FILENO)) throw usage_error("--watch: the output is no terminal");
@@ -148,8 +148,8 @@ form read_form(const settings& s) {
     return s.listen.empty() && s.file.empty() ? form::table : form::none;
 }
 
-plan make_plan(const settings& s) {
-    plan p{make_sweep_plan(s), {}, read_form(s), read_node_names(s.name_map), s.listen, s.file};
+watch_plan make_watch_plan(const sweep_settings& s) {
+    watch_plan p{make_sweep_plan(s), {}, read_form(s), read_node_names(s.name_map), s.listen, s.file};
     if (s.top || !s.by.empty() || s.watch) {
         p.choice.top = s.top;
         p.choice.order = row_order::by_counter;
@@ -188,7 +188,7 @@ process_cost cost_so_far() {
 /// Where sweeps go.
 class outlets {
 public:
-    explicit outlets(const plan& p) : plan_(p) {}
+    explicit outlets(const watch_plan& p) : plan_(p) {}
 
     /// `on_scrape`: as the exporter's.
     void open(std::function<void(std::size_t)> on_scrape) {
@@ -252,7 +252,7 @@ private:
         return on_screen(sweep_table(v, fitting));
     }
 
-    const plan& plan_;
+    const watch_plan& plan_;
     std::optional<exporter> server_;
 };
 
@@ -270,8 +270,8 @@ int run_to_end(session& in, const sweep_plan& plan, sweeping& all, outlets& out)
     return lasting(in, listener).run<int>([&] { return all.run(); }).value_or(partial);
 }
 
-int run_command(const settings& s, const global_options& options) {
-    const plan p = make_plan(s);
+int run_sweep(const sweep_settings& s, const global_options& options) {
+    const watch_plan p = make_watch_plan(s);
     session run_in(options);
     if (p.sweeps.on_request && run_in.is_virtual())
         throw usage_error("--on-scrape: the time of this fabric is simulated");
@@ -301,7 +301,7 @@ command sweep_command() {
         .no_SA = "it asks PMAs",
         .writes = true,
         .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<settings>();
+            auto s = std::make_shared<sweep_settings>();
             takes.option("--every", s->every, "begin a sweep each such time: 1s, 500ms");
             takes.option("-c,--count", s->count, "end after so many sweeps [1; with --every: at a signal]");
             takes.option("--refresh", s->refresh, "look so often whether the subnet has changed, or never [60s]");
@@ -326,7 +326,7 @@ command sweep_command() {
             takes.flag("--on-scrape", s->on_scrape, "sweep for each scrape, and only then").needs(listen);
             takes.option("--prometheus", s->file,
                          "write what Prometheus would scrape to a file, anew after each sweep");
-            return [s](const global_options& options) { return run_command(*s, options); };
+            return [s](const global_options& options) { return run_sweep(*s, options); };
         }};
 }
 

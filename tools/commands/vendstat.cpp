@@ -25,7 +25,7 @@ using comad::u32;
 using vend::MlxConfigSpace;
 using words = std::vector<std::string>;
 
-struct settings {
+struct vendstat_settings {
     std::string target, port_text, groups;
     words reads, writes; ///< `address[,mask]`, `address,value[,mask]`
     target_options kind;
@@ -144,14 +144,14 @@ asked<std::string> general_info(session& in, mad::IBPath to, bool json) {
 // ---- the command -----------------------------------------------------------------------------------------------------
 
 /// What the command line asks for.
-struct request {
+struct register_request {
     unsigned port = 0;
     std::vector<u32> groups;
     MlxConfigSpace reads, writes;
 };
 
-request read_request(const settings& s) {
-    request r;
+register_request read_register_request(const vendstat_settings& s) {
+    register_request r;
     if (!s.port_text.empty()) r.port = read_number(s.port_text, "the port", 255);
     if (!s.groups.empty()) {
         r.groups = numbers_in(s.groups, 10, "the two groups' counters, A,B,");
@@ -163,7 +163,7 @@ request read_request(const settings& s) {
     return r;
 }
 
-answer ask_device(session& in, std::optional<mad::address> target, request r, const settings& s) {
+answer ask_device(session& in, std::optional<mad::address> target, register_request r, const vendstat_settings& s) {
     const mad::address to_ask = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, to_ask));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
@@ -193,8 +193,8 @@ answer ask_device(session& in, std::optional<mad::address> target, request r, co
     co_return text;
 }
 
-int run_command(const settings& s, const global_options& options) {
-    const request r = read_request(s);
+int run_vendstat(const vendstat_settings& s, const global_options& options) {
+    const register_request r = read_register_request(s);
     if (!s.general && !s.xmit_wait && !s.group_info && !s.class_port_info && s.groups.empty() && s.reads.empty() &&
         s.writes.empty())
         throw usage_error("what of the device? -N, -w, -i, -c, -R, -W or --cpi");
@@ -212,7 +212,7 @@ command vendstat_command() {
             .examples = "vendstat -N 7\nvendstat -N fe80::2:c903:0:1491",
             .writes = true,
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<vendstat_settings>();
                 takes.option("target", s->target, "a port of the device [the local one]");
                 takes.option("port", s->port_text, "of -i and -c: the port whose counters are meant [0]");
                 takes.flag("-N", s->general, "hardware and firmware");
@@ -229,7 +229,7 @@ command vendstat_command() {
                 takes.flag("--cpi", s->class_port_info, "ClassPortInfo of the vendor class");
                 add_target_options(takes, s->kind);
                 takes.flag("--json", s->json, "a JSON object a line");
-                return [s](const global_options& options) { return run_command(*s, options); };
+                return [s](const global_options& options) { return run_vendstat(*s, options); };
             }};
 }
 

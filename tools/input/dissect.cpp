@@ -23,15 +23,14 @@ namespace iba = comad::iba;
 namespace mad = comad::mad;
 using comad::u8;
 using iba::record_info;
-using bytes = std::span<const u8>;
 
 constexpr std::size_t grh_size = iba::wire_size<iba::hdr::GRH>;
 
-bool looks_like_mad(bytes b) {
+bool looks_like_mad(std::span<const u8> b) {
     return b.size() >= iba::wire_size<iba::MADHeader> && b[0] == 1 && iba::find_format(iba::MgmtClass{b[1]}, b[2]);
 }
 
-bool looks_like_packet(bytes b) {
+bool looks_like_packet(std::span<const u8> b) {
     if (b.size() < iba::wire_size<iba::hdr::LRH>) return false;
     const auto lrh = iba::decode<iba::hdr::LRH>(b.first<iba::wire_size<iba::hdr::LRH>>());
     const std::size_t size = lrh.pktLen * 4u; // to the invariant CRC
@@ -39,7 +38,7 @@ bool looks_like_packet(bytes b) {
 }
 
 message_kind guess(const message& m) {
-    const bytes b = m.bytes;
+    const std::span<const u8> b = m.bytes;
     if (m.is_packet) return message_kind::packet;
     if (b.size() > mad::headroom && !looks_like_mad(b) && looks_like_mad(b.subspan(mad::headroom)))
         return message_kind::umad;
@@ -50,7 +49,7 @@ message_kind guess(const message& m) {
     return message_kind::mad;
 }
 
-std::string umad_text(bytes b) {
+std::string umad_text(std::span<const u8> b) {
     ib_user_mad_hdr h;
     std::memcpy(&h, b.data(), sizeof h);
     return fmt::format(
@@ -60,7 +59,7 @@ std::string umad_text(bytes b) {
         h.path_bits, h.grh_present, h.pkey_index);
 }
 
-void take_headers(dissection& d, bytes b, mad::packet_start from) {
+void take_headers(dissection& d, std::span<const u8> b, mad::packet_start from) {
     const auto parts = mad::parse_packet(b, from);
     if (!parts) throw std::runtime_error(fmt::format("{} bytes end inside the packet's headers", b.size()));
     for (const auto& header : parts->headers) d.headers.push_back({header.table, header.begin});
@@ -71,7 +70,7 @@ void take_headers(dissection& d, bytes b, mad::packet_start from) {
 
 dissection dissect(const message& m, message_kind kind) {
     dissection d;
-    const bytes b = m.bytes;
+    const std::span<const u8> b = m.bytes;
     switch (kind == message_kind::automatic ? guess(m) : kind) {
     case message_kind::umad:
         if (b.size() < sizeof(ib_user_mad_hdr))
@@ -104,7 +103,9 @@ dissection dissect(const message& m, message_kind kind) {
 
 namespace {
 
-bytes part_of(const message& m, const part& p) { return bytes(m.bytes).subspan(p.begin, p.table->bytes); }
+std::span<const u8> part_of(const message& m, const part& p) {
+    return std::span<const u8>(m.bytes).subspan(p.begin, p.table->bytes);
+}
 
 template <class Print> std::string print_parts(const message& m, const dissection& d, Print print) {
     std::string text;
@@ -121,12 +122,13 @@ template <class Print> std::string print_parts(const message& m, const dissectio
 } // namespace
 
 std::string dump_text(const message& m, const dissection& d) {
-    return print_parts(
-        m, d, [](const record_info& info, bytes b, const record_info* data) { return iba::dump(info, b, data); });
+    return print_parts(m, d, [](const record_info& info, std::span<const u8> b, const record_info* data) {
+        return iba::dump(info, b, data);
+    });
 }
 
 std::string dotted_text(const message& m, const dissection& d) {
-    return print_parts(m, d, [](const record_info& info, bytes b, const record_info* data) {
+    return print_parts(m, d, [](const record_info& info, std::span<const u8> b, const record_info* data) {
         return info.rows.empty() ? iba::dump(info, b) : iba::dotted(info, b, data);
     });
 }

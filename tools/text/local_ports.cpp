@@ -11,7 +11,7 @@ namespace ibtool {
 
 using comad::iba::PortPhysicalState;
 using comad::iba::PortState;
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 std::string state_text(PortState state) {
     switch (state) {
@@ -30,8 +30,8 @@ std::string physical_state_text(PortPhysicalState state) {
 
 namespace {
 
-json json_of(const comad::transports::end_port& p) {
-    json out;
+ordered_json json_of(const comad::transports::end_port& p) {
+    ordered_json out;
     out["portNum"] = p.port;
     out["umad"] = p.umad;
     out["linkLayer"] = p.link_layer;
@@ -44,7 +44,7 @@ json json_of(const comad::transports::end_port& p) {
     out["masterSMSL"] = p.masterSMSL;
     out["capabilityMask"] = p.capabilityMask;
     out["rate"] = p.rate;
-    out["GIDs"] = json::array();
+    out["GIDs"] = ordered_json::array();
     for (const auto& gid : p.GIDs) out["GIDs"].push_back(fmt::format("{}", gid));
     out["PKeys"] = p.PKeys;
     return out;
@@ -52,11 +52,11 @@ json json_of(const comad::transports::end_port& p) {
 
 } // namespace
 
-std::string json_of(const std::vector<comad::transports::device>& devices) {
-    json out;
-    out["devices"] = json::array();
+std::string devices_json(const std::vector<comad::transports::device>& devices) {
+    ordered_json out;
+    out["devices"] = ordered_json::array();
     for (const auto& d : devices) {
-        json one;
+        ordered_json one;
         one["name"] = d.name;
         one["nodeType"] = comad::iba::name_or_number(d.nodeType);
         one["nodeGUID"] = fmt::format("{}", d.nodeGUID);
@@ -66,11 +66,11 @@ std::string json_of(const std::vector<comad::transports::device>& devices) {
         one["hw_ver"] = d.hw_ver;
         one["board_id"] = d.board_id;
         one["hca_type"] = d.hca_type;
-        one["ports"] = json::array();
+        one["ports"] = ordered_json::array();
         for (const auto& p : d.end_ports) one["ports"].push_back(json_of(p));
         out["devices"].push_back(std::move(one));
     }
-    return out.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+    return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
 }
 
 } // namespace ibtool

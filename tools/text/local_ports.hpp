@@ -24,6 +24,6 @@ std::string state_text(comad::iba::PortState state);
 std::string physical_state_text(comad::iba::PortPhysicalState state);
 
 /// The devices as one JSON object: names as everywhere, GUIDs in colons, GIDs as IPv6 text.
-std::string json_of(const std::vector<comad::transports::device>& devices);
+std::string devices_json(const std::vector<comad::transports::device>& devices);
 
 } // namespace ibtool

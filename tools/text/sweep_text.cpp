@@ -101,7 +101,7 @@ std::string time_json(const sweep_view& v) {
     return text;
 }
 
-std::string place_json(const sweep_view& v, discovery::port_ref where) {
+std::string seen_place_json(const sweep_view& v, discovery::port_ref where) {
     const discovery::node& n = v.subnet.nodes[where.node];
     return fmt::format("\"nodeGUID\":\"{}\",\"description\":{},\"port\":{}", n.info.nodeGUID,
                        iba::json_quoted(v.names.of(n)), where.port);
@@ -125,7 +125,7 @@ std::string row_json(const sweep_view& v, const row& r) {
     });
     std::string line =
         fmt::format("{{{},{},\"LID\":{},\"counters\":{{{}}},\"bytes\":{{{}}},\"pegged\":[{}]", time_json(v),
-                    place_json(v, r.now.where), LID_at(v, r.now), values, in_bytes, pegged);
+                    seen_place_json(v, r.now.where), LID_at(v, r.now), values, in_bytes, pegged);
     if (r.has_changes())
         line += fmt::format(",\"interval_seconds\":{},\"changes\":{{{}}}",
                             std::chrono::duration<double>(r.interval()).count(), changes);
@@ -248,7 +248,7 @@ std::string sweep_json(const sweep_view& v, const table_choice& choice) {
         fmt::format("{{\"schema\":\"comad.sweep/1\",{},\"complete\":{}}}\n", sweep_state_json(v), v.now.complete());
     for (const std::size_t i : rows_of(v, choice)) text += row_json(v, row_at(v, i));
     for (const counters::gap& g : v.now.gaps)
-        text += fmt::format("{{{},{},\"missing\":\"{}\",\"why\":{}}}\n", time_json(v), place_json(v, g.where),
+        text += fmt::format("{{{},{},\"missing\":\"{}\",\"why\":{}}}\n", time_json(v), seen_place_json(v, g.where),
                             name_of(g.what), iba::json_quoted(g.text));
     return text;
 }

@@ -87,16 +87,16 @@ bool fabric::is_without_lids(const packet& p) noexcept {
 
 /// Of an endpoint that serves, to the one that asked: the way there must have led here, and the way back there.
 bool fabric::send_directed_answer(packet& p, u32 to) noexcept {
-    using header = iba::MADHeaderDirected;
+    using directed_header = iba::MADHeaderDirected;
     const attachment& from = endpoints_[p.endpoint];
     const attachment& home = endpoints_[to];
     u8* const m = p.mad.data();
-    const bool begins_back =
-        iba::get<&header::D>(m) && iba::get<&header::hopPointer>(m) == iba::get<&header::hopCount>(m) + 1;
+    const bool begins_back = iba::get<&directed_header::D>(m) &&
+                             iba::get<&directed_header::hopPointer>(m) == iba::get<&directed_header::hopCount>(m) + 1;
     if (!begins_back || !is_without_lids(p)) return false;
     auto there = p.mad;
-    iba::put<&header::D>(there.data(), false);
-    iba::put<&header::hopPointer>(there.data(), 0);
+    iba::put<&directed_header::D>(there.data(), false);
+    iba::put<&directed_header::hopPointer>(there.data(), 0);
     const router::place start{home.node, home.port};
     const auto way = router_->by_route(start, p.DLID, there.data());
     if (!way || way->end.node != from.node || !router_->back_by_route(start, p.DLID, *way, m)) return false;

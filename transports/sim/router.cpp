@@ -12,7 +12,7 @@ namespace comad::transports::sim {
 namespace {
 
 using iba::smp::FormatDirected;
-using header = iba::MADHeaderDirected;
+using directed_header = iba::MADHeaderDirected;
 
 constexpr u32 unreachable = std::numeric_limits<u32>::max();
 
@@ -139,8 +139,9 @@ bool router::back_by_lid(place from, iba::lid DLID, place at, iba::lid SLID) noe
 }
 
 std::optional<router::directed_stop> router::by_route(place from, iba::lid DLID, u8* smp) noexcept {
-    const unsigned hops = iba::get<&header::hopCount>(smp);
-    if (iba::get<&header::D>(smp) || iba::get<&header::hopPointer>(smp) != 0 || hops > mad::IBDRPath::max_hops) {
+    const unsigned hops = iba::get<&directed_header::hopCount>(smp);
+    if (iba::get<&directed_header::D>(smp) || iba::get<&directed_header::hopPointer>(smp) != 0 ||
+        hops > mad::IBDRPath::max_hops) {
         return std::nullopt;
     }
     const bool begins_here = DLID == iba::permissive_lid;
@@ -176,7 +177,7 @@ bool router::back_by_route(place from, iba::lid DLID, const directed_stop& at, u
     const u8* back = smp + iba::offset_of<&FormatDirected::returnPath>;
     if (at.end.node != at.end_node && !by_lid({at.end_node, 0}, iba::get<&FormatDirected::drDLID>(smp))) return false;
     u32 node_at = at.end_node;
-    for (unsigned hop = iba::get<&header::hopCount>(smp); hop > 0; --hop) {
+    for (unsigned hop = iba::get<&directed_header::hopCount>(smp); hop > 0; --hop) {
         const node& x = topology_.nodes[node_at];
         if (is_mute(node_at) || !x.ports[back[hop]].is_up()) return false;
         node_at = x.ports[back[hop]].peer_node;
@@ -190,8 +191,8 @@ bool router::back_by_route(place from, iba::lid DLID, const directed_stop& at, u
         const place home = owner(drSLID);
         if (home.node != from.node || home.port != from.port || !by_lid(from, DLID)) return false;
     }
-    iba::put<&header::D>(smp, true);
-    iba::put<&header::hopPointer>(smp, 0);
+    iba::put<&directed_header::D>(smp, true);
+    iba::put<&directed_header::hopPointer>(smp, 0);
     return true;
 }
 

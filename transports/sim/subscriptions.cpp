@@ -12,15 +12,16 @@ namespace {
 using iba::InformInfo;
 using iba::Notice;
 
-constexpr u16 all = 0xffff;
+constexpr u16 any_number = 0xffff;
 constexpr u32 all_producers = 0xffffff;
 
 bool is_about(const InformInfo& i, const Notice& n) noexcept {
     const u16 LID = value(n.issuerLID), begin = value(i.LIDRangeBegin);
     const u16 end = value(i.LIDRangeEnd) != 0 ? value(i.LIDRangeEnd) : begin;
-    const bool is_issuer = i.GID != iba::gid{} ? i.GID == n.issuerGID : begin == all || (LID >= begin && LID <= end);
-    return is_issuer && (i.isGeneric != 0) == n.isGeneric && (i.type == all || i.type == value(n.noticeType)) &&
-           (i.trapNumber == all || i.trapNumber == value(n.trapNumber)) &&
+    const bool is_issuer =
+        i.GID != iba::gid{} ? i.GID == n.issuerGID : begin == any_number || (LID >= begin && LID <= end);
+    return is_issuer && (i.isGeneric != 0) == n.isGeneric && (i.type == any_number || i.type == value(n.noticeType)) &&
+           (i.trapNumber == any_number || i.trapNumber == value(n.trapNumber)) &&
            (i.producerType == all_producers || i.producerType == value(n.nodeType));
 }
 

@@ -10,7 +10,7 @@ namespace comad::transports::sim {
 namespace {
 
 using iba::smp::FormatDirected;
-using header = iba::MADHeaderDirected;
+using directed_header = iba::MADHeaderDirected;
 
 /// Positions on the way of a directed route: 0 to `hops` are the nodes of its part by ports, -1 and hops + 1 the ends of the
 /// parts by LID before and behind it.
@@ -20,7 +20,7 @@ struct positions {
 };
 
 positions positions_of(const u8* smp, iba::lid DLID) noexcept {
-    const int hops = iba::get<&header::hopCount>(smp);
+    const int hops = iba::get<&directed_header::hopCount>(smp);
     const bool ends_there = iba::get<&FormatDirected::drDLID>(smp) == iba::permissive_lid;
     return {DLID == iba::permissive_lid ? 0 : -1, ends_there ? hops : hops + 1, hops};
 }
@@ -43,7 +43,7 @@ void fabric::go_on(u32 index, mad::time_point when) noexcept {
     packet& p = packets_[index];
     const u8* smp = p.mad.data();
     const positions at = positions_of(smp, p.DLID);
-    const bool returns = iba::get<&header::D>(smp);
+    const bool returns = iba::get<&directed_header::D>(smp);
     const int next = returns ? p.position - 1 : p.position + 1;
     const int lower = std::min(p.position, next);
     unsigned cables = 1;

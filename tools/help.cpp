@@ -15,7 +15,7 @@ namespace {
 
 namespace iba = comad::iba;
 
-struct settings {
+struct help_settings {
     std::string command;
     bool json = false;
 };
@@ -39,14 +39,14 @@ std::string list_of_commands() {
     return text;
 }
 
-std::string list_of(const settings& s) {
+std::string list_of(const help_settings& s) {
     if (!s.json) return list_of_commands();
     std::string lines;
     for (const command& c : all_commands()) lines += json_of(c);
     return lines;
 }
 
-std::string text_of(const settings& s) {
+std::string text_of(const help_settings& s) {
     if (s.command.empty()) return list_of(s);
     const command* const c = find_command(s.command);
     if (!c)
@@ -66,7 +66,7 @@ command help_command() {
             .examples = "help smpquery",
             .no_SA = "it sends nothing",
             .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<settings>();
+                auto s = std::make_shared<help_settings>();
                 takes.option("command", s->command, "the command");
                 takes.flag("--json", s->json, "an object per line");
                 return [s](const global_options&) {
