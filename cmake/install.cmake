@@ -1,20 +1,28 @@
 # SPDX-License-Identifier: MIT
-# What is installed: headers, the library, and the files by which CMake and pkg-config find it. Knows no test.
+# What is installed, by components: lib (the library, its headers, and the files by which CMake and pkg-config find it), and
+# from their own folders tool and doc. Knows no test.
 include(CMakePackageConfigHelpers)
+
+install(CODE "set(CMAKE_INSTALL_DO_STRIP ON)" ALL_COMPONENTS) # the line numbers of a build are for those who have its tree
 
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/comad)
 
-install(DIRECTORY include/comad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
-install(TARGETS comad EXPORT comadTargets)
-install(EXPORT comadTargets NAMESPACE comad:: DESTINATION ${config_dir})
+install(DIRECTORY include/comad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT lib FILES_MATCHING PATTERN "*.hpp")
+install(TARGETS comad EXPORT comadTargets COMPONENT lib)
+if(NOT BUILD_SHARED_LIBS) # CMake strips no archive
+  install(CODE "execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug
+    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:comad>\"
+    COMMAND_ERROR_IS_FATAL ANY)" COMPONENT lib)
+endif()
+install(EXPORT comadTargets NAMESPACE comad:: DESTINATION ${config_dir} COMPONENT lib)
 
 configure_package_config_file(cmake/comadConfig.cmake.in comadConfig.cmake INSTALL_DESTINATION ${config_dir})
 # Before 1.0 a minor version promises nothing to the users of another.
 write_basic_package_version_file(comadConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/comadConfig.cmake ${PROJECT_BINARY_DIR}/comadConfigVersion.cmake
-        DESTINATION ${config_dir})
+        DESTINATION ${config_dir} COMPONENT lib)
 
 # Relative to the file itself, so that the prefix may be chosen, or the tree moved, after configuring.
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/comad.pc.in comad.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/comad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/comad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT lib)

@@ -15,11 +15,13 @@ target_compile_options(comad_test_main PRIVATE -O0)
 # What is tested is the library, as its preset compiles it; optimizing the tests themselves takes half the time to build them.
 set(comad_test_options $<$<CONFIG:Debug>:-O0>)
 
-# Catch2's header, precompiled once for all tests, with their flags: other flags could not share it.
+# Catch2's header and what most tests include, precompiled once for all, with their flags: other flags could not share it.
 file(CONFIGURE OUTPUT catch_pch.cpp CONTENT "")
 add_library(comad_test_pch OBJECT ${CMAKE_CURRENT_BINARY_DIR}/catch_pch.cpp)
 target_link_libraries(comad_test_pch PRIVATE comad::comad Catch2::Catch2)
-target_precompile_headers(comad_test_pch PRIVATE catch.hpp)
+target_precompile_headers(comad_test_pch PRIVATE catch.hpp
+  <algorithm> <deque> <map> <random> <set> <sstream> <fmt/format.h>
+  <comad/coro/driver.hpp> <comad/iba/pm.hpp> <comad/iba/sa.hpp> <comad/iba/smp.hpp>)
 target_compile_options(comad_test_pch PRIVATE ${comad_test_options})
 
 # comad_test(NAME SOURCES a.cpp ... [LABELS scale threads] [LIBRARIES x ...] [SERIAL] [OVER_KERNEL])

@@ -106,6 +106,10 @@ bool rpc_base::submit(scope_state* scope) noexcept {
         fail(mad::errc::cancelled, never_begun);
         return false;
     }
+    if (const auto* to = std::get_if<mad::IBPath>(&path_); to && to->DLID == iba::lid{}) {
+        fail(mad::errc::incomplete_path, never_begun);
+        return false;
+    }
     if (carried_ && !carried_->fits(*this)) {
         fail(mad::errc::out_of_range, never_begun);
         error_->detail->misfit = carried_->misfit(*this);

@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "counted.hpp"
 #include "kernel_of_this_run.hpp"
+#include "sa_path.hpp"
 #include "scripted_transport.hpp"
 #include <comad/coro/driver.hpp>
 #include <comad/coro/schedule.hpp>
@@ -55,9 +56,13 @@ inline task<void> touch(MADSchedule& schedule, IBDRPath to, rpc_options options 
 
 /// A schedule over a scripted transport, by itself or through a kernel.
 struct rig {
-    explicit rig(schedule_options options = {}) : schedule(put_before(net, kernel_of_this_run(), kernel), options) {}
+    explicit rig(schedule_options options = {}) : schedule(put_before(net, kernel_of_this_run(), kernel), options) {
+        lead_to_SA(schedule);
+    }
     rig(scripted_transport::script s, schedule_options options = {})
-        : net(std::move(s)), schedule(put_before(net, kernel_of_this_run(), kernel), options) {}
+        : net(std::move(s)), schedule(put_before(net, kernel_of_this_run(), kernel), options) {
+        lead_to_SA(schedule);
+    }
 
     scripted_transport net;
     std::optional<transports::kernel_model> kernel;

@@ -2,9 +2,14 @@
 // coro_rpc_test.cpp - RPCs as a program sees them: replies decoded, with header and source, and every kind of error.
 #include "coro_rig.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <map>
+#include <sys/wait.h>
 #include <type_traits>
+#include <unistd.h>
 #include <vector>
 
 using namespace comad;
@@ -27,6 +32,29 @@ mad::mad_error error_of(MADSchedule& s, const IBDRPath& to = {}, rpc_options opt
 }
 
 } // namespace
+
+/// The line that a program says on stderr that `wrong` ends by std::terminate().
+template <class F> std::string last_words(F wrong) {
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        ::dup2(ends[1], STDERR_FILENO);
+        ::signal(SIGABRT, SIG_DFL); // not Catch's, which would tell of it
+        wrong();
+        ::_exit(0);
+    }
+    ::close(ends[1]);
+    std::array<char, 4096> said;
+    const ssize_t bytes = ::read(ends[0], said.data(), said.size());
+    ::close(ends[0]);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT));
+    const std::string text(said.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
+    return text.substr(0, text.find('\n')); // what follows is the handler's of std::terminate()
+}
 
 // ---- requests and replies ----------------------------------------------------------------------------------------------
 
@@ -227,6 +255,20 @@ TEST_CASE("an error carries request, reply and path") {
     CHECK(e.attributeModifier == 3);
 }
 
+TEST_CASE("a path without a LID is refused, and nothing is sent") {
+    rig r;
+    mad::IBPath to;
+    to.DGID = iba::gid(iba::link_local_prefix, iba::guid{0x1234});
+    const auto info = sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(to));
+    REQUIRE(!info);
+    CHECK(info.error().code == errc::incomplete_path);
+    CHECK(info.error().attempts == 0);
+    CHECK_THAT(mad::to_string(info.error()), Catch::Contains("was not sent to") && Catch::Contains("has no DLID"));
+    CHECK(r.net.taken().empty());
+    to.DLID = iba::lid{2};
+    CHECK(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(to)));
+}
+
 TEST_CASE("what the transport refuses fails with its errno") {
     rig r([](const packet&) { return refused(EINVAL); });
     const mad::mad_error e = error_of(r.schedule);
@@ -257,6 +299,19 @@ TEST_CASE("an RPC in flight when the transport goes says so") {
     const mad::mad_error e = error_of(r.schedule);
     CHECK(e.code == errc::transport_failed);
     CHECK(e.sys_errno == ENODEV);
+}
+
+TEST_CASE("who asks a result for what it has not is told what it has") {
+    rig r(silence, {.timeout = 10ms});
+    const auto failed = sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1, 2), 3));
+    REQUIRE(!failed);
+    CHECK(last_words([&] { static_cast<void>(failed.value()); }) ==
+          "comad: there is no value: " + mad::to_string(failed.error()));
+    CHECK(last_words([&] {
+              static_cast<void>(iba::result<int>(iba::error{iba::errc::unreadable, "no number"}).value());
+          }) == "comad: there is no value: no number");
+    CHECK(last_words([] { static_cast<void>(mad::result<int>(3).error()); }) ==
+          "comad: there is no error: the result has a value");
 }
 
 TEST_CASE("results are either or, and errors do not copy") {

@@ -298,6 +298,7 @@ TEST_CASE("a table has the records of its reply, none, one or many") {
         scripted_transport net([&](const packet& p) { return fate{{}, {table_of(p, records)}}; });
         whole_messages whole(net);
         coro::MADSchedule schedule(whole);
+        lead_to_SA(schedule);
         auto table = sync_wait(schedule, schedule.SubnAdmGetTable<NodeRecord>());
         REQUIRE(table);
         REQUIRE(table.value().size() == records);
@@ -339,6 +340,7 @@ TEST_CASE(
     net.sa_window = sa_window;
     net.on_delivery = [&](const arrival&) { --in_flight; };
     coro::MADSchedule schedule(net, options);
+    lead_to_SA(schedule);
     const auto many = [](coro::MADSchedule& s) -> generator<task<void>> {
         const auto one = [](coro::MADSchedule& to) -> task<void> {
             [[maybe_unused]] auto record = co_await to.SubnAdmGet<NodeRecord>();

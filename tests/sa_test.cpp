@@ -265,6 +265,7 @@ TEST_CASE("the same over a parent that blocks") {
     fabric.add(node(CA_LID, iba::NodeType::CA));
     scripted_transport net([&](const packet& p) { return fabric(p); });
     coro::blocking_transactor umad(net);
+    lead_to_SA(umad.schedule());
     sa::SATransactor transactor(umad, local_LID);
     auto info = transactor.SubnGet<smp::NodeInfo>(to(CA_LID));
     REQUIRE(info);

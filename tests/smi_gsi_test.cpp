@@ -124,7 +124,9 @@ TEST_CASE("a schedule awaits SMPs and GMPs of a port of two devices") {
     const auto ask = [&]() -> coro::task<bool> {
         auto info = co_await schedule.SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{});
         smp_arrived = info.has_value();
-        auto counters = co_await schedule.PerformanceGet<iba::pm::PortCounters>(mad::IBPath{});
+        mad::IBPath to;
+        to.DLID = iba::lid{1};
+        auto counters = co_await schedule.PerformanceGet<iba::pm::PortCounters>(to);
         gmp_arrived = counters.has_value();
         co_return true;
     };

@@ -114,6 +114,7 @@ TEST_CASE(
     kernel.wire.set_script(echoed);
     unlimited transport(kernel);
     MADSchedule schedule(transport, {.max_outstanding = 512, .timeout = 1s});
+    lead_to_SA(schedule);
     CHECK(sync_wait(schedule, sweep(schedule, what, 1024)) == 1024);
     CHECK(kernel.most_on_wire(mgmt_class) == cap);
     CHECK(kernel.most_held_back() == 512 - cap);
@@ -131,6 +132,7 @@ TEST_CASE("a schedule on several descriptors has as many times more on the wire,
     CHECK(transport.limits().max_window == 128 * descriptors);
     CHECK(transport.limits().sa_window == 16 * descriptors);
     MADSchedule schedule(transport, {.max_outstanding = 65536, .timeout = 1s});
+    lead_to_SA(schedule);
     CHECK(sync_wait(schedule, sweep(schedule, what, 2048)) == 2048);
     for (auto& k : kernels) {
         CHECK(k.most_on_wire(mgmt_class) == cap);

@@ -144,8 +144,7 @@ ibsim_transport::sockets ibsim_transport::bind_sockets(const std::string& sockna
 void ibsim_transport::attach(const ibsim_options& options) {
     const address server = address_of(options.sockname, "ctl");
     if (::connect(control_.get(), raw(server), server.length) != 0)
-        fail(errno, fmt::format("no ibsim server at socket name '{}'; start ibsim, or name its socket "
-                                "(--fabric ibsim:SOCKNAME or IBSIM_SOCKNAME)",
+        fail(errno, fmt::format("no ibsim server at socket name '{}'; start ibsim, or name its socket (IBSIM_SOCKNAME)",
                                 options.sockname));
 
     control_message answer = connect_as(options.node, options);

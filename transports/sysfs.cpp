@@ -148,10 +148,8 @@ void require_abi(const fs::path& sys_class) {
 std::vector<end_port> candidates_in(const fs::path& sys_class) {
     std::vector<end_port> candidates = ports_with_umad(sys_class);
     if (candidates.empty())
-        throw std::runtime_error(
-            fmt::format("no InfiniBand device: there is none in {} (is the module ib_umad loaded?); "
-                        "--fabric sim:... simulates a fabric",
-                        (sys_class / "infiniband_mad").string()));
+        throw no_device(fmt::format("no InfiniBand device: there is none in {} (is the module ib_umad loaded?)",
+                                    (sys_class / "infiniband_mad").string()));
     require_abi(sys_class);
     return candidates;
 }

@@ -55,6 +55,7 @@ std::string what_happened(const mad_error& e, const std::string& where) {
     case errc::cancelled: return "was cancelled";
     case errc::out_of_range:
         return fmt::format("was not sent to {}: {}", where, e.detail ? e.detail->misfit : "a value does not fit");
+    case errc::incomplete_path: return "was not sent to " + where + ": the path has no DLID";
     }
     return "failed";
 }
@@ -96,6 +97,10 @@ std::string dump(const mad_error& e, unsigned level, std::string_view prefix) {
     add_packet(out, prefix, "Request", e.detail->request);
     if (!e.detail->reply.empty()) add_packet(out, prefix, "Reply", e.detail->reply);
     return out;
+}
+
+void end_for_lack_of_value(const mad_error& e) noexcept {
+    iba::end_for_lack_of_value({iba::errc::unreadable, to_string(e)});
 }
 
 } // namespace comad::mad

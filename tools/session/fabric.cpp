@@ -30,7 +30,11 @@ transports::end_port umad_port(std::string name, const global_options& o, const 
         name = port_name(o.ca, o.ca_port);
     }
     if (name.empty() && !(target && target->end_port)) name = port_name(o.default_ca, o.default_ca_port);
-    return target ? transports::end_port_for(*target, name) : transports::select_end_port(name);
+    try {
+        return target ? transports::end_port_for(*target, name) : transports::select_end_port(name);
+    } catch (const transports::no_device& e) {
+        throw transports::no_device(fmt::format("{}; --fabric sim:... simulates a fabric", e.what()));
+    }
 }
 
 transports::ibsim_options ibsim_place(std::string_view place) {

@@ -4,9 +4,10 @@
 #include <comad/iba/types.hpp>
 
 #include <boost/outcome/basic_result.hpp>
-#include <boost/outcome/policy/terminate.hpp>
+#include <boost/outcome/policy/base.hpp>
 
 #include <string>
+#include <utility>
 
 namespace comad::iba {
 
@@ -24,7 +25,22 @@ struct error {
     std::string text;
 };
 
-/// A value or the error. Never throws; asking for what is not there terminates.
-template <class T> using result = boost::outcome_v2::basic_result<T, error, boost::outcome_v2::policy::terminate>;
+/// One line of it on stderr, and std::terminate(): a program has asked a failure for its value.
+[[noreturn]] void end_for_lack_of_value(const error&) noexcept;
+/// As well for who asks a success for its error.
+[[noreturn]] void end_for_lack_of_error() noexcept;
+
+/// The policy of our results (Outcome's): whoever asks for what is not there learns on stderr what there is instead.
+struct say_and_terminate : boost::outcome_v2::policy::base {
+    template <class Result> static constexpr void wide_value_check(Result&& r) noexcept {
+        if (!base::_has_value(std::forward<Result>(r))) end_for_lack_of_value(base::_error(std::forward<Result>(r)));
+    }
+    template <class Result> static constexpr void wide_error_check(Result&& r) noexcept {
+        if (!base::_has_error(std::forward<Result>(r))) end_for_lack_of_error();
+    }
+};
+
+/// A value or the error. Never throws; asking for what is not there ends the program, and says what was there.
+template <class T> using result = boost::outcome_v2::basic_result<T, error, say_and_terminate>;
 
 } // namespace comad::iba

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // types.hpp - integers and the few strong types of the wire. Knows no structure and no table.
 #pragma once
+#if __cplusplus < 202002L
+#error "comad needs C++20: compile with -std=c++20 or later"
+#endif
 #include <array>
 #include <compare>
 #include <cstdint>

@@ -2,11 +2,11 @@
 // error.hpp - what a fabric can do to an RPC, as a value: who, what, why. Knows no schedule and no transport.
 #pragma once
 #include <comad/iba/enums.hpp>
+#include <comad/iba/error.hpp>
 #include <comad/iba/types.hpp>
 #include <comad/mad/path.hpp>
 
 #include <boost/outcome/basic_result.hpp>
-#include <boost/outcome/policy/terminate.hpp>
 #include <boost/outcome/try.hpp>
 
 #include <array>
@@ -28,6 +28,7 @@ enum class errc : u8 {
     cancelled,        ///< its scope was cancelled
     path_not_found,   ///< the SA has no path to the target
     out_of_range,     ///< never sent: a value in the request has more bits than its field
+    incomplete_path,  ///< never sent: the path has no DLID, and an SM gives none before it has brought the port up
 };
 
 /// The rest of the story, allocated only when something failed.
@@ -68,7 +69,10 @@ std::string to_string(const mad_error& e);
 ///   2: and the request and the reply, decoded (dump_mad() in iba/print.hpp)
 std::string dump(const mad_error& e, unsigned level, std::string_view prefix = "E: ");
 
-/// A value or the error. Never throws; asking for what is not there terminates.
-template <class T> using result = boost::outcome_v2::basic_result<T, mad_error, boost::outcome_v2::policy::terminate>;
+/// One line of it on stderr, and std::terminate(): a program has asked a failed RPC for its value.
+[[noreturn]] void end_for_lack_of_value(const mad_error&) noexcept;
+
+/// A value or the error. Never throws; asking for what is not there ends the program, and says what was there.
+template <class T> using result = boost::outcome_v2::basic_result<T, mad_error, iba::say_and_terminate>;
 
 } // namespace comad::mad

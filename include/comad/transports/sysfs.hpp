@@ -9,11 +9,17 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace comad::transports {
+
+/// This machine has no InfiniBand device, in one line.
+struct no_device : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
 
 /// One port of a local channel adapter, switch or router, as the kernel described it when it was read.
 /// A file that is missing or makes no sense leaves the member as it is here.
@@ -73,7 +79,7 @@ std::vector<end_port> end_ports(const std::filesystem::path& sys_class = "/sys/c
 /// The end port that `name` means: `DEVICE/PORT`, `DEVICE`, `/PORT` of any device, or nothing. Of several InfiniBand
 /// ports the first Active one, else the first that is physically up; a port that is down must be named in full.
 ///
-/// Errors: std::runtime_error with one line: no device at all, none of that name, Ethernet only, none up, or a kernel
+/// Errors: no_device, or std::runtime_error with one line: none of that name, Ethernet only, none up, or a kernel
 /// interface older than ABI version 5.
 end_port select_end_port(std::string_view name = {}, const std::filesystem::path& sys_class = "/sys/class");
 

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// error.cpp - the last words of a program that asks a result for what it has not.
+#include <comad/iba/error.hpp>
+
+#include <cstdio>
+#include <exception>
+
+namespace comad::iba {
+
+void end_for_lack_of_value(const error& e) noexcept {
+    std::fprintf(stderr, "comad: there is no value: %s\n", e.text.c_str());
+    std::terminate();
+}
+
+void end_for_lack_of_error() noexcept {
+    std::fputs("comad: there is no error: the result has a value\n", stderr);
+    std::terminate();
+}
+
+} // namespace comad::iba

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// sa_path.hpp - a way to the SA for schedules over wires that look at no address: without one they refuse to ask it.
+#pragma once
+#include <comad/coro/schedule.hpp>
+
+namespace comad::test {
+
+inline void lead_to_SA(coro::MADSchedule& schedule) {
+    mad::IBPath to;
+    to.DLID = iba::lid{1};
+    schedule.set_sa_path(to);
+}
+
+} // namespace comad::test
