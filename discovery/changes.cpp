@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -104,10 +105,9 @@ private:
         const auto& was = subnet_.at(where).info;
         compare(where, now.portState);
         if (!was || was->portState != now.portState) co_return true; // said
-        if (was->linkWidthActive != now.linkWidthActive) add(where, "has another width");
-        if (was->linkSpeedActive != now.linkSpeedActive ||
-            (has_extended_speeds(now) && was->linkSpeedExtActive != now.linkSpeedExtActive))
-            add(where, "has another speed");
+        if (active_width(*was) != active_width(now)) add(where, "has another width");
+        const bool extended = has_extended_speeds(subnet_, where);
+        if (active_speed(*was, extended) != active_speed(now, extended)) add(where, "has another speed");
         const bool has_LID = where.port == 0 || !subnet_.nodes[where.node].is_switch();
         if (has_LID && was->LID != now.LID) add(where, fmt::format("has LID {}, had {}", now.LID, was->LID));
         co_return true;
@@ -172,12 +172,14 @@ task<mad::result<std::vector<change>>> SA_tables::look() {
 
     std::map<place, place> new_links;
     for (const LinkRecord& r : links.value()) new_links[{r.fromLID, r.fromPort}] = {r.toLID, r.toPort};
+    std::set<iba::lid> extended; // of a switch its port 0 says it for all
+    for (const PortInfoRecord& r : ports.value())
+        if (has_extended_speeds(r.portInfo)) extended.insert(r.endportLID);
     std::map<place, port_state> new_ports;
     for (const PortInfoRecord& r : ports.value()) {
         const PortInfo& i = r.portInfo;
-        const unsigned extended = has_extended_speeds(i) ? value(i.linkSpeedExtActive) : 0u;
-        new_ports[{r.endportLID, r.portNum}] = {i.portState, value(i.linkWidthActive),
-                                                static_cast<u16>(extended << 8 | value(i.linkSpeedActive))};
+        new_ports[{r.endportLID, r.portNum}] = {i.portState, active_width(i),
+                                                active_speed(i, extended.contains(r.endportLID))};
     }
 
     std::vector<change> changes;

@@ -2,7 +2,7 @@
 // findings.cpp - what the answers mean.
 #include "findings.hpp"
 
-#include <comad/discovery/vendors.hpp>
+#include <comad/discovery/link.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
@@ -179,19 +179,13 @@ findings::port_state findings::take(u32 index, u8 number, const PortInfo& info, 
     port& p = found_.nodes[index].ports[number];
     p.info = info;
     if (number == 0 || !is_up(info)) return {false, false};
-    const bool has_extended_speed = has_extended_speeds(info) && info.linkSpeedExtActive != iba::LinkSpeedExt::none;
-    const bool may_be_fdr10 = options_.mlnx_ext_port_info && info.linkSpeedActive == iba::LinkSpeed::QDR &&
-                              !has_extended_speed && has_mlnx_ext_port_info(n.info);
-    return {(n.is_switch() || is_start) && !p.peer, may_be_fdr10};
+    return {(n.is_switch() || is_start) && !p.peer, options_.mlnx_ext_port_info && may_be_FDR10(n, number)};
 }
 
 void findings::take(u32 index, u8 number, const iba::smp::MlnxExtPortInfo& info) {
-    constexpr u8 FDR10 = 1;
     const auto lock = guard();
     readings_[index].timeouts_in_a_row = 0;
-    port& p = found_.nodes[index].ports[number];
-    p.fdr10 = info.LinkSpeedActive & FDR10;
-    p.fdr10_supported = info.LinkSpeedSupported & FDR10;
+    take_FDR10(found_.nodes[index].ports[number], info);
 }
 
 void findings::take(u32 index, const SwitchInfo& info) {

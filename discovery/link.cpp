@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // link.cpp - widths and speeds compared as iblinkinfo does, in one set of speeds.
 #include <comad/discovery/link.hpp>
+#include <comad/discovery/vendors.hpp>
+#include <comad/iba/enums.hpp>
 
 #include <array>
 #include <bit>
@@ -13,18 +15,15 @@ using iba::smp::PortInfo;
 
 template <class T> constexpr u32 bits(T value) noexcept { return static_cast<u32>(value); }
 
-const PortInfo& info_at(const subnet& s, port_ref r) noexcept { return *s.at(r).info; }
+constexpr link_speeds legacy_speeds = 7, QDR = bits(iba::LinkSpeed::QDR);
+constexpr u8 FDR10 = 1; // in the sets of MlnxExtPortInfo
 
-/// Whether extended speeds mean something there; a switch says it by port 0.
-bool knows_extended(const subnet& s, port_ref r) noexcept {
-    const auto& info = s.end_port(r).info;
-    return info && has_extended_speeds(*info);
-}
+const PortInfo& info_at(const subnet& s, port_ref r) noexcept { return *s.at(r).info; }
 
 link_speeds supported_speeds(const subnet& s, port_ref r) noexcept {
     const PortInfo& p = info_at(s, r);
-    link_speeds speeds = bits(p.linkSpeedSupported) & 7;
-    if (knows_extended(s, r))
+    link_speeds speeds = bits(p.linkSpeedSupported) & legacy_speeds;
+    if (has_extended_speeds(s, r))
         speeds |= bits(p.linkSpeedExtSupported) << extended_speed_bit | bits(p.linkSpeedExtSupported2)
                                                                             << extended_speed2_bit;
     return speeds;
@@ -43,15 +42,25 @@ link_speeds best_speed(const subnet& s, port_ref r) noexcept {
 
 } // namespace
 
-LinkWidth active_width(const subnet& s, port_ref r) noexcept { return info_at(s, r).linkWidthActive; }
+bool has_extended_speeds(const PortInfo& end_port) noexcept {
+    return end_port.capabilityMask & value(iba::CapabilityMask::IsExtendedSpeedsSupported);
+}
+bool has_extended_speeds(const subnet& s, port_ref r) noexcept {
+    const auto& end = s.end_port(r).info;
+    return end && has_extended_speeds(*end);
+}
 
+LinkWidth active_width(const PortInfo& p) noexcept { return p.linkWidthActive; }
+
+link_speeds active_speed(const PortInfo& p, bool extended) noexcept {
+    if (extended && bits(p.linkSpeedExtActive2)) return bits(p.linkSpeedExtActive2) << extended_speed2_bit;
+    if (extended && bits(p.linkSpeedExtActive)) return bits(p.linkSpeedExtActive) << extended_speed_bit;
+    return bits(p.linkSpeedActive) & legacy_speeds;
+}
+
+LinkWidth active_width(const subnet& s, port_ref r) noexcept { return active_width(info_at(s, r)); }
 link_speeds active_speed(const subnet& s, port_ref r) noexcept {
-    const PortInfo& p = info_at(s, r);
-    if (knows_extended(s, r)) {
-        if (bits(p.linkSpeedExtActive2)) return bits(p.linkSpeedExtActive2) << extended_speed2_bit;
-        if (bits(p.linkSpeedExtActive)) return bits(p.linkSpeedExtActive) << extended_speed_bit;
-    }
-    return bits(p.linkSpeedActive);
+    return active_speed(info_at(s, r), has_extended_speeds(s, r));
 }
 
 LinkWidth possible_width(const subnet& s, port_ref r) noexcept {
@@ -70,8 +79,24 @@ link_speeds possible_speed(const subnet& s, port_ref r) noexcept {
     return active_speed(s, r) & best ? 0 : best;
 }
 
+bool is_at_1x_of_more(const subnet& s, port_ref r) noexcept {
+    return active_width(s, r) == LinkWidth::w1x && info_at(s, r).linkWidthSupported != bits(LinkWidth::w1x);
+}
+
+bool may_be_FDR10(const node& n, u8 number) noexcept {
+    const auto& end = n.ports[n.is_switch() ? 0 : number].info;
+    const bool extended = !end || has_extended_speeds(*end);
+    return active_speed(*n.ports[number].info, extended) == QDR && has_mlnx_ext_port_info(n.info);
+}
+
+void take_FDR10(port& p, const iba::smp::MlnxExtPortInfo& told) noexcept {
+    p.fdr10 = told.LinkSpeedActive & FDR10;
+    p.fdr10_supported = told.LinkSpeedSupported & FDR10;
+}
+
+bool is_FDR10(const subnet& s, port_ref r) noexcept { return active_speed(s, r) == QDR && s.at(r).fdr10; }
+
 bool could_be_FDR10(const subnet& s, port_ref r) noexcept {
-    constexpr link_speeds QDR = bits(iba::LinkSpeed::QDR);
     return is_known(s, r) && best_speed(s, r) == QDR && active_speed(s, r) == QDR && s.at(r).fdr10_supported &&
            s.at(s.at(r).peer).fdr10_supported && !s.at(r).fdr10;
 }
@@ -95,7 +120,7 @@ double bits_per_second(link_speeds speeds) noexcept {
 }
 
 double bits_per_second(const subnet& s, port_ref r) noexcept {
-    const double lane = s.at(r).fdr10 ? FDR10_bits_per_second : bits_per_second(active_speed(s, r));
+    const double lane = is_FDR10(s, r) ? FDR10_bits_per_second : bits_per_second(active_speed(s, r));
     return lane * lanes_of(active_width(s, r));
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // reports.cpp - the text forms of a subnet.
+#include <comad/discovery/link.hpp>
 #include <comad/discovery/reports.hpp>
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <iterator>
 
 namespace comad::discovery {
@@ -93,7 +95,7 @@ std::string_view two_letters(NodeType type) {
 } // namespace
 
 std::string_view link_width_text(const port& p) {
-    switch (static_cast<u8>(info_of(p).linkWidthActive)) {
+    switch (static_cast<u8>(active_width(info_of(p)))) {
     case 1: return "1x";
     case 2: return "4x";
     case 4: return "8x";
@@ -104,23 +106,13 @@ std::string_view link_width_text(const port& p) {
 }
 
 std::string_view link_speed_text(const subnet& s, port_ref here) {
-    const port& p = s.at(here);
-    if (!s.end_port(here).info) return "???";
-    const bool extended = has_extended_speeds(info_of(s.end_port(here)));
-    switch (extended ? static_cast<u8>(info_of(p).linkSpeedExtActive) : 0) {
-    case 0: break;
-    case 1: return "FDR";
-    case 2: return "EDR";
-    case 4: return "HDR";
-    case 8: return "NDR";
-    default: return "???";
-    }
-    switch (static_cast<u8>(info_of(p).linkSpeedActive)) {
-    case 1: return "SDR";
-    case 2: return "DDR";
-    case 4: return p.fdr10 ? "FDR10" : "QDR";
-    default: return "???";
-    }
+    if (!s.at(here).info || !s.end_port(here).info) return "???";
+    if (is_FDR10(s, here)) return "FDR10";
+    // The names of single bits, from the lowest.
+    static constexpr std::string_view names[] = {"SDR", "DDR", "QDR", "FDR", "EDR", "HDR", "NDR", "XDR"};
+    const link_speeds active = active_speed(s, here);
+    const auto bit = static_cast<unsigned>(std::countr_zero(active));
+    return std::has_single_bit(active) && bit < std::size(names) ? names[bit] : "???";
 }
 
 std::string topology_text(const subnet& s, const node_names& names, const topology_options& options) {

@@ -144,6 +144,36 @@ TEST_CASE("the SA's tables tell the same, compared with what they said before") 
     CHECK(look().empty());
 }
 
+TEST_CASE("the SA's tables tell of a link that has become slower") {
+    changing_world w(tree);
+    sa::client client(
+        w.schedule,
+        {w.known.at({0, w.known.start_port}).info->LID, {}, sa::sa_path_of(*w.known.at({0, w.known.start_port}).info)});
+    discovery::SA_tables tables(w.schedule);
+    const auto look = [&] {
+        auto changes = coro::sync_wait(w.schedule, tables.look());
+        REQUIRE(changes);
+        std::set<std::string> texts; // of both ends
+        for (const discovery::change& c : changes.value()) texts.insert(c.text.substr(c.text.find(": ") + 2));
+        return texts;
+    };
+    CHECK(look().empty());
+    const discovery::port_ref there = w.known.at({0, w.known.start_port}).peer;
+    const auto train_again = [&](u8 extended_speeds) -> coro::task<bool> {
+        iba::smp::PortInfo info = *w.known.at(there).info;
+        info.portState = iba::PortState::Down;
+        info.linkSpeedExtEnabled = extended_speeds;
+        const mad::any_path path = w.known.nodes[there.node].route;
+        const auto reply = co_await w.schedule.SubnSet<iba::smp::PortInfo>(info, path, there.port);
+        co_return reply.has_value();
+    };
+    // With nobody to make it Active again, its state stays from the second time on.
+    REQUIRE(coro::sync_wait(w.schedule, train_again(31))); // all speeds
+    CHECK(look() == std::set<std::string>{"is Initialize, was Active"});
+    REQUIRE(coro::sync_wait(w.schedule, train_again(1))); // FDR, which PortInfo shows in linkSpeedExtActive alone
+    CHECK(look() == std::set<std::string>{"has another width or speed"});
+}
+
 TEST_CASE("an SA that does not answer is an error, and what was known before stays") {
     changing_world w(tree);
     discovery::SA_tables tables(w.schedule);

@@ -38,7 +38,7 @@ u32 add(subnet& s, NodeType type, u8 num_ports, u64 nodeGUID, u64 systemImageGUI
 
 struct port_facts {
     u64 portGUID;
-    unsigned LID = 0, LMC = 0, width = 2, speed = 4, extended = 0;
+    unsigned LID = 0, LMC = 0, width = 2, speed = 4, extended = 0, extended2 = 0;
     u32 capabilities = 0;
 };
 void set(port& p, const port_facts& facts) {
@@ -49,6 +49,7 @@ void set(port& p, const port_facts& facts) {
     i.linkWidthActive = iba::LinkWidth{static_cast<u8>(facts.width)};
     i.linkSpeedActive = iba::LinkSpeed{static_cast<u8>(facts.speed)};
     i.linkSpeedExtActive = iba::LinkSpeedExt{static_cast<u8>(facts.extended)};
+    i.linkSpeedExtActive2 = iba::LinkSpeedExt2{static_cast<u8>(facts.extended2)};
     i.capabilityMask = facts.capabilities;
     i.VLCap = iba::VLCap::VL0_7;
 }
@@ -210,6 +211,17 @@ TEST_CASE("widths and speeds have infiniband-diags' names, and unknown ones ques
     CHECK(names(with(0, 0, 0)) == "?????");
     CHECK(names(with(6, 3, 0)) == "?????");
     CHECK(names(with(2, 4, 3)) == "4x???");
+    CHECK(names(with(2, 8, 0)) == "4x???"); // reserved, and no FDR
+    // XDR stands in linkSpeedExtActive2, beside NDR or alone.
+    port_facts fastest = with(2, 4, 8);
+    fastest.extended2 = 1;
+    CHECK(names(fastest) == "4xXDR");
+    fastest.extended = 0;
+    CHECK(names(fastest) == "4xXDR");
+    fastest.extended2 = 2;
+    CHECK(names(fastest) == "4x???");
+    fastest.capabilities = 0;
+    CHECK(names(fastest) == "4xQDR");
     s.nodes[0].ports[1].info.reset();
     CHECK(link_width_text(s.nodes[0].ports[1]) == "??");
     CHECK(link_speed_text(s, {0, 1}) == "???");
@@ -220,6 +232,19 @@ TEST_CASE("the speed of a switch whose port 0 is silent is unknown: it would tel
     s.nodes[1].ports[0].info.reset();
     CHECK(link_speed_text(s, {1, 1}) == "???");
     CHECK(link_speed_text(s, {0, 1}) == "EDR");
+}
+
+TEST_CASE("an XDR link is one in every form") {
+    subnet s = odd_subnet();
+    for (const port_ref end : {port_ref{0, 1}, port_ref{1, 1}})
+        s.nodes[end.node].ports[end.port].info->linkSpeedExtActive2 = iba::LinkSpeedExt2::XDR;
+    const std::string text = topology_text(s, {}, {});
+    CHECK(text.find("# \"host HCA-1\" lid 1 4xXDR\n") != std::string::npos);
+    CHECK(text.find(" lid 3 4xXDR\n") != std::string::npos);
+    CHECK(ports_report(s, {}).find("0x0000000000002001 4x XDR - SW") != std::string::npos);
+    const auto nodes = nlohmann::json::parse(json_text(s)).at("nodes");
+    CHECK(nodes.at(0).at("ports").at(0).at("linkSpeedActive") == "XDR");
+    CHECK(nodes.at(1).at("ports").at(1).at("linkSpeedActive") == "XDR");
 }
 
 TEST_CASE("a subnet of nothing is a head without a start") {

@@ -7,7 +7,7 @@
 #include "session/subnet_questions.hpp"
 #include "session/target.hpp"
 #include "text/checks.hpp"
-#include <comad/discovery/vendors.hpp>
+#include <comad/discovery/link.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/iba/text.hpp>
@@ -80,14 +80,9 @@ asked<port_ref> read_port(session& in, subnet& s, mad::any_path path, std::optio
     if (is_switch && port != 0) {
         BOOST_OUTCOME_CO_TRY(n.ports[0].info, co_await in.SubnGet<smp::PortInfo>(path));
     }
-    const bool may_be_FDR10 = in.options().mlnx_ext_port_info && !in.options().by_SA &&
-                              discovery::has_mlnx_ext_port_info(node) && info.linkSpeedActive == iba::LinkSpeed::QDR &&
-                              info.linkSpeedExtActive == iba::LinkSpeedExt::none;
-    if (may_be_FDR10) {
+    if (in.options().mlnx_ext_port_info && !in.options().by_SA && may_be_FDR10(n, port)) {
         BOOST_OUTCOME_CO_TRY(const auto more, co_await in.SubnGet<smp::MlnxExtPortInfo>(path, port));
-        constexpr u8 FDR10 = 1;
-        n.ports[port].fdr10 = more.LinkSpeedActive & FDR10;
-        n.ports[port].fdr10_supported = more.LinkSpeedSupported & FDR10;
+        take_FDR10(n.ports[port], more);
     }
     s.nodes.push_back(std::move(n));
     co_return port_ref{static_cast<u32>(s.nodes.size() - 1), port};

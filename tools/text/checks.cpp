@@ -4,6 +4,7 @@
 
 #include "text/diags_text.hpp"
 #include "text/link_text.hpp"
+#include <comad/discovery/link.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -40,13 +41,11 @@ void check_state(const PortInfo& info, std::vector<complaint>& all) {
 }
 
 void check_width(const subnet& s, port_ref r, std::vector<complaint>& all) {
-    const PortInfo& info = *s.at(r).info;
     const std::string is = width_of(s, r), better = better_width(s, r);
     if (!better.empty()) {
         all.push_back(
             {warning, fmt::format("Link configured as {}, could be {} ", is, better), "linkWidthActive", is, better});
-    } else if (!is_comparable(s, r) && info.linkWidthActive == iba::LinkWidth::w1x &&
-               info.linkWidthSupported != static_cast<comad::u8>(iba::LinkWidth::w1x)) {
+    } else if (!is_comparable(s, r) && is_at_1x_of_more(s, r)) {
         all.push_back({warning, fmt::format("Link configured as {} ", is), "linkWidthActive", is, "more"});
     }
 }

@@ -41,9 +41,7 @@ unsigned LID_at(const subnet& s, port_ref r) {
 std::string width_of(const subnet& s, port_ref r) { return width_text(bits(discovery::active_width(s, r))); }
 
 std::string speed_of(const subnet& s, port_ref r) {
-    const u32 active = discovery::active_speed(s, r);
-    const bool is_QDR = active == bits(iba::LinkSpeed::QDR);
-    return is_QDR && s.at(r).fdr10 ? "10.0 Gbps (FDR10)" : any_speed_text(active);
+    return discovery::is_FDR10(s, r) ? "10.0 Gbps (FDR10)" : any_speed_text(discovery::active_speed(s, r));
 }
 
 std::string better_width(const subnet& s, port_ref r) {

@@ -2,7 +2,7 @@
 // changes.hpp - whether a subnet is still as it was discovered, asked with far fewer MADs than a discovery. Knows no counter.
 #pragma once
 #include <comad/coro/schedule.hpp>
-#include <comad/discovery/subnet.hpp>
+#include <comad/discovery/link.hpp>
 #include <comad/iba/sa/paths.hpp>
 #include <comad/mad/port_keys.hpp>
 
@@ -46,8 +46,8 @@ private:
     /// Of a port what is neither a counter nor the SM's business of every sweep.
     struct port_state {
         iba::PortState state;
-        u8 width;
-        u16 speed; // the extended one in the upper byte
+        iba::LinkWidth width;
+        link_speeds speed;
         friend bool operator==(const port_state&, const port_state&) = default;
     };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// link.hpp - width and speed of a link: what is active, and the best that both ends support. Knows no text form.
+// link.hpp - width and speed of a link: what is active, the best that both ends support, and whether it is FDR10. Who wants
+// to know what the fields of PortInfo mean for that asks here. Knows no text form.
 #pragma once
 #include <comad/discovery/subnet.hpp>
 
@@ -10,13 +11,32 @@ namespace comad::discovery {
 using link_speeds = u32;
 inline constexpr unsigned extended_speed_bit = 3, extended_speed2_bit = 7;
 
-/// What is active there. Precondition: the port's PortInfo is known.
+/// IsExtendedSpeedsSupported in the capabilityMask (IBA 14.2.5.6) of an end port: only then extended speeds mean
+/// something, at each port of a switch if its port 0 says so.
+bool has_extended_speeds(const iba::smp::PortInfo& end_port) noexcept;
+/// The same of a port of a subnet. False if its end port did not answer.
+bool has_extended_speeds(const subnet&, port_ref) noexcept;
+
+/// What is active by PortInfo. `extended`: extended speeds mean something there. No speed: 0.
+iba::LinkWidth active_width(const iba::smp::PortInfo&) noexcept;
+link_speeds active_speed(const iba::smp::PortInfo&, bool extended) noexcept;
+/// The same there. Precondition: the port's PortInfo is known.
 iba::LinkWidth active_width(const subnet&, port_ref) noexcept;
 link_speeds active_speed(const subnet&, port_ref) noexcept;
 
 /// The best that both ends support, if it is not what is active; else 0, and also where the other end is not known.
 iba::LinkWidth possible_width(const subnet&, port_ref) noexcept;
 link_speeds possible_speed(const subnet&, port_ref) noexcept;
+/// It runs at 1x, and that end alone supports more. Precondition: its PortInfo is known.
+bool is_at_1x_of_more(const subnet&, port_ref) noexcept;
+
+/// PortInfo calls FDR10 QDR, and MlnxExtPortInfo tells them apart: whether that is worth a question, to a device that is known
+/// to answer it. Precondition: the port's PortInfo is known; as long as port 0 of a switch is not, extended speeds count.
+bool may_be_FDR10(const node&, u8 port) noexcept;
+/// Takes the answer.
+void take_FDR10(port&, const iba::smp::MlnxExtPortInfo&) noexcept;
+/// It runs at FDR10. Precondition: the port's PortInfo is known.
+bool is_FDR10(const subnet&, port_ref) noexcept;
 /// Both ends of a QDR link that could do no better support FDR10, and it does not run at that.
 bool could_be_FDR10(const subnet&, port_ref) noexcept;
 

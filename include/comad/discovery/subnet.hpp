@@ -79,9 +79,6 @@ struct subnet {
     unsigned max_hops() const noexcept; ///< of the longest route
 };
 
-/// PortInfo.capabilityMask.IsExtendedLinkSpeedsSupported (IBA 14.2.5.6): only then linkSpeedExtActive means something.
-constexpr bool has_extended_speeds(const iba::smp::PortInfo& info) noexcept { return info.capabilityMask & 0x4000; }
-
 /// `S-0002c90000000001`, `H-` of a CA, `R-` of a router: how topology files name a node.
 std::string topology_id(const node&);
 /// The same with its description, safe for a terminal: `S-0002c90000000001 "spine 1"`.
