@@ -29,7 +29,7 @@ taken take(relay_buffer& buffer, std::chrono::nanoseconds now) {
 constexpr std::size_t status_at = 16, mad_at = 32;
 using datagram = std::array<u8, mad_at + 256>;
 
-datagram mad(u8 method, u8 transaction, u8 mgmt_class = 0x81) {
+datagram mad_of(u8 method, u8 transaction, u8 mgmt_class = 0x81) {
     datagram d{};
     d[mad_at] = 1;
     d[mad_at + 1] = mgmt_class;
@@ -102,7 +102,7 @@ TEST_CASE("lanes enter their buffer in the order of arrivals, and as of these, h
 TEST_CASE("a kernel sends an unanswered request again after each timeout, so many times, then gives it back") {
     kernel_repeats kernel(200ms, 3);
     CHECK_FALSE(kernel.due());
-    const datagram request = mad(Get, 7);
+    const datagram request = mad_of(Get, 7);
     kernel.note(request, at(1000ms));
     for (const auto when : {1200ms, 1400ms, 1600ms}) {
         CHECK(kernel.due() == at(when));
@@ -121,32 +121,32 @@ TEST_CASE("a kernel sends an unanswered request again after each timeout, so man
     CHECK(std::equal(expected.begin(), expected.end(), back->datagram.begin(), back->datagram.end()));
     CHECK_FALSE(kernel.due());
     // Too late.
-    CHECK_FALSE(kernel.accepts(mad(GetResp, 7)));
+    CHECK_FALSE(kernel.accepts(mad_of(GetResp, 7)));
 }
 
 TEST_CASE("a kernel hands out one reply to each request, and no other") {
     kernel_repeats kernel(200ms, 3);
-    kernel.note(mad(Get, 1), at(0ms));
-    kernel.note(mad(Set, 2), at(50ms));
+    kernel.note(mad_of(Get, 1), at(0ms));
+    kernel.note(mad_of(Set, 2), at(50ms));
     CHECK(kernel.due() == at(200ms));
-    CHECK_FALSE(kernel.accepts(mad(GetResp, 3)));
-    CHECK(kernel.accepts(mad(GetResp, 1)));
-    CHECK_FALSE(kernel.accepts(mad(GetResp, 1)));
+    CHECK_FALSE(kernel.accepts(mad_of(GetResp, 3)));
+    CHECK(kernel.accepts(mad_of(GetResp, 1)));
+    CHECK_FALSE(kernel.accepts(mad_of(GetResp, 1)));
     CHECK(kernel.due() == at(250ms));
     // What comes after a repetition answers it, too.
     const auto again = kernel.next(at(250ms));
     REQUIRE(again);
     CHECK(again->datagram.back() == 2);
-    CHECK(kernel.accepts(mad(GetResp, 2)));
+    CHECK(kernel.accepts(mad_of(GetResp, 2)));
     CHECK_FALSE(kernel.due());
 }
 
 TEST_CASE("a kernel passes on what is no reply, and what the server gives back at once") {
     kernel_repeats kernel(200ms, 3);
-    CHECK(kernel.accepts(mad(Get, 1))); // somebody's question to this client
-    CHECK(kernel.accepts(mad(Trap, 1)));
-    kernel.note(mad(Get, 2), at(0ms));
-    datagram undeliverable = mad(Get, 2);
+    CHECK(kernel.accepts(mad_of(Get, 1))); // somebody's question to this client
+    CHECK(kernel.accepts(mad_of(Trap, 1)));
+    kernel.note(mad_of(Get, 2), at(0ms));
+    datagram undeliverable = mad_of(Get, 2);
     undeliverable[status_at + 3] = 110;
     CHECK(kernel.accepts(undeliverable));
     CHECK_FALSE(kernel.due());
@@ -156,10 +156,10 @@ TEST_CASE("a kernel passes on what is no reply, and what the server gives back a
 TEST_CASE("a kernel awaits no reply to a reply, a trap or a Send") {
     kernel_repeats kernel(200ms, 3);
     for (const u8 method : {GetResp, Trap, TrapRepress, Send}) {
-        kernel.note(mad(method, method), at(0ms));
+        kernel.note(mad_of(method, method), at(0ms));
         CHECK_FALSE(kernel.due());
     }
-    const datagram whole = mad(Get, 1);
+    const datagram whole = mad_of(Get, 1);
     kernel.note(std::span(whole).first(mad_at + 4), at(0ms)); // no MAD
     kernel.note(std::span(whole).first(4), at(0ms));
     CHECK_FALSE(kernel.due());
