@@ -43,7 +43,7 @@ public:
         where_ = after.where;
         between_ = after.counters.at - before.counters.at;
         if (between_ > mad::duration::zero()) {
-            for (unsigned i = 0; i < counter_count; ++i) judge_counter(static_cast<counter>(i), before, after);
+            for_each_counter([&](counter c) { judge_counter(c, before, after); });
             judge_correction(before, after);
         }
         judge_link();

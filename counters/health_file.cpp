@@ -70,13 +70,9 @@ private:
     }
 
     counter counter_of(const toml::key& name) const {
-        std::array<std::string_view, counter_count> names;
-        for (unsigned i = 0; i < counter_count; ++i) {
-            names[i] = name_of(static_cast<counter>(i));
-            if (name == names[i]) return static_cast<counter>(i);
-        }
+        if (const auto named = counter_named(name.str())) return *named;
         fail(name.source(), fmt::format("there is no counter '{}'; counters are {}", iba::escaped(name.str()),
-                                        fmt::join(names, ", ")));
+                                        fmt::join(counter_names(), ", ")));
     }
 
     const toml::table& table_of(std::string_view name, const toml::node& value) const {

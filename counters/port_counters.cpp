@@ -16,33 +16,45 @@ using iba::pm::counter_pair;
 using iba::pm::PortCounters;
 using iba::pm::PortCountersExt;
 
+/// Calls f(counter, counter_pair) for each, in order.
+template <class F> constexpr void for_each_pair(F&& f) {
+    unsigned i = 0;
+    iba::pm::for_each_counter([&](auto pair) { f(static_cast<counter>(i++), pair); });
+}
+
 /// Bits of each in PortCounters; 0: it is not there.
 constexpr std::array<u8, counter_count> narrow_widths = [] {
     std::array<u8, counter_count> widths{};
-    unsigned i = 0;
-    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
-        if constexpr (pair.has_narrow) widths[i] = static_cast<u8>(iba::detail::last_row<Narrow>().width);
-        ++i;
+    for_each_pair([&]<auto Wide, auto Narrow>(counter c, counter_pair<Wide, Narrow> pair) {
+        if constexpr (pair.has_narrow)
+            widths[static_cast<unsigned>(c)] = static_cast<u8>(iba::detail::last_row<Narrow>().width);
     });
     return widths;
 }();
 
 std::array<std::string_view, counter_count> all_names() noexcept {
     std::array<std::string_view, counter_count> names;
-    unsigned i = 0;
-    iba::pm::for_each_counter(
-        [&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow>) { names[i++] = iba::detail::last_row<Wide>().name; });
+    for_each_pair([&]<auto Wide, auto Narrow>(counter c, counter_pair<Wide, Narrow>) {
+        names[static_cast<unsigned>(c)] = iba::detail::last_row<Wide>().name;
+    });
     return names;
 }
 
-bool has_narrow(counter c, const abilities& can) noexcept {
+/// By the bits that say it of a counter alone.
+bool is_counted(counter c, const abilities& can) noexcept {
     return (c != counter::portXmitWait || can.xmit_wait) && (c != counter::QP1Dropped || can.QP1_dropped);
 }
 
-bool has_wide(counter c, bool is_additional, const abilities& can) noexcept {
+template <auto Wide, auto Narrow>
+bool has_narrow(counter c, counter_pair<Wide, Narrow> pair, const abilities& can) noexcept {
+    return pair.has_narrow && is_counted(c, can);
+}
+
+template <auto Wide, auto Narrow>
+bool has_wide(counter c, counter_pair<Wide, Narrow> pair, const abilities& can) noexcept {
     const bool is_of_kind = c >= counter::portUnicastXmitPkts && c <= counter::portMulticastRcvPkts;
-    if (is_additional ? !can.additional : is_of_kind && !can.unicast) return false;
-    return can.extended && (c != counter::QP1Dropped || can.QP1_dropped);
+    if (pair.is_additional ? !can.additional : is_of_kind && !can.unicast) return false;
+    return can.extended && is_counted(c, can);
 }
 
 /// More than any link carries: 2^40 words a second are 4.4 TB.
@@ -55,9 +67,18 @@ bool could_count(u64 more, mad::duration between) noexcept {
 
 } // namespace
 
-std::string_view name_of(counter c) noexcept {
+std::span<const std::string_view, counter_count> counter_names() noexcept {
     static const std::array names = all_names();
-    return names[static_cast<unsigned>(c)];
+    return names;
+}
+
+std::string_view name_of(counter c) noexcept { return counter_names()[static_cast<unsigned>(c)]; }
+
+std::optional<counter> counter_named(std::string_view name) noexcept {
+    const auto names = counter_names();
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) return std::nullopt;
+    return static_cast<counter>(found - names.begin());
 }
 
 abilities abilities::of(const iba::ClassPortInfo& info) noexcept {
@@ -76,20 +97,16 @@ abilities abilities::of(const iba::ClassPortInfo& info) noexcept {
 
 counter_set narrow_counters(const abilities& can) noexcept {
     counter_set told;
-    unsigned i = 0;
-    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
-        const auto c = static_cast<counter>(i++);
-        if (pair.has_narrow && has_narrow(c, can)) told.add(c);
+    for_each_pair([&](counter c, auto pair) {
+        if (has_narrow(c, pair, can)) told.add(c);
     });
     return told;
 }
 
 counter_set wide_counters(const abilities& can) noexcept {
     counter_set told;
-    unsigned i = 0;
-    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
-        const auto c = static_cast<counter>(i++);
-        if (has_wide(c, pair.is_additional, can)) told.add(c);
+    for_each_pair([&](counter c, auto pair) {
+        if (has_wide(c, pair, can)) told.add(c);
     });
     return told;
 }
@@ -101,26 +118,21 @@ bool port_counters::is_pegged(counter c) const noexcept {
 }
 
 void port_counters::take(const PortCounters& told, const abilities& can) noexcept {
-    unsigned i = 0;
-    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
-        const unsigned at = i++;
+    for_each_pair([&]<auto Wide, auto Narrow>(counter c, counter_pair<Wide, Narrow> pair) {
         if constexpr (pair.has_narrow) {
-            if ((wide_ >> at & 1) != 0) return;
-            if (!has_narrow(static_cast<counter>(at), can)) return;
-            values_[at] = told.*Narrow;
-            told_ |= 1u << at;
+            if ((wide_ >> bit(c) & 1) != 0 || !has_narrow(c, pair, can)) return;
+            values_[bit(c)] = told.*Narrow;
+            told_ |= 1u << bit(c);
         }
     });
 }
 
 void port_counters::take(const PortCountersExt& told, const abilities& can) noexcept {
-    unsigned i = 0;
-    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
-        const unsigned at = i++;
-        if (!has_wide(static_cast<counter>(at), pair.is_additional, can)) return;
-        values_[at] = told.*Wide;
-        told_ |= 1u << at;
-        wide_ |= 1u << at;
+    for_each_pair([&]<auto Wide, auto Narrow>(counter c, counter_pair<Wide, Narrow> pair) {
+        if (!has_wide(c, pair, can)) return;
+        values_[bit(c)] = told.*Wide;
+        told_ |= 1u << bit(c);
+        wide_ |= 1u << bit(c);
     });
 }
 
@@ -137,15 +149,13 @@ change change_of(counter c, const sample& before, const sample& after) noexcept 
 
 clearing clearing_of(counter_set which, const abilities& can, u8 port) noexcept {
     u32 narrow = 0, wide = 0, additional = 0; // bits of counterSelect and of counterSelect2
-    unsigned i = 0, additional_bit = 0;
-    iba::pm::for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
-        const unsigned wide_bit = i;
-        const auto c = static_cast<counter>(i++);
+    unsigned next_wide = 0, next_additional = 0;
+    for_each_pair([&](counter c, auto pair) {
         u32& selected = pair.is_additional ? additional : wide;
-        const u32 bit = 1u << (pair.is_additional ? additional_bit++ : wide_bit);
+        const u32 bit = 1u << (pair.is_additional ? next_additional++ : next_wide++);
         if (!which.has(c)) return;
-        if (pair.has_narrow && has_narrow(c, can)) narrow |= 1u << pair.narrow_bit;
-        if (has_wide(c, pair.is_additional, can)) selected |= bit;
+        if (has_narrow(c, pair, can)) narrow |= 1u << pair.narrow_bit;
+        if (has_wide(c, pair, can)) selected |= bit;
     });
     clearing zeros;
     if (narrow) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // sweep_port.cpp - what one node is asked: abilities, counters, details, that it clears them.
+#include <comad/counters/read_counters.hpp>
 #include <comad/counters/sweep.hpp>
 #include <comad/iba/smp.hpp>
 
@@ -59,33 +60,18 @@ task<void> sweeper::read_sum(agent& a) {
     const auto path = path_to(targets_[a.first].where);
     if (!path) co_return;
     co_await read_port(a, *path, sum);
-    a.is_summed = a.has_ended = sum.is_told && !options_.is_too_much(sum);
-}
-
-template <class T> task<std::optional<T>> sweeper::get(agent& a, const mad::IBPath& path, const look& l) {
-    const T request = question_about<T>(l.where.port);
-    auto reply = co_await schedule_.PerformanceGet<T>(request, path, 0, hurry());
-    if (!reply) {
-        failed(a, l.where, reply.error());
-        co_return std::nullopt;
-    }
-    a.timeouts_in_a_row = 0;
-    a.is_silent = false;
-    co_return reply.value();
+    if (sum.is_told && !options_.is_too_much(sum)) a.is_summed = a.has_ended = true; // else failed() may have ended it
 }
 
 task<void> sweeper::read_port(agent& a, const mad::IBPath& path, look& l) {
-    const counter_set by_wide = wide_counters(*a.can);
-    if (options_.counters.meets(by_wide)) {
-        const auto wide = co_await get<PortCountersExt>(a, path, l);
-        if (!wide) co_return;
-        l.counters.counters.take(*wide, *a.can);
+    const auto told = co_await read_counters(schedule_, path, *a.can, l.where.port, options_.counters, hurry());
+    if (!told) {
+        failed(a, l.where, told.error());
+        co_return;
     }
-    if (options_.counters.without(by_wide).meets(narrow_counters(*a.can))) {
-        const auto narrow = co_await get<PortCounters>(a, path, l);
-        if (!narrow) co_return;
-        l.counters.counters.take(*narrow, *a.can);
-    }
+    a.timeouts_in_a_row = 0;
+    a.is_silent = false;
+    l.counters.counters = told.value();
     l.counters.at = schedule_.now();
     l.is_told = true;
     using reader = task<bool> (sweeper::*)(agent&, const mad::IBPath&, look&);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 #include <sstream>
 
 using namespace ibtool_rig;
@@ -259,4 +260,33 @@ TEST_CASE("counters are cleared where that is asked for, those that are named, o
     CHECK(without_one.at("portRcvErrors")[1] == 0);
     check_failure(sweep({"--reset", "everything"}), 2,
                   "--reset: there is no counter 'everything'; they are portXmitData, ");
+}
+
+TEST_CASE("sweep --reset and ibclearcounters and ibclearerrors clear the same, whatever a PMA can") {
+    const std::string abilities =
+        GENERATE(as<std::string>{}, "full", "basic", "wide", "wait+qp1", "wide+unicast+wait", "wide+errors",
+                 "wide+errors+wait", "wide+unicast+errors+qp1", "all+wide+unicast+errors", "all+wide+errors+wait+qp1");
+    CAPTURE(abilities);
+    const directory files;
+    using set_MAD = std::array<unsigned, 5>; // LID, portSelect, attribute, counterSelect, counterSelect2
+    const auto sets_of = [&](const words& command) {
+        const std::string capture = files / "sets.pcap";
+        check_success(run(command + words{"--fabric", tree + ",pma=" + abilities, "--pcap", capture}));
+        std::set<set_MAD> sets;
+        for (const json& packet : objects_of(run({"decode", "--json", capture}))) {
+            if (!packet.contains("PMFormat") || packet["PMFormat"]["method"] != 2) continue;
+            const json& mad = packet["PMFormat"];
+            const json& data = mad["data"];
+            const auto number = [](const json& j) { return j.get<unsigned>(); };
+            sets.insert(set_MAD{number(packet["HdrLRH"]["DLID"]), number(data["portSelect"]),
+                                number(mad["attributeID"]), number(data["counterSelect"]),
+                                number(data["counterSelect2"])});
+        }
+        return sets;
+    };
+    const auto all = sets_of({"ibclearcounters"}), errors = sets_of({"ibclearerrors"});
+    CHECK(all.size() >= 14);
+    CHECK(sets_of({"sweep", "--reset", "all"}) == all);
+    CHECK(errors.size() >= 14);
+    CHECK(sets_of({"sweep", "--reset", "errors"}) == errors);
 }

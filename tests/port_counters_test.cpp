@@ -193,4 +193,11 @@ TEST_CASE("a Set clears what it should in each attribute that has it, and select
     can.QP1_dropped = can.additional = true;
     CHECK(clearing_of(of({counter::QP1Dropped}), can, 1).narrow->counterSelect2 == 2);
     CHECK(clearing_of(of({counter::QP1Dropped}), can, 1).wide->counterSelect2 == 0x2000);
+    // portXmitWait has its own bit in the capabilityMask, for both attributes.
+    CHECK_FALSE(clearing_of(of({counter::portXmitWait}), can, 1).wide);
+    CHECK_FALSE(wide_counters(can).has(counter::portXmitWait));
+    can.xmit_wait = true;
+    CHECK(clearing_of(of({counter::portXmitWait}), can, 1).narrow->counterSelect2 == 1);
+    CHECK(clearing_of(of({counter::portXmitWait}), can, 1).wide->counterSelect2 == 0x1000);
+    CHECK(wide_counters(can).has(counter::portXmitWait));
 }

@@ -312,3 +312,18 @@ TEST_CASE("a path is completed before it is used") {
     CHECK(w.sweep(how).complete());
     CHECK(asked > 0);
 }
+
+TEST_CASE("a dead switch is one gap of every sweep, and one time-out of the second") {
+    counted_world w("fattree2,radix=8");
+    const u32 dead = w.nth_switch(3);
+    counters::sweeper s(w.schedule, w.known, sums_first());
+    REQUIRE(w.sweep(s).complete());
+    w.net.apply({transports::sim::change::kind::kill, w.graph_node(dead)});
+    REQUIRE(w.sweep(s).gaps.size() == 1);
+    const u64 before = w.schedule.counters().timed_out;
+    const counters::sweep again = w.sweep(s);
+    CHECK(w.schedule.counters().timed_out - before == 1);
+    REQUIRE(again.gaps.size() == 1);
+    CHECK(again.gaps[0].what == gap::kind::was_silent);
+    CHECK(again.gaps[0].where == port_ref{dead, 0});
+}

@@ -3,10 +3,11 @@
 // port. They only read.
 #include "command.hpp"
 #include "commands/check_options.hpp"
-#include "session/counter_reader.hpp"
+#include "session/counter_questions.hpp"
 #include "session/subnet_questions.hpp"
 #include "session/target.hpp"
 #include "text/checks.hpp"
+#include <comad/counters/read_counters.hpp>
 #include <comad/discovery/link.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/sa.hpp>

@@ -14,6 +14,7 @@ namespace ibtool {
 namespace {
 
 namespace coro = comad::coro;
+namespace counters = comad::counters;
 namespace discovery = comad::discovery;
 namespace iba = comad::iba;
 using comad::u32;
@@ -66,10 +67,9 @@ private:
             o.problem = to_string(info.error());
             co_return;
         }
-        o.ports =
-            has(info.value(), iba::PMCapability::IsAllPortSelectSupported) && subnet_.nodes[e.where.node].is_switch()
-                ? std::vector<u8>{all_ports}
-                : e.ports;
+        o.ports = counters::abilities::of(info.value()).all_ports && subnet_.nodes[e.where.node].is_switch()
+                      ? std::vector<u8>{all_ports}
+                      : e.ports;
         std::vector<const counter_group*> groups{&port_counters};
         if (&data_counters(info.value()) != &port_counters) groups.push_back(&data_counters(info.value()));
         for (const counter_group* g : groups) {

@@ -69,8 +69,7 @@ asked<counted> ask_port(session& in, performance_agent a, u8 port, coro::rpc_opt
 
 /// The sum of those that answer; an error if none does.
 asked<counted> ask_sum(session& in, performance_agent a, std::vector<u8> ports, coro::rpc_options options) {
-    if (has(a.info, iba::PMCapability::IsAllPortSelectSupported))
-        co_return co_await ask_port(in, a, all_ports, options);
+    if (a.can().all_ports) co_return co_await ask_port(in, a, all_ports, options);
     counted sum{a, all_ports, {}, {}};
     std::vector<std::vector<u8>> told;
     std::optional<mad::mad_error> first_error;
@@ -107,7 +106,7 @@ reporting ask_node(session& in, std::optional<mad::address> target, std::optiona
         BOOST_OUTCOME_CO_TRY(port, co_await default_port(in, to));
     }
     std::vector<u8> ports;
-    if (port == all_ports && !has(info, iba::PMCapability::IsAllPortSelectSupported)) {
+    if (port == all_ports && !agent.can().all_ports) {
         BOOST_OUTCOME_CO_TRY(ports, co_await ports_with_counters(in, to));
     }
     auto question = port == all_ports ? ask_sum(in, agent, std::move(ports), {}) : ask_port(in, agent, port, {});

@@ -82,13 +82,6 @@ ibqueryerrors_plan make_plan(const ibqueryerrors_settings& s) {
 
 constexpr bool is_of_errors(counter c) { return has_threshold(c) && c != counter::QP1Dropped; }
 
-template <class F> counters::counter_set counters_that(F&& are) {
-    counters::counter_set set;
-    for (unsigned i = 0; i < counters::counter_count; ++i)
-        if (are(static_cast<counter>(i))) set.add(static_cast<counter>(i));
-    return set;
-}
-
 bool is_wanted(const ibqueryerrors_settings& s, const discovery::node& n) {
     if (!s.only_switches && !s.only_CAs && !s.only_routers) return true;
     switch (n.info.nodeType) {
@@ -180,11 +173,11 @@ private:
             const auto causes = [&rules](const counters::look& l) { return causes_of(rules, l); };
             if (settings_.details) how.choose_details = causes;
         }
-        how.counters = counters_that([&](counter c) {
+        how.counters = counters::counters_that([&](counter c) {
             if (!has_threshold(c)) return settings_.data || settings_.data_only;
             return !settings_.data_only;
         });
-        how.clears = counters_that([&](counter c) {
+        how.clears = counters::counters_that([&](counter c) {
             return is_of_errors(c) ? settings_.clear_errors : !has_threshold(c) && settings_.clear_counts;
         });
         if (settings_.clear_errors && settings_.details)

@@ -2,12 +2,13 @@
 // ibswportwatch.cpp - ibswportwatch: how fast the counters of one port move, look after look. It only reads.
 #include "command.hpp"
 #include "session/ask.hpp"
-#include "session/counter_reader.hpp"
+#include "session/counter_questions.hpp"
 #include "session/periods.hpp"
 #include "session/reopening.hpp"
 #include "text/checks.hpp"
 #include "text/output.hpp"
 #include "text/watch_text.hpp"
+#include <comad/counters/read_counters.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 

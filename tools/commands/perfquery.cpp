@@ -26,7 +26,6 @@ namespace mad = comad::mad;
 namespace smp = comad::iba::smp;
 using comad::u64;
 using comad::u8;
-using iba::PMCapability;
 
 /// What an option asks for, in the order in which the answers are printed.
 struct group_option {
@@ -133,7 +132,7 @@ struct group_reading {
 
 /// Whether the port's forward error correction is one of those that count in another way.
 asked<bool> is_RS_FEC(const counter_query& q, u8 port) {
-    if (!has(q.info, PMCapability::IsRSFECModeSupported)) co_return false;
+    if (!q.can().RS_FEC) co_return false;
     BOOST_OUTCOME_CO_TRY(const auto info, co_await ask_port_info_extended(q.in, q.to, port));
     constexpr comad::u32 has_modes = 1;
     if (!info || !(info->capabilityMask & has_modes)) co_return false;
@@ -160,8 +159,7 @@ asked<group_reading> ask_port(const counter_query& q, const counter_group& wante
 /// Ports to ask one by one; or 255, which asks for their sum.
 asked<std::vector<u8>> ports_of(const counter_query& q, bool can_sum) {
     if (!q.how.ports.empty()) co_return q.how.ports;
-    if (q.how.sums && can_sum && has(q.info, PMCapability::IsAllPortSelectSupported))
-        co_return std::vector<u8>{all_ports};
+    if (q.how.sums && can_sum && q.can().all_ports) co_return std::vector<u8>{all_ports};
     if (q.how.all) co_return co_await ports_with_counters(q.in, q.to);
     BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.to));
     co_return std::vector<u8>{node.nodeType == iba::NodeType::Switch ? u8{0} : node.localPortNum};
@@ -194,14 +192,14 @@ std::string sum_text(const counter_query& q, const std::vector<group_reading>& a
 }
 
 /// What has no sum: what is sampled; and counters of which each port has other ones.
-bool can_sum(const counter_group& g, const iba::ClassPortInfo& info) {
-    if (&g == &extended_speeds) return !has(info, PMCapability::IsRSFECModeSupported);
+bool can_sum(const counter_group& g, const counter_query& q) {
+    if (&g == &extended_speeds) return !q.can().RS_FEC;
     return &g != &samples_control;
 }
 
 /// Of several ports what answers counts, and what does not is missing; an error if none does.
 reporting ask_group(const counter_query& q, const counter_group& g) {
-    const bool is_summable = can_sum(g, q.info);
+    const bool is_summable = can_sum(g, q);
     BOOST_OUTCOME_CO_TRY(const auto ports, co_await ports_of(q, is_summable));
     std::vector<asked<group_reading>> questions;
     for (const u8 port : ports) questions.push_back(ask_port(q, g, port));

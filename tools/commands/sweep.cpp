@@ -71,14 +71,9 @@ struct node_filter {
 };
 
 counters::counter read_counter(const std::string& option, const std::string& name) {
-    std::vector<std::string_view> names;
-    for (unsigned i = 0; i < counters::counter_count; ++i) {
-        const auto c = static_cast<counters::counter>(i);
-        if (name_of(c) == name) return c;
-        names.push_back(name_of(c));
-    }
-    throw usage_error(
-        fmt::format("{}: there is no counter '{}'; they are {}", option, iba::escaped(name), fmt::join(names, ", ")));
+    if (const auto c = counters::counter_named(name)) return *c;
+    throw usage_error(fmt::format("{}: there is no counter '{}'; they are {}", option, iba::escaped(name),
+                                  fmt::join(counters::counter_names(), ", ")));
 }
 
 iba::NodeType read_type(const std::string& name) {
@@ -93,7 +88,7 @@ iba::guid read_wanted_GUID(const std::string& text) {
 }
 
 /// What --reset names.
-counters::counter_set read_counters(const std::vector<std::string>& names) {
+counters::counter_set read_counter_set(const std::vector<std::string>& names) {
     counters::counter_set all;
     for (const std::string& name : names) {
         const bool errors = name == "all" || name == "errors", others = name == "all" || name == "data";
@@ -101,10 +96,9 @@ counters::counter_set read_counters(const std::vector<std::string>& names) {
             all.add(read_counter("--reset", name));
             continue;
         }
-        for (unsigned i = 0; i < counters::counter_count; ++i) {
-            const auto c = static_cast<counters::counter>(i);
+        counters::for_each_counter([&](counters::counter c) {
             if (is_error(c) ? errors : others) all.add(c);
-        }
+        });
     }
     return all;
 }
@@ -129,7 +123,7 @@ sweep_plan make_sweep_plan(const sweep_settings& s) {
     if (p.every && p.every->count() <= 0) throw usage_error("--every: there has to be some time between sweeps");
     if (s.refresh != "never") p.refresh = parse_duration(s.refresh);
     p.refresh_by = s.refresh_by == "sa" ? change_source::SA : change_source::SMPs;
-    p.clears = read_counters(s.resets);
+    p.clears = read_counter_set(s.resets);
     for (const std::string& name : s.details) p.details.add(read_detail(name));
     node_filter wanted{{}, s.patterns, {}};
     for (const std::string& text : s.GUIDs) wanted.GUIDs.push_back(read_wanted_GUID(text));

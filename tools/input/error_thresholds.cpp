@@ -31,11 +31,11 @@ std::string label_of(counters::counter c) {
 }
 
 std::optional<counters::counter> find_counter(std::string_view name) noexcept {
-    for (unsigned i = 0; i < counters::counter_count; ++i) {
-        const auto c = static_cast<counters::counter>(i);
-        if (std::ranges::equal(name, name_of(c), {}, lower, lower)) return c;
-    }
-    return std::nullopt;
+    std::optional<counters::counter> found;
+    counters::for_each_counter([&](counters::counter c) {
+        if (std::ranges::equal(name, name_of(c), {}, lower, lower)) found = c;
+    });
+    return found;
 }
 
 std::vector<counters::counter> error_thresholds::read(std::istream& in, std::string_view name) {

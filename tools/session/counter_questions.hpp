@@ -4,6 +4,7 @@
 #pragma once
 #include "session/session.hpp"
 #include "text/counter_groups.hpp"
+#include <comad/counters/port_counters.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -19,6 +20,8 @@ inline constexpr comad::u8 all_ports = 255;
 struct performance_agent {
     comad::mad::IBPath to;
     comad::iba::ClassPortInfo info;
+
+    comad::counters::abilities can() const noexcept { return comad::counters::abilities::of(info); }
 };
 
 template <class T> using asked = comad::coro::task<comad::mad::result<T>>;

@@ -3,22 +3,26 @@
 #include "text/counter_groups.hpp"
 
 #include "text/dotted_lines.hpp"
+#include <comad/counters/port_counters.hpp>
 #include <comad/iba/bits.hpp>
 #include <comad/iba/codec.hpp>
 #include <comad/iba/fields.hpp>
 
-#include <algorithm>
+#include <optional>
 #include <stdexcept>
+#include <type_traits>
 
 namespace ibtool {
 
 namespace iba = comad::iba;
 namespace pm = comad::iba::pm;
+namespace counters = comad::counters;
 using comad::u64;
 using comad::u8;
+using counters::abilities;
+using counters::counter;
+using counters::counter_set;
 using iba::ClassPortInfo;
-using iba::PMCapability;
-using iba::PMCapability2;
 
 namespace {
 
@@ -31,7 +35,7 @@ template <class T> dotted_lines lines_of(const T& c) {
         .hex("CounterSelect", c.counterSelect, sizeof c.counterSelect);
 }
 
-std::string text_of(const pm::PortCounters& c, const ClassPortInfo& has_it) {
+std::string text_of(const pm::PortCounters& c, const abilities& can) {
     return lines_of(c)
         .number("SymbolErrorCounter", c.symbolErrorCounter)
         .number("LinkErrorRecoveryCounter", c.linkErrorRecoveryCounter)
@@ -45,29 +49,29 @@ std::string text_of(const pm::PortCounters& c, const ClassPortInfo& has_it) {
         .hex("CounterSelect2", c.counterSelect2, 1)
         .number("LocalLinkIntegrityErrors", c.localLinkIntegrityErrors)
         .number("ExcessiveBufferOverrunErrors", c.excessiveBufferOverrunErrors)
-        .number("QP1Dropped", has(has_it, PMCapability::IsQP1DroppedSupported) ? c.QP1Dropped : 0)
+        .number("QP1Dropped", can.QP1_dropped ? c.QP1Dropped : 0)
         .number("VL15Dropped", c.VL15Dropped)
         .number("PortXmitData", c.portXmitData)
         .number("PortRcvData", c.portRcvData)
         .number("PortXmitPkts", c.portXmitPkts)
         .number("PortRcvPkts", c.portRcvPkts)
-        .number("PortXmitWait", has(has_it, PMCapability::IsPortCountersXmitWaitSupported) ? c.portXmitWait : 0)
+        .number("PortXmitWait", can.xmit_wait ? c.portXmitWait : 0)
         .take();
 }
 
-std::string text_of(const pm::PortCountersExt& c, const ClassPortInfo& has_it) {
+std::string text_of(const pm::PortCountersExt& c, const abilities& can) {
     dotted_lines l = lines_of(c);
     l.number("PortXmitData", c.portXmitData)
         .number("PortRcvData", c.portRcvData)
         .number("PortXmitPkts", c.portXmitPkts)
         .number("PortRcvPkts", c.portRcvPkts);
-    if (has(has_it, PMCapability::IsExtendedWidthSupported)) {
+    if (can.unicast) {
         l.number("PortUnicastXmitPkts", c.portUnicastXmitPkts)
             .number("PortUnicastRcvPkts", c.portUnicastRcvPkts)
             .number("PortMulticastXmitPkts", c.portMulticastXmitPkts)
             .number("PortMulticastRcvPkts", c.portMulticastRcvPkts);
     }
-    if (has(has_it, PMCapability2::IsAdditionalPortCountersExtendedSupported)) {
+    if (can.additional) {
         l.hex("CounterSelect2", c.counterSelect2, 4)
             .number("SymbolErrorCounter", c.symbolErrorCounter)
             .number("LinkErrorRecoveryCounter", c.linkErrorRecoveryCounter)
@@ -187,10 +191,17 @@ std::string text_of(const pm::PortSamplesCtl& c) {
     return l.hex("SamplesOnlyOptionMask", c.samplesOnlyOptionMask, 8).take();
 }
 
-template <class T> std::string text_of_bytes(std::span<const u8> bytes, const ClassPortInfo& has_it) {
+/// Who is asked for PortCountersExtended has it, also where it does not say so: perfquery -x warns, and asks.
+template <class T> abilities abilities_to_tell(ClassPortInfo info) {
+    if (std::is_same_v<T, pm::PortCountersExt>)
+        info.capabilityMask |= value(iba::PMCapability::IsExtendedWidthSupportedNoIETF);
+    return abilities::of(info);
+}
+
+template <class T> std::string text_of_bytes(std::span<const u8> bytes, const ClassPortInfo& info) {
     T c;
     iba::decode(c, bytes.data());
-    if constexpr (requires { text_of(c, has_it); }) return text_of(c, has_it);
+    if constexpr (requires { text_of(c, abilities()); }) return text_of(c, abilities_to_tell<T>(info));
     else return text_of(c);
 }
 
@@ -230,22 +241,15 @@ const counter_group
 
 // ---- fields ----------------------------------------------------------------------------------------------------------
 
-std::vector<std::string_view> missing_counters(const counter_group& g, const ClassPortInfo& has_it) {
+std::vector<std::string_view> missing_counters(const counter_group& g, const ClassPortInfo& info) {
+    counter_set told;
+    if (&g == &port_counters) told = narrow_counters(abilities_to_tell<pm::PortCounters>(info));
+    else if (&g == &port_counters_extended) told = wide_counters(abilities_to_tell<pm::PortCountersExt>(info));
+    else return {};
     std::vector<std::string_view> missing;
-    const auto add = [&](std::string_view first, std::string_view last) {
-        const auto begin = std::ranges::find(g.info.rows, first, &iba::row_info::name);
-        const auto end = std::ranges::find(g.info.rows, last, &iba::row_info::name) + 1;
-        for (auto row = begin; row != end; ++row) missing.push_back(row->name);
-    };
-    if (&g == &port_counters) {
-        if (!has(has_it, PMCapability::IsPortCountersXmitWaitSupported)) add("portXmitWait", "portXmitWait");
-        if (!has(has_it, PMCapability::IsQP1DroppedSupported)) add("QP1Dropped", "QP1Dropped");
-    }
-    if (&g == &port_counters_extended) {
-        if (!has(has_it, PMCapability::IsExtendedWidthSupported)) add("portUnicastXmitPkts", "portMulticastRcvPkts");
-        if (!has(has_it, PMCapability2::IsAdditionalPortCountersExtendedSupported))
-            add("symbolErrorCounter", "QP1Dropped");
-    }
+    counters::for_each_counter([&](counter c) {
+        if (!told.has(c) && iba::find_field(g.info, name_of(c))) missing.push_back(name_of(c));
+    });
     return missing;
 }
 
@@ -269,29 +273,35 @@ void add_counters(const counter_group& g, std::span<u8> sum, std::span<const u8>
     }
 }
 
-u64 all_counters(const counter_group& g, const ClassPortInfo& has_it) {
-    const u64 has_wait = has(has_it, PMCapability::IsPortCountersXmitWaitSupported);
-    const u64 has_QP1 = has(has_it, PMCapability::IsQP1DroppedSupported);
-    if (&g == &port_counters) return 0xffff | has_wait << 16 | has_QP1 << 17;
-    if (&g == &port_counters_extended) {
-        const bool has_errors = has(has_it, PMCapability2::IsAdditionalPortCountersExtendedSupported);
-        return 0xff | (has_errors ? (0xfff | has_wait << 12 | has_QP1 << 13) << 16 : 0);
-    }
-    return iba::low_bits(iba::find_field(g.info, "counterSelect").value().width);
+namespace {
+
+template <class T> u64 selection_of(const std::optional<T>& zeros) {
+    return zeros ? zeros->counterSelect | u64{zeros->counterSelect2} << 16 : 0;
 }
 
-u64 error_counters(const counter_group& g, const ClassPortInfo& has_it) {
-    constexpr u64 data = 0xf000, XmitWait = 1 << 16;
-    constexpr u64 extended_data = 0xffff, extended_XmitWait = 1 << 28;
-    if (&g == &port_counters) return all_counters(g, has_it) & ~(data | XmitWait);
-    if (&g == &port_counters_extended) return all_counters(g, has_it) & ~(extended_data | extended_XmitWait);
+/// In those two attributes whose counters the library knows by name.
+u64 selection(const counter_group& g, const ClassPortInfo& info, counter_set which) {
+    constexpr u8 any_port = 0;
+    if (&g == &port_counters)
+        return selection_of(clearing_of(which, abilities_to_tell<pm::PortCounters>(info), any_port).narrow);
+    if (&g == &port_counters_extended)
+        return selection_of(clearing_of(which, abilities_to_tell<pm::PortCountersExt>(info), any_port).wide);
     return 0;
 }
 
-const counter_group& data_counters(const ClassPortInfo& has_it) {
-    const bool is_wide = has(has_it, PMCapability::IsExtendedWidthSupported) ||
-                         has(has_it, PMCapability::IsExtendedWidthSupportedNoIETF);
-    return is_wide ? port_counters_extended : port_counters;
+} // namespace
+
+u64 all_counters(const counter_group& g, const ClassPortInfo& info) {
+    if (&g == &port_counters || &g == &port_counters_extended) return selection(g, info, counter_set::all());
+    return iba::low_bits(iba::find_field(g.info, "counterSelect").value().width);
+}
+
+u64 error_counters(const counter_group& g, const ClassPortInfo& info) {
+    return selection(g, info, counters::counters_that(counters::is_error));
+}
+
+const counter_group& data_counters(const ClassPortInfo& info) {
+    return abilities::of(info).extended ? port_counters_extended : port_counters;
 }
 
 void set_number(const counter_group& g, std::span<u8> bytes, std::string_view field, u64 number) {

@@ -13,14 +13,6 @@
 
 namespace ibtool {
 
-/// Whether a performance management has it.
-constexpr bool has(const comad::iba::ClassPortInfo& i, comad::iba::PMCapability c) {
-    return i.capabilityMask & value(c);
-}
-constexpr bool has(const comad::iba::ClassPortInfo& i, comad::iba::PMCapability2 c) {
-    return i.capabilityMask2 & value(c);
-}
-
 /// An attribute with counters of a port. Values are as they are on the wire.
 struct counter_group {
     std::string_view name;    ///< `PortRcvErrorDetails`
@@ -46,7 +38,8 @@ std::vector<std::string_view> missing_counters(const counter_group&, const comad
 /// Adds each counter; those that would exceed their field stop at its highest value. Of other fields `sum` keeps its own.
 void add_counters(const counter_group&, std::span<comad::u8> sum, std::span<const comad::u8> more);
 
-/// Which counters a Set with all of them clears: counterSelect, above it counterSelect2.
+/// Which counters a Set with all of them clears, of those that the performance management has: counterSelect, above it
+/// counterSelect2.
 comad::u64 all_counters(const counter_group&, const comad::iba::ClassPortInfo&);
 /// The same of those that count errors, in PortCounters and PortCountersExtended. 0: it has none.
 comad::u64 error_counters(const counter_group&, const comad::iba::ClassPortInfo&);

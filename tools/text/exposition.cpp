@@ -152,21 +152,20 @@ std::string exposition(const sweep_view& v, const sweep_totals& totals, const pr
         places.push_back(place(v, l.where));
         out.add(what_is_known(v, l.where), "1");
     }
-    for (unsigned i = 0; i < counters::counter_count; ++i) {
-        const auto c = static_cast<counters::counter>(i);
-        out.begin(counter_series[i].name, "counter", counter_series[i].help);
+    counters::for_each_counter([&](counters::counter c) {
+        const series_name& series = counter_series[static_cast<unsigned>(c)];
+        out.begin(series.name, "counter", series.help);
         for_each_told(v, places, [&](const std::string& where, const counters::look& l) {
             if (l.counters.counters.has(c)) out.add(where, in_units(c, l.counters.counters[c]));
         });
-    }
+    });
     out.begin("infiniband_port_counter_pegged", "gauge",
               "1 for a counter that stands at its end, where it stays until it is cleared.");
     for_each_told(v, places, [&](const std::string& where, const counters::look& l) {
-        for (unsigned i = 0; i < counters::counter_count; ++i) {
-            const auto c = static_cast<counters::counter>(i);
+        counters::for_each_counter([&](counters::counter c) {
             if (l.counters.counters.has(c) && l.counters.counters.is_pegged(c))
                 out.add(fmt::format("{},counter=\"{}\"", where, name_of(c)), "1");
-        }
+        });
     });
     return out.take();
 }

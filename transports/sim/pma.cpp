@@ -72,7 +72,8 @@ constexpr u8 wide_errors = 8; // place of the first
 constexpr std::array wide{
     same<&E::portXmitData, &E::portRcvPkts>(0),
     same<&E::portUnicastXmitPkts, &E::portMulticastRcvPkts>(4, can::unicast),
-    counters_at{numbers_of<&E::symbolErrorCounter, &E::portXmitWait>(), second, wide_errors, can::extended_errors},
+    counters_at{numbers_of<&E::symbolErrorCounter, &E::VL15Dropped>(), second, wide_errors, can::extended_errors},
+    counters_at{numbers_of<&E::portXmitWait>(), second + 12, wide_errors + 12, can::extended_errors | can::xmit_wait},
     counters_at{numbers_of<&E::QP1Dropped>(), second + 13, wide_errors + 13, can::extended_errors | can::QP1_dropped},
 };
 

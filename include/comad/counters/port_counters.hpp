@@ -8,6 +8,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace comad::counters {
@@ -47,6 +48,9 @@ template <class F> void for_each_counter(F&& f) {
 
 /// Its name in the structures of the IBA: `portXmitData`.
 std::string_view name_of(counter) noexcept;
+/// All the names, in order; and the counter that has one.
+std::span<const std::string_view, counter_count> counter_names() noexcept;
+std::optional<counter> counter_named(std::string_view name) noexcept;
 /// It counts words of 4 bytes.
 constexpr bool is_data(counter c) noexcept { return c == counter::portXmitData || c == counter::portRcvData; }
 /// It counts something that should not happen: from symbolErrorCounter on, portXmitWait apart.
@@ -76,21 +80,31 @@ private:
     u32 bits_ = 0;
 };
 
+/// Those of which `are` is true.
+template <class F> counter_set counters_that(F&& are) {
+    counter_set set;
+    for_each_counter([&](counter c) {
+        if (are(c)) set.add(c);
+    });
+    return set;
+}
+
 /// What a PMA says that it can do (IBA 16.1.3.1).
 struct abilities {
     bool all_ports = false;   ///< portSelect 255 is the sum of all
     bool extended = false;    ///< PortCountersExtended, at least data and packets
     bool unicast = false;     ///< of these, unicast and multicast apart
     bool additional = false;  ///< of these, everything else
-    bool xmit_wait = false;   ///< portXmitWait in PortCounters
-    bool QP1_dropped = false; ///< QP1Dropped in PortCounters
+    bool xmit_wait = false;   ///< portXmitWait, in whichever attributes it has
+    bool QP1_dropped = false; ///< QP1Dropped, the same
     bool RS_FEC = false;      ///< PortExtendedSpeedsCountersRSFEC of ports with such error correction
 
     static abilities of(const iba::ClassPortInfo&) noexcept;
     friend bool operator==(const abilities&, const abilities&) = default;
 };
 
-/// The counters that a PMA's PortCounters tell, and those that its PortCountersExtended do.
+/// The counters that a PMA's PortCounters tell and clear, and those that its PortCountersExtended do. Of portXmitWait and
+/// QP1Dropped both need their bits in the capabilityMask, as infiniband-diags' perfquery -R has it.
 counter_set narrow_counters(const abilities&) noexcept;
 counter_set wide_counters(const abilities&) noexcept;
 

@@ -132,7 +132,6 @@ private:
     coro::task<void> ask_abilities(agent& a);
     coro::task<void> read_sum(agent& a);
     coro::task<void> read_port(agent& a, const mad::IBPath& path, look& l);
-    template <class T> coro::task<std::optional<T>> get(agent& a, const mad::IBPath& path, const look& l);
     template <std::size_t Index> coro::task<bool> read_detail(agent& a, const mad::IBPath& path, look& l);
     template <class T, class Asked> coro::task<bool> read_as(agent& a, const mad::IBPath& path, look& l);
     coro::task<std::optional<bool>> has_RS_FEC(agent& a, const mad::IBPath& path, const look& l);
