@@ -4,29 +4,42 @@
 
 namespace comad::coro::detail {
 
-void pauses::begin(pause_awaiter& p) noexcept { p.join_behind(begun_.previous()); }
-void pauses::cancel(pause_awaiter& p) noexcept { p.join_behind(cancelled_.previous()); }
+void pauses::begin(pause_awaiter& p) noexcept { static_cast<waiting&>(p).join_behind(begun_.previous()); }
+
+void pauses::end_soon(waiting& w, bool passed) noexcept {
+    if (std::exchange(w.ending_, true)) return; // whatever came first counts
+    w.passed_ = passed;
+    w.join_behind(ready_.previous());
+}
 
 void pauses::set_now(mad::time_point now) noexcept {
     while (!begun_.alone()) {
-        auto& p = static_cast<pause_awaiter&>(begun_.next());
-        p.end_ = p.length_ < mad::time_point::max() - now ? now + p.length_ : mad::time_point::max();
+        auto& p = static_cast<pause_awaiter&>(static_cast<waiting&>(begun_.next()));
+        if (!p.has_end_) p.end_ = p.length_ < mad::time_point::max() - now ? now + p.length_ : mad::time_point::max();
         ring_link* before = &running_.previous();
-        while (before != &running_ && static_cast<pause_awaiter*>(before)->end_ > p.end_) before = &before->previous();
-        p.join_behind(*before);
+        const auto end_of = [](ring_link* l) { return static_cast<pause_awaiter*>(static_cast<waiting*>(l))->end_; };
+        while (before != &running_ && end_of(before) > p.end_) before = &before->previous();
+        static_cast<waiting&>(p).join_behind(*before);
     }
 }
 
 mad::time_point pauses::next_end() const noexcept {
-    return running_.alone() ? mad::time_point::max() : static_cast<pause_awaiter&>(running_.next()).end_;
+    return running_.alone() ? mad::time_point::max()
+                            : static_cast<pause_awaiter&>(static_cast<waiting&>(running_.next())).end_;
 }
 
 void pauses::end_due(mad::time_point now) noexcept {
-    while (!running_.alone() && next_end() <= now) static_cast<pause_awaiter&>(running_.next()).end(true);
+    while (!running_.alone() && next_end() <= now) static_cast<waiting&>(running_.next()).end(true);
 }
 
-void pauses::end_cancelled() noexcept {
-    while (has_cancelled()) static_cast<pause_awaiter&>(cancelled_.next()).end(false);
+void pauses::end_ready() noexcept {
+    ring_link
+        now; // who becomes ready meanwhile comes with the next turn: two that wake each other leave time for the rest
+    while (has_ready()) static_cast<waiting&>(ready_.next()).join_behind(now.previous());
+    while (!now.alone()) {
+        auto& w = static_cast<waiting&>(now.next());
+        w.end(w.passed_);
+    }
 }
 
 } // namespace comad::coro::detail

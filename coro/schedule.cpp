@@ -81,11 +81,11 @@ bool MADSchedule::receive_long(incoming& cut) {
 
 bool MADSchedule::settle() noexcept {
     engine_.run_ready();
-    pauses_.end_cancelled();
+    pauses_.end_ready();
     engine_.resume_sends();
     if (server_) server_->resume_sends();
     pull();
-    return engine_.has_ready() || pauses_.has_cancelled() || source_cancelled_;
+    return engine_.has_ready() || pauses_.has_ready() || source_cancelled_;
 }
 
 // Newest source first. Starting a task runs user code, which may add sources and end them: look from the top each time.

@@ -89,6 +89,20 @@ TEST_CASE("a cancelled pause ends at once, and none begins in what is cancelled"
     CHECK(r.schedule.idle());
 }
 
+TEST_CASE("a pause that is cancelled twice before it ends is not lost") {
+    rig r;
+    std::vector<ending> endings;
+    const auto body = [](MADSchedule& s, std::vector<ending>& e) -> task<void> {
+        scope children(co_await current_scope{});
+        children.spawn(pause_and_note(s, 0, 1h, e));
+        children.cancel();
+        children.cancel();
+        co_await children.join();
+    };
+    sync_wait(r.schedule, body(r.schedule, endings));
+    CHECK(endings == std::vector<ending>{{0, false, 0ms}});
+}
+
 TEST_CASE("whoever is destroyed while it pauses is forgotten") {
     rig r;
     std::vector<ending> endings;

@@ -4,6 +4,7 @@
 #include "session/report.hpp"
 #include "session/target.hpp"
 #include <comad/coro/scope.hpp>
+#include <comad/coro/when_all.hpp>
 #include <comad/discovery/node_names.hpp>
 
 #include <functional>
@@ -21,15 +22,7 @@ int ask(const global_options&, const comad::mad::address* target, const std::fun
 
 /// Runs tasks at the same time. Their results, in their order.
 template <class T> comad::coro::task<std::vector<T>> each(std::vector<comad::coro::task<T>> tasks) {
-    comad::coro::scope together(co_await comad::coro::current_scope{});
-    std::vector<comad::coro::job<T>> running;
-    for (auto& task : tasks) running.push_back(together.queue(std::move(task)));
-    std::vector<T> results;
-    for (auto& job : running) {
-        T result = co_await job;
-        results.push_back(std::move(result));
-    }
-    co_return results;
+    return comad::coro::when_all(std::move(tasks));
 }
 
 /// Runs tasks at the same time. Their results, in their order; or the first that is an error.

@@ -1,46 +1,8 @@
 // SPDX-License-Identifier: MIT
-// periods.hpp - what is to be done at the beginning of each period, and how often it was not. Knows no clock.
+// periods.hpp - the library's periods under the tool's name for them.
 #pragma once
-#include <comad/iba/types.hpp>
-#include <comad/mad/time.hpp>
-
-#include <algorithm>
-#include <chrono>
+#include <comad/coro/periods.hpp>
 
 namespace ibtool {
-
-class periods {
-public:
-    using time_point = comad::mad::time_point;
-
-    explicit periods(std::chrono::nanoseconds length) : length_(length) {}
-
-    /// The first period begins.
-    void begin(time_point now) noexcept {
-        begin_ = now;
-        next_ = 0;
-    }
-    /// What had to be done in it is done.
-    void done() noexcept { ++next_; }
-    /// When the next one that counts begins: the first that is neither done nor given up.
-    time_point next() const noexcept { return begin_ + next_ * length_; }
-
-    /// Gives up those that began already. Gives their number.
-    comad::u64 skip_begun(time_point now) noexcept { return skip_to((now - begin_) / length_ + 1); }
-    /// Gives up those that are over already.
-    comad::u64 skip_over(time_point now) noexcept { return skip_to((now - begin_) / length_); }
-
-private:
-    using number = std::chrono::nanoseconds::rep;
-    comad::u64 skip_to(number index) noexcept {
-        const number skipped = std::max(number{0}, index - next_);
-        next_ += skipped;
-        return static_cast<comad::u64>(skipped);
-    }
-
-    std::chrono::nanoseconds length_;
-    time_point begin_{};
-    number next_ = 0;
-};
-
+using comad::coro::periods;
 } // namespace ibtool

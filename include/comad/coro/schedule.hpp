@@ -120,6 +120,8 @@ public:
     /// Lets time pass: true, or false if it is cancelled before. Counts from the driver's next look at the clock, as
     /// timeouts do; duration::max() is for ever.
     pause_awaiter pause(mad::duration length) noexcept { return {pauses_, length}; }
+    /// The same until `end` on the schedule's clock (now()); at once if that has passed.
+    pause_awaiter pause_until(mad::time_point end) noexcept { return {pauses_, end}; }
     /// The outermost cancellation domain.
     scope_state& root() noexcept { return root_; }
 
@@ -170,6 +172,7 @@ public:
 
 private:
     friend class detail::rpc_base;
+    friend class event;
     template <class T> friend class mqueue_awaiter;
 
     unsigned receive_batch(unsigned wanted) noexcept;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// with_timeout.cpp - the time that passes beside a task.
+#include <comad/coro/with_timeout.hpp>
+
+namespace comad::coro::detail {
+
+task<void> cancel_after(MADSchedule& schedule, mad::duration length, scope_state& together, bool& is_over) {
+    const bool passed = co_await schedule.pause(length);
+    if (!passed) co_return;
+    is_over = true;
+    together.cancel();
+}
+
+} // namespace comad::coro::detail
