@@ -16,7 +16,7 @@ namespace comad::coro {
 struct asio_driver::impl : std::enable_shared_from_this<impl> {
     using descriptor = boost::asio::posix::stream_descriptor;
 
-    boost::asio::io_context& io;
+    boost::asio::any_io_executor executor;
     MADSchedule& schedule;
     descriptor device;
     boost::asio::steady_timer timer;
@@ -24,8 +24,8 @@ struct asio_driver::impl : std::enable_shared_from_this<impl> {
     mad::time_point armed_for = mad::time_point::max(); // the timer's expiry; max: not waiting
     bool reading = false, writing = false, turn_posted = false;
 
-    impl(boost::asio::io_context& context, MADSchedule& s)
-        : io(context), schedule(s), device(context, s.transport().native_handle()), timer(context) {
+    impl(boost::asio::any_io_executor in, MADSchedule& s)
+        : executor(std::move(in)), schedule(s), device(executor, s.transport().native_handle()), timer(executor) {
         schedule.use_clock(std::chrono::steady_clock::now);
     }
     ~impl() { device.release(); } // the transport closes it
@@ -39,7 +39,7 @@ struct asio_driver::impl : std::enable_shared_from_this<impl> {
 
     void post_turn() {
         if (std::exchange(turn_posted, true)) return;
-        boost::asio::post(io, [watched = weak_from_this()] {
+        boost::asio::post(executor, [watched = weak_from_this()] {
             const auto self = watched.lock();
             if (!self) return;
             self->turn_posted = false;
@@ -85,14 +85,14 @@ struct asio_driver::impl : std::enable_shared_from_this<impl> {
     }
 };
 
-asio_driver::asio_driver(boost::asio::io_context& io, MADSchedule& schedule)
-    : impl_(std::make_shared<impl>(io, schedule)) {}
+asio_driver::asio_driver(boost::asio::any_io_executor executor, MADSchedule& schedule)
+    : impl_(std::make_shared<impl>(std::move(executor), schedule)) {}
 asio_driver::~asio_driver() {
     while (impl_->unfinished) impl_->unfinished->abandon();
 }
 
 MADSchedule& asio_driver::schedule() noexcept { return impl_->schedule; }
-boost::asio::io_context& asio_driver::context() noexcept { return impl_->io; }
+boost::asio::any_io_executor asio_driver::get_executor() const noexcept { return impl_->executor; }
 void asio_driver::wake() { impl_->post_turn(); }
 
 void asio_driver::started(detail::driven& d) {

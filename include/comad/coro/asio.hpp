@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT
 // asio.hpp - a schedule inside a Boost.Asio program: the driver that waits on the transport's descriptor, and the two
-// bridges from tasks and RPCs to completion tokens. The one public header that includes Asio.
+// bridges from tasks and RPCs to completion tokens. Asio appears in this header and those that include it alone.
 #pragma once
 #include <comad/coro/schedule.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_allocator.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/dispatch.hpp>
-#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/asio/recycling_allocator.hpp>
 
 #include <memory>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 namespace comad::coro {
 
@@ -43,19 +46,23 @@ private:
 
 /// Moves a schedule from an io_context: waits for readability of the transport's descriptor, drains it, and keeps one
 /// lazily armed timer. It waits only while something that was started through async_run is unfinished, so that
-/// io_context::run returns. Everything happens in the thread that runs the io_context, which must be one.
+/// io_context::run returns.
+/// Threads: everything happens in its executor: that of an io_context that one thread runs, or a strand. Also its users must
+///          be there, and its constructor and destructor, or nothing may run meanwhile. asio_transactor.hpp is for others.
 class asio_driver {
 public:
-    /// Both must outlive the driver. The transport must have a descriptor; it stays the transport's.
+    /// The io_context and the schedule must outlive the driver. The transport must have a descriptor; it stays the transport's.
     /// Throws boost::system::system_error if the descriptor cannot be registered.
-    asio_driver(boost::asio::io_context& io, MADSchedule& schedule);
+    asio_driver(boost::asio::io_context& io, MADSchedule& schedule) : asio_driver(io.get_executor(), schedule) {}
+    /// The same in an executor that does one thing at a time: a strand, where several threads run the io_context.
+    asio_driver(boost::asio::any_io_executor executor, MADSchedule& schedule);
     /// Destroys unfinished operations with their tasks; their handlers are destroyed, too, and never called.
     ~asio_driver();
     asio_driver(const asio_driver&) = delete;
     asio_driver& operator=(const asio_driver&) = delete;
 
     MADSchedule& schedule() noexcept;
-    boost::asio::io_context& context() noexcept;
+    boost::asio::any_io_executor get_executor() const noexcept;
 
     /// Looks at the schedule soon. For handlers of other things that cancelled or queued something themselves: a driver
     /// that waits for the transport or a deadline cannot see that.
@@ -74,6 +81,15 @@ private:
 
 namespace detail {
 
+/// A handler's executor, kept going: executor_work_guard does not know strands of an any_io_executor.
+template <class Handler> auto working_executor(const Handler& h, const boost::asio::any_io_executor& otherwise) {
+    return boost::asio::prefer(boost::asio::get_associated_executor(h, otherwise),
+                               boost::asio::execution::outstanding_work.tracked);
+}
+template <class Handler>
+using working_executor_of =
+    decltype(working_executor(std::declval<const Handler&>(), std::declval<const boost::asio::any_io_executor&>()));
+
 template <class T> struct completion_signature {
     using type = void(T);
 };
@@ -90,32 +106,29 @@ template <class T, class Handler> struct asio_operation final : driven {
     }
 
     asio_operation(asio_driver& d, Handler h)
-        : driver(d), handler(std::move(h)),
-          work(boost::asio::get_associated_executor(handler, d.context().get_executor())),
+        : driver(d), handler(std::move(h)), home(working_executor(handler, d.get_executor())),
           domain(&d.schedule().root()) {}
 
     asio_driver& driver;
     Handler handler;
-    boost::asio::executor_work_guard<
-        boost::asio::associated_executor_t<Handler, boost::asio::io_context::executor_type>>
-        work;
+    working_executor_of<Handler> home;
     scope_state domain;
     std::optional<job<void>> running;
 
     // The frame that calls these still stands: hand over to Asio, which destroys the operation from outside of it.
     template <class... Value> void complete(Value&&... value) {
-        boost::asio::post(
-            driver.context(), [this, alive = driver.watch(), ... v = std::forward<Value>(value)]() mutable {
-                if (alive.expired()) return;
-                auto guard = std::move(work);
-                Handler h = end();
-                boost::asio::dispatch(guard.get_executor(), [h = std::move(h), ... w = std::move(v)]() mutable {
-                    std::move(h)(std::move(w)...);
-                });
-            });
+        boost::asio::post(driver.get_executor(),
+                          [this, alive = driver.watch(), ... v = std::forward<Value>(value)]() mutable {
+                              if (alive.expired()) return;
+                              const auto to = std::move(home);
+                              Handler h = end();
+                              boost::asio::dispatch(to, [h = std::move(h), ... w = std::move(v)]() mutable {
+                                  std::move(h)(std::move(w)...);
+                              });
+                          });
     }
     void fail(std::exception_ptr thrown) {
-        boost::asio::post(driver.context(), [this, alive = driver.watch(), thrown] {
+        boost::asio::post(driver.get_executor(), [this, alive = driver.watch(), thrown] {
             if (alive.expired()) return;
             end();
             std::rethrow_exception(thrown);

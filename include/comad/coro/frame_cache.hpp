@@ -20,7 +20,7 @@
 namespace comad::coro::detail {
 
 /// Free lists of blocks in 64-byte classes up to 2 KiB; larger frames go to the heap. One per thread: a frame is freed
-/// by the thread that runs its schedule.
+/// by the thread that runs its schedule then, where strands move it into that one's.
 class frame_cache {
 public:
     static void* allocate(std::size_t bytes) {
