@@ -1,18 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # docs_snippets.sh PAGE EXAMPLE PROGRAM BLOCKS - the program prints what the `//> ` comments of its source say, and every C++
-# block of the page with such comments, of which there are at least BLOCKS, stands in that source, line for line,
-# indentation apart.
+# block of the page with such comments stands in that source, at least BLOCKS of them, or in another one of its folder, line
+# for line, indentation apart.
 set -euo pipefail
 page=$1 example=$2 program=$3 least=$4
 diff <(sed -n 's|^ *//> ||p' "$example") <("$program") || { echo "the program prints something else"; exit 1; }
 
 source=$'\n'$(sed 's/^ *//' "$example")$'\n'
+others=$'\n'$(sed -s 's/^ *//' "${example%/*}"/*.cpp)$'\n'
 blocks=0
 while IFS= read -rd '' block; do
     [[ $block == *$'\n//> '* ]] || continue
-    blocks=$((blocks + 1))
-    [[ $source == *"$block"* ]] || { echo "not in ${example##*/}:$block"; exit 1; }
+    if [[ $source == *"$block"* ]]; then blocks=$((blocks + 1)); continue; fi
+    [[ $others == *"$block"* ]] || { echo "not in ${example##*/}:$block"; exit 1; }
 done < <(awk '/^```cpp$/ { on = 1; printf "\n"; next } /^```/ { if (on) printf "%c", 0; on = 0 } on { sub(/^ */, ""); print }' "$page")
 [ "$blocks" -ge "$least" ] || { echo "only $blocks blocks found"; exit 1; }
 echo "$blocks blocks"
