@@ -82,7 +82,7 @@ discovery_bound bound_discovery(const topology& t, u32 start, unsigned start_por
 
     discovery_bound b;
     const auto any_order = graph.quickest([&](u32, unsigned) { return round_trips(2); });
-    const auto in_order = graph.quickest([&](u32 n, unsigned p) { return round_trips(1 + ports_before(n, p)); });
+    const auto by_port = graph.quickest([&](u32 n, unsigned p) { return round_trips(1 + ports_before(n, p)); });
     const auto as_asked = graph.quickest([&](u32 n, unsigned p) { return 1 + round_trips(ports_before(n, p)); });
     u64 cables = 0; // each looked through from one of its ends
     for (u32 n = 0; n < t.nodes.size(); ++n) {
@@ -92,7 +92,7 @@ discovery_bound bound_discovery(const topology& t, u32 start, unsigned start_por
         b.SMPs += SMPs - 1; // all but NodeInfo
         b.hops = std::max(b.hops, static_cast<unsigned>(graph.hops(n)));
         b.any_order = std::max(b.any_order, any_order[n] + round_trips(SMPs));
-        b.in_order = std::max(b.in_order, in_order[n] + round_trips(SMPs));
+        b.in_order = std::max(b.in_order, by_port[n] + round_trips(SMPs));
         b.as_asked = std::max(b.as_asked, as_asked[n] + 1 + round_trips(SMPs - 1));
         for (unsigned p = 1; p <= graph.at(n).num_ports(); ++p) {
             const port& x = graph.at(n).ports[p];

@@ -23,9 +23,9 @@ inline void copy_written(iba::smp::PortInfo& to, const iba::smp::PortInfo& from,
 }
 
 inline void copy_written(iba::smp::SwitchInfo& to, const iba::smp::SwitchInfo& from) noexcept {
-    using S = iba::smp::SwitchInfo;
-    copy_members<&S::linearFDBTop, &S::defaultPort, &S::defaultMulticastPrimaryPort, &S::defaultMulticastNotPrimaryPort,
-                 &S::lifeTimeValue, &S::optimizedSLtoVLMappingProgramming, &S::multicastFDBTop>(to, from);
+    using W = iba::smp::SwitchInfo;
+    copy_members<&W::linearFDBTop, &W::defaultPort, &W::defaultMulticastPrimaryPort, &W::defaultMulticastNotPrimaryPort,
+                 &W::lifeTimeValue, &W::optimizedSLtoVLMappingProgramming, &W::multicastFDBTop>(to, from);
 }
 
 } // namespace comad::transports::sim
