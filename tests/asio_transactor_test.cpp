@@ -8,6 +8,7 @@
 #include <comad/coro/use_task.hpp>
 #include <comad/coro/when_all.hpp>
 #include <comad/iba/pm.hpp>
+#include <comad/iba/sa.hpp>
 #include <comad/transports/sim/transport.hpp>
 #include <comad/transports/umad.hpp>
 
@@ -32,6 +33,7 @@
 
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
