@@ -234,7 +234,7 @@ struct callback_op : mad::op {
         };
         done = [](mad::op& o, const mad::completion& how) {
             auto& self = static_cast<callback_op&>(o);
-            if (how.what != mad::verdict::replied) return;
+            if (how.what != mad::completion_status::replied) return;
             NodeInfo info;
             iba::decode(info, how.reply.data() + 64);
             self.work.answered(value(info.nodeGUID));

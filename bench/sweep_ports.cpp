@@ -43,7 +43,7 @@ coro::generator<task<mad::result<void>>> all_ports(MADSchedule& schedule, const 
     }
 }
 
-task<coro::sweep_report> sweep(MADSchedule& schedule, const subnet& s) {
+task<coro::mqueue_report> sweep(MADSchedule& schedule, const subnet& s) {
     co_return co_await schedule.mqueue(all_ports(schedule, s));
 }
 

@@ -9,8 +9,8 @@ namespace {
 constexpr u8 most_redirects = 3; // who sends us further is in a circle
 constexpr u64 all_SAs = 0x5a;    // where SA requests share a bound: no route or LID gives a key so small but by chance
 
-constexpr mad::round_trips::distance first_group = mad::round_trips::most_hops + 1;
-constexpr u32 groups = mad::round_trips::most_distance - first_group; // of classes of GMPs, behind SMPs by LID
+constexpr mad::rtt_estimator::distance first_group = mad::rtt_estimator::most_hops + 1;
+constexpr u32 groups = mad::rtt_estimator::most_distance - first_group; // of classes of GMPs, behind SMPs by LID
 
 /// Two of them under way do no harm; and their answers take about the same time. The SA is a program that pauses for
 /// seconds when the subnet changes: asking it again sooner only adds to its work.
@@ -18,11 +18,11 @@ bool may_be_hedged(const mad::rpc_kind& kind) noexcept {
     return kind.method == iba::Method::Get && kind.expects_reply && kind.mgmt_class != iba::MgmtClass::SubnAdm;
 }
 
-mad::errc code_of(mad::verdict v) noexcept {
+mad::errc code_of(mad::completion_status v) noexcept {
     switch (v) {
-    case mad::verdict::timed_out: return mad::errc::timed_out;
-    case mad::verdict::send_failed: return mad::errc::send_failed;
-    case mad::verdict::transport_failed: return mad::errc::transport_failed;
+    case mad::completion_status::timed_out: return mad::errc::timed_out;
+    case mad::completion_status::send_failed: return mad::errc::send_failed;
+    case mad::completion_status::transport_failed: return mad::errc::transport_failed;
     default: return mad::errc::cancelled;
     }
 }
@@ -101,7 +101,7 @@ void rpc_base::address() noexcept {
 }
 
 bool rpc_base::submit(scope_state* scope) noexcept {
-    constexpr mad::completion never_begun{mad::verdict::cancelled, 0, 0, {}, {}};
+    constexpr mad::completion never_begun{mad::completion_status::cancelled, 0, 0, {}, {}};
     if (scope && scope->cancelled()) {
         fail(mad::errc::cancelled, never_begun);
         return false;
@@ -171,7 +171,7 @@ task<void> rpc_base::find_way(mad::IBPath to) {
         co_return;
     }
     if (found) {
-        fail(mad::errc::cancelled, {mad::verdict::cancelled, 0, 0, {}, {}});
+        fail(mad::errc::cancelled, {mad::completion_status::cancelled, 0, 0, {}, {}});
     } else {
         error_.emplace(std::move(found.error())).message("redirected to a GID by the target");
     }
@@ -190,15 +190,15 @@ void rpc_base::learn(std::span<const u8> reply) {
 
 void rpc_base::finished(mad::op& o, const mad::completion& how) {
     auto& self = static_cast<rpc_base&>(o);
-    const u16 status = how.what == mad::verdict::replied ? mad::status_of(how.reply.data()) : u16{0};
+    const u16 status = how.what == mad::completion_status::replied ? mad::status_of(how.reply.data()) : u16{0};
     if (status != 0 && self.follow_redirect(how.reply)) return;
     self.unlink();
-    if (how.what == mad::verdict::replied) {
+    if (how.what == mad::completion_status::replied) {
         self.source_ = how.source;
         if (const auto error = mad::judge(status)) self.fail(*error, how);
         else if (!self.take_reply_(self, how.reply)) self.fail(mad::errc::malformed_reply, how);
         else if (self.kind_.attributeID == iba::attribute_id<iba::ClassPortInfo>) self.learn(how.reply);
-    } else if (how.what != mad::verdict::sent) {
+    } else if (how.what != mad::completion_status::sent) {
         self.fail(code_of(how.what), how);
     }
     self.awaiting_.resume();

@@ -13,23 +13,23 @@ using discovery::port_ref;
 using discovery::subnet;
 using std::chrono::duration;
 
-using rule = verdict::rule;
+using rule = health_finding::rule;
 
 /// What happened to counters of 32 bits that belong together, one for each lane.
-change change_of(std::span<const u32> before, std::span<const u32> after) noexcept {
+counter_change change_of(std::span<const u32> before, std::span<const u32> after) noexcept {
     constexpr u32 end = ~u32{0};
-    change all{change::state::counted, 0};
+    counter_change all{counter_change::state::counted, 0};
     for (std::size_t i = 0; i < after.size(); ++i) {
         const bool was_cleared = after[i] < before[i];
         all.value += was_cleared ? after[i] : after[i] - before[i];
-        if (was_cleared) all.what = change::state::reset;
-        else if (after[i] == end) all.what = change::state::saturated;
+        if (was_cleared) all.what = counter_change::state::reset;
+        else if (after[i] == end) all.what = counter_change::state::saturated;
     }
     return all;
 }
 
 /// What was told of that kind; null: nothing.
-template <class T> const T* detail_of(const look& l) noexcept {
+template <class T> const T* detail_of(const reading& l) noexcept {
     for (const port_detail& d : l.details)
         if (const T* told = std::get_if<T>(&d)) return told;
     return nullptr;
@@ -39,7 +39,7 @@ class judging {
 public:
     judging(const health_rules& rules, const subnet& s) : rules_(rules), subnet_(s) {}
 
-    void judge_port(const look& before, const look& after) {
+    void judge_port(const reading& before, const reading& after) {
         where_ = after.where;
         between_ = after.counters.at - before.counters.at;
         if (between_ > mad::duration::zero()) {
@@ -49,10 +49,10 @@ public:
         judge_link();
     }
 
-    std::vector<verdict> verdicts;
+    std::vector<health_finding> findings;
 
 private:
-    void judge_counter(counter c, const look& before, const look& after) {
+    void judge_counter(counter c, const reading& before, const reading& after) {
         const growth_rule& growth = rules_.of(c);
         const bool is_of_bits = c == counter::symbolErrorCounter && !rules_.bit_errors.empty();
         if (growth.most.empty() && !is_of_bits) return;
@@ -61,14 +61,14 @@ private:
             add({rules_.pegged, where_, rule::pegged, end, end, name_of(c)});
             return;
         }
-        const change more = counters::change_of(c, before.counters, after.counters);
-        if (more.what == change::state::unknown) return;
+        const counter_change more = counters::change_of(c, before.counters, after.counters);
+        if (more.what == counter_change::state::unknown) return;
         const double units = duration<double>(between_) / duration<double>(growth.per);
         measure(rule::growth, name_of(c), more, growth.most, units, growth.per);
         if (is_of_bits) measure(rule::bit_errors, name_of(c), more, rules_.bit_errors, bits());
     }
 
-    void judge_correction(const look& before, const look& after) {
+    void judge_correction(const reading& before, const reading& after) {
         using iba::pm::PortExtendedSpeedsCounters;
         using iba::pm::PortExtendedSpeedsCountersRSFEC;
         const auto judge = [&](rule why, std::string_view name, std::span<const u32> then, std::span<const u32> now) {
@@ -108,7 +108,7 @@ private:
     }
 
     /// `more` for each of so many units: bits, or times `per`.
-    void measure(rule why, std::string_view name, const change& more, const limits& most, double units,
+    void measure(rule why, std::string_view name, const counter_change& more, const limits& most, double units,
                  mad::duration per = {}) {
         if (units <= 0) return;
         const double measured = static_cast<double>(more.value) / units;
@@ -118,8 +118,8 @@ private:
              !more.is_exact()});
     }
 
-    void add(const verdict& v) {
-        if (v.how_bad != severity::ok) verdicts.push_back(v);
+    void add(const health_finding& v) {
+        if (v.how_bad != severity::ok) findings.push_back(v);
     }
 
     /// Signalled by all lanes between the two sweeps.
@@ -170,14 +170,14 @@ health_rules default_rules() {
     return rules;
 }
 
-detail_set health_details() noexcept { return detail_set().add<iba::pm::PortExtendedSpeedsCounters>(); }
+port_detail_set health_details() noexcept { return port_detail_set().add<iba::pm::PortExtendedSpeedsCounters>(); }
 
-std::vector<verdict> judge(const health_rules& rules, const subnet& s, const sweep& before, const sweep& after) {
+std::vector<health_finding> judge(const health_rules& rules, const subnet& s, const sweep& before, const sweep& after) {
     judging all(rules, s);
     const std::size_t both = std::min(before.ports.size(), after.ports.size());
     for (std::size_t i = 0; i < both; ++i)
         if (before.ports[i].is_told && after.ports[i].is_told) all.judge_port(before.ports[i], after.ports[i]);
-    return std::move(all.verdicts);
+    return std::move(all.findings);
 }
 
 } // namespace comad::counters

@@ -2,13 +2,13 @@
 // health_file.cpp - tables and values of a TOML file as rules; everything that is not a rule is told with its line.
 #include <comad/counters/health_file.hpp>
 #include <comad/iba/text.hpp>
+#include <comad/iba/text_file.hpp>
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <stdexcept>
 #include <string_view>
 #include <toml++/toml.h>
@@ -21,8 +21,7 @@ public:
     reader(const std::string& file, const health_rules& otherwise) : file_(file), rules_(otherwise) {}
 
     health_rules read() {
-        std::ifstream in(file_);
-        if (!in) throw std::runtime_error(fmt::format("cannot read the rules of health in '{}'", file_));
+        std::ifstream in = iba::open_text_file(file_);
         toml::table all;
         try {
             all = toml::parse(in, file_);

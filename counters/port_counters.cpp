@@ -41,17 +41,17 @@ std::array<std::string_view, counter_count> all_names() noexcept {
 }
 
 /// By the bits that say it of a counter alone.
-bool is_counted(counter c, const abilities& can) noexcept {
+bool is_counted(counter c, const capabilities& can) noexcept {
     return (c != counter::portXmitWait || can.xmit_wait) && (c != counter::QP1Dropped || can.QP1_dropped);
 }
 
 template <auto Wide, auto Narrow>
-bool has_narrow(counter c, counter_pair<Wide, Narrow> pair, const abilities& can) noexcept {
+bool has_narrow(counter c, counter_pair<Wide, Narrow> pair, const capabilities& can) noexcept {
     return pair.has_narrow && is_counted(c, can);
 }
 
 template <auto Wide, auto Narrow>
-bool has_wide(counter c, counter_pair<Wide, Narrow> pair, const abilities& can) noexcept {
+bool has_wide(counter c, counter_pair<Wide, Narrow> pair, const capabilities& can) noexcept {
     const bool is_of_kind = c >= counter::portUnicastXmitPkts && c <= counter::portMulticastRcvPkts;
     if (pair.is_additional ? !can.additional : is_of_kind && !can.unicast) return false;
     return can.extended && is_counted(c, can);
@@ -61,7 +61,7 @@ bool has_wide(counter c, counter_pair<Wide, Narrow> pair, const abilities& can) 
 constexpr double most_per_second = 1099511627776.0;
 
 bool could_count(u64 more, mad::duration between) noexcept {
-    const double seconds = std::max(std::chrono::duration<double>(between).count(), 1.0);
+    const double seconds = std::max(mad::in_seconds(between), 1.0);
     return static_cast<double>(more) <= most_per_second * seconds;
 }
 
@@ -81,9 +81,9 @@ std::optional<counter> counter_named(std::string_view name) noexcept {
     return static_cast<counter>(found - names.begin());
 }
 
-abilities abilities::of(const iba::ClassPortInfo& info) noexcept {
+capabilities capabilities::of(const iba::ClassPortInfo& info) noexcept {
     const auto can = [&](PMCapability bit) { return (info.capabilityMask & value(bit)) != 0; };
-    abilities a;
+    capabilities a;
     a.all_ports = can(PMCapability::IsAllPortSelectSupported);
     a.unicast = can(PMCapability::IsExtendedWidthSupported);
     a.extended = a.unicast || can(PMCapability::IsExtendedWidthSupportedNoIETF);
@@ -95,7 +95,7 @@ abilities abilities::of(const iba::ClassPortInfo& info) noexcept {
     return a;
 }
 
-counter_set narrow_counters(const abilities& can) noexcept {
+counter_set narrow_counters(const capabilities& can) noexcept {
     counter_set told;
     for_each_pair([&](counter c, auto pair) {
         if (has_narrow(c, pair, can)) told.add(c);
@@ -103,7 +103,7 @@ counter_set narrow_counters(const abilities& can) noexcept {
     return told;
 }
 
-counter_set wide_counters(const abilities& can) noexcept {
+counter_set wide_counters(const capabilities& can) noexcept {
     counter_set told;
     for_each_pair([&](counter c, auto pair) {
         if (has_wide(c, pair, can)) told.add(c);
@@ -117,7 +117,7 @@ bool port_counters::is_pegged(counter c) const noexcept {
     return has(c) && width(c) < 64 && values_[bit(c)] == iba::low_bits(width(c));
 }
 
-void port_counters::take(const PortCounters& told, const abilities& can) noexcept {
+void port_counters::take(const PortCounters& told, const capabilities& can) noexcept {
     for_each_pair([&]<auto Wide, auto Narrow>(counter c, counter_pair<Wide, Narrow> pair) {
         if constexpr (pair.has_narrow) {
             if ((wide_ >> bit(c) & 1) != 0 || !has_narrow(c, pair, can)) return;
@@ -127,7 +127,7 @@ void port_counters::take(const PortCounters& told, const abilities& can) noexcep
     });
 }
 
-void port_counters::take(const PortCountersExt& told, const abilities& can) noexcept {
+void port_counters::take(const PortCountersExt& told, const capabilities& can) noexcept {
     for_each_pair([&]<auto Wide, auto Narrow>(counter c, counter_pair<Wide, Narrow> pair) {
         if (!has_wide(c, pair, can)) return;
         values_[bit(c)] = told.*Wide;
@@ -136,18 +136,19 @@ void port_counters::take(const PortCountersExt& told, const abilities& can) noex
     });
 }
 
-change change_of(counter c, const sample& before, const sample& after) noexcept {
+counter_change change_of(counter c, const sample& before, const sample& after) noexcept {
     const port_counters &then = before.counters, &now = after.counters;
     if (!then.has(c) || !now.has(c) || then.width(c) != now.width(c)) return {};
     const u64 more = now[c] - then[c];
     if (now[c] < then[c]) {
-        if (now.width(c) == 64 && could_count(more, after.at - before.at)) return {change::state::wrapped, more};
-        return {change::state::reset, now[c]};
+        if (now.width(c) == 64 && could_count(more, after.at - before.at))
+            return {counter_change::state::wrapped, more};
+        return {counter_change::state::reset, now[c]};
     }
-    return {now.is_pegged(c) ? change::state::saturated : change::state::counted, more};
+    return {now.is_pegged(c) ? counter_change::state::saturated : counter_change::state::counted, more};
 }
 
-clearing clearing_of(counter_set which, const abilities& can, u8 port) noexcept {
+clearing clearing_of(counter_set which, const capabilities& can, u8 port) noexcept {
     u32 narrow = 0, wide = 0, additional = 0; // bits of counterSelect and of counterSelect2
     unsigned next_wide = 0, next_additional = 0;
     for_each_pair([&](counter c, auto pair) {
@@ -173,21 +174,21 @@ clearing clearing_of(counter_set which, const abilities& can, u8 port) noexcept 
     return zeros;
 }
 
-std::string_view name_of(change::state s) noexcept {
+std::string_view name_of(counter_change::state s) noexcept {
     switch (s) {
-    case change::state::counted: return "counted";
-    case change::state::wrapped: return "wrapped";
-    case change::state::saturated: return "saturated";
-    case change::state::reset: return "reset";
-    case change::state::unknown: break;
+    case counter_change::state::counted: return "counted";
+    case counter_change::state::wrapped: return "wrapped";
+    case counter_change::state::saturated: return "saturated";
+    case counter_change::state::reset: return "reset";
+    case counter_change::state::unknown: break;
     }
     return "unknown";
 }
 
-double rate_of(counter c, const change& changed, mad::duration between) noexcept {
+double rate_of(counter c, const counter_change& changed, mad::duration between) noexcept {
     if (between.count() <= 0) return 0;
     const double units = is_data(c) ? 4 : 1;
-    return units * static_cast<double>(changed.value) / std::chrono::duration<double>(between).count();
+    return units * static_cast<double>(changed.value) / mad::in_seconds(between);
 }
 
 } // namespace comad::counters

@@ -5,7 +5,7 @@
 
 namespace comad::counters {
 
-coro::task<mad::result<port_counters>> read_counters(coro::MADSchedule& schedule, mad::IBPath to, abilities can,
+coro::task<mad::result<port_counters>> read_counters(coro::MADSchedule& schedule, mad::IBPath to, capabilities can,
                                                      u8 port, counter_set wanted, coro::rpc_options options) {
     port_counters all;
     const counter_set by_wide = wide_counters(can);

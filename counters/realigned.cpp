@@ -7,11 +7,11 @@
 namespace comad::counters {
 
 sweep realigned(const sweep& was, const discovery::subnet& then, const sweep& now, const discovery::subnet& today) {
-    // The looks of one node stand together.
+    // The readings of one node stand together.
     std::unordered_map<u32, std::size_t> first; // of a node of then, in was.ports
     for (std::size_t i = 0; i < was.ports.size(); ++i) first.try_emplace(was.ports[i].where.node, i);
 
-    const auto find = [&](discovery::port_ref where) -> const look* {
+    const auto find = [&](discovery::port_ref where) -> const reading* {
         const auto node = then.by_guid.find(today.nodes[where.node].info.nodeGUID);
         if (node == then.by_guid.end()) return nullptr;
         const auto begin = first.find(node->second);
@@ -26,9 +26,9 @@ sweep realigned(const sweep& was, const discovery::subnet& then, const sweep& no
     same.MADs = was.MADs;
     same.is_stopped = was.is_stopped;
     same.ports.reserve(now.ports.size());
-    for (const look& l : now.ports) {
-        const look* const found = find(l.where);
-        same.ports.push_back(found ? *found : look{});
+    for (const reading& l : now.ports) {
+        const reading* const found = find(l.where);
+        same.ports.push_back(found ? *found : reading{});
         same.ports.back().where = l.where;
     }
     return same;

@@ -110,7 +110,7 @@ task<sweep> sweeper::run() {
     begin();
     const auto sent = [&] { return schedule_.counters().sent + schedule_.counters().retried; };
     const u64 before = sent();
-    const coro::sweep_report report = co_await schedule_.mqueue(readers());
+    const coro::mqueue_report report = co_await schedule_.mqueue(readers());
     result_.MADs = sent() - before;
     result_.end = schedule_.now();
     result_.is_stopped |= report.stopped;
@@ -156,12 +156,12 @@ task<void> sweeper::read(agent& a) {
     if (a.has_ended || a.next == a.end) co_return;
     ++a.readers;
     ++a.reading;
-    if (!a.can) co_await ask_abilities(a);
+    if (!a.can) co_await ask_capabilities(a);
     if (!a.is_open && a.can && options_.is_too_much && a.can->all_ports && a.end - a.first > 1 && has_all_ports(a))
         co_await read_sum(a);
     a.is_open = true;
     while (!a.has_ended && !result_.is_stopped && a.next < a.end) {
-        look& l = result_.ports[a.next++];
+        reading& l = result_.ports[a.next++];
         if (const auto path = path_to(l.where)) co_await read_port(a, *path, l);
     }
     if (--a.reading == 0 && clears_at_once(a) && !result_.is_stopped) co_await clear_node(a);
@@ -202,7 +202,7 @@ void sweeper::not_cleared(const agent& a, port_ref where, u8 select, const mad::
 void sweeper::note_unread() {
     for (const agent& a : agents_) {
         if (a.has_ended) continue;
-        const auto is_unread = [](const look& l) { return !l.is_told; };
+        const auto is_unread = [](const reading& l) { return !l.is_told; };
         const auto from = result_.ports.begin();
         if (std::any_of(from + a.first, from + a.end, is_unread))
             result_.gaps.push_back({gap::kind::cancelled, place_of(a), "stopped before all was read"});

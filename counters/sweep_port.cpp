@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_port.cpp - what one node is asked: abilities, counters, details, that it clears them.
+// sweep_port.cpp - what one node is asked: capabilities, counters, details, that it clears them.
 #include <comad/counters/read_counters.hpp>
 #include <comad/counters/sweep.hpp>
 #include <comad/iba/smp.hpp>
@@ -32,7 +32,7 @@ template <class T> T question_about(u8 port) {
 // ---- reading -------------------------------------------------------------------------------------------------------
 
 // All PMAs of a node can do the same, so one is asked: the first that answers.
-task<void> sweeper::ask_abilities(agent& a) {
+task<void> sweeper::ask_capabilities(agent& a) {
     while (!a.can && !a.has_ended && !result_.is_stopped && a.next < a.end) {
         const port_ref where = targets_[a.next].where;
         const auto path = path_to(where);
@@ -42,7 +42,7 @@ task<void> sweeper::ask_abilities(agent& a) {
         }
         const auto info = co_await schedule_.PerformanceGet<iba::ClassPortInfo>(*path, 0, hurry());
         if (info) {
-            a.can = abilities::of(info.value());
+            a.can = capabilities::of(info.value());
             a.is_silent = false;
             co_return;
         }
@@ -55,7 +55,7 @@ task<void> sweeper::ask_abilities(agent& a) {
 
 // Nothing more is asked if there is nothing in it.
 task<void> sweeper::read_sum(agent& a) {
-    look& sum = result_.sums.emplace_back();
+    reading& sum = result_.sums.emplace_back();
     sum.where = {targets_[a.first].where.node, all_ports};
     const auto path = path_to(targets_[a.first].where);
     if (!path) co_return;
@@ -63,7 +63,7 @@ task<void> sweeper::read_sum(agent& a) {
     if (sum.is_told && !options_.is_too_much(sum)) a.is_summed = a.has_ended = true; // else failed() may have ended it
 }
 
-task<void> sweeper::read_port(agent& a, const mad::IBPath& path, look& l) {
+task<void> sweeper::read_port(agent& a, const mad::IBPath& path, reading& l) {
     const auto told = co_await read_counters(schedule_, path, *a.can, l.where.port, options_.counters, hurry());
     if (!told) {
         failed(a, l.where, told.error());
@@ -74,11 +74,11 @@ task<void> sweeper::read_port(agent& a, const mad::IBPath& path, look& l) {
     l.counters.counters = told.value();
     l.counters.at = schedule_.now();
     l.is_told = true;
-    using reader = task<bool> (sweeper::*)(agent&, const mad::IBPath&, look&);
+    using reader = task<bool> (sweeper::*)(agent&, const mad::IBPath&, reading&);
     static constexpr auto detail_readers = []<std::size_t... I>(std::index_sequence<I...>) {
         return std::array<reader, sizeof...(I)>{&sweeper::read_detail<I>...};
     }(std::make_index_sequence<detail_count>{});
-    const detail_set chosen = options_.choose_details ? options_.choose_details(l) : options_.details;
+    const port_detail_set chosen = options_.choose_details ? options_.choose_details(l) : options_.details;
     for (unsigned i = 0; i < detail_readers.size(); ++i) {
         if (!chosen.has(i) || a.lacks.has(i)) continue;
         const bool goes_on = co_await (this->*detail_readers[i])(a, path, l);
@@ -89,7 +89,7 @@ task<void> sweeper::read_port(agent& a, const mad::IBPath& path, look& l) {
     if (options_.on_port) options_.on_port(l);
 }
 
-template <std::size_t Index> task<bool> sweeper::read_detail(agent& a, const mad::IBPath& path, look& l) {
+template <std::size_t Index> task<bool> sweeper::read_detail(agent& a, const mad::IBPath& path, reading& l) {
     using T = std::tuple_element_t<Index, detail_types>;
     if constexpr (std::is_same_v<T, PortExtendedSpeedsCounters>) {
         if (l.where.port == all_ports && a.can->RS_FEC) co_return true; // ports that count other things have no sum
@@ -101,7 +101,7 @@ template <std::size_t Index> task<bool> sweeper::read_detail(agent& a, const mad
 }
 
 // Which details a PMA has it says nowhere but in the status of its reply: then that one is not asked for again.
-template <class T, class Asked> task<bool> sweeper::read_as(agent& a, const mad::IBPath& path, look& l) {
+template <class T, class Asked> task<bool> sweeper::read_as(agent& a, const mad::IBPath& path, reading& l) {
     const T request = question_about<T>(l.where.port);
     auto reply = co_await schedule_.PerformanceGet<T>(request, path, 0, hurry());
     if (reply) {
@@ -118,7 +118,7 @@ template <class T, class Asked> task<bool> sweeper::read_as(agent& a, const mad:
 
 // The mode is agreed upon when a link comes up. Some devices would not even refuse a question that they do not know, so
 // it is for those that promise to know it; of a switch port 0 promises for all.
-task<std::optional<bool>> sweeper::has_RS_FEC(agent& a, const mad::IBPath& path, const look& l) {
+task<std::optional<bool>> sweeper::has_RS_FEC(agent& a, const mad::IBPath& path, const reading& l) {
     const auto& end = subnet_.end_port(l.where).info;
     const bool is_known = a.can->RS_FEC && end &&
                           end->capabilityMask & value(iba::CapabilityMask::IsCapabilityMask2Supported) &&
@@ -150,7 +150,7 @@ bool sweeper::clears_at_once(const agent& a) const noexcept {
 task<void> sweeper::clear_node(agent& a) {
     const port_ref first = targets_[a.first].where;
     const auto begin = result_.ports.begin() + a.first, end = result_.ports.begin() + a.end;
-    if (a.is_summed || std::all_of(begin, end, [](const look& l) { return l.is_told; })) {
+    if (a.is_summed || std::all_of(begin, end, [](const reading& l) { return l.is_told; })) {
         co_await clear(a, first, all_ports);
         co_return;
     }

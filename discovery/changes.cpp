@@ -164,7 +164,7 @@ template <class Map, class F> void for_each_difference(const Map& was, const Map
 
 } // namespace
 
-task<mad::result<std::vector<change>>> SA_tables::look() {
+task<mad::result<std::vector<change>>> SA_tables::find_changes() {
     auto links = co_await schedule_.SubnAdmGetTable<LinkRecord>();
     if (!links) co_return std::move(links.error());
     auto ports = co_await schedule_.SubnAdmGetTable<PortInfoRecord>();

@@ -22,7 +22,7 @@ bool is_measured(const MADSchedule& schedule) { return schedule.options().timeou
 } // namespace
 
 task<mad::result<subnet>> discover(MADSchedule& schedule, discover_options options) {
-    findings all(options, false, is_measured(schedule));
+    subnet_builder all(options, false, is_measured(schedule));
     rail only(schedule, all, 0);
     auto first = co_await only.ask_start();
     if (!first) co_return std::move(first.error());
@@ -31,7 +31,7 @@ task<mad::result<subnet>> discover(MADSchedule& schedule, discover_options optio
         const bool is_whole = co_await only.explore();
         all.order_from(only.start(), only.start_port());
         if (!is_whole) co_return all.finish(true);
-        std::vector<question> left = all.take_up_left();
+        std::vector<SMP_query> left = all.take_up_left();
         if (left.empty()) co_return all.finish(false);
         only.add(std::move(left));
     }
@@ -52,7 +52,7 @@ template <class Member> auto run_all(const std::vector<rail*>& rails, Member wha
 mad::result<subnet> discover_rails(std::span<MADSchedule* const> schedules, discover_options options,
                                    std::stop_token stop) {
     const bool asks_twice = std::ranges::all_of(schedules, [](const MADSchedule* s) { return is_measured(*s); });
-    findings all(options, schedules.size() > 1, asks_twice);
+    subnet_builder all(options, schedules.size() > 1, asks_twice);
     std::deque<rail> rails;
     std::vector<rail*> active;
     for (MADSchedule* s : schedules) active.push_back(&rails.emplace_back(*s, all, static_cast<u32>(rails.size())));
@@ -77,7 +77,7 @@ mad::result<subnet> discover_rails(std::span<MADSchedule* const> schedules, disc
         if (active.empty() || !is_whole) break;
         active.resize(1); // what is left is little
         all.order_from(active[0]->start(), active[0]->start_port());
-        std::vector<question> left = all.take_up_left();
+        std::vector<SMP_query> left = all.take_up_left();
         if (left.empty()) break;
         active[0]->add(std::move(left));
     }

@@ -17,7 +17,7 @@ using iba::smp::PortInfo;
 using iba::smp::SwitchInfo;
 using mad::IBDRPath;
 
-rail::rail(MADSchedule& schedule, findings& all, u32 number)
+rail::rail(MADSchedule& schedule, subnet_builder& all, u32 number)
     : schedule_(schedule), all_(all), number_(number),
       most_readers_(schedule.options().per_destination ? schedule.options().per_destination : 4u) {}
 
@@ -30,7 +30,7 @@ task<mad::result<NodeInfo>> rail::ask_start() {
 
 void rail::begin(const NodeInfo& info) {
     const IBDRPath local = all_.path_to_unknown({});
-    const findings::meeting here = all_.begin(info, local, me(true));
+    const subnet_builder::meeting here = all_.begin(info, local, me(true));
     startGUID_ = info.nodeGUID;
     start_port_ = info.nodeType == iba::NodeType::Switch ? u8{0} : info.localPortNum;
     start_ = {here.node, start_port_};
@@ -38,7 +38,7 @@ void rail::begin(const NodeInfo& info) {
     read(here, local);
 }
 
-void rail::add(std::vector<question> more) {
+void rail::add(std::vector<SMP_query> more) {
     start_ = {0, start_port_};
     to_ask_.insert(to_ask_.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
@@ -46,26 +46,26 @@ void rail::add(std::vector<question> more) {
 // ---- what is to be asked -------------------------------------------------------------------------------------------
 
 task<bool> rail::explore() {
-    const coro::sweep_report swept = co_await schedule_.mqueue(questions());
+    const coro::mqueue_report swept = co_await schedule_.mqueue(queries());
     co_return !swept.stopped;
 }
 
 // Whether a link still has to be probed is decided here, when there is a slot for it, and not when its port was read:
 // meanwhile the other end may have told.
-generator<task<void>> rail::questions() {
+generator<task<void>> rail::queries() {
     while (!to_ask_.empty() || running_ > 0) {
         if (to_ask_.empty()) {
             co_yield task<void>{};
             continue;
         }
-        const question q = to_ask_.front();
+        const SMP_query q = to_ask_.front();
         to_ask_.pop_front();
         if (q.what == topic::neighbour && !all_.is_open(q)) continue;
         co_yield answer(q);
     }
 }
 
-task<void> rail::answer(question q) {
+task<void> rail::answer(SMP_query q) {
     ++running_;
     switch (q.what) {
     case topic::neighbour: co_await probe(q); break;
@@ -77,7 +77,7 @@ task<void> rail::answer(question q) {
 
 // ---- who is there --------------------------------------------------------------------------------------------------
 
-task<void> rail::probe(const question& q) {
+task<void> rail::probe(const SMP_query& q) {
     const mad::any_path path = all_.path_to_unknown(q.route.extended(q.port));
     const IBDRPath& route = *mad::directed(path);
     auto reply = co_await schedule_.SubnGet<NodeInfo>(path);
@@ -86,32 +86,32 @@ task<void> rail::probe(const question& q) {
         co_return;
     }
     const bool is_idle = to_ask_.empty() && running_ == 1;
-    const findings::meeting there = all_.meet({q.node, q.port}, reply.value(), route, me(is_idle));
+    const subnet_builder::meeting there = all_.meet({q.node, q.port}, reply.value(), route, me(is_idle));
     if (there.is_other_port) to_ask_.push_back({topic::port, there.node, reply.value().localPortNum, route});
     read(there, route);
 }
 
-void rail::failed(const question& q, const mad::mad_error& e, const IBDRPath& went, std::string_view what) {
+void rail::failed(const SMP_query& q, const mad::mad_error& e, const IBDRPath& went, std::string_view what) {
     if (e.code == mad::errc::send_failed || e.code == mad::errc::transport_failed) has_lost_ = true;
     all_.failed(q, e, went, what);
 }
 
-void rail::read(const findings::meeting& met, const IBDRPath& route) {
+void rail::read(const subnet_builder::meeting& met, const IBDRPath& route) {
     for (unsigned i = 0; i < met.readers; ++i) to_ask_.push_back({topic::node, met.node, 0, route});
 }
 
 // ---- what they are -------------------------------------------------------------------------------------------------
 
-task<void> rail::read_node(const question& q) {
+task<void> rail::read_node(const SMP_query& q) {
     for (;;) {
-        const std::optional<question> step = all_.next_step(q.node, q.route);
+        const std::optional<SMP_query> step = all_.next_step(q.node, q.route);
         if (!step) co_return;
         if (step->what == topic::port) co_await read_port(*step); // nearly all of them
         else co_await read_fact(*step);
     }
 }
 
-task<void> rail::read_fact(const question& q) {
+task<void> rail::read_fact(const SMP_query& q) {
     switch (q.what) {
     case topic::switch_info: {
         const auto info = co_await ask<SwitchInfo>(q);
@@ -127,11 +127,11 @@ task<void> rail::read_fact(const question& q) {
     }
 }
 
-task<void> rail::read_port(const question& q) {
+task<void> rail::read_port(const SMP_query& q) {
     const auto info = co_await ask<PortInfo>(q);
     if (!info) co_return;
     const bool is_start = start_ == port_ref{q.node, q.port};
-    const findings::port_state state = all_.take(q.node, q.port, *info, is_start);
+    const subnet_builder::port_state state = all_.take(q.node, q.port, *info, is_start);
     if (state.leads_on) to_ask_.push_back({topic::neighbour, q.node, q.port, q.route});
     if (!state.may_be_fdr10) co_return;
     const auto extended = co_await ask<iba::smp::MlnxExtPortInfo>(q);
@@ -139,7 +139,7 @@ task<void> rail::read_port(const question& q) {
 }
 
 // One fact about a known node; nothing where it is silent or refuses, which is noted.
-template <class T> task<std::optional<T>> rail::ask(const question& q) {
+template <class T> task<std::optional<T>> rail::ask(const SMP_query& q) {
     const mad::any_path path = all_.path_to(q.node, q.port, q.route);
     auto reply = co_await schedule_.SubnGet<T>(path, q.port);
     if (reply) co_return reply.value();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// rail.hpp - a discovery's questions that go out by one end port, in order. Knows nothing of what the answers mean.
+// rail.hpp - a discovery's queries that go out by one end port, in order. Knows nothing of what the answers mean.
 #pragma once
-#include "findings.hpp"
+#include "subnet_builder.hpp"
 #include <comad/coro/schedule.hpp>
 
 #include <deque>
@@ -11,7 +11,7 @@ namespace comad::discovery {
 /// Runs in its schedule's thread; with other rails it has the findings in common, nothing else.
 class rail {
 public:
-    rail(coro::MADSchedule& schedule, findings& all, u32 number);
+    rail(coro::MADSchedule& schedule, subnet_builder& all, u32 number);
 
     coro::task<mad::result<iba::smp::NodeInfo>> ask_start();
     /// Begins with what ask_start() gave.
@@ -19,7 +19,7 @@ public:
     /// Asks until nothing is left to ask: true, or false if it was cancelled before.
     coro::task<bool> explore();
     /// More to ask, from the order that begins here.
-    void add(std::vector<question>);
+    void add(std::vector<SMP_query>);
 
     u32 number() const noexcept { return number_; }
     coro::MADSchedule& schedule() const noexcept { return schedule_; }
@@ -29,26 +29,26 @@ public:
     bool has_failed() const noexcept { return has_lost_ || schedule_.transport_failed(); }
 
 private:
-    coro::generator<coro::task<void>> questions();
-    coro::task<void> answer(question q);
+    coro::generator<coro::task<void>> queries();
+    coro::task<void> answer(SMP_query q);
     // By reference: what they are about lies in the frame of answer(), and hundreds of them are under way at a time.
-    coro::task<void> probe(const question& q);
-    coro::task<void> read_node(const question& q);
-    coro::task<void> read_fact(const question& q);
-    coro::task<void> read_port(const question& q);
-    template <class T> coro::task<std::optional<T>> ask(const question& q);
-    void failed(const question&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what);
-    void read(const findings::meeting&, const mad::IBDRPath& route);
-    findings::asker me(bool is_idle = false) const noexcept { return {number_, most_readers_, is_idle}; }
+    coro::task<void> probe(const SMP_query& q);
+    coro::task<void> read_node(const SMP_query& q);
+    coro::task<void> read_fact(const SMP_query& q);
+    coro::task<void> read_port(const SMP_query& q);
+    template <class T> coro::task<std::optional<T>> ask(const SMP_query& q);
+    void failed(const SMP_query&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what);
+    void read(const subnet_builder::meeting&, const mad::IBDRPath& route);
+    subnet_builder::asker me(bool is_idle = false) const noexcept { return {number_, most_readers_, is_idle}; }
 
     coro::MADSchedule& schedule_;
-    findings& all_;
+    subnet_builder& all_;
     u32 number_;
     unsigned most_readers_; // as many as a node may have SMPs in flight
     iba::guid startGUID_{};
     u8 start_port_ = 0;
-    port_ref start_;              // the same, by index; while it explores
-    std::deque<question> to_ask_; // oldest first: breadth first
+    port_ref start_;               // the same, by index; while it explores
+    std::deque<SMP_query> to_ask_; // oldest first: breadth first
     std::size_t running_ = 0;
     bool has_lost_ = false;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // reports.cpp - the text forms of a subnet.
 #include <comad/discovery/link.hpp>
+#include <comad/discovery/node_words.hpp>
 #include <comad/discovery/reports.hpp>
 
 #include <fmt/format.h>
@@ -67,10 +68,10 @@ void print_switch(std::string& out, const subnet& s, u32 index, const node_names
 
 void print_end_node(std::string& out, const subnet& s, u32 index, const node_names& names, bool full) {
     const node& n = s.nodes[index];
-    const bool router = n.info.nodeType == NodeType::Router;
+    const node_words words = words_of(n.info.nodeType);
     print_ids(out, n);
-    print(out, "{}guid=0x{:x}\n", router ? "rt" : "ca", value(n.info.nodeGUID));
-    print(out, "{}\t{} \"{}\"\t\t# \"{}\"\n", router ? "Rt" : "Ca", n.info.numPorts, topology_id(n), names.of(n));
+    print(out, "{}guid=0x{:x}\n", words.prefix, value(n.info.nodeGUID));
+    print(out, "{}\t{} \"{}\"\t\t# \"{}\"\n", words.record, n.info.numPorts, topology_id(n), names.of(n));
     for (u8 number = 1; number < n.ports.size(); ++number) {
         const port& p = n.ports[number];
         if (!p.peer) continue;
@@ -81,15 +82,6 @@ void print_end_node(std::string& out, const subnet& s, u32 index, const node_nam
               lid_of(s.end_port(p.peer)));
         print_link(out, s, {index, number}, full);
     }
-}
-
-std::string_view two_letters(NodeType type) {
-    switch (type) {
-    case NodeType::CA: return "CA";
-    case NodeType::Switch: return "SW";
-    case NodeType::Router: return "RT";
-    }
-    return "??";
 }
 
 } // namespace
@@ -134,7 +126,7 @@ std::string topology_text(const subnet& s, const node_names& names, const topolo
 std::string node_list(const subnet& s, const node_names& names, std::initializer_list<NodeType> types) {
     std::string out;
     for (NodeType type : types) {
-        const std::string_view called = type == NodeType::Switch ? "Switch" : type == NodeType::CA ? "Ca" : "Router";
+        const std::string_view called = words_of(type).list;
         for_each(s, type, [&](u32, const node& n) {
             print(out, "{}\t : 0x{:016x} ports {} devid 0x{:x} vendid 0x{:x} \"{}\"\n", called, value(n.info.nodeGUID),
                   n.info.numPorts, n.info.deviceID, n.info.vendorID, names.of(n));
@@ -151,14 +143,14 @@ std::string ports_report(const subnet& s, const node_names& names) {
             const port_ref here{i, static_cast<u8>(number)};
             const port& p = s.at(here);
             if (!p.info && !p.peer) continue; // of a CA, a port that does not lead to us
-            print(out, "{:>2} {:5} {:2} 0x{:016x} {} {}", two_letters(n.info.nodeType), lid_of(s.end_port(here)),
-                  number, value(p.portGUID), link_width_text(p), link_speed_text(s, here));
+            print(out, "{:>2} {:5} {:2} 0x{:016x} {} {}", words_of(n.info.nodeType).two_letter,
+                  lid_of(s.end_port(here)), number, value(p.portGUID), link_width_text(p), link_speed_text(s, here));
             if (!p.peer) {
                 print(out, "{:36}'{}'\n", "", names.of(n));
                 continue;
             }
             const node& there = s.nodes[p.peer.node];
-            print(out, " - {:>2} {:5} {:2} 0x{:016x} ( '{}' - '{}' )\n", two_letters(there.info.nodeType),
+            print(out, " - {:>2} {:5} {:2} 0x{:016x} ( '{}' - '{}' )\n", words_of(there.info.nodeType).two_letter,
                   lid_of(s.end_port(p.peer)), p.peer.port, value(s.at(p.peer).portGUID), names.of(n), names.of(there));
         }
     }
@@ -167,20 +159,19 @@ std::string ports_report(const subnet& s, const node_names& names) {
 
 namespace {
 
-std::string lines_of(const subnet& s, const node_names& names, NodeType type, const char* called) {
+std::string lines_of(const subnet& s, const node_names& names, NodeType type) {
     std::string out;
     for_each(s, type, [&](u32, const node& n) {
-        print(out, "{}\t: 0x{:016x} ports {} \"{}\"\n", called, value(n.info.nodeGUID), n.info.numPorts, names.of(n));
+        print(out, "{}\t: 0x{:016x} ports {} \"{}\"\n", words_of(type).record, value(n.info.nodeGUID), n.info.numPorts,
+              names.of(n));
     });
     return out;
 }
 
 } // namespace
 
-std::string hosts_text(const subnet& s, const node_names& names) { return lines_of(s, names, NodeType::CA, "Ca"); }
-std::string routers_text(const subnet& s, const node_names& names) {
-    return lines_of(s, names, NodeType::Router, "Rt");
-}
+std::string hosts_text(const subnet& s, const node_names& names) { return lines_of(s, names, NodeType::CA); }
+std::string routers_text(const subnet& s, const node_names& names) { return lines_of(s, names, NodeType::Router); }
 
 std::string switches_text(const subnet& s, const node_names& names) {
     std::string out;

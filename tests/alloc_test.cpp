@@ -18,7 +18,7 @@ using namespace comad;
 using namespace comad::test;
 using coro::asio_driver;
 using coro::async_run;
-using coro::sweep_report;
+using coro::mqueue_report;
 
 namespace {
 
@@ -33,7 +33,7 @@ struct repeated : mad::op {
         };
         done = [](mad::op& o, const mad::completion& how) {
             auto& self = static_cast<repeated&>(o);
-            self.replies += how.what == mad::verdict::replied;
+            self.replies += how.what == mad::completion_status::replied;
             if (self.replies < warm + measured) self.engine.submit(self);
         };
         path = &to;
@@ -54,7 +54,7 @@ generator<task<void>> items(MADSchedule& s, u64& right, std::size_t& allocated) 
     for (u32 i = 0; i < measured; ++i) co_yield item(s, i, right);
     allocated = allocations::so_far().count - before;
 }
-task<sweep_report> sweep(MADSchedule& s, u64& right, std::size_t& allocated) {
+task<mqueue_report> sweep(MADSchedule& s, u64& right, std::size_t& allocated) {
     co_return co_await s.mqueue(items(s, right, allocated));
 }
 
@@ -70,7 +70,7 @@ generator<task<void>> nodes(MADSchedule& s, u64& right, std::size_t& allocated) 
     for (u32 i = 0; i < measured / 8; ++i) co_yield node(s, i, right);
     allocated = allocations::so_far().count - before;
 }
-task<sweep_report> nested_sweep(MADSchedule& s, u64& right, std::size_t& allocated) {
+task<mqueue_report> nested_sweep(MADSchedule& s, u64& right, std::size_t& allocated) {
     co_return co_await s.mqueue(nodes(s, right, allocated));
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("a task per MAD allocates nothing under the Asio driver") {
     asio_driver driver(io, schedule);
     u64 right = 0;
     std::size_t allocated = ~std::size_t{0};
-    async_run(driver, sweep(schedule, right, allocated), [](const sweep_report&) {});
+    async_run(driver, sweep(schedule, right, allocated), [](const mqueue_report&) {});
     io.run();
     CHECK(right == warm + measured);
     CHECK(allocated <= per_measurement(0));

@@ -31,7 +31,7 @@ using namespace comad::test;
 using coro::asio_driver;
 using coro::async_run;
 using coro::async_SubnGet;
-using coro::sweep_report;
+using coro::mqueue_report;
 namespace asio = boost::asio;
 
 namespace {
@@ -286,13 +286,13 @@ TEST_CASE("cancelling a sweep ends it at once, and leaves another operation alon
     const auto many = [](MADSchedule& s) -> generator<task<void>> {
         for (u32 i = 0; i < 1000; ++i) co_yield touch(s, route_to(i), rpc_options{1h, 0});
     };
-    const auto sweep = [](auto make, MADSchedule& s) -> task<sweep_report> { co_return co_await s.mqueue(make(s)); };
+    const auto sweep = [](auto make, MADSchedule& s) -> task<mqueue_report> { co_return co_await s.mqueue(make(s)); };
     asio::cancellation_signal signal;
-    std::optional<sweep_report> report;
+    std::optional<mqueue_report> report;
     std::optional<errc> other;
     async_run(r, outcome_of(r.schedule), [&](auto c) { other = c; });
     async_run(r, sweep(many, r.schedule),
-              asio::bind_cancellation_slot(signal.slot(), [&](sweep_report s) { report = std::move(s); }));
+              asio::bind_cancellation_slot(signal.slot(), [&](mqueue_report s) { report = std::move(s); }));
     asio::steady_timer soon(r.io, 1ms);
     soon.async_wait([&](auto) { signal.emit(asio::cancellation_type::terminal); });
     r.run();

@@ -52,7 +52,7 @@ struct cable {
     PortInfo& b() { return s.nodes[1].ports[2].info.value(); }
     /// What is said of the switch's end.
     std::string text(port_checks which = everything, port_ref of = here) const {
-        return text_of({verdict::subject::port, 17, of.port, {}, check_port(s, of, which)}, {});
+        return text_of({check_result::subject::port, 17, of.port, {}, check_port(s, of, which)}, {});
     }
 
     subnet s;
@@ -64,7 +64,7 @@ TEST_CASE("a link at its best is good, and that is told only if it is wanted") {
     cable l;
     CHECK(l.text().empty());
     CHECK(l.text(everything, there).empty());
-    const verdict good{verdict::subject::port, 17, 1, {}, {}};
+    const check_result good{check_result::subject::port, 17, 1, {}, {}};
     CHECK(text_of(good, {.with_good = true}) == "Port check lid 17 port 1: OK\n");
     CHECK(text_of(good, {.with_good = true, .has_colours = true}) == "Port check lid 17 port 1: \033[1;32mOK\033[0m\n");
 }
@@ -171,7 +171,7 @@ TEST_CASE("counters above their threshold are told, and those that stand at thei
     counters::port_counters counters;
     counters.take(told, {});
     error_thresholds limits = default_thresholds();
-    const verdict v{verdict::subject::errors, 7, 3, "leaf 1", check_counters(counters, limits)};
+    const check_result v{check_result::subject::errors, 7, 3, "leaf 1", check_counters(counters, limits)};
     CHECK(text_of(v, {}) == "#warn: counter PortRcvErrors = 11 \t(threshold 10) lid 7 port 3\n"
                             "#warn: counter LocalLinkIntegrityErrors = 15 \t(threshold 10) lid 7 port 3\n"
                             "#warn: counter VL15Dropped = 101 \t(threshold 100) lid 7 port 3\n"
@@ -186,7 +186,7 @@ TEST_CASE("counters above their threshold are told, and those that stand at thei
     limits.set(counters::counter::VL15Dropped, 101);
     REQUIRE(check_counters(counters, limits).size() == 1);
     CHECK(check_counters(counters, limits)[0].about == "localLinkIntegrityErrors");
-    const verdict sum{verdict::subject::errors, 7, 255, "leaf 1", {}};
+    const check_result sum{check_result::subject::errors, 7, 255, "leaf 1", {}};
     CHECK(text_of(sum, {.with_good = true}) == "Error check on lid 7 (leaf 1) port all: OK\n");
 }
 

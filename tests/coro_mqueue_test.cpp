@@ -11,9 +11,9 @@
 
 using namespace comad;
 using namespace comad::test;
+using coro::mqueue_options;
+using coro::mqueue_report;
 using coro::on_error;
-using coro::sweep_options;
-using coro::sweep_report;
 using mad::result;
 
 namespace {
@@ -39,7 +39,7 @@ generator<task<result<void>>> items(MADSchedule& s, u32 first, u32 count, tally&
         co_yield item(s, first + i, t, counted(t.lives));
     }
 }
-task<sweep_report> sweep(MADSchedule& s, u32 count, tally& t, sweep_options options = {}) {
+task<mqueue_report> sweep(MADSchedule& s, u32 count, tally& t, mqueue_options options = {}) {
     co_return co_await s.mqueue(items(s, 0, count, t), options);
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("every task of a sequence runs once, and gives its own result") {
     const unsigned window = GENERATE(1u, 2u, 16u, 256u);
     rig r(schedule_options{.max_outstanding = window});
     tally t;
-    const sweep_report report = sync_wait(r.schedule, sweep(r.schedule, 5000, t));
+    const mqueue_report report = sync_wait(r.schedule, sweep(r.schedule, 5000, t));
     CHECK(report.finished == 5000);
     CHECK(report.failed == 0);
     CHECK(!report.stopped);
@@ -64,7 +64,7 @@ TEST_CASE("a sequence of 400,000 tasks has no more live ones than the window, an
     memory_transport net;
     MADSchedule schedule(net, {.max_outstanding = 256});
     tally t;
-    const sweep_report report = sync_wait(schedule, sweep(schedule, 400'000, t));
+    const mqueue_report report = sync_wait(schedule, sweep(schedule, 400'000, t));
     CHECK(report.finished == 400'000);
     CHECK(t.right == 400'000);
     CHECK(t.lives.peak() >= 256);
@@ -76,7 +76,7 @@ TEST_CASE("a sequence is pulled only while the window has room") {
     rig r(silence, {.max_outstanding = 4, .timeout = 1ms, .retries = 0});
     tally t;
     const auto watch = [](MADSchedule& s, tally& all) -> task<void> {
-        job<sweep_report> running = s.queue(sweep(s, 10, all));
+        job<mqueue_report> running = s.queue(sweep(s, 10, all));
         CHECK(all.pulled == 0); // the driver pulls, not the task that asks for it
         co_await touch(s, route_to(99), rpc_options{500us, 0});
         CHECK(all.pulled == 3); // this RPC had one of the slots
@@ -97,8 +97,8 @@ TEST_CASE("tasks that wait for something else than a MAD are bounded as well") {
         };
         for (u32 i = 0; i < 100'000; ++i) co_yield one(s, all, i, counted(all.lives));
     };
-    const unsigned most = GENERATE(1u, 100u, sweep_options{}.max_tasks);
-    const auto body = [most](auto make, MADSchedule& s, tally& all) -> task<sweep_report> {
+    const unsigned most = GENERATE(1u, 100u, mqueue_options{}.max_tasks);
+    const auto body = [most](auto make, MADSchedule& s, tally& all) -> task<mqueue_report> {
         co_return co_await s.mqueue(make(s, all), {.max_tasks = most});
     };
     CHECK(sync_wait(schedule, body(pauses, schedule, t)).finished == 100'000);
@@ -114,7 +114,7 @@ TEST_CASE("tasks for one node pile up to a limit only") {
     const auto same_node = [](MADSchedule& s, tally& all) -> generator<task<result<void>>> {
         for (int i = 0; i < 20000; ++i) co_yield item(s, 7, all, counted(all.lives));
     };
-    const auto body = [](auto make, MADSchedule& s, tally& all) -> task<sweep_report> {
+    const auto body = [](auto make, MADSchedule& s, tally& all) -> task<mqueue_report> {
         co_return co_await s.mqueue(make(s, all));
     };
     CHECK(sync_wait(schedule, body(same_node, schedule, t)).finished == 20000);
@@ -143,7 +143,7 @@ TEST_CASE("tasks that end at once are pulled to the end") {
     const auto many = [](auto make) -> generator<task<void>> {
         for (int i = 0; i < 100'000; ++i) co_yield make();
     };
-    const auto body = [](auto tasks, auto make, MADSchedule& s) -> task<sweep_report> {
+    const auto body = [](auto tasks, auto make, MADSchedule& s) -> task<mqueue_report> {
         co_return co_await s.mqueue(tasks(make));
     };
     CHECK(sync_wait(r.schedule, body(many, at_once, r.schedule)).finished == 100'000);
@@ -165,7 +165,7 @@ task<result<void>> node_and_ports(MADSchedule& s, u32 number, tally& t, counted 
 generator<task<result<void>>> nodes_and_ports(MADSchedule& s, u32 count, tally& t) {
     for (u32 i = 0; i < count; ++i) co_yield node_and_ports(s, i, t, counted(t.lives));
 }
-task<sweep_report> nested(MADSchedule& s, u32 count, tally& t) {
+task<mqueue_report> nested(MADSchedule& s, u32 count, tally& t) {
     co_return co_await s.mqueue(nodes_and_ports(s, count, t));
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("nested sequences do not deadlock in the narrowest window, nor keep ma
     memory_transport net;
     MADSchedule schedule(net, {.max_outstanding = window});
     tally t;
-    const sweep_report report = sync_wait(schedule, nested(schedule, 5000, t));
+    const mqueue_report report = sync_wait(schedule, nested(schedule, 5000, t));
     CHECK(report.finished == 5000);
     CHECK(report.failed == 0);
     CHECK(t.right == 5000 * 36);
@@ -232,10 +232,10 @@ TEST_CASE("a sequence that yields no task is asked again when something happened
                 co_yield visit(s, w, next);
             }
         }
-        static task<sweep_report> all(MADSchedule& s, work& w) { co_return co_await s.mqueue(visits(s, w)); }
+        static task<mqueue_report> all(MADSchedule& s, work& w) { co_return co_await s.mqueue(visits(s, w)); }
     };
     work w;
-    const sweep_report report = sync_wait(r.schedule, work::all(r.schedule, w));
+    const mqueue_report report = sync_wait(r.schedule, work::all(r.schedule, w));
     CHECK(report.finished == 999);
     CHECK(w.right == 999);
     CHECK(w.asked < 3 * 999); // not in a busy loop
@@ -256,7 +256,7 @@ TEST_CASE("an idle inner sequence does not hold up the outer one") {
         co_yield inner(s, wait(flag));
         co_yield open(s, flag);
     };
-    const auto body = [=](MADSchedule& s, bool& flag) -> task<sweep_report> {
+    const auto body = [=](MADSchedule& s, bool& flag) -> task<mqueue_report> {
         co_return co_await s.mqueue(outer_items(s, until, release, flag));
     };
     CHECK(sync_wait(r.schedule, body(r.schedule, released)).finished == 2);
@@ -277,7 +277,7 @@ TEST_CASE("failures are counted, and the first few are kept") {
     rig r([](const packet& p) { return p.bytes[131] % 10 == 3 ? dropped() : answered(p); },
           {.max_outstanding = 1, .timeout = 1ms, .retries = 0});
     tally t;
-    const sweep_report report = sync_wait(r.schedule, sweep(r.schedule, 200, t, {.keep_errors = 3}));
+    const mqueue_report report = sync_wait(r.schedule, sweep(r.schedule, 200, t, {.keep_errors = 3}));
     CHECK(report.finished == 200);
     CHECK(report.failed == 20);
     CHECK(t.right == 180);
@@ -294,7 +294,7 @@ TEST_CASE("a sequence that stops on errors pulls no more and cancels what runs")
     rig r([](const packet& p) { return p.bytes[131] == 50 ? refused(EINVAL) : answered(p, 1ms); },
           {.max_outstanding = 8, .timeout = 10ms});
     tally t;
-    const sweep_report report = sync_wait(r.schedule, sweep(r.schedule, 200, t, {.policy = on_error::stop}));
+    const mqueue_report report = sync_wait(r.schedule, sweep(r.schedule, 200, t, {.policy = on_error::stop}));
     CHECK(report.stopped);
     CHECK(t.pulled <= 50 + 8 + 1);
     CHECK(report.finished == t.pulled);
@@ -310,12 +310,12 @@ TEST_CASE("a sequence that stops on errors pulls no more and cancels what runs")
 TEST_CASE("stopping one sequence leaves others alone") {
     rig r([](const packet& p) { return p.bytes[131] == 50 ? refused(EINVAL) : answered(p); });
     tally stopped, other;
-    const auto untouched = [](MADSchedule& s, tally& t) -> task<sweep_report> {
+    const auto untouched = [](MADSchedule& s, tally& t) -> task<mqueue_report> {
         co_return co_await s.mqueue(items(s, 1 << 16, 40, t));
     };
     const auto body = [](auto second, MADSchedule& s, tally& a, tally& b) -> task<u64> {
-        job<sweep_report> first = s.queue(sweep(s, 200, a, {.policy = on_error::stop}));
-        job<sweep_report> also = s.queue(second(s, b));
+        job<mqueue_report> first = s.queue(sweep(s, 200, a, {.policy = on_error::stop}));
+        job<mqueue_report> also = s.queue(second(s, b));
         co_await first;
         auto report = co_await also;
         co_return report.finished;
@@ -365,12 +365,12 @@ TEST_CASE("destroying who awaits a sequence destroys its tasks, withdraws their 
     const unsigned turns = GENERATE(0u, 1u, 5u);
     rig r([](const packet& p) { return p.bytes[131] < 4 ? answered(p) : dropped(); }, {.max_outstanding = 8});
     tally t;
-    const auto nested_too = [](MADSchedule& s, tally& all) -> task<sweep_report> {
+    const auto nested_too = [](MADSchedule& s, tally& all) -> task<mqueue_report> {
         co_return co_await nested(s, 1000, all);
     };
     {
-        job<sweep_report> first = r.schedule.queue(sweep(r.schedule, 1000, t));
-        job<sweep_report> second = r.schedule.queue(nested_too(r.schedule, t));
+        job<mqueue_report> first = r.schedule.queue(sweep(r.schedule, 1000, t));
+        job<mqueue_report> second = r.schedule.queue(nested_too(r.schedule, t));
         for (unsigned i = 0; i < turns; ++i) {
             r.net.set_now(r.net.next_event().value_or(r.net.now()));
             r.schedule.set_now(r.net.now());
@@ -389,7 +389,7 @@ TEST_CASE("a task may destroy the sweep that a sibling awaits") {
     rig r([](const packet& p) { return p.bytes[131] == 1 ? answered(p) : dropped(); }, {.max_outstanding = 8});
     tally t;
     const auto body = [](MADSchedule& s, tally& all) -> task<void> {
-        std::optional<job<sweep_report>> doomed(s.queue(sweep(s, 1000, all)));
+        std::optional<job<mqueue_report>> doomed(s.queue(sweep(s, 1000, all)));
         co_await touch(s, route_to(1));
         CHECK(all.lives.live() > 0);
         doomed.reset();
@@ -414,7 +414,7 @@ TEST_CASE("a cancelled sequence ends at once, even if others never leave it any 
         scope background(co_await coro::current_scope{});
         for (u32 i = 0; i < 6; ++i) background.spawn(load::run(s, i, go_on));
         scope starved(co_await coro::current_scope{});
-        job<sweep_report> hopeless = starved.queue(sweep(s, 10, t));
+        job<mqueue_report> hopeless = starved.queue(sweep(s, 10, t));
         for (int i = 0; i < 100; ++i) co_await touch(s, route_to(100));
         CHECK(t.pulled == 0); // the load is heavy enough
         starved.cancel();
@@ -432,7 +432,7 @@ TEST_CASE("a sequence that is begun in a cancelled scope yields nothing") {
     rig r;
     tally t;
     r.schedule.root().cancel();
-    const sweep_report report = sync_wait(r.schedule, sweep(r.schedule, 10, t));
+    const mqueue_report report = sync_wait(r.schedule, sweep(r.schedule, 10, t));
     CHECK(report.stopped);
     CHECK(report.finished == 0);
     CHECK(t.pulled == 0);

@@ -11,7 +11,7 @@
 
 using namespace comad;
 using namespace comad::test;
-using transports::sim::change;
+using transports::sim::topology_event;
 
 namespace {
 
@@ -21,7 +21,7 @@ const std::vector<std::string> nothing;
 struct changing_world : world {
     explicit changing_world(std::string_view specification) : world(managed(specification)), known(discover()) {}
 
-    std::vector<std::string> look() {
+    std::vector<std::string> find_changes() {
         std::vector<std::string> lines;
         for (const discovery::change& c : coro::sync_wait(schedule, discovery::find_changes(schedule, known)))
             lines.push_back(describe(known, c));
@@ -54,7 +54,7 @@ constexpr std::string_view tree = "fattree2,radix=4";
 TEST_CASE("a subnet in which nothing has changed says so, by an SMP for each switch and one for the local port") {
     changing_world w(tree);
     const u64 before = w.sent();
-    CHECK(w.look() == nothing);
+    CHECK(w.find_changes() == nothing);
     CHECK(w.sent() - before == 6 + 1);
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("switches without a table of port states are asked for each port") {
     changing_world w(tree);
     w.forget_state_tables();
     const u64 before = w.sent();
-    CHECK(w.look() == nothing);
+    CHECK(w.find_changes() == nothing);
     CHECK(w.sent() - before == 6 * (1 + 4) + 1);
 }
 
@@ -75,32 +75,32 @@ TEST_CASE("a cable that was pulled is told by both of its ends, with or without 
     const auto& end = w.net.graph().nodes[spine].ports[2];
     const u32 leaf = end.peer_node;
     const unsigned leaf_port = end.peer_port;
-    w.net.apply({change::kind::cut, spine, 2});
+    w.net.apply({topology_event::kind::cut, spine, 2});
     std::vector<std::string> both{w.place(spine, 2) + ": is Down, was Active",
                                   w.place(leaf, leaf_port) + ": is Down, was Active"};
     std::sort(both.begin(), both.end());
-    CHECK(w.look() == both);
+    CHECK(w.find_changes() == both);
 
     // Nobody but a subnet manager makes it Active again.
-    w.net.apply({change::kind::restore, spine, 2});
+    w.net.apply({topology_event::kind::restore, spine, 2});
     both = {w.place(spine, 2) + ": is Initialize, was Active",
             w.place(leaf, leaf_port) + ": is Initialize, was Active"};
     std::sort(both.begin(), both.end());
-    CHECK(w.look() == both);
+    CHECK(w.find_changes() == both);
     w.known = w.discover();
-    CHECK(w.look() == nothing);
+    CHECK(w.find_changes() == nothing);
 }
 
 TEST_CASE("a switch that died since is told once, one that was silent before is not") {
     changing_world w(tree);
     const u32 leaf = w.node("leaf-0004"); // no other switch's route leads through it
     const std::string name = w.name(leaf);
-    w.net.apply({change::kind::kill, leaf});
-    const auto changes = w.look();
+    w.net.apply({topology_event::kind::kill, leaf});
+    const auto changes = w.find_changes();
     REQUIRE(changes.size() == 1);
     CHECK_THAT(changes[0], Catch::StartsWith(name + ": ") && Catch::Contains("timed out"));
     w.known = w.discover();
-    CHECK(w.look() == nothing);
+    CHECK(w.find_changes() == nothing);
 }
 
 TEST_CASE("a switch whose LID has changed is told where its ports are asked") {
@@ -110,7 +110,7 @@ TEST_CASE("a switch whose LID has changed is told where its ports are asked") {
     discovery::node& known = w.known.nodes[w.known.by_guid.at(w.net.graph().nodes[leaf].nodeGUID)];
     const u16 LID = value(known.ports[0].info->LID);
     known.ports[0].info->LID = iba::lid{1000};
-    CHECK(w.look() == std::vector{w.name(leaf) + ": has LID " + std::to_string(LID) + ", had 1000"});
+    CHECK(w.find_changes() == std::vector{w.name(leaf) + ": has LID " + std::to_string(LID) + ", had 1000"});
 }
 
 TEST_CASE("the SA's tables tell the same, compared with what they said before") {
@@ -120,7 +120,7 @@ TEST_CASE("the SA's tables tell the same, compared with what they said before") 
         {w.known.at({0, w.known.start_port}).info->LID, {}, sa::sa_path_of(*w.known.at({0, w.known.start_port}).info)});
     discovery::SA_tables tables(w.schedule);
     const auto look = [&] {
-        auto changes = coro::sync_wait(w.schedule, tables.look());
+        auto changes = coro::sync_wait(w.schedule, tables.find_changes());
         REQUIRE(changes);
         std::set<std::string> lines;
         for (const discovery::change& c : changes.value()) lines.insert(describe(w.known, c));
@@ -138,7 +138,7 @@ TEST_CASE("the SA's tables tell the same, compared with what they said before") 
     };
     const std::string here = "LID " + lid_of(spine) + " port 2: ";
     const std::string there = "LID " + lid_of(end.peer_node) + " port " + std::to_string(end.peer_port) + ": ";
-    w.net.apply({change::kind::cut, spine, 2});
+    w.net.apply({topology_event::kind::cut, spine, 2});
     CHECK(look() == std::set<std::string>{here + "leads nowhere", here + "is Down, was Active", there + "leads nowhere",
                                           there + "is Down, was Active"});
     CHECK(look().empty());
@@ -151,7 +151,7 @@ TEST_CASE("the SA's tables tell of a link that has become slower") {
         {w.known.at({0, w.known.start_port}).info->LID, {}, sa::sa_path_of(*w.known.at({0, w.known.start_port}).info)});
     discovery::SA_tables tables(w.schedule);
     const auto look = [&] {
-        auto changes = coro::sync_wait(w.schedule, tables.look());
+        auto changes = coro::sync_wait(w.schedule, tables.find_changes());
         REQUIRE(changes);
         std::set<std::string> texts; // of both ends
         for (const discovery::change& c : changes.value()) texts.insert(c.text.substr(c.text.find(": ") + 2));
@@ -180,9 +180,9 @@ TEST_CASE("an SA that does not answer is an error, and what was known before sta
     mad::IBPath nobody;
     nobody.DLID = iba::lid{999};
     w.schedule.set_sa_path(nobody);
-    CHECK_FALSE(coro::sync_wait(w.schedule, tables.look()));
+    CHECK_FALSE(coro::sync_wait(w.schedule, tables.find_changes()));
     w.schedule.set_sa_path(sa::sa_path_of(*w.known.at({0, w.known.start_port}).info));
-    auto first = coro::sync_wait(w.schedule, tables.look());
+    auto first = coro::sync_wait(w.schedule, tables.find_changes());
     REQUIRE(first);
     CHECK(first.value().empty());
 }

@@ -17,7 +17,7 @@ using namespace comad;
 using namespace comad::test;
 using namespace std::chrono_literals;
 using discovery::problem;
-using transports::sim::change;
+using transports::sim::topology_event;
 
 namespace {
 
@@ -80,7 +80,7 @@ TEST_CASE("a dead host is one problem that names the switch and port before it, 
     const u32 dead = *t.find(t.nodes[5].id);
     REQUIRE_FALSE(t.nodes[dead].is_switch());
     world w(t);
-    w.net.apply({change::kind::kill, dead, 0});
+    w.net.apply({topology_event::kind::kill, dead, 0});
     const subnet found = w.discover();
 
     REQUIRE(found.problems.size() == 1);
@@ -106,8 +106,8 @@ TEST_CASE("who was silent is asked once more at the end, when that is not too la
     const u32 mute = *t.find(t.nodes[GENERATE(5u, 33u)].id); // a host, and a leaf
     CAPTURE(t.nodes[mute].id);
     world w(t, coro::schedule_options{});
-    w.net.apply({change::kind::kill, mute, 0});
-    w.net.apply_at(mad::time_point{900ms}, {change::kind::revive, mute, 0}); // long after its last attempt
+    w.net.apply({topology_event::kind::kill, mute, 0});
+    w.net.apply_at(mad::time_point{900ms}, {topology_event::kind::revive, mute, 0}); // long after its last attempt
     const subnet found = w.discover();
     CHECK(found.complete());
     CHECK(differences(found, t, w.port.node(), w.port.port()).empty());
@@ -118,7 +118,7 @@ TEST_CASE("who was silent is asked once more at the end, when that is not too la
 TEST_CASE("dead nodes cost a second, all together, and an eighth of one to ask them once more") {
     const topology t = managed("fattree2,radix=8");
     world w(t, coro::schedule_options{});
-    for (const u32 dead : {4u, 5u, 33u}) w.net.apply({change::kind::kill, *t.find(t.nodes[dead].id), 0});
+    for (const u32 dead : {4u, 5u, 33u}) w.net.apply({topology_event::kind::kill, *t.find(t.nodes[dead].id), 0});
     const subnet found = w.discover();
     CHECK_FALSE(found.complete());
     for (const problem& p : found.problems) CHECK(p.what == problem::kind::no_answer);
@@ -130,7 +130,7 @@ TEST_CASE("behind a dead switch everything that another way leads to is found") 
     u32 dead = 0;
     while (!t.nodes[dead].is_switch() || t.nodes[dead].nodeGUID == behind_which(t, t.default_node()).nodeGUID) ++dead;
     world w(t);
-    w.net.apply({change::kind::kill, dead, 0});
+    w.net.apply({topology_event::kind::kill, dead, 0});
     const subnet found = w.discover();
     // Its four neighbours have silence behind a port; its host is beyond it.
     CHECK(found.problems.size() == 4);
@@ -152,7 +152,7 @@ TEST_CASE("a switch that dies after its first answer is given up after two time-
     options.per_destination = 2;
     world w(t, options, slow);
     discovery::discovery_progress progress;
-    w.net.apply_at(mad::time_point{} + 4500us, {change::kind::kill, dying, 0});
+    w.net.apply_at(mad::time_point{} + 4500us, {topology_event::kind::kill, dying, 0});
     const subnet found = w.discover({.progress = &progress});
     REQUIRE(found.nodes.size() == 2);
     CHECK(found.nodes[1].info.nodeGUID == iba::guid{0x100});
@@ -189,7 +189,8 @@ TEST_CASE("a cable that is pulled at any moment leaves a result that is consiste
         for (int moment = 0; moment < moments; ++moment) {
             CAPTURE(specification, before.nodes[node].id, cable.first.second, moment);
             world w(before, options);
-            w.net.apply_at(mad::time_point{} + whole * moment / moments, {change::kind::cut, node, cable.first.second});
+            w.net.apply_at(mad::time_point{} + whole * moment / moments,
+                           {topology_event::kind::cut, node, cable.first.second});
             auto outcome = coro::sync_wait(w.schedule, discovery::discover(w.schedule));
             // The local port answers whatever happens to cables.
             REQUIRE(outcome);
@@ -222,9 +223,9 @@ TEST_CASE("a node that dies at any moment, and comes back, leaves a result that 
             CAPTURE(t.nodes[node].id, moment, comes_back);
             world w(t, options);
             const mad::time_point when = mad::time_point{} + whole * moment / moments;
-            w.net.apply_at(when, {change::kind::kill, node, 0});
+            w.net.apply_at(when, {topology_event::kind::kill, node, 0});
             // Within the three attempts: then nothing may be missing at all.
-            if (comes_back) w.net.apply_at(when + 2ms, {change::kind::revive, node, 0});
+            if (comes_back) w.net.apply_at(when + 2ms, {topology_event::kind::revive, node, 0});
             const subnet found = w.discover();
             CHECK(inconsistencies(found) == none);
             CHECK(is_subset(cables_of(found), cables_of(t)));
@@ -330,13 +331,13 @@ TEST_CASE("switches that take their time to pass SMPs on, and drop some, hide no
 }
 
 TEST_CASE("a discovery while cables flap is consistent, and the same each time") {
-    using transports::sim::change;
+    using transports::sim::topology_event;
     const auto discovered = [] {
         world w(managed("fattree3,radix=6"), window(16, 2), with_jitter(), faults{.request_loss = 0.01, .seed = 3});
         const u32 core = *w.net.graph().find("core-0001"), leaf = *w.net.graph().find("leaf-0002");
         const auto flap = [&](u32 node, unsigned port, mad::duration first, mad::duration down, mad::duration period) {
-            w.net.apply_every(period, mad::time_point(first), {change::kind::cut, node, port});
-            w.net.apply_every(period, mad::time_point(first + down), {change::kind::restore, node, port});
+            w.net.apply_every(period, mad::time_point(first), {topology_event::kind::cut, node, port});
+            w.net.apply_every(period, mad::time_point(first + down), {topology_event::kind::restore, node, port});
         };
         flap(core, 2, 100us, 200us, 1ms);
         flap(leaf, 5, 150us, 100us, 300us);
@@ -506,7 +507,7 @@ TEST_CASE("a cancelled discovery gives what it found, says that it was cancelled
 
 TEST_CASE("a local port that does not answer is an error, not an empty subnet") {
     world w(managed("fattree2,radix=4"));
-    w.net.apply({change::kind::kill, w.port.node(), 0});
+    w.net.apply({topology_event::kind::kill, w.port.node(), 0});
     auto outcome = coro::sync_wait(w.schedule, discovery::discover(w.schedule));
     REQUIRE_FALSE(outcome);
     CHECK(outcome.error().code == mad::errc::timed_out);

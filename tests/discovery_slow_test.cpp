@@ -165,7 +165,7 @@ TEST_CASE("the dead are given up a second after they were asked, and a tenth of 
     CAPTURE(loss);
     slow_subnet w(some_host, 50us, loss, 1, false);
     const auto dead = {u32{3}, u32{17}, u32{40}, some_host(w.t), its_leaf(w.t)};
-    for (const u32 n : dead) w.net.apply({transports::sim::change::kind::kill, n, 0});
+    for (const u32 n : dead) w.net.apply({transports::sim::topology_event::kind::kill, n, 0});
     oldest watch;
     w.schedule.set_trace(&watch);
     const subnet found = w.discover();

@@ -17,7 +17,7 @@ using namespace comad;
 using namespace comad::test;
 using coro::asio_driver;
 using coro::async_run;
-using coro::sweep_report;
+using coro::mqueue_report;
 using mad::result;
 namespace sim = transports::sim;
 namespace outcome = boost::outcome_v2;
@@ -61,7 +61,7 @@ task<result<void>> survey_node(MADSchedule& s, IBDRPath to, survey& all) {
     BOOST_OUTCOME_CO_TRY(auto info, co_await s.SubnGet<smp::NodeInfo>(to));
     ++all.nodes;
     all.wrong += !is_answer(info, to);
-    const sweep_report report = co_await s.mqueue(survey_ports(s, to, all));
+    const mqueue_report report = co_await s.mqueue(survey_ports(s, to, all));
     all.failed += report.failed;
     co_return outcome::success();
 }
@@ -70,7 +70,7 @@ generator<task<result<void>>> survey_nodes(MADSchedule& s, u32 count, survey& al
 }
 task<survey> survey_all(MADSchedule& s, u32 count) {
     survey all;
-    const sweep_report report = co_await s.mqueue(survey_nodes(s, count, all));
+    const mqueue_report report = co_await s.mqueue(survey_nodes(s, count, all));
     all.failed += report.failed;
     // An error that every driver must bring: the root is cancelled inside a scope of its own.
     scope cancelled(co_await coro::current_scope{});
@@ -376,7 +376,7 @@ run_result lossy_run(u64 seed) {
     const auto many = [](auto make, MADSchedule& s, u64& sum) -> generator<task<void>> {
         for (int i = 0; i < 2000; ++i) co_yield make(s, sum);
     };
-    const auto body = [](auto tasks, auto make, MADSchedule& s, u64& sum) -> task<sweep_report> {
+    const auto body = [](auto tasks, auto make, MADSchedule& s, u64& sum) -> task<mqueue_report> {
         co_return co_await s.mqueue(tasks(make, s, sum));
     };
     sync_wait(schedule, body(many, one, schedule, right));

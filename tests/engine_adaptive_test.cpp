@@ -69,7 +69,7 @@ TEST_CASE("a silent target is given up when patience is over, and asked less unt
         const time_point asked = r.net.now();
         r.mads.submit(o);
         REQUIRE(r.run());
-        CHECK(o.ended_as(verdict::timed_out));
+        CHECK(o.ended_as(completion_status::timed_out));
         return r.net.now() - asked;
     };
     const std::size_t before = r.net.taken().size();
@@ -106,7 +106,7 @@ TEST_CASE("an operation with less patience of its own gives up sooner, after thr
     }
     REQUIRE(r.run());
     for (measured_get* o : {&hurried, &in_no_time, &patient}) {
-        CHECK(o->ended_as(verdict::timed_out));
+        CHECK(o->ended_as(completion_status::timed_out));
         CHECK(o->sent_times == 3);
     }
     CHECK(ended_at[0] - asked >= 100ms);
@@ -125,20 +125,20 @@ TEST_CASE("patience with a target that never answered is longer, whoever else di
     measured_get o(1, route(1));
     r.mads.submit(o);
     REQUIRE(r.run());
-    CHECK(o.ended_as(verdict::timed_out));
+    CHECK(o.ended_as(completion_status::timed_out));
     CHECK(o.sent_times <= mad::repetition::most_to_unknown);
     CHECK(r.net.now() - asked >= usual.first_patience);
     CHECK(r.net.now() - asked <= usual.first_patience * 11 / 10);
 }
 
-TEST_CASE("an answer after the verdict revises it") {
+TEST_CASE("an answer after the loss was judged revises it") {
     rig r({.max_outstanding = 4});
     answer_in_turn(r, 20, route(1));
     r.net.set_script([](const packet& p) { return answered(p, 300ms); });
     measured_get o(100, route(1)), again(101, route(1));
     r.mads.submit(o);
     REQUIRE(r.run());
-    CHECK(o.ended_as(verdict::timed_out));
+    CHECK(o.ended_as(completion_status::timed_out));
     r.drain();
     CHECK(r.mads.counters().revived == 1);
     r.mads.submit(again);

@@ -22,7 +22,7 @@ TEST_CASE("a retry has a fresh transaction ID, and else the same bytes") {
     o.retries = 3;
     r.mads.submit(o);
     REQUIRE(r.run());
-    CHECK(o.ended_as(verdict::timed_out));
+    CHECK(o.ended_as(completion_status::timed_out));
     CHECK(o.sent_times == 4);
 
     REQUIRE(r.net.taken().size() == 4);
@@ -88,7 +88,7 @@ TEST_CASE("a reply to an expired operation is counted as stale") {
     o.retries = 1;
     r.mads.submit(o);
     REQUIRE(r.run());
-    CHECK(o.ended_as(verdict::timed_out));
+    CHECK(o.ended_as(completion_status::timed_out));
     r.drain();
     CHECK(o.completions == 1);
     CHECK(r.mads.counters().stale == 2);
@@ -104,7 +104,7 @@ TEST_CASE("a stale reply does not touch the operation that has its slot now") {
     r.mads.submit(first);
     r.mads.submit(second);
     REQUIRE(r.run());
-    CHECK(first.ended_as(verdict::timed_out));
+    CHECK(first.ended_as(completion_status::timed_out));
     CHECK(second.answered_right());
     CHECK(r.mads.counters().stale == 1);
 }
@@ -129,8 +129,8 @@ TEST_CASE("an operation without reply ends when it was sent") {
     r.mads.submit(second);
     CHECK(first.completions == 0); // not inside submit
     REQUIRE(r.run());
-    CHECK(first.ended_as(verdict::sent));
-    CHECK(second.ended_as(verdict::sent));
+    CHECK(first.ended_as(completion_status::sent));
+    CHECK(second.ended_as(completion_status::sent));
     CHECK(r.net.taken().size() == 2);
     CHECK(!r.net.taken()[0].expects_reply);
     CHECK(r.mads.counters().unanswered == 2);
@@ -274,9 +274,9 @@ TEST_CASE("what answers a request that was never sent is counted as stale") {
 }
 
 TEST_CASE("whatever happens to one packet of a sweep, every result is right") {
-    enum class mishap { drop, duplicate, delay, reorder, garble, cut, report };
-    const mishap m = GENERATE(mishap::drop, mishap::duplicate, mishap::delay, mishap::reorder, mishap::garble,
-                              mishap::cut, mishap::report);
+    enum class fault { drop, duplicate, delay, reorder, garble, cut, report };
+    const fault m =
+        GENERATE(fault::drop, fault::duplicate, fault::delay, fault::reorder, fault::garble, fault::cut, fault::report);
     for (std::size_t hit = 0; hit < 200; ++hit) {
         rig r({.max_outstanding = 8});
         r.net.keep_packets(false);
@@ -284,15 +284,13 @@ TEST_CASE("whatever happens to one packet of a sweep, every result is right") {
             fate f = answered(p);
             if (p.number != hit) return f;
             switch (m) {
-            case mishap::drop: return dropped();
-            case mishap::duplicate: f.arrivals.push_back(reply(p, 15us)); break;
-            case mishap::delay:
-                f.arrivals[0].after = kept_patience + 5us;
-                break; // the retry's reply is sooner or later
-            case mishap::reorder: f.arrivals[0].after = 25us; break;
-            case mishap::garble: std::fill_n(f.arrivals[0].bytes.begin() + hit, 56, u8{0xa5}); break;
-            case mishap::cut: f.arrivals[0].bytes.resize(hit); break;
-            case mishap::report: f.arrivals[0] = report(p, 5us); break;
+            case fault::drop: return dropped();
+            case fault::duplicate: f.arrivals.push_back(reply(p, 15us)); break;
+            case fault::delay: f.arrivals[0].after = kept_patience + 5us; break; // the retry's reply is sooner or later
+            case fault::reorder: f.arrivals[0].after = 25us; break;
+            case fault::garble: std::fill_n(f.arrivals[0].bytes.begin() + hit, 56, u8{0xa5}); break;
+            case fault::cut: f.arrivals[0].bytes.resize(hit); break;
+            case fault::report: f.arrivals[0] = report(p, 5us); break;
             }
             return f;
         });
@@ -304,11 +302,11 @@ TEST_CASE("whatever happens to one packet of a sweep, every result is right") {
         REQUIRE(r.run());
         r.drain();
         // A MAD has no checksum of its own: what is garbled behind the header is believed.
-        const bool believed = m == mishap::garble && hit >= 18;
+        const bool believed = m == fault::garble && hit >= 18;
         const auto right = std::count_if(all.begin(), all.end(), [](const operation& o) { return o.answered_right(); });
         CAPTURE(hit);
         REQUIRE(right >= (believed ? 199 : 200));
-        for (const operation& o : all) REQUIRE(o.ended_as(verdict::replied));
+        for (const operation& o : all) REQUIRE(o.ended_as(completion_status::replied));
         check_balance(r.mads);
     }
 }
@@ -336,7 +334,7 @@ TEST_CASE("a transport that gives every send back at once makes nobody hurry") {
     o.retries = 15;
     r.mads.submit(o);
     REQUIRE(r.run());
-    CHECK(o.ended_as(verdict::timed_out));
+    CHECK(o.ended_as(completion_status::timed_out));
     CHECK(o.sent_times == 16);
     for (std::size_t i = 1; i < 16; ++i) CHECK(r.net.taken()[i].at - r.net.taken()[i - 1].at == kept_patience);
     CHECK(r.net.now() == time_point{16 * kept_patience});
@@ -355,7 +353,7 @@ TEST_CASE("a report that comes before the clock was told is no reason to wait fo
     CHECK(r.mads.counters().expired_reports == 1);
     CHECK(o.completions == 0);
     REQUIRE(r.run());
-    CHECK(o.ended_as(verdict::timed_out));
+    CHECK(o.ended_as(completion_status::timed_out));
     CHECK(r.net.now() == time_point{5s} + 2 * kept_patience);
 }
 
@@ -384,7 +382,7 @@ TEST_CASE("a report with another status ends the operation with that error") {
     o.retries = 5;
     r.mads.submit(o);
     REQUIRE(r.run());
-    CHECK(o.ended_as(verdict::send_failed));
+    CHECK(o.ended_as(completion_status::send_failed));
     CHECK(o.error_code == EIO);
     CHECK(r.mads.counters().lost == 1);
     check_balance(r.mads);

@@ -205,6 +205,6 @@ TEST_CASE("a dead destination delays no other") {
     r.wait(kept_patience - 1us); // nothing has expired yet
     for (u32 i = 0; i < 200; ++i) CHECK(all[i].completions == (i % 2 ? 0 : 1));
     REQUIRE(r.run());
-    for (u32 i = 1; i < 200; i += 2) CHECK(all[i].ended_as(verdict::timed_out));
+    for (u32 i = 1; i < 200; i += 2) CHECK(all[i].ended_as(completion_status::timed_out));
     check_balance(r.mads);
 }

@@ -27,7 +27,7 @@ TEST_CASE("a refused send ends its operation with the errno, and no other, and n
     REQUIRE(r.run());
     for (u32 i = 0; i < 10; ++i) {
         if (i % 2) {
-            CHECK(all[i].ended_as(verdict::send_failed));
+            CHECK(all[i].ended_as(completion_status::send_failed));
             CHECK(all[i].error_code == EINVAL);
         } else {
             CHECK(all[i].answered_right());
@@ -45,7 +45,7 @@ TEST_CASE("a refused retry ends the operation") {
     o.retries = 5;
     r.mads.submit(o);
     REQUIRE(r.run());
-    CHECK(o.ended_as(verdict::send_failed));
+    CHECK(o.ended_as(completion_status::send_failed));
     CHECK(o.error_code == ENODEV);
     CHECK(r.mads.counters().lost == 1);
     check_balance(r.mads);
@@ -87,12 +87,12 @@ TEST_CASE("a transport that blocks for ever ends in time-outs, on time and whate
     if (traffic)
         for (int i = 0; i < 1000; ++i) r.net.inject({i * 10us, std::vector<u8>(100)});
     r.wait(3 * kept_patience);
-    CHECK(all[0].ended_as(verdict::timed_out));
-    CHECK(all[1].ended_as(verdict::timed_out));
+    CHECK(all[0].ended_as(completion_status::timed_out));
+    CHECK(all[1].ended_as(completion_status::timed_out));
     CHECK(all[0].sent_times == 0);
     r.wait(3 * kept_patience);
-    CHECK(all[2].ended_as(verdict::timed_out));
-    CHECK(all[3].ended_as(verdict::timed_out));
+    CHECK(all[2].ended_as(completion_status::timed_out));
+    CHECK(all[3].ended_as(completion_status::timed_out));
     CHECK(r.mads.counters().sent == 0);
     CHECK(r.mads.counters().send_failed == 4);
     check_balance(r.mads);
@@ -112,7 +112,7 @@ TEST_CASE("a failing transport ends everything") {
     for (const operation& o : all) {
         CHECK(o.completions == 1);
         CHECK(o.error_code == ENODEV);
-        in_flight += o.what == verdict::transport_failed;
+        in_flight += o.what == completion_status::transport_failed;
     }
     CHECK(in_flight == 4);
     CHECK(r.mads.counters().lost == 4);
@@ -135,7 +135,7 @@ TEST_CASE("a hundred thousand operations end on a dead transport without deep re
     }
     REQUIRE(r.run());
     CHECK(all.size() == 100000);
-    const verdict expected = refuses ? verdict::send_failed : verdict::timed_out;
+    const completion_status expected = refuses ? completion_status::send_failed : completion_status::timed_out;
     CHECK(std::all_of(all.begin(), all.end(), [&](const operation& o) { return o.ended_as(expected); }));
     check_balance(r.mads);
 }
@@ -182,7 +182,8 @@ TEST_CASE("a cancelled operation ends as cancelled, wherever it was, and not ins
     CHECK(p.it->completions == 0);
     REQUIRE(p.r.run());
     CHECK(p.it->completions == 1);
-    CHECK(p.it->what == (where == placed::refused_in_slot ? verdict::send_failed : verdict::cancelled));
+    CHECK(p.it->what ==
+          (where == placed::refused_in_slot ? completion_status::send_failed : completion_status::cancelled));
     CHECK(p.after.answered_right());
     if (where == placed::waiting || where == placed::parked) CHECK(p.before.answered_right());
     CHECK(p.r.mads.counters().cancelled ==
@@ -216,7 +217,7 @@ TEST_CASE("what was cancelled counts in the window until it is answered, and its
     CHECK(r.net.taken().size() == 1);
     r.mads.cancel(first);
     r.turn();
-    CHECK(first.ended_as(verdict::cancelled));
+    CHECK(first.ended_as(completion_status::cancelled));
     CHECK(r.net.taken().size() == 1);
     CHECK(r.mads.in_flight() == 1);
     REQUIRE(r.run());
@@ -252,14 +253,14 @@ TEST_CASE("an operation may cancel, withdraw and submit others where it ends") {
     first.then = [&] {
         r.mads.withdraw(*second);
         second.reset();
-        r.mads.cancel(third); // ended already: it keeps its verdict
+        r.mads.cancel(third); // ended already: it keeps its status
         r.mads.submit(later);
     };
     for (operation* o : {&first, second.get(), &third, &fourth}) r.mads.submit(*o);
     REQUIRE(r.run());
-    CHECK(first.ended_as(verdict::send_failed));
-    CHECK(third.ended_as(verdict::send_failed));
-    CHECK(fourth.ended_as(verdict::send_failed));
+    CHECK(first.ended_as(completion_status::send_failed));
+    CHECK(third.ended_as(completion_status::send_failed));
+    CHECK(fourth.ended_as(completion_status::send_failed));
     CHECK(later.answered_right());
 }
 
@@ -296,7 +297,7 @@ TEST_CASE("run_ready ends only what was ready when it was called") {
 
 // ---- everything at once ----------------------------------------------------------------------------------------------
 
-TEST_CASE("through any mixture of mishaps every operation ends once, rightly, and the counters balance") {
+TEST_CASE("through any mixture of fault_plan every operation ends once, rightly, and the counters balance") {
     const u32 seed = GENERATE(range(1u, 41u));
     CAPTURE(seed);
     std::mt19937 random(seed);
@@ -349,8 +350,8 @@ TEST_CASE("through any mixture of mishaps every operation ends once, rightly, an
         if (!o) continue;
         ++ended;
         REQUIRE(o->completions == 1);
-        if (o->what == verdict::replied) REQUIRE(o->answered_right());
-        if (!o->expects_reply) REQUIRE(o->what != verdict::replied);
+        if (o->what == completion_status::replied) REQUIRE(o->answered_right());
+        if (!o->expects_reply) REQUIRE(o->what != completion_status::replied);
     }
     CHECK(ended + withdrawn == 1000);
     check_balance(r.mads);

@@ -102,7 +102,7 @@ TEST_CASE("a lost MAD leaves its place to others at once") {
     for (const measured_get& o : others) CHECK(o.answered_right());
     CHECK(dead.completions == 0);
     REQUIRE(r.run());
-    CHECK(dead.ended_as(verdict::timed_out));
+    CHECK(dead.ended_as(completion_status::timed_out));
     check_balance(r.mads);
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("any number of dead targets leave the window to the living") {
     for (const measured_get& o : living) CHECK(o.answered_right());
     REQUIRE(r.run());
     for (const measured_get& o : dead) {
-        CHECK(o.ended_as(verdict::timed_out));
+        CHECK(o.ended_as(completion_status::timed_out));
         CHECK(o.sent_times <= mad::repetition::most_to_unknown);
     }
     CHECK(r.net.now() - begin <= usual.first_patience * 11 / 10 + 750ms);
@@ -166,7 +166,7 @@ TEST_CASE("what the transport gives back has no place any more") {
     CHECK(second.answered_right());
     CHECK(first.completions == 0);
     REQUIRE(r.run());
-    CHECK(first.ended_as(verdict::timed_out));
+    CHECK(first.ended_as(completion_status::timed_out));
     check_balance(r.mads);
 }
 
@@ -214,7 +214,7 @@ TEST_CASE("requests that count at their destination until they are forgotten the
     is_silent = false;
     REQUIRE(r.run());
     CHECK(most == 4);
-    for (u32 i = 0; i < 50; ++i) CHECK(all[i].ended_as(verdict::cancelled));
+    for (u32 i = 0; i < 50; ++i) CHECK(all[i].ended_as(completion_status::cancelled));
     for (u32 i = 50; i < 100; ++i) CHECK(all[i].answered_right());
     check_balance(r.mads);
 }
@@ -316,7 +316,7 @@ TEST_CASE("what is silent for a reason of its own is probed while nothing else h
     const time_point begin = r.net.now();
     REQUIRE(r.run());
     for (const measured_get& o : all) {
-        CHECK(o.ended_as(verdict::timed_out));
+        CHECK(o.ended_as(completion_status::timed_out));
         CHECK(o.sent_times == 4);
     }
     CHECK(r.net.now() - begin <= usual.patience * 11 / 10);
@@ -472,7 +472,7 @@ TEST_CASE("every target that answers after it was given up is heard, in whatever
         if (window == 1) REQUIRE(r.run()); // one after the other, in the same place
     }
     REQUIRE(r.run());
-    for (const measured_get& o : all) CHECK(o.ended_as(verdict::timed_out));
+    for (const measured_get& o : all) CHECK(o.ended_as(completion_status::timed_out));
     for (u32 i = 0; i < 5; ++i) CHECK(r.mads.measured().is_silent(mad::destination_key(all[i].to)));
     r.drain();
     CHECK(r.mads.counters().revived == 5);
@@ -524,7 +524,7 @@ TEST_CASE("the last hops of a long route are looked at as well") {
     });
     r.mads.submit(o);
     REQUIRE(r.run());
-    CHECK(o.ended_as(verdict::replied));
+    CHECK(o.ended_as(completion_status::replied));
     CHECK(r.mads.counters().mismatched == 1);
 }
 
@@ -546,7 +546,7 @@ TEST_CASE("who said BUSY and then finds no place is given up as anybody else") {
     r.mads.submit(other);
     const time_point begin = r.net.now();
     for (r.turn(); o.completions == 0; r.turn()) REQUIRE(r.advance());
-    CHECK(o.ended_as(verdict::timed_out));
+    CHECK(o.ended_as(completion_status::timed_out));
     CHECK(r.net.now() - begin < usual.first_patience * 3 / 2); // the pause after BUSY is not its fault
     r.mads.cancel(other);
     REQUIRE(r.run());

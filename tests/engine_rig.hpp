@@ -19,12 +19,12 @@ namespace comad::test {
 
 using namespace std::chrono_literals;
 using mad::any_path;
+using mad::completion_status;
 using mad::duration;
 using mad::engine;
 using mad::engine_options;
 using mad::IBDRPath;
 using mad::time_point;
-using mad::verdict;
 
 template <class... Port> IBDRPath route(Port... ports) {
     const std::array<u8, sizeof...(ports)> hops{static_cast<u8>(ports)...};
@@ -61,10 +61,10 @@ struct operation : mad::op {
         answer.assign(how.reply.begin(), how.reply.end());
         if (then) then();
     }
-    bool ended_as(verdict v) const { return completions == 1 && what == v; }
+    bool ended_as(completion_status v) const { return completions == 1 && what == v; }
     /// The reply is the one to this request: route and modifier come back in it.
     bool answered_right() const {
-        if (!ended_as(verdict::replied) || answer.size() != mad::mad_size) return false;
+        if (!ended_as(completion_status::replied) || answer.size() != mad::mad_size) return false;
         const IBDRPath& asked = std::get<IBDRPath>(to);
         u64 guid = 0, modifier = 0;
         for (int i = 0; i < 8; ++i) {
@@ -77,7 +77,7 @@ struct operation : mad::op {
     any_path to;
     u32 number;
     int completions = 0;
-    verdict what{};
+    completion_status what{};
     int error_code = 0;
     unsigned sent_times = 0;
     std::vector<u8> answer;

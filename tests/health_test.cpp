@@ -19,7 +19,7 @@ using iba::pm::PortCountersExt;
 using iba::pm::PortExtendedSpeedsCounters;
 using iba::pm::PortExtendedSpeedsCountersRSFEC;
 using iba::smp::PortInfo;
-using rule = verdict::rule;
+using rule = health_finding::rule;
 
 namespace {
 
@@ -47,7 +47,7 @@ struct cable {
     discovery::subnet s;
 };
 
-constexpr abilities all{true, true, true, true, true, true, true};
+constexpr capabilities all{true, true, true, true, true, true, true};
 
 sweep seen(const PortCountersExt& told, mad::duration at, std::vector<port_detail> details = {}) {
     sweep one;
@@ -64,14 +64,14 @@ health_rules only(counter c, limits most, mad::duration per = 1h) {
     return rules;
 }
 
-/// How bad it is that receive errors grew so much in that time; not more than one verdict.
+/// How bad it is that receive errors grew so much in that time; not more than one finding.
 severity of_growth(const health_rules& rules, u64 more, mad::duration between) {
     PortCountersExt before, after;
     before.portRcvErrors = 1000;
     after.portRcvErrors = 1000 + more;
-    const auto verdicts = judge(rules, cable().s, seen(before, 7s), seen(after, 7s + between));
-    REQUIRE(verdicts.size() <= 1);
-    return verdicts.empty() ? severity::ok : verdicts[0].how_bad;
+    const auto findings = judge(rules, cable().s, seen(before, 7s), seen(after, 7s + between));
+    REQUIRE(findings.size() <= 1);
+    return findings.empty() ? severity::ok : findings[0].how_bad;
 }
 
 } // namespace
@@ -94,27 +94,27 @@ TEST_CASE("a counter may grow by as much as its limit says, and no more, in what
           severity::ok);
     CHECK(of_growth(only(counter::portRcvErrors, {.warning = 2, .error = {}, .critical = {}}, 1s), 21, 10s) ==
           severity::warning);
-    // Two looks at one time say nothing.
+    // Two readings at one time say nothing.
     CHECK(of_growth(hourly, 1000, 0s) == severity::ok);
     CHECK(of_growth(health_rules(), 1000, 1s) == severity::ok);
 }
 
-TEST_CASE("a verdict says where, which rule, what was measured and what would have been right") {
+TEST_CASE("a finding says where, which rule, what was measured and what would have been right") {
     PortCountersExt before, after;
     after.linkDownedCounter = 3;
     const health_rules rules = only(counter::linkDownedCounter, {.warning = {}, .error = 0, .critical = 10});
-    const auto verdicts = judge(rules, cable().s, seen(before, 1s), seen(after, 1s + 30min));
-    REQUIRE(verdicts.size() == 1);
-    CHECK(verdicts[0] == verdict{.how_bad = severity::error,
-                                 .where = here,
-                                 .why = rule::growth,
-                                 .measured = 6,
-                                 .limit = 0,
-                                 .counter = "linkDownedCounter",
-                                 .counted = 3,
-                                 .between = 30min,
-                                 .per = 1h,
-                                 .is_at_least = false});
+    const auto findings = judge(rules, cable().s, seen(before, 1s), seen(after, 1s + 30min));
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0] == health_finding{.how_bad = severity::error,
+                                        .where = here,
+                                        .why = rule::growth,
+                                        .measured = 6,
+                                        .limit = 0,
+                                        .counter = "linkDownedCounter",
+                                        .counted = 3,
+                                        .between = 30min,
+                                        .per = 1h,
+                                        .is_at_least = false});
 }
 
 TEST_CASE("of a counter that was cleared or came to its end there was at least so much, of one that stays there nobody "
@@ -152,9 +152,9 @@ TEST_CASE("symbol errors are measured by the bits that the link signalled meanwh
         after.symbolErrorCounter = errors;
         health_rules rules;
         rules.bit_errors = {.warning = 1e-15, .error = 1e-12, .critical = {}};
-        const auto verdicts = judge(rules, c.s, seen(before, 0s), seen(after, between));
-        REQUIRE(verdicts.size() <= 1);
-        return verdicts.empty() ? severity::ok : verdicts[0].how_bad;
+        const auto findings = judge(rules, c.s, seen(before, 0s), seen(after, between));
+        REQUIRE(findings.size() <= 1);
+        return findings.empty() ? severity::ok : findings[0].how_bad;
     };
     CHECK(judged(0, 25s) == severity::ok);
     CHECK(judged(1, 25s) == severity::warning); // one of 1e12
@@ -247,14 +247,14 @@ TEST_CASE("QDR between ends that could do FDR10 is too slow") {
     rules.speed = severity::error;
     cable c;
     c.s.nodes[0].ports[1].fdr10_supported = c.s.nodes[1].ports[1].fdr10_supported = true;
-    const auto verdicts = judge(rules, c.s, seen({}, 0s), seen({}, 1s));
-    REQUIRE(verdicts.size() == 1);
-    CHECK((verdicts[0].measured == 10e9 && verdicts[0].limit == 10.3125e9));
+    const auto findings = judge(rules, c.s, seen({}, 0s), seen({}, 1s));
+    REQUIRE(findings.size() == 1);
+    CHECK((findings[0].measured == 10e9 && findings[0].limit == 10.3125e9));
     c.s.nodes[0].ports[1].fdr10 = true;
     CHECK(judge(rules, c.s, seen({}, 0s), seen({}, 1s)).empty());
 }
 
-TEST_CASE("a port that was not read in both sweeps has no verdict") {
+TEST_CASE("a port that was not read in both sweeps has no finding") {
     cable c;
     c.end(0).linkWidthActive = iba::LinkWidth::w1x;
     sweep first = seen({}, 0s), second = seen({}, 1s);
@@ -350,5 +350,5 @@ TEST_CASE("a wrong file is told by its line, what is wrong and what would be rig
                Catch::StartsWith("rules.toml:2: ") && Catch::EndsWith("; it is to be TOML"));
     CHECK(problem("width = 'ok'\nspeed =\n").find('\n') == std::string::npos);
     CHECK_THAT(message_of([] { read_health_rules("/nonexistent/rules.toml"); }),
-               Catch::Equals("cannot read the rules of health in '/nonexistent/rules.toml'"));
+               Catch::Equals("cannot read '/nonexistent/rules.toml': No such file or directory"));
 }

@@ -64,7 +64,7 @@ lines lines_of(const json& facts) {
     return out;
 }
 
-std::string_view kind_of(const row_info& row) {
+std::string_view kind_name(const row_info& row) {
     if (row.is_reserved) return "reserved";
     if (row.nested) return row.nested->name;
     switch (row.how) {
@@ -99,7 +99,7 @@ lines lines_of(const structure& s) {
                 out.push_back(method_line(class_name(use.mgmt_class), method.name));
     }
     for (const row_info& row : s.info->rows)
-        out.push_back(row_line(row.name, row.off, row.width, row.count, kind_of(row)));
+        out.push_back(row_line(row.name, row.off, row.width, row.count, kind_name(row)));
     return out;
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("an attribute is found in every class whose formats carry it") {
 namespace {
 
 /// `nodeInfo.nodeGUID 7` for every bit of the component mask that the facts give a structure.
-lines mask_of(const json& facts) {
+lines mask_lines(const json& facts) {
     lines out;
     for (const auto& [name, bit] : facts["component_mask"].items())
         out.push_back(fmt::format("{} {}", name, bit.get<unsigned>()));
@@ -161,7 +161,7 @@ lines mask_of(const json& facts) {
 }
 
 /// The same of a table.
-lines mask_of(const record_info& info) {
+lines mask_lines(const record_info& info) {
     lines out;
     for (const component& c : components_of(info)) out.push_back(fmt::format("{} {}", c.name, c.bit));
     return out;
@@ -177,7 +177,7 @@ TEST_CASE("components have the bits of the IBA, unless other sources say otherwi
         ++masks;
         const std::string name = facts["struct"];
         INFO(name);
-        CHECK(differences(mask_of(facts), mask_of(*find_structure(name)->info)) ==
+        CHECK(differences(mask_lines(facts), mask_lines(*find_structure(name)->info)) ==
               known_differences(mask_disputes(), name));
         disputed += mask_disputes().contains(name);
     }

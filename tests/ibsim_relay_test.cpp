@@ -114,7 +114,7 @@ coro::generator<task<mad::result<void>>> questions_of(MADSchedule& schedule, std
     for (unsigned i = 0; i < answered.size(); ++i) co_yield note_answer(schedule, answered, i);
 }
 
-task<coro::sweep_report> ask_all(MADSchedule& schedule, std::vector<bool>& answered) {
+task<coro::mqueue_report> ask_all(MADSchedule& schedule, std::vector<bool>& answered) {
     co_return co_await schedule.mqueue(questions_of(schedule, answered));
 }
 

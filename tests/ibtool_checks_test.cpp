@@ -338,8 +338,8 @@ TEST_CASE("a signal ends ibswportwatch with the totals of what it had") {
 }
 
 TEST_CASE("a node without a sum is checked port by port, one with a sum only if that is too much") {
-    const auto checked = [](const std::string& abilities) {
-        const process_result r = run({"ibcheckerrs", "-v", "13", "--fabric", tree + ",pma=" + abilities});
+    const auto checked = [](const std::string& capabilities) {
+        const process_result r = run({"ibcheckerrs", "-v", "13", "--fabric", tree + ",pma=" + capabilities});
         CHECK(r.status == 0);
         return lines_in_order(r.out);
     };

@@ -183,10 +183,10 @@ TEST_CASE("ibswportwatch goes on at its port, whose counters began anew") {
     CHECK(std::prev(lost)->at("counters").at("symbolErrorCounter") == 7);
     const json& back = *std::next(lost);
     CHECK(back.at("opened_again") == lost->at("lost"));
-    CHECK(back.at("missed_looks").get<int>() > 0);
+    CHECK(back.at("missed_readings").get<int>() > 0);
     CHECK(std::next(lost, 2)->at("counters").at("symbolErrorCounter") == 0);
     CHECK(all.back().contains("totals"));
-    check_outage_lines(r.err, s, fmt::format("; missed {} look", back.at("missed_looks").get<int>()));
+    check_outage_lines(r.err, s, fmt::format("; missed {} reading", back.at("missed_readings").get<int>()));
 }
 
 TEST_CASE("ibping goes on to ping when its server is back") {

@@ -263,15 +263,15 @@ TEST_CASE("counters are cleared where that is asked for, those that are named, o
 }
 
 TEST_CASE("sweep --reset and ibclearcounters and ibclearerrors clear the same, whatever a PMA can") {
-    const std::string abilities =
+    const std::string capabilities =
         GENERATE(as<std::string>{}, "full", "basic", "wide", "wait+qp1", "wide+unicast+wait", "wide+errors",
                  "wide+errors+wait", "wide+unicast+errors+qp1", "all+wide+unicast+errors", "all+wide+errors+wait+qp1");
-    CAPTURE(abilities);
+    CAPTURE(capabilities);
     const directory files;
     using set_MAD = std::array<unsigned, 5>; // LID, portSelect, attribute, counterSelect, counterSelect2
     const auto sets_of = [&](const words& command) {
         const std::string capture = files / "sets.pcap";
-        check_success(run(command + words{"--fabric", tree + ",pma=" + abilities, "--pcap", capture}));
+        check_success(run(command + words{"--fabric", tree + ",pma=" + capabilities, "--pcap", capture}));
         std::set<set_MAD> sets;
         for (const json& packet : objects_of(run({"decode", "--json", capture}))) {
             if (!packet.contains("PMFormat") || packet["PMFormat"]["method"] != 2) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_counters_test.cpp - narrow and wide counters as one, and what two looks at them say; all numbers by hand.
+// port_counters_test.cpp - narrow and wide counters as one, and what two readings of them say; all numbers by hand.
 #include "catch.hpp"
 #include <comad/counters/port_counters.hpp>
 #include <comad/iba/enums.hpp>
@@ -11,12 +11,12 @@ using namespace comad::counters;
 using namespace std::chrono_literals;
 using iba::pm::PortCounters;
 using iba::pm::PortCountersExt;
-using state = change::state;
+using state = counter_change::state;
 
 namespace {
 
-constexpr abilities none{};
-constexpr abilities all{true, true, true, true, true, true, true};
+constexpr capabilities none{};
+constexpr capabilities all{true, true, true, true, true, true, true};
 
 sample look(const PortCounters& told, mad::duration at = 0s) {
     sample s{mad::time_point(at), {}};
@@ -31,22 +31,23 @@ sample look(const PortCountersExt& told, mad::duration at = 0s) {
 
 } // namespace
 
-TEST_CASE("abilities are the bits of ClassPortInfo") {
+TEST_CASE("capabilities are the bits of ClassPortInfo") {
     iba::ClassPortInfo info;
-    CHECK(abilities::of(info) == none);
+    CHECK(capabilities::of(info) == none);
     info.capabilityMask = 0x0100; // IBA 16.1.3.1: AllPortSelect
-    CHECK(abilities::of(info).all_ports);
+    CHECK(capabilities::of(info).all_ports);
     info.capabilityMask = 0x0200; // ExtendedWidth
-    CHECK((abilities::of(info).extended && abilities::of(info).unicast && !abilities::of(info).additional));
+    CHECK((capabilities::of(info).extended && capabilities::of(info).unicast && !capabilities::of(info).additional));
     info.capabilityMask = 0x0400; // ExtendedWidth without the counters of the IETF
-    CHECK((abilities::of(info).extended && !abilities::of(info).unicast));
+    CHECK((capabilities::of(info).extended && !capabilities::of(info).unicast));
     info.capabilityMask2 = 2; // AdditionalPortCountersExtended
-    CHECK(abilities::of(info).additional);
+    CHECK(capabilities::of(info).additional);
     info.capabilityMask = 0x9000; // QP1Dropped, PortCountersXmitWait
-    CHECK((abilities::of(info).xmit_wait && abilities::of(info).QP1_dropped && !abilities::of(info).additional));
-    CHECK_FALSE(abilities::of(info).RS_FEC);
+    CHECK(
+        (capabilities::of(info).xmit_wait && capabilities::of(info).QP1_dropped && !capabilities::of(info).additional));
+    CHECK_FALSE(capabilities::of(info).RS_FEC);
     info.capabilityMask = 0x4000; // RSFECMode
-    CHECK(abilities::of(info).RS_FEC);
+    CHECK(capabilities::of(info).RS_FEC);
 }
 
 TEST_CASE("each counter comes from the field of its name, with that field's width") {
@@ -89,7 +90,7 @@ TEST_CASE("what a PMA cannot do is not told, whatever stands in its reply") {
     CHECK_FALSE(c.has(counter::portXmitWait));
     CHECK_FALSE(c.has(counter::QP1Dropped));
 
-    abilities without_IETF{.extended = true};
+    capabilities without_IETF{.extended = true};
     PortCountersExt wide;
     wide.portUnicastXmitPkts = wide.symbolErrorCounter = 5;
     port_counters d;
@@ -107,20 +108,20 @@ TEST_CASE("what a PMA cannot do is not told, whatever stands in its reply") {
     CHECK(d[counter::portXmitPkts] == 1000);
 }
 
-TEST_CASE("between two looks a counter counts, stands at its end, was cleared or wrapped") {
+TEST_CASE("between two readings a counter counts, stands at its end, was cleared or wrapped") {
     const auto narrow_change = [](u16 before, u16 after) {
         PortCounters a, b;
         a.symbolErrorCounter = before;
         b.symbolErrorCounter = after;
         return change_of(counter::symbolErrorCounter, look(a), look(b, 1s));
     };
-    CHECK(narrow_change(10, 10) == change{state::counted, 0});
-    CHECK(narrow_change(10, 15) == change{state::counted, 5});
-    CHECK(narrow_change(10, 0xfffe) == change{state::counted, 0xfff4});
-    CHECK(narrow_change(0xfff0, 0xffff) == change{state::saturated, 15});
-    CHECK(narrow_change(0xffff, 0xffff) == change{state::saturated, 0});
-    CHECK(narrow_change(10, 3) == change{state::reset, 3});
-    CHECK(narrow_change(0xffff, 0) == change{state::reset, 0});
+    CHECK(narrow_change(10, 10) == counter_change{state::counted, 0});
+    CHECK(narrow_change(10, 15) == counter_change{state::counted, 5});
+    CHECK(narrow_change(10, 0xfffe) == counter_change{state::counted, 0xfff4});
+    CHECK(narrow_change(0xfff0, 0xffff) == counter_change{state::saturated, 15});
+    CHECK(narrow_change(0xffff, 0xffff) == counter_change{state::saturated, 0});
+    CHECK(narrow_change(10, 3) == counter_change{state::reset, 3});
+    CHECK(narrow_change(0xffff, 0) == counter_change{state::reset, 0});
 
     const auto wide_change = [](u64 before, u64 after, mad::duration between) {
         PortCountersExt a, b;
@@ -129,16 +130,16 @@ TEST_CASE("between two looks a counter counts, stands at its end, was cleared or
         return change_of(counter::portXmitData, look(a), look(b, between));
     };
     constexpr u64 last = ~u64{0};
-    CHECK(wide_change(7, 1'000'007, 1s) == change{state::counted, 1'000'000});
-    CHECK(wide_change(last - 9, 5, 1s) == change{state::wrapped, 15});
-    CHECK(wide_change(last, last, 1s) == change{state::counted, 0}); // it does not stop there
-    CHECK(wide_change(1'000'000, 5, 1s) == change{state::reset, 5});
+    CHECK(wide_change(7, 1'000'007, 1s) == counter_change{state::counted, 1'000'000});
+    CHECK(wide_change(last - 9, 5, 1s) == counter_change{state::wrapped, 15});
+    CHECK(wide_change(last, last, 1s) == counter_change{state::counted, 0}); // it does not stop there
+    CHECK(wide_change(1'000'000, 5, 1s) == counter_change{state::reset, 5});
     // 2^42 words: in a second no link carries them, in ten some might.
-    CHECK(wide_change(last - (u64{1} << 42), 0, 1s) == change{state::reset, 0});
-    CHECK(wide_change(last - (u64{1} << 42), 0, 10s) == change{state::wrapped, (u64{1} << 42) + 1});
-    CHECK(change{state::counted, 1}.is_exact());
-    CHECK(change{state::wrapped, 1}.is_exact());
-    for (const state s : {state::saturated, state::reset, state::unknown}) CHECK_FALSE(change{s, 1}.is_exact());
+    CHECK(wide_change(last - (u64{1} << 42), 0, 1s) == counter_change{state::reset, 0});
+    CHECK(wide_change(last - (u64{1} << 42), 0, 10s) == counter_change{state::wrapped, (u64{1} << 42) + 1});
+    CHECK(counter_change{state::counted, 1}.is_exact());
+    CHECK(counter_change{state::wrapped, 1}.is_exact());
+    for (const state s : {state::saturated, state::reset, state::unknown}) CHECK_FALSE(counter_change{s, 1}.is_exact());
 }
 
 TEST_CASE("looks of different width, and counters that one of them did not tell, say nothing") {
@@ -182,7 +183,7 @@ TEST_CASE("a Set clears what it should in each attribute that has it, and select
     CHECK((data.wide->counterSelect == 0x81 && data.wide->counterSelect2 == 0));
 
     // What a PMA does not have is not selected; of nothing there is no Set.
-    abilities can;
+    capabilities can;
     CHECK(clearing_of(of({counter::symbolErrorCounter}), can, 1).narrow->counterSelect == 1);
     CHECK_FALSE(clearing_of(of({counter::symbolErrorCounter}), can, 1).wide);
     CHECK_FALSE(clearing_of(of({counter::portXmitWait, counter::QP1Dropped}), can, 1).narrow);

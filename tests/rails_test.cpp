@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rails_test.cpp - discoveries by several end ports, each with its schedule and thread: what they find is what one finds
 // alone, whatever fails; and subnets that have nothing to do with each other. Under ThreadSanitizer.
-#include "../discovery/findings.hpp"
+#include "../discovery/subnet_builder.hpp"
 #include "ibsim_programs.hpp"
 #include "locked_transport.hpp"
 #include <comad/coro/asio.hpp>
@@ -187,7 +187,7 @@ TEST_CASE("rails send no SMP for what another has found, but for links that both
 }
 
 TEST_CASE("a rail without anything else to do takes part in reading the switch that it came to") {
-    discovery::findings all({}, true, false);
+    discovery::subnet_builder all({}, true, false);
     iba::smp::NodeInfo host{}, leaf{};
     host.nodeType = iba::NodeType::CA;
     host.numPorts = host.localPortNum = 1;
@@ -337,9 +337,9 @@ TEST_CASE("a dead switch is the same problems to several rails as to one") {
         return lines;
     };
     railway single(t, {places[0]}, options), several(t, places, options);
-    using transports::sim::change;
-    single.subnet_under_test.net.apply({change::kind::kill, dead, 0});
-    several.subnet_under_test.net.apply({change::kind::kill, dead, 0});
+    using transports::sim::topology_event;
+    single.subnet_under_test.net.apply({topology_event::kind::kill, dead, 0});
+    several.subnet_under_test.net.apply({topology_event::kind::kill, dead, 0});
     const subnet expected = single.discover(), found = several.discover();
     CHECK(expected.problems.size() == 8);
     CHECK(describe_all(found) == describe_all(expected));

@@ -4,9 +4,10 @@
 #include "answering_kernel.hpp"
 #include "diags_mads.hpp"
 #include "session/host_service.hpp"
-#include "session/periods.hpp"
 #include "session/reopening.hpp"
+#include "session/report.hpp"
 #include "thrown.hpp"
+#include <comad/coro/periods.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/server/diags.hpp>
 
@@ -149,7 +150,7 @@ TEST_CASE("a signal ends the waiting for a device") {
     CHECK_FALSE(lasting(in, told.listener).run(make));
     CHECK(in.stopped());
     CHECK(d.opened == 2); // it did not try a third time, for which there is nothing
-    CHECK(in.end_with(partial) == partial);
+    CHECK(end_capture(in, partial) == partial);
     CHECK(in.counts().empty());
 }
 
@@ -215,7 +216,7 @@ TEST_CASE("pauses grow to 10 seconds, and shrink only after what lasted") {
 
 TEST_CASE("periods that nobody did anything in are counted, each once") {
     const mad::time_point began{100s};
-    periods every(10s);
+    coro::periods every(10s);
     every.begin(began);
     CHECK(every.next() == began);
     every.done();

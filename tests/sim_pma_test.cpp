@@ -543,9 +543,9 @@ TEST_CASE("so does a link that a manager takes down, until it may train again") 
     // Whatever happens to its cable meanwhile.
     const u32 leaf = *r.graph().find("leaf-0001");
     r.set_time(1200ms);
-    r.sim.fabric->apply({change::kind::cut, leaf, 2});
+    r.sim.fabric->apply({topology_event::kind::cut, leaf, 2});
     r.set_time(1400ms);
-    r.sim.fabric->apply({change::kind::restore, leaf, 2});
+    r.sim.fabric->apply({topology_event::kind::restore, leaf, 2});
     r.set_time(2s);
     CHECK(r.get<PortCounters>(2).portXmitPkts == 1000);
     CHECK(r.get<PortCounters>(2).linkDownedCounter == 1);
@@ -554,9 +554,9 @@ TEST_CASE("so does a link that a manager takes down, until it may train again") 
     CHECK(r.get<PortCounters>(2).portXmitPkts == 2000);
     CHECK(r.get<PortCounters>(2).linkDownedCounter == 1);
     // Pulled and put back, with what was counted before.
-    r.sim.fabric->apply({change::kind::cut, leaf, 2});
+    r.sim.fabric->apply({topology_event::kind::cut, leaf, 2});
     r.set_time(4s);
-    r.sim.fabric->apply({change::kind::restore, leaf, 2});
+    r.sim.fabric->apply({topology_event::kind::restore, leaf, 2});
     r.set_time(5s);
     CHECK(r.get<PortCounters>(2).portRcvPkts == 3000);
     CHECK(r.get<PortCounters>(2).linkDownedCounter == 2);
@@ -635,7 +635,7 @@ TEST_CASE("a share of the PMAs can do little, all of them, or one that is named 
     CHECK(basic("pma=0.5:basic,seed=2") != half);
 }
 
-TEST_CASE("wrong loads and abilities are said in one line") {
+TEST_CASE("wrong loads and capabilities are said in one line") {
     CHECK_THROWS_WITH(make_sim("single,traffic=-1"),
                       "single: traffic=-1 is no rate; give a number for each second, from 0 to 1e9");
     CHECK_THROWS_WITH(make_sim("single,errors=2:5"), "single: errors=2 is no probability; give a number from 0 to 1");

@@ -419,7 +419,7 @@ TEST_CASE("a Report that is not acknowledged comes again, four times in all") {
     CHECK(s.heard.size() == 4);
     // Nor does it matter if nobody is there to hear it.
     s.umad.schedule().set_server(nullptr);
-    m.sim.fabric->apply({change::kind::kill, *m.graph().find(host2)});
+    m.sim.fabric->apply({topology_event::kind::kill, *m.graph().find(host2)});
     REQUIRE(m.umad.SubnAdmSet(create(gid_of(0xff12'0000'0000'0000, 8), m.gid(host1))));
     drain(*m.sim.transport);
     CHECK_FALSE(m.sim.fabric->next_event());
@@ -465,7 +465,7 @@ TEST_CASE("subscribers hear of ports that go out of service and come back") {
     s.wait(2);
     CHECK(s.heard[1].trapNumber == TrapNumber::GIDInService);
     CHECK(iba::decode<iba::NoticeTrap64>(s.heard[1].dataDetails).gidAddr == m.gid(host3));
-    m.sim.fabric->apply({change::kind::cut, *m.graph().find(host3), 1});
+    m.sim.fabric->apply({topology_event::kind::cut, *m.graph().find(host3), 1});
     s.wait(3);
     CHECK(s.heard[2].trapNumber == TrapNumber::GIDOutOfService);
 }

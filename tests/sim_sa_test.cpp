@@ -387,7 +387,7 @@ TEST_CASE("after a cable is cut, records and tables are those of what is left") 
     using sa_records::LinkRecord;
     const u32 first = *m.graph().find("sw-0001");
     CHECK(m.table<LinkRecord>().size() == 16);
-    m.sim.fabric->apply({change::kind::cut, first, 1});
+    m.sim.fabric->apply({topology_event::kind::cut, first, 1});
     CHECK(m.table<LinkRecord>().size() == 14);
     const iba::lid LID = m.graph().nodes[first].ports[0].LID;
     for (u32 p = 0; p <= 3; ++p) check_same<smp::PortInfo>(m, LID, p);
@@ -653,7 +653,7 @@ TEST_CASE("faults spare neither the SA nor PMAs") {
     const mad::IBPath path = to_lid(value(s.fabric->graph().sm_lid));
     for (int i = 0; i < 50; ++i)
         REQUIRE(umad.SubnAdmGetTable<NodeRecord>({}, path).value().size() == s.fabric->graph().nodes.size());
-    s.fabric->apply({change::kind::kill, s.fabric->graph().default_node()});
+    s.fabric->apply({topology_event::kind::kill, s.fabric->graph().default_node()});
     CHECK(umad.SubnAdmGetTable<NodeRecord>({}, path).error().code == errc::timed_out);
 }
 
@@ -768,7 +768,7 @@ TEST_CASE("a program answers directed routes to its port, which lead back by the
     CHECK(agent.counters().requests == 2);
 
     // The way back is the one that the answer says.
-    s.fabric->apply({change::kind::cut, *t.find("leaf-0001"), 3});
+    s.fabric->apply({topology_event::kind::cut, *t.find("leaf-0001"), 3});
     CHECK(ask_server(path, get_request(iba::attribute_id<smp::NodeDescription>, path)).empty());
     sim_transport neighbour(*s.fabric, far, 1, time_mode::virtual_);
     CHECK(neighbour.serve({MgmtClass::SubnDirected, 1, mad::methods(Method::Get)}) == EINVAL);

@@ -114,8 +114,8 @@ TEST_CASE("a port that is disabled takes its neighbour down, and both come back 
     CHECK(s.get<PortInfo>(around, 1).portPhysicalState == PortPhysicalState::Polling);
     // A cable that is pulled and put back does not change that.
     const u32 node = *s.graph().find("leaf-0001");
-    s.sim.fabric->apply({change::kind::cut, node, 3});
-    s.sim.fabric->apply({change::kind::restore, node, 3});
+    s.sim.fabric->apply({topology_event::kind::cut, node, 3});
+    s.sim.fabric->apply({topology_event::kind::restore, node, 3});
     CHECK(s.state(leaf, 3) == PortState::Down);
 
     const auto enabled = s.set_physical(leaf, 3, PortPhysicalState::Polling);

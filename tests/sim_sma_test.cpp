@@ -136,7 +136,7 @@ TEST_CASE("a directed route that a subnet cannot follow is dropped") {
     CHECK_FALSE(get<NodeInfo>(t, route({1, 255})));
     CHECK_FALSE(get<NodeInfo>(t, route({1, 0}))); // port 0 leads nowhere
     CHECK_FALSE(get<NodeInfo>(t, route({2})));    // our CA has one port
-    s.fabric->apply({change::kind::cut, *s.fabric->graph().find("leaf-0001"), 2});
+    s.fabric->apply({topology_event::kind::cut, *s.fabric->graph().find("leaf-0001"), 2});
     CHECK_FALSE(get<NodeInfo>(t, route({1, 2}))); // no cable any more
     CHECK(get<NodeInfo>(t, route({1, 3})));
     CHECK(s.fabric->counters().undelivered == 6);
@@ -295,15 +295,15 @@ TEST_CASE("LIDs do not lead through cables that were cut, nor through links that
     const u32 first = *g.find("sw-0001");
     const mad::any_path across = to_lid(value(g.nodes[*g.find("h-0003 HCA-1")].ports[1].LID));
     CHECK(get<NodeInfo>(t, across));
-    s.fabric->apply({change::kind::cut, first, 1});
+    s.fabric->apply({topology_event::kind::cut, first, 1});
     CHECK(get<NodeInfo>(t, across)); // the other way round
-    s.fabric->apply({change::kind::cut, first, 2});
+    s.fabric->apply({topology_event::kind::cut, first, 2});
     CHECK_FALSE(get<NodeInfo>(t, across));
     CHECK(get<PortInfo>(t, route({1}), 1)->portState == iba::PortState::Down);
     CHECK(get<PortInfo>(t, route({1}), 1)->portPhysicalState == iba::PortPhysicalState::Polling);
     CHECK(get<SwitchInfo>(t, route({1}))->portStateChange);
 
-    s.fabric->apply({change::kind::restore, first, 1});
+    s.fabric->apply({topology_event::kind::restore, first, 1});
     CHECK(get<PortInfo>(t, route({1}), 1)->portState == iba::PortState::Initialize);
     CHECK(get<NodeInfo>(t, route({1, 1})));
     CHECK_FALSE(get<NodeInfo>(t, across));

@@ -183,7 +183,7 @@ TEST_CASE("switches that pass a directed-route SMP on are busy with it, there an
     }
     SECTION("not one that is dead or has lost its cable meanwhile") {
         const u32 second = *s.fabric->graph().find("sw-0002");
-        const auto what = GENERATE(change::kind::kill, change::kind::cut);
+        const auto what = GENERATE(topology_event::kind::kill, topology_event::kind::cut);
         s.fabric->apply_at(mad::time_point(3us), {what, first, 1}); // while it is there
         send_numbered(*s.transport, route({1, 1}), 1);
         CHECK(drain(*s.transport).empty());
@@ -333,16 +333,16 @@ TEST_CASE("a dead node neither answers nor passes directed routes on, until it i
     CHECK_FALSE(get<NodeInfo>(t, route({1, 1, 1})));
     const u32 last = *g.find("h-0003 HCA-1");
     CHECK(get<NodeInfo>(t, to_lid(value(g.nodes[last].ports[1].LID)))); // its data ports work
-    s.fabric->apply({change::kind::revive, *g.find("sw-0002")});
+    s.fabric->apply({topology_event::kind::revive, *g.find("sw-0002")});
     CHECK(get<NodeInfo>(t, route({1, 1, 1})));
 }
 
 TEST_CASE("what happens at a time happens to the MADs that come after it") {
     const auto s = make("line,switches=2,hosts=1,latency=10us,service=0ns");
     const u32 first = *s.fabric->graph().find("sw-0001");
-    s.fabric->apply_at(mad::time_point(100us), {change::kind::restore, first, 1});
-    s.fabric->apply_at(mad::time_point(15us), {change::kind::cut, first, 1});
-    s.fabric->apply_at(mad::time_point(200us), {change::kind::kill, first});
+    s.fabric->apply_at(mad::time_point(100us), {topology_event::kind::restore, first, 1});
+    s.fabric->apply_at(mad::time_point(15us), {topology_event::kind::cut, first, 1});
+    s.fabric->apply_at(mad::time_point(200us), {topology_event::kind::kill, first});
     auto& t = *s.transport;
     const auto way = route({1, 1});
 

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using counters::counter;
 using counters::gap;
 using discovery::port_ref;
-using transports::sim::change;
+using transports::sim::topology_event;
 
 namespace {
 
@@ -36,7 +36,7 @@ TEST_CASE("a sweep asks each PMA once what it can, and each port once for its co
     const counters::sweep first = w.sweep(s);
     CHECK(first.complete());
     CHECK(first.ports.size() == w.all_ports());
-    CHECK(std::all_of(first.ports.begin(), first.ports.end(), [](const counters::look& l) { return l.is_told; }));
+    CHECK(std::all_of(first.ports.begin(), first.ports.end(), [](const counters::reading& l) { return l.is_told; }));
     CHECK(w.sent() - before == w.PMAs() + w.all_ports());
     CHECK(first.MADs == w.PMAs() + w.all_ports());
     const counters::sweep second = w.sweep(s);
@@ -51,11 +51,11 @@ TEST_CASE("both ends of each cable have counted the same, as said before the sim
     const counters::sweep all = w.sweep();
     REQUIRE(all.complete());
     std::size_t cables = 0;
-    for (const counters::look& l : all.ports) {
+    for (const counters::reading& l : all.ports) {
         const port_ref peer = w.known.at(l.where).peer;
         if (!peer) continue;
-        const auto other =
-            std::find_if(all.ports.begin(), all.ports.end(), [&](const counters::look& o) { return o.where == peer; });
+        const auto other = std::find_if(all.ports.begin(), all.ports.end(),
+                                        [&](const counters::reading& o) { return o.where == peer; });
         REQUIRE(other != all.ports.end());
         ++cables;
         // MADs of the discovery and of the sweep itself have been counted since, where they begin and end.
@@ -79,7 +79,7 @@ TEST_CASE("results arrive one by one, and one PMA has no more to answer than it 
         std::set<std::pair<u32, u8>> arrived;
         counters::sweep_options how;
         how.per_agent = bound;
-        how.on_port = [&](const counters::look& l) { arrived.emplace(l.where.node, l.where.port); };
+        how.on_port = [&](const counters::reading& l) { arrived.emplace(l.where.node, l.where.port); };
         const counters::sweep all = w.sweep(how);
         CHECK(all.complete());
         CHECK(arrived.size() == all.ports.size());
@@ -107,7 +107,7 @@ TEST_CASE("only the ports that are wanted are read") {
     const counters::sweep hosts = w.sweep(how);
     CHECK(hosts.complete());
     CHECK(hosts.ports.size() == w.hosts().size() + 1);
-    for (const counters::look& l : hosts.ports) CHECK_FALSE(w.known.nodes[l.where.node].is_switch());
+    for (const counters::reading& l : hosts.ports) CHECK_FALSE(w.known.nodes[l.where.node].is_switch());
 }
 
 TEST_CASE("a subnet without a subnet manager has no LIDs, which is said of each PMA") {
@@ -134,7 +134,7 @@ TEST_CASE(
     std::set<iba::guid> killed;
     for (std::size_t i = 0; i < dead; ++i) {
         const u32 host = w.hosts()[i * 50 + 3];
-        w.net.apply({change::kind::kill, host});
+        w.net.apply({topology_event::kind::kill, host});
         killed.insert(w.net.graph().nodes[host].nodeGUID);
     }
 
@@ -148,15 +148,15 @@ TEST_CASE(
         missing.insert(w.known.nodes[g.where.node].info.nodeGUID);
     }
     CHECK(missing == killed);
-    CHECK(std::count_if(first.ports.begin(), first.ports.end(), [](const counters::look& l) { return !l.is_told; }) ==
-          dead);
+    CHECK(std::count_if(first.ports.begin(), first.ports.end(),
+                        [](const counters::reading& l) { return !l.is_told; }) == dead);
 
     const u64 timed_out = w.schedule.counters().timed_out;
     const counters::sweep second = w.sweep(s);
     CHECK(second.gaps.size() == dead);
     for (const gap& g : second.gaps) CHECK(g.what == gap::kind::was_silent);
     CHECK(w.schedule.counters().timed_out - timed_out == dead); // once
-    for (const u32 host : w.hosts()) w.net.apply({change::kind::revive, host});
+    for (const u32 host : w.hosts()) w.net.apply({topology_event::kind::revive, host});
     CHECK(w.sweep(s).complete());
     CHECK(w.sweep(s).complete());
 }
@@ -166,7 +166,7 @@ TEST_CASE("a sweep that is cancelled keeps what it read and says what it did not
     std::size_t read = 0;
     coro::scope around(w.schedule.root());
     counters::sweep_options how;
-    how.on_port = [&](const counters::look&) {
+    how.on_port = [&](const counters::reading&) {
         if (++read == 30) around.cancel();
     };
     counters::sweeper s(w.schedule, w.known, how);
@@ -175,13 +175,13 @@ TEST_CASE("a sweep that is cancelled keeps what it read and says what it did not
     const counters::sweep part = coro::sync_wait(w.schedule, waited(job));
     CHECK(part.is_stopped);
     const auto told =
-        std::count_if(part.ports.begin(), part.ports.end(), [](const counters::look& l) { return l.is_told; });
+        std::count_if(part.ports.begin(), part.ports.end(), [](const counters::reading& l) { return l.is_told; });
     CHECK(told >= 30);
     CHECK(static_cast<std::size_t>(told) < part.ports.size());
     REQUIRE_FALSE(part.gaps.empty());
     for (const gap& g : part.gaps) CHECK(g.what == gap::kind::cancelled);
     // Each port that is missing is covered by a gap.
-    for (const counters::look& l : part.ports) {
+    for (const counters::reading& l : part.ports) {
         if (l.is_told) continue;
         CHECK(std::any_of(part.gaps.begin(), part.gaps.end(), [&](const gap& g) {
             return g.where == l.where || (g.where.node == l.where.node && g.where.port == 0);
@@ -194,14 +194,14 @@ TEST_CASE("a sweep of an earlier discovery is put beside one of today, port by p
     const counters::sweep first = w.sweep();
     const subnet then = w.known;
     const u32 gone = w.hosts().front();
-    w.net.apply({change::kind::cut, gone, 1});
+    w.net.apply({topology_event::kind::cut, gone, 1});
     w.known = w.discover();
     REQUIRE(w.known.nodes.size() == then.nodes.size() - 1);
     const counters::sweep now = w.sweep();
 
     const auto by_place = [](const counters::sweep& s, const subnet& known) {
-        std::map<std::pair<iba::guid, unsigned>, counters::look> all;
-        for (const counters::look& l : s.ports) all[{known.nodes[l.where.node].info.nodeGUID, l.where.port}] = l;
+        std::map<std::pair<iba::guid, unsigned>, counters::reading> all;
+        for (const counters::reading& l : s.ports) all[{known.nodes[l.where.node].info.nodeGUID, l.where.port}] = l;
         return all;
     };
     const counters::sweep forward = counters::realigned(first, then, now, w.known);
@@ -219,7 +219,8 @@ TEST_CASE("a sweep of an earlier discovery is put beside one of today, port by p
     const counters::sweep back = counters::realigned(now, w.known, first, then);
     REQUIRE(back.ports.size() == first.ports.size());
     const iba::guid stranger = w.net.graph().nodes[gone].nodeGUID;
-    for (const counters::look& l : back.ports) CHECK(l.is_told == (then.nodes[l.where.node].info.nodeGUID != stranger));
+    for (const counters::reading& l : back.ports)
+        CHECK(l.is_told == (then.nodes[l.where.node].info.nodeGUID != stranger));
 }
 
 TEST_CASE("no host that lives is given up because it is farther than the hurry of a sweep") {

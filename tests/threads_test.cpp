@@ -23,7 +23,7 @@ using namespace comad;
 using namespace comad::test;
 using coro::asio_driver;
 using coro::async_run;
-using coro::sweep_report;
+using coro::mqueue_report;
 namespace sim = transports::sim;
 
 namespace {

@@ -28,7 +28,7 @@ counters::sample narrow(mad::duration at, u32 data, u16 symbols) {
 counters::sample wide(mad::duration at, u64 data) {
     iba::pm::PortCountersExt told;
     told.portRcvData = data;
-    counters::abilities can;
+    counters::capabilities can;
     can.extended = true;
     counters::sample s{beginning + at, {}};
     s.counters.take(told, can);

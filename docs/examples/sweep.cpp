@@ -22,7 +22,7 @@ static coro::task<void> show_traffic(coro::MADSchedule& schedule) {
     unsigned busy = 0;
     for (std::size_t i = 0; i < sweeper.ports(); ++i) {
         const counters::sample &before = first.ports[i].counters, &after = second.ports[i].counters;
-        const counters::change sent = change_of(counters::counter::portXmitPkts, before, after);
+        const counters::counter_change sent = change_of(counters::counter::portXmitPkts, before, after);
         const double rate = rate_of(counters::counter::portXmitPkts, sent, after.at - before.at);
         if (sent.is_exact() && std::round(rate / 1000) == 10) ++busy;
     }

@@ -101,7 +101,7 @@ void engine::launch(op& o, u32 destination) noexcept {
     o.busy_replies = 0;
     o.has_begun = o.wants_attempt = o.is_known = o.is_silent = false;
     if (is_measured(o)) {
-        const round_trips::expectation expected = trips_.expect(o.destination, o.distance);
+        const rtt_estimator::expectation expected = trips_.expect(o.destination, o.distance);
         o.deadline = expected.deadline;
         o.is_known = expected.known;
         o.is_silent = expected.silent;
@@ -215,7 +215,7 @@ bool engine::offer(u32 i) noexcept {
         ++(o.sent ? counters_.lost : counters_.send_failed);
         leave_flight(a);
         a.what_became = state::returned;
-        make_ready(o, op::place::ready_in_flight, verdict::send_failed, result.error);
+        make_ready(o, op::place::ready_in_flight, completion_status::send_failed, result.error);
         return true;
     }
     rate_.sent(now_);
@@ -226,7 +226,7 @@ bool engine::offer(u32 i) noexcept {
         ++counters_.unanswered;
         leave_flight(a);
         a.what_became = state::returned;
-        make_ready(o, op::place::ready_in_flight, verdict::sent);
+        make_ready(o, op::place::ready_in_flight, completion_status::sent);
         return true;
     }
     ++(first ? counters_.sent : counters_.retried);
@@ -395,7 +395,7 @@ void engine::give_up(op& o) noexcept {
         trips_.given_up(o.destination);
         lose_all(o);
     }
-    end(o, {verdict::timed_out, 0, 0, {}, {}}, none);
+    end(o, {completion_status::timed_out, 0, 0, {}, {}}, none);
 }
 
 duration engine::stall_of(const attempt& a) const noexcept { return a.is.known ? longest_stall : stall_; }
@@ -476,7 +476,7 @@ void engine::on_received(const received& r) noexcept {
     ++counters_.replied;
     if (o->latest != i) ++counters_.late_replies;
     learn(i);
-    end(*o, {verdict::replied, 0, 0, r.mad, r.source}, i);
+    end(*o, {completion_status::replied, 0, 0, r.mad, r.source}, i);
 }
 
 // The pattern has the first seven hops.
@@ -613,7 +613,7 @@ void engine::on_report(const received& r) noexcept {
         drop(i);
     } else if (r.status != ETIMEDOUT) {
         ++counters_.lost;
-        return end(*o, {verdict::send_failed, 0, static_cast<int>(r.status), {}, {}}, i);
+        return end(*o, {completion_status::send_failed, 0, static_cast<int>(r.status), {}, {}}, i);
     } else {
         const bool wants = o->wants_attempt || o->where == op::place::repeating;
         take_out(i);
@@ -637,7 +637,7 @@ void engine::on_transport_failed(int error) noexcept {
         a.what_became = state::returned;
         if (!is_under_way(o)) continue;
         ++(o.sent ? counters_.lost : counters_.send_failed);
-        make_ready(o, op::place::ready_in_flight, verdict::transport_failed, error);
+        make_ready(o, op::place::ready_in_flight, completion_status::transport_failed, error);
     }
 }
 
@@ -756,7 +756,7 @@ void engine::release_claim(attempt& a) noexcept {
     if (a.claimed != none) destinations_.release(std::exchange(a.claimed, none));
 }
 
-void engine::make_ready(op& o, op::place where, verdict how, int error) noexcept {
+void engine::make_ready(op& o, op::place where, completion_status how, int error) noexcept {
     if (where == op::place::ready_in_flight) {
         if (o.where == op::place::repeating) repeating_.remove(o);
         o.wants_attempt = false;
@@ -784,7 +784,7 @@ void engine::run_ready() noexcept {
 void engine::cancel(op& o) noexcept {
     if (o.where == op::place::nowhere || o.where == op::place::ready || o.where == op::place::ready_in_flight) return;
     withdraw(o);
-    make_ready(o, op::place::ready, verdict::cancelled);
+    make_ready(o, op::place::ready, completion_status::cancelled);
 }
 
 void engine::withdraw(op& o) noexcept {

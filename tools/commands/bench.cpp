@@ -42,8 +42,8 @@ struct bench_settings {
 bool is_SA(const request& r) { return r.kind.mgmt_class == iba::MgmtClass::SubnAdm; }
 bool is_smp(const request& r) { return r.kind.mgmt_class == iba::MgmtClass::SubnLID; }
 
-/// Throws usage_error for what is no question, or is not answered by one MAD.
-request make_question(const bench_settings& s) {
+/// Throws usage_error for what is no query, or is not answered by one MAD.
+request make_query(const bench_settings& s) {
     request r = make_request(s.rpc, s.attribute, s.fields);
     if (r.kind.method != iba::Method::Get)
         throw usage_error(fmt::format("bench only reads, one MAD for one MAD: {} is no Get", s.rpc));
@@ -172,7 +172,7 @@ bench_outcome run_in_session(const bench_settings& s, const global_options& opti
 bool is_empty(const bench_row& row) { return row.measured.replies == 0; }
 
 int run_bench(const bench_settings& s, const global_options& options) {
-    const request asked = make_question(s);
+    const request asked = make_query(s);
     if (options.by_SA && is_smp(asked))
         throw usage_error(fmt::format("there is no --sa for {}: it is an SMP; SubnAdmGet asks the SA", s.rpc));
     bench_report r;

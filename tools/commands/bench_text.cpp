@@ -23,7 +23,6 @@ struct column {
 constexpr column percentiles[] = {{"p50", 50}, {"p90", 90}, {"p99", 99}, {"p99.9", 99.9}, {"max", 100}};
 
 double in_us(mad::duration time) { return static_cast<double>(time.count()) / 1e3; }
-double in_seconds(mad::duration time) { return std::chrono::duration<double>(time).count(); }
 /// `200ms`, `1.5s`
 std::string as_time(mad::duration time) {
     const double us = in_us(time);
@@ -109,10 +108,10 @@ std::string bench_json(const bench_report& r) {
         "\n",
         r.problems.empty(), iba::json_quoted(r.fabric), r.is_virtual ? "virtual" : "real", r.rpc,
         r.attribute->info->name, r.what.attributeModifier, r.what.targets.size(), target, r.what.per_destination,
-        r.rounds, r.how_long.MADs ? "null" : fmt::format("{}", in_seconds(r.how_long.length)),
-        r.how_long.MADs ? fmt::format("{}", r.how_long.MADs) : "null", in_seconds(r.how_long.warm_up),
-        in_seconds(r.patience.timeout), r.patience.retries, r.lowered.empty() ? "null" : iba::json_quoted(r.lowered),
-        rows, problems);
+        r.rounds, r.how_long.MADs ? "null" : fmt::format("{}", mad::in_seconds(r.how_long.length)),
+        r.how_long.MADs ? fmt::format("{}", r.how_long.MADs) : "null", mad::in_seconds(r.how_long.warm_up),
+        mad::in_seconds(r.patience.timeout), r.patience.retries,
+        r.lowered.empty() ? "null" : iba::json_quoted(r.lowered), rows, problems);
 }
 
 } // namespace ibtool

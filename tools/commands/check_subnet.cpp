@@ -3,10 +3,11 @@
 // subnet. They only read.
 #include "command.hpp"
 #include "commands/check_options.hpp"
-#include "session/subnet_questions.hpp"
+#include "session/subnet_queries.hpp"
 #include "text/checks.hpp"
 #include "text/sweep_text.hpp"
 #include <comad/counters/sweep.hpp>
+#include <comad/discovery/node_words.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 
@@ -44,11 +45,11 @@ struct check_subnet_settings {
 
 /// What of a subnet was checked, by node.
 struct node_verdicts {
-    std::vector<verdict> of_node, of_ports, of_errors;
+    std::vector<check_result> of_node, of_ports, of_errors;
 
     template <class F> void for_each(F&& f) const {
         for (const auto* list : {&of_node, &of_ports, &of_errors})
-            for (const verdict& v : *list) f(v);
+            for (const check_result& v : *list) f(v);
     }
 };
 
@@ -64,7 +65,7 @@ public:
     coro::task<report> run() {
         end_ports_ = end_ports_of(subnet_);
         answers_.resize(end_ports_.size());
-        co_await in_.schedule().mqueue(node_questions());
+        co_await in_.schedule().mqueue(node_queries());
         for (std::size_t i = 0; i < end_ports_.size(); ++i) judge_end_port(i);
         judge_ports();
         if (how_.errors) {
@@ -86,7 +87,7 @@ private:
 
     // ---- nodes ---------------------------------------------------------------------------------------------------------
 
-    coro::generator<coro::task<void>> node_questions() {
+    coro::generator<coro::task<void>> node_queries() {
         for (std::size_t i = 0; i < end_ports_.size(); ++i)
             if (end_ports_[i].has_LID()) co_yield ask(end_ports_[i], answers_[i]);
     }
@@ -99,7 +100,7 @@ private:
 
     void judge_end_port(std::size_t i) {
         const end_port& e = end_ports_[i];
-        verdict v{verdict::subject::node, value(e.path.DLID), e.where.port, {}, {}};
+        check_result v{check_result::subject::node, value(e.path.DLID), e.where.port, {}, {}};
         if (how_.ports.addresses || !e.has_LID()) v.complaints = check_port(subnet_, e.where, {.addresses = true});
         if (e.has_LID()) {
             const auto& answer = answers_[i];
@@ -112,7 +113,7 @@ private:
     }
 
     /// Discovery came by directed routes; here is whether the LID leads there, too.
-    void judge_way(verdict& v, const end_port& e, const mad::result<smp::NodeInfo>& answer) const {
+    void judge_way(check_result& v, const end_port& e, const mad::result<smp::NodeInfo>& answer) const {
         const iba::guid expected = subnet_.nodes[e.where.node].info.nodeGUID;
         if (!answer) {
             v.complaints.push_back({error, "no answer ", "SMPNodeInfo", "none", "an answer"});
@@ -138,7 +139,7 @@ private:
             ++totals_.ports;
             if (how_.checks_ports())
                 nodes_[r.node].of_ports.push_back(
-                    {verdict::subject::port, LID_of(r), r.port, {}, check_port(subnet_, r, checks)});
+                    {check_result::subject::port, LID_of(r), r.port, {}, check_port(subnet_, r, checks)});
         });
     }
 
@@ -148,9 +149,9 @@ private:
     }
 
     void judge_errors(const counters::sweep& swept) {
-        for (const counters::look& l : swept.ports) {
+        for (const counters::reading& l : swept.ports) {
             if (!l.is_told) continue;
-            nodes_[l.where.node].of_errors.push_back({verdict::subject::errors, LID_of(l.where), l.where.port,
+            nodes_[l.where.node].of_errors.push_back({check_result::subject::errors, LID_of(l.where), l.where.port,
                                                       iba::escaped(subnet_.nodes[l.where.node].description),
                                                       check_counters(l.counters.counters, thresholds_)});
         }
@@ -159,8 +160,8 @@ private:
 
     // ---- what is said --------------------------------------------------------------------------------------------------
 
-    static std::size_t bad_of(const std::vector<verdict>& all) {
-        return static_cast<std::size_t>(std::ranges::count_if(all, [](const verdict& v) { return !v.is_good(); }));
+    static std::size_t bad_of(const std::vector<check_result>& all) {
+        return static_cast<std::size_t>(std::ranges::count_if(all, [](const check_result& v) { return !v.is_good(); }));
     }
 
     void write_report() {
@@ -178,7 +179,7 @@ private:
 
     std::string node_json(u32 n) const {
         std::string text;
-        nodes_[n].for_each([&](const verdict& v) {
+        nodes_[n].for_each([&](const check_result& v) {
             nlohmann::ordered_json line = json_of(v);
             line["nodeGUID"] = fmt::format("{}", subnet_.nodes[n].info.nodeGUID);
             line["description"] = iba::escaped(subnet_.nodes[n].description);
@@ -191,11 +192,11 @@ private:
         const discovery::node& node = subnet_.nodes[n];
         const text_style style = style_of(how_.how, in_.options());
         std::string text;
-        nodes_[n].for_each([&](const verdict& v) { text += text_of(v, style); });
+        nodes_[n].for_each([&](const check_result& v) { text += text_of(v, style); });
         if (style.with_good) return fmt::format("\n{}\n{}", node_line("Checking", node), text);
         if (bad_of(nodes_[n].of_node))
-            return fmt::format("{}\n# {}: nodeguid 0x{:016x} failed\n", text, short_type(node.info.nodeType),
-                               value(node.info.nodeGUID));
+            return fmt::format("{}\n# {}: nodeguid 0x{:016x} failed\n", text,
+                               discovery::words_of(node.info.nodeType).record, value(node.info.nodeGUID));
         return text.empty() ? text : text + node_line("Checked", node) + " with failure\n";
     }
 

@@ -3,8 +3,8 @@
 // port. They only read.
 #include "command.hpp"
 #include "commands/check_options.hpp"
-#include "session/counter_questions.hpp"
-#include "session/subnet_questions.hpp"
+#include "session/counter_queries.hpp"
+#include "session/subnet_queries.hpp"
 #include "session/target.hpp"
 #include "text/checks.hpp"
 #include <comad/counters/read_counters.hpp>
@@ -42,12 +42,12 @@ struct check_target_settings {
     port_checks checks;
 };
 
-report judged(const std::vector<verdict>& verdicts, std::vector<std::string> missing, const check_target_settings& s,
-              const session& in) {
+report judged(const std::vector<check_result>& results, std::vector<std::string> missing,
+              const check_target_settings& s, const session& in) {
     report f;
     f.missing = std::move(missing);
     const text_style style = style_of(s.how, in.options());
-    for (const verdict& v : verdicts) {
+    for (const check_result& v : results) {
         f.is_any_bad |= !v.is_good();
         f.text += s.how.json ? json_of(v).dump() + '\n' : text_of(v, style);
     }
@@ -150,7 +150,7 @@ reporting check_one_port(session& in, mad::address target, const check_target_se
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     const u8 port = static_cast<u8>(read_number(s.port, "the port", 254));
     BOOST_OUTCOME_CO_TRY(auto here, co_await look_at(in, path, port, s.checks.width || s.checks.speed));
-    verdict v{verdict::subject::port, here.LID, port, {}, check_port(here.s, here.port, s.checks)};
+    check_result v{check_result::subject::port, here.LID, port, {}, check_port(here.s, here.port, s.checks)};
     const bool is_switch = here.s.nodes[here.port.node].is_switch();
     if (s.checks.addresses && !is_switch && here.entry != port)
         v.complaints.push_back({error, fmt::format("localPortNum is {}, expected {} ", here.entry, port),
@@ -192,7 +192,7 @@ asked<std::vector<complaint>> compare_with_SA(session& in, const scene& here, ib
 reporting check_node(session& in, mad::address target, const check_target_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     const auto* by_LID = std::get_if<mad::IBPath>(&path);
-    verdict v{verdict::subject::node, by_LID ? value(by_LID->DLID) : 0u, 0, {}, {}};
+    check_result v{check_result::subject::node, by_LID ? value(by_LID->DLID) : 0u, 0, {}, {}};
     auto seen = co_await look_at(in, path, std::nullopt, false);
     if (!seen && !is_silence(seen.error())) co_return std::move(seen.error());
     std::vector<std::string> missing;
@@ -223,34 +223,35 @@ reporting check_errors(session& in, mad::address target, const check_target_sett
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().PerformanceGet<iba::ClassPortInfo>(to));
     BOOST_OUTCOME_CO_TRY(const auto description, co_await in.SubnGet<smp::NodeDescription>(to));
     const std::string name = iba::escaped(text(description));
-    const counters::abilities can = counters::abilities::of(info);
+    const counters::capabilities can = counters::capabilities::of(info);
     const u8 wanted = s.port.empty() ? all_ports : static_cast<u8>(read_number(s.port, "the port", all_ports));
     std::vector<u8> ports{wanted};
-    const auto verdict_of = [&](u8 port, const counters::port_counters& told) {
-        return verdict{verdict::subject::errors, value(to.DLID), port, name, check_counters(told, thresholds)};
+    const auto result_of = [&](u8 port, const counters::port_counters& told) {
+        return check_result{check_result::subject::errors, value(to.DLID), port, name,
+                            check_counters(told, thresholds)};
     };
     if (wanted == all_ports) {
         if (can.all_ports) { // nothing in the sum is nothing anywhere
             BOOST_OUTCOME_CO_TRY(const auto sum, co_await read_counters(in.schedule(), to, can, all_ports));
-            const verdict v = verdict_of(all_ports, sum);
+            const check_result v = result_of(all_ports, sum);
             if (v.is_good()) co_return judged({v}, {}, s, in);
         }
         BOOST_OUTCOME_CO_TRY(ports, co_await ports_with_counters(in, to));
     }
-    std::vector<verdict> verdicts;
+    std::vector<check_result> results;
     std::vector<std::string> missing;
     std::optional<mad::mad_error> first_error;
     for (const u8 port : ports) {
         auto told = co_await read_counters(in.schedule(), to, can, port);
         if (told) {
-            verdicts.push_back(verdict_of(port, told.value()));
+            results.push_back(result_of(port, told.value()));
             continue;
         }
         missing.push_back(fmt::format("lid {} port {}: {}", value(to.DLID), port, to_string(told.error())));
         if (!first_error) first_error = std::move(told.error());
     }
-    if (verdicts.empty() && first_error) co_return std::move(*first_error);
-    co_return judged(verdicts, std::move(missing), s, in);
+    if (results.empty() && first_error) co_return std::move(*first_error);
+    co_return judged(results, std::move(missing), s, in);
 }
 
 // ---- command lines ---------------------------------------------------------------------------------------------------

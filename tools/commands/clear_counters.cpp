@@ -2,7 +2,7 @@
 // clear_counters.cpp - ibclearcounters, ibclearerrors: the counters of a whole subnet begin anew. They write, and nothing
 // else than that.
 #include "command.hpp"
-#include "session/subnet_questions.hpp"
+#include "session/subnet_queries.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -49,13 +49,13 @@ public:
     coro::task<report> run() {
         end_ports_ = end_ports_of(subnet_);
         outcomes_.resize(end_ports_.size());
-        co_await in_.schedule().mqueue(questions());
+        co_await in_.schedule().mqueue(queries());
         write_report();
         co_return std::move(found_);
     }
 
 private:
-    coro::generator<coro::task<void>> questions() {
+    coro::generator<coro::task<void>> queries() {
         for (std::size_t i = 0; i < end_ports_.size(); ++i) co_yield clear(end_ports_[i], outcomes_[i]);
     }
 
@@ -67,7 +67,7 @@ private:
             o.problem = to_string(info.error());
             co_return;
         }
-        o.ports = counters::abilities::of(info.value()).all_ports && subnet_.nodes[e.where.node].is_switch()
+        o.ports = counters::capabilities::of(info.value()).all_ports && subnet_.nodes[e.where.node].is_switch()
                       ? std::vector<u8>{all_ports}
                       : e.ports;
         std::vector<const counter_group*> groups{&port_counters};

@@ -3,7 +3,7 @@
 // sent and received, with 64 bits where these are counted so.
 #include "command.hpp"
 #include "session/ask.hpp"
-#include "session/subnet_questions.hpp"
+#include "session/subnet_queries.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -109,8 +109,8 @@ reporting ask_node(session& in, std::optional<mad::address> target, std::optiona
     if (port == all_ports && !agent.can().all_ports) {
         BOOST_OUTCOME_CO_TRY(ports, co_await ports_with_counters(in, to));
     }
-    auto question = port == all_ports ? ask_sum(in, agent, std::move(ports), {}) : ask_port(in, agent, port, {});
-    BOOST_OUTCOME_CO_TRY(const auto told_there, co_await std::move(question));
+    auto query = port == all_ports ? ask_sum(in, agent, std::move(ports), {}) : ask_port(in, agent, port, {});
+    BOOST_OUTCOME_CO_TRY(const auto told_there, co_await std::move(query));
     report said;
     said.missing = told_there.missing;
     said.text =
@@ -142,13 +142,13 @@ public:
     coro::task<report> run() {
         end_ports_ = end_ports_of(subnet_);
         outcomes_.resize(end_ports_.size());
-        co_await in_.schedule().mqueue(questions());
+        co_await in_.schedule().mqueue(queries());
         write_report();
         co_return std::move(found_);
     }
 
 private:
-    coro::generator<coro::task<void>> questions() {
+    coro::generator<coro::task<void>> queries() {
         for (std::size_t i = 0; i < end_ports_.size(); ++i) co_yield ask(end_ports_[i], outcomes_[i]);
     }
 

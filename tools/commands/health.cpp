@@ -23,17 +23,15 @@ namespace coro = comad::coro;
 namespace discovery = comad::discovery;
 namespace iba = comad::iba;
 namespace counters = comad::counters;
+using counters::health_finding;
 using counters::severity;
-using counters::verdict;
 using discovery::port_ref;
-using rule = counters::verdict::rule;
+using rule = counters::health_finding::rule;
 
 struct health_settings {
     std::string rules, name_map, length = "10s";
     bool json = false;
 };
-
-double in_seconds(comad::mad::duration time) { return std::chrono::duration<double>(time).count(); }
 
 /// What was seen, and what is to be said of it.
 struct examination {
@@ -41,14 +39,14 @@ struct examination {
     const discovery::subnet& subnet;
     const counters::sweep& before;
     const counters::sweep& after;
-    std::vector<verdict> verdicts;
+    std::vector<health_finding> findings;
     std::vector<counters::gap> gaps; ///< of either sweep
     bool is_complete;
 
     std::size_t count(severity s) const {
-        return static_cast<std::size_t>(std::ranges::count(verdicts, s, &verdict::how_bad));
+        return static_cast<std::size_t>(std::ranges::count(findings, s, &health_finding::how_bad));
     }
-    double seconds() const { return in_seconds(after.begin - before.begin); }
+    double seconds() const { return comad::mad::in_seconds(after.begin - before.begin); }
 };
 
 // ---- text ------------------------------------------------------------------------------------------------------------
@@ -59,14 +57,15 @@ std::string time_text(double seconds) {
     return fmt::format("{:.6g} s", seconds);
 }
 
-std::string reason(const verdict& v) {
+std::string reason(const health_finding& v) {
     const auto counted = [&] {
-        return fmt::format("{}{} more in {:.4g} s", v.is_at_least ? "at least " : "", v.counted, in_seconds(v.between));
+        return fmt::format("{}{} more in {:.4g} s", v.is_at_least ? "at least " : "", v.counted,
+                           comad::mad::in_seconds(v.between));
     };
     switch (v.why) {
     case rule::growth:
         return fmt::format("{} {}, {:.6g} in {}; limit {:g}", v.counter, counted(), v.measured,
-                           time_text(in_seconds(v.per)), v.limit);
+                           time_text(comad::mad::in_seconds(v.per)), v.limit);
     case rule::bit_errors:
     case rule::raw_bit_errors:
         return fmt::format("{} {}, {:.2g} of the bits; limit {:g}", v.counter, counted(), v.measured, v.limit);
@@ -87,7 +86,7 @@ std::string as_text(const examination& x) {
         fmt::format("# {} ports over {:.3f} s: {} critical, {} errors, {} warnings{}\n", x.after.ports.size(),
                     x.seconds(), x.count(severity::critical), x.count(severity::error), x.count(severity::warning),
                     x.is_complete ? "" : "; not all could be seen");
-    for (const verdict& v : x.verdicts)
+    for (const health_finding& v : x.findings)
         text += fmt::format("{:<8} {}: {}\n", name_of(v.how_bad), examined_place(x, v.where), reason(v));
     return text;
 }
@@ -100,15 +99,15 @@ std::string examined_place_json(const examination& x, port_ref where) {
                        iba::json_quoted(x.names.of(n)), where.port);
 }
 
-std::string verdict_json(const examination& x, const verdict& v) {
+std::string finding_json(const examination& x, const health_finding& v) {
     constexpr const char* rule_names[] = {"growth", "bit_errors", "raw_bit_errors", "width", "speed", "pegged"};
     std::string line = fmt::format(R"({{"severity":"{}",{},"rule":"{}")", name_of(v.how_bad),
                                    examined_place_json(x, v.where), rule_names[static_cast<unsigned>(v.why)]);
     if (!v.counter.empty()) line += fmt::format(R"(,"counter":"{}")", v.counter);
     if (v.between != comad::mad::duration::zero())
         line += fmt::format(R"(,"counted":{},"at_least":{},"interval_seconds":{})", v.counted, v.is_at_least,
-                            in_seconds(v.between));
-    if (v.why == rule::growth) line += fmt::format(R"(,"per_seconds":{})", in_seconds(v.per));
+                            comad::mad::in_seconds(v.between));
+    if (v.why == rule::growth) line += fmt::format(R"(,"per_seconds":{})", comad::mad::in_seconds(v.per));
     return line + fmt::format(R"(,"measured":{},"limit":{}}})"
                               "\n",
                               v.measured, v.limit);
@@ -120,7 +119,7 @@ std::string as_json(const examination& x) {
         "\n",
         x.after.ports.size(), x.seconds(), x.count(severity::critical), x.count(severity::error),
         x.count(severity::warning), x.is_complete);
-    for (const verdict& v : x.verdicts) text += verdict_json(x, v);
+    for (const health_finding& v : x.findings) text += finding_json(x, v);
     for (const counters::gap& g : x.gaps)
         text += fmt::format("{{{},\"why\":{}}}\n", examined_place_json(x, g.where), iba::json_quoted(g.text));
     return text;
@@ -174,7 +173,7 @@ command health_command() {
             .no_SA = "it asks PMAs",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<health_settings>();
-                takes.option("--for", s->length, "how long to look").shows_default();
+                takes.option("--for", s->length, "time between the two sweeps").shows_default();
                 takes.option("--rules", s->rules, "TOML file of what is too much [as docs/health.md says]");
                 takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
                 takes.flag("--json", s->json, "JSON objects, one a line");

@@ -5,6 +5,7 @@
 #include "session/subnet_place.hpp"
 #include "text/link_json.hpp"
 #include "text/link_text.hpp"
+#include <comad/discovery/node_words.hpp>
 
 #include <fmt/format.h>
 
@@ -73,18 +74,9 @@ std::vector<u32> wanted_nodes(const iblinkinfo_settings& how, const subnet_place
 
 // ---- what is said of them --------------------------------------------------------------------------------------------
 
-std::string_view type_word(NodeType type) {
-    switch (type) {
-    case NodeType::Switch: return "Switch";
-    case NodeType::CA: return "CA";
-    case NodeType::Router: return "Router";
-    }
-    return "??";
-}
-
 std::string head_of(const node& n, const node_names& names) {
     const std::string GUID = n.is_switch() ? fmt::format("0x{:016x} ", value(n.info.portGUID)) : std::string();
-    return fmt::format("{}: {}{}:\n", type_word(n.info.nodeType), GUID, names.of(n));
+    return fmt::format("{}: {}{}:\n", discovery::words_of(n.info.nodeType).name, GUID, names.of(n));
 }
 
 std::string line_of(const iblinkinfo_settings& how, const subnet& s, port_ref r, const node_names& names) {

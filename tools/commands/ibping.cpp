@@ -3,6 +3,7 @@
 #include "command.hpp"
 #include "session/host_service.hpp"
 #include "session/reopening.hpp"
+#include "session/report.hpp"
 #include "text/output.hpp"
 #include <comad/iba/text.hpp>
 #include <comad/server/diags.hpp>
@@ -165,7 +166,7 @@ private:
     const mad::address target_;
     const ibping_settings& how_;
     const u64 count_;
-    const host_question question_;
+    const host_query question_;
     const mad::time_point began_;
     mad::IBPath to_;
     bool has_begun_ = false;
@@ -190,9 +191,8 @@ int run_client(const ibping_settings& s, const global_options& options) {
         ended = lasting(in, listener).run<outcome>([&] { return all.run(); });
         if (!ended) ended = all.end(); // a signal came while it was lost
     }
-    fmt::print(stderr, "{}", in.counts());
     if (!*ended) fmt::print(stderr, "{}", mad::dump(ended->error(), options.debug, "ibtool: "));
-    return in.end_with(*ended ? ended->value() : failed);
+    return finish(in, *ended ? ended->value() : failed);
 }
 
 int run_ibping(const ibping_settings& s, const global_options& options) {

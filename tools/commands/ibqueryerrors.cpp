@@ -6,20 +6,18 @@
 #include "session/subnet_command.hpp"
 #include "session/subnet_place.hpp"
 #include "text/error_report.hpp"
-#include "text/output.hpp"
 #include "text/sweep_text.hpp"
 #include <comad/discovery/discover.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/iba/text.hpp>
+#include <comad/iba/text_file.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <filesystem>
 #include <memory>
-#include <stdexcept>
+#include <optional>
 #include <unordered_map>
 
 namespace ibtool {
@@ -58,12 +56,10 @@ struct ibqueryerrors_plan {
 };
 
 void read_thresholds(error_rules& rules, const std::string& file) {
-    std::ifstream in(file.empty() ? default_thresholds : file);
-    if (!in) { // the usual file may be missing
-        if (file.empty()) return;
-        throw std::runtime_error(fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
-    }
-    rules.named = rules.thresholds.read(in, file.empty() ? default_thresholds : file);
+    const std::string name = file.empty() ? default_thresholds : file;
+    if (file.empty() && !std::filesystem::exists(name)) return; // the usual file may be missing
+    std::ifstream in = iba::open_text_file(name);
+    rules.named = rules.thresholds.read(in, name);
 }
 
 ibqueryerrors_plan make_plan(const ibqueryerrors_settings& s) {
@@ -93,8 +89,8 @@ bool is_wanted(const ibqueryerrors_settings& s, const discovery::node& n) {
 }
 
 /// Why counters went up, where they are above their thresholds.
-counters::detail_set causes_of(const error_rules& rules, const counters::look& l) {
-    counters::detail_set chosen;
+counters::port_detail_set causes_of(const error_rules& rules, const counters::reading& l) {
+    counters::port_detail_set chosen;
     if (rules.is_over(counter::portRcvErrors, l.counters.counters)) chosen.add<iba::pm::PortRcvErrorDetails>();
     if (rules.is_over(counter::portXmitDiscards, l.counters.counters)) chosen.add<iba::pm::PortXmitDiscardDetails>();
     return chosen;
@@ -156,7 +152,7 @@ private:
 
     counters::sweep_options sweep_options() {
         counters::sweep_options how;
-        how.on_port = [this](const counters::look&) { ++read_; };
+        how.on_port = [this](const counters::reading&) { ++read_; };
         how.patience = mad::duration(0); // as discovery's: no next sweep comes soon
         how.wants = [this](const subnet& s, port_ref where) {
             if (only_ && where.node != *only_) return false;
@@ -169,8 +165,10 @@ private:
         };
         const error_rules& rules = plan_.rules;
         if (!settings_.data_only) {
-            how.is_too_much = [&rules](const counters::look& sum) { return rules.is_any_over(sum.counters.counters); };
-            const auto causes = [&rules](const counters::look& l) { return causes_of(rules, l); };
+            how.is_too_much = [&rules](const counters::reading& sum) {
+                return rules.is_any_over(sum.counters.counters);
+            };
+            const auto causes = [&rules](const counters::reading& l) { return causes_of(rules, l); };
             if (settings_.details) how.choose_details = causes;
         }
         how.counters = counters::counters_that([&](counter c) {
@@ -196,31 +194,25 @@ private:
 
 // ---- what is told of it ----------------------------------------------------------------------------------------------
 
-void tell(std::string_view problem) { fmt::print(stderr, "ibtool: {}\n", problem); }
+reporting told_by(asking& queries, const ibqueryerrors_plan& p) {
+    const auto all = co_await queries.run();
+    if (!all) refuse_silent_port(all.error());
+    const auto& [found, told, no_SLs] = all.value();
+    error_report errors(found, p.names, p.rules, p.choice);
+    report r;
+    r.text = errors.of(told);
+    r.missing = describe_missing(found, told.gaps);
+    if (!no_SLs.empty()) r.notes.push_back(fmt::format("service levels are unknown, 0 was used: {}", no_SLs));
+    r.is_any_bad = errors.bad_ports() != 0;
+    co_return r;
+}
 
 int run_ibqueryerrors(const ibqueryerrors_settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
     const ibqueryerrors_plan p = make_plan(s);
-    std::string counts, capture_problem, loss;
-    const auto all = [&] { // the fabric is closed again before a slow reader gets the output
-        session run_in(options);
-        asking questions(run_in, s, p);
-        auto result = run_in.run(questions.run(), [&] { return questions.progress(); });
-        counts = run_in.counts();
-        capture_problem = run_in.finish_capture();
-        loss = run_in.loss_text();
-        return result;
-    }();
-    if (!all) refuse_silent_port(all.error());
-    const auto& [found, told, no_SLs] = all.value();
-    error_report report(found, p.names, p.rules, p.choice);
-    write_output(report.of(told));
-    fmt::print(stderr, "{}", counts);
-    tell_missing(describe_missing(found, told.gaps), loss);
-    if (!no_SLs.empty()) tell(fmt::format("service levels are unknown, 0 was used: {}", no_SLs));
-    if (!capture_problem.empty()) tell(capture_problem);
-    if (!found.complete() || !told.complete() || !capture_problem.empty()) return partial;
-    return report.bad_ports() ? failed : complete;
+    std::optional<asking> queries;
+    const auto ask_all = [&](session& in) { return told_by(queries.emplace(in, s, p), p); };
+    return run_query(options, nullptr, ask_all, [&] { return queries->progress(); });
 }
 
 } // namespace

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// ibswportwatch.cpp - ibswportwatch: how fast the counters of one port move, look after look. It only reads.
+// ibswportwatch.cpp - ibswportwatch: how fast the counters of one port move, reading after reading. It only reads.
 #include "command.hpp"
 #include "session/ask.hpp"
-#include "session/counter_questions.hpp"
-#include "session/periods.hpp"
+#include "session/counter_queries.hpp"
 #include "session/reopening.hpp"
 #include "text/checks.hpp"
 #include "text/output.hpp"
 #include "text/watch_text.hpp"
+#include <comad/coro/periods.hpp>
 #include <comad/counters/read_counters.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
@@ -44,15 +44,13 @@ std::chrono::nanoseconds read_period(const std::string& text) {
     return parse_duration(has_unit ? text : text + 's');
 }
 
-double in_seconds(mad::duration time) { return std::chrono::duration<double>(time).count(); }
-
 class watch {
 public:
     watch(session& in, const ibswportwatch_settings& s, std::optional<mad::address> target)
         : in_(in), how_(s), target_(std::move(target)), period_(read_period(s.every)), periods_(period_),
           thresholds_(read_thresholds(s.thresholds)) {}
 
-    /// The exit code; the error of the first look, or of what is asked before. Nothing: the device was lost; when it is open
+    /// The exit code; the error of the first reading, or of what is asked before. Nothing: the device was lost; when it is open
     /// again, the next call goes on.
     coro::task<std::optional<mad::result<int>>> run() {
         is_found_ = false;
@@ -66,7 +64,7 @@ public:
         while (how_.count == 0 || looks_asked_ < how_.count) {
             const bool goes_on = co_await wait_for_next();
             if (!goes_on) co_return interrupted();
-            auto now = co_await look();
+            auto now = co_await read_port();
             bool has_gone = false;
             if (!now) has_gone = co_await in_.is_lost();
             if (has_gone || (!now && now.error().code == mad::errc::cancelled)) co_return interrupted();
@@ -90,7 +88,7 @@ public:
         return end();
     }
 
-    /// The device was lost and is open again. Gives how many looks were missed.
+    /// The device was lost and is open again. Gives how many readings were missed.
     u64 resume() {
         is_resumed_ = has_begun_;
         const u64 missed = has_begun_ ? periods_.skip_over(in_.now()) : 0;
@@ -105,8 +103,8 @@ public:
     void tell_back(const outage& over, u64 missed) const {
         if (!how_.json) return;
         write_output(nlohmann::ordered_json{{"opened_again", over.device},
-                                            {"lost_seconds", in_seconds(over.length)},
-                                            {"missed_looks", missed}}
+                                            {"lost_seconds", mad::in_seconds(over.length)},
+                                            {"missed_readings", missed}}
                          .dump() +
                      '\n');
     }
@@ -118,7 +116,7 @@ private:
     }
 
     asked<void> begin() {
-        BOOST_OUTCOME_CO_TRY(last_, co_await look());
+        BOOST_OUTCOME_CO_TRY(last_, co_await read_port());
         has_begun_ = true;
         begin_ = last_.at;
         periods_.begin(begin_);
@@ -132,7 +130,7 @@ private:
         BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in_, place));
         BOOST_OUTCOME_CO_TRY(to_, co_await LID_routed(in_, path));
         BOOST_OUTCOME_CO_TRY(const auto info, co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(to_));
-        can_ = counters::abilities::of(info);
+        can_ = counters::capabilities::of(info);
         if (!how_.port.empty()) {
             port_ = static_cast<u8>(read_number(how_.port, "the port", all_ports));
             co_return boost::outcome_v2::success();
@@ -143,7 +141,7 @@ private:
         co_return boost::outcome_v2::success();
     }
 
-    asked<counters::sample> look() {
+    asked<counters::sample> read_port() {
         if (!is_found_) {
             BOOST_OUTCOME_CO_TRYV(co_await find());
             is_found_ = true;
@@ -152,12 +150,12 @@ private:
         co_return counters::sample{in_.schedule().now(), told};
     }
 
-    /// Until the next full period since the first look. False: a signal came, or the device was lost.
+    /// Until the next full period since the first reading. False: a signal came, or the device was lost.
     coro::task<bool> wait_for_next() {
         // After an outage the one that is under way is still to be done.
         const u64 skipped = std::exchange(is_resumed_, false) ? 0 : periods_.skip_begun(in_.now());
         if (skipped > 0) {
-            fmt::print(stderr, "ibtool: a look took too long: {} left out\n", skipped);
+            fmt::print(stderr, "ibtool: a reading took too long: skipped {}\n", skipped);
             is_complete_ = false;
         }
         const auto left = periods_.next() - in_.now();
@@ -177,16 +175,17 @@ private:
             line["counters"] = counters_json(last_.counters);
             write_output(line.dump() + '\n');
         } else {
-            write_output(fmt::format("# Lid {} port {}, every {} s\n{}", value(to_.DLID), port_, in_seconds(period_),
+            write_output(fmt::format("# Lid {} port {}, every {} s\n{}", value(to_.DLID), port_,
+                                     mad::in_seconds(period_),
                                      how_.only_above ? std::string() : counters_text(last_.counters)));
         }
     }
 
     void tell_changes(const counters::sample& now) {
-        const double seconds = in_seconds(now.at - begin_);
+        const double seconds = mad::in_seconds(now.at - begin_);
         if (how_.json) {
             auto line = head(seconds);
-            line["interval_seconds"] = in_seconds(now.at - last_.at);
+            line["interval_seconds"] = mad::in_seconds(now.at - last_.at);
             line["counters"] = counters_json(now.counters);
             line["changes"] = changes_json(last_, now, above());
             write_output(line.dump() + '\n');
@@ -205,7 +204,7 @@ private:
     }
 
     void tell_totals() const {
-        const double seconds = in_seconds(last_.at - begin_);
+        const double seconds = mad::in_seconds(last_.at - begin_);
         if (how_.json)
             write_output(
                 nlohmann::ordered_json{{"intervals", looks_}, {"seconds", seconds}, {"totals", totals_.json()}}.dump() +
@@ -217,10 +216,10 @@ private:
     const ibswportwatch_settings& how_;
     const std::optional<mad::address> target_;
     const std::chrono::nanoseconds period_;
-    periods periods_;
+    coro::periods periods_;
     const error_thresholds thresholds_;
     mad::IBPath to_;
-    counters::abilities can_;
+    counters::capabilities can_;
     u8 port_ = 0;
     mad::time_point begin_{};
     counters::sample last_{};
@@ -242,19 +241,13 @@ int run_ibswportwatch(const ibswportwatch_settings& s, const global_options& opt
     listener.on_back = [&](const outage& over) {
         const u64 missed = all.resume();
         all.tell_back(over, missed);
-        return fmt::format("missed {} look{}", missed, missed == 1 ? "" : "s");
+        return fmt::format("missed {} reading{}", missed, missed == 1 ? "" : "s");
     };
     using outcome = mad::result<int>;
     std::optional<outcome> code = lasting(in, listener).run<outcome>([&] { return all.run(); });
     if (!code) code = all.end_lost(); // by a signal
-    fmt::print(stderr, "{}", in.counts());
-    const std::string capture_problem = in.finish_capture();
-    if (!capture_problem.empty()) fmt::print(stderr, "ibtool: {}\n", capture_problem);
-    if (!*code) {
-        fmt::print(stderr, "{}", mad::dump(code->error(), options.debug, "ibtool: "));
-        return failed;
-    }
-    return capture_problem.empty() ? code->value() : static_cast<int>(partial);
+    if (!*code) fmt::print(stderr, "{}", mad::dump(code->error(), options.debug, "ibtool: "));
+    return finish(in, *code ? code->value() : failed);
 }
 
 } // namespace
@@ -270,7 +263,8 @@ command ibswportwatch_command() {
             takes.option("target", s->target, "a port of the node [the local one]");
             takes.option("port", s->port, "the number of the port [of other nodes than switches the target's own]");
             takes.option("-n,--count", s->count, "end after so many intervals [at a signal]");
-            takes.option("-p,--period", s->every, "seconds from look to look, or with a unit: 500ms").shows_default();
+            takes.option("-p,--period", s->every, "seconds from one reading to the next, or with a unit: 500ms")
+                .shows_default();
             takes.flag(
                 "-t,--above-thresholds", s->only_above,
                 "only counters that count faster than their threshold a second (here -t is no timeout; --timeout is)");

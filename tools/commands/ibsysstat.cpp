@@ -39,8 +39,8 @@ std::string escaped_lines(std::string_view raw) {
 
 answer ask_status(session& in, mad::address target, const ibsysstat_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_host(in, target));
-    const host_question question{server::sysstat_class, attribute_of(s.operation), s.OUI()};
-    BOOST_OUTCOME_CO_TRY(const auto text, co_await ask_host(in, to, question));
+    const host_query query{server::sysstat_class, attribute_of(s.operation), s.OUI()};
+    BOOST_OUTCOME_CO_TRY(const auto text, co_await ask_host(in, to, query));
     if (s.operation == "ping") co_return s.json ? "{\"ping\":true}\n" : "sysstat ping succeeded\n";
     if (s.json) co_return fmt::format("{{\"{}\":{}}}\n", s.operation, iba::json_quoted(text));
     co_return escaped_lines(text);

@@ -4,6 +4,7 @@
 #include "session/ask.hpp"
 #include "session/subnet_command.hpp"
 #include "session/tracer.hpp"
+#include <comad/discovery/node_words.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 
@@ -28,11 +29,7 @@ struct ibtracert_settings {
 
 // ---- text -------------------------------------------------------------------------------------------------------------
 
-std::string_view type_word(const place& p) {
-    constexpr std::string_view words[] = {"???", "ca", "switch", "router"};
-    const auto type = static_cast<std::size_t>(p.node.nodeType);
-    return words[type < std::size(words) ? type : 0];
-}
+std::string_view type_word(const place& p) { return discovery::words_of(p.node.nodeType).lower; }
 
 std::string end_text(std::string_view which, const place& p, bool brief) {
     if (brief) return fmt::format("{} {{0x{:016x}}}[{}]\n", which, value(p.node.nodeGUID), p.end_number());

@@ -4,7 +4,7 @@
 #include "command.hpp"
 #include "input/words.hpp"
 #include "session/ask.hpp"
-#include "session/counter_questions.hpp"
+#include "session/counter_queries.hpp"
 #include "session/port_info_extended.hpp"
 #include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
@@ -115,7 +115,7 @@ counter_request read_counter_request(const perfquery_settings& s) {
     return r;
 }
 
-// ---- questions -------------------------------------------------------------------------------------------------------
+// ---- queries -------------------------------------------------------------------------------------------------------
 
 /// Whom all is asked, and how.
 struct counter_query : performance_agent {
@@ -201,9 +201,9 @@ bool can_sum(const counter_group& g, const counter_query& q) {
 reporting ask_group(const counter_query& q, const counter_group& g) {
     const bool is_summable = can_sum(g, q);
     BOOST_OUTCOME_CO_TRY(const auto ports, co_await ports_of(q, is_summable));
-    std::vector<asked<group_reading>> questions;
-    for (const u8 port : ports) questions.push_back(ask_port(q, g, port));
-    auto replies = co_await each(std::move(questions));
+    std::vector<asked<group_reading>> queries;
+    for (const u8 port : ports) queries.push_back(ask_port(q, g, port));
+    auto replies = co_await each(std::move(queries));
     report said;
     std::vector<group_reading> answered;
     for (std::size_t i = 0; i < ports.size(); ++i) {

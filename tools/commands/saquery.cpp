@@ -41,7 +41,7 @@ struct saquery_settings {
 
 // ---- what is asked -------------------------------------------------------------------------------------------------
 
-/// A question about records of one kind, whose type is known no more.
+/// A query about records of one kind, whose type is known no more.
 using record_query = std::function<answer(session&, components, bool json)>;
 
 template <class R> iba::result<iba::query<R>> query_of(const components& wanted) {

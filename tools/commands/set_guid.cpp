@@ -30,7 +30,7 @@ struct set_guid_settings {
 constexpr unsigned slots_per_block = std::tuple_size_v<decltype(GUIDInfo::GUIDBlock)>;
 
 /// What the table of a port is to have; zero: whatever the SA chooses, or nothing more.
-struct change {
+struct GUID_change {
     unsigned slot;
     iba::guid GUID;
     bool deletes;
@@ -44,7 +44,7 @@ iba::guid read_GUID(const std::string& text) {
                                   iba::as_given(text)));
 }
 
-change read_change(const set_guid_settings& s) {
+GUID_change read_change(const set_guid_settings& s) {
     constexpr unsigned highest = 254; // PortInfo.GUIDCap counts up to 255 of them, from 0
     const unsigned slot = read_number(s.slot, "the slot", highest);
     if (slot == 0) throw usage_error("slot 0 holds the port's own GUID, which nobody can change: use 1 and above");
@@ -58,7 +58,7 @@ comad::coro::task<mad::result<GUIDInfoRecord>> tell(session& in, iba::query<GUID
     co_return co_await in.schedule().SubnAdmSet(record);
 }
 
-answer make_change(session& in, mad::address target, change c, bool json) {
+answer make_change(session& in, mad::address target, GUID_change c, bool json) {
     require_SA(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto port, co_await LID_routed(in, path));
@@ -80,7 +80,7 @@ answer make_change(session& in, mad::address target, change c, bool json) {
 
 int run_set_guid(const set_guid_settings& s, const global_options& options) {
     const mad::address target = read_target(s.target, s.kind);
-    const change c = read_change(s);
+    const GUID_change c = read_change(s);
     return ask(options, &target, [&](session& in) { return make_change(in, target, c, s.json); });
 }
 

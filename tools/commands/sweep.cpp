@@ -6,6 +6,7 @@
 #include "session/subnet_command.hpp"
 #include "session/sweeping.hpp"
 #include "text/output.hpp"
+#include <comad/discovery/node_words.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
 
@@ -76,11 +77,6 @@ counters::counter read_counter(const std::string& option, const std::string& nam
                                   fmt::join(counters::counter_names(), ", ")));
 }
 
-iba::NodeType read_type(const std::string& name) {
-    if (name == "switch") return iba::NodeType::Switch;
-    return name == "ca" ? iba::NodeType::CA : iba::NodeType::Router;
-}
-
 iba::guid read_wanted_GUID(const std::string& text) {
     const auto GUID = iba::parse_guid(text);
     if (!GUID) throw usage_error(fmt::format("--guid: '{}' is no GUID", iba::escaped(text)));
@@ -127,7 +123,7 @@ sweep_plan make_sweep_plan(const sweep_settings& s) {
     for (const std::string& name : s.details) p.details.add(read_detail(name));
     node_filter wanted{{}, s.patterns, {}};
     for (const std::string& text : s.GUIDs) wanted.GUIDs.push_back(read_wanted_GUID(text));
-    for (const std::string& name : s.types) wanted.types.push_back(read_type(name));
+    for (const std::string& name : s.types) wanted.types.push_back(discovery::node_type_named(name));
     p.wants = [wanted = std::move(wanted), names = read_node_names(s.name_map)](const discovery::node& n) {
         return wanted(n, names);
     };
@@ -226,8 +222,7 @@ public:
         if (plan_.as == form::json)
             write_output(fmt::format(R"({{"opened_again":{},"lost_seconds":{:.3f},"missed_sweeps":{}}})"
                                      "\n",
-                                     iba::json_quoted(over.device), std::chrono::duration<double>(over.length).count(),
-                                     missed));
+                                     iba::json_quoted(over.device), comad::mad::in_seconds(over.length), missed));
         if (server_) server_->note_back();
     }
 
@@ -279,8 +274,7 @@ int run_sweep(const sweep_settings& s, const global_options& options) {
     const auto on_scrape = [&](std::size_t known) { run_in.post([&all, known] { all.request(known); }); };
     out.open(p.sweeps.on_request ? on_scrape : std::function<void(std::size_t)>{});
     const int code = run_to_end(run_in, p.sweeps, all, out);
-    fmt::print(stderr, "{}", run_in.counts());
-    return run_in.end_with(code);
+    return finish(run_in, code);
 }
 
 } // namespace
@@ -298,7 +292,7 @@ command sweep_command() {
             auto s = std::make_shared<sweep_settings>();
             takes.option("--every", s->every, "begin a sweep each such time: 1s, 500ms");
             takes.option("-c,--count", s->count, "end after so many sweeps [1; with --every: at a signal]");
-            takes.option("--refresh", s->refresh, "look so often whether the subnet has changed, or never [60s]");
+            takes.option("--refresh", s->refresh, "how often to check the subnet for changes, or never [60s]");
             takes.option("--refresh-by", s->refresh_by, "whom to ask for that [smp]").one_of({"smp", "sa"});
             takes.option("--details", s->details, "further groups of counters by name, in JSON: PortRcvErrorDetails");
             takes.option("--reset", s->resets,

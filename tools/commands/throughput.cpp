@@ -52,7 +52,7 @@ public:
     void finish() {
         if (last_ <= first_) return;
         all_.retries += retried_ - retried_before_;
-        all_.rates.push_back(static_cast<double>(replies_) / std::chrono::duration<double>(last_ - first_).count());
+        all_.rates.push_back(static_cast<double>(replies_) / mad::in_seconds(last_ - first_));
     }
 
 private:
@@ -92,7 +92,7 @@ private:
     u64 ended_ = 0, replies_ = 0, retried_before_ = 0, retried_ = 0;
 };
 
-coro::generator<coro::task<void>> questions(meter& m) {
+coro::generator<coro::task<void>> queries(meter& m) {
     while (!m.over()) co_yield m.ask(m.take_target());
 }
 
@@ -107,7 +107,7 @@ coro::task<std::optional<mad::mad_error>> ask_once(coro::MADSchedule& schedule, 
 coro::task<void> measure(coro::MADSchedule& schedule, const load& what, const extent& how_long,
                          const clock_function& clock, tally& all) {
     meter m(schedule, what, how_long, clock, all);
-    co_await schedule.mqueue(questions(m));
+    co_await schedule.mqueue(queries(m));
     m.finish();
 }
 

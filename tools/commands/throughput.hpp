@@ -32,7 +32,7 @@ template <std::size_t Bytes> struct comad::iba::described<ibtool::any_payload<By
 
 namespace ibtool {
 
-/// One question, and who is asked it over and over, in turn.
+/// One query, and who is asked it over and over, in turn.
 struct load {
     comad::mad::rpc_kind kind;
     comad::u32 attributeModifier = 0;
@@ -67,7 +67,7 @@ comad::coro::task<std::optional<comad::mad::mad_error>> ask_once(comad::coro::MA
                                                                  const comad::mad::any_path& target);
 
 /// Keeps as many MADs in flight as the schedule takes, measures, and adds to the tally. A MAD is measured as a task sees it,
-/// from its question to the decoded answer; none waits for room in the schedule. The rate is that of the replies between
+/// from its query to the decoded answer; none waits for room in the schedule. The rate is that of the replies between
 /// the first end after the warm-up and the last that counts, while the window is kept full, so that neither filling nor
 /// draining it counts.
 /// Precondition: the window is at most targets * per_destination, and the schedule bounds nothing else.

@@ -64,7 +64,7 @@ MlxConfigSpace read_records(const words& texts, bool writes) {
     return space;
 }
 
-// ---- questions -------------------------------------------------------------------------------------------------------
+// ---- queries -------------------------------------------------------------------------------------------------------
 
 template <class T> using asked = comad::coro::task<mad::result<T>>;
 

@@ -4,6 +4,7 @@
 
 #include "input/pcap.hpp"
 #include <comad/iba/text.hpp>
+#include <comad/iba/text_file.hpp>
 #include <comad/mad/transport.hpp>
 
 #include <fmt/format.h>
@@ -40,7 +41,7 @@ bool is_text(std::string_view text) {
 std::vector<message> read_capture(std::string& contents, const std::string& name, std::string& problem) {
     std::vector<message> messages;
     std::FILE* opened = ::fmemopen(contents.data(), contents.size(), "r");
-    if (!opened) throw std::runtime_error(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+    if (!opened) throw std::runtime_error(fmt::format("cannot read {}: out of memory", name));
     try {
         read_pcap(opened, name, [&](std::span<const u8> packet) {
             messages.push_back({fmt::format("packet {}", messages.size() + 1), {packet.begin(), packet.end()}, true});
@@ -136,13 +137,13 @@ std::string read_file(const std::string& file) {
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(nullptr, &std::fclose);
     if (file != "-") {
         opened.reset(std::fopen(file.c_str(), "rb"));
-        if (!opened) throw std::runtime_error(fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
+        if (!opened) throw comad::iba::cannot_read(file);
     }
     std::FILE* in = opened ? opened.get() : stdin;
     std::string contents;
     std::array<char, 1 << 16> part;
     for (std::size_t n; (n = std::fread(part.data(), 1, part.size(), in)) > 0;) contents.append(part.data(), n);
-    if (std::ferror(in)) throw std::runtime_error(fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
+    if (std::ferror(in)) throw comad::iba::cannot_read(file);
     return contents;
 }
 

@@ -6,13 +6,14 @@
 #include "input/words.hpp"
 #include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
+#include <comad/iba/text_file.hpp>
 #include <comad/transports/key_file.hpp>
 
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
+#include <filesystem>
 #include <random>
 
 namespace ibtool {
@@ -37,10 +38,18 @@ comad::u64 parse_number(const std::string& text, const std::string& what) {
     return number;
 }
 
+std::ifstream open_config(const std::string& name) {
+    try {
+        return comad::iba::open_text_file(name);
+    } catch (const std::runtime_error& e) {
+        throw usage_error(e.what());
+    }
+}
+
 // infiniband-diags' configuration: `key=value`, `#` comments. The command line wins, so this runs before it is parsed.
 void read_config(global_options& options, const std::string& name, bool must_exist) {
-    std::ifstream file(name);
-    if (!file && must_exist) throw usage_error(fmt::format("cannot read the configuration file '{}'", name));
+    if (!must_exist && !std::filesystem::exists(name)) return;
+    std::ifstream file = open_config(name);
     for (std::string line; std::getline(file, line);) {
         line.resize(std::min(line.find('#'), line.size()));
         const std::size_t equals = line.find('=');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ask.cpp - a session around questions, and what is left on stderr.
+// ask.cpp - a session around queries, and what is left on stderr.
 #include "session/ask.hpp"
 
 namespace ibtool {
@@ -18,8 +18,8 @@ reporting in_one_part(answer whole) {
 
 } // namespace
 
-int ask(const global_options& options, const mad::address* target, const std::function<answer(session&)>& question) {
-    return run_query(options, target, [&](session& in) { return in_one_part(question(in)); });
+int ask(const global_options& options, const mad::address* target, const std::function<answer(session&)>& query) {
+    return run_query(options, target, [&](session& in) { return in_one_part(query(in)); });
 }
 
 std::string name_of(const comad::discovery::node_names& names, const comad::iba::smp::NodeInfo& info,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ask.hpp - what commands share that ask a few questions and print the answers. Knows no particular question.
+// ask.hpp - what commands share that ask a few queries and print the answers. Knows no particular query.
 #pragma once
 #include "session/report.hpp"
 #include "session/target.hpp"
@@ -13,12 +13,12 @@
 
 namespace ibtool {
 
-/// What a question gives: text for stdout, or the RPC that failed. It may throw std::runtime_error with one line.
+/// What a query gives: text for stdout, or the RPC that failed. It may throw std::runtime_error with one line.
 using answer = comad::coro::task<comad::mad::result<std::string>>;
 
-/// Lets `question` ask in a session, writes its text to stdout. Of an RPC that failed it writes to stderr as much as -d asks
-/// for. `target` as session's. Returns complete or failed; throws what cannot begin and what question throws.
-int ask(const global_options&, const comad::mad::address* target, const std::function<answer(session&)>& question);
+/// Lets `query` ask in a session, writes its text to stdout. Of an RPC that failed it writes to stderr as much as -d asks
+/// for. `target` as session's. Returns complete or failed; throws what cannot begin and what query throws.
+int ask(const global_options&, const comad::mad::address* target, const std::function<answer(session&)>& query);
 
 /// Runs tasks at the same time. Their results, in their order.
 template <class T> comad::coro::task<std::vector<T>> each(std::vector<comad::coro::task<T>> tasks) {

@@ -3,6 +3,7 @@
 #include "session/host_service.hpp"
 
 #include "session/reopening.hpp"
+#include "session/report.hpp"
 #include <comad/mad/message.hpp>
 #include <comad/server/agent.hpp>
 #include <comad/server/diags.hpp>
@@ -49,7 +50,7 @@ coro::task<mad::result<mad::IBPath>> resolve_host(session& in, mad::address targ
     co_return std::get<mad::IBPath>(path);
 }
 
-coro::task<mad::result<std::string>> ask_host(session& in, mad::IBPath to, host_question q) {
+coro::task<mad::result<std::string>> ask_host(session& in, mad::IBPath to, host_query q) {
     const mad::rpc_kind kind{q.mgmt_class, 1, iba::Method::Get, q.attributeID, true, q.OUI};
     const mad::any_path path = to;
     std::array<u8, mad::mad_size> request;
@@ -109,7 +110,7 @@ int serve_in(session& in, const server::responder& answers) {
     if (in.options().verbosity)
         fmt::print(stderr, "{} requests, {} replies, {} replies that could not be sent\n", all.requests, all.replies,
                    all.unsent);
-    return in.end_with(complete);
+    return end_capture(in, complete);
 }
 
 int serve(const global_options& options, const host_service_options& o,

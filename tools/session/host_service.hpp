@@ -28,13 +28,13 @@ comad::mad::address read_host(const host_service_options&);
 /// The path there, LID-routed.
 comad::coro::task<comad::mad::result<comad::mad::IBPath>> resolve_host(session&, comad::mad::address);
 
-struct host_question {
+struct host_query {
     comad::iba::MgmtClass mgmt_class;
     comad::u16 attributeID;
     comad::u32 OUI;
 };
 /// What the host answers, up to the first NUL: anybody's bytes.
-comad::coro::task<comad::mad::result<std::string>> ask_host(session&, comad::mad::IBPath to, host_question);
+comad::coro::task<comad::mad::result<std::string>> ask_host(session&, comad::mad::IBPath to, host_query);
 
 /// Answers requests that arrive until SIGINT or SIGTERM come; when the device was lost and is back, again. Returns an exit
 /// code. Throws usage_error for a target, and where nobody could ask; std::runtime_error where another program answers.

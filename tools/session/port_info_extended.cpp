@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_info_extended.cpp - who promises what, and the question.
+// port_info_extended.cpp - who promises what, and the query.
 #include "session/port_info_extended.hpp"
 
 namespace ibtool {

@@ -31,8 +31,8 @@ bool lasting::reopen() {
         }
     }
     const std::string missed = listener_.on_back ? listener_.on_back(now) : std::string();
-    fmt::print(stderr, "ibtool: {} is open again after {:.1f} s{}{}\n", now.device,
-               std::chrono::duration<double>(now.length).count(), missed.empty() ? "" : "; ", missed);
+    fmt::print(stderr, "ibtool: {} is open again after {:.1f} s{}{}\n", now.device, comad::mad::in_seconds(now.length),
+               missed.empty() ? "" : "; ", missed);
     return true;
 }
 

@@ -21,8 +21,8 @@ session_end::session_end(session& in)
 
 namespace {
 
-void tell_end(const session_end& end) {
-    if (!end.capture_problem.empty()) fmt::print(stderr, "ibtool: {}\n", end.capture_problem);
+void tell_capture(const std::string& problem) {
+    if (!problem.empty()) fmt::print(stderr, "ibtool: {}\n", problem);
 }
 
 } // namespace
@@ -31,22 +31,35 @@ int finish(const report& r, const session_end& end, const std::string& file) {
     write_output(r.text, file);
     fmt::print(stderr, "{}", end.counts);
     tell_missing(r.missing, end.loss);
-    tell_end(end);
+    for (const std::string& note : r.notes) fmt::print(stderr, "ibtool: {}\n", note);
+    tell_capture(end.capture_problem);
     if (!r.missing.empty()) return partial;
     if (r.is_any_bad) return failed;
     return end.capture_problem.empty() ? complete : partial;
 }
 
+int end_capture(session& in, int code) {
+    const std::string problem = in.finish_capture();
+    tell_capture(problem);
+    return code == complete && !problem.empty() ? static_cast<int>(partial) : code;
+}
+
+int finish(session& in, int code) {
+    fmt::print(stderr, "{}", in.counts());
+    return end_capture(in, code);
+}
+
 int run_query(const global_options& options, const mad::address* target,
-              const std::function<reporting(session&)>& query) {
+              const std::function<reporting(session&)>& query, std::function<std::string()> progress) {
     const auto [said, end] = [&] {
         session in(options, target);
-        auto result = in.run(query(in), [&] { return fmt::format("{} MADs sent", in.schedule().counters().sent); });
+        if (!progress) progress = [&] { return fmt::format("{} MADs sent", in.schedule().counters().sent); };
+        auto result = in.run(query(in), std::move(progress));
         return std::pair{std::move(result), session_end(in)};
     }();
     if (said) return finish(said.value(), end);
     fmt::print(stderr, "{}{}", end.counts, mad::dump(said.error(), options.debug, "ibtool: "));
-    tell_end(end);
+    tell_capture(end.capture_problem);
     return failed;
 }
 

@@ -13,6 +13,7 @@ namespace ibtool {
 struct report {
     std::string text;                 ///< for stdout
     std::vector<std::string> missing; ///< lines for stderr: what could not be asked
+    std::vector<std::string> notes;   ///< the same of what is no failure
     bool is_any_bad = false;          ///< a check found something
 };
 using reporting = comad::coro::task<comad::mad::result<report>>;
@@ -23,14 +24,20 @@ struct session_end {
     std::string counts, capture_problem, loss;
 };
 
-/// Writes the report, to `file` if that is named, and what goes with it. The exit code: partial where something is missing, else failed where something is
-/// bad, else partial where only the capture is not whole, else complete.
+/// Writes the report, to `file` if that is named, and what goes with it. The exit code: partial where something is missing,
+/// else failed where something is bad, else partial where only the capture is not whole, else complete.
 int finish(const report&, const session_end&, const std::string& file = {});
+
+/// Ends the capture; a problem of it goes to stderr. The exit code: `code`, or partial if all was well but the capture.
+int end_capture(session&, int code);
+/// The same of a command that has written what it found as it came: counts, too.
+int finish(session&, int code);
 
 /// Runs a query in a session that opens for it, and finishes. The fabric is closed before anything is written, as slowly as
 /// somebody may read. `target`: as the session's. An error of the query is one line on stderr, and `failed`.
-int run_query(const global_options&, const comad::mad::address* target,
-              const std::function<reporting(session&)>& query);
+/// `progress`: as session::run's; empty: how many MADs were sent.
+int run_query(const global_options&, const comad::mad::address* target, const std::function<reporting(session&)>& query,
+              std::function<std::string()> progress = {});
 
 /// Discovers the subnet with the keys and the configuration of the command line. `progress` may be null.
 comad::coro::task<comad::mad::result<comad::discovery::subnet>>

@@ -192,11 +192,13 @@ std::string session::finish_capture() {
     }
 }
 
-int session::end_with(int code) {
-    const std::string problem = finish_capture();
-    if (problem.empty()) return code;
-    fmt::print(stderr, "ibtool: {}\n", problem);
-    return code == failed ? failed : partial;
+session::running::running(session& s, comad::coro::asio_driver& driver, std::function<std::string()> progress) : in(s) {
+    in.driver_ = &driver;
+    in.begin(std::move(progress));
+}
+session::running::~running() {
+    in.end();
+    in.driver_ = nullptr;
 }
 
 comad::mad::time_point session::now() const noexcept {
@@ -224,7 +226,7 @@ std::string session::counts() const {
     if (options_.verbosity == 0) return {};
     auto c = of_others_;
     if (open_) add(c, open_->schedule.counters());
-    const double seconds = std::chrono::duration<double>(took_).count();
+    const double seconds = comad::mad::in_seconds(took_);
     std::string text = fmt::format("{} MADs sent, {} retries, {} timeouts, {:.3f} s{}, {:.0f} MADs/s", c.sent,
                                    c.retried, c.timed_out, seconds, is_virtual() ? " of virtual time" : "",
                                    seconds > 0 ? static_cast<double>(c.sent + c.retried) / seconds : 0.0);

@@ -91,10 +91,6 @@ public:
     /// If asked for by -v: lines of MADs, retries, timeouts, time and rate.
     std::string counts() const;
 
-    /// Ends the capture; a problem of it goes to stderr. Returns the exit code: `code`, or `partial` if all was well but the
-    /// capture.
-    int end_with(int code);
-
 private:
     class event_loop;
     template <class T> comad::coro::task<T> with_SM_Key(comad::coro::task<T> t) {
@@ -104,6 +100,12 @@ private:
     }
     void begin(std::function<std::string()> progress);
     void end();
+    /// A task runs as long as this lives, however it ends.
+    struct running {
+        running(session&, comad::coro::asio_driver&, std::function<std::string()> progress);
+        ~running();
+        session& in;
+    };
     void count(const comad::coro::MADSchedule&, std::chrono::nanoseconds took);
 
     /// All that one opening of the fabric makes.
@@ -162,14 +164,12 @@ T session::run_on(comad::coro::MADSchedule& on, comad::coro::task<T> t, std::fun
     }
     std::optional<T> value;
     comad::coro::asio_driver driver(io_, on);
-    driver_ = &driver;
-    begin(std::move(progress));
+    const running until_done(*this, driver, std::move(progress));
     comad::coro::async_run(driver, std::move(t), boost::asio::bind_cancellation_slot(stop_.slot(), [&](T v) {
                                value.emplace(std::move(v));
                                end();
                            }));
-    io_.run();
-    driver_ = nullptr;
+    io_.run(); // throws what the task throws
     count(on, now() - from);
     return std::move(*value);
 }

@@ -4,14 +4,10 @@
 
 #include "text/output.hpp"
 #include <comad/discovery/discover.hpp>
+#include <comad/iba/text_file.hpp>
 #include <comad/transports/sim/topology.hpp>
 
 #include <fmt/format.h>
-
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <stdexcept>
 
 namespace ibtool {
 
@@ -54,12 +50,6 @@ int discover_and_report(const global_options& options, const subnet_text& text, 
 
 namespace {
 
-std::ifstream open(const std::string& file) {
-    std::ifstream in(file);
-    if (!in) throw std::runtime_error(fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
-    return in;
-}
-
 discovery::node node_of(const sim::node& described) {
     discovery::node n;
     n.info.nodeType = described.type;
@@ -84,7 +74,7 @@ discovery::node node_of(const sim::node& described) {
 } // namespace
 
 discovery::subnet read_subnet(const std::string& file) {
-    std::ifstream in = open(file);
+    std::ifstream in = comad::iba::open_text_file(file);
     discovery::subnet s;
     for (const sim::node& described : sim::read_topology(in, file).nodes) s.nodes.push_back(node_of(described));
     return s;
@@ -92,7 +82,7 @@ discovery::subnet read_subnet(const std::string& file) {
 
 discovery::node_names read_node_names(const std::string& file) {
     if (file.empty()) return {};
-    std::ifstream in = open(file);
+    std::ifstream in = comad::iba::open_text_file(file);
     return discovery::node_names::read(in, file);
 }
 

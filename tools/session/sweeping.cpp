@@ -23,8 +23,6 @@ using comad::u64;
 
 namespace {
 
-double in_seconds(mad::duration time) { return std::chrono::duration<double>(time).count(); }
-
 double calendar_time() {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
@@ -119,9 +117,10 @@ void sweeping::take(counters::sweep now) {
     if (std::string why = find_doubt(now); doubt_.empty()) doubt_ = std::move(why);
     ++totals_.sweeps;
     totals_.MADs += now.MADs;
-    const double calendar = in_.is_virtual() ? -1 : calendar_time() - in_seconds(in_.now() - now.begin);
+    const double calendar = in_.is_virtual() ? -1 : calendar_time() - mad::in_seconds(in_.now() - now.begin);
     const sweep_view view{
-        today, names_, now, before_ ? &*before_ : nullptr, totals_.sweeps, in_seconds(now.begin - *begin_), calendar};
+        today,   names_, now, before_ ? &*before_ : nullptr, totals_.sweeps, mad::in_seconds(now.begin - *begin_),
+        calendar};
     listener_.on_sweep(view, totals_);
     is_requested_ = false; // who did so while it was under way has it
 
@@ -150,7 +149,7 @@ coro::task<bool> sweeping::wait_for_next() {
     if (skipped > 0) {
         is_complete_ = false;
         totals_.skipped += skipped;
-        listener_.on_problem(fmt::format("a sweep took too long: {} left out", skipped));
+        listener_.on_problem(fmt::format("a sweep took too long: skipped {}", skipped));
     }
     co_return co_await wait_until_due();
 }
@@ -226,7 +225,7 @@ coro::task<void> sweeping::refresh() {
 coro::task<std::string> sweeping::find_change() {
     std::vector<discovery::change> changes;
     if (plan_.refresh_by == change_source::SA) {
-        auto told = co_await tables_->look();
+        auto told = co_await tables_->find_changes();
         if (!told) {
             if (told.error().code == mad::errc::cancelled || is_lost()) co_return std::string{};
             is_complete_ = false;

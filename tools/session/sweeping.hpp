@@ -2,9 +2,9 @@
 // sweeping.hpp - sweeps at their times, of a subnet that is discovered again when it has changed. Knows no text form of a
 // sweep.
 #pragma once
-#include "session/periods.hpp"
 #include "session/report.hpp"
 #include "text/exposition.hpp"
+#include <comad/coro/periods.hpp>
 #include <comad/counters/sweep.hpp>
 #include <comad/discovery/changes.hpp>
 
@@ -30,7 +30,7 @@ struct sweep_plan {
     std::chrono::nanoseconds refresh{};
     change_source refresh_by = change_source::SMPs;
     std::function<bool(const comad::discovery::node&)> wants;
-    comad::counters::detail_set details;
+    comad::counters::port_detail_set details;
     comad::counters::counter_set clears; ///< written, once they were read
 };
 
@@ -90,8 +90,8 @@ private:
     std::optional<comad::discovery::SA_tables> tables_; // of the session as it is open now
     std::optional<comad::mad::time_point> begin_;       // of the first sweep
     comad::mad::time_point looked_{};
-    std::optional<periods> periods_; // of a plan with `every`
-    bool was_interrupted_ = false;   // the last sweep, because the device was lost
+    std::optional<comad::coro::periods> periods_; // of a plan with `every`
+    bool was_interrupted_ = false;                // the last sweep, because the device was lost
     bool is_requested_ = false;
     comad::coro::scope* waiting_ = nullptr; // for a request
     sweep_totals totals_;

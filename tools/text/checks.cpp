@@ -5,14 +5,10 @@
 #include "text/diags_text.hpp"
 #include "text/link_text.hpp"
 #include <comad/discovery/link.hpp>
+#include <comad/iba/text_file.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <stdexcept>
 
 namespace ibtool {
 
@@ -127,8 +123,7 @@ std::string thresholds_text(const error_thresholds& thresholds, bool json) {
 error_thresholds read_thresholds(const std::string& file) {
     error_thresholds t = default_thresholds();
     if (file.empty()) return t;
-    std::ifstream in(file);
-    if (!in) throw std::runtime_error(fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
+    std::ifstream in = iba::open_text_file(file);
     t.read(in, file);
     return t;
 }
@@ -144,15 +139,16 @@ std::string coloured(const text_style& style, colour c, std::string text) {
     return fmt::format("\033[1;{}m{}\033[0m", static_cast<unsigned>(c), text);
 }
 
-std::string place_of(const verdict& v) {
-    return v.of == verdict::subject::node ? fmt::format("lid {}", v.LID) : fmt::format("lid {} port {}", v.LID, v.port);
+std::string place_of(const check_result& v) {
+    return v.of == check_result::subject::node ? fmt::format("lid {}", v.LID)
+                                               : fmt::format("lid {} port {}", v.LID, v.port);
 }
 
-std::string title_of(const verdict& v) {
+std::string title_of(const check_result& v) {
     switch (v.of) {
-    case verdict::subject::node: return "Node check " + place_of(v);
-    case verdict::subject::port: return "Port check " + place_of(v);
-    case verdict::subject::errors: break;
+    case check_result::subject::node: return "Node check " + place_of(v);
+    case check_result::subject::port: return "Port check " + place_of(v);
+    case check_result::subject::errors: break;
     }
     return fmt::format("Error check on lid {} ({}) port {}", v.LID, v.name,
                        v.port == 255 ? "all" : fmt::to_string(v.port));
@@ -160,7 +156,7 @@ std::string title_of(const verdict& v) {
 
 } // namespace
 
-std::string text_of(const verdict& v, const text_style& style) {
+std::string text_of(const check_result& v, const text_style& style) {
     std::string text;
     for (const complaint& c : v.complaints) {
         if (!style.with_complaints) break;
@@ -173,10 +169,10 @@ std::string text_of(const verdict& v, const text_style& style) {
     return text + fmt::format("{}: {}\n", title_of(v), word);
 }
 
-nlohmann::ordered_json json_of(const verdict& v) {
+nlohmann::ordered_json json_of(const check_result& v) {
     constexpr const char* subjects[] = {"node", "port", "errors"};
     nlohmann::ordered_json line{{"check", subjects[static_cast<unsigned>(v.of)]}, {"LID", v.LID}};
-    if (v.of != verdict::subject::node) line["port"] = v.port;
+    if (v.of != check_result::subject::node) line["port"] = v.port;
     line["ok"] = v.is_good();
     auto& list = line["findings"] = nlohmann::ordered_json::array();
     for (const complaint& c : v.complaints)

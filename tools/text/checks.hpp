@@ -47,7 +47,7 @@ std::string thresholds_text(const error_thresholds&, bool json);
 error_thresholds read_thresholds(const std::string& file);
 
 /// What came of one check.
-struct verdict {
+struct check_result {
     enum class subject : comad::u8 { node, port, errors };
     subject of;
     unsigned LID;
@@ -60,13 +60,13 @@ struct verdict {
 
 struct text_style {
     bool with_good = false;      ///< also what is as it should be
-    bool with_complaints = true; ///< each of them beside the verdict
+    bool with_complaints = true; ///< each of them beside the result
     bool has_colours = false;
 };
 
 /// `#warn: Link configured as 1X  lid 7 port 1` and `Port check lid 7 port 1: FAILED`.
-std::string text_of(const verdict&, const text_style&);
+std::string text_of(const check_result&, const text_style&);
 /// `check`, `LID`, `port`, `ok`, `findings`.
-nlohmann::ordered_json json_of(const verdict&);
+nlohmann::ordered_json json_of(const check_result&);
 
 } // namespace ibtool

@@ -19,7 +19,7 @@ namespace pm = comad::iba::pm;
 namespace counters = comad::counters;
 using comad::u64;
 using comad::u8;
-using counters::abilities;
+using counters::capabilities;
 using counters::counter;
 using counters::counter_set;
 using iba::ClassPortInfo;
@@ -35,7 +35,7 @@ template <class T> dotted_lines lines_of(const T& c) {
         .hex("CounterSelect", c.counterSelect, sizeof c.counterSelect);
 }
 
-std::string text_of(const pm::PortCounters& c, const abilities& can) {
+std::string text_of(const pm::PortCounters& c, const capabilities& can) {
     return lines_of(c)
         .number("SymbolErrorCounter", c.symbolErrorCounter)
         .number("LinkErrorRecoveryCounter", c.linkErrorRecoveryCounter)
@@ -59,7 +59,7 @@ std::string text_of(const pm::PortCounters& c, const abilities& can) {
         .take();
 }
 
-std::string text_of(const pm::PortCountersExt& c, const abilities& can) {
+std::string text_of(const pm::PortCountersExt& c, const capabilities& can) {
     dotted_lines l = lines_of(c);
     l.number("PortXmitData", c.portXmitData)
         .number("PortRcvData", c.portRcvData)
@@ -192,16 +192,16 @@ std::string text_of(const pm::PortSamplesCtl& c) {
 }
 
 /// Who is asked for PortCountersExtended has it, also where it does not say so: perfquery -x warns, and asks.
-template <class T> abilities abilities_to_tell(ClassPortInfo info) {
+template <class T> capabilities capabilities_to_tell(ClassPortInfo info) {
     if (std::is_same_v<T, pm::PortCountersExt>)
         info.capabilityMask |= value(iba::PMCapability::IsExtendedWidthSupportedNoIETF);
-    return abilities::of(info);
+    return capabilities::of(info);
 }
 
 template <class T> std::string text_of_bytes(std::span<const u8> bytes, const ClassPortInfo& info) {
     T c;
     iba::decode(c, bytes.data());
-    if constexpr (requires { text_of(c, abilities()); }) return text_of(c, abilities_to_tell<T>(info));
+    if constexpr (requires { text_of(c, capabilities()); }) return text_of(c, capabilities_to_tell<T>(info));
     else return text_of(c);
 }
 
@@ -243,8 +243,8 @@ const counter_group
 
 std::vector<std::string_view> missing_counters(const counter_group& g, const ClassPortInfo& info) {
     counter_set told;
-    if (&g == &port_counters) told = narrow_counters(abilities_to_tell<pm::PortCounters>(info));
-    else if (&g == &port_counters_extended) told = wide_counters(abilities_to_tell<pm::PortCountersExt>(info));
+    if (&g == &port_counters) told = narrow_counters(capabilities_to_tell<pm::PortCounters>(info));
+    else if (&g == &port_counters_extended) told = wide_counters(capabilities_to_tell<pm::PortCountersExt>(info));
     else return {};
     std::vector<std::string_view> missing;
     counters::for_each_counter([&](counter c) {
@@ -283,9 +283,9 @@ template <class T> u64 selection_of(const std::optional<T>& zeros) {
 u64 selection(const counter_group& g, const ClassPortInfo& info, counter_set which) {
     constexpr u8 any_port = 0;
     if (&g == &port_counters)
-        return selection_of(clearing_of(which, abilities_to_tell<pm::PortCounters>(info), any_port).narrow);
+        return selection_of(clearing_of(which, capabilities_to_tell<pm::PortCounters>(info), any_port).narrow);
     if (&g == &port_counters_extended)
-        return selection_of(clearing_of(which, abilities_to_tell<pm::PortCountersExt>(info), any_port).wide);
+        return selection_of(clearing_of(which, capabilities_to_tell<pm::PortCountersExt>(info), any_port).wide);
     return 0;
 }
 
@@ -301,7 +301,7 @@ u64 error_counters(const counter_group& g, const ClassPortInfo& info) {
 }
 
 const counter_group& data_counters(const ClassPortInfo& info) {
-    return abilities::of(info).extended ? port_counters_extended : port_counters;
+    return capabilities::of(info).extended ? port_counters_extended : port_counters;
 }
 
 void set_number(const counter_group& g, std::span<u8> bytes, std::string_view field, u64 number) {

@@ -3,6 +3,7 @@
 #include "text/diags_text.hpp"
 
 #include "text/dotted_lines.hpp"
+#include <comad/discovery/node_words.hpp>
 #include <comad/iba/bits.hpp>
 #include <comad/iba/text.hpp>
 
@@ -145,12 +146,8 @@ std::string place_text(const mad::any_path& path) {
 }
 
 std::string node_type_text(iba::NodeType type) {
-    switch (type) {
-    case iba::NodeType::CA: return "Channel Adapter";
-    case iba::NodeType::Switch: return "Switch";
-    case iba::NodeType::Router: return "Router";
-    }
-    return fmt::format("?({})?", number(type));
+    const std::string_view words = comad::discovery::words_of(type).full;
+    return words.empty() ? fmt::format("?({})?", number(type)) : std::string(words);
 }
 
 std::string diags_text(const smp::NodeInfo& n) {

@@ -20,7 +20,7 @@ namespace pm = comad::iba::pm;
 using comad::u64;
 using counters::counter;
 using counters::for_each_counter;
-using counters::look;
+using counters::reading;
 using discovery::port_ref;
 
 namespace {
@@ -68,13 +68,13 @@ std::vector<cause> causes_of(const pm::PortXmitDiscardDetails& d) {
             {"PortSwHOQLifetimeLimitDiscards", d.portSwHOQLimitDiscards}};
 }
 
-template <class T> const T* detail_of(const look& l) {
+template <class T> const T* detail_of(const reading& l) {
     for (const counters::port_detail& d : l.details)
         if (const T* wanted = std::get_if<T>(&d)) return wanted;
     return nullptr;
 }
 
-template <class T> std::string cause_text(const look& l) {
+template <class T> std::string cause_text(const reading& l) {
     std::string text;
     if (const T* d = detail_of<T>(l))
         for (const auto& [label, count] : causes_of(*d))
@@ -82,7 +82,7 @@ template <class T> std::string cause_text(const look& l) {
     return text;
 }
 
-template <class T> void add_details(nlohmann::ordered_json& line, const look& l) {
+template <class T> void add_details(nlohmann::ordered_json& line, const reading& l) {
     const T* d = detail_of<T>(l);
     if (!d) return;
     auto& list = line["details"];
@@ -115,12 +115,12 @@ error_report::error_report(const discovery::subnet& s, const discovery::node_nam
 
 std::string error_report::of(const counters::sweep& all) {
     text_.clear();
-    const look* sum = all.sums.data();
-    const look* const last_sum = sum + all.sums.size();
-    const look* const end = all.ports.data() + all.ports.size();
-    for (const look* first = all.ports.data(); first != end;) {
+    const reading* sum = all.sums.data();
+    const reading* const last_sum = sum + all.sums.size();
+    const reading* const end = all.ports.data() + all.ports.size();
+    for (const reading* first = all.ports.data(); first != end;) {
         const auto node = first->where.node;
-        const look* next = std::find_if(first, end, [&](const look& l) { return l.where.node != node; });
+        const reading* next = std::find_if(first, end, [&](const reading& l) { return l.where.node != node; });
         while (sum != last_sum && sum->where.node < node) ++sum;
         add_node(sum != last_sum && sum->where.node == node && sum->is_told ? sum : nullptr, first, next);
         first = next;
@@ -130,22 +130,22 @@ std::string error_report::of(const counters::sweep& all) {
 }
 
 /// `sum`: null if it was not told.
-void error_report::add_node(const look* sum, const look* first, const look* end) {
-    const auto told = std::count_if(first, end, [](const look& l) { return l.is_told; });
+void error_report::add_node(const reading* sum, const reading* first, const reading* end) {
+    const auto told = std::count_if(first, end, [](const reading& l) { return l.is_told; });
     if (!sum && told == 0) return;
     ++nodes_;
     const bool is_enough = sum && told == 0 && !rules_.is_any_over(sum->counters.counters);
     ports_ += is_enough ? subnet_.nodes[first->where.node].info.numPorts : static_cast<unsigned>(told);
     bool has_head = false;
     if (sum) add_errors(*sum, has_head);
-    for (const look* l = first; l != end; ++l) {
+    for (const reading* l = first; l != end; ++l) {
         if (!l->is_told) continue;
         if (choice_.data_only) add_data(*l, has_head);
         else add_errors(*l, has_head);
     }
 }
 
-void error_report::add_errors(const look& l, bool& has_head) {
+void error_report::add_errors(const reading& l, bool& has_head) {
     const counters::port_counters& told = l.counters.counters;
     if (!rules_.is_any_over(told)) return;
     const discovery::node& node = subnet_.nodes[l.where.node];
@@ -177,7 +177,7 @@ void error_report::add_errors(const look& l, bool& has_head) {
     add_line(l, is_sum ? node.ports[0].portGUID : subnet_.at(l.where).portGUID, counters);
 }
 
-void error_report::add_data(const look& l, bool& has_head) {
+void error_report::add_data(const reading& l, bool& has_head) {
     if (choice_.json) return add_json(l);
     const discovery::node& node = subnet_.nodes[l.where.node];
     if (!has_head)
@@ -190,7 +190,7 @@ void error_report::add_data(const look& l, bool& has_head) {
     add_line(l, node.info.nodeGUID, counters);
 }
 
-void error_report::add_line(const look& l, iba::guid GUID, const std::string& counters) {
+void error_report::add_line(const reading& l, iba::guid GUID, const std::string& counters) {
     const bool is_sum = l.where.port == counters::all_ports;
     text_ += fmt::format("   GUID 0x{:x} port {}:{}\n", value(GUID), is_sum ? "ALL" : std::to_string(l.where.port),
                          counters);
@@ -199,7 +199,7 @@ void error_report::add_line(const look& l, iba::guid GUID, const std::string& co
                          link_text(subnet_, l.where), peer_text(subnet_, names_, l.where, true));
 }
 
-void error_report::add_json(const look& l) {
+void error_report::add_json(const reading& l) {
     const bool is_sum = l.where.port == counters::all_ports;
     const bool is_switch = subnet_.nodes[l.where.node].is_switch();
     if (is_sum && !is_switch) return;

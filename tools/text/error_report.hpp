@@ -42,12 +42,12 @@ public:
     unsigned bad_ports() const noexcept { return bad_ports_; }
 
 private:
-    void add_node(const comad::counters::look* sum, const comad::counters::look* first,
-                  const comad::counters::look* end);
-    void add_errors(const comad::counters::look&, bool& has_head);
-    void add_data(const comad::counters::look&, bool& has_head);
-    void add_line(const comad::counters::look&, comad::iba::guid, const std::string& counters);
-    void add_json(const comad::counters::look&);
+    void add_node(const comad::counters::reading* sum, const comad::counters::reading* first,
+                  const comad::counters::reading* end);
+    void add_errors(const comad::counters::reading&, bool& has_head);
+    void add_data(const comad::counters::reading&, bool& has_head);
+    void add_line(const comad::counters::reading&, comad::iba::guid, const std::string& counters);
+    void add_json(const comad::counters::reading&);
     void add_summary(std::size_t failures);
 
     const comad::discovery::subnet& subnet_;

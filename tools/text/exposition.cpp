@@ -2,6 +2,7 @@
 // exposition.cpp - one family of series after the other.
 #include "text/exposition.hpp"
 
+#include <comad/discovery/node_words.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 
@@ -88,21 +89,12 @@ std::string place(const sweep_view& v, discovery::port_ref where) {
     return fmt::format("node_guid=\"{}\",port=\"{}\"", v.subnet.nodes[where.node].info.nodeGUID, where.port);
 }
 
-std::string_view type_of(const discovery::node& n) {
-    switch (n.info.nodeType) {
-    case iba::NodeType::CA: return "ca";
-    case iba::NodeType::Switch: return "switch";
-    case iba::NodeType::Router: return "router";
-    }
-    return "unknown";
-}
-
 std::string what_is_known(const sweep_view& v, discovery::port_ref where) {
     const discovery::node& n = v.subnet.nodes[where.node];
     const discovery::port& end = v.subnet.end_port(where);
     const discovery::port_ref peer = v.subnet.at(where).peer;
     std::string labels = fmt::format("{},node={},type=\"{}\",lid=\"{}\"", place(v, where), quoted_label(v.names.of(n)),
-                                     type_of(n), end.info ? value(end.info->LID) : 0);
+                                     discovery::words_of(n.info.nodeType).lower, end.info ? value(end.info->LID) : 0);
     if (peer)
         labels +=
             fmt::format(",peer_node_guid=\"{}\",peer_port=\"{}\",peer_node={}", v.subnet.nodes[peer.node].info.nodeGUID,
@@ -116,10 +108,10 @@ template <class F> void for_each_told(const sweep_view& v, const std::vector<std
 }
 
 void add_sweep(page& out, const sweep_view& v, const sweep_totals& totals) {
-    const double seconds = std::chrono::duration<double>(v.now.end - v.now.begin).count();
+    const double seconds = comad::mad::in_seconds(v.now.end - v.now.begin);
     out.single("infiniband_sweeps_total", "counter", "Sweeps made.", std::to_string(totals.sweeps));
     out.single("infiniband_sweeps_skipped_total", "counter",
-               "Sweeps left out because another one went on or the device was lost.", std::to_string(totals.skipped));
+               "Sweeps skipped because another one went on or the device was lost.", std::to_string(totals.skipped));
     out.single("infiniband_sweep_mads_total", "counter", "MADs sent by sweeps, repeated ones included.",
                std::to_string(totals.MADs));
     out.single("infiniband_sweep_duration_seconds", "gauge", "How long the last sweep took.",
@@ -148,20 +140,20 @@ std::string exposition(const sweep_view& v, const sweep_totals& totals, const pr
         out.add(fmt::format("{},cause=\"{}\"", place(v, g.where), name_of(g.what)), "1");
     out.begin("infiniband_port_info", "gauge", "1 for each port: what it belongs to and where its cable leads.");
     std::vector<std::string> places;
-    for (const counters::look& l : v.now.ports) {
+    for (const counters::reading& l : v.now.ports) {
         places.push_back(place(v, l.where));
         out.add(what_is_known(v, l.where), "1");
     }
     counters::for_each_counter([&](counters::counter c) {
         const series_name& series = counter_series[static_cast<unsigned>(c)];
         out.begin(series.name, "counter", series.help);
-        for_each_told(v, places, [&](const std::string& where, const counters::look& l) {
+        for_each_told(v, places, [&](const std::string& where, const counters::reading& l) {
             if (l.counters.counters.has(c)) out.add(where, in_units(c, l.counters.counters[c]));
         });
     });
     out.begin("infiniband_port_counter_pegged", "gauge",
               "1 for a counter that stands at its end, where it stays until it is cleared.");
-    for_each_told(v, places, [&](const std::string& where, const counters::look& l) {
+    for_each_told(v, places, [&](const std::string& where, const counters::reading& l) {
         counters::for_each_counter([&](counters::counter c) {
             if (l.counters.counters.has(c) && l.counters.counters.is_pegged(c))
                 out.add(fmt::format("{},counter=\"{}\"", where, name_of(c)), "1");

@@ -22,20 +22,20 @@ namespace counters = comad::counters;
 using comad::u64;
 using counters::counter;
 using counters::for_each_counter;
-using counters::look;
+using counters::reading;
 
-/// The two looks at one port, and what lies between them.
+/// The two readings of one port, and what lies between them.
 struct row {
-    const look& now;
-    const look* before; ///< null: nothing to compare with
+    const reading& now;
+    const reading* before; ///< null: nothing to compare with
     bool has_changes() const { return before != nullptr; }
-    counters::change change(counter c) const { return change_of(c, before->counters, now.counters); }
+    counters::counter_change change(counter c) const { return change_of(c, before->counters, now.counters); }
     comad::mad::duration interval() const { return now.counters.at - before->counters.at; }
     double rate(counter c) const { return rate_of(c, change(c), interval()); }
 };
 
 row row_at(const sweep_view& v, std::size_t index) {
-    const look* before = v.before && v.before->ports[index].is_told ? &v.before->ports[index] : nullptr;
+    const reading* before = v.before && v.before->ports[index].is_told ? &v.before->ports[index] : nullptr;
     return {v.now.ports[index], before};
 }
 
@@ -60,8 +60,8 @@ std::string cell(const row& r, counter c) {
         const double units = is_data(c) ? 4 : 1;
         return scaled(units * static_cast<double>(now[c])) + (now.is_pegged(c) ? "+" : "");
     }
-    const counters::change change = r.change(c);
-    if (change.what == counters::change::state::unknown) return "?";
+    const counters::counter_change change = r.change(c);
+    if (change.what == counters::counter_change::state::unknown) return "?";
     return scaled(rate_of(c, change, r.interval())) + (change.is_exact() ? "" : "+");
 }
 
@@ -76,7 +76,7 @@ std::string errors_cell(const row& r) {
             is_more |= r.now.counters.counters.is_pegged(c);
             return;
         }
-        const counters::change change = r.change(c);
+        const counters::counter_change change = r.change(c);
         sum += change.value;
         is_more |= !change.is_exact();
     });
@@ -88,9 +88,9 @@ std::string shortened(std::string text, std::size_t width) {
     return text.substr(0, width - 2) + "..";
 }
 
-std::string name_at(const sweep_view& v, const look& l) { return v.names.of(v.subnet.nodes[l.where.node]); }
+std::string name_at(const sweep_view& v, const reading& l) { return v.names.of(v.subnet.nodes[l.where.node]); }
 
-comad::u16 LID_at(const sweep_view& v, const look& l) {
+comad::u16 LID_at(const sweep_view& v, const reading& l) {
     const discovery::port& end = v.subnet.end_port(l.where);
     return end.info ? value(end.info->LID) : comad::u16{0};
 }
@@ -117,8 +117,8 @@ std::string row_json(const sweep_view& v, const row& r) {
         add(values, fmt::format("\"{}\":{}", name_of(c), now[c]));
         if (now.is_pegged(c)) add(pegged, fmt::format("\"{}\"", name_of(c)));
         if (!r.has_changes()) return;
-        const counters::change change = r.change(c);
-        if (change.what == counters::change::state::counted && change.value == 0) return; // nearly all
+        const counters::counter_change change = r.change(c);
+        if (change.what == counters::counter_change::state::counted && change.value == 0) return; // nearly all
         const std::string bytes = is_data(c) ? ",\"bytes\":" + in_units(c, change.value) : "";
         add(changes, fmt::format("\"{}\":{{\"state\":\"{}\",\"value\":{}{},\"per_second\":{}}}", name_of(c),
                                  name_of(change.what), change.value, bytes, rate_of(c, change, r.interval())));
@@ -127,8 +127,8 @@ std::string row_json(const sweep_view& v, const row& r) {
         fmt::format("{{{},{},\"LID\":{},\"counters\":{{{}}},\"bytes\":{{{}}},\"pegged\":[{}]", time_json(v),
                     seen_place_json(v, r.now.where), LID_at(v, r.now), values, in_bytes, pegged);
     if (r.has_changes())
-        line += fmt::format(",\"interval_seconds\":{},\"changes\":{{{}}}",
-                            std::chrono::duration<double>(r.interval()).count(), changes);
+        line +=
+            fmt::format(",\"interval_seconds\":{},\"changes\":{{{}}}", comad::mad::in_seconds(r.interval()), changes);
     std::string details;
     for (const counters::port_detail& d : r.now.details) {
         std::visit(
@@ -214,7 +214,7 @@ constexpr counter shown[] = {counter::portXmitData, counter::portRcvData, counte
 
 std::string sweep_table(const sweep_view& v, const table_choice& choice) {
     const table_shape shape = shape_for(choice.columns);
-    const double took = std::chrono::duration<double>(v.now.end - v.now.begin).count();
+    const double took = comad::mad::in_seconds(v.now.end - v.now.begin);
     const std::string missing = v.now.gaps.empty() ? "" : fmt::format(", {} missing", v.now.gaps.size());
     std::string text = fmt::format("# sweep {} at {:.3f} s: {} ports{}, {} MADs, {:.1f} ms{}\n", v.number, v.seconds,
                                    v.now.ports.size(), missing, v.now.MADs, took * 1e3, v.before ? "" : "; totals");
@@ -240,7 +240,7 @@ std::string on_screen(const std::string& table) {
 std::string sweep_state_json(const sweep_view& v) {
     return fmt::format("{},\"ports\":{},\"gaps\":{},\"MADs\":{},\"duration_seconds\":{}", time_json(v),
                        v.now.ports.size(), v.now.gaps.size(), v.now.MADs,
-                       std::chrono::duration<double>(v.now.end - v.now.begin).count());
+                       comad::mad::in_seconds(v.now.end - v.now.begin));
 }
 
 std::string sweep_json(const sweep_view& v, const table_choice& choice) {
@@ -279,7 +279,7 @@ std::string sweep_csv_header() {
 std::string sweep_csv(const sweep_view& v, const table_choice& choice) {
     std::string text;
     for (const std::size_t i : rows_of(v, choice)) {
-        const look& l = v.now.ports[i];
+        const reading& l = v.now.ports[i];
         text += fmt::format("{},{},{},{},{}", v.number, v.seconds, v.subnet.nodes[l.where.node].info.nodeGUID,
                             quoted_field(iba::escaped(name_at(v, l))), l.where.port);
         for_each_counter([&](counter c) {

@@ -13,21 +13,23 @@ namespace ibtool {
 
 namespace counters = comad::counters;
 using comad::u64;
-using counters::change;
 using counters::counter;
+using counters::counter_change;
 using counters::for_each_counter;
-using state = counters::change::state;
+using state = counters::counter_change::state;
 
 namespace {
 
-bool is_news(const change& c) { return c.what != state::unknown && !(c.what == state::counted && c.value == 0); }
+bool is_news(const counters::counter_change& c) {
+    return c.what != state::unknown && !(c.what == state::counted && c.value == 0);
+}
 
 /// For each counter that changed, and by more than `above` a second if that is given.
 template <class F>
 void for_each_change(const counters::sample& before, const counters::sample& after, const error_thresholds* above,
                      F&& f) {
     for_each_counter([&](counter c) {
-        const change what = change_of(c, before, after);
+        const counters::counter_change what = change_of(c, before, after);
         if (!is_news(what)) return;
         const double rate = rate_of(c, what, after.at - before.at);
         if (above && ((*above)[c] == 0 || rate <= static_cast<double>((*above)[c]))) return;
@@ -60,7 +62,7 @@ std::string counters_text(const counters::port_counters& told) {
 
 std::string changes_text(const counters::sample& before, const counters::sample& after, const error_thresholds* above) {
     dotted_lines lines;
-    for_each_change(before, after, above, [&](counter c, const change& what, double rate) {
+    for_each_change(before, after, above, [&](counter c, const counters::counter_change& what, double rate) {
         lines.text(label_of(c), fmt::format("{} (+{}{})", after.counters[c], rate_text(c, rate), remark(what.what)));
     });
     return lines.take();
@@ -77,7 +79,7 @@ nlohmann::ordered_json counters_json(const counters::port_counters& told) {
 nlohmann::ordered_json changes_json(const counters::sample& before, const counters::sample& after,
                                     const error_thresholds* above) {
     nlohmann::ordered_json all = nlohmann::ordered_json::object();
-    for_each_change(before, after, above, [&](counter c, const change& what, double rate) {
+    for_each_change(before, after, above, [&](counter c, const counters::counter_change& what, double rate) {
         all[std::string(name_of(c))] = {{"state", name_of(what.what)}, {"value", what.value}, {"per_second", rate}};
     });
     return all;
@@ -86,7 +88,7 @@ nlohmann::ordered_json changes_json(const counters::sample& before, const counte
 void change_totals::add(const counters::sample& before, const counters::sample& after) {
     time_ += after.at - before.at;
     for_each_counter([&](counter c) {
-        const change what = change_of(c, before, after);
+        const counters::counter_change what = change_of(c, before, after);
         if (!is_news(what)) return;
         sums_[static_cast<unsigned>(c)] += what.value;
         is_more_[static_cast<unsigned>(c)] |= !what.is_exact();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// watch_text.hpp - what happened to the counters of a port between looks at it, as lines and as JSON. Knows no clock.
+// watch_text.hpp - what happened to the counters of a port between readings of it, as lines and as JSON. Knows no clock.
 #pragma once
 #include "input/error_thresholds.hpp"
 #include <comad/counters/port_counters.hpp>
@@ -24,7 +24,7 @@ nlohmann::ordered_json counters_json(const comad::counters::port_counters&);
 nlohmann::ordered_json changes_json(const comad::counters::sample& before, const comad::counters::sample& after,
                                     const error_thresholds* above = nullptr);
 
-/// All changes together, over looks in a row.
+/// All changes together, over readings in a row.
 class change_totals {
 public:
     void add(const comad::counters::sample& before, const comad::counters::sample& after);
@@ -35,7 +35,7 @@ public:
 private:
     std::array<comad::u64, comad::counters::counter_count> sums_{};
     std::array<bool, comad::counters::counter_count>
-        is_more_{}; ///< a look was behind a counter's end, or behind its being cleared
+        is_more_{}; ///< a reading was behind a counter's end, or behind its being cleared
     comad::mad::duration time_{0};
 };
 

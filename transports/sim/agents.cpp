@@ -12,10 +12,10 @@ using iba::Method;
 using iba::MgmtClass;
 
 agents::agents(topology& t, u64 counter_seed)
-    : topology_(t), subnet_(t), ports_(t, counter_seed), pma_abilities_(t.nodes.size(), pma_ability::all),
+    : topology_(t), subnet_(t), ports_(t, counter_seed), pma_capabilities_(t.nodes.size(), pma_ability::all),
       administrator_(subnet_) {
     const auto pma = [this](const server::request& r) {
-        return answer_pma(ports_, topology_, here_.node, pma_abilities_[here_.node], now_, r);
+        return answer_pma(ports_, topology_, here_.node, pma_capabilities_[here_.node], now_, r);
     };
     const auto ping = [this](const server::request& r) { return answer_host(r, server::answer_ping); };
     const auto sysstat = [this](const server::request& r) { return answer_host(r, server::answer_sysstat); };

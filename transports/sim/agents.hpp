@@ -19,7 +19,7 @@ public:
     attributes& subnet() noexcept { return subnet_; }
     counters& ports() noexcept { return ports_; }
     /// What a PMA can do: pma_ability.
-    void set_pma(u32 node, u8 abilities) noexcept { pma_abilities_[node] = abilities; }
+    void set_pma(u32 node, u8 capabilities) noexcept { pma_capabilities_[node] = capabilities; }
     /// Counts the links that have gone down and come up at a time.
     void count_link_changes(mad::time_point);
 
@@ -37,7 +37,7 @@ private:
     const topology& topology_;
     attributes subnet_;
     counters ports_;
-    std::vector<u8> pma_abilities_; // by node
+    std::vector<u8> pma_capabilities_; // by node
     administrator administrator_;
     server::responder everywhere_, at_manager_;
     // During answer():

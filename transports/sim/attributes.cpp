@@ -199,7 +199,7 @@ smp::PortInfo attributes::port_info(u32 number, u8 in_port, u32 which) const noe
     i.VLStallCount = 7;
     i.HOQLife = 16;
     i.localPhyErrors = i.overrunErrors = 8;
-    const written::port_settings* own = written_.find_port(number, static_cast<u8>(which));
+    const overrides::port_settings* own = written_.find_port(number, static_cast<u8>(which));
     i.portPhysicalState = p.state != iba::PortState::Down ? iba::PortPhysicalState::LinkUp
                           : own                           ? own->resting
                                                           : iba::PortPhysicalState::Polling;

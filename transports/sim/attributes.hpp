@@ -70,7 +70,7 @@ public:
     u16 linear_top(u32 node) const noexcept { return switch_info(node).linearFDBTop; }
 
     const topology& graph() const noexcept { return topology_; }
-    const written& tables_written() const noexcept { return written_; }
+    const overrides& tables_written() const noexcept { return written_; }
     forwarding& tables() noexcept { return forwarding_; }
 
     static constexpr u64 GIDPrefix = 0xfe80'0000'0000'0000; // the default (IBA 4.1.1)
@@ -113,7 +113,7 @@ private:
     void set_port_state_change(u32 node) noexcept { port_state_change_[node] = true; }
 
     topology& topology_;
-    written written_;
+    overrides written_;
     forwarding forwarding_;
     std::vector<bool> port_state_change_;
     iba::SMState SM_state_ = iba::SMState::Master;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// discovery_bound.cpp - questions counted, and the quickest way from answer to answer.
+// discovery_bound.cpp - queries counted, and the quickest way from answer to answer.
 #include <comad/transports/sim/discovery_bound.hpp>
 
 #include <algorithm>

@@ -40,14 +40,14 @@ fabric::~fabric() = default;
 
 // ---- Changes ----
 
-void fabric::apply(const change& c) { befall(c, now_); }
+void fabric::apply(const topology_event& c) { apply(c, now_); }
 
-void fabric::befall(const change& c, mad::time_point when) {
+void fabric::apply(const topology_event& c, mad::time_point when) {
     switch (c.what) {
-    case change::kind::cut: cut(c.node, c.port); break;
-    case change::kind::restore: restore(c.node, c.port); break;
-    case change::kind::kill: router_->set_mute(c.node, true); break;
-    case change::kind::revive: router_->set_mute(c.node, false); break;
+    case topology_event::kind::cut: cut(c.node, c.port); break;
+    case topology_event::kind::restore: restore(c.node, c.port); break;
+    case topology_event::kind::kill: router_->set_mute(c.node, true); break;
+    case topology_event::kind::revive: router_->set_mute(c.node, false); break;
     }
     agents_->count_link_changes(when);
     send_reports();
@@ -84,15 +84,17 @@ void fabric::plan(const timed_change& c) {
     changes_.insert(std::upper_bound(changes_.begin(), changes_.end(), c.when, later), c);
 }
 
-void fabric::apply_at(mad::time_point when, const change& c) { plan({when, c, mad::duration{0}}); }
+void fabric::apply_at(mad::time_point when, const topology_event& c) { plan({when, c, mad::duration{0}}); }
 
-void fabric::apply_every(mad::duration period, mad::time_point first, const change& c) { plan({first, c, period}); }
+void fabric::apply_every(mad::duration period, mad::time_point first, const topology_event& c) {
+    plan({first, c, period});
+}
 
 void fabric::advance_changes(mad::time_point now) noexcept {
     while (!changes_.empty() && changes_.back().when <= now) {
         timed_change c = changes_.back();
         changes_.pop_back();
-        befall(c.what, c.when);
+        apply(c.what, c.when);
         c.when += c.period;
         if (c.period.count() != 0) plan(c);
     }
@@ -100,7 +102,7 @@ void fabric::advance_changes(mad::time_point now) noexcept {
 
 void fabric::carry(const load& l) noexcept { agents_->ports().carry(l, now_); }
 
-void fabric::set_pma(u32 node, u8 abilities) noexcept { agents_->set_pma(node, abilities); }
+void fabric::set_pma(u32 node, u8 capabilities) noexcept { agents_->set_pma(node, capabilities); }
 
 void fabric::set_service_time(u32 node, mad::duration time) noexcept { nodes_[node].service_time = time; }
 

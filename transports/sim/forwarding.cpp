@@ -17,7 +17,7 @@ void add(forwarding::port_set& ports, unsigned port) noexcept {
 
 } // namespace
 
-forwarding::forwarding(const topology& t, const written& tables) : topology_(t), router_(t, tables) {
+forwarding::forwarding(const topology& t, const overrides& tables) : topology_(t), router_(t, tables) {
     if (value(t.sm_lid) != 0) manager_ = router_.owner(t.sm_lid);
 }
 

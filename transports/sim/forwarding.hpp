@@ -14,12 +14,12 @@ class forwarding {
 public:
     static constexpr u16 linear_capacity = 0xc000;  ///< SwitchInfo.linearFDBCap
     static constexpr u16 multicast_capacity = 1024; ///< SwitchInfo.multicastFDBCap
-    static constexpr u8 no_port = written::no_port;
+    static constexpr u8 no_port = overrides::no_port;
     static constexpr iba::lid broadcast_MLID{0xc000};
     using port_set = std::array<u16, 16>; ///< [position], bit b: port 16 * position + b
 
     /// Both must outlive it.
-    forwarding(const topology& t, const written& tables);
+    forwarding(const topology& t, const overrides& tables);
     /// After any change of cables, states and LIDs.
     void topology_changed() noexcept;
 

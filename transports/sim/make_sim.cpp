@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // make_sim.cpp - a simulation from the text that a user typed.
+#include "fault_plan.hpp"
 #include "generate.hpp"
-#include "mishaps.hpp"
 #include "spec.hpp"
 #include <comad/transports/sim/transport.hpp>
 
@@ -73,7 +73,7 @@ simulation make_sim(std::string_view specification, time_mode mode) {
     wrong.seed = s.take_number("seed", wrong.seed, 0, ~u64{0});
     const auto at = s.take("at");
     const auto port = s.take_number("port", 0, 0, topology::max_ports);
-    const mishaps planned(s);
+    const fault_plan planned(s);
     const load carried = load_of(s, wrong.seed);
     wrong.counter_seed = s.take_number("counters", wrong.counter_seed, 0, ~u64{0});
     const auto manager = s.take("sm").value_or("0");
@@ -96,7 +96,7 @@ simulation make_sim(std::string_view specification, time_mode mode) {
         made.transport = made.kernel.get();
     }
     made.fabric->carry(carried);
-    planned.befall(*made.fabric, here, wrong.seed);
+    planned.apply(*made.fabric, here, wrong.seed);
     return made;
 }
 

@@ -158,18 +158,18 @@ void copy(numbers n, const u8* from, u8* to) noexcept {
 }
 
 /// Calls f(offset, width, bit, place) for each counter that a PMA has.
-template <class F> void for_each_counter(const attribute& a, u8 abilities, F&& f) {
+template <class F> void for_each_counter(const attribute& a, u8 capabilities, F&& f) {
     for (const counters_at& c : a.fields) {
-        if ((abilities & c.needs) != c.needs) continue;
+        if ((capabilities & c.needs) != c.needs) continue;
         for (unsigned i = 0; i < c.where.count; ++i)
             f(c.where.off + i * c.where.width, c.where.width, c.bit + i, c.place + i);
     }
 }
 
-response answer_counters(const attribute& a, counters& of, const node& n, u32 number, u8 abilities, mad::time_point now,
-                         const server::request& r) {
+response answer_counters(const attribute& a, counters& of, const node& n, u32 number, u8 capabilities,
+                         mad::time_point now, const server::request& r) {
     const u8* asked = r.data.data();
-    const bool is_all = asked[portSelect_byte] == all_ports && (abilities & can::all_ports) != 0;
+    const bool is_all = asked[portSelect_byte] == all_ports && (capabilities & can::all_ports) != 0;
     const unsigned first = is_all ? 1 : asked[portSelect_byte], last = is_all ? n.num_ports() : first;
     if (first == 0 || last > n.num_ports() || r.data.size() < a.bytes) return response::error(status::invalid_value);
 
@@ -179,7 +179,7 @@ response answer_counters(const attribute& a, counters& of, const node& n, u32 nu
         const counters::group group{number, port, a.group, a.has_opCode ? asked[opCode_byte] : u8{0}};
         counter_row own = of.read(group, now);
         if (r.header.method == iba::Method::Set) {
-            for_each_counter(a, abilities, [&](unsigned off, unsigned width, unsigned bit, unsigned place) {
+            for_each_counter(a, capabilities, [&](unsigned off, unsigned width, unsigned bit, unsigned place) {
                 if ((selection >> bit & 1) != 0) own[place] = iba::bits_at(asked, off, width);
             });
             of.write(group, own, now);
@@ -192,15 +192,15 @@ response answer_counters(const attribute& a, counters& of, const node& n, u32 nu
     if (a.has_opCode) told[opCode_byte] = asked[opCode_byte];
     copy(a.select, asked, told.data());
     copy(a.select2, asked, told.data());
-    for_each_counter(a, abilities, [&](unsigned off, unsigned width, unsigned, unsigned place) {
+    for_each_counter(a, capabilities, [&](unsigned off, unsigned width, unsigned, unsigned place) {
         put(told.data(), off, width, std::min(sum[place], iba::low_bits(width)));
     });
     return response::data(std::move(told));
 }
 
-response own_class_port_info(u8 abilities) {
+response own_class_port_info(u8 capabilities) {
     using enum iba::PMCapability;
-    const auto able = [&](u8 wanted) { return (abilities & wanted) == wanted; };
+    const auto able = [&](u8 wanted) { return (capabilities & wanted) == wanted; };
     iba::ClassPortInfo info = server::class_port_info(1);
     const auto announce = [&](bool is_able, iba::PMCapability bit) {
         if (is_able) info.capabilityMask |= value(bit);
@@ -218,18 +218,18 @@ response own_class_port_info(u8 abilities) {
 
 } // namespace
 
-server::response answer_pma(counters& of, const topology& t, u32 node, u8 abilities, mad::time_point now,
+server::response answer_pma(counters& of, const topology& t, u32 node, u8 capabilities, mad::time_point now,
                             const server::request& r) {
     const auto refused = response::error(status::unsupported_attribute);
     if (r.header.attributeID == attribute_id<iba::ClassPortInfo>)
-        return r.header.method == iba::Method::Get ? own_class_port_info(abilities) : refused;
+        return r.header.method == iba::Method::Get ? own_class_port_info(capabilities) : refused;
     const auto found = std::find_if(attributes_of_counters.begin(), attributes_of_counters.end(),
                                     [&](const attribute& a) { return a.attributeID == r.header.attributeID; });
     const sim::node& n = t.nodes[node];
-    if (found == attributes_of_counters.end() || (abilities & found->needs) != found->needs ||
+    if (found == attributes_of_counters.end() || (capabilities & found->needs) != found->needs ||
         (found->is_of_switches && !n.is_switch()))
         return refused;
-    return answer_counters(*found, of, n, node, abilities, now, r);
+    return answer_counters(*found, of, n, node, capabilities, now, r);
 }
 
 } // namespace comad::transports::sim

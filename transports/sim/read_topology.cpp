@@ -354,7 +354,7 @@ private:
                              topology_.nodes[end->peer_node].id, end->peer_port),
                  "let both ends of a link name each other");
         }
-        // What was active when the file was written stands; an end that does not say takes it from the other one.
+        // What was active when the file was overrides stands; an end that does not say takes it from the other one.
         const link_codes told_here = here.active, told_there = there.active;
         if (told_here.width == 0 && told_there.width != 0) here.enabled = capable_of(told_there);
         if (told_there.width == 0 && told_here.width != 0) there.enabled = capable_of(told_here);

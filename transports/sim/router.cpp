@@ -20,7 +20,7 @@ bool carries_lids(const port& p) noexcept { return p.linked() && p.state == iba:
 
 } // namespace
 
-router::router(const topology& t, const written& tables)
+router::router(const topology& t, const overrides& tables)
     : topology_(t), tables_(tables), mute_(t.nodes.size()), by_lid_(0x10000, place{topology::nobody, 0}) {
     queue_.reserve(t.nodes.size());
 }
@@ -109,10 +109,10 @@ std::optional<router::stop> router::shortest(place from, place target) noexcept 
 u8 router::port_to(u32 node, iba::lid to) noexcept {
     if (const auto port = tables_.port_to(node, to)) return *port;
     const place target = owner(to);
-    if (value(topology_.sm_lid) == 0 || target.node == topology::nobody) return written::no_port;
+    if (value(topology_.sm_lid) == 0 || target.node == topology::nobody) return overrides::no_port;
     if (node == target.node) return 0;
     const auto way = shortest({node, 0}, target);
-    return way ? way->first_port : written::no_port;
+    return way ? way->first_port : overrides::no_port;
 }
 
 std::optional<router::stop> router::along_tables(place from, iba::lid to, place target) noexcept {

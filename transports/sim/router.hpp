@@ -2,7 +2,7 @@
 // router.hpp - where a MAD gets to: directed routes hop by hop (IBA 14.2.2), LIDs over Active links by the forwarding
 // tables that were written, and by the shortest way where none was. Knows no time and no chance.
 #pragma once
-#include "written.hpp"
+#include "overrides.hpp"
 #include <comad/mad/path.hpp>
 #include <comad/transports/sim/topology.hpp>
 
@@ -35,7 +35,7 @@ public:
     };
 
     /// Both must outlive it.
-    router(const topology& t, const written& tables);
+    router(const topology& t, const overrides& tables);
 
     /// Whether a node answers and passes directed routes on.
     void set_mute(u32 node, bool mute) noexcept { mute_[node] = mute; }
@@ -49,7 +49,7 @@ public:
         if (is_stale_) find_owners();
         return by_lid_[value(LID)];
     }
-    /// The port by which a switch forwards a LID, 0 to itself; written::no_port if there is none.
+    /// The port by which a switch forwards a LID, 0 to itself; overrides::no_port if there is none.
     u8 port_to(u32 node, iba::lid to) noexcept;
     /// A LID-routed MAD from `from`.
     std::optional<stop> by_lid(place from, iba::lid to) noexcept;
@@ -78,7 +78,7 @@ private:
     std::optional<stop> along_tables(place from, iba::lid to, place target) noexcept;
 
     const topology& topology_;
-    const written& tables_;
+    const overrides& tables_;
     std::vector<bool> mute_;
     bool is_stale_ = true;      // by_lid_ and the trees
     std::vector<place> by_lid_; // index: LID

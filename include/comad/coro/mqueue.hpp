@@ -19,7 +19,7 @@ enum class on_error : u8 {
     go_on, ///< count it and continue
     stop,  ///< pull no more, cancel what is under way
 };
-struct sweep_options {
+struct mqueue_options {
     on_error policy = on_error::go_on;
     unsigned keep_errors = 8; ///< how many errors the report keeps
     unsigned max_tasks =
@@ -27,7 +27,7 @@ struct sweep_options {
 };
 
 /// What became of an mqueue.
-struct sweep_report {
+struct mqueue_report {
     u64 finished = 0;                   ///< tasks that ended, failed ones included
     u64 failed = 0;                     ///< of those, tasks that returned an error
     std::vector<mad::mad_error> errors; ///< the first few
@@ -65,7 +65,7 @@ template <class T> class [[nodiscard]] mqueue_awaiter final : private detail::ta
     static_assert(std::is_void_v<T> || detail::is_result<T>::value, "tasks of an mqueue return void or a mad::result");
 
 public:
-    mqueue_awaiter(MADSchedule& schedule, generator<task<T>> tasks, sweep_options options) noexcept
+    mqueue_awaiter(MADSchedule& schedule, generator<task<T>> tasks, mqueue_options options) noexcept
         : schedule_(schedule), tasks_(std::move(tasks)), options_(options) {}
     mqueue_awaiter(const mqueue_awaiter&) = delete;
     mqueue_awaiter& operator=(const mqueue_awaiter&) = delete;
@@ -73,7 +73,7 @@ public:
 
     bool await_ready() const noexcept { return false; }
     template <class Awaiting> void await_suspend(std::coroutine_handle<Awaiting> awaiting);
-    sweep_report await_resume() {
+    mqueue_report await_resume() {
         if (exception_) std::rethrow_exception(exception_);
         return std::move(report_);
     }
@@ -92,8 +92,8 @@ private:
 
     MADSchedule& schedule_;
     generator<task<T>> tasks_;
-    sweep_options options_;
-    sweep_report report_;
+    mqueue_options options_;
+    mqueue_report report_;
     std::coroutine_handle<> awaiting_;
     std::exception_ptr exception_;
     bool joined_ = false;    // in the schedule's list of sources

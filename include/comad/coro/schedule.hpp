@@ -30,7 +30,7 @@ struct schedule_options {
     /// switch would fill the window.
     u16 GMPs_per_destination = 4;
     /// Per attempt of every RPC. 0: Gets, the SA's apart, are repeated after as long as answers from there take, as often as
-    /// it needs (mad::round_trips); all else has unmeasured_timeout.
+    /// it needs (mad::rtt_estimator); all else has unmeasured_timeout.
     mad::duration timeout{0};
     /// Per attempt of what may not be sent twice at a time, or has no usual time: Sets and Traps, tables, requests to the SA.
     /// 0: what its path says (mad_timeout() in path.hpp), 6.4 s if that says nothing.
@@ -110,11 +110,11 @@ public:
     /// Starts `t` at once; `co_await` the job for its result.
     template <class T> job<T> queue(task<T> t) { return job<T>::start(std::move(t), root_); }
     /// Runs the tasks that `tasks` yields in parallel, pulling the next one only while the window has room and fewer than
-    /// sweep_options::max_tasks are alive; ends when all ended. Tasks return void, or a mad::result whose errors the report
+    /// mqueue_options::max_tasks are alive; ends when all ended. Tasks return void, or a mad::result whose errors the report
     /// counts. A generator that yields an empty task says "nothing to start until something else happened" and is asked again
     /// later.
     /// Nesting cannot deadlock: a task that awaits an inner mqueue holds no slot.
-    template <class T> mqueue_awaiter<T> mqueue(generator<task<T>> tasks, sweep_options options = {}) {
+    template <class T> mqueue_awaiter<T> mqueue(generator<task<T>> tasks, mqueue_options options = {}) {
         return {*this, std::move(tasks), options};
     }
     /// Lets time pass: true, or false if it is cancelled before. Counts from the driver's next look at the clock, as

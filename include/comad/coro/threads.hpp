@@ -77,7 +77,7 @@ private:
         return !v && (v.error().code == mad::errc::transport_failed || v.error().code == mad::errc::send_failed);
     }
     task<bool> sweep(MADSchedule& schedule) {
-        const sweep_report swept = co_await schedule.mqueue(items(schedule));
+        const mqueue_report swept = co_await schedule.mqueue(items(schedule));
         co_return !swept.stopped;
     }
     generator<task<void>> items(MADSchedule& schedule) {

@@ -34,14 +34,14 @@ template <class... T> struct variant_of<std::tuple<T...>> {
 using port_detail = detail::variant_of<detail_types>::type;
 
 /// Some of the detail_types.
-class detail_set {
+class port_detail_set {
 public:
-    template <class T> detail_set& add() noexcept {
+    template <class T> port_detail_set& add() noexcept {
         bits_ |= bit<T>();
         return *this;
     }
     /// By its place among the detail_types.
-    detail_set& add(unsigned index) noexcept {
+    port_detail_set& add(unsigned index) noexcept {
         bits_ |= 1u << index;
         return *this;
     }

@@ -56,7 +56,7 @@ struct health_rules {
 health_rules default_rules();
 
 /// Something that is not as it should be.
-struct verdict {
+struct health_finding {
     enum class rule : u8 { growth, bit_errors, raw_bit_errors, width, speed, pegged };
 
     severity how_bad;
@@ -69,16 +69,16 @@ struct verdict {
     u64 counted = 0;            ///< so many more between the two sweeps
     mad::duration between{}, per{};
     bool is_at_least = false; ///< there may have been more: the counter was cleared, or stands at its end
-    friend bool operator==(const verdict&, const verdict&) = default;
+    friend bool operator==(const health_finding&, const health_finding&) = default;
 };
 
 /// What judge() can make use of, for sweep_options::details.
-detail_set health_details() noexcept;
+port_detail_set health_details() noexcept;
 
 /// Judges every port that was read in both sweeps, in their order; of one port, by counter, then its error correction and its
-/// link. A port that is not wrong has no verdict.
+/// link. A port that is not wrong has no finding.
 /// Precondition: both are of the same sweeper, `before` the earlier one, `subnet` the sweeper's.
-std::vector<verdict> judge(const health_rules&, const discovery::subnet& subnet, const sweep& before,
-                           const sweep& after);
+std::vector<health_finding> judge(const health_rules&, const discovery::subnet& subnet, const sweep& before,
+                                  const sweep& after);
 
 } // namespace comad::counters

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_counters.hpp - the counters of a port, whichever attribute told them, what lies between two looks at them, and what
+// port_counters.hpp - the counters of a port, whichever attribute told them, what lies between two readings of them, and what
 // clears them. Knows no MAD and no schedule.
 #pragma once
 #include <comad/iba/class_port_info.hpp>
@@ -90,7 +90,7 @@ template <class F> counter_set counters_that(F&& are) {
 }
 
 /// What a PMA says that it can do (IBA 16.1.3.1).
-struct abilities {
+struct capabilities {
     bool all_ports = false;   ///< portSelect 255 is the sum of all
     bool extended = false;    ///< PortCountersExtended, at least data and packets
     bool unicast = false;     ///< of these, unicast and multicast apart
@@ -99,16 +99,16 @@ struct abilities {
     bool QP1_dropped = false; ///< QP1Dropped, the same
     bool RS_FEC = false;      ///< PortExtendedSpeedsCountersRSFEC of ports with such error correction
 
-    static abilities of(const iba::ClassPortInfo&) noexcept;
-    friend bool operator==(const abilities&, const abilities&) = default;
+    static capabilities of(const iba::ClassPortInfo&) noexcept;
+    friend bool operator==(const capabilities&, const capabilities&) = default;
 };
 
 /// The counters that a PMA's PortCounters tell and clear, and those that its PortCountersExtended do. Of portXmitWait and
 /// QP1Dropped both need their bits in the capabilityMask, as infiniband-diags' perfquery -R has it.
-counter_set narrow_counters(const abilities&) noexcept;
-counter_set wide_counters(const abilities&) noexcept;
+counter_set narrow_counters(const capabilities&) noexcept;
+counter_set wide_counters(const capabilities&) noexcept;
 
-/// One look at the counters of a port.
+/// One reading at the counters of a port.
 class port_counters {
 public:
     bool has(counter c) const noexcept { return told_ >> bit(c) & 1; }
@@ -120,8 +120,8 @@ public:
     bool is_pegged(counter c) const noexcept;
 
     /// What is known from the wide ones already stays.
-    void take(const iba::pm::PortCounters&, const abilities&) noexcept;
-    void take(const iba::pm::PortCountersExt&, const abilities&) noexcept;
+    void take(const iba::pm::PortCounters&, const capabilities&) noexcept;
+    void take(const iba::pm::PortCountersExt&, const capabilities&) noexcept;
 
     friend bool operator==(const port_counters&, const port_counters&) = default;
 
@@ -132,35 +132,35 @@ private:
     u32 told_ = 0, wide_ = 0; // by bit(counter)
 };
 
-/// One look and when it was.
+/// One reading and when it was.
 struct sample {
     mad::time_point at;
     port_counters counters;
 };
 
-/// What happened to a counter between two looks.
-struct change {
+/// What happened to a counter between two readings.
+struct counter_change {
     enum class state : u8 {
         counted,   ///< `value` more
         wrapped,   ///< the same, past the highest number of 64 bits
         saturated, ///< it stands at its end now: at least `value` more
         reset,     ///< somebody cleared it in between: at least `value` more
-        unknown,   ///< one of the looks did not tell it, or in another width
+        unknown,   ///< one of the readings did not tell it, or in another width
     };
     state what = state::unknown;
     u64 value = 0; ///< 0 if unknown
 
     /// `value` is all that there was.
     bool is_exact() const noexcept { return what == state::counted || what == state::wrapped; }
-    friend bool operator==(const change&, const change&) = default;
+    friend bool operator==(const counter_change&, const counter_change&) = default;
 };
 
 /// `counted`, `wrapped`, ...
-std::string_view name_of(change::state) noexcept;
+std::string_view name_of(counter_change::state) noexcept;
 
 /// `state::reset` is told from `state::wrapped` by what no link could have counted in the time between the two. Precondition:
 /// `before` is not later.
-change change_of(counter c, const sample& before, const sample& after) noexcept;
+counter_change change_of(counter c, const sample& before, const sample& after) noexcept;
 
 /// What a PerformanceSet has to carry to clear counters; nothing where a PMA has none of them in that attribute.
 struct clearing {
@@ -169,10 +169,10 @@ struct clearing {
 };
 
 /// Zeros, and selected what `which` has and the PMA, too: of a counter that both attributes have in both.
-/// `port`: 255 is all of them, where `abilities::all_ports` says so.
-clearing clearing_of(counter_set which, const abilities&, u8 port) noexcept;
+/// `port`: 255 is all of them, where `capabilities::all_ports` says so.
+clearing clearing_of(counter_set which, const capabilities&, u8 port) noexcept;
 
 /// Per second; of data: bytes. 0 if no time is between the two.
-double rate_of(counter c, const change&, mad::duration between) noexcept;
+double rate_of(counter c, const counter_change&, mad::duration between) noexcept;
 
 } // namespace comad::counters

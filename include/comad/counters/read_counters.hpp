@@ -10,7 +10,7 @@ namespace comad::counters {
 /// has nothing of `wanted`. Both tell more than that.
 /// Errors: those of PerformanceGet; then of what the first one told nothing is given.
 /// Lifetime: all but the schedule is copied.
-coro::task<mad::result<port_counters>> read_counters(coro::MADSchedule&, mad::IBPath to, abilities can, u8 port,
+coro::task<mad::result<port_counters>> read_counters(coro::MADSchedule&, mad::IBPath to, capabilities can, u8 port,
                                                      counter_set wanted = counter_set::all(),
                                                      coro::rpc_options options = {});
 

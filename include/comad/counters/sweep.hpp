@@ -17,7 +17,7 @@ namespace comad::counters {
 inline constexpr u8 all_ports = 255; ///< portSelect of their sum
 
 /// What was read of one port.
-struct look {
+struct reading {
     discovery::port_ref where;
     bool is_told =
         false; ///< its counters were read; else all else is empty: a gap says why, or its node's sum sufficed
@@ -42,9 +42,9 @@ struct gap {
 
 struct sweep {
     mad::time_point begin, end;
-    u64 MADs = 0;            ///< sent, repeated ones included
-    std::vector<look> ports; ///< in the order of the subnet; the same in every sweep of a sweeper
-    std::vector<look> sums;  ///< of all ports of a node, at port all_ports: of those nodes that were asked for it
+    u64 MADs = 0;               ///< sent, repeated ones included
+    std::vector<reading> ports; ///< in the order of the subnet; the same in every sweep of a sweeper
+    std::vector<reading> sums;  ///< of all ports of a node, at port all_ports: of those nodes that were asked for it
     std::vector<gap> gaps;
     bool is_stopped = false; ///< it was cancelled
 
@@ -56,16 +56,16 @@ struct sweep_options {
     std::function<bool(const discovery::subnet&, discovery::port_ref)> wants;
     /// Null: every port is read. Else a node with several ports, all of them wanted, whose PMA knows their sum is asked for
     /// that, and for its ports only if it is too much.
-    std::function<bool(const look& sum)> is_too_much;
+    std::function<bool(const reading& sum)> is_too_much;
     /// What has to be told: for less there may be fewer MADs.
     counter_set counters = counter_set::all();
-    detail_set details;
+    port_detail_set details;
     /// Null: `details`. Else what is to be asked for in view of the counters, also of a sum.
-    std::function<detail_set(const look&)> choose_details;
+    std::function<port_detail_set(const reading&)> choose_details;
     /// What is written, by PerformanceSet, once it was read; what could not be read is not cleared. A PMA that can do so clears
     /// all ports at once if all of them were wanted. As they are: nothing is ever written.
     counter_set clears;
-    detail_set clears_details;
+    port_detail_set clears_details;
     /// Completes the path to an end port, which has its LID: a service level, an M_Key for the question about error
     /// correction. Null: it is as complete as it has to be.
     std::function<mad::IBPath(mad::IBPath, discovery::port_ref end_port)> complete_path;
@@ -74,7 +74,7 @@ struct sweep_options {
     /// timeout; 0: the schedule's patience.
     mad::duration patience = std::chrono::milliseconds(10);
     /// Called for each port as soon as it is read, in the thread that drives the schedule.
-    std::function<void(const look&)> on_port;
+    std::function<void(const reading&)> on_port;
 };
 
 /// Reads the counters of all ports again and again. It remembers what each node's PMA can do, which is asked for once, and
@@ -114,8 +114,8 @@ private:
         bool is_open = false;    // its ports are to be read
         bool is_summed = false;  // its sum sufficed
         bool has_ended = false;  // nothing more is asked in this sweep
-        std::optional<abilities> can;
-        detail_set lacks; // of the details
+        std::optional<capabilities> can;
+        port_detail_set lacks; // of the details
     };
 
     void add_target(discovery::port_ref where);
@@ -129,12 +129,12 @@ private:
     void begin();
     coro::generator<coro::task<void>> readers();
     coro::task<void> read(agent& a);
-    coro::task<void> ask_abilities(agent& a);
+    coro::task<void> ask_capabilities(agent& a);
     coro::task<void> read_sum(agent& a);
-    coro::task<void> read_port(agent& a, const mad::IBPath& path, look& l);
-    template <std::size_t Index> coro::task<bool> read_detail(agent& a, const mad::IBPath& path, look& l);
-    template <class T, class Asked> coro::task<bool> read_as(agent& a, const mad::IBPath& path, look& l);
-    coro::task<std::optional<bool>> has_RS_FEC(agent& a, const mad::IBPath& path, const look& l);
+    coro::task<void> read_port(agent& a, const mad::IBPath& path, reading& l);
+    template <std::size_t Index> coro::task<bool> read_detail(agent& a, const mad::IBPath& path, reading& l);
+    template <class T, class Asked> coro::task<bool> read_as(agent& a, const mad::IBPath& path, reading& l);
+    coro::task<std::optional<bool>> has_RS_FEC(agent& a, const mad::IBPath& path, const reading& l);
 
     bool has_to_clear() const noexcept { return !options_.clears.empty() || !options_.clears_details.empty(); }
     bool clears_at_once(const agent& a) const noexcept;

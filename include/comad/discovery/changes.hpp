@@ -39,7 +39,7 @@ public:
 
     /// What has changed since the last look that succeeded, LIDs in words; of the first one: nothing.
     /// Errors: those of SubnAdmGetTable.
-    coro::task<mad::result<std::vector<change>>> look();
+    coro::task<mad::result<std::vector<change>>> find_changes();
 
 private:
     using place = std::pair<iba::lid, u8>; // LID and port

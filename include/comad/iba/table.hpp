@@ -64,14 +64,14 @@ enum class mask : u8 {
 };
 
 /// What a row says behind its name: how it is shown, what it has of a component mask, both, or nothing.
-struct look {
+struct annotation {
     show how = show::dec;
     bool is_said = false; ///< how to show it; else its type tells
     mask masked = mask::one;
 
-    constexpr look() = default;
-    constexpr look(mask m) : masked(m) {}
-    constexpr look(show s, mask m = mask::one) : how(s), is_said(true), masked(m) {}
+    constexpr annotation() = default;
+    constexpr annotation(mask m) : masked(m) {}
+    constexpr annotation(show s, mask m = mask::one) : how(s), is_said(true), masked(m) {}
 };
 
 /// Whether the fields of a structure keep to 32-bit words. All of the IBA do, except details of notices, which begin in
@@ -268,7 +268,7 @@ inline constexpr std::string_view reserved_name{reserved_text<Off>.data(), reser
 /// What a row says of itself beside its place.
 struct row_value {
     const char* name = nullptr; ///< null: reserved
-    look how = {};
+    annotation how = {};
 };
 
 /// Takes over what rows say. Throws, which does not compile, if one cannot be shown as it says.

@@ -4,7 +4,7 @@
 #pragma once
 #include <comad/iba/types.hpp>
 #include <comad/mad/message.hpp>
-#include <comad/mad/round_trips.hpp>
+#include <comad/mad/rtt_estimator.hpp>
 #include <comad/mad/time.hpp>
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct attempt {
     };
 
     op* owner;       // null: it ended
-    u64 destination; // for round_trips; 0: it is not measured
+    u64 destination; // for rtt_estimator; 0: it is not measured
     u64 sequence;    // in the order of sending
     time_point sent; // while it is timed
     duration wait;   // until it is late
@@ -40,7 +40,7 @@ struct attempt {
     u32 previous, next; // in the list that it is in
     u32 claimed;        // the destination where it counts itself, because its operation no longer does
     u16 crowd;          // how many MADs were in flight when it was sent, itself included
-    round_trips::distance distance;
+    rtt_estimator::distance distance;
     state what_became;
     struct facts {
         bool timed = false;        // `sent` is known

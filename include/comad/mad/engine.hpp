@@ -8,7 +8,7 @@
 #include <comad/mad/message.hpp>
 #include <comad/mad/op.hpp>
 #include <comad/mad/repetition.hpp>
-#include <comad/mad/round_trips.hpp>
+#include <comad/mad/rtt_estimator.hpp>
 #include <comad/mad/send_rate.hpp>
 #include <comad/mad/trace.hpp>
 #include <comad/mad/transport.hpp>
@@ -72,7 +72,7 @@ public:
 
     /// Takes the operation: sends it now if the bounds allow, else later, oldest first. Never completes it inside.
     void submit(op&) noexcept;
-    /// Ends a pending operation with verdict::cancelled at the next run_ready(). Sends nothing: what takes its place leaves
+    /// Ends a pending operation with completion_status::cancelled at the next run_ready(). Sends nothing: what takes its place leaves
     /// at the next resume_sends(), run_ready(), on_time() or on_received(). On the wire, its attempts count in the window until
     /// they are answered or lost; their replies are counted as stale.
     void cancel(op&) noexcept;
@@ -121,7 +121,7 @@ public:
     /// Whether on_time() may have something to expire.
     bool may_be_due() const noexcept { return deadlines_.may_be_due(now_); }
     /// What was learned from answers to operations without a timeout.
-    const round_trips& measured() const noexcept { return trips_; }
+    const rtt_estimator& measured() const noexcept { return trips_; }
     const repetition& losses() const noexcept { return repetition_; }
     const engine_counters& counters() const noexcept { return counters_; }
     /// Who hears what happens; null: nobody. It must outlive the engine, or be taken away.
@@ -210,7 +210,7 @@ private:
     void drop(u32 attempt) noexcept;
     void claim(attempt&, u32 destination) noexcept;
     void release_claim(attempt&) noexcept;
-    void make_ready(op&, op::place, verdict, int error = 0) noexcept;
+    void make_ready(op&, op::place, completion_status, int error = 0) noexcept;
 
     transport& transport_;
     const engine_options options_;
@@ -221,7 +221,7 @@ private:
     deadlines deadlines_; // by attempt: until it is late, then what its operation, or nobody any more, waits for
     destinations destinations_;
     std::size_t max_parked_;
-    round_trips trips_;
+    rtt_estimator trips_;
     repetition repetition_;
     send_rate rate_;
 

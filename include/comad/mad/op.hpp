@@ -3,7 +3,7 @@
 // a completion handler), so that a MAD costs no allocation. Knows no coroutine.
 #pragma once
 #include <comad/mad/path.hpp>
-#include <comad/mad/round_trips.hpp>
+#include <comad/mad/rtt_estimator.hpp>
 #include <comad/mad/time.hpp>
 #include <comad/mad/transport.hpp>
 
@@ -14,7 +14,7 @@ namespace comad::mad {
 struct op;
 
 /// How an operation ended.
-enum class verdict : u8 {
+enum class completion_status : u8 {
     replied,          ///< a reply that matches the request; its status is not judged here
     sent,             ///< an operation without reply left
     timed_out,        ///< every attempt expired
@@ -24,7 +24,7 @@ enum class verdict : u8 {
 };
 
 struct completion {
-    verdict what;
+    completion_status what;
     u16 attempts;                ///< how often it was sent
     int error = 0;               ///< errno of send_failed and transport_failed
     std::span<const u8> reply{}; ///< of `replied`: the MAD, wire order; valid during the call only
@@ -71,8 +71,8 @@ struct op {
     /// Whoever is there counts every MAD that it did not answer yet, as kernels do with requests to the SA: against
     /// destination_bound each attempt counts until it is answered, given back, or the transport has forgotten it.
     bool counts_attempts = false;
-    round_trips::distance distance = 0; ///< how far away it is; matters only without a timeout
-    /// Per attempt. 0: as long as answers from there take (round_trips.hpp), and attempts are repeated as often as it
+    rtt_estimator::distance distance = 0; ///< how far away it is; matters only without a timeout
+    /// Per attempt. 0: as long as answers from there take (rtt_estimator.hpp), and attempts are repeated as often as it
     /// needs, while earlier ones are still accepted: for Gets alone, of which two may be under way. Then the
     /// operation has a destination.
     duration timeout{};
@@ -98,7 +98,7 @@ struct op {
     };
     place where = place::nowhere;
     // What follows has a meaning, and a value, only while it is pending.
-    verdict ready_as;
+    completion_status ready_as;
     u8 busy_replies;
     bool is_known;      // its destination answered before, and was not given up since
     bool is_silent;     // it was given up

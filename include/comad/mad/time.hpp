@@ -12,4 +12,7 @@ using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
 /// Gives what time it is.
 using clock_reading = time_point (*)() noexcept;
 
+/// As a number of seconds.
+constexpr double in_seconds(duration length) noexcept { return std::chrono::duration<double>(length).count(); }
+
 } // namespace comad::mad

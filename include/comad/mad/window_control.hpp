@@ -24,7 +24,7 @@ public:
 
     /// A MAD was sent and the window is full: only a window that is used up may grow.
     void full() noexcept { now_.was_full = true; }
-    /// The round trip of an answer beside what it would have been with few in flight (round_trips). Before answered().
+    /// The round trip of an answer beside what it would have been with few in flight (rtt_estimator). Before answered().
     void measured(duration took, duration baseline, unsigned crowd) noexcept;
     /// An answer came. `crowd`: how many MADs were in flight with its request, itself included; more than few if more followed
     /// while it was under way.

@@ -7,7 +7,7 @@
 
 namespace comad::transports::sim {
 
-/// What bounds a discovery by SubnGets. An answer tells of a node or port that was not known before, so that questions
+/// What bounds a discovery by SubnGets. An answer tells of a node or port that was not known before, so that queries
 /// wait for answers; and only so many are under way at once.
 struct discovery_limits {
     mad::duration round_trip{};   ///< of every SMP, however long its way is

@@ -51,7 +51,7 @@ struct faults {
 
 /// What happens to a subnet at a time. Cables that are cut can be restored; their ports are then Initialize, as after
 /// any training, and no LID leads through them until a subnet manager comes.
-struct change {
+struct topology_event {
     enum class kind : u8 {
         cut,     ///< the cable of node's port
         restore, ///< the cable that was cut there
@@ -116,17 +116,17 @@ public:
     mad::time_point now() const noexcept { return now_; }
 
     /// Now, or when advance() comes to it. Precondition: node and port exist.
-    void apply(const change&);
-    void apply_at(mad::time_point, const change&);
+    void apply(const topology_event&);
+    void apply_at(mad::time_point, const topology_event&);
     /// From then on again after each period.
-    void apply_every(mad::duration period, mad::time_point first, const change&);
+    void apply_every(mad::duration period, mad::time_point first, const topology_event&);
     /// Of one node, instead of timing's.
     void set_service_time(u32 node, mad::duration) noexcept;
 
     /// From now on. Precondition: nothing is carried yet.
     void carry(const load&) noexcept;
     /// What the PMA of a node can do, a set of pma_ability; all, unless it is told.
-    void set_pma(u32 node, u8 abilities) noexcept;
+    void set_pma(u32 node, u8 capabilities) noexcept;
 
     const node_counters& counters(u32 node) const noexcept { return nodes_[node].counters; }
     const fabric_counters& counters() const noexcept { return counters_; }
@@ -204,7 +204,7 @@ private:
     };
     struct timed_change {
         mad::time_point when;
-        change what;
+        topology_event what;
         mad::duration period; // 0: once
     };
     struct cut_cable {
@@ -214,7 +214,7 @@ private:
         unsigned port_b;
     };
 
-    void befall(const change&, mad::time_point when);
+    void apply(const topology_event&, mad::time_point when);
     void plan(const timed_change&);
     void cut(u32 node, unsigned port);
     void restore(u32 node, unsigned port) noexcept;

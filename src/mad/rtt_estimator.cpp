@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// round_trips.cpp - estimates and what follows from them.
-#include <comad/mad/round_trips.hpp>
+// rtt_estimator.cpp - estimates and what follows from them.
+#include <comad/mad/rtt_estimator.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -22,10 +22,10 @@ duration rounded_up(float ns) noexcept {
 
 } // namespace
 
-round_trips::round_trips(const patience_options& options, duration grain)
+rtt_estimator::rtt_estimator(const patience_options& options, duration grain)
     : options_(options), grain_(static_cast<float>(grain.count())), room_(grain_), targets_(places) {}
 
-void round_trips::estimate::take(float sample) noexcept {
+void rtt_estimator::estimate::take(float sample) noexcept {
     if (mean == 0) {
         mean = sample;
         deviation = sample / 2;
@@ -37,12 +37,12 @@ void round_trips::estimate::take(float sample) noexcept {
 }
 
 // Equal round trips have no deviation, but the next one is not therefore equal.
-float round_trips::estimate::deadline(float room) const noexcept {
+float rtt_estimator::estimate::deadline(float room) const noexcept {
     return mean + std::max({4 * deviation, mean / 2, room});
 }
 
 // A first look one hop farther: several times what was seen nearer.
-float round_trips::unmeasured(distance d) const noexcept {
+float rtt_estimator::unmeasured(distance d) const noexcept {
     if (d <= most_hops) {
         for (unsigned nearer = d; nearer-- > 0;) {
             const estimate& e = distances_[nearer].measured;
@@ -52,7 +52,7 @@ float round_trips::unmeasured(distance d) const noexcept {
     return static_cast<float>(options_.first_deadline.count());
 }
 
-round_trips::expectation round_trips::expect(u64 destination, distance d) const noexcept {
+rtt_estimator::expectation rtt_estimator::expect(u64 destination, distance d) const noexcept {
     assert(d <= most_distance);
     const target& t = target_of(destination);
     const bool is_it = t.is(destination);
@@ -70,14 +70,14 @@ round_trips::expectation round_trips::expect(u64 destination, distance d) const 
     return {deadline, patience, is_measured && !is_silent, is_silent};
 }
 
-round_trips::target& round_trips::claim(u64 destination) noexcept {
+rtt_estimator::target& rtt_estimator::claim(u64 destination) noexcept {
     target& t = targets_[destination & (places - 1)];
     if (!t.is(destination)) t = {.tag = tag_of(destination), .measured = {}};
     return t;
 }
 
 // After one answer a target's deviation is guessed: that of others as far away, within bounds.
-duration round_trips::answered(u64 destination, distance d, duration took, bool uncrowded) noexcept {
+duration rtt_estimator::answered(u64 destination, distance d, duration took, bool uncrowded) noexcept {
     assert(d <= most_distance);
     const float ns = std::max(static_cast<float>(took.count()), 1.0f);
     slowest_ = std::max(ns, slowest_ - slowest_ / 4096);
@@ -95,7 +95,7 @@ duration round_trips::answered(u64 destination, distance d, duration took, bool 
 // A target's own time is known from when few MADs were in flight. Of one that was never asked then, the shortest that it took
 // may be queueing as well: then the shortest of all at its distance counts, times what is usual between the two. Ways may
 // become longer for good, so that what is shortest is slowly forgotten.
-float round_trips::baseline(target& t, at_distance& farness, float took, bool uncrowded) noexcept {
+float rtt_estimator::baseline(target& t, at_distance& farness, float took, bool uncrowded) noexcept {
     constexpr float most_spread = 16;
     farness.shortest = farness.shortest == 0 || took < farness.shortest ? took : farness.shortest * (1 + 1.0f / 65536);
     if (uncrowded) {
@@ -112,16 +112,16 @@ float round_trips::baseline(target& t, at_distance& farness, float took, bool un
     return std::min(t.shortest, farness.shortest * (farness.spread > 0 ? farness.spread : spread_));
 }
 
-void round_trips::stalled(duration late) noexcept {
+void rtt_estimator::stalled(duration late) noexcept {
     const auto ns = static_cast<float>(late.count());
     if (ns > room_ && ns <= most_room) room_ += (ns - room_) / 4;
 }
 
-void round_trips::was_hasty() noexcept { room_ = std::min(room_ * 1.25f, std::max(most_room, grain_)); }
+void rtt_estimator::was_hasty() noexcept { room_ = std::min(room_ * 1.25f, std::max(most_room, grain_)); }
 
-void round_trips::given_up(u64 destination) noexcept { claim(destination).silent = true; }
+void rtt_estimator::given_up(u64 destination) noexcept { claim(destination).silent = true; }
 
-bool round_trips::is_silent(u64 destination) const noexcept {
+bool rtt_estimator::is_silent(u64 destination) const noexcept {
     const target& t = target_of(destination);
     return t.is(destination) && t.silent;
 }

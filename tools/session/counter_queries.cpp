@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// counter_questions.cpp - requests and replies as bytes, which are what all groups have in common.
-#include "session/counter_questions.hpp"
+// counter_queries.cpp - requests and replies as bytes, which are what all groups have in common.
+#include "session/counter_queries.hpp"
 
 #include "text/diags_text.hpp"
 #include <comad/iba/print.hpp>

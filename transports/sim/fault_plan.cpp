@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mishaps.cpp - values such as sw-0001/2@5ms taken apart, and nodes drawn.
-#include "mishaps.hpp"
+// fault_plan.cpp - values such as sw-0001/2@5ms taken apart, and nodes drawn.
+#include "fault_plan.hpp"
 
 #include "split_mix.hpp"
 
@@ -18,7 +18,9 @@ namespace {
 
 constexpr u32 nobody = topology::nobody;
 
-bool has_port(change::kind what) noexcept { return what == change::kind::cut || what == change::kind::restore; }
+bool has_port(topology_event::kind what) noexcept {
+    return what == topology_event::kind::cut || what == topology_event::kind::restore;
+}
 
 struct halves {
     std::string_view front, rest;
@@ -66,8 +68,8 @@ constexpr std::array<std::pair<std::string_view, u8>, 10> ability_names{{
 }};
 
 /// Names with a + between them.
-u8 abilities_in(const spec& s, std::string_view text) {
-    u8 abilities = pma_ability::none;
+u8 capabilities_in(const spec& s, std::string_view text) {
+    u8 capabilities = pma_ability::none;
     while (!text.empty()) {
         const auto name = text.substr(0, text.find('+'));
         text.remove_prefix(std::min(name.size() + 1, text.size()));
@@ -79,9 +81,9 @@ u8 abilities_in(const spec& s, std::string_view text) {
             s.fail(fmt::format("pma: '{}' is not known; give some of {}, with a + between them", name,
                                fmt::join(known, ", ")));
         }
-        abilities |= found->second;
+        capabilities |= found->second;
     }
-    return abilities;
+    return capabilities;
 }
 
 } // namespace
@@ -95,15 +97,15 @@ u32 find_node(const spec& s, const topology& t, std::string_view key, std::strin
     return *found;
 }
 
-mishaps::mishaps(spec& s)
+fault_plan::fault_plan(spec& s)
     : spec_(s), slow_(s.take_all("slow")), dead_(s.take_all("dead")), pma_(s.take_all("pma")),
       flap_(s.take_all("flap")) {
-    using enum change::kind;
+    using enum topology_event::kind;
     for (const auto& [key, what] : {std::pair("cut", cut), {"restore", restore}, {"kill", kill}, {"revive", revive}})
         timed_.push_back({key, what, s.take_all(key)});
 }
 
-void mishaps::befall(fabric& net, u32 here, u64 seed) const {
+void fault_plan::apply(fabric& net, u32 here, u64 seed) const {
     u64 random = ~seed; // apart from the luck of MADs
     for (const auto value : slow_) slow_down(net, value, random);
     for (const auto value : dead_) kill(net, value, here, random);
@@ -117,34 +119,34 @@ void mishaps::befall(fabric& net, u32 here, u64 seed) const {
     for (const auto value : flap_) flap(net, value);
 }
 
-void mishaps::slow_down(fabric& net, std::string_view value, u64& random) const {
+void fault_plan::slow_down(fabric& net, std::string_view value, u64& random) const {
     const auto parts = split(value, ':');
     if (!parts) spec_.fail(fmt::format("slow={} has no time; write it as NODE:1ms, or 0.1:1ms for a share", value));
     const mad::duration time = spec_.to_duration("slow", parts->rest);
     for (const u32 n : nodes_of(net.graph(), "slow", parts->front, nobody, random)) net.set_service_time(n, time);
 }
 
-void mishaps::kill(fabric& net, std::string_view value, u32 here, u64& random) const {
-    for (const u32 n : nodes_of(net.graph(), "dead", value, here, random)) net.apply({change::kind::kill, n});
+void fault_plan::kill(fabric& net, std::string_view value, u32 here, u64& random) const {
+    for (const u32 n : nodes_of(net.graph(), "dead", value, here, random)) net.apply({topology_event::kind::kill, n});
 }
 
 /// ABILITIES, NODE:ABILITIES or a share of nodes before the colon.
-void mishaps::set_pma(fabric& net, std::string_view value, u64& random) const {
+void fault_plan::set_pma(fabric& net, std::string_view value, u64& random) const {
     const auto parts = split(value, ':').value_or(halves{"1", value});
-    const u8 abilities = abilities_in(spec_, parts.rest);
-    for (const u32 n : nodes_of(net.graph(), "pma", parts.front, nobody, random)) net.set_pma(n, abilities);
+    const u8 capabilities = capabilities_in(spec_, parts.rest);
+    for (const u32 n : nodes_of(net.graph(), "pma", parts.front, nobody, random)) net.set_pma(n, capabilities);
 }
 
 /// That share of all, or the one node of that name.
-std::vector<u32> mishaps::nodes_of(const topology& t, std::string_view key, std::string_view text, u32 excluded,
-                                   u64& random) const {
+std::vector<u32> fault_plan::nodes_of(const topology& t, std::string_view key, std::string_view text, u32 excluded,
+                                      u64& random) const {
     if (const auto share = share_in(spec_, key, text)) return draw(t, *share, excluded, random);
     return {find_node(spec_, t, key, text)};
 }
 
 /// NODE/PORT@WHEN, or NODE@WHEN.
-mishaps::moment mishaps::moment_of(const topology& t, std::string_view key, change::kind what,
-                                   std::string_view value) const {
+fault_plan::moment fault_plan::moment_of(const topology& t, std::string_view key, topology_event::kind what,
+                                         std::string_view value) const {
     const auto parts = split(value, '@');
     const auto place = parts && has_port(what) ? split(parts->front, '/') : std::nullopt;
     if (!parts || (has_port(what) && !place)) {
@@ -165,8 +167,8 @@ mishaps::moment mishaps::moment_of(const topology& t, std::string_view key, chan
     return {{what, where, port}, parts->rest};
 }
 
-void mishaps::flap(fabric& net, std::string_view value) const {
-    const moment m = moment_of(net.graph(), "flap", change::kind::cut, value);
+void fault_plan::flap(fabric& net, std::string_view value) const {
+    const moment m = moment_of(net.graph(), "flap", topology_event::kind::cut, value);
     const auto period_apart = split(m.when, ':');
     const auto down_apart = period_apart ? split(period_apart->front, ':') : std::nullopt;
     if (!down_apart) {
@@ -179,7 +181,7 @@ void mishaps::flap(fabric& net, std::string_view value) const {
         spec_.fail(fmt::format("flap={} is down for none or all of its period; make DOWN shorter than PERIOD", value));
     }
     net.apply_every(period, first, m.what);
-    net.apply_every(period, first + down, {change::kind::restore, m.what.node, m.what.port});
+    net.apply_every(period, first + down, {topology_event::kind::restore, m.what.node, m.what.port});
 }
 
 } // namespace comad::transports::sim

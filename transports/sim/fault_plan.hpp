@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mishaps.hpp - which nodes and cables of a specification misbehave, and when. Knows no chance but that of who is drawn.
+// fault_plan.hpp - which nodes and cables of a specification misbehave, and when. Knows no chance but that of who is drawn.
 #pragma once
 #include "spec.hpp"
 #include <comad/transports/sim/fabric.hpp>
@@ -14,23 +14,23 @@ u32 find_node(const spec&, const topology&, std::string_view key, std::string_vi
 
 /// The values of `slow`, `dead`, `pma`, `cut`, `restore`, `kill`, `revive` and `flap` as transport.hpp describes them. They are
 /// taken before there is a subnet, and understood when there is one.
-class mishaps {
+class fault_plan {
 public:
     /// `s` must outlive it.
-    explicit mishaps(spec& s);
+    explicit fault_plan(spec& s);
 
     /// Lets them happen, or plans them from now() on. `here`: the node where the program runs.
     /// Errors: std::runtime_error, one line.
-    void befall(fabric&, u32 here, u64 seed) const;
+    void apply(fabric&, u32 here, u64 seed) const;
 
 private:
     struct timed {
         std::string_view key;
-        change::kind what;
+        topology_event::kind what;
         std::vector<std::string_view> values;
     };
     struct moment {
-        change what;
+        topology_event what;
         std::string_view when;
     };
 
@@ -40,7 +40,7 @@ private:
     std::vector<u32> nodes_of(const topology&, std::string_view key, std::string_view text, u32 excluded,
                               u64& random) const;
     void flap(fabric&, std::string_view value) const;
-    moment moment_of(const topology&, std::string_view key, change::kind, std::string_view value) const;
+    moment moment_of(const topology&, std::string_view key, topology_event::kind, std::string_view value) const;
 
     const spec& spec_;
     std::vector<std::string_view> slow_, dead_, pma_, flap_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// round_trips_test.cpp - deadlines from what was measured, by hand; what a round trip takes without a queue; who is silent; how
+// rtt_estimator_test.cpp - deadlines from what was measured, by hand; what a round trip takes without a queue; who is silent; how
 // often to ask.
 #include "catch.hpp"
 #include <comad/mad/repetition.hpp>
-#include <comad/mad/round_trips.hpp>
+#include <comad/mad/rtt_estimator.hpp>
 
 #include <chrono>
 #include <cmath>
@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 using mad::duration;
 using mad::patience_options;
 using mad::repetition;
-using mad::round_trips;
+using mad::rtt_estimator;
 
 namespace {
 
@@ -25,7 +25,7 @@ constexpr patience_options usual{};
 /// A deadline is what follows from the estimates, rounded up to the next of four steps per octave: at most a quarter longer.
 bool is_about(duration deadline, duration exact) { return deadline >= exact && deadline <= exact + exact / 4; }
 
-void answered(round_trips& trips, u64 destination, round_trips::distance d, duration took) {
+void answered(rtt_estimator& trips, u64 destination, rtt_estimator::distance d, duration took) {
     trips.answered(destination, d, took, true);
 }
 
@@ -35,7 +35,7 @@ void answered(round_trips& trips, u64 destination, round_trips::distance d, dura
 
 TEST_CASE("before anything was measured a deadline is the first one") {
     const patience_options options{.first_deadline = 32768us};
-    const round_trips trips(options, grain);
+    const rtt_estimator trips(options, grain);
     const auto expected = trips.expect(here, 3);
     CHECK(is_about(expected.deadline, 32768us));
     CHECK(expected.patience == options.first_patience);
@@ -44,7 +44,7 @@ TEST_CASE("before anything was measured a deadline is the first one") {
 }
 
 TEST_CASE("deadlines follow mean and deviation as RFC 6298 has them") {
-    round_trips trips({}, grain);
+    rtt_estimator trips({}, grain);
     answered(trips, here, 3, 8ms); // mean 8, deviation 4: 8 + 4 * 4
     CHECK(is_about(trips.expect(here, 3).deadline, 24ms));
     answered(trips, here, 3, 16ms); // mean 8 + 8 / 8 = 9, deviation 4 + (8 - 4) / 4 = 5
@@ -54,18 +54,18 @@ TEST_CASE("deadlines follow mean and deviation as RFC 6298 has them") {
 }
 
 TEST_CASE("after one answer a target scatters as the others at its distance do, within bounds") {
-    round_trips trips({}, grain);
+    rtt_estimator trips({}, grain);
     for (int i = 0; i < 100; ++i) answered(trips, there, 3, 8ms); // never scatter
     answered(trips, here, 3, 8ms);
     CHECK(is_about(trips.expect(here, 3).deadline, 12ms)); // an eighth, four times, is half of one
-    round_trips scattered({}, grain);
+    rtt_estimator scattered({}, grain);
     for (int i = 0; i < 100; ++i) answered(scattered, there, 3, i % 2 ? 1ms : 99ms);
     answered(scattered, here, 3, 8ms);
     CHECK(is_about(scattered.expect(here, 3).deadline, 24ms)); // at most a half
 }
 
 TEST_CASE("equal round trips leave half of one, or the transport's grain, whichever is longer") {
-    round_trips trips({}, grain);
+    rtt_estimator trips({}, grain);
     for (int i = 0; i < 100; ++i) {
         answered(trips, here, 3, 8ms);
         answered(trips, there, 3, 10us);
@@ -75,7 +75,7 @@ TEST_CASE("equal round trips leave half of one, or the transport's grain, whiche
 }
 
 TEST_CASE("who has not answered yet is expected as the others at its distance, and waited for longer") {
-    round_trips trips({}, grain);
+    rtt_estimator trips({}, grain);
     for (int i = 0; i < 100; ++i) answered(trips, here, 3, 8ms);
     const auto expected = trips.expect(there, 3);
     CHECK(is_about(expected.deadline, 12ms));
@@ -86,7 +86,7 @@ TEST_CASE("who has not answered yet is expected as the others at its distance, a
 }
 
 TEST_CASE("one hop beyond all that was measured is several times as far") {
-    round_trips trips({}, grain);
+    rtt_estimator trips({}, grain);
     for (int i = 0; i < 100; ++i) answered(trips, here, 3, 1ms);
     CHECK(is_about(trips.expect(there, 4).deadline, 6ms)); // 4 * 1.5
     CHECK(is_about(trips.expect(there, 7).deadline, 6ms));
@@ -96,22 +96,22 @@ TEST_CASE("one hop beyond all that was measured is several times as far") {
 }
 
 TEST_CASE("a deadline has a limit, and so has patience") {
-    round_trips trips({}, grain);
+    rtt_estimator trips({}, grain);
     answered(trips, here, 3, 5s);
     CHECK(trips.expect(here, 3).deadline == usual.longest_deadline);
     CHECK(trips.expect(here, 3).patience == usual.first_patience);
-    const round_trips brief({.patience = 1s, .first_patience = 10ms}, grain);
+    const rtt_estimator brief({.patience = 1s, .first_patience = 10ms}, grain);
     CHECK(brief.expect(here, 3).patience == 10ms);
 }
 
 TEST_CASE("who takes long to answer is waited for longer") {
-    round_trips trips({}, grain);
+    rtt_estimator trips({}, grain);
     for (int i = 0; i < 100; ++i) answered(trips, here, 3, 40ms); // 60 ms, eight times
     CHECK(is_about(trips.expect(here, 3).patience, 480ms));
 }
 
 TEST_CASE("answers that were only late leave more room in all deadlines, for a while") {
-    round_trips trips({}, grain);
+    rtt_estimator trips({}, grain);
     const auto room = [&] { return trips.expect(here, 3).deadline - 10us; };
     for (int i = 0; i < 100; ++i) answered(trips, here, 3, 10us);
     REQUIRE(is_about(room() + 10us, 110us));
@@ -128,7 +128,7 @@ TEST_CASE("answers that were only late leave more room in all deadlines, for a w
 }
 
 TEST_CASE("the slowest is forgotten") {
-    round_trips trips({}, grain);
+    rtt_estimator trips({}, grain);
     answered(trips, here, 3, 100ms);
     CHECK(trips.slowest() == 100ms);
     for (int i = 0; i < 20'000; ++i) answered(trips, here, 3, 1ms);
@@ -138,7 +138,7 @@ TEST_CASE("the slowest is forgotten") {
 // ---- who is silent ---------------------------------------------------------------------------------------------------
 
 TEST_CASE("who was given up is waited for less, until it answers") {
-    round_trips trips({}, grain);
+    rtt_estimator trips({}, grain);
     answered(trips, here, 3, 1ms);
     trips.given_up(here);
     const auto silent = trips.expect(here, 3);
@@ -154,7 +154,7 @@ TEST_CASE("who was given up is waited for less, until it answers") {
 }
 
 TEST_CASE("who is silent and slow is still waited for as long as it takes") {
-    round_trips trips({}, grain);
+    rtt_estimator trips({}, grain);
     for (int i = 0; i < 20; ++i) answered(trips, here, 3, 300ms);
     trips.given_up(here);
     CHECK(trips.expect(here, 3).patience >= 450ms);
@@ -162,7 +162,7 @@ TEST_CASE("who is silent and slow is still waited for as long as it takes") {
 }
 
 TEST_CASE("who never answered can be silent, too") {
-    round_trips trips({}, grain);
+    rtt_estimator trips({}, grain);
     trips.given_up(here);
     CHECK(trips.expect(here, 3).silent);
     answered(trips, here, 3, 1ms);
@@ -170,7 +170,7 @@ TEST_CASE("who never answered can be silent, too") {
 }
 
 TEST_CASE("another destination in the same place takes it, and is not taken for the first") {
-    round_trips trips({}, grain);
+    rtt_estimator trips({}, grain);
     const u64 same_place = here ^ u64 { 1 } << 63;
     answered(trips, here, 3, 1ms);
     trips.given_up(here);
@@ -184,7 +184,7 @@ TEST_CASE("another destination in the same place takes it, and is not taken for 
 // ---- baselines -------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a target that was asked while few were in flight has its own baseline") {
-    round_trips trips({}, grain);
+    rtt_estimator trips({}, grain);
     CHECK(trips.answered(here, 3, 50us, true) == 50us);
     CHECK(trips.answered(there, 3, 200us, true) == 200us); // a slower one, as far away
     CHECK(trips.answered(here, 3, 150us, false) == 50us);
@@ -192,7 +192,7 @@ TEST_CASE("a target that was asked while few were in flight has its own baseline
 }
 
 TEST_CASE("a baseline is a mean, not the luckiest round trip") {
-    round_trips trips({}, grain);
+    rtt_estimator trips({}, grain);
     std::mt19937 random(1);
     const auto scattered = [&] { return 100us + duration(random() % 40'000); };
     for (int i = 0; i < 100; ++i) trips.answered(here, 3, scattered(), true);
@@ -202,11 +202,11 @@ TEST_CASE("a baseline is a mean, not the luckiest round trip") {
 }
 
 TEST_CASE("a target that is met in a crowd is expected as those at its distance are without one") {
-    round_trips trips({}, grain);
+    rtt_estimator trips({}, grain);
     for (u64 i = 1; i <= 20; ++i) trips.answered(i << 32 | i, 3, 100us, true);
     CHECK(abs(trips.answered(here, 3, 300us, false) - 100us) < 1us); // queueing from the first
     // Usually they take half as long again as the quickest.
-    round_trips mixed({}, grain);
+    rtt_estimator mixed({}, grain);
     for (u64 i = 1; i <= 400; ++i) mixed.answered(i << 32 | i, 3, i % 2 ? 100us : 200us, true);
     const duration baseline = mixed.answered(here, 3, 300us, false);
     CHECK(baseline > 130us);
@@ -215,7 +215,7 @@ TEST_CASE("a target that is met in a crowd is expected as those at its distance 
 }
 
 TEST_CASE("ways may become longer for good") {
-    round_trips trips({}, grain);
+    rtt_estimator trips({}, grain);
     for (int i = 0; i < 50; ++i) trips.answered(here, 3, 100us, true);
     for (int i = 0; i < 50; ++i) trips.answered(here, 3, 200us, true);
     const duration baseline = trips.answered(here, 3, 300us, false);

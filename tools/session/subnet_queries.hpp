@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// subnet_questions.hpp - what commands share that discover a subnet and then ask its nodes something: who is asked, what is
-// found, what is missing. Knows no particular question.
+// subnet_queries.hpp - what commands share that discover a subnet and then ask its nodes something: who is asked, what is
+// found, what is missing. Knows no particular query.
 #pragma once
-#include "session/counter_questions.hpp"
+#include "session/counter_queries.hpp"
 #include "session/report.hpp"
 #include <comad/discovery/subnet.hpp>
 
@@ -16,11 +16,11 @@ namespace ibtool {
 inline constexpr comad::coro::rpc_options hurry{.patience = std::chrono::milliseconds(10)};
 
 /// Asks the nodes of a subnet that is known.
-using subnet_question = std::function<comad::coro::task<report>(session&, const comad::discovery::subnet&)>;
+using subnet_query = std::function<comad::coro::task<report>(session&, const comad::discovery::subnet&)>;
 
-/// The same of a question about the whole subnet, which is discovered before. What the discovery lacks is missing.
+/// The same of a query about the whole subnet, which is discovered before. What the discovery lacks is missing.
 /// Throws one line if the local port does not answer.
-int discover_and_ask(const global_options&, const subnet_question& question);
+int discover_and_ask(const global_options&, const subnet_query& query);
 
 /// A link is or should be there: it is up, has another end, or is about to come up. All else are ports without a cable.
 bool is_in_use(const comad::discovery::port&);
@@ -36,8 +36,6 @@ struct end_port {
 /// In the order of the subnet.
 std::vector<end_port> end_ports_of(const comad::discovery::subnet&);
 
-/// `Switch`, `Ca`, `Rt`, as ibnetdiscover and the scripts have it.
-std::string_view short_type(comad::iba::NodeType);
 /// `# Checking Switch: nodeguid 0x0002c90300000001`.
 std::string node_line(std::string_view doing, const comad::discovery::node&);
 /// `nodeType`, `nodeGUID`, `description`, `LID`, `port`, which is 255 for all.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// counter_questions.hpp - questions to a performance management for any group of counters, and its answers as text and JSON.
+// counter_queries.hpp - queries to a performance management for any group of counters, and its answers as text and JSON.
 // Knows no command.
 #pragma once
 #include "session/session.hpp"
@@ -21,7 +21,7 @@ struct performance_agent {
     comad::mad::IBPath to;
     comad::iba::ClassPortInfo info;
 
-    comad::counters::abilities can() const noexcept { return comad::counters::abilities::of(info); }
+    comad::counters::capabilities can() const noexcept { return comad::counters::capabilities::of(info); }
 };
 
 template <class T> using asked = comad::coro::task<comad::mad::result<T>>;

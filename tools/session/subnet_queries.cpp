@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// subnet_questions.cpp - a session around discovery and questions.
-#include "session/subnet_questions.hpp"
+// subnet_queries.cpp - a session around discovery and queries.
+#include "session/subnet_queries.hpp"
 
+#include <comad/discovery/node_words.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 
@@ -21,9 +22,9 @@ using discovery::subnet;
 
 namespace {
 
-reporting discover_then(session& in, const subnet_question& question) {
+reporting discover_then(session& in, const subnet_query& query) {
     const subnet known = co_await require_subnet(in);
-    report all = co_await question(in, known);
+    report all = co_await query(in, known);
     std::vector<std::string> missing;
     for (const auto& problem : known.problems) missing.push_back(describe(known, problem));
     missing.insert(missing.end(), all.missing.begin(), all.missing.end());
@@ -33,8 +34,8 @@ reporting discover_then(session& in, const subnet_question& question) {
 
 } // namespace
 
-int discover_and_ask(const global_options& options, const subnet_question& question) {
-    return run_query(options, nullptr, [&](session& in) { return discover_then(in, question); });
+int discover_and_ask(const global_options& options, const subnet_query& query) {
+    return run_query(options, nullptr, [&](session& in) { return discover_then(in, query); });
 }
 
 bool is_in_use(const discovery::port& p) {
@@ -66,17 +67,9 @@ std::vector<end_port> end_ports_of(const subnet& s) {
     return all;
 }
 
-std::string_view short_type(iba::NodeType type) {
-    switch (type) {
-    case iba::NodeType::CA: return "Ca";
-    case iba::NodeType::Router: return "Rt";
-    case iba::NodeType::Switch: break;
-    }
-    return "Switch";
-}
-
 std::string node_line(std::string_view doing, const discovery::node& n) {
-    return fmt::format("# {} {}: nodeguid 0x{:016x}", doing, short_type(n.info.nodeType), value(n.info.nodeGUID));
+    return fmt::format("# {} {}: nodeguid 0x{:016x}", doing, discovery::words_of(n.info.nodeType).record,
+                       value(n.info.nodeGUID));
 }
 
 nlohmann::ordered_json place_json(const subnet& s, const end_port& e, u8 port) {

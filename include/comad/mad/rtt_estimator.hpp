@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// round_trips.hpp - how long answers take, learned from those that came: deadlines for the next ones, what of a round trip is
+// rtt_estimator.hpp - how long answers take, learned from those that came: deadlines for the next ones, what of a round trip is
 // queueing, and who is silent. Knows no MAD and no clock; constant work and no allocation per answer.
 #pragma once
 #include <comad/iba/types.hpp>
@@ -24,7 +24,7 @@ struct patience_options {
 /// An RTT estimator as TCP has it (RFC 6298), for each destination, and for each distance for destinations that never
 /// answered. Every attempt has a transaction ID of its own, so that an answer tells which attempt it is for, and measures
 /// also what was repeated (TCP may not: Karn's algorithm).
-class round_trips {
+class rtt_estimator {
 public:
     /// Where a target is, as far as it matters for its round trip: hops of a directed route, or one value for each group of
     /// management classes.
@@ -34,7 +34,7 @@ public:
     static constexpr distance most_hops = 63;
 
     /// `grain`: what the transport's clock can tell apart; deadlines leave as much room.
-    round_trips(const patience_options&, duration grain);
+    rtt_estimator(const patience_options&, duration grain);
 
     struct expectation {
         duration deadline; ///< how long to wait for the answer to a first attempt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// written.hpp - what managers have written to nodes and ports, as far as it does not stand in the topology. Knows what is
+// overrides.hpp - what managers have written to nodes and ports, as far as it does not stand in the topology. Knows what is
 // kept, and not what it means.
 #pragma once
 #include <comad/iba/smp.hpp>
@@ -13,7 +13,7 @@
 namespace comad::transports::sim {
 
 /// Nothing until somebody writes: what nodes are without it says attributes.hpp.
-class written {
+class overrides {
 public:
     using block = std::array<u8, 64>;
     struct port_settings {

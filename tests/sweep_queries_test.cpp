@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_questions_test.cpp - what sweeps ask and clear: sums before ports, details that are worth it, which view of extended
+// sweep_queries_test.cpp - what sweeps ask and clear: sums before ports, details that are worth it, which view of extended
 // speeds; MADs counted by hand.
 #include "sweep_rig.hpp"
 
@@ -10,7 +10,7 @@ using namespace comad;
 using namespace comad::test;
 using counters::counter;
 using counters::gap;
-using counters::look;
+using counters::reading;
 using discovery::port_ref;
 using iba::pm::PortCounters;
 using iba::pm::PortCountersExt;
@@ -58,7 +58,7 @@ struct counted_world : swept_world {
     }
     u64 count(port_ref where, counter c) {
         const counters::sweep all = sweep();
-        for (const look& l : all.ports)
+        for (const reading& l : all.ports)
             if (l.where == where && l.is_told) return l.counters.counters[c];
         FAIL("not read");
         return 0;
@@ -69,18 +69,18 @@ struct counted_world : swept_world {
 
 counters::sweep_options sums_first() {
     counters::sweep_options how;
-    how.is_too_much = [](const look& sum) { return sum.counters.counters[counter::symbolErrorCounter] > 4; };
+    how.is_too_much = [](const reading& sum) { return sum.counters.counters[counter::symbolErrorCounter] > 4; };
     return how;
 }
 
 std::size_t told(const counters::sweep& s) {
     return static_cast<std::size_t>(
-        std::count_if(s.ports.begin(), s.ports.end(), [](const look& l) { return l.is_told; }));
+        std::count_if(s.ports.begin(), s.ports.end(), [](const reading& l) { return l.is_told; }));
 }
 
 template <class T> std::size_t told_as(const counters::sweep& s) {
     std::size_t count = 0;
-    for (const look& l : s.ports)
+    for (const reading& l : s.ports)
         for (const counters::port_detail& d : l.details) count += std::holds_alternative<T>(d);
     return count;
 }
@@ -96,9 +96,9 @@ TEST_CASE("the sum of a switch is asked for first, and its ports where that is t
     CHECK(first.complete());
     CHECK(first.MADs == w.known.nodes.size() + w.switches() + w.host_ports() + 8);
     CHECK(first.sums.size() == w.switches());
-    CHECK(std::ranges::is_sorted(first.sums, {}, [](const look& l) { return l.where.node; }));
+    CHECK(std::ranges::is_sorted(first.sums, {}, [](const reading& l) { return l.where.node; }));
     CHECK(told(first) == w.host_ports() + 8);
-    for (const look& sum : first.sums) {
+    for (const reading& sum : first.sums) {
         CHECK(sum.is_told);
         CHECK(sum.where.port == 255);
         CHECK(sum.counters.counters[counter::symbolErrorCounter] == (sum.where.node == bad ? 5 : 0));
@@ -136,13 +136,13 @@ TEST_CASE("an attribute that has no counter that matters is not asked for") {
     };
     for (const auto& c : cases) {
         for (u32 n = 0; n < w.net.graph().nodes.size(); ++n) w.net.set_pma(n, c.can);
-        const std::size_t abilities = w.known.nodes.size();
-        CHECK(w.sweep().MADs == abilities + c.for_all * w.all_ports());
-        CHECK(w.sweep(data).MADs == abilities + c.for_data * w.all_ports());
+        const std::size_t capabilities = w.known.nodes.size();
+        CHECK(w.sweep().MADs == capabilities + c.for_all * w.all_ports());
+        CHECK(w.sweep(data).MADs == capabilities + c.for_data * w.all_ports());
         const counters::sweep told = w.sweep(errors);
-        CHECK(told.MADs == abilities + c.for_errors * w.all_ports());
+        CHECK(told.MADs == capabilities + c.for_errors * w.all_ports());
         u64 sum = 0;
-        for (const look& l : told.ports) sum += l.counters.counters[counter::portRcvErrors];
+        for (const reading& l : told.ports) sum += l.counters.counters[counter::portRcvErrors];
         CHECK(sum == 3);
     }
 }
@@ -178,12 +178,12 @@ TEST_CASE("a switch that dies is no node without errors, and its ports are not a
     counters::sweeper s(w.schedule, w.known, sums_first());
     REQUIRE(w.sweep(s).complete());
     const u64 timed_out = w.schedule.counters().timed_out;
-    w.net.apply({transports::sim::change::kind::kill, w.graph_node(dead)});
+    w.net.apply({transports::sim::topology_event::kind::kill, w.graph_node(dead)});
     const counters::sweep all = w.sweep(s);
     REQUIRE(all.gaps.size() == 1);
     CHECK(all.gaps[0].where == port_ref{dead, 0});
     CHECK(w.schedule.counters().timed_out - timed_out == 2);
-    const auto sum = std::ranges::find(all.sums, dead, [](const look& l) { return l.where.node; });
+    const auto sum = std::ranges::find(all.sums, dead, [](const reading& l) { return l.where.node; });
     REQUIRE(sum != all.sums.end());
     CHECK_FALSE(sum->is_told);
 }
@@ -193,8 +193,8 @@ TEST_CASE("details are asked for where the counters make them worth it") {
     const u32 bad = w.nth_switch(0);
     w.preset({bad, 3});
     counters::sweep_options how = sums_first();
-    how.choose_details = [](const look& l) {
-        counters::detail_set chosen;
+    how.choose_details = [](const reading& l) {
+        counters::port_detail_set chosen;
         if (l.counters.counters[counter::portRcvErrors] > 0) chosen.add<PortRcvErrorDetails>();
         return chosen;
     };
@@ -202,7 +202,7 @@ TEST_CASE("details are asked for where the counters make them worth it") {
     CHECK(all.complete());
     CHECK(told_as<PortRcvErrorDetails>(all) == 1);
     CHECK(all.MADs == w.known.nodes.size() + w.switches() + w.host_ports() + 8 + 2); // of the sum, of the port
-    const auto sum = std::ranges::find(all.sums, bad, [](const look& l) { return l.where.node; });
+    const auto sum = std::ranges::find(all.sums, bad, [](const reading& l) { return l.where.node; });
     REQUIRE(sum->details.size() == 1);
     CHECK(std::holds_alternative<PortRcvErrorDetails>(sum->details[0]));
 }
@@ -256,7 +256,7 @@ TEST_CASE("nothing is cleared that nobody asked for") {
     CHECK(all.complete());
     // Each switch clears all its ports at once, in both attributes.
     CHECK(all.MADs == w.known.nodes.size() + w.all_ports() + 2 * (w.switches() + w.host_ports()));
-    const auto is_bad = [&](const look& l) { return l.where == bad; };
+    const auto is_bad = [&](const reading& l) { return l.where == bad; };
     const auto read = std::ranges::find_if(all.ports, is_bad);
     CHECK(read->counters.counters[counter::symbolErrorCounter] == 5); // as it was before
     CHECK(errors() == 0);
@@ -292,7 +292,7 @@ TEST_CASE("a sum that is not too much is cleared, too") {
     const u32 some = w.nth_switch(0);
     w.preset({some, 3});
     counters::sweep_options how;
-    how.is_too_much = [](const look& sum) { return sum.counters.counters[counter::symbolErrorCounter] > 5; };
+    how.is_too_much = [](const reading& sum) { return sum.counters.counters[counter::symbolErrorCounter] > 5; };
     how.clears.add(counter::symbolErrorCounter);
     const counters::sweep all = w.sweep(how);
     CHECK(all.complete());
@@ -318,7 +318,7 @@ TEST_CASE("a dead switch is one gap of every sweep, and one time-out of the seco
     const u32 dead = w.nth_switch(3);
     counters::sweeper s(w.schedule, w.known, sums_first());
     REQUIRE(w.sweep(s).complete());
-    w.net.apply({transports::sim::change::kind::kill, w.graph_node(dead)});
+    w.net.apply({transports::sim::topology_event::kind::kill, w.graph_node(dead)});
     REQUIRE(w.sweep(s).gaps.size() == 1);
     const u64 before = w.schedule.counters().timed_out;
     const counters::sweep again = w.sweep(s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// findings.cpp - what the answers mean.
-#include "findings.hpp"
+// subnet_builder.cpp - what the answers mean.
+#include "subnet_builder.hpp"
 
 #include <comad/discovery/link.hpp>
 #include <comad/iba/text.hpp>
@@ -47,7 +47,7 @@ unsigned steps_of(const node& n) { return n.is_switch() ? n.info.numPorts + 3u :
 // ---- who is there --------------------------------------------------------------------------------------------------
 
 // Several rails may begin at one node, by the same port or by another.
-findings::meeting findings::begin(const NodeInfo& info, const IBDRPath& local, const asker& who) {
+subnet_builder::meeting subnet_builder::begin(const NodeInfo& info, const IBDRPath& local, const asker& who) {
     const auto lock = guard();
     const auto known = found_.by_guid.find(info.nodeGUID);
     if (known == found_.by_guid.end()) {
@@ -66,7 +66,8 @@ findings::meeting findings::begin(const NodeInfo& info, const IBDRPath& local, c
     return {known->second, 0, true};
 }
 
-findings::meeting findings::meet(port_ref from, const NodeInfo& info, const IBDRPath& route, const asker& who) {
+subnet_builder::meeting subnet_builder::meet(port_ref from, const NodeInfo& info, const IBDRPath& route,
+                                             const asker& who) {
     const auto lock = guard();
     const auto known = found_.by_guid.find(info.nodeGUID);
     if (known == found_.by_guid.end()) {
@@ -91,7 +92,7 @@ findings::meeting findings::meet(port_ref from, const NodeInfo& info, const IBDR
     return {there, help(there, who), is_other_port};
 }
 
-findings::meeting findings::add_node(const NodeInfo& info, const IBDRPath& route, const asker& who) {
+subnet_builder::meeting subnet_builder::add_node(const NodeInfo& info, const IBDRPath& route, const asker& who) {
     const auto index = static_cast<u32>(found_.nodes.size());
     node& n = found_.nodes.emplace_back();
     n.info = info;
@@ -111,7 +112,7 @@ findings::meeting findings::add_node(const NodeInfo& info, const IBDRPath& route
 
 // A rail that came to a node of another's takes part in reading it if it has nothing else to do: so it gets ports to go on
 // by, and rails that begin close to each other share what is behind the first switch.
-unsigned findings::help(u32 index, const asker& who) {
+unsigned subnet_builder::help(u32 index, const asker& who) {
     reading& r = readings_[index];
     const unsigned steps = steps_of(found_.nodes[index]);
     if (!who.is_idle || r.latest_rail == who.rail || r.given_up || r.timeouts_in_a_row > 0 || r.next_step >= steps)
@@ -123,7 +124,7 @@ unsigned findings::help(u32 index, const asker& who) {
 }
 
 // True if the link is new and both ends are free for it.
-bool findings::connect(port_ref a, port_ref b, iba::guid portGUID_b, const IBDRPath& route) {
+bool subnet_builder::connect(port_ref a, port_ref b, iba::guid portGUID_b, const IBDRPath& route) {
     port& here = found_.nodes[a.node].ports[a.port];
     port& there = found_.nodes[b.node].ports[b.port];
     if (here.peer == b && there.peer == a) return false; // both ends were asked at once
@@ -141,7 +142,7 @@ bool findings::connect(port_ref a, port_ref b, iba::guid portGUID_b, const IBDRP
     return true;
 }
 
-bool findings::is_open(const question& q) {
+bool subnet_builder::is_open(const SMP_query& q) {
     const auto lock = guard();
     if (found_.nodes[q.node].ports[q.port].peer) return false;
     if (q.route.hopCount < longest_route()) return true;
@@ -151,7 +152,7 @@ bool findings::is_open(const question& q) {
 
 // ---- what they are -------------------------------------------------------------------------------------------------
 
-std::optional<question> findings::next_step(u32 index, const IBDRPath& route) {
+std::optional<SMP_query> subnet_builder::next_step(u32 index, const IBDRPath& route) {
     const auto lock = guard();
     const node& n = found_.nodes[index];
     reading& r = readings_[index];
@@ -163,7 +164,7 @@ std::optional<question> findings::next_step(u32 index, const IBDRPath& route) {
     }
     const unsigned step = r.next_step++;
     const auto ask = [&](topic what, unsigned port) {
-        return question{what, index, static_cast<u8>(port), route, r.is_second};
+        return SMP_query{what, index, static_cast<u8>(port), route, r.is_second};
     };
     if (!n.is_switch()) return step == 0 ? ask(topic::port, n.info.localPortNum) : ask(topic::description, 0);
     const unsigned last_port = n.info.numPorts;
@@ -172,7 +173,7 @@ std::optional<question> findings::next_step(u32 index, const IBDRPath& route) {
     return ask(step == last_port + 1 ? topic::switch_info : topic::description, 0);
 }
 
-findings::port_state findings::take(u32 index, u8 number, const PortInfo& info, bool is_start) {
+subnet_builder::port_state subnet_builder::take(u32 index, u8 number, const PortInfo& info, bool is_start) {
     const auto lock = guard();
     readings_[index].timeouts_in_a_row = 0;
     const node& n = found_.nodes[index];
@@ -182,25 +183,25 @@ findings::port_state findings::take(u32 index, u8 number, const PortInfo& info, 
     return {(n.is_switch() || is_start) && !p.peer, options_.mlnx_ext_port_info && may_be_FDR10(n, number)};
 }
 
-void findings::take(u32 index, u8 number, const iba::smp::MlnxExtPortInfo& info) {
+void subnet_builder::take(u32 index, u8 number, const iba::smp::MlnxExtPortInfo& info) {
     const auto lock = guard();
     readings_[index].timeouts_in_a_row = 0;
     take_FDR10(found_.nodes[index].ports[number], info);
 }
 
-void findings::take(u32 index, const SwitchInfo& info) {
+void subnet_builder::take(u32 index, const SwitchInfo& info) {
     const auto lock = guard();
     readings_[index].timeouts_in_a_row = 0;
     found_.nodes[index].switch_info = info;
 }
 
-void findings::take(u32 index, const NodeDescription& description) {
+void subnet_builder::take(u32 index, const NodeDescription& description) {
     const auto lock = guard();
     readings_[index].timeouts_in_a_row = 0;
     found_.nodes[index].description = iba::smp::text(description);
 }
 
-IBDRPath findings::path_to(u32 index, u8 number, const IBDRPath& route) const {
+IBDRPath subnet_builder::path_to(u32 index, u8 number, const IBDRPath& route) const {
     if (!options_.keys) return with_key(route, {});
     const auto lock = guard();
     const node& n = found_.nodes[index];
@@ -209,14 +210,14 @@ IBDRPath findings::path_to(u32 index, u8 number, const IBDRPath& route) const {
 }
 
 // `port`: the one that it leads to; zero: still unknown.
-IBDRPath findings::with_key(IBDRPath route, iba::guid port) const {
+IBDRPath subnet_builder::with_key(IBDRPath route, iba::guid port) const {
     route.MKey = options_.keys ? options_.keys->of(mad::key_kind::MKey, port) : 0;
     return route;
 }
 
 // ---- what goes wrong -----------------------------------------------------------------------------------------------
 
-void findings::failed(const question& q, const mad::mad_error& e, const IBDRPath& went, std::string_view what) {
+void subnet_builder::failed(const SMP_query& q, const mad::mad_error& e, const IBDRPath& went, std::string_view what) {
     const auto lock = guard();
     const iba::guid nodeGUID = found_.nodes[q.node].info.nodeGUID;
     if (e.code == mad::errc::cancelled) return; // said once, at the end
@@ -240,16 +241,16 @@ void findings::failed(const question& q, const mad::mad_error& e, const IBDRPath
     add_problem({problem::kind::no_answer, nodeGUID, 0, went, "stopped answering, not asked further"}, false);
 }
 
-void findings::rail_failed(iba::guid nodeGUID, u8 number, std::string text) {
+void subnet_builder::rail_failed(iba::guid nodeGUID, u8 number, std::string text) {
     add_problem({problem::kind::send_failed, nodeGUID, number, {}, std::move(text)}, false);
 }
 
-void findings::contradict(port_ref where, const IBDRPath& route, std::string text) {
+void subnet_builder::contradict(port_ref where, const IBDRPath& route, std::string text) {
     const iba::guid nodeGUID = found_.nodes[where.node].info.nodeGUID;
     add_problem({problem::kind::contradiction, nodeGUID, where.port, route, std::move(text)}, true);
 }
 
-void findings::add_problem(problem p, bool is_behind) {
+void subnet_builder::add_problem(problem p, bool is_behind) {
     found_.problems.push_back(std::move(p));
     is_behind_.push_back(is_behind);
     if (options_.progress) options_.progress->problems.store(found_.problems.size(), std::memory_order_relaxed);
@@ -257,7 +258,7 @@ void findings::add_problem(problem p, bool is_behind) {
 
 // ---- at the end of a round -----------------------------------------------------------------------------------------
 
-void findings::order_from(iba::guid start, u8 start_port) {
+void subnet_builder::order_from(iba::guid start, u8 start_port) {
     put_in_order(found_, found_.by_guid.at(start), start_port);
     for (node& n : found_.nodes) n.route = with_key(n.route, n.info.portGUID);
     readings_.assign(found_.nodes.size(), {.next_step = ~0u}); // indices have changed, and whatever could be read was
@@ -265,24 +266,24 @@ void findings::order_from(iba::guid start, u8 start_port) {
 
 // With all links known some nodes turn out to be nearer than the way they were found, and what one rail lost another may
 // reach: ask again from here.
-std::vector<question> findings::take_up_left() {
-    std::vector<question> questions;
-    std::erase_if(left_, [&](const left_question& left) {
+std::vector<SMP_query> subnet_builder::take_up_left() {
+    std::vector<SMP_query> queries;
+    std::erase_if(left_, [&](const remaining_query& left) {
         const u32 index = found_.by_guid.at(left.nodeGUID);
         const node& n = found_.nodes[index];
         if (left.what == topic::neighbour && n.ports[left.port].peer) return true;
         if (left.cause == left_by::distance && n.route.hopCount >= longest_route()) return false;
         const bool is_second = left.cause == left_by::silence;
-        questions.push_back({left.what, index, left.port, n.route, is_second});
+        queries.push_back({left.what, index, left.port, n.route, is_second});
         if (left.what == topic::node)
             readings_[index] = {.next_step = left.next_step, .readers = 1, .is_second = is_second};
         return true;
     });
-    return questions;
+    return queries;
 }
 
-subnet findings::finish(bool stopped) {
-    for (const left_question& left : left_) {
+subnet subnet_builder::finish(bool stopped) {
+    for (const remaining_query& left : left_) {
         const IBDRPath& route = found_.find(left.nodeGUID)->route;
         if (left.cause == left_by::silence) { // it was stopped before it was asked again
             add_problem({problem::kind::no_answer, left.nodeGUID, left.port, route, "no answer"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// findings.hpp - the subnet database while it is being filled, by one rail or by several at once: what the answers mean,
+// subnet_builder.hpp - the subnet database while it is being filled, by one rail or by several at once: what the answers mean,
 // what is missing, what is left to be asked. Knows no schedule.
 #pragma once
 #include <comad/discovery/discover.hpp>
@@ -18,7 +18,7 @@ namespace comad::discovery {
 /// What a rail asks for.
 enum class topic : u8 { neighbour, node, port, switch_info, description };
 
-struct question {
+struct SMP_query {
     topic what;
     u32 node;
     u8 port = 0;            ///< of neighbour: the port to go through; of port: the one to read
@@ -28,10 +28,10 @@ struct question {
 
 /// Everything is safe to call from the threads of all rails; with one rail nothing is locked. Indices of nodes hold until
 /// order_from().
-class findings {
+class subnet_builder {
 public:
     /// `asks_twice`: what had no answer is asked again at the end, when the fabric is quiet.
-    findings(const discover_options& options, bool shared, bool asks_twice)
+    subnet_builder(const discover_options& options, bool shared, bool asks_twice)
         : options_(options), shared_(shared), asks_twice_(asks_twice) {}
 
     /// Who says what it found.
@@ -51,11 +51,11 @@ public:
     meeting begin(const iba::smp::NodeInfo&, const mad::IBDRPath& local, const asker&);
     meeting meet(port_ref from, const iba::smp::NodeInfo&, const mad::IBDRPath& route, const asker&);
     /// False: what is behind the port is known by now, or too far away, which is noted.
-    bool is_open(const question& neighbour);
+    bool is_open(const SMP_query& neighbour);
 
     // ---- what they are
     /// What a reader of the node asks next; nothing: it ends.
-    std::optional<question> next_step(u32 node, const mad::IBDRPath& route);
+    std::optional<SMP_query> next_step(u32 node, const mad::IBDRPath& route);
     struct port_state {
         bool leads_on; ///< to a neighbour that is not known yet
         bool may_be_fdr10;
@@ -70,15 +70,15 @@ public:
     mad::IBDRPath path_to_unknown(const mad::IBDRPath& route) const { return with_key(route, {}); }
 
     // ---- what goes wrong
-    /// A question had no good answer. What a rail's own end port lost is left to other rails.
-    void failed(const question&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what);
+    /// A query had no good answer. What a rail's own end port lost is left to other rails.
+    void failed(const SMP_query&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what);
     void rail_failed(iba::guid nodeGUID, u8 port, std::string text);
 
     // ---- at the end of a round, in one thread
     /// Breadth-first order and routes as seen from there.
     void order_from(iba::guid start, u8 start_port);
     /// Questions that are left and can be asked from where the order begins.
-    std::vector<question> take_up_left();
+    std::vector<SMP_query> take_up_left();
     subnet finish(bool stopped);
 
 private:
@@ -96,7 +96,7 @@ private:
         failure,  // of the rail that asked
         silence,
     };
-    struct left_question {
+    struct remaining_query {
         topic what;
         iba::guid nodeGUID;
         u8 port;
@@ -122,7 +122,7 @@ private:
     subnet found_;
     std::vector<bool> is_behind_;   // of each problem: it is about what is behind the port
     std::vector<reading> readings_; // by node index
-    std::vector<left_question> left_;
+    std::vector<remaining_query> left_;
 };
 
 } // namespace comad::discovery

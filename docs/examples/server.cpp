@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// server.cpp - a host that answers a vendor's class, and one that asks it, on one io_context. It prints what the comments say.
+#include <comad/coro/asio.hpp>
+#include <comad/coro/event.hpp>
+#include <comad/coro/rpcs.hpp>
+#include <comad/iba/vendor.hpp>
+#include <comad/server/agent.hpp>
+#include <comad/transports/sim/transport.hpp>
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <fmt/format.h>
+
+using namespace comad;
+using iba::vend::OFASysStatPing;
+
+static coro::task<void> serve_until(coro::event& ended) { co_await ended.wait(); }
+
+static coro::task<void> ask(coro::MADSchedule& schedule, mad::IBPath server) {
+    for (const u64 cookie : {7u, 35u}) {
+        OFASysStatPing request;
+        request.cookie = cookie;
+        auto reply = co_await schedule.VendGet(request, server);
+        if (reply) fmt::print("{} -> {}\n", cookie, reply.value().cookie);
+        else fmt::print("{}\n", to_string(reply.error()));
+    }
+    //> 7 -> 70
+    //> 35 -> 350
+}
+
+int main() {
+    using namespace transports::sim;
+    simulation subnet = make_sim("fattree2,radix=4,sm=1", time_mode::real);
+    const u32 host = subnet.fabric->graph().find("h-0008 HCA-1").value();
+    sim_transport far(*subnet.fabric, host, 1, time_mode::real);
+
+    server::responder answers;
+    answers.add({iba::MgmtClass{0x33}, 1, mad::methods(iba::Method::Get), 0x001405}, [](const server::request& r) {
+        auto ping = r.payload<OFASysStatPing>();
+        ping.cookie *= 10;
+        return server::response::of(ping);
+    });
+    server::agent agent(far, answers);
+
+    boost::asio::io_context io;
+    coro::MADSchedule serving(far), asking(*subnet.transport);
+    serving.set_server(&agent);
+    coro::asio_driver there(io, serving), here(io, asking);
+    coro::event ended(serving);
+    coro::async_run(there, serve_until(ended), boost::asio::detached);
+
+    mad::IBPath path;
+    path.DLID = subnet.fabric->graph().nodes[host].ports[1].LID;
+    coro::async_run(here, ask(asking, path), [&] {
+        ended.set();
+        there.wake();
+    });
+    io.run();
+    fmt::print("{} requests\n", agent.counters().requests);
+    //> 2 requests
+}
