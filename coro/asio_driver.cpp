@@ -9,8 +9,19 @@
 
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
 
 namespace comad::coro {
+
+namespace {
+
+int descriptor_of(const mad::transport& device) {
+    if (device.native_handle() >= 0) return device.native_handle();
+    throw std::invalid_argument(
+        "asio_driver: the time of this transport is simulated, and Asio's is not: use sync_wait");
+}
+
+} // namespace
 
 // Owned by the driver alone. What waits in the io_context only watches it: that may come when the driver is gone.
 struct asio_driver::impl : std::enable_shared_from_this<impl> {
@@ -25,8 +36,9 @@ struct asio_driver::impl : std::enable_shared_from_this<impl> {
     bool reading = false, writing = false, turn_posted = false;
 
     impl(boost::asio::any_io_executor in, MADSchedule& s)
-        : executor(std::move(in)), schedule(s), device(executor, s.transport().native_handle()), timer(executor) {
+        : executor(std::move(in)), schedule(s), device(executor, descriptor_of(s.transport())), timer(executor) {
         schedule.use_clock(std::chrono::steady_clock::now);
+        schedule.set_now(std::chrono::steady_clock::now()); // for who asks before the first turn
     }
     ~impl() { device.release(); } // the transport closes it
 

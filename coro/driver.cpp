@@ -46,6 +46,12 @@ remote_stop::remote_stop(std::stop_token token, scope_state& domain)
 
 void remote_stop::wake::operator()() const noexcept { ::eventfd_write(event, 1); }
 
+void look_at_clock(MADSchedule& schedule) noexcept {
+    if (!is_virtual(schedule)) schedule.set_now(std::chrono::steady_clock::now());
+    else if (const auto there = schedule.transport().simulated_time())
+        schedule.set_now(std::max(*there, schedule.now()));
+}
+
 void drive_by_poll(MADSchedule& schedule, until& end) {
     schedule.use_clock(std::chrono::steady_clock::now);
     for (;;) {

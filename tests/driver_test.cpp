@@ -417,3 +417,24 @@ TEST_CASE("time never goes back, and stands still while something is to be done 
     CHECK(std::is_sorted(seen.begin(), seen.end()));
     CHECK(r.schedule.now().time_since_epoch() == 10 * round_trip);
 }
+
+TEST_CASE(
+    "a task finds the time at its first step, in real time and in that of a simulation that others moved before") {
+    namespace sim = transports::sim;
+    const auto ask_time = [](MADSchedule& s) -> task<mad::time_point> {
+        const mad::time_point first = s.now();
+        co_await s.SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{});
+        co_return first;
+    };
+    const auto before = std::chrono::steady_clock::now();
+    sim::simulation real = sim::make_sim("single", sim::time_mode::real);
+    MADSchedule on_real(*real.transport);
+    CHECK(sync_wait(on_real, ask_time(on_real)) >= before);
+
+    const std::string simulated = GENERATE("single,latency=1ms,time=virtual", "single,latency=1ms,kernel,time=virtual");
+    sim::simulation net = sim::make_sim(simulated);
+    MADSchedule first(*net.transport), second(*net.transport);
+    CHECK(sync_wait(first, ask_time(first)) == mad::time_point{});
+    CHECK(first.now() > mad::time_point{});
+    CHECK(sync_wait(second, ask_time(second)) == first.now());
+}

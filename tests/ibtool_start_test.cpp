@@ -55,7 +55,8 @@ TEST_CASE("a file that is missing is named") {
     const std::string folder = files / ".";
     check_failure(run({"ibnodes", "--fabric", "sim:single", "--node-name-map", folder}), 1, "Is a directory");
     check_failure(run({"ibhosts", "--fabric", "sim:single", "-z", folder}), 2, "Is a directory");
-    check_failure(run({"health", "--fabric", "sim:single,sm=1", "--for", "1ms", "--rules", folder}), 1, "Is a directory");
+    check_failure(run({"health", "--fabric", "sim:single,sm=1", "--for", "1ms", "--rules", folder}), 1,
+                  "Is a directory");
 }
 
 TEST_CASE("a specification that makes no subnet is told what would") {

@@ -549,6 +549,30 @@ TEST_CASE("in real time the descriptor stays readable while messages wait, howev
     CHECK(t.receive(buffer).state == mad::receive_state::would_block);
 }
 
+TEST_CASE("in real time the descriptor hears of what another program of the subnet sends") {
+    const auto s = make("fattree2,radix=4,sm=1,latency=1us,time=real");
+    const u32 host = s.fabric->graph().find("h-0008 HCA-1").value();
+    sim_transport server(*s.fabric, host, 1, time_mode::real);
+    REQUIRE(server.serve({.mgmt_class = iba::MgmtClass{0x33},
+                          .class_version = 1,
+                          .methods = mad::methods(iba::Method::Get),
+                          .OUI = 0x001405}) == 0);
+    CHECK_FALSE(is_readable(server)); // its timer is off
+    smp_bytes request{};
+    request[0] = 1, request[1] = 0x33, request[2] = 1, request[3] = 1;
+    request[37] = 0x00, request[38] = 0x14, request[39] = 0x05;
+    mad::IBPath path;
+    path.DLID = s.fabric->graph().nodes[host].ports[1].LID;
+    REQUIRE(send_to(*s.transport, path, request).state == mad::send_state::sent);
+    std::array<u8, 320> buffer{};
+    mad::received r;
+    do {
+        REQUIRE(is_readable(server, 30'000));
+        r = server.receive(buffer);
+    } while (r.state == mad::receive_state::would_block);
+    CHECK(r.state == mad::receive_state::message);
+}
+
 TEST_CASE("a specification says where the program runs, in which time, and over which file") {
     const auto at_leaf = make("fattree2,radix=4,at=leaf-0002");
     CHECK(at_leaf.place->port() == 0);

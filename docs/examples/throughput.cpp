@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// throughput.cpp - how many MADs a second one node answers, by the window: the sketch of a benchmark ('ibtool bench' is the
+// throughput.cpp - how many MADs one node answers, by the window: the sketch of a benchmark ('ibtool bench' is the
 // whole one). It prints what the comments say.
 #include <comad/coro/driver.hpp>
 #include <comad/coro/rpcs.hpp>
@@ -32,8 +32,11 @@ int main() {
     auto subnet = transports::sim::make_sim("fattree2,radix=8,service=4us,latency=1us,time=virtual");
     const mad::IBDRPath leaf = mad::IBDRPath{}.extended(1);
     for (const unsigned window : {1u, 2u, 4u}) {
-        coro::MADSchedule schedule(*subnet.transport, {.max_outstanding = window});
+        coro::MADSchedule schedule(*subnet.transport, {.max_outstanding = window, .per_destination = 0});
         const double rate = coro::sync_wait(schedule, measure(schedule, leaf, 10'000));
-        fmt::print("window {}: {:.0f} MADs/s\n", window, rate);
+        fmt::print("window {}: {:.0f} MADs/ms\n", window, rate / 1000);
     }
+    //> window 1: 167 MADs/ms
+    //> window 2: 250 MADs/ms
+    //> window 4: 250 MADs/ms
 }

@@ -27,6 +27,7 @@ public:
     std::optional<unsigned> held(comad::iba::MgmtClass c) const noexcept override { return inner_.held(c); }
     bool wants_writable() const noexcept override { return inner_.wants_writable(); }
     std::optional<comad::mad::time_point> next_event() const noexcept override { return inner_.next_event(); }
+    std::optional<comad::mad::time_point> simulated_time() const noexcept override { return inner_.simulated_time(); }
     void set_now(comad::mad::time_point now) noexcept override { inner_.set_now(now); }
 
 private:

@@ -32,7 +32,13 @@ void fabric::detach(u32 number) noexcept {
     attachment& e = endpoints_[number];
     e.attached = false;
     e.served.clear();
+    e.rearm = {};
     while (e.first != none) free(std::exchange(e.first, packets_[e.first].next));
+}
+
+void fabric::tell_others(u32 number) const {
+    for (const attachment& e : endpoints_)
+        if (&e != &endpoints_[number] && e.rearm) e.rearm();
 }
 
 int fabric::serve(u32 number, const mad::registration& what) {

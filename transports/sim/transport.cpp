@@ -33,6 +33,7 @@ unsigned default_port(const node& n) noexcept {
 sim_transport::sim_transport(fabric& net, u32 node, unsigned port, time_mode mode)
     : fabric_(net), node_(node), port_(port), endpoint_(net.attach(node, port)), timer_(make_timer(mode)) {
     follow_clock();
+    if (timer_) fabric_.on_news(endpoint_, [this] { set_timer(); });
 }
 
 sim_transport::sim_transport(fabric& net, time_mode mode)
@@ -47,6 +48,7 @@ mad::send_result sim_transport::send(const mad::send_request& request) noexcept 
     follow_clock();
     fabric_.send(endpoint_, *request.path, message, request.agent);
     set_timer();
+    fabric_.tell_others(endpoint_); // what was sent may reach them before anything that they wait for
     return {};
 }
 
@@ -63,6 +65,11 @@ int sim_transport::serve(const mad::registration& what) noexcept { return fabric
 
 std::optional<mad::time_point> sim_transport::next_event() const noexcept {
     return fabric_.has_message(endpoint_) ? fabric_.now() : fabric_.next_event();
+}
+
+std::optional<mad::time_point> sim_transport::simulated_time() const noexcept {
+    if (timer_) return std::nullopt;
+    return fabric_.now();
 }
 
 void sim_transport::set_now(mad::time_point now) noexcept { fabric_.advance(now); }

@@ -67,12 +67,16 @@ private:
     remote_stop& stop_;
 };
 
+/// Whether time is simulated.
+inline bool is_virtual(const MADSchedule& schedule) noexcept { return schedule.transport().native_handle() < 0; }
+/// What a task finds in MADSchedule::now() at its first step.
+void look_at_clock(MADSchedule&) noexcept;
 /// poll() on the transport's descriptor and the real clock.
 void drive_by_poll(MADSchedule&, until&);
 /// No clock at all: time jumps to the next event or deadline.
 void drive_virtual_time(MADSchedule&, until&);
 inline void drive(MADSchedule& schedule, until& end) {
-    if (schedule.transport().native_handle() < 0) drive_virtual_time(schedule, end);
+    if (is_virtual(schedule)) drive_virtual_time(schedule, end);
     else drive_by_poll(schedule, end);
 }
 } // namespace detail
@@ -81,6 +85,7 @@ inline void drive(MADSchedule& schedule, until& end) {
 /// driven by poll() and the real clock, one without in virtual time. Throws what the task throws, and std::logic_error if
 /// the task waits for something that this schedule will never bring. Not from inside a task of the same schedule.
 template <class T> T sync_wait(MADSchedule& schedule, task<T> t) {
+    detail::look_at_clock(schedule);
     job<T> running = schedule.queue(std::move(t));
     detail::until_done<T> end(running);
     detail::drive(schedule, end);
@@ -90,6 +95,7 @@ template <class T> T sync_wait(MADSchedule& schedule, task<T> t) {
 /// The same, and another thread may request that it ends: what the task waits for is then cancelled, at once, and whatever it
 /// still begins. Throws std::system_error, too, where the kernel gives no descriptor to wake by.
 template <class T> T sync_wait(MADSchedule& schedule, task<T> t, std::stop_token stop) {
+    detail::look_at_clock(schedule);
     scope_state domain(&schedule.root());
     detail::remote_stop remote(std::move(stop), domain);
     job<T> running = job<T>::start(std::move(t), domain);

@@ -133,6 +133,7 @@ public:
     // ---- for drivers --------------------------------------------------------------------------------------------------
 
     mad::transport& transport() noexcept { return transport_; }
+    const mad::transport& transport() const noexcept { return transport_; }
     mad::time_point now() const noexcept { return engine_.now(); }
     /// The clock that set_now() tells, if it goes on by itself: round trips are measured with it. Drivers set it.
     void use_clock(mad::clock_reading clock) noexcept {

@@ -155,6 +155,8 @@ public:
     /// When to call receive() although the descriptor tells of nothing: in virtual time, when the next message is due; of
     /// a transport that repeats something itself, when that is due.
     virtual std::optional<time_point> next_event() const noexcept { return std::nullopt; }
+    /// What time it is, where time is simulated: a schedule begins with it.
+    virtual std::optional<time_point> simulated_time() const noexcept { return std::nullopt; }
     /// The driver's clock, before each receive(). In virtual time, sends happen now and receive() gives what is due.
     virtual void set_now(time_point) noexcept {}
 };

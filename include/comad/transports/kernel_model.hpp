@@ -78,6 +78,7 @@ public:
     mad::transport_limits limits() const noexcept override;
     int serve(const mad::registration& what) noexcept override { return inner_.serve(what); }
     std::optional<mad::time_point> next_event() const noexcept override;
+    std::optional<mad::time_point> simulated_time() const noexcept override { return inner_.simulated_time(); }
     void set_now(mad::time_point) noexcept override;
 
     /// As umad_transport counts them: until the program has read the reply or the report.

@@ -45,6 +45,7 @@ public:
     std::optional<unsigned> held(iba::MgmtClass c) const noexcept override { return inner_.held(c); }
     bool wants_writable() const noexcept override { return inner_.wants_writable(); }
     std::optional<mad::time_point> next_event() const noexcept override;
+    std::optional<mad::time_point> simulated_time() const noexcept override { return inner_.simulated_time(); }
     void set_now(mad::time_point) noexcept override;
 
     /// Under way, both ways; those that ended and are kept for a last ACK included.

@@ -31,6 +31,7 @@ public:
         return carrier_of(mgmt_class).held(mgmt_class);
     }
     std::optional<mad::time_point> next_event() const noexcept override;
+    std::optional<mad::time_point> simulated_time() const noexcept override { return sides_[0]->simulated_time(); }
     void set_now(mad::time_point now) noexcept override;
 
 private:

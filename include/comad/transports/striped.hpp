@@ -37,6 +37,9 @@ public:
     std::string name() const override;
     std::optional<unsigned> held(iba::MgmtClass) const noexcept override;
     std::optional<mad::time_point> next_event() const noexcept override;
+    std::optional<mad::time_point> simulated_time() const noexcept override {
+        return members_.front().carrier->simulated_time();
+    }
     void set_now(mad::time_point now) noexcept override;
 
     /// Members that are gone.

@@ -9,6 +9,7 @@
 #include <comad/transports/sim/topology.hpp>
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -139,6 +140,10 @@ public:
     u32 attach(u32 node, unsigned port);
     /// Whatever is under way to it is dropped.
     void detach(u32 endpoint) noexcept;
+    /// Calls `rearm` when another endpoint has sent something: next_event() may be earlier. Until it is detached.
+    void on_news(u32 endpoint, std::function<void()> rearm) { endpoints_[endpoint].rearm = std::move(rearm); }
+    /// Of the endpoint that has sent something.
+    void tell_others(u32 endpoint) const;
     /// Puts a message on the wire, now: 256 bytes, or what RMPP would take apart. `answers`: the endpoint whose request it
     /// answers, as take() gave it; else mad::any_agent.
     void send(u32 endpoint, const mad::any_path&, std::span<const u8> message, u32 answers = mad::any_agent) noexcept;
@@ -201,6 +206,7 @@ private:
         bool attached;
         u32 first = none, last = none; // messages that have arrived
         std::vector<mad::registration> served{};
+        std::function<void()> rearm{};
     };
     struct timed_change {
         mad::time_point when;

@@ -45,6 +45,7 @@ public:
     mad::transport_limits limits() const noexcept override;
     int serve(const mad::registration&) noexcept override;
     std::optional<mad::time_point> next_event() const noexcept override;
+    std::optional<mad::time_point> simulated_time() const noexcept override;
     void set_now(mad::time_point) noexcept override;
 
     u32 node() const noexcept { return node_; }
