@@ -3,10 +3,17 @@
 // errors into one line.
 #include "command_line.hpp"
 
+#include <comad/iba/text.hpp>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <limits>
 #include <map>
+#include <optional>
+#include <type_traits>
+#include <utility>
 
 namespace ibtool {
 namespace {
@@ -81,10 +88,37 @@ void command_line::add(CLI::App& app, const arguments& taken) {
     }
 }
 
+namespace {
+
+using number_range = std::optional<std::pair<std::int64_t, std::int64_t>>;
+
+std::string type_of(const number_range& range) {
+    return range ? fmt::format("{}..{}", range->first, range->second) : "NUMBER";
+}
+
+/// In words of ours: CLI11 says "Could not convert".
+template <class Number> CLI::Validator number_check(const number_range& range) {
+    const Number first = range ? static_cast<Number>(range->first) : std::numeric_limits<Number>::min();
+    const Number last = range ? static_cast<Number>(range->second) : std::numeric_limits<Number>::max();
+    std::string wanted = range                        ? fmt::format("a number from {} to {}", first, last)
+                         : std::is_unsigned_v<Number> ? "a number >= 0"
+                                                      : "a number";
+    return {[=](std::string& text) -> std::string {
+                Number n{};
+                const bool wraps =
+                    std::is_unsigned_v<Number> && text.starts_with('-'); // CLI11 takes -1 for the highest
+                if (!wraps && CLI::detail::lexical_cast(text, n) && n >= first && n <= last) return {};
+                return fmt::format("must be {}, not {}", wanted, comad::iba::as_given(text));
+            },
+            ""};
+}
+
+} // namespace
+
 template <class Number> CLI::Option* command_line::add_number(CLI::App& app, const argument& a, Number& where) {
-    CLI::Option* const o = app.add_option(a.names_, where, a.help_);
-    if (a.range_) o->check(CLI::Range(static_cast<Number>(a.range_->first), static_cast<Number>(a.range_->second)));
-    return o;
+    return app.add_option(a.names_, where, a.help_)
+        ->check(number_check<Number>(a.range_))
+        ->type_name(type_of(a.range_));
 }
 
 CLI::Option* command_line::add(CLI::App& app, const argument& a) {
@@ -106,8 +140,8 @@ CLI::Option* command_line::add(CLI::App& app, const argument& a) {
     if (a.is_required_) o->required();
     if (a.shows_default_) o->capture_default_str();
     if (!a.choices_.empty()) o->check(CLI::IsMember(a.choices_));
-    if (a.range_ && std::holds_alternative<std::optional<unsigned>*>(a.place_))
-        o->check(CLI::Range(static_cast<unsigned>(a.range_->first), static_cast<unsigned>(a.range_->second)));
+    if (std::holds_alternative<std::optional<unsigned>*>(a.place_))
+        o->check(number_check<unsigned>(a.range_))->type_name(type_of(a.range_));
     if (!a.value_name_.empty()) o->type_name(a.value_name_);
     if (!a.group_.empty()) o->group(a.group_);
     if (a.is_hidden_) o->group("");

@@ -62,13 +62,13 @@ std::string text_of(const help_settings& s) {
 command help_command() {
     return {.name = "help",
             .group = command_group::offline,
-            .summary = "list the commands, or tell of one",
+            .summary = "list the commands, or show the help of one",
             .examples = "help smpquery",
             .no_SA = "it sends nothing",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<help_settings>();
                 takes.option("command", s->command, "the command");
-                takes.flag("--json", s->json, "an object per line");
+                takes.flag("--json", s->json, "one JSON object per line");
                 return [s](const global_options&) {
                     write_output(text_of(*s));
                     return complete;

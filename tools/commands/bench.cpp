@@ -219,30 +219,28 @@ command bench_command() {
                     "PerformanceGet --attribute PortCounters -f portSelect=1",
         .declare = [](arguments& takes) -> action {
             auto s = std::make_shared<bench_settings>();
-            takes.option("target", s->targets, "who is asked, in turn [the local node; of SubnAdmGet the SA]");
+            takes.option("target", s->targets, "targets to ask, in turn [the local node; SubnAdmGet: the SA]");
             add_target_options(takes, s->kind);
-            takes.flag("--all", s->discovered.all, "every node that a discovery finds; with -L by its LID");
-            takes.flag("--switches", s->discovered.switches, "every switch that it finds");
-            takes.flag("--CAs", s->discovered.CAs, "every CA that it finds");
-            takes.option("--rpc", s->rpc, "what is asked: SubnGet, PerformanceGet, SubnAdmGet, any Get")
-                .shows_default();
-            takes.option("--attribute", s->attribute, "of what: 'ibtool describe' lists them").shows_default();
-            takes.option("-f,--field", s->fields, "NAME=VALUE, any number of times: a field of the request").one_each();
+            takes.flag("--all", s->discovered.all, "every node that discovery finds; with -L by LID");
+            takes.flag("--switches", s->discovered.switches, "every switch that discovery finds");
+            takes.flag("--CAs", s->discovered.CAs, "every CA that discovery finds");
+            takes.option("--rpc", s->rpc, "the RPC: SubnGet, PerformanceGet, SubnAdmGet, any Get").shows_default();
+            takes.option("--attribute", s->attribute, "the attribute: 'ibtool describe' lists them").shows_default();
+            takes.option("-f,--field", s->fields, "NAME=VALUE, repeatable: a field of the request").one_each();
             takes.option("-a,--modifier", s->modifier, "attributeModifier").shows_default();
-            takes.option("--windows", s->windows, "MADs in flight, one row for each; adaptive is one, too")
+            takes.option("--windows", s->windows, "windows to measure, one row each: numbers, or adaptive")
                 .shows_default();
             takes
                 .option("--per-destination", s->per_destination,
-                        "at most so many of them to each target; 0: any number [of one target 0, of several 1]")
+                        "limit of MADs in flight to one target; 0: no limit [one target: 0; several: 1]")
                 .range(0, 65536);
-            takes.option("--rounds", s->rounds, "how often each window is measured, in turn")
-                .range(1, 10000)
-                .shows_default();
-            add_time_option(takes, "--duration", s->duration, "how long, each time [200ms; of simulated time 10ms]");
-            takes.option("-c,--count", s->count, "so many MADs, each time, instead of a duration")
+            takes.option("--rounds", s->rounds, "measurements of each window, in turn").range(1, 10000).shows_default();
+            add_time_option(takes, "--duration", s->duration, "length of a measurement [200ms; simulated time: 10ms]");
+            takes.option("-c,--count", s->count, "MADs per measurement, instead of a duration")
                 .excludes(*takes.find("--duration"))
                 .range(1, 1000000000);
-            add_time_option(takes, "--warm-up", s->warm_up, "before each; not counted [20ms; of simulated time 5ms]");
+            add_time_option(takes, "--warm-up", s->warm_up,
+                            "time before each that is not counted [20ms; simulated time: 5ms]");
             takes.flag("--json", s->json, "as one JSON object");
             return [s](const global_options& options) { return run_bench(*s, options); };
         }};

@@ -10,8 +10,8 @@ namespace ibtool {
 
 void add_check_options(arguments& takes, check_options& o) {
     takes.flag("-N,--nocolor", o.no_colours, "no colours [colours on a terminal]");
-    const argument& json = takes.flag("--json", o.json, "a JSON object a line");
-    takes.flag("-b,--brief", o.is_brief, "what failed, without why").excludes(json);
+    const argument& json = takes.flag("--json", o.json, "one JSON object per line");
+    takes.flag("-b,--brief", o.is_brief, "only what failed, not why").excludes(json);
 }
 
 void add_threshold_options(arguments& takes, check_options& o) {

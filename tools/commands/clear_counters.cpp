@@ -144,7 +144,7 @@ coro::task<report> clear(session& in, const subnet& s, const clear_counters_sett
 action declare(arguments& takes, kind k) {
     auto s = std::make_shared<clear_counters_settings>();
     s->what = k;
-    takes.flag("--json", s->json, "a JSON object a line, and one for all");
+    takes.flag("--json", s->json, "one JSON object per line, and a summary");
     return [s](const global_options& options) {
         return discover_and_ask(options, [&](session& in, const subnet& known) { return clear(in, known, *s); });
     };

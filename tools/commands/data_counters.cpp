@@ -248,7 +248,7 @@ command ibdatacounters_command() {
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<data_counters_settings>();
                 takes.flag("--ports", s->port_by_port, "of switches each port [the sum of all]");
-                takes.flag("--json", s->json, "a JSON object a line, and one for all");
+                takes.flag("--json", s->json, "one JSON object per line, and a summary");
                 return [s](const global_options& options) {
                     return discover_and_ask(options,
                                             [&](session& in, const subnet& known) { return count(in, known, *s); });

@@ -122,14 +122,14 @@ command decode_command() {
             takes.option("input", s->words,
                          "files (none or -: the standard input): hex, binary MADs, captures; with --struct: hex of one "
                          "structure each (none: one per line of the standard input)");
-            takes.option("--struct", s->structure, "decode this structure, as of ibtool describe").value_name("NAME");
+            takes.option("--struct", s->structure, "decode this structure; see ibtool describe").value_name("NAME");
             takes
                 .option(
                     "--kind", [s](const std::string& word) { s->kind = kind_of(word); },
-                    "what each message begins with, if its bytes mislead: mad, umad, packet, grh, bth")
+                    "what each message begins with, if it is not recognized: mad, umad, packet, grh, bth")
                 .value_name("KIND");
-            const argument& json = takes.flag("--json", s->json, "an object per line");
-            const argument& dotted = takes.flag("--dotted", s->dotted, "a field per line (default with --struct)");
+            const argument& json = takes.flag("--json", s->json, "one JSON object per line");
+            const argument& dotted = takes.flag("--dotted", s->dotted, "one field per line (default with --struct)");
             takes.flag("--dump", s->dump, "a 32-bit word per line, annotated (default without)")
                 .excludes(json)
                 .excludes(dotted);

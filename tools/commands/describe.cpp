@@ -153,8 +153,8 @@ command describe_command() {
             .no_SA = "it sends nothing",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<describe_settings>();
-                const argument& one = takes.option("structure", s->structure, "its full name, as SMPPortInfo");
-                const argument& json_flag = takes.flag("--json", s->json, "an object per line");
+                const argument& one = takes.option("structure", s->structure, "its full name, e.g. SMPPortInfo");
+                const argument& json_flag = takes.flag("--json", s->json, "one JSON object per line");
                 takes.flag("--markdown", s->markdown, "the reference page of all structures")
                     .excludes(one)
                     .excludes(json_flag);

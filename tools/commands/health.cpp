@@ -168,15 +168,15 @@ int run_health(const health_settings& s, const global_options& options) {
 command health_command() {
     return {.name = "health",
             .group = command_group::counters,
-            .summary = "judge all links by what their counters do in a time, their width and speed",
+            .summary = "check all links: error rates, width and speed",
             .examples = "health\nhealth --for 60s --rules rules.toml\nhealth --json",
             .no_SA = "it asks PMAs",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<health_settings>();
                 takes.option("--for", s->length, "time between the two sweeps").shows_default();
-                takes.option("--rules", s->rules, "TOML file of what is too much [as docs/health.md says]");
+                takes.option("--rules", s->rules, "TOML file of rules [those in docs/health.md]");
                 takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
-                takes.flag("--json", s->json, "JSON objects, one a line");
+                takes.flag("--json", s->json, "one JSON object per line");
                 return [s](const global_options& options) { return run_health(*s, options); };
             }};
 }

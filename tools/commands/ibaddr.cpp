@@ -59,7 +59,7 @@ command ibaddr_command() {
                 takes.flag("-g,--gid_show", s->GID, "only the GID");
                 takes.flag("-l,--lid_show", s->LIDs, "only the LIDs");
                 takes.flag("-L,--Lid_show", s->decimal, "only the LIDs, in decimal");
-                takes.flag("--json", s->json, "as JSON, one line");
+                takes.flag("--json", s->json, "one JSON object, on one line");
                 return [s](const global_options& options) { return run_ibaddr(*s, options); };
             }};
 }

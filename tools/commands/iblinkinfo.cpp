@@ -132,19 +132,19 @@ command iblinkinfo_command() {
                 auto s = std::make_shared<iblinkinfo_settings>();
                 const argument& GUID =
                     takes.option("-S,--switch,-G,--port-guid", s->GUID, "only the node with this GUID or port GUID");
-                takes.option("-D,--Direct", s->route, "only the node at the end of this directed route, as 0,1,4")
+                takes.option("-D,--Direct", s->route, "only the node at the end of this directed route, e.g. 0,1,4")
                     .excludes(GUID);
-                takes.flag("-a,--all", s->whole_part, "of -S, -G and -D: also the nodes around it");
+                takes.flag("-a,--all", s->whole_part, "with -S, -G or -D: also the nodes around it");
                 takes.option("-n,--hops", s->hops, "how far around it, or around the local node [1]").range(1, 63);
                 takes.flag("-d,--down", s->only_down, "only links that are down (here -d shows no MADs; --debug does)");
-                takes.flag("-l,--line", s->by_line, "all that there is of a link in one line");
+                takes.flag("-l,--line", s->by_line, "everything about a link on one line");
                 takes.flag("-p,--additional", s->additional, "with HOQLife and VLStallCount");
-                const argument& switches = takes.flag("--switches-only", s->only_switches, "only those of switches");
-                takes.flag("--cas-only", s->only_CAs, "only those of CAs").excludes(switches);
-                takes.ignored_flag("-R", "nothing: accepted for scripts, as in infiniband-diags");
-                takes.option("-o,--outstanding_smps", s->outstanding, "as --outstanding").range(1, 65536);
+                const argument& switches = takes.flag("--switches-only", s->only_switches, "only links of switches");
+                takes.flag("--cas-only", s->only_CAs, "only links of CAs").excludes(switches);
+                takes.ignored_flag("-R", "ignored; accepted for scripts, as by infiniband-diags");
+                takes.option("-o,--outstanding_smps", s->outstanding, "same as --outstanding").range(1, 65536);
                 takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
-                takes.flag("--json", s->json, "a JSON object a line, one for each port");
+                takes.flag("--json", s->json, "one JSON object per line, for each port");
                 takes.missing({"--load-cache", "--diff", "--diffcheck", "--filterdownports"});
                 return [s](const global_options& options) { return run_iblinkinfo(*s, options); };
             }};

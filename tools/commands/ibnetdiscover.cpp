@@ -61,17 +61,17 @@ command ibnetdiscover_command() {
             .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibnetdiscover_settings>();
-                takes.option("topology-file", s->file, "write the report there instead of to stdout");
-                takes.flag("--json", s->json, "everything, as one JSON object");
-                takes.flag("-f,--full", s->full, "with the speed, width and VL codes of every link");
-                takes.ignored_flag("-s,--show", "accepted for scripts: progress is shown on a terminal anyway");
+                takes.option("topology-file", s->file, "write the report to this file instead of stdout");
+                takes.flag("--json", s->json, "everything as one JSON object");
+                takes.flag("-f,--full", s->full, "also show speed, width and VL codes of every link");
+                takes.ignored_flag("-s,--show", "ignored: a terminal shows progress anyway");
                 takes.flag("-l,--list", s->list, "one line for each node");
                 takes.flag("-H,--Hca_list", s->cas, "one line for each CA");
                 takes.flag("-S,--Switch_list", s->switches, "one line for each switch");
                 takes.flag("-R,--Router_list", s->routers, "one line for each router");
                 takes.flag("-p,--ports", s->ports, "one line for each port");
-                takes.flag("-m,--max_hops", s->max_hops, "report the longest route and the MADs used");
-                takes.option("-o,--outstanding_smps", s->outstanding, "as --outstanding").range(1, 65536);
+                takes.flag("-m,--max_hops", s->max_hops, "also report the longest route and the number of MADs");
+                takes.option("-o,--outstanding_smps", s->outstanding, "same as --outstanding").range(1, 65536);
                 takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
                 takes.missing({"-g,--grouping", "--cache", "--load-cache", "--diff", "--diffcheck"});
                 return [s](const global_options& options) { return run_ibnetdiscover(*s, options); };

@@ -206,14 +206,14 @@ int run_ibping(const ibping_settings& s, const global_options& options) {
 command ibping_command() {
     return {.name = "ibping",
             .group = command_group::hosts,
-            .summary = "see whether a host answers, and how soon",
+            .summary = "check that a host answers, and measure the round trip",
             .examples = "ibping 7\nibping -S",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibping_settings>();
                 add_host_service_options(takes, *s);
-                takes.option("-c,--count", s->count, "so many pings [until Ctrl-C]");
+                takes.option("-c,--count", s->count, "number of pings [until Ctrl-C]");
                 takes.flag("-f,--flood", s->flood,
-                           "the next ping as soon as the last is answered; a line for none of them");
+                           "send the next ping as soon as the last is answered, and print only the summary");
                 return [s](const global_options& options) { return run_ibping(*s, options); };
             }};
 }

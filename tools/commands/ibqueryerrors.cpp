@@ -218,50 +218,49 @@ int run_ibqueryerrors(const ibqueryerrors_settings& s, global_options options) {
 } // namespace
 
 command ibqueryerrors_command() {
-    return {
-        .name = "ibqueryerrors",
-        .group = command_group::counters,
-        .summary = "print the ports that have counted errors",
-        .examples = "ibqueryerrors\nibqueryerrors -r --details --skip-sl\nibqueryerrors --counters --switch "
-                    "--json\nibqueryerrors -k",
-        .no_SA = "discovery asks every node itself",
-        .writes = true,
-        .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<ibqueryerrors_settings>();
-            // In the order in which they are given: so the report names them.
-            const auto suppress = [s](const std::string& names) {
-                for (std::string& name : split(names, ',')) s->suppressed.push_back(std::move(name));
-            };
-            takes.option("-s,--suppress", suppress, "counters that do not matter: SymbolErrorCounter,LinkDownedCounter")
-                .at_once();
-            takes
-                .flag(
-                    "-c,--suppress-common", [suppress] { suppress("PortRcvSwitchRelayErrors"); },
-                    "the same of PortRcvSwitchRelayErrors")
-                .at_once();
-            const argument& GUID =
-                takes.option("-G,--port-guid,-S", s->GUID, "only the node with this GUID or port GUID");
-            takes.option("-D,--Direct", s->route, "only the node at the end of this directed route, as 0,1,4")
-                .excludes(GUID);
-            takes.flag("--skip-sl", s->skip_SL, "ask by service level 0, and no SA for others");
-            takes.flag("-r,--report-port", s->links, "with what each port is connected to");
-            takes.option("--threshold-file", s->thresholds,
-                         fmt::format("what counters may count [{}]", default_thresholds));
-            takes.flag("--data", s->data, "of those ports also packets and data");
-            takes.flag("--switch", s->only_switches, "only switches");
-            takes.flag("--ca", s->only_CAs, "only CAs");
-            takes.flag("--router", s->only_routers, "only routers");
-            takes.flag("--details", s->details, "with the causes of receive errors and discards");
-            takes.flag("--counters", s->data_only, "packets and data of all ports, and no errors");
-            takes.flag("-k,--clear-errors", s->clear_errors, "clear the counters of errors (writes)");
-            takes.flag("-K,--clear-counts", s->clear_counts, "clear the counters of packets and data (writes)");
-            takes.ignored_flag("-R", "nothing: accepted for scripts, as in infiniband-diags");
-            takes.option("-o,--outstanding_smps", s->outstanding, "as --outstanding").range(1, 65536);
-            takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
-            takes.flag("--json", s->json, "a JSON object a line, the last one for all");
-            takes.missing({"--load-cache"});
-            return [s](const global_options& options) { return run_ibqueryerrors(*s, options); };
-        }};
+    return {.name = "ibqueryerrors",
+            .group = command_group::counters,
+            .summary = "print the ports whose error counters exceed their thresholds",
+            .examples = "ibqueryerrors\nibqueryerrors -r --details --skip-sl\nibqueryerrors --counters --switch "
+                        "--json\nibqueryerrors -k",
+            .no_SA = "discovery asks every node itself",
+            .writes = true,
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<ibqueryerrors_settings>();
+                // In the order in which they are given: so the report names them.
+                const auto suppress = [s](const std::string& names) {
+                    for (std::string& name : split(names, ',')) s->suppressed.push_back(std::move(name));
+                };
+                takes.option("-s,--suppress", suppress, "counters to ignore: SymbolErrorCounter,LinkDownedCounter")
+                    .at_once();
+                takes
+                    .flag(
+                        "-c,--suppress-common", [suppress] { suppress("PortRcvSwitchRelayErrors"); },
+                        "same as -s PortRcvSwitchRelayErrors")
+                    .at_once();
+                const argument& GUID =
+                    takes.option("-G,--port-guid,-S", s->GUID, "only the node with this GUID or port GUID");
+                takes.option("-D,--Direct", s->route, "only the node at the end of this directed route, e.g. 0,1,4")
+                    .excludes(GUID);
+                takes.flag("--skip-sl", s->skip_SL, "use service level 0, and do not ask the SA for others");
+                takes.flag("-r,--report-port", s->links, "also show what each port is connected to");
+                takes.option("--threshold-file", s->thresholds,
+                             fmt::format("file of thresholds [{}]", default_thresholds));
+                takes.flag("--data", s->data, "also show packets and data of those ports");
+                takes.flag("--switch", s->only_switches, "only switches");
+                takes.flag("--ca", s->only_CAs, "only CAs");
+                takes.flag("--router", s->only_routers, "only routers");
+                takes.flag("--details", s->details, "also show the causes of receive errors and discards");
+                takes.flag("--counters", s->data_only, "show packets and data of all ports instead of errors");
+                takes.flag("-k,--clear-errors", s->clear_errors, "clear the counters of errors (writes)");
+                takes.flag("-K,--clear-counts", s->clear_counts, "clear the counters of packets and data (writes)");
+                takes.ignored_flag("-R", "ignored; accepted for scripts, as by infiniband-diags");
+                takes.option("-o,--outstanding_smps", s->outstanding, "same as --outstanding").range(1, 65536);
+                takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+                takes.flag("--json", s->json, "one JSON object per line; the last one is the summary");
+                takes.missing({"--load-cache"});
+                return [s](const global_options& options) { return run_ibqueryerrors(*s, options); };
+            }};
 }
 
 } // namespace ibtool

@@ -269,10 +269,10 @@ command ibroute_command() {
                 takes.option("last", s->last, "the last LID to show");
                 add_target_options(takes, s->kind);
                 takes.flag("-a,--all", s->everything, "also LIDs that lead nowhere");
-                takes.flag("-n,--no_dests", s->brief, "do not ask what is at the LIDs");
+                takes.flag("-n,--no_dests", s->brief, "do not resolve the LIDs to nodes");
                 takes.flag("-M,--Multicast", s->multicast, "the multicast table");
                 takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
-                takes.flag("--json", s->json, "as JSON, one line");
+                takes.flag("--json", s->json, "one JSON object, on one line");
                 return [s](const global_options& options) { return run_ibroute(*s, options); };
             }};
 }

@@ -186,14 +186,14 @@ int run_ibsendtrap(const ibsendtrap_settings& s, const global_options& options) 
 command ibsendtrap_command() {
     return {.name = "ibsendtrap",
             .group = command_group::writing,
-            .summary = "send the subnet manager a trap, as if something had happened",
+            .summary = "send a trap to the subnet manager, for tests",
             .examples = "ibsendtrap\nibsendtrap local_link_integrity 2",
             .no_SA = "a trap is an SMP",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibsendtrap_settings>();
                 takes.option("name", s->name, "one of " + names_of_traps({})).shows_default();
-                takes.option("port", s->error_port, "of local_link_integrity: the port that is said to be bad [1]");
+                takes.option("port", s->error_port, "with local_link_integrity: the port to report [1]");
                 takes.flag("--json", s->json, "the notice that was sent as JSON, one line");
                 return [s](const global_options& options) { return run_ibsendtrap(*s, options); };
             }};

@@ -101,12 +101,12 @@ command ibstat_command() {
             .no_SA = "it shows this machine",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibstat_settings>();
-                takes.option("device", s->device, "only this one, by name or node GUID");
-                takes.option("port", s->port, "only this port of it").range(0, 255);
+                takes.option("device", s->device, "only this device, by name or node GUID");
+                takes.option("port", s->port, "only this port of the device").range(0, 255);
                 takes.flag("-l,--list_of_cas", s->list, "names only");
                 takes.flag("-s,--short", s->brief, "without ports");
                 takes.flag("-p,--port_list", s->GUIDs, "port GUIDs only");
-                takes.flag("--json", s->json, "everything, as one JSON object");
+                takes.flag("--json", s->json, "everything as one JSON object");
                 s->add_to(takes);
                 return [s](const global_options&) { return run_ibstat(*s); };
             }};

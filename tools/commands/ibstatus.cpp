@@ -101,7 +101,7 @@ command ibstatus_command() {
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibstatus_settings>();
                 takes.option("port", s->ports, "DEVICE or DEVICE:PORT; all if none is given");
-                takes.flag("--json", s->json, "everything, as one JSON object");
+                takes.flag("--json", s->json, "everything as one JSON object");
                 s->add_to(takes);
                 return [s](const global_options&) { return run_ibstatus(*s); };
             }};

@@ -261,19 +261,19 @@ command ibswportwatch_command() {
         .declare = [](arguments& takes) -> action {
             auto s = std::make_shared<ibswportwatch_settings>();
             takes.option("target", s->target, "a port of the node [the local one]");
-            takes.option("port", s->port, "the number of the port [of other nodes than switches the target's own]");
-            takes.option("-n,--count", s->count, "end after so many intervals [at a signal]");
+            takes.option("port", s->port, "the number of the port [for nodes other than switches: the target's own]");
+            takes.option("-n,--count", s->count, "number of intervals [until a signal]");
             takes.option("-p,--period", s->every, "seconds from one reading to the next, or with a unit: 500ms")
                 .shows_default();
             takes.flag(
                 "-t,--above-thresholds", s->only_above,
-                "only counters that count faster than their threshold a second (here -t is no timeout; --timeout is)");
+                "only counters that grow faster than their threshold per second (here -t is no timeout; --timeout is)");
             takes.option("-T,--threshold-file", s->thresholds, "file of lines SymbolErrorCounter=10")
                 .value_name("FILE");
-            takes.ignored_flag("-b", "nothing: rates are always shown; accepted for scripts");
+            takes.ignored_flag("-b", "ignored: rates are always shown");
             add_lid_option(takes, s->kind);
             add_guid_option(takes, s->kind);
-            takes.flag("--json", s->json, "a JSON object a line");
+            takes.flag("--json", s->json, "one JSON object per line");
             return [s](const global_options& options) { return run_ibswportwatch(*s, options); };
         }};
 }

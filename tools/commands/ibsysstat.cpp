@@ -59,7 +59,7 @@ int run_ibsysstat(const ibsysstat_settings& s, const global_options& options) {
 command ibsysstat_command() {
     return {.name = "ibsysstat",
             .group = command_group::hosts,
-            .summary = "print the name or the processors of a host",
+            .summary = "print the name or processors of a host",
             .examples = "ibsysstat 7 host\nibsysstat -S",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibsysstat_settings>();

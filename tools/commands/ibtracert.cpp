@@ -134,17 +134,17 @@ int run_ibtracert(ibtracert_settings s, const global_options& options) {
 command ibtracert_command() {
     return {.name = "ibtracert",
             .group = command_group::queries,
-            .summary = "print the way from one port to another",
+            .summary = "print the route from one port to another",
             .examples = "ibtracert 1 2\nibtracert -m 0xc000 1 2",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibtracert_settings>();
-                takes.option("from", s->from, "the port where it begins").required();
-                takes.option("to", s->to, "the port where it ends").required();
+                takes.option("from", s->from, "the source port").required();
+                takes.option("to", s->to, "the destination port").required();
                 add_target_options(takes, s->kind);
-                takes.option("-m,--mlid", s->multicast, "the way of packets to this multicast LID");
+                takes.option("-m,--mlid", s->multicast, "trace packets to this multicast LID");
                 takes.flag("-n,--no_info", s->brief, "GUIDs and ports only");
                 takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
-                takes.flag("--json", s->json, "as JSON, one line");
+                takes.flag("--json", s->json, "one JSON object, on one line");
                 return [s](const global_options& options) { return run_ibtracert(*s, options); };
             }};
 }

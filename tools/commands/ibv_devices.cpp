@@ -33,7 +33,7 @@ command ibv_devices_command() {
             .no_SA = "it shows this machine",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibv_devices_settings>();
-                takes.flag("--json", s->json, "everything, as one JSON object");
+                takes.flag("--json", s->json, "everything as one JSON object");
                 s->add_to(takes);
                 return [s](const global_options&) { return run_ibv_devices(*s); };
             }};

@@ -64,7 +64,7 @@ action declare_node_list(arguments& takes, node_list list) {
     s->list = std::move(list);
     takes.option("topology-file", s->topology_file, "read this file instead of discovering");
     takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
-    takes.flag("--json", s->json, "a JSON object a line");
+    takes.flag("--json", s->json, "one JSON object per line");
     return [s](const global_options& options) { return run_node_list(*s, options); };
 }
 

@@ -36,7 +36,7 @@ const group_option group_options[] = {
     {"-x,--extended", "64-bit counters (PortCountersExtended)", port_counters_extended},
     {"-X,--xmtsl", "data sent, by SL", xmit_data_SL},
     {"-S,--rcvsl", "data received, by SL", rcv_data_SL},
-    {"-D,--xmtdisc", "discarded packets, by cause", xmit_discard_details},
+    {"-D,--xmtdisc", "discarded packets by cause", xmit_discard_details},
     {"-E,--rcverr", "receive errors, by cause", rcv_error_details},
     {"-T,--extended_speeds", "errors and corrections on links of extended speeds", extended_speeds},
     {"--oprcvcounters", "packets and data received, of OpCode 0", op_rcv_counters},
@@ -264,7 +264,7 @@ command perfquery_command() {
                 takes.option("target", s->target, "a port of the node [the local one]");
                 takes.option("ports", s->ports, "3, 1-10, 1,4,8, or 255 for all [the target's own; of a switch 0]");
                 takes.option("mask", s->mask,
-                             "of -r and -R: which counters, by their bits in counterSelect and, above these, "
+                             "with -r and -R: counters to clear, as bits of counterSelect and, above those, "
                              "counterSelect2 [all]");
                 for (std::size_t i = 0; i < std::size(group_options); ++i)
                     takes.flag(group_options[i].name, s->asked_for[i], group_options[i].what);
@@ -275,7 +275,7 @@ command perfquery_command() {
                 takes.flag("-R,--Reset_only", s->reset_only, "reset and read nothing (writes)").excludes(after);
                 add_lid_option(takes, s->kind);
                 add_guid_option(takes, s->kind);
-                takes.flag("--json", s->json, "a JSON object a line");
+                takes.flag("--json", s->json, "one JSON object per line");
                 return [s](const global_options& options) { return run_perfquery(*s, options); };
             }};
 }

@@ -84,7 +84,7 @@ int run_query(const query_settings& s, const global_options& options) {
 command query_command() {
     return {.name = "query",
             .group = command_group::queries,
-            .summary = "make any RPC with any field by name",
+            .summary = "make any RPC, with any field by name",
             .examples = "query SubnGet PortInfo 7 -a 1\nquery SubnAdmGetTable LinkRecord -f fromLID=3\nquery "
                         "PerformanceGet PortCounters 7 -f portSelect=1",
             .declare = [](arguments& takes) -> action {
@@ -92,15 +92,15 @@ command query_command() {
                 takes.option("rpc", s->method, "SubnGet, SubnAdmGetTable, PerformanceGet, ...").required();
                 takes.option("attribute", s->attribute, "SMPNodeInfo, NodeInfo, ...: 'ibtool describe' lists them")
                     .required();
-                takes.option("target", s->target, "where to; of SubnAdm the SA, else this node, unless it is given");
+                takes.option("target", s->target, "destination [SubnAdm: the SA; else the local node]");
                 takes
                     .option("-f,--field", s->fields,
-                            "NAME=VALUE, any number of times: a field of the request; in a query to the "
+                            "NAME=VALUE, repeatable: a field of the request; in a query to the "
                             "SA records must have it")
                     .one_each();
                 takes.option("-a,--modifier", s->modifier, "attributeModifier").shows_default();
                 add_target_options(takes, s->kind);
-                takes.flag("--json", s->json, "one JSON object a line");
+                takes.flag("--json", s->json, "one JSON object per line");
                 return [s](const global_options& options) { return run_query(*s, options); };
             }};
 }

@@ -352,16 +352,16 @@ command saquery_command() {
                 takes.flag("-m", s->members, "ports of multicast groups; behind it a MLID: of that group");
                 takes.flag("-g", s->groups, "multicast groups");
                 takes.flag("-D,--list", s->list, "LIDs and descriptions of the CAs");
-                takes.flag("-L", s->lids_only, "of a node by description its LIDs");
+                takes.flag("-L", s->lids_only, "LIDs of the node with this description");
                 takes.flag("-l", s->lid_only, "likewise");
-                takes.flag("-G", s->guids_only, "likewise its port GUIDs");
+                takes.flag("-G", s->guids_only, "its port GUIDs");
                 takes.option("-O", s->name_of_lid, "the description of the node with this LID");
                 takes.option("-U", s->name_of_guid, "the description of the node with this port GUID");
                 takes.option("--src-to-dst", s->src_to_dst, "LID:LID, the path between them");
                 takes.option("--sgid-to-dgid", s->sgid_to_dgid, "GID-GID, likewise");
                 for (const filter& f : filters)
                     takes.option(f.option, s->filters[f.option], f.what).group("Components");
-                takes.flag("--json", s->json, "one JSON object a line");
+                takes.flag("--json", s->json, "one JSON object per line");
                 return [s](const global_options& options) {
                     return ask(options, nullptr, [&](session& in) { return ask_as_told(in, *s); });
                 };

@@ -89,16 +89,16 @@ int run_set_guid(const set_guid_settings& s, const global_options& options) {
 command set_guid_command() {
     return {.name = "set_guid",
             .group = command_group::writing,
-            .summary = "give a port an alias GUID, or take it away, through the SA",
+            .summary = "add or remove an alias GUID of a port, through the SA",
             .examples = "set_guid 7 1 0002:c903:0000:1491\nset_guid 7 1 0\nset_guid --delete 7 1",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<set_guid_settings>();
                 takes.option("target", s->target, "the port").required();
-                takes.option("slot", s->slot, "place in the port's table of GUIDs, 1 and above").required();
+                takes.option("slot", s->slot, "index in the port's GUID table, 1 or higher").required();
                 takes.option("guid", s->GUID, "the alias GUID; 0: the SA chooses one");
                 add_target_options(takes, s->kind);
-                takes.flag("--delete", s->deletes, "take away what the slot holds");
+                takes.flag("--delete", s->deletes, "remove the GUID in the slot");
                 takes.flag("--json", s->json, "the SA's record as JSON, one line");
                 return [s](const global_options& options) { return run_set_guid(*s, options); };
             }};

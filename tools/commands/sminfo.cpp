@@ -53,7 +53,7 @@ int run_sminfo(const sminfo_settings& s, const global_options& options) {
 command sminfo_command() {
     return {.name = "sminfo",
             .group = command_group::queries,
-            .summary = "print what a subnet manager says of itself",
+            .summary = "print the SMInfo of a subnet manager",
             .examples = "sminfo\nsminfo --json 1",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<sminfo_settings>();
@@ -64,7 +64,7 @@ command sminfo_command() {
                 takes.option("-p,--priority", s->priority, "refused").hidden();
                 takes.option("-a,--activity", s->activity, "refused").hidden();
                 add_target_options(takes, s->kind);
-                takes.flag("--json", s->json, "as JSON, one line");
+                takes.flag("--json", s->json, "one JSON object, on one line");
                 return [s](const global_options& options) { return run_sminfo(*s, options); };
             }};
 }

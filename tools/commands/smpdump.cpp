@@ -72,12 +72,12 @@ command smpdump_command() {
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<smpdump_settings>();
                 takes.option("target", s->target, "the node").required();
-                takes.option("attribute", s->attribute, "its number, as 0x15").required();
+                takes.option("attribute", s->attribute, "its number, e.g. 0x15").required();
                 takes.option("modifier", s->modifier, "the attribute modifier [0]");
                 add_direct_option(takes, s->kind);
                 add_lid_option(takes, s->kind);
                 takes.flag("-s,--string", s->as_text, "the attribute is text");
-                takes.flag("--json", s->json, "as JSON, one line");
+                takes.flag("--json", s->json, "one JSON object, on one line");
                 return [s](const global_options& options) { return run_smpdump(*s, options); };
             }};
 }

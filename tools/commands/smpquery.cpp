@@ -280,7 +280,7 @@ command smpquery_command() {
                 takes.flag("-x,--extended", s->extended, "ask for extended speeds (PortInfo)");
                 takes.flag("-K,--show_keys", s->show_keys, "show the M_Key");
                 takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
-                takes.flag("--json", s->json, "as JSON, one line");
+                takes.flag("--json", s->json, "one JSON object, on one line");
                 return [s](const global_options& options) { return run_smpquery(*s, options); };
             }};
 }

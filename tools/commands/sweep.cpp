@@ -283,37 +283,34 @@ command sweep_command() {
     return {
         .name = "sweep",
         .group = command_group::counters,
-        .summary = "read the counters of all ports, once or again and again",
+        .summary = "read the counters of all ports, once or periodically",
         .examples =
             "sweep\nsweep --every 1s --count 10 --top 20 --by portXmitWait\nsweep --type switch --name 'leaf*' --json",
         .no_SA = "it asks PMAs",
         .writes = true,
         .declare = [](arguments& takes) -> action {
             auto s = std::make_shared<sweep_settings>();
-            takes.option("--every", s->every, "begin a sweep each such time: 1s, 500ms");
-            takes.option("-c,--count", s->count, "end after so many sweeps [1; with --every: at a signal]");
+            takes.option("--every", s->every, "interval between sweeps: 1s, 500ms");
+            takes.option("-c,--count", s->count, "number of sweeps [1; with --every: until a signal]");
             takes.option("--refresh", s->refresh, "how often to check the subnet for changes, or never [60s]");
-            takes.option("--refresh-by", s->refresh_by, "whom to ask for that [smp]").one_of({"smp", "sa"});
-            takes.option("--details", s->details, "further groups of counters by name, in JSON: PortRcvErrorDetails");
-            takes.option("--reset", s->resets,
-                         "clear these once they are read: errors, data, all, or a counter by name");
-            takes.option("--guid", s->GUIDs, "only nodes with such a node GUID");
-            takes.option("--name", s->patterns, "only nodes whose description is like this: 'leaf*'");
+            takes.option("--refresh-by", s->refresh_by, "how to check for changes [smp]").one_of({"smp", "sa"});
+            takes.option("--details", s->details,
+                         "additional counter attributes by name, in JSON: PortRcvErrorDetails");
+            takes.option("--reset", s->resets, "clear after reading: errors, data, all, or a counter by name");
+            takes.option("--guid", s->GUIDs, "only nodes with these node GUIDs");
+            takes.option("--name", s->patterns, "only nodes whose description matches: 'leaf*'");
             takes.option("--type", s->types, "only nodes of that type").one_of({"switch", "ca", "router"});
-            takes.option("--top", s->top, "only so many ports, those with most of --by");
-            takes.option("--by", s->by, "the counter to order ports by [portXmitData]");
+            takes.option("--top", s->top, "only the first ports by --by");
+            takes.option("--by", s->by, "the counter to sort ports by [portXmitData]");
             takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
-            const argument& json = takes.flag("--json", s->json, "JSON objects, one a line");
+            const argument& json = takes.flag("--json", s->json, "one JSON object per line");
             const argument& csv =
-                takes.flag("--csv", s->csv, "comma-separated values, a line for each port").excludes(json);
-            takes.flag("--watch", s->watch, "show the ports with most of --by, again and again")
-                .excludes(json)
-                .excludes(csv);
+                takes.flag("--csv", s->csv, "comma-separated values, one line per port").excludes(json);
+            takes.flag("--watch", s->watch, "show the first ports by --by, continuously").excludes(json).excludes(csv);
             const argument& listen =
                 takes.option("--listen", s->listen, "serve /metrics to Prometheus, and /health, at ADDR:PORT");
-            takes.flag("--on-scrape", s->on_scrape, "sweep for each scrape, and only then").needs(listen);
-            takes.option("--prometheus", s->file,
-                         "write what Prometheus would scrape to a file, anew after each sweep");
+            takes.flag("--on-scrape", s->on_scrape, "sweep only when scraped").needs(listen);
+            takes.option("--prometheus", s->file, "write the metrics to this file after each sweep");
             return [s](const global_options& options) { return run_sweep(*s, options); };
         }};
 }

@@ -206,31 +206,30 @@ int run_vendstat(const vendstat_settings& s, const global_options& options) {
 } // namespace
 
 command vendstat_command() {
-    return {.name = "vendstat",
-            .group = command_group::queries,
-            .summary = "ask a Mellanox device by its vendor class",
-            .examples = "vendstat -N 7\nvendstat -N fe80::2:c903:0:1491",
-            .writes = true,
-            .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<vendstat_settings>();
-                takes.option("target", s->target, "a port of the device [the local one]");
-                takes.option("port", s->port_text, "of -i and -c: the port whose counters are meant [0]");
-                takes.flag("-N", s->general, "hardware and firmware");
-                takes.flag("-w", s->xmit_wait, "PortXmitWait of the ports of an InfiniScale III");
-                takes.flag("-i", s->group_info, "counter groups of an InfiniScale IV");
-                takes.option("-c", s->groups,
-                             "A,B: lets the two counter groups of an InfiniScale IV count this (writes)");
-                takes.option("-R,--Read", s->reads, "ADDRESS[,MASK] in hex: reads a word of the configuration space")
-                    .one_each();
-                takes
-                    .option("-W,--Write", s->writes,
-                            "ADDRESS,VALUE[,MASK] in hex: writes a word of the configuration space")
-                    .one_each();
-                takes.flag("--cpi", s->class_port_info, "ClassPortInfo of the vendor class");
-                add_target_options(takes, s->kind);
-                takes.flag("--json", s->json, "a JSON object a line");
-                return [s](const global_options& options) { return run_vendstat(*s, options); };
-            }};
+    return {
+        .name = "vendstat",
+        .group = command_group::queries,
+        .summary = "ask a Mellanox device by its vendor class",
+        .examples = "vendstat -N 7\nvendstat -N fe80::2:c903:0:1491",
+        .writes = true,
+        .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<vendstat_settings>();
+            takes.option("target", s->target, "a port of the device [the local one]");
+            takes.option("port", s->port_text, "with -i and -c: the port [0]");
+            takes.flag("-N", s->general, "hardware and firmware");
+            takes.flag("-w", s->xmit_wait, "PortXmitWait of the ports of an InfiniScale III");
+            takes.flag("-i", s->group_info, "counter groups of an InfiniScale IV");
+            takes.option("-c", s->groups, "A,B: set what the two counter groups of an InfiniScale IV count (writes)");
+            takes.option("-R,--Read", s->reads, "ADDRESS[,MASK] in hex: read a word of the configuration space")
+                .one_each();
+            takes
+                .option("-W,--Write", s->writes, "ADDRESS,VALUE[,MASK] in hex: write a word of the configuration space")
+                .one_each();
+            takes.flag("--cpi", s->class_port_info, "ClassPortInfo of the vendor class");
+            add_target_options(takes, s->kind);
+            takes.flag("--json", s->json, "one JSON object per line");
+            return [s](const global_options& options) { return run_vendstat(*s, options); };
+        }};
 }
 
 } // namespace ibtool

@@ -116,28 +116,28 @@ void add_global_options(arguments& takes, global_options& o) {
     takes
         .option(
             "--descriptors", o.descriptors,
-            "times that the umad device is opened: the kernel holds back what one has in flight beyond 128 SMPs and 16 "
-            "requests to the SA")
+            "how many times to open the umad device: newer kernels allow one descriptor 128 SMPs and 16 SA requests in "
+            "flight")
         .range(1, 64)
         .shows_default();
     takes
         .option(
             "--outstanding", [&o](const std::string& text) { o.outstanding = read_window(text); },
-            "MADs in flight at any instant: a number, or adaptive [adaptive]")
+            "MADs in flight at a time: a number, or adaptive [adaptive]")
         .value_name("WINDOW");
-    takes.option("--max-rate", o.max_rate, "MADs per second at most, repeated ones included; 0: any number")
+    takes.option("--max-rate", o.max_rate, "limit of MADs per second, retries included; 0: no limit")
         .range(0, 100'000'000)
         .shows_default();
-    takes.flag("--polite", o.polite,
-               "of an adaptive window never more than 4 MADs in flight, as many as a subnet manager has");
+    takes.flag("--polite", o.polite, "limit an adaptive window to 4 MADs in flight, as many as a subnet manager has");
     takes.option(
         "-t,--timeout", [&o](const std::string& text) { o.timeout = parse_duration(text); },
-        "per attempt: milliseconds, or with a unit as in 1s, 200us [Gets: as round trips are; else 1s]");
-    takes.option("--retries", o.retries, "attempts after the first [Gets: as many as it needs; else 2]").range(0, 255);
+        "timeout of one attempt: milliseconds, or with a unit, e.g. 1s, 200us [Gets: by measured round trips; else "
+        "1s]");
+    takes.option("--retries", o.retries, "attempts after the first [Gets: as many as needed; else 2]").range(0, 255);
     takes
         .option(
             "--key-file", [&o](const std::string& file) { comad::transports::add_key_file(o.keys, file); },
-            "file of lines 'GUID KEY' or 'GUID M_Key|SM_Key|CC_Key KEY': the keys of single ports")
+            "file of lines 'GUID KEY' or 'GUID M_Key|SM_Key|CC_Key KEY': keys of individual ports")
         .value_name("FILE")
         .at_once();
     const auto add_key = [&](const char* option, key_kind kind, const char* name, const char* what) {
@@ -163,7 +163,7 @@ void add_global_options(arguments& takes, global_options& o) {
     takes.flag("-v,--verbose", o.verbosity, "counts on stderr: MADs, retries, timeouts, time, rate");
     takes.flag("-d,--debug", o.debug, "a line on stderr for each MAD, and more about an error; -dd: MADs decoded");
     takes.flag("--sa", o.by_SA, "ask the subnet's SA instead of the nodes: no SMP is sent");
-    takes.ignored_flag("-e,--errors", "nothing: errors are always shown; accepted for scripts");
+    takes.ignored_flag("-e,--errors", "ignored: errors are always shown");
 }
 
 } // namespace ibtool

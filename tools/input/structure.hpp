@@ -9,7 +9,7 @@
 
 namespace ibtool {
 
-/// A structure by its full name, as SMPPortInfo. Throws usage_error, which names the others, similar ones first.
+/// A structure by its full name, e.g. SMPPortInfo. Throws usage_error, which names the others, similar ones first.
 const comad::iba::structure& structure_named(const std::string& name);
 
 /// Calls `use(where, word)` for each word; without any, for each line of the standard input that is not empty.

@@ -32,9 +32,9 @@ u32 host_service_options::OUI() const {
 void add_host_service_options(arguments& takes, host_service_options& o) {
     takes.option("target", o.target, "a port of the host");
     add_target_options(takes, o.kind);
-    takes.option("-o,--oui", o.OUI_text, "another OUI than 0x001405, by which several servers share the class");
-    takes.flag("-S,--Server", o.serves, "answer others, until a signal ends it");
-    takes.flag("--json", o.json, "as JSON, an object in each line");
+    takes.option("-o,--oui", o.OUI_text, "OUI of the server, if not 0x001405");
+    takes.flag("-S,--Server", o.serves, "run as a server, until a signal ends it");
+    takes.flag("--json", o.json, "one JSON object per line");
 }
 
 mad::address read_host(const host_service_options& o) {

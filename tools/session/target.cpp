@@ -15,7 +15,7 @@ namespace iba = comad::iba;
 namespace mad = comad::mad;
 
 void add_direct_option(arguments& takes, target_options& o) {
-    takes.flag("-D,--Direct", o.direct, "the target is a directed route, as 0,1,4");
+    takes.flag("-D,--Direct", o.direct, "the target is a directed route, e.g. 0,1,4");
 }
 void add_lid_option(arguments& takes, target_options& o) { takes.flag("-L,--Lid", o.lid, "the target is a LID"); }
 void add_guid_option(arguments& takes, target_options& o) {
