@@ -33,8 +33,8 @@ void pauses::end_due(mad::time_point now) noexcept {
 }
 
 void pauses::end_ready() noexcept {
-    ring_link
-        now; // who becomes ready meanwhile comes with the next turn: two that wake each other leave time for the rest
+    // Who becomes ready meanwhile comes with the next turn: two that wake each other leave time for the rest.
+    ring_link now;
     while (has_ready()) static_cast<waiting&>(ready_.next()).join_behind(now.previous());
     while (!now.alone()) {
         auto& w = static_cast<waiting&>(now.next());

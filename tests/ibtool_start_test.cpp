@@ -62,6 +62,7 @@ TEST_CASE("a file that is missing is named") {
 TEST_CASE("a number that is none, or out of its range, is told what it must be") {
     check_failure(run({"sweep", "--top", "x"}), 2, "--top: must be a number >= 0, not 'x'");
     check_failure(run({"sweep", "--top", "-3"}), 2, "--top: must be a number >= 0, not '-3'"); // as unsigned 2^64 - 3
+    check_failure(run({"ibping", "-c", "-1", "1"}), 2, "--count: must be a number >= 0, not '-1'");
     check_failure(run({"-P", "256", "ibhosts"}), 2, "--Port: must be a number from 1 to 255, not '256'");
     check_failure(run({"--retries", "-1", "ibhosts"}), 2, "--retries: must be a number from 0 to 255, not '-1'");
     check_failure(run({"bench", "--per-destination", "1.5"}), 2, "must be a number from 0 to 65536, not '1.5'");

@@ -45,7 +45,7 @@ private:
     void add(const command&);
     static void add(CLI::App&, const arguments&);
     static CLI::Option* add(CLI::App&, const argument&);
-    template <class Number> static CLI::Option* add_number(CLI::App&, const argument&, Number& where);
+    template <class Place> static CLI::Option* add_number(CLI::App&, const argument&, Place& where);
     static CLI::Option* add_reader(CLI::App&, const argument&, const argument::text_reader&);
     void check_SA() const;
     int explain(const CLI::RequiredError&) const;
@@ -90,6 +90,13 @@ void command_line::add(CLI::App& app, const arguments& taken) {
 
 namespace {
 
+template <class Place> struct number_of {
+    using type = Place;
+};
+template <class Number> struct number_of<std::optional<Number>> {
+    using type = Number;
+};
+
 using number_range = std::optional<std::pair<std::int64_t, std::int64_t>>;
 
 std::string type_of(const number_range& range) {
@@ -115,9 +122,9 @@ template <class Number> CLI::Validator number_check(const number_range& range) {
 
 } // namespace
 
-template <class Number> CLI::Option* command_line::add_number(CLI::App& app, const argument& a, Number& where) {
+template <class Place> CLI::Option* command_line::add_number(CLI::App& app, const argument& a, Place& where) {
     return app.add_option(a.names_, where, a.help_)
-        ->check(number_check<Number>(a.range_))
+        ->check(number_check<typename number_of<Place>::type>(a.range_))
         ->type_name(type_of(a.range_));
 }
 
@@ -132,7 +139,9 @@ CLI::Option* command_line::add(CLI::App& app, const argument& a) {
             else if constexpr (std::is_same_v<place, bool*>) return app.add_flag(a.names_, *where, a.help_);
             else if constexpr (std::is_same_v<place, unsigned*>)
                 return a.is_flag_ ? app.add_flag(a.names_, *where, a.help_) : add_number(app, a, *where);
-            else if constexpr (std::is_same_v<place, int*> || std::is_same_v<place, comad::u64*>)
+            else if constexpr (std::is_same_v<place, int*> || std::is_same_v<place, comad::u64*> ||
+                               std::is_same_v<place, std::optional<unsigned>*> ||
+                               std::is_same_v<place, std::optional<comad::u64>*>)
                 return add_number(app, a, *where);
             else return app.add_option(a.names_, *where, a.help_);
         },
@@ -140,8 +149,6 @@ CLI::Option* command_line::add(CLI::App& app, const argument& a) {
     if (a.is_required_) o->required();
     if (a.shows_default_) o->capture_default_str();
     if (!a.choices_.empty()) o->check(CLI::IsMember(a.choices_));
-    if (std::holds_alternative<std::optional<unsigned>*>(a.place_))
-        o->check(number_check<unsigned>(a.range_))->type_name(type_of(a.range_));
     if (!a.value_name_.empty()) o->type_name(a.value_name_);
     if (!a.group_.empty()) o->group(a.group_);
     if (a.is_hidden_) o->group("");

@@ -98,7 +98,7 @@ class pinging {
 public:
     pinging(session& in, mad::address target, const ibping_settings& s)
         : in_(in), target_(std::move(target)), how_(s), count_(s.count.value_or(std::numeric_limits<u64>::max())),
-          question_{server::ping_class, server::ping_attribute, s.OUI()}, began_(in.now()) {}
+          query_{server::ping_class, server::ping_attribute, s.OUI()}, began_(in.now()) {}
 
     /// Until all pings are made or a signal comes. Nothing: the device was lost; the next call goes on.
     /// An error: there is no path to the target.
@@ -146,7 +146,7 @@ private:
     coro::task<bool> ping() {
         all_.sent();
         const mad::time_point sent = in_.now();
-        const auto host = co_await ask_host(in_, to_, question_);
+        const auto host = co_await ask_host(in_, to_, query_);
         const mad::duration rtt = in_.now() - sent;
         if (host) {
             all_.answered(host.value(), rtt);
@@ -166,7 +166,7 @@ private:
     const mad::address target_;
     const ibping_settings& how_;
     const u64 count_;
-    const host_query question_;
+    const host_query query_;
     const mad::time_point began_;
     mad::IBPath to_;
     bool has_begun_ = false;

@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -56,10 +56,9 @@ struct ibqueryerrors_plan {
 };
 
 void read_thresholds(error_rules& rules, const std::string& file) {
-    const std::string name = file.empty() ? default_thresholds : file;
-    if (file.empty() && !std::filesystem::exists(name)) return; // the usual file may be missing
-    std::ifstream in = iba::open_text_file(name);
-    rules.named = rules.thresholds.read(in, name);
+    // The usual file may be missing, or not for this user.
+    std::ifstream in = file.empty() ? std::ifstream(default_thresholds) : iba::open_text_file(file);
+    if (in) rules.named = rules.thresholds.read(in, file.empty() ? default_thresholds : file);
 }
 
 ibqueryerrors_plan make_plan(const ibqueryerrors_settings& s) {

@@ -6,6 +6,7 @@
 #include "session/ask.hpp"
 #include "session/counter_queries.hpp"
 #include "session/port_info_extended.hpp"
+#include <comad/coro/when_all.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
 
@@ -203,7 +204,7 @@ reporting ask_group(const counter_query& q, const counter_group& g) {
     BOOST_OUTCOME_CO_TRY(const auto ports, co_await ports_of(q, is_summable));
     std::vector<asked<group_reading>> queries;
     for (const u8 port : ports) queries.push_back(ask_port(q, g, port));
-    auto replies = co_await each(std::move(queries));
+    auto replies = co_await coro::when_all(std::move(queries));
     report said;
     std::vector<group_reading> answered;
     for (std::size_t i = 0; i < ports.size(); ++i) {

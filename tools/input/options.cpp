@@ -13,7 +13,7 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
+#include <fstream>
 #include <random>
 
 namespace ibtool {
@@ -48,8 +48,8 @@ std::ifstream open_config(const std::string& name) {
 
 // infiniband-diags' configuration: `key=value`, `#` comments. The command line wins, so this runs before it is parsed.
 void read_config(global_options& options, const std::string& name, bool must_exist) {
-    if (!must_exist && !std::filesystem::exists(name)) return;
-    std::ifstream file = open_config(name);
+    // The usual file may be missing, or not for this user: it can hold an M_Key.
+    std::ifstream file = must_exist ? open_config(name) : std::ifstream(name);
     for (std::string line; std::getline(file, line);) {
         line.resize(std::min(line.find('#'), line.size()));
         const std::size_t equals = line.find('=');

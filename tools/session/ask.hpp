@@ -4,7 +4,6 @@
 #include "session/report.hpp"
 #include "session/target.hpp"
 #include <comad/coro/scope.hpp>
-#include <comad/coro/when_all.hpp>
 #include <comad/discovery/node_names.hpp>
 
 #include <functional>
@@ -19,11 +18,6 @@ using answer = comad::coro::task<comad::mad::result<std::string>>;
 /// Lets `query` ask in a session, writes its text to stdout. Of an RPC that failed it writes to stderr as much as -d asks
 /// for. `target` as session's. Returns complete or failed; throws what cannot begin and what query throws.
 int ask(const global_options&, const comad::mad::address* target, const std::function<answer(session&)>& query);
-
-/// Runs tasks at the same time. Their results, in their order.
-template <class T> comad::coro::task<std::vector<T>> each(std::vector<comad::coro::task<T>> tasks) {
-    return comad::coro::when_all(std::move(tasks));
-}
 
 /// Runs tasks at the same time. Their results, in their order; or the first that is an error.
 template <class T>

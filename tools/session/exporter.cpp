@@ -4,6 +4,7 @@
 
 #include "input/options.hpp"
 #include <comad/iba/text.hpp>
+#include <comad/mad/time.hpp>
 
 #include <fmt/format.h>
 
@@ -121,9 +122,7 @@ void exporter::serve() {
     });
     server_->Get("/health", [this](const httplib::Request&, httplib::Response& reply) {
         const std::lock_guard lock(mutex_);
-        const auto seconds_since = [](clock::time_point t) {
-            return std::chrono::duration<double>(clock::now() - t).count();
-        };
+        const auto seconds_since = [](clock::time_point t) { return comad::mad::in_seconds(clock::now() - t); };
         const bool is_late = clock::now() - published_ > oldest_;
         const char* const status = !lost_.empty() ? "lost" : !metrics_ ? "starting" : is_late ? "late" : "ok";
         if (!lost_.empty() || !metrics_ || is_late) reply.status = 503;

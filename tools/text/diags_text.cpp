@@ -146,8 +146,8 @@ std::string place_text(const mad::any_path& path) {
 }
 
 std::string node_type_text(iba::NodeType type) {
-    const std::string_view words = comad::discovery::words_of(type).full;
-    return words.empty() ? fmt::format("?({})?", number(type)) : std::string(words);
+    const comad::discovery::node_words words = comad::discovery::words_of(type);
+    return words.are_known() ? std::string(words.full) : fmt::format("?({})?", number(type));
 }
 
 std::string diags_text(const smp::NodeInfo& n) {

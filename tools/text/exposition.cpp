@@ -89,12 +89,17 @@ std::string place(const sweep_view& v, discovery::port_ref where) {
     return fmt::format("node_guid=\"{}\",port=\"{}\"", v.subnet.nodes[where.node].info.nodeGUID, where.port);
 }
 
+std::string_view type_of(const discovery::node& n) {
+    const discovery::node_words words = discovery::words_of(n.info.nodeType);
+    return words.are_known() ? words.lower : "unknown";
+}
+
 std::string what_is_known(const sweep_view& v, discovery::port_ref where) {
     const discovery::node& n = v.subnet.nodes[where.node];
     const discovery::port& end = v.subnet.end_port(where);
     const discovery::port_ref peer = v.subnet.at(where).peer;
     std::string labels = fmt::format("{},node={},type=\"{}\",lid=\"{}\"", place(v, where), quoted_label(v.names.of(n)),
-                                     discovery::words_of(n.info.nodeType).lower, end.info ? value(end.info->LID) : 0);
+                                     type_of(n), end.info ? value(end.info->LID) : 0);
     if (peer)
         labels +=
             fmt::format(",peer_node_guid=\"{}\",peer_port=\"{}\",peer_node={}", v.subnet.nodes[peer.node].info.nodeGUID,

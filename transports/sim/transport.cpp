@@ -48,7 +48,7 @@ mad::send_result sim_transport::send(const mad::send_request& request) noexcept 
     follow_clock();
     fabric_.send(endpoint_, *request.path, message, request.agent);
     set_timer();
-    fabric_.tell_others(endpoint_); // what was sent may reach them before anything that they wait for
+    if (timer_) fabric_.tell_others(endpoint_); // what was sent may reach them before anything that they wait for
     return {};
 }
 

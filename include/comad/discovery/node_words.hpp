@@ -15,6 +15,8 @@ struct node_words {
     std::string_view two_letter; ///< `CA`, `SW`, `RT`: a line of ibnetdiscover -p
     std::string_view prefix;     ///< `ca`, `switch`, `rt`: before `guid=` in a topology file
     std::string_view full;       ///< `Channel Adapter`, `Switch`, `Router`: smpquery
+
+    constexpr bool are_known() const noexcept { return !full.empty(); }
 };
 
 /// Of a type that the IBA does not know: `???`, for name and two_letter `??`, for full nothing.
