@@ -8,7 +8,7 @@ find_package(Catch2 2.13 REQUIRED)
 include(Catch)
 
 # Catch2's main; optimizing it would take as long again, for nothing.
-add_library(comad_test_main OBJECT main.cpp)
+add_library(comad_test_main OBJECT rigs/main.cpp)
 target_link_libraries(comad_test_main PUBLIC Catch2::Catch2)
 target_compile_options(comad_test_main PRIVATE -O0)
 
@@ -19,7 +19,7 @@ set(comad_test_options $<$<CONFIG:Debug>:-O0>)
 file(CONFIGURE OUTPUT catch_pch.cpp CONTENT "")
 add_library(comad_test_pch OBJECT ${CMAKE_CURRENT_BINARY_DIR}/catch_pch.cpp)
 target_link_libraries(comad_test_pch PRIVATE comad::comad Catch2::Catch2)
-target_precompile_headers(comad_test_pch PRIVATE catch.hpp
+target_precompile_headers(comad_test_pch PRIVATE rigs/catch.hpp
   <algorithm> <deque> <map> <random> <set> <sstream> <fmt/format.h>
   <comad/coro/driver.hpp> <comad/iba/pm.hpp> <comad/iba/sa.hpp> <comad/iba/smp.hpp>)
 target_compile_options(comad_test_pch PRIVATE ${comad_test_options})
@@ -29,17 +29,17 @@ target_compile_options(comad_test_pch PRIVATE ${comad_test_options})
 # contains no semicolon and no backslash.
 # The label `scale` allows ten minutes instead of two and keeps the test out of the sanitizers; `threads` puts it under
 # ThreadSanitizer, too; `ibtool` says that the test does nothing but run the tool (COMAD_IBTOOL in its environment: another
-# build's); `real_time`, which whoever has ibsim_server.cpp gets, that a
+# build's); `real_time`, which whoever has rigs/ibsim_server.cpp gets, that a
 # server which lives in the machine's time takes part: where only such tests fail, scripts/test repeats them once. SERIAL runs its tests while no other runs: for what measures time.
 # OVER_KERNEL registers them once more as "NAME/kernel/title", where the rigs put the kernel model before their wires
-# (tests/kernel_of_this_run.hpp), without those tagged [bare].
+# (tests/rigs/kernel_of_this_run.hpp), without those tagged [bare].
 function(comad_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;OVER_KERNEL" "" "SOURCES;LABELS;LIBRARIES")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
     message(FATAL_ERROR "comad_test(${name}): expects SOURCES, LABELS, LIBRARIES, SERIAL, OVER_KERNEL; "
                         "left over: ${arg_UNPARSED_ARGUMENTS}")
   endif()
-  if(ibsim_server.cpp IN_LIST arg_SOURCES)
+  if(rigs/ibsim_server.cpp IN_LIST arg_SOURCES)
     list(APPEND arg_LABELS real_time)
   endif()
   if(COMAD_TEST_LABEL AND NOT COMAD_TEST_LABEL IN_LIST arg_LABELS)
@@ -50,7 +50,7 @@ function(comad_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE comad::comad comad_test_main ${arg_LIBRARIES})
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/rigs)
   target_precompile_headers(${name} REUSE_FROM comad_test_pch)
   target_compile_options(${name} PRIVATE ${comad_test_options})
 

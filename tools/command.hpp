@@ -28,6 +28,12 @@ struct command {
     std::function<action(arguments&)> declare; ///< adds its arguments; what it returns runs when they have their values
 };
 
+/// Which kinds of targets there are, and what exit codes mean: the end of every help.
+inline constexpr std::string_view target_forms =
+    "7, 0x1f (LID); 0,1,4 (directed route); fe80::2:c903:0:1491, fe80::2:c903:0:1491%mlx5_0/1 (GID);\n"
+    "  0002:c903:0000:1491 (port GUID); 'IBPath(DLID=7, SL=1)', 'IBDRPath(drPath=0:1:4:)' (path)";
+inline constexpr std::string_view exit_codes = "0 complete, 1 failed or could not start, 2 usage, 3 partial result.";
+
 /// All of them, in the order of the help.
 const std::vector<command>& all_commands();
 

@@ -18,18 +18,12 @@
 namespace ibtool {
 namespace {
 
-constexpr std::string_view target_forms =
-    "Targets: 7, 0x1f (LID); 0,1,4 (directed route); fe80::2:c903:0:1491, fe80::2:c903:0:1491%mlx5_0/1 (GID);\n"
-    "  0002:c903:0000:1491 (port GUID); 'IBPath(DLID=7, SL=1)', 'IBDRPath(drPath=0:1:4:)' (path)";
-constexpr std::string_view exit_codes =
-    "Exit codes: 0 complete, 1 failed or could not start, 2 usage, 3 partial result.";
-
 std::string footer_of(const command& c, const arguments& taken) {
     std::string text;
-    if (taken.find("target") || taken.find("from")) text += fmt::format("{}\n", target_forms);
+    if (taken.find("target") || taken.find("from")) text += fmt::format("Targets: {}\n", target_forms);
     text += "Examples:\n  ibtool ";
     for (const char letter : c.examples) text += letter == '\n' ? "\n  ibtool " : std::string(1, letter);
-    return fmt::format("{}\n{}\nOptions for all commands: ibtool --help", text, exit_codes);
+    return fmt::format("{}\nExit codes: {}\nOptions for all commands: ibtool --help", text, exit_codes);
 }
 
 } // namespace
@@ -63,7 +57,7 @@ command_line::command_line() {
     app_.set_version_flag("-V,--version", "ibtool " IBTOOL_VERSION);
     app_.fallthrough(); // global options are accepted after the command, too
     app_.require_subcommand(1);
-    app_.footer(std::string(exit_codes));
+    app_.footer(fmt::format("Exit codes: {}", exit_codes));
     add_global_options(global_, options_);
     add(app_, global_);
     for (const command& c : all_commands()) add(c);
@@ -99,10 +93,6 @@ template <class Number> struct number_of<std::optional<Number>> {
 
 using number_range = std::optional<std::pair<std::int64_t, std::int64_t>>;
 
-std::string type_of(const number_range& range) {
-    return range ? fmt::format("{}..{}", range->first, range->second) : "NUMBER";
-}
-
 /// In words of ours: CLI11 says "Could not convert".
 template <class Number> CLI::Validator number_check(const number_range& range) {
     const Number first = range ? static_cast<Number>(range->first) : std::numeric_limits<Number>::min();
@@ -125,7 +115,7 @@ template <class Number> CLI::Validator number_check(const number_range& range) {
 template <class Place> CLI::Option* command_line::add_number(CLI::App& app, const argument& a, Place& where) {
     return app.add_option(a.names_, where, a.help_)
         ->check(number_check<typename number_of<Place>::type>(a.range_))
-        ->type_name(type_of(a.range_));
+        ->type_name(a.value_text());
 }
 
 CLI::Option* command_line::add(CLI::App& app, const argument& a) {

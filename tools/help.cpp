@@ -2,6 +2,7 @@
 // help.cpp - help: the commands, and what there is to know of one.
 #include "command.hpp"
 #include "command_line.hpp"
+#include "manual.hpp"
 #include "text/output.hpp"
 #include <comad/iba/text.hpp>
 
@@ -17,7 +18,8 @@ namespace iba = comad::iba;
 
 struct help_settings {
     std::string command;
-    bool json = false;
+    bool json = false, as_man_page = false;
+    std::string shell;
 };
 
 std::string json_of(const command& c) {
@@ -47,11 +49,13 @@ std::string list_of(const help_settings& s) {
 }
 
 std::string text_of(const help_settings& s) {
-    if (s.command.empty()) return list_of(s);
+    if (!s.shell.empty()) return bash_completion();
+    if (s.command.empty()) return s.as_man_page ? man_page() : list_of(s);
     const command* const c = find_command(s.command);
     if (!c)
         throw usage_error(
             fmt::format("unknown command {}; similar: {}", iba::as_given(s.command), commands_like(s.command)));
+    if (s.as_man_page) return man_page(*c);
     const std::string text = help_of(*c);
     return s.json ? fmt::format("{{\"command\":{},\"help\":{}}}\n", iba::json_quoted(s.command), iba::json_quoted(text))
                   : text;
@@ -63,12 +67,17 @@ command help_command() {
     return {.name = "help",
             .group = command_group::offline,
             .summary = "list the commands, or show the help of one",
-            .examples = "help smpquery",
+            .examples = "help smpquery\nhelp --man smpquery\nhelp --completion bash",
             .no_SA = "it sends nothing",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<help_settings>();
                 takes.option("command", s->command, "the command");
-                takes.flag("--json", s->json, "one JSON object per line");
+                const argument& json = takes.flag("--json", s->json, "one JSON object per line");
+                const argument& man = takes.flag("--man", s->as_man_page, "as a man page, in groff").excludes(json);
+                takes.option("--completion", s->shell, "print what completes command lines in this shell")
+                    .one_of({"bash"})
+                    .excludes(json)
+                    .excludes(man);
                 return [s](const global_options&) {
                     write_output(text_of(*s));
                     return complete;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // path.cpp - destination keys, timeouts, reversal and message texts of paths.
+#include <comad/iba/codes.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/mad/path.hpp>
 
@@ -57,9 +58,8 @@ u64 destination_key(const any_path& p) noexcept {
 }
 
 duration mad_timeout(const path_headers& p) noexcept {
-    const auto power = [](unsigned exponent) { return duration::rep{4096} << exponent; };
-    constexpr u8 most = 49; // 2^50 + 2^49 times 4096 ns still are a duration
-    return duration{power(std::min(p.packet_life_time, most) + 1u) + power(std::min(p.resp_time, most))};
+    constexpr u8 most = 49; // the time of this code and of the next one still are a duration together
+    return iba::time_of_code(std::min(p.packet_life_time, most) + 1u) + iba::time_of_code(std::min(p.resp_time, most));
 }
 
 IBPath reverse(IBPath p) noexcept {

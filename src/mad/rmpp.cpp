@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // rmpp.cpp - what both ends of a transfer do: recognise its packets, judge them, end it, watch the time.
+#include <comad/iba/codes.hpp>
 #include <comad/iba/rmpp.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/mad/rmpp.hpp>
@@ -85,7 +86,7 @@ bool rmpp_transfer::admit(std::span<const u8> mad) noexcept {
     if (type != RMPPType::DATA && type != RMPPType::ACK) return refuse(RMPPStatus::BadRMPPType);
     if (told != iba::value(RMPPStatus::Normal)) return refuse(RMPPStatus::IllegalStatus);
     if (const u8 exponent = iba::get<&rmpp::RRespTime>(p); exponent != no_response_time)
-        timing_.response = std::max(timing_.response, duration{duration::rep{4096} << exponent});
+        timing_.response = std::max(timing_.response, iba::time_of_code(exponent));
     return true;
 }
 

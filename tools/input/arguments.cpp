@@ -4,9 +4,22 @@
 
 #include "input/options.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 namespace ibtool {
+
+std::string argument::value_text() const {
+    if (is_flag_) return {};
+    if (!value_name_.empty()) return value_name_;
+    if (range_) return fmt::format("{}..{}", range_->first, range_->second);
+    if (!choices_.empty()) return fmt::format("{}", fmt::join(choices_, "|"));
+    const bool is_text =
+        std::holds_alternative<std::string*>(place_) || std::holds_alternative<text_reader>(place_) || takes_several();
+    return is_text ? "TEXT" : "NUMBER";
+}
 
 void arguments::missing(std::initializer_list<const char*> names) {
     for (const char* name : names)

@@ -52,6 +52,16 @@ public:
 
     /// `-g,--gid_show`, or for an argument by its place just `target`.
     const std::string& names() const { return names_; }
+    const std::string& help() const { return help_; }
+    const std::vector<std::string>& choices() const { return choices_; }
+    const std::string& heading() const { return group_; }
+    bool is_option() const { return names_.starts_with('-'); }
+    bool is_flag() const { return is_flag_; }
+    bool is_required() const { return is_required_; }
+    bool is_hidden() const { return is_hidden_; }
+    /// What the help has for its value: the name that was given to it, else its range, or `TEXT`, `NUMBER`; of a flag nothing.
+    std::string value_text() const;
+    bool takes_several() const { return std::holds_alternative<std::vector<std::string>*>(place_); }
 
 private:
     friend class command_line;

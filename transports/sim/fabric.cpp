@@ -40,9 +40,9 @@ fabric::~fabric() = default;
 
 // ---- Changes ----
 
-void fabric::apply(const topology_event& c) { apply(c, now_); }
+void fabric::apply(const topology_event& c) { happen(c, now_); }
 
-void fabric::apply(const topology_event& c, mad::time_point when) {
+void fabric::happen(const topology_event& c, mad::time_point when) {
     switch (c.what) {
     case topology_event::kind::cut: cut(c.node, c.port); break;
     case topology_event::kind::restore: restore(c.node, c.port); break;
@@ -94,7 +94,7 @@ void fabric::advance_changes(mad::time_point now) noexcept {
     while (!changes_.empty() && changes_.back().when <= now) {
         timed_change c = changes_.back();
         changes_.pop_back();
-        apply(c.what, c.when);
+        happen(c.what, c.when);
         c.when += c.period;
         if (c.period.count() != 0) plan(c);
     }

@@ -108,7 +108,7 @@ struct capabilities {
 counter_set narrow_counters(const capabilities&) noexcept;
 counter_set wide_counters(const capabilities&) noexcept;
 
-/// One reading at the counters of a port.
+/// One reading of the counters of a port.
 class port_counters {
 public:
     bool has(counter c) const noexcept { return told_ >> bit(c) & 1; }

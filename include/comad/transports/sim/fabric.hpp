@@ -220,7 +220,7 @@ private:
         unsigned port_b;
     };
 
-    void apply(const topology_event&, mad::time_point when);
+    void happen(const topology_event&, mad::time_point when);
     void plan(const timed_change&);
     void cut(u32 node, unsigned port);
     void restore(u32 node, unsigned port) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rails_test.cpp - discoveries by several end ports, each with its schedule and thread: what they find is what one finds
 // alone, whatever fails; and subnets that have nothing to do with each other. Under ThreadSanitizer.
-#include "../discovery/subnet_builder.hpp"
+#include "../../discovery/subnet_builder.hpp"
 #include "ibsim_programs.hpp"
 #include "locked_transport.hpp"
 #include <comad/coro/asio.hpp>

@@ -4,7 +4,7 @@
 # Commands that name no fabric are for hardware and run on a simulated one; ibsim blocks find a server running.
 set -euo pipefail
 export PATH=$1:$PATH
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 cd "$work"
 export IBTOOL_FABRIC=sim:fattree2,radix=8,sm=1 IBSIM_SOCKNAME=docs-$$

@@ -3,13 +3,13 @@
 # tree_check.sh - what holds for every tracked file: sources and scripts name their licence at the top, and no file
 # names a directory of somebody's machine, or one beside the tree.
 set -u
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 
 # The checkout may belong to another user than the one who tests.
 tracked() { git -c safe.directory='*' ls-files -- "$@"; }
 
 failed=0
-sources=$(tracked '*.cpp' '*.hpp' '*.c' '*.h' '*.py' '*.sh' '*.cmake' '*.in' '*CMakeLists.txt' 'scripts/*' '.ci/*' '.clang-format')
+sources=$(tracked '*.cpp' '*.hpp' '*.c' '*.h' '*.py' '*.sh' '*.cmake' '*.in' '*CMakeLists.txt' 'scripts/*' '.ci/*' '.clang-format' '.clang-tidy')
 [ -n "$sources" ] || { echo "git lists no tracked file here"; exit 1; }
 for file in $sources; do
     head -n 3 "$file" | grep -q 'SPDX-License-Identifier: ' || { echo "$file: no SPDX-License-Identifier in its first 3 lines"; failed=1; }

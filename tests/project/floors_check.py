@@ -4,7 +4,7 @@
 each include that does not, and for a folder that has no line here or no sentence in docs/architecture.md."""
 import os, re, subprocess, sys
 
-os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 
 # Headers are include/comad/FOLDER, sources FOLDER or src/FOLDER.
 LIBRARY = {

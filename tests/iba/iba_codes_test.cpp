@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// iba_codes_test.cpp - times, LIDs and rates behind codes; numbers of the IBA and of python-rdma's tests.
+#include "catch.hpp"
+#include <comad/iba/codes.hpp>
+
+#include <set>
+#include <string>
+
+using namespace comad;
+using namespace comad::iba;
+using namespace std::chrono_literals;
+
+TEST_CASE("a code of time is 4.096 us, doubled so often, and a time has the code that is not shorter") {
+    CHECK(time_of_code(0) == 4096ns);
+    CHECK(time_of_code(18) == 1'073'741'824ns);
+    const auto exact = 4096ns * (1 << 20);
+    CHECK(to_time_code(exact) == 20);
+    CHECK(to_time_code(exact + 1ns) == 21);
+    CHECK(to_time_code(exact - 1ns) == 20);
+    CHECK(to_time_code(0ns) == 0);
+    CHECK(to_time_code(-1s) == 0);
+    CHECK(to_time_code(std::chrono::hours(10)) == 31); // the longest is 2 h 26 min
+    for (u8 code = 0; code < 32; ++code) CHECK(to_time_code(time_of_code(code)) == code);
+}
+
+TEST_CASE("any LID of a port tells all of them") {
+    CHECK(lids_of(lid{9}, 2) == lid_range{lid{8}, lid{11}});
+    CHECK(lids_of(lid{8}, 2) == lid_range{lid{8}, lid{11}});
+    CHECK(lids_of(lid{9}, 0) == lid_range{lid{9}, lid{9}});
+    CHECK(lids_of(lid{0xbfff}, 7) == lid_range{lid{0xbf80}, lid{0xbfff}});
+    CHECK(lids_of(lid{9}, 2).contains(lid{11}));
+    CHECK_FALSE(lids_of(lid{9}, 2).contains(lid{12}));
+    CHECK_FALSE(lids_of(lid{9}, 2).contains(lid{7}));
+}
+
+TEST_CASE("every rate has the bits per second that its name says, and back") {
+    std::set<u64> all;
+    for (const enum_name& named : names_of<Rate>) {
+        const Rate code{static_cast<u8>(named.value)};
+        const u64 bits = bits_per_second(code);
+        CHECK(static_cast<double>(bits) == std::stod(std::string(named.name)) * 1e9);
+        CHECK(to_rate(bits) == code);
+        all.insert(bits);
+    }
+    CHECK(all.size() == 24); // codes 2 to 25
+    CHECK(bits_per_second(Rate{0}) == 0);
+    CHECK(bits_per_second(Rate{1}) == 0);
+    CHECK(bits_per_second(Rate{26}) == 0);
+    CHECK_FALSE(to_rate(0));
+    CHECK_FALSE(to_rate(2'500'000'001));
+}

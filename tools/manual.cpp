@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// manual.cpp - descriptors as groff and as bash.
+#include "manual.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+namespace ibtool {
+namespace {
+
+// ---- groff -----------------------------------------------------------------------------------------------------------
+
+/// Text in a man page: hyphens that stay what was typed, and nothing that groff takes for a request.
+std::string roff(std::string_view text) {
+    std::string out;
+    bool begins = true;
+    for (const char c : text) {
+        if (begins && (c == '.' || c == '\'')) out += "\\&";
+        begins = c == '\n';
+        if (c == '\\') out += "\\e";
+        else if (c == '-') out += "\\-";
+        else out += c;
+    }
+    return out;
+}
+
+std::string head_of_page(std::string_view name, std::string_view summary) {
+    std::string upper(name);
+    std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return fmt::format(".\\\" SPDX-License-Identifier: MIT\n.TH {} 1 2026-11-23 \"comad {}\" \"InfiniBand\"\n"
+                       ".SH NAME\n{} \\- {}\n",
+                       roff(upper), IBTOOL_VERSION, roff(name), roff(summary));
+}
+
+std::vector<std::string> names_of_option(const argument& a) {
+    std::vector<std::string> all;
+    std::istringstream names(a.names());
+    for (std::string name; std::getline(names, name, ',');) all.push_back(name);
+    return all;
+}
+
+/// `.TP`, the names and the value, then what it means.
+std::string entry(const argument& a) {
+    std::string names;
+    for (const std::string& n : names_of_option(a))
+        names += fmt::format("{}\\fB{}\\fR", names.empty() ? "" : ", ", roff(n));
+    const std::string value = a.value_text();
+    if (a.is_option() && !value.empty()) names += fmt::format(" \\fI{}\\fR", roff(value));
+    return fmt::format(".TP\n{}\n{}\n", names, roff(a.help()));
+}
+
+std::string entries(std::string_view heading, const arguments& all, bool options) {
+    std::string text;
+    for (const argument& a : all.all())
+        if (!a.is_hidden() && a.is_option() == options) text += entry(a);
+    return text.empty() ? text : fmt::format(".SH {}\n{}", heading, text);
+}
+
+std::string synopsis(const command& c, const arguments& takes) {
+    std::string text = fmt::format(".SH SYNOPSIS\n\\fBibtool {}\\fR", roff(c.name));
+    const bool has_options =
+        std::ranges::any_of(takes.all(), [](const argument& a) { return a.is_option() && !a.is_hidden(); });
+    if (has_options) text += " [\\fIoptions\\fR]";
+    for (const argument& a : takes.all()) {
+        if (a.is_option()) continue;
+        const std::string word = fmt::format("\\fI{}\\fR{}", roff(a.names()), a.takes_several() ? " ..." : "");
+        text += a.is_required() ? ' ' + word : fmt::format(" [{}]", word);
+    }
+    return text + '\n';
+}
+
+std::string examples(const command& c) {
+    std::string text = ".SH EXAMPLES\n.nf\n";
+    std::istringstream lines{std::string(c.examples)};
+    for (std::string line; std::getline(lines, line);) text += fmt::format("ibtool {}\n", roff(line));
+    return text + ".fi\n";
+}
+
+std::string exit_status() { return fmt::format(".SH \"EXIT STATUS\"\n{}\n", roff(exit_codes)); }
+
+std::string sentence(std::string_view summary) {
+    std::string text(summary);
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+    return text + ".\n";
+}
+
+/// Groups in the order in which they begin, each with its commands.
+template <class Use> void for_each_group(const Use& use) {
+    std::vector<command_group> told;
+    for (const command& first : all_commands()) {
+        if (std::ranges::find(told, first.group) != told.end()) continue;
+        told.push_back(first.group);
+        std::vector<const command*> members;
+        for (const command& c : all_commands())
+            if (c.group == first.group) members.push_back(&c);
+        use(title_of(first.group), members);
+    }
+}
+
+arguments arguments_of(const command& c) {
+    arguments takes;
+    (void)c.declare(takes);
+    return takes;
+}
+
+// ---- bash ------------------------------------------------------------------------------------------------------------
+
+std::string option_words(const arguments& all) {
+    std::string words = "--help";
+    for (const argument& a : all.all()) {
+        if (!a.is_option() || a.is_hidden()) continue;
+        for (const std::string& name : names_of_option(a)) words += ' ' + name;
+    }
+    return words;
+}
+
+/// `        -x|--extended) words="a b" ;;` for each option that has one of a few words.
+std::string choices_of(std::string_view command_name, const arguments& all) {
+    std::string cases;
+    for (const argument& a : all.all()) {
+        if (!a.is_option() || a.choices().empty()) continue;
+        std::string names;
+        for (const std::string& name : names_of_option(a))
+            names += fmt::format("{}{},{}", names.empty() ? "" : "|", command_name, name);
+        cases += fmt::format("        {}) words=\"{}\" ;;\n", names, fmt::join(a.choices(), " "));
+    }
+    return cases;
+}
+
+} // namespace
+
+std::string man_page(const command& c) {
+    const arguments takes = arguments_of(c);
+    std::string text = head_of_page(fmt::format("ibtool-{}", c.name), c.summary) + synopsis(c, takes);
+    text += ".SH DESCRIPTION\n" + roff(sentence(c.summary));
+    if (c.writes) text += "With the options that say so it writes to the fabric.\n";
+    if (!c.no_SA.empty()) text += fmt::format("\\fB\\-\\-sa\\fR means nothing here: {}.\n", roff(c.no_SA));
+    text += entries("ARGUMENTS", takes, false);
+    if (takes.find("target") || takes.find("from")) text += fmt::format(".SH TARGETS\n{}.\n", roff(target_forms));
+    text += entries("OPTIONS", takes, true) + examples(c) + exit_status();
+    return text + ".SH \"SEE ALSO\"\n.BR ibtool (1),\nwhich has the options for all commands.\n";
+}
+
+std::string man_page() {
+    std::string text = head_of_page("ibtool", "management datagrams for InfiniBand fabrics");
+    text += ".SH SYNOPSIS\n\\fBibtool\\fR [\\fIoptions\\fR] \\fIcommand\\fR [\\fIarguments\\fR]\n";
+    text +=
+        ".SH DESCRIPTION\nWithout \\fB\\-\\-fabric\\fR it uses the first InfiniBand port of this machine that is up.\n";
+    text += "Nothing is written to a fabric by a command that is not named for it.\n.SH COMMANDS\n";
+    for_each_group([&](std::string_view title, const std::vector<const command*>& members) {
+        text += fmt::format(".SS {}\n", roff(title));
+        for (const command* c : members)
+            text += fmt::format(".TP\n.BR ibtool\\-{} (1)\n{}\n", roff(c->name), roff(c->summary));
+    });
+    global_options unused;
+    arguments global;
+    add_global_options(global, unused);
+    return text + entries("OPTIONS", global, true) + exit_status();
+}
+
+std::string bash_completion() {
+    global_options unused;
+    arguments global;
+    add_global_options(global, unused);
+    std::string names, options, choices = choices_of("*", global);
+    for (const command& c : all_commands()) {
+        const arguments takes = arguments_of(c);
+        names += fmt::format("{}{}", names.empty() ? "" : " ", c.name);
+        options += fmt::format("        {}) words=\"{}\" ;;\n", c.name, option_words(takes));
+        choices += choices_of(c.name, takes);
+    }
+    return fmt::format(R"(# bash completion for ibtool; made by 'ibtool help --completion bash'
+_ibtool() {{
+    local commands="{0}" word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}} command= words= i
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        [[ " $commands " == *" ${{COMP_WORDS[i]}} "* ]] && {{ command=${{COMP_WORDS[i]}}; break; }}
+    done
+    case $command,$before in
+{3}    esac
+    if [[ -n $words ]]; then
+        :
+    elif [[ $word == -* ]]; then
+        case $command in
+{2}        esac
+        words+=" {1}"
+    elif [[ -z $command || $command == help ]]; then
+        words=$commands
+    fi
+    COMPREPLY=($(compgen -W "$words" -- "$word"))
+}}
+complete -o default -F _ibtool ibtool
+)",
+                       names, option_words(global), options, choices);
+}
+
+} // namespace ibtool

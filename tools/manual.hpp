@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// manual.hpp - man pages and completion, made from the commands' descriptors. Knows no single command.
+#pragma once
+#include "command.hpp"
+
+#include <string>
+
+namespace ibtool {
+
+/// ibtool-NAME(1), in groff's man macros.
+std::string man_page(const command&);
+/// ibtool(1): the commands by groups, and the options for all.
+std::string man_page();
+
+/// What bash sources: commands, the options of each, and the words that an option can have. Everything else is completed as
+/// the name of a file.
+std::string bash_completion();
+
+} // namespace ibtool
