@@ -33,10 +33,11 @@ class command_line {
 public:
     command_line();
     int run(int argc, char** argv);
-    std::string help_of(const command& c) { return commands_.at(c.name)->help(app_.get_name()); }
+    std::string help_of(const command&);
 
 private:
     void add(const command&);
+    void declare(const command&, CLI::App&);
     static void add(CLI::App&, const arguments&);
     static CLI::Option* add(CLI::App&, const argument&);
     template <class Place> static CLI::Option* add_number(CLI::App&, const argument&, Place& where);
@@ -47,10 +48,11 @@ private:
     CLI::App app_{"Management datagrams for InfiniBand fabrics", "ibtool"};
     global_options options_;
     arguments global_;
-    std::map<std::string_view, arguments> arguments_;
     std::map<std::string_view, CLI::App*> commands_;
-    const command* named_ = nullptr; // by the command line
-    std::map<std::string_view, action> actions_;
+    // What the command line names:
+    const command* named_ = nullptr;
+    arguments arguments_;
+    action action_;
 };
 
 command_line::command_line() {
@@ -65,12 +67,22 @@ command_line::command_line() {
 
 void command_line::add(const command& c) {
     CLI::App& app = *app_.add_subcommand(std::string(c.name), std::string(c.summary));
-    arguments& taken = arguments_[c.name];
-    actions_[c.name] = c.declare(taken);
-    add(app, taken);
-    app.footer(footer_of(c, taken));
-    app.callback([this, &c] { named_ = &c; });
+    app.preparse_callback([this, &c, &app](std::size_t) { declare(c, app); });
     commands_[c.name] = &app;
+}
+
+// Only for a command that is named: the options of all take longer than many a command.
+void command_line::declare(const command& c, CLI::App& app) {
+    named_ = &c;
+    action_ = c.declare(arguments_);
+    add(app, arguments_);
+    app.footer(footer_of(c, arguments_));
+}
+
+std::string command_line::help_of(const command& c) {
+    CLI::App& app = *commands_.at(c.name);
+    declare(c, app);
+    return app.help(app_.get_name());
 }
 
 void command_line::add(CLI::App& app, const arguments& taken) {
@@ -173,7 +185,7 @@ int command_line::run(int argc, char** argv) {
         fmt::print(stderr, "ibtool: {}; see ibtool help\n", e.what());
         return usage;
     }
-    return actions_.at(named_->name)(options_);
+    return action_(options_);
 }
 
 void command_line::check_SA() const {
