@@ -13,7 +13,8 @@ target_link_libraries(comad_test_main PUBLIC Catch2::Catch2)
 target_compile_options(comad_test_main PRIVATE -O0)
 
 # What is tested is the library, as its preset compiles it; optimizing the tests themselves takes half the time to build them.
-set(comad_test_options $<$<CONFIG:Debug>:-O0>)
+# Coroutine tests need -O1 under GCC.
+set(comad_test_options $<IF:$<CONFIG:Debug>,-O0,-O1>)
 
 # Catch2's header and what most tests include, precompiled once for all, with their flags: other flags could not share it.
 file(CONFIGURE OUTPUT catch_pch.cpp CONTENT "")
@@ -24,19 +25,19 @@ target_precompile_headers(comad_test_pch PRIVATE rigs/catch.hpp
   <comad/coro/driver.hpp> <comad/iba/pm.hpp> <comad/iba/sa.hpp> <comad/iba/smp.hpp>)
 target_compile_options(comad_test_pch PRIVATE ${comad_test_options})
 
-# comad_test(NAME SOURCES a.cpp ... [LABELS scale threads] [LIBRARIES x ...] [SERIAL] [OVER_KERNEL])
+# comad_test(NAME SOURCES a.cpp ... [LABELS scale threads] [LIBRARIES x ...] [OVER_KERNEL])
 # One executable NAME; each TEST_CASE becomes the ctest test "NAME/title", with COMAD_TEST_WHOLE all are the test NAME. A title
 # contains no semicolon and no backslash.
 # The label `scale` allows ten minutes instead of two and keeps the test out of the sanitizers; `threads` puts it under
 # ThreadSanitizer, too; `ibtool` says that the test does nothing but run the tool (COMAD_IBTOOL in its environment: another
-# build's); `real_time`, which whoever has rigs/ibsim_server.cpp gets, that a
-# server which lives in the machine's time takes part: where only such tests fail, scripts/test repeats them once. SERIAL runs its tests while no other runs: for what measures time.
+# build's); `real_time`, which whoever has rigs/ibsim_server.cpp gets, that a server which lives in the machine's time takes
+# part: where only such tests fail, scripts/test repeats them once.
 # OVER_KERNEL registers them once more as "NAME/kernel/title", where the rigs put the kernel model before their wires
 # (tests/rigs/kernel_of_this_run.hpp), without those tagged [bare].
 function(comad_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;OVER_KERNEL" "" "SOURCES;LABELS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OVER_KERNEL" "" "SOURCES;LABELS;LIBRARIES")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
-    message(FATAL_ERROR "comad_test(${name}): expects SOURCES, LABELS, LIBRARIES, SERIAL, OVER_KERNEL; "
+    message(FATAL_ERROR "comad_test(${name}): expects SOURCES, LABELS, LIBRARIES, OVER_KERNEL; "
                         "left over: ${arg_UNPARSED_ARGUMENTS}")
   endif()
   if(rigs/ibsim_server.cpp IN_LIST arg_SOURCES)
@@ -57,9 +58,6 @@ function(comad_test name)
   set(properties TIMEOUT 120)
   if(scale IN_LIST arg_LABELS OR COMAD_TEST_WHOLE)
     set(properties TIMEOUT 600)
-  endif()
-  if(arg_SERIAL)
-    list(APPEND properties RUN_SERIAL TRUE)
   endif()
   set(over_kernel COMAD_TEST_KERNEL=2025)
   if(COMAD_TEST_WHOLE)

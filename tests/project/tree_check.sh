@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# tree_check.sh - what holds for every tracked file: sources and scripts name their licence at the top, and no file
-# names a directory of somebody's machine, or one beside the tree.
+# tree_check.sh - what holds for every tracked file: sources and scripts name their licence at the top, headers may be included
+# twice, and no file names a directory of somebody's machine, or one beside the tree.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -11,8 +11,18 @@ tracked() { git -c safe.directory='*' ls-files -- "$@"; }
 failed=0
 sources=$(tracked '*.cpp' '*.hpp' '*.c' '*.h' '*.py' '*.sh' '*.cmake' '*.in' '*CMakeLists.txt' 'scripts/*' '.ci/*' '.clang-format' '.clang-tidy')
 [ -n "$sources" ] || { echo "git lists no tracked file here"; exit 1; }
-for file in $sources; do
-    head -n 3 "$file" | grep -q 'SPDX-License-Identifier: ' || { echo "$file: no SPDX-License-Identifier in its first 3 lines"; failed=1; }
+unlicensed=$(echo "$sources" | xargs awk '
+    FNR == 1 { if (file && !found) print file; file = FILENAME; found = 0 }
+    FNR <= 3 && /SPDX-License-Identifier: / { found = 1 }
+    END { if (!found) print file }')
+for file in $unlicensed; do
+    echo "$file: no SPDX-License-Identifier in its first 3 lines"
+    failed=1
+done
+
+for file in $(tracked '*.hpp' '*.h' | xargs grep -L '^#pragma once$'); do
+    echo "$file: no #pragma once"
+    failed=1
 done
 
 # The brackets keep this file from matching itself.

