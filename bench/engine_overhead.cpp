@@ -6,6 +6,7 @@
 #include <comad/coro/asio.hpp>
 #include <comad/coro/driver.hpp>
 #include <comad/iba/smp.hpp>
+#include <comad/mad/engine.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

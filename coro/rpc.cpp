@@ -2,6 +2,8 @@
 // rpc.cpp - what every RPC does whatever its payload: submit, follow redirections, judge the reply, tell the error.
 #include <comad/coro/rpc.hpp>
 #include <comad/coro/schedule.hpp>
+#include <comad/mad/detail/learned.hpp>
+#include <comad/mad/engine.hpp>
 
 namespace comad::coro::detail {
 namespace {
@@ -63,8 +65,8 @@ rpc_base::rpc_base(MADSchedule& schedule, const rpc_request& request, const requ
     encode = &encode_request;
     done = &finished;
     path = &path_;
-    if (auto* gmp = std::get_if<mad::IBPath>(&path_); gmp && is_gmp() && !schedule.learned_.empty())
-        schedule.learned_.apply(*gmp, kind_.mgmt_class);
+    if (auto* gmp = std::get_if<mad::IBPath>(&path_); gmp && is_gmp() && !schedule.learned_->empty())
+        schedule.learned_->apply(*gmp, kind_.mgmt_class);
     timeout = request.options.timeout.count() > 0 ? request.options.timeout : otherwise.timeout;
     retries = request.options.retries < 0 ? otherwise.retries : static_cast<u8>(request.options.retries);
     const bool is_measured = timeout.count() == 0 && request.options.retries < 0 && may_be_hedged(kind_) && !table;
@@ -116,12 +118,12 @@ bool rpc_base::submit(scope_state* scope) noexcept {
         return false;
     }
     link(scope);
-    schedule_.engine_.submit(*this);
+    schedule_.engine_->submit(*this);
     return true;
 }
 
-void rpc_base::cancel() noexcept { schedule_.engine_.cancel(*this); }
-void rpc_base::withdraw() noexcept { schedule_.engine_.withdraw(*this); }
+void rpc_base::cancel() noexcept { schedule_.engine_->cancel(*this); }
+void rpc_base::withdraw() noexcept { schedule_.engine_->withdraw(*this); }
 
 void rpc_base::encode_request(mad::op& o, u8* mad) {
     auto& self = static_cast<rpc_base&>(o);
@@ -139,7 +141,7 @@ bool rpc_base::follow_redirect(std::span<const u8> reply) {
     if (redirects_ == most_redirects || reply.size() < begin + iba::wire_size<iba::ClassPortInfo>) return false;
     iba::ClassPortInfo info;
     iba::decode(info, reply.data() + begin);
-    const std::optional<mad::IBPath> to = mad::redirected(*from, info);
+    const std::optional<mad::IBPath> to = mad::detail::redirected(*from, info);
     const bool is_path = to && to->DLID != iba::lid{};
     if (!to || (!is_path && !schedule_.path_resolver_)) return false;
     ++redirects_;
@@ -156,10 +158,10 @@ bool rpc_base::follow_redirect(std::span<const u8> reply) {
 }
 
 void rpc_base::go_to(const mad::IBPath& to) {
-    schedule_.learned_.redirect(*std::get_if<mad::IBPath>(&path_), kind_.mgmt_class, to);
+    schedule_.learned_->redirect(*std::get_if<mad::IBPath>(&path_), kind_.mgmt_class, to);
     path_ = to;
     address();
-    schedule_.engine_.submit(*this);
+    schedule_.engine_->submit(*this);
 }
 
 task<void> rpc_base::find_way(mad::IBPath to) {
@@ -185,7 +187,7 @@ void rpc_base::learn(std::span<const u8> reply) {
     if (!target || !is_gmp()) return;
     if (reply.size() < begin + iba::wire_size<iba::ClassPortInfo>) return;
     const u8 exponent = iba::get<&iba::ClassPortInfo::respTimeValue>(reply.data() + begin);
-    schedule_.learned_.response_time(*target, kind_.mgmt_class, exponent);
+    schedule_.learned_->response_time(*target, kind_.mgmt_class, exponent);
 }
 
 void rpc_base::finished(mad::op& o, const mad::completion& how) {

@@ -1,27 +1,61 @@
 // SPDX-License-Identifier: MIT
 // schedule.cpp - what drivers move, and the sources that are pulled.
 #include <comad/coro/schedule.hpp>
+#include <comad/mad/detail/learned.hpp>
+#include <comad/mad/engine.hpp>
 
 #include <algorithm>
 
 namespace comad::coro {
 
 MADSchedule::MADSchedule(mad::transport& t, schedule_options options)
-    : transport_(t), options_(options), engine_(t, {options.max_outstanding, options.per_destination, options.seed,
-                                                    options.max_rate, options.polite, options.patience}) {
+    : transport_(t), options_(options),
+      engine_(std::make_unique<mad::engine>(t, mad::engine_options{options.max_outstanding, options.per_destination,
+                                                                   options.seed, options.max_rate, options.polite,
+                                                                   options.patience})),
+      learned_(std::make_unique<mad::detail::learned>()) {
     if (options_.sa_outstanding == 0)
         options_.sa_outstanding = static_cast<u16>(std::clamp(t.limits().sa_window, 1u, 65535u));
 }
 
 MADSchedule::~MADSchedule() = default;
 
+void MADSchedule::set_trace(mad::trace_sink* sink) noexcept { engine_->set_trace(sink); }
+const mad::engine_counters& MADSchedule::counters() const noexcept { return engine_->counters(); }
+unsigned MADSchedule::in_flight() const noexcept { return engine_->in_flight(); }
+unsigned MADSchedule::window() const noexcept { return engine_->window(); }
+mad::time_point MADSchedule::now() const noexcept { return engine_->now(); }
+bool MADSchedule::idle() const noexcept { return engine_->idle() && pauses_.none() && !server_; }
+
+void MADSchedule::use_clock(mad::clock_reading clock) noexcept {
+    clock_ = clock;
+    engine_->use_clock(clock);
+}
+
+void MADSchedule::set_now(mad::time_point now) noexcept {
+    engine_->set_now(now);
+    transport_.set_now(now);
+    pauses_.set_now(now);
+}
+
+void MADSchedule::on_time() noexcept {
+    engine_->on_time();
+    pauses_.end_due(now());
+}
+
+mad::time_point MADSchedule::next_deadline() const noexcept {
+    const mad::time_point ours = std::min(engine_->next_deadline(), pauses_.next_end());
+    if (transport_failed_) return ours; // nobody calls it any more
+    return std::min(ours, transport_.next_event().value_or(mad::time_point::max()));
+}
+
 // What came in time is not late because it was read late: before anything expires, all is read that can have been there, an
 // answer and a late one to each MAD in flight. Otherwise, with one MAD in flight its reply is all there is: asking for more
 // would be a system call for nothing. With none, there are the requests to a server.
 bool MADSchedule::turn() noexcept {
-    const bool is_due = engine_.may_be_due();
-    if (!is_due) to_read_ = 2 * engine_.in_flight();
-    const unsigned expected = engine_.in_flight() ? std::min(engine_.in_flight(), burst) : burst;
+    const bool is_due = engine_->may_be_due();
+    if (!is_due) to_read_ = 2 * engine_->in_flight();
+    const unsigned expected = engine_->in_flight() ? std::min(engine_->in_flight(), burst) : burst;
     bool more = !transport_failed_ && receive(expected) && (expected > 1 || is_due);
     to_read_ -= std::min(to_read_, expected);
     if (!more || to_read_ == 0) on_time();
@@ -32,7 +66,7 @@ bool MADSchedule::turn() noexcept {
 bool MADSchedule::receive(unsigned max) noexcept {
     for (;;) {
         // At most a quarter of what is in flight, so that the wire stays busy while tasks run.
-        const unsigned wanted = std::min(max, std::clamp(engine_.in_flight() / 4, 1u, batch));
+        const unsigned wanted = std::min(max, std::clamp(engine_->in_flight() / 4, 1u, batch));
         const unsigned handled = receive_batch(wanted);
         if (handled < wanted || transport_failed_) return false;
         max -= handled;
@@ -55,12 +89,12 @@ unsigned MADSchedule::receive_batch(unsigned wanted) noexcept {
         if (is_long) break;
     }
     if (count == 0) return 0;
-    if (count > 1) engine_.hold_sends();
+    if (count > 1) engine_->hold_sends();
     for (unsigned i = 0; i < count; ++i) {
         handle(inbox_[i].message);
         if (newest_) pull();
     }
-    engine_.release_sends();
+    engine_->release_sends();
     return count;
 }
 
@@ -68,7 +102,7 @@ void MADSchedule::handle(const mad::received& message) noexcept {
     const bool is_request = server_ && message.state == mad::receive_state::message && message.status == 0 &&
                             message.mad.size() >= iba::wire_size<iba::MADHeader> && !mad::is_response(message.mad);
     if (is_request) server_->on_request(message, now());
-    else engine_.on_received(message);
+    else engine_->on_received(message);
 }
 
 // What the transport keeps until it is read whole. There is one buffer for it, so that a batch ends with it.
@@ -80,18 +114,18 @@ bool MADSchedule::receive_long(incoming& cut) {
 }
 
 bool MADSchedule::settle() noexcept {
-    engine_.run_ready();
+    engine_->run_ready();
     pauses_.end_ready();
-    engine_.resume_sends();
+    engine_->resume_sends();
     if (server_) server_->resume_sends();
     pull();
-    return engine_.has_ready() || pauses_.has_ready() || source_cancelled_;
+    return engine_->has_ready() || pauses_.has_ready() || source_cancelled_;
 }
 
 // Newest source first. Starting a task runs user code, which may add sources and end them: look from the top each time.
 void MADSchedule::pull() noexcept {
     if (source_cancelled_) end_cancelled_sources();
-    while (engine_.has_room()) {
+    while (engine_->has_room()) {
         detail::task_source* source = newest_;
         while (source && source->pull() == detail::task_source::pulled::idle) source = source->older_;
         if (!source) return;

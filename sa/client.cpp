@@ -98,14 +98,14 @@ coro::task<mad::result<mad::any_path>> client::with_keys(mad::any_path path) {
 
 coro::task<mad::result<void>> client::take_SM_Key() {
     mad::IBPath to_SA = schedule_.sa_path();
-    if (!keys_ || to_SA.SMKey != 0 || to_SA.DLID == iba::lid{}) co_return boost::outcome_v2::success();
+    if (!keys_ || to_SA.SMKey != 0 || to_SA.DLID == iba::lid{}) co_return mad::success();
     to_SA.SMKey = keys_->default_of(mad::key_kind::SMKey);
     if (keys_->differ(mad::key_kind::SMKey)) {
         BOOST_OUTCOME_CO_TRY(const auto port, co_await port_at(to_SA));
         to_SA.SMKey = keys_->of(mad::key_kind::SMKey, port);
     }
     schedule_.set_sa_path(to_SA);
-    co_return boost::outcome_v2::success();
+    co_return mad::success();
 }
 
 } // namespace comad::sa

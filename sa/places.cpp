@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // places.cpp - where routes lead, by LinkRecords; what is there, by NodeRecords.
 #include <comad/iba/sa/records.hpp>
-#include <comad/sa/places.hpp>
+#include <comad/sa/detail/places.hpp>
 
 #include <fmt/format.h>
 
-namespace comad::sa {
+namespace comad::sa::detail {
 
 using iba::sa::LinkRecord;
 using iba::sa::NodeRecord;
@@ -51,4 +51,4 @@ void places::forget() noexcept {
     nodes_.clear();
 }
 
-} // namespace comad::sa
+} // namespace comad::sa::detail

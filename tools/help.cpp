@@ -18,7 +18,7 @@ namespace iba = comad::iba;
 
 struct help_settings {
     std::string command;
-    bool json = false, as_man_page = false;
+    bool json = false, as_man_page = false, as_tables = false;
     std::string shell;
 };
 
@@ -50,6 +50,7 @@ std::string list_of(const help_settings& s) {
 
 std::string text_of(const help_settings& s) {
     if (!s.shell.empty()) return bash_completion();
+    if (s.as_tables) return command_tables();
     if (s.command.empty()) return s.as_man_page ? man_page() : list_of(s);
     const command* const c = find_command(s.command);
     if (!c)
@@ -78,6 +79,7 @@ command help_command() {
                     .one_of({"bash"})
                     .excludes(json)
                     .excludes(man);
+                takes.flag("--markdown", s->as_tables, "the list as tables in Markdown").excludes(json).excludes(man);
                 return [s](const global_options&) {
                     write_output(text_of(*s));
                     return complete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// manual.cpp - descriptors as groff and as bash.
+// manual.cpp - descriptors as groff, as bash and as Markdown.
 #include "manual.hpp"
 
 #include <fmt/format.h>
@@ -62,6 +62,12 @@ std::string entries(std::string_view heading, const arguments& all, bool options
     return text.empty() ? text : fmt::format(".SH {}\n{}", heading, text);
 }
 
+/// An argument that is no option, in a synopsis.
+std::string word_of(const argument& a, std::string_view name) {
+    return fmt::format("{}{}{}{}", a.is_required() ? " " : " [", name, a.takes_several() ? " ..." : "",
+                       a.is_required() ? "" : "]");
+}
+
 std::string synopsis(const command& c, const arguments& takes) {
     std::string text = fmt::format(".SH SYNOPSIS\n\\fBibtool {}\\fR", roff(c.name));
     const bool has_options =
@@ -69,8 +75,7 @@ std::string synopsis(const command& c, const arguments& takes) {
     if (has_options) text += " [\\fIoptions\\fR]";
     for (const argument& a : takes.all()) {
         if (a.is_option()) continue;
-        const std::string word = fmt::format("\\fI{}\\fR{}", roff(a.names()), a.takes_several() ? " ..." : "");
-        text += a.is_required() ? ' ' + word : fmt::format(" [{}]", word);
+        text += word_of(a, fmt::format("\\fI{}\\fR", roff(a.names())));
     }
     return text + '\n';
 }
@@ -162,6 +167,21 @@ std::string man_page() {
     arguments global;
     add_global_options(global, unused);
     return text + entries("OPTIONS", global, true) + exit_status();
+}
+
+std::string command_tables() {
+    std::string text;
+    for_each_group([&](std::string_view title, const std::vector<const command*>& members) {
+        text += fmt::format("{}| {} | |\n|---|---|\n", text.empty() ? "" : "\n", title);
+        for (const command* c : members) {
+            std::string usage(c->name);
+            const arguments takes = arguments_of(*c);
+            for (const argument& a : takes.all())
+                if (!a.is_option()) usage += word_of(a, a.names());
+            text += fmt::format("| `{}` | {} |\n", usage, c->summary);
+        }
+    });
+    return text;
 }
 
 std::string bash_completion() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// manual.hpp - man pages and completion, made from the commands' descriptors. Knows no single command.
+// manual.hpp - man pages, tables and completion, made from the commands' descriptors. Knows no single command.
 #pragma once
 #include "command.hpp"
 
@@ -11,6 +11,9 @@ namespace ibtool {
 std::string man_page(const command&);
 /// ibtool(1): the commands by groups, and the options for all.
 std::string man_page();
+
+/// The commands by groups, for docs/ibtool.md: a table of Markdown each.
+std::string command_tables();
 
 /// What bash sources: commands, the options of each, and the words that an option can have. Everything else is completed as
 /// the name of a file.

@@ -89,7 +89,7 @@ result<void> set_field(const record_info& info, std::span<u8> bytes, std::string
     std::vector<u8> changed(bytes.begin(), bytes.begin() + info.bytes);
     if (auto done = detail::set_text({changed, found.value(), full_name(info, name)}, text); !done) return done;
     std::copy(changed.begin(), changed.end(), bytes.begin());
-    return boost::outcome_v2::success();
+    return success();
 }
 
 result<assignment> parse_assignment(std::string_view text) {

@@ -16,7 +16,6 @@
 namespace comad::iba {
 namespace {
 
-using boost::outcome_v2::success;
 using detail::target;
 using nlohmann::json;
 

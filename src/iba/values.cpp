@@ -17,8 +17,6 @@
 namespace comad::iba::detail {
 namespace {
 
-using boost::outcome_v2::success;
-
 std::optional<parsed_number> read_prefix(std::string_view text) {
     if (const auto n = parse_number(text)) return n;
     if (text.ends_with("/64")) text.remove_suffix(3);

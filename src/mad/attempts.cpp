@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // attempts.cpp - the table of attempts.
-#include <comad/mad/attempts.hpp>
+#include <comad/mad/detail/attempts.hpp>
 
 #include <bit>
 
-namespace comad::mad {
+namespace comad::mad::detail {
 
 attempt_table::attempt_table(u32 size, u32 seed) : all_(size), bits_(static_cast<unsigned>(std::bit_width(size - 1))) {
     for (u32 i = size; i-- > 0;) {
@@ -13,4 +13,4 @@ attempt_table::attempt_table(u32 size, u32 seed) : all_(size), bits_(static_cast
     }
 }
 
-} // namespace comad::mad
+} // namespace comad::mad::detail

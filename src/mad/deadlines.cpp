@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // deadlines.cpp - lists of slots by rounded timeout.
-#include <comad/mad/deadlines.hpp>
+#include <comad/mad/detail/deadlines.hpp>
 
 #include <algorithm>
 #include <bit>
 
-namespace comad::mad {
+namespace comad::mad::detail {
 
 // A timeout of n octaves and m of 32 steps is (32 + m) << (n - 5) nanoseconds.
 unsigned deadlines::list_of(duration timeout) noexcept {
@@ -76,4 +76,4 @@ u32 deadlines::expire(time_point now) noexcept {
     return expired;
 }
 
-} // namespace comad::mad
+} // namespace comad::mad::detail

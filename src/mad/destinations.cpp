@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // destinations.cpp - the table of destinations.
-#include <comad/mad/destinations.hpp>
+#include <comad/mad/detail/destinations.hpp>
 
 #include <bit>
 #include <cassert>
 #include <utility>
 
-namespace comad::mad {
+namespace comad::mad::detail {
 
 destinations::destinations(std::size_t most) : all_(most), buckets_(std::bit_ceil(2 * most), none) {
     for (auto i = static_cast<u32>(most); i-- > 0;) all_[i].next = std::exchange(unused_, i);
@@ -64,4 +64,4 @@ void destinations::drop_if_unused(u32 index) noexcept {
     d.next = std::exchange(unused_, index);
 }
 
-} // namespace comad::mad
+} // namespace comad::mad::detail

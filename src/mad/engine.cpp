@@ -149,7 +149,7 @@ void engine::begin_attempt(op& o) noexcept {
         ++counters_.probes;
     }
     a.crowd = static_cast<u16>(std::min(in_flight_, 65535u));
-    if (a.crowd > window_control::few) crowded_ = a.sequence;
+    if (a.crowd > detail::window_control::few) crowded_ = a.sequence;
     a.wait = wait_of(o);
     a.told = told_timeout(o);
     deadlines_.arm(i, a.wait); // even before it is written: some transport might never take it
@@ -271,7 +271,7 @@ void engine::keep_time(u32 i) noexcept {
 // ---- what comes too late -----------------------------------------------------------------------------------------------
 
 void engine::on_time() noexcept {
-    for (u32 i; (i = deadlines_.expire(now_)) != deadlines::no_slot;) due(i);
+    for (u32 i; (i = deadlines_.expire(now_)) != detail::deadlines::no_slot;) due(i);
     while (!late_.empty() && attempts_[late_.front].sequence < answered_) lose(late_.front);
     launch_more(); // max_rate may have held some back
 }
@@ -526,14 +526,14 @@ void engine::learn(u32 i) noexcept {
 }
 
 void engine::measure(const attempt& a, duration time) noexcept {
-    const bool is_uncrowded = crowd_of(a) <= window_control::few;
+    const bool is_uncrowded = crowd_of(a) <= detail::window_control::few;
     const duration baseline = trips_.answered(a.destination, a.distance, time, is_uncrowded);
     if (control_ && a.is.alone) control_->measured(time, baseline, a.crowd);
 }
 
 // What came after it may be in its way as well.
 unsigned engine::crowd_of(const attempt& a) const noexcept {
-    return crowded_ > a.sequence ? std::max<unsigned>(a.crowd, window_control::few + 1) : a.crowd;
+    return crowded_ > a.sequence ? std::max<unsigned>(a.crowd, detail::window_control::few + 1) : a.crowd;
 }
 
 void engine::count_losses_before(const attempt& answered) noexcept {

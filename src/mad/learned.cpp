@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // learned.cpp - redirection and response times by target.
-#include <comad/mad/learned.hpp>
+#include <comad/mad/detail/learned.hpp>
 
-namespace comad::mad {
+namespace comad::mad::detail {
 
 std::optional<IBPath> redirected(const IBPath& from, const iba::ClassPortInfo& info) noexcept {
     if (info.redirectLID == iba::lid{} && info.redirectGID == iba::gid{}) return std::nullopt;
@@ -48,4 +48,4 @@ void learned::apply(IBPath& path, iba::MgmtClass mgmt_class) const noexcept {
     if (f.resp_time) path.resp_time = *f.resp_time;
 }
 
-} // namespace comad::mad
+} // namespace comad::mad::detail

@@ -18,7 +18,6 @@
 namespace comad::mad {
 namespace {
 
-using boost::outcome_v2::success;
 using iba::as_given;
 using iba::trimmed;
 
@@ -122,7 +121,7 @@ iba::result<void> set_hops(IBDRPath& path, std::string_view text, char separator
     } while (!rest.empty());
     path.drPath = route.drPath;
     path.hopCount = static_cast<u8>(taken - 1);
-    return success();
+    return iba::success();
 }
 
 /// What stands between two equal quotes, or the text itself.
@@ -143,7 +142,7 @@ iba::result<void> set_member(path_headers&, iba::gid& g, unsigned, std::string_v
     const auto parsed = iba::parse_gid(unquoted(inner));
     if (!parsed) return unreadable(fmt::format("{} is {}, expected a GID (an IPv6 address)", name, as_given(text)));
     g = *parsed;
-    return success();
+    return iba::success();
 }
 template <class T>
 iba::result<void> set_member(path_headers&, T& member, unsigned bits, std::string_view name, std::string_view text) {
@@ -153,7 +152,7 @@ iba::result<void> set_member(path_headers&, T& member, unsigned bits, std::strin
         return out_of_range(
             fmt::format("{} is {}, but has {} bit{}", name, as_given(text), bits, bits == 1 ? "" : "s"));
     member = static_cast<T>(number->value);
-    return success();
+    return iba::success();
 }
 
 // ---- path specifications ----
@@ -162,7 +161,7 @@ iba::result<void> set_end_port(std::optional<std::string>& end_port, std::string
     const std::string_view name = unquoted(text);
     if (name.empty()) return unreadable("end_port has no name");
     if (text != "None") end_port = name;
-    return success();
+    return iba::success();
 }
 
 /// `end_port` and the members, `inner` being what stands between the parentheses.

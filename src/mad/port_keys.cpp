@@ -86,7 +86,7 @@ iba::result<void> port_keys::add(std::string_view text) {
         else more.set_default(e.kind, e.key);
     }
     *this = std::move(more);
-    return boost::outcome_v2::success();
+    return iba::success();
 }
 
 void port_keys::set(key_kind kind, iba::guid port, u64 key) { ports_[index(kind)][port] = key; }

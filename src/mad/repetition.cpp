@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // repetition.cpp - attempts from a share of losses.
-#include <comad/mad/repetition.hpp>
+#include <comad/mad/detail/repetition.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-namespace comad::mad {
+namespace comad::mad::detail {
 namespace {
 
 /// After so many attempts it is as unlikely as 10^-`exponent` that all were lost, if this share is.
@@ -43,4 +43,4 @@ unsigned repetition::backoff(unsigned attempt) const noexcept {
     return octaves < std::bit_width(most) ? 1u << octaves : most;
 }
 
-} // namespace comad::mad
+} // namespace comad::mad::detail

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // window_control.cpp - epochs and what they teach.
-#include <comad/mad/window_control.hpp>
+#include <comad/mad/detail/window_control.hpp>
 
 #include <algorithm>
 #include <cmath>
 
-namespace comad::mad {
+namespace comad::mad::detail {
 namespace {
 
 constexpr unsigned first_window = 8;
@@ -225,4 +225,4 @@ bool window_control::end_trial() noexcept {
     return true;
 }
 
-} // namespace comad::mad
+} // namespace comad::mad::detail

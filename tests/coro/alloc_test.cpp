@@ -75,8 +75,8 @@ task<mqueue_report> nested_sweep(MADSchedule& s, u64& right, std::size_t& alloca
 }
 
 /// Sanitizers need every frame fresh, so that they can tell a use after free.
-constexpr std::size_t per_measurement(std::size_t when_recycled) {
-    return COMAD_RECYCLE_FRAMES ? when_recycled : ~std::size_t{0};
+std::size_t per_measurement(std::size_t when_recycled) {
+    return coro::detail::recycles_frames() ? when_recycled : ~std::size_t{0};
 }
 
 } // namespace

@@ -15,7 +15,6 @@
 using namespace comad;
 using namespace comad::test;
 using mad::result;
-namespace outcome = boost::outcome_v2;
 
 namespace {
 

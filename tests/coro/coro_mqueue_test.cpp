@@ -18,8 +18,6 @@ using mad::result;
 
 namespace {
 
-namespace outcome = boost::outcome_v2;
-
 /// What a sweep did.
 struct tally {
     u64 pulled = 0;
@@ -31,7 +29,7 @@ task<result<void>> item(MADSchedule& s, u32 number, tally& t, counted) {
     const IBDRPath to = route_to(number);
     BOOST_OUTCOME_CO_TRY(auto info, co_await s.SubnGet<smp::NodeInfo>(to));
     t.right += is_answer(info, to);
-    co_return outcome::success();
+    co_return mad::success();
 }
 generator<task<result<void>>> items(MADSchedule& s, u32 first, u32 count, tally& t) {
     for (u32 i = 0; i < count; ++i) {
@@ -160,7 +158,7 @@ task<result<void>> node_and_ports(MADSchedule& s, u32 number, tally& t, counted 
     (void)mine;
     const auto report = co_await s.mqueue(items(s, 100'000 + 36 * number, 36, t));
     if (report.finished != 36 || report.failed) throw std::runtime_error("a port is missing");
-    co_return outcome::success();
+    co_return mad::success();
 }
 generator<task<result<void>>> nodes_and_ports(MADSchedule& s, u32 count, tally& t) {
     for (u32 i = 0; i < count; ++i) co_yield node_and_ports(s, i, t, counted(t.lives));

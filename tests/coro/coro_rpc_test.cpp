@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // coro_rpc_test.cpp - RPCs as a program sees them: replies decoded, with header and source, and every kind of error.
 #include "coro_rig.hpp"
+#include <comad/mad/detail/deadlines.hpp>
 
 #include <algorithm>
 #include <array>
@@ -221,7 +222,7 @@ TEST_CASE("timeout and retries come from the call, else from the schedule") {
     REQUIRE(r.net.taken().size() == s.attempts);
     CHECK(r.net.taken()[0].attempt_timeout == s.timeout);
     CHECK(r.net.taken()[0].operation_timeout == s.timeout * static_cast<int>(s.attempts));
-    CHECK(r.net.now().time_since_epoch() == mad::deadlines::rounded(s.timeout) * static_cast<int>(s.attempts));
+    CHECK(r.net.now().time_since_epoch() == mad::detail::deadlines::rounded(s.timeout) * static_cast<int>(s.attempts));
 }
 
 TEST_CASE("a status is an error, with its value, apart from the D bit") {

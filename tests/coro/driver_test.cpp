@@ -4,6 +4,7 @@
 #include "coro_rig.hpp"
 #include "memory_transport.hpp"
 #include <comad/coro/asio.hpp>
+#include <comad/mad/detail/deadlines.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -20,7 +21,6 @@ using coro::async_run;
 using coro::mqueue_report;
 using mad::result;
 namespace sim = transports::sim;
-namespace outcome = boost::outcome_v2;
 
 namespace {
 
@@ -52,7 +52,7 @@ task<result<void>> survey_port(MADSchedule& s, IBDRPath to, u32 port, survey& al
     BOOST_OUTCOME_CO_TRY(auto info, co_await s.SubnGet<smp::PortInfo>(to, port));
     (void)info;
     ++all.ports;
-    co_return outcome::success();
+    co_return mad::success();
 }
 generator<task<result<void>>> survey_ports(MADSchedule& s, IBDRPath to, survey& all) {
     for (u32 port = 1; port <= 4; ++port) co_yield survey_port(s, to, port, all);
@@ -63,7 +63,7 @@ task<result<void>> survey_node(MADSchedule& s, IBDRPath to, survey& all) {
     all.wrong += !is_answer(info, to);
     const mqueue_report report = co_await s.mqueue(survey_ports(s, to, all));
     all.failed += report.failed;
-    co_return outcome::success();
+    co_return mad::success();
 }
 generator<task<result<void>>> survey_nodes(MADSchedule& s, u32 count, survey& all) {
     for (u32 i = 0; i < count; ++i) co_yield survey_node(s, route_to(i), all);
@@ -246,7 +246,7 @@ TEST_CASE("in real time a timeout is kept under continuous traffic: never early,
     const unsigned window = GENERATE(2u, 64u, 256u);
     const bool asio = GENERATE(false, true);
     CAPTURE(timeout.count(), window, asio);
-    const mad::duration kept = mad::deadlines::rounded(timeout);
+    const mad::duration kept = mad::detail::deadlines::rounded(timeout);
     CHECK(kept - timeout <= std::max<mad::duration>(1ms, timeout / 20));
 
     stopwatch net;
@@ -312,7 +312,7 @@ TEST_CASE("in virtual time a timeout is kept within 5 percent or 1 ms, whatever 
         co_return took;
     };
     const mad::duration took = sync_wait(schedule, body(schedule, timeout));
-    CHECK(took == mad::deadlines::rounded(timeout));
+    CHECK(took == mad::detail::deadlines::rounded(timeout));
     CHECK(took >= timeout);
     CHECK(took <= timeout + std::max<mad::duration>(1ms, timeout / 20));
     CHECK(net.sent >= static_cast<u64>(timeout / round_trip));
@@ -397,7 +397,8 @@ TEST_CASE("two virtual runs with one seed give the same trace, and another seed 
 }
 
 TEST_CASE("an answer and a deadline at one moment: the answer counts") {
-    rig r([](const packet& p) { return answered(p, mad::deadlines::rounded(1ms)); }, {.timeout = 1ms, .retries = 0});
+    rig r([](const packet& p) { return answered(p, mad::detail::deadlines::rounded(1ms)); },
+          {.timeout = 1ms, .retries = 0});
     CHECK(sync_wait(r.schedule, ask(r.schedule, route(1))));
     CHECK(r.schedule.counters().timed_out == 0);
 }

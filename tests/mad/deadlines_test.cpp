@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // deadlines_test.cpp - rounding, and the lists of deadlines against an ordered map.
 #include "catch.hpp"
-#include <comad/mad/deadlines.hpp>
+#include <comad/mad/detail/deadlines.hpp>
 
 #include <chrono>
 #include <map>
@@ -11,9 +11,9 @@
 
 using namespace comad;
 using namespace std::chrono_literals;
-using mad::deadlines;
 using mad::duration;
 using mad::time_point;
+using mad::detail::deadlines;
 
 namespace {
 

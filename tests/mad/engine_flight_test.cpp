@@ -2,6 +2,7 @@
 // engine_flight_test.cpp - what counts in the window, and until when: late and lost MADs, copies, what outlives its operation;
 // probes while everything stands still; targets that are slow. Looked at from the transport.
 #include "engine_rig.hpp"
+#include <comad/mad/detail/repetition.hpp>
 
 #include <deque>
 #include <map>
@@ -120,7 +121,7 @@ TEST_CASE("any number of dead targets leave the window to the living") {
     REQUIRE(r.run());
     for (const measured_get& o : dead) {
         CHECK(o.ended_as(completion_status::timed_out));
-        CHECK(o.sent_times <= mad::repetition::most_to_unknown);
+        CHECK(o.sent_times <= mad::detail::repetition::most_to_unknown);
     }
     CHECK(r.net.now() - begin <= usual.first_patience * 11 / 10 + 750ms);
     check_balance(r.mads);

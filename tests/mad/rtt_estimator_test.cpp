@@ -2,7 +2,7 @@
 // rtt_estimator_test.cpp - deadlines from what was measured, by hand; what a round trip takes without a queue; who is silent; how
 // often to ask.
 #include "catch.hpp"
-#include <comad/mad/repetition.hpp>
+#include <comad/mad/detail/repetition.hpp>
 #include <comad/mad/rtt_estimator.hpp>
 
 #include <chrono>
@@ -13,8 +13,8 @@ using namespace comad;
 using namespace std::chrono_literals;
 using mad::duration;
 using mad::patience_options;
-using mad::repetition;
 using mad::rtt_estimator;
+using mad::detail::repetition;
 
 namespace {
 

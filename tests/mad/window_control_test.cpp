@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // window_control_test.cpp - a window over wires that queue, drop and lose for different reasons.
 #include "catch.hpp"
-#include <comad/mad/send_rate.hpp>
-#include <comad/mad/window_control.hpp>
+#include <comad/mad/detail/send_rate.hpp>
+#include <comad/mad/detail/window_control.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +12,7 @@
 using namespace comad;
 using namespace std::chrono_literals;
 using mad::duration;
-using mad::window_control;
+using mad::detail::window_control;
 
 namespace {
 
@@ -250,7 +250,7 @@ TEST_CASE("a window is never 0, and for losses alone not below few") {
 // ---- rates ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a rate is kept, with a millisecond's worth at once") {
-    mad::send_rate rate(10'000); // one in 100 us
+    mad::detail::send_rate rate(10'000); // one in 100 us
     mad::time_point now{5s};
     unsigned sent = 0;
     const auto send_all = [&] {
@@ -275,7 +275,7 @@ TEST_CASE("a rate is kept, with a millisecond's worth at once") {
 }
 
 TEST_CASE("a low rate is one MAD at a time, and no rate is no bound") {
-    mad::send_rate slow(2), any(0);
+    mad::detail::send_rate slow(2), any(0);
     mad::time_point now{5s};
     REQUIRE(slow.is_open(now));
     slow.sent(now);

@@ -3,7 +3,7 @@
 #include "discovery_rig.hpp"
 
 #include <comad/iba/mad_header.hpp>
-#include <comad/mad/deadlines.hpp>
+#include <comad/mad/detail/deadlines.hpp>
 
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ mad::send_result witness::send(const mad::send_request& request) noexcept {
     first_attempts += is_new;
     asked_twice += known->second;
     attempts_.insert_or_assign(static_cast<u32>(iba::get<&iba::MADHeader::transactionID>(request.mad)), what);
-    in_flight_.insert_or_assign(what, now_ + mad::deadlines::rounded(request.attempt_timeout));
+    in_flight_.insert_or_assign(what, now_ + mad::detail::deadlines::rounded(request.attempt_timeout));
     most = std::max(most, in_flight_.size());
     const auto same = [&](const auto& one) { return one.first.destination == what.destination; };
     most_to_one =

@@ -35,7 +35,7 @@ inline constexpr u16 attribute_NodeInfo = 0x11;
 inline constexpr mad::rpc_kind get_node_info{iba::MgmtClass::SubnLID, 1, iba::Method::Get, attribute_NodeInfo, true};
 
 inline constexpr duration patience = 1ms;
-inline const duration kept_patience = mad::deadlines::rounded(patience);
+inline const duration kept_patience = mad::detail::deadlines::rounded(patience);
 
 /// A SubnGet(NodeInfo) that remembers how it ended. `number` is its attribute modifier: no two of a test are alike.
 struct operation : mad::op {
@@ -182,7 +182,8 @@ public:
     void saw(const packet& p) {
         std::erase_if(in_flight_, [&](const auto& one) { return one.second.expires <= p.at; });
         const u32 number = number_of(p.bytes.data());
-        in_flight_.insert_or_assign(number, entry{p.at + mad::deadlines::rounded(p.attempt_timeout), p.destination});
+        in_flight_.insert_or_assign(number,
+                                    entry{p.at + mad::detail::deadlines::rounded(p.attempt_timeout), p.destination});
         most = std::max(most, in_flight_.size());
         most_to_one = std::max(most_to_one, to(p.destination));
     }

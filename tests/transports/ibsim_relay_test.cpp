@@ -107,7 +107,7 @@ std::vector<bool> ask_one_by_one(const running_relay& relay, unsigned questions)
 task<mad::result<void>> note_answer(MADSchedule& schedule, std::vector<bool>& answered, unsigned i) {
     const auto info = co_await schedule.SubnGet<NodeInfo>(mad::IBDRPath());
     answered[i] = info.has_value();
-    co_return boost::outcome_v2::success();
+    co_return mad::success();
 }
 
 coro::generator<task<mad::result<void>>> questions_of(MADSchedule& schedule, std::vector<bool>& answered) {

@@ -23,7 +23,6 @@
 namespace ibtool {
 namespace {
 
-namespace coro = comad::coro;
 namespace discovery = comad::discovery;
 namespace iba = comad::iba;
 namespace mad = comad::mad;

@@ -19,7 +19,6 @@
 namespace ibtool {
 namespace {
 
-namespace coro = comad::coro;
 namespace discovery = comad::discovery;
 namespace iba = comad::iba;
 namespace counters = comad::counters;

@@ -122,7 +122,7 @@ private:
         periods_.begin(begin_);
         periods_.done();
         tell_first();
-        co_return boost::outcome_v2::success();
+        co_return comad::mad::success();
     }
 
     asked<void> find() {
@@ -133,12 +133,12 @@ private:
         can_ = counters::capabilities::of(info);
         if (!how_.port.empty()) {
             port_ = static_cast<u8>(read_number(how_.port, "the port", all_ports));
-            co_return boost::outcome_v2::success();
+            co_return comad::mad::success();
         }
         BOOST_OUTCOME_CO_TRY(const auto node, co_await in_.SubnGet<smp::NodeInfo>(to_));
         if (node.nodeType == iba::NodeType::Switch) throw std::runtime_error("it is a switch: say which of its ports");
         port_ = node.localPortNum;
-        co_return boost::outcome_v2::success();
+        co_return comad::mad::success();
     }
 
     asked<counters::sample> read_port() {

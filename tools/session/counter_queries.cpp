@@ -47,7 +47,7 @@ asked<std::vector<u8>> get_counters(coro::MADSchedule& schedule, mad::IBPath to,
 
 asked<void> clear_counters(coro::MADSchedule& schedule, mad::IBPath to, const counter_group& g, u8 port, u64 select) {
     BOOST_OUTCOME_CO_TRYV(co_await exchange(schedule, to, g, iba::Method::Set, clearing(g, port, select), {}));
-    co_return boost::outcome_v2::success();
+    co_return comad::mad::success();
 }
 
 asked<std::vector<u8>> ports_with_counters(session& in, mad::IBPath to) {

@@ -11,10 +11,8 @@
 
 namespace ibtool {
 
-namespace coro = comad::coro;
 namespace discovery = comad::discovery;
 namespace iba = comad::iba;
-namespace mad = comad::mad;
 using comad::u32;
 using comad::u8;
 using discovery::port_ref;

@@ -105,7 +105,7 @@ coro::task<mad::result<void>> sweeping::discover() {
     auto next = std::make_unique<known_subnet>(in_.schedule(), std::move(found).value(), how);
     auto last = std::exchange(known_, std::move(next));
     if (!previous_) previous_ = std::move(last); // else no sweep came between
-    co_return boost::outcome_v2::success();
+    co_return comad::mad::success();
 }
 
 // ---- a sweep -------------------------------------------------------------------------------------------------------

@@ -128,7 +128,7 @@ template <class T, class Handler> struct asio_operation final : driven {
                               });
                           });
     }
-    void fail(std::exception_ptr thrown) {
+    void fail(const std::exception_ptr& thrown) {
         boost::asio::post(driver.get_executor(), [this, alive = driver.watch(), thrown] {
             if (alive.expired()) return;
             end();

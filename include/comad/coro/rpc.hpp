@@ -5,9 +5,9 @@
 #include <comad/iba/checked.hpp>
 #include <comad/iba/mad_header.hpp>
 #include <comad/iba/wire.hpp>
-#include <comad/mad/engine.hpp>
 #include <comad/mad/error.hpp>
 #include <comad/mad/message.hpp>
+#include <comad/mad/op.hpp>
 #include <comad/mad/record_table.hpp>
 
 #include <algorithm>

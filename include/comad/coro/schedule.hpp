@@ -8,20 +8,28 @@
 #include <comad/coro/rpcs.hpp>
 #include <comad/coro/scope.hpp>
 #include <comad/iba/attribute.hpp>
-#include <comad/mad/engine.hpp>
-#include <comad/mad/learned.hpp>
+#include <comad/mad/engine_counters.hpp>
+#include <comad/mad/trace.hpp>
 
 #include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <memory>
 #include <vector>
+
+namespace comad::mad {
+class engine;
+namespace detail {
+class learned;
+}
+} // namespace comad::mad
 
 namespace comad::coro {
 
 struct schedule_options {
     /// MADs in flight at any instant, 1..65536; the transport may lower it. 0: as many as the fabric carries without queueing
-    /// them (mad::window_control), up to engine_options::most_adaptive.
+    /// them (docs/adaptive.md), up to engine_options::most_adaptive.
     unsigned max_outstanding = 0;
     /// Of those, SMPs to one destination as addressed; 0: no bound. A node need buffer only one VL15 packet, and an SMA
     /// answers serially.
@@ -40,9 +48,9 @@ struct schedule_options {
     /// Requests to the SA in flight, those included that were cancelled and not answered yet; 0: as many as the transport
     /// sends at once (sa_window).
     u16 sa_outstanding = 0;
-    u32 seed = 1;          ///< where transaction IDs begin
-    unsigned max_rate = 0; ///< MADs per second, repeated ones included; 0: any number
-    bool polite = false;   ///< an adaptive window is never larger than a subnet manager's, window_control::most_polite
+    u32 seed = 1;                     ///< where transaction IDs begin
+    unsigned max_rate = 0;            ///< MADs per second, repeated ones included; 0: any number
+    bool polite = false;              ///< an adaptive window is never larger than a subnet manager's, 4 MADs
     mad::patience_options patience{}; ///< of Gets without a timeout
 };
 
@@ -99,7 +107,7 @@ public:
     void set_path_resolver(path_resolver* resolver) noexcept { path_resolver_ = resolver; }
 
     /// Who hears of every MAD; null: nobody. It must outlive the schedule, or be taken away.
-    void set_trace(mad::trace_sink* sink) noexcept { engine_.set_trace(sink); }
+    void set_trace(mad::trace_sink* sink) noexcept;
 
     /// Who gets the requests of others that arrive here (server/agent.hpp); null: they are counted as stale. It must outlive
     /// the schedule, or be taken away. A schedule with a server is never idle.
@@ -125,41 +133,27 @@ public:
     /// The outermost cancellation domain.
     scope_state& root() noexcept { return root_; }
 
-    const mad::engine_counters& counters() const noexcept { return engine_.counters(); }
-    unsigned in_flight() const noexcept { return engine_.in_flight(); }
-    unsigned window() const noexcept { return engine_.window(); }
+    const mad::engine_counters& counters() const noexcept;
+    unsigned in_flight() const noexcept;
+    unsigned window() const noexcept;
     const schedule_options& options() const noexcept { return options_; }
 
     // ---- for drivers --------------------------------------------------------------------------------------------------
 
     mad::transport& transport() noexcept { return transport_; }
     const mad::transport& transport() const noexcept { return transport_; }
-    mad::time_point now() const noexcept { return engine_.now(); }
+    mad::time_point now() const noexcept;
     /// The clock that set_now() tells, if it goes on by itself: round trips are measured with it. Drivers set it.
-    void use_clock(mad::clock_reading clock) noexcept {
-        clock_ = clock;
-        engine_.use_clock(clock);
-    }
-    void set_now(mad::time_point now) noexcept {
-        engine_.set_now(now);
-        transport_.set_now(now);
-        pauses_.set_now(now);
-    }
+    void use_clock(mad::clock_reading clock) noexcept;
+    void set_now(mad::time_point now) noexcept;
     /// All that there is to do at now(): reads, then expires what is due, unless there is more to read, settles. True if there
     /// is more to do at once. For drivers that have nothing to do in between.
     bool turn() noexcept;
     /// Expires what is due at now(), and ends pauses. What has arrived is to be read before.
-    void on_time() noexcept {
-        engine_.on_time();
-        pauses_.end_due(now());
-    }
+    void on_time() noexcept;
     /// Nothing expires before, and the transport wants nothing before. Precondition: set_now() since the last RPC or pause
     /// was started.
-    mad::time_point next_deadline() const noexcept {
-        const mad::time_point ours = std::min(engine_.next_deadline(), pauses_.next_end());
-        if (transport_failed_) return ours; // nobody calls it any more
-        return std::min(ours, transport_.next_event().value_or(mad::time_point::max()));
-    }
+    mad::time_point next_deadline() const noexcept;
     /// Reads and handles at most `max` messages. True if it stopped at `max`: there may be more.
     bool receive(unsigned max) noexcept;
     /// Everything that needs no message: refused and cancelled operations end, blocked sends are offered again, sources
@@ -169,7 +163,7 @@ public:
     bool transport_failed() const noexcept { return transport_failed_; }
     /// Nothing is under way that anybody awaits: if a task is not done now, it never will be, unless it waits for a place that
     /// something cancelled still has in the window (in_flight()).
-    bool idle() const noexcept { return engine_.idle() && pauses_.none() && !server_; }
+    bool idle() const noexcept;
 
 private:
     friend class detail::rpc_base;
@@ -192,7 +186,7 @@ private:
 
     mad::transport& transport_;
     schedule_options options_;
-    mad::engine engine_;
+    const std::unique_ptr<mad::engine> engine_; // its parts are no part of the ABI
     mad::request_sink* server_ = nullptr;
     detail::pauses pauses_;
     scope_state root_{nullptr};
@@ -205,7 +199,7 @@ private:
     std::vector<u8> long_message_;
     mad::IBPath sa_path_;
     path_resolver* path_resolver_ = nullptr;
-    mad::learned learned_;
+    const std::unique_ptr<mad::detail::learned> learned_;
 };
 
 template <class T>

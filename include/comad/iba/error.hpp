@@ -42,5 +42,7 @@ struct say_and_terminate : boost::outcome_v2::policy::base {
 
 /// A value or the error. Never throws; asking for what is not there ends the program, and says what was there.
 template <class T> using result = boost::outcome_v2::basic_result<T, error, say_and_terminate>;
+/// Of a result<void>: `return success();`
+using boost::outcome_v2::success;
 
 } // namespace comad::iba

@@ -2,17 +2,18 @@
 // engine.hpp - sans-I/O: the bounded window, transaction IDs, deadlines and retries of MADs, per-destination bounds.
 // Knows no Asio, no clock, no coroutine; constant work and no allocation per MAD.
 #pragma once
-#include <comad/mad/attempts.hpp>
-#include <comad/mad/deadlines.hpp>
-#include <comad/mad/destinations.hpp>
+#include <comad/mad/detail/attempts.hpp>
+#include <comad/mad/detail/deadlines.hpp>
+#include <comad/mad/detail/destinations.hpp>
+#include <comad/mad/detail/repetition.hpp>
+#include <comad/mad/detail/send_rate.hpp>
+#include <comad/mad/detail/window_control.hpp>
+#include <comad/mad/engine_counters.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/mad/op.hpp>
-#include <comad/mad/repetition.hpp>
 #include <comad/mad/rtt_estimator.hpp>
-#include <comad/mad/send_rate.hpp>
 #include <comad/mad/trace.hpp>
 #include <comad/mad/transport.hpp>
-#include <comad/mad/window_control.hpp>
 
 #include <algorithm>
 #include <array>
@@ -28,34 +29,15 @@ struct engine_options {
     unsigned per_destination = 2; ///< of those, to one destination, for operations that ask for the bound; 0: none
     u32 seed = 1;                 ///< where transaction IDs begin
     unsigned max_rate = 0;        ///< MADs sent per second, repeated ones included; 0: any number
-    bool polite = false;          ///< an adaptive window stays at window_control::most_polite
+    bool polite = false;          ///< an adaptive window stays at detail::window_control::most_polite
     patience_options patience{};  ///< of operations without a timeout
 
     static constexpr unsigned most_adaptive = 512;
 };
 
-/// What happened so far. sent = replied + timed_out + cancelled + lost + those under way, retries apart.
-struct engine_counters {
-    u64 sent = 0;    ///< operations whose first attempt the transport took; those without reply apart
-    u64 retried = 0; ///< further attempts
-    u64 replied = 0;
-    u64 timed_out = 0;    ///< operations, all of whose attempts expired
-    u64 cancelled = 0;    ///< or withdrawn, while in flight
-    u64 lost = 0;         ///< in flight when the transport failed or refused a further attempt
-    u64 unanswered = 0;   ///< operations sent that expect no reply
-    u64 send_failed = 0;  ///< operations of which the transport never took an attempt
-    u64 would_block = 0;  ///< sends that had to be offered again
-    u64 busy = 0;         ///< replies that said BUSY and were followed by another attempt
-    u64 late_replies = 0; ///< accepted replies to an attempt before the latest; in `replied`
-    u64 stale = 0;        ///< replies for no pending operation: late, doubled or foreign
-    u64 spurious = 0;     ///< replies to attempts that were taken for lost, whether their operation was pending or not
-    u64 revived = 0;      ///< replies to operations that had been given up: their target is not silent
-    u64 probes = 0;       ///< attempts made to see whether anything answers, while everything was late
-    u64 expired_reports = 0; ///< sends that the transport itself reported as expired
-    u64 mismatched = 0;      ///< our transaction ID, but class, method, attribute, modifier or route of something else
-    u64 malformed = 0;       ///< too short or too long to be a MAD
-};
-
+/// What MADSchedule (coro/schedule.hpp) has inside; also for programs with callbacks and a loop of their own. Its layout, and what
+/// is in comad/mad/detail/, may change with every version; a schedule has only a pointer to it.
+///
 /// The window counts MADs, not operations: each attempt from its sending until it is answered, given back by the transport,
 /// or lost: late, while something that was sent after it was answered. So do those of operations that ended or were
 /// cancelled. While all are late and nothing came from anybody, the wire may stand still: one more MAD goes then, as a
@@ -122,13 +104,15 @@ public:
     bool may_be_due() const noexcept { return deadlines_.may_be_due(now_); }
     /// What was learned from answers to operations without a timeout.
     const rtt_estimator& measured() const noexcept { return trips_; }
-    const repetition& losses() const noexcept { return repetition_; }
+    const detail::repetition& losses() const noexcept { return repetition_; }
     const engine_counters& counters() const noexcept { return counters_; }
     /// Who hears what happens; null: nobody. It must outlive the engine, or be taken away.
     void set_trace(trace_sink* sink) noexcept { trace_ = sink; }
     trace_sink* trace() const noexcept { return trace_; }
 
 private:
+    using attempt = detail::attempt;
+    using attempt_table = detail::attempt_table;
     using state = attempt::state;
     static constexpr u32 none = attempt_table::none;
 
@@ -214,16 +198,17 @@ private:
 
     transport& transport_;
     const engine_options options_;
-    unsigned window_;                       // the most
-    std::optional<window_control> control_; // of an adaptive window
-    unsigned limit_;                        // the window now
+    unsigned window_;                               // the most
+    std::optional<detail::window_control> control_; // of an adaptive window
+    unsigned limit_;                                // the window now
     attempt_table attempts_;
-    deadlines deadlines_; // by attempt: until it is late, then what its operation, or nobody any more, waits for
-    destinations destinations_;
+    detail::deadlines
+        deadlines_; // by attempt: until it is late, then what its operation, or nobody any more, waits for
+    detail::destinations destinations_;
     std::size_t max_parked_;
     rtt_estimator trips_;
-    repetition repetition_;
-    send_rate rate_;
+    detail::repetition repetition_;
+    detail::send_rate rate_;
 
     unsigned in_flight_ = 0;      // attempts that are blocked, flying or late
     unsigned timely_ = 0;         // of those, not late

@@ -74,5 +74,7 @@ std::string dump(const mad_error& e, unsigned level, std::string_view prefix = "
 
 /// A value or the error. Never throws; asking for what is not there ends the program, and says what was there.
 template <class T> using result = boost::outcome_v2::basic_result<T, mad_error, iba::say_and_terminate>;
+/// Of a result<void>: `co_return mad::success();`
+using iba::success;
 
 } // namespace comad::mad

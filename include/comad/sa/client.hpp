@@ -6,7 +6,7 @@
 #include <comad/iba/sa/paths.hpp>
 #include <comad/iba/smp/port.hpp>
 #include <comad/mad/port_keys.hpp>
-#include <comad/sa/places.hpp>
+#include <comad/sa/detail/places.hpp>
 
 #include <array>
 #include <map>
@@ -73,7 +73,7 @@ private:
 
     coro::MADSchedule& schedule_;
     local_port local_;
-    places places_;
+    detail::places places_;
     const mad::port_keys* keys_ = nullptr;
     std::map<key, iba::sa::PathRecord> known_;
 };

@@ -4,9 +4,9 @@
 #pragma once
 #include <comad/coro/blocking.hpp>
 #include <comad/coro/rpcs.hpp>
+#include <comad/sa/detail/places.hpp>
 #include <comad/sa/equivalents.hpp>
 #include <comad/sa/no_records.hpp>
-#include <comad/sa/places.hpp>
 
 namespace comad::sa {
 
@@ -105,7 +105,7 @@ private:
         std::is_same_v<T, iba::smp::SLToVLMappingTable> || std::is_same_v<T, iba::smp::VLArbitrationTable>;
 
     Parent& parent_;
-    places places_;
+    detail::places places_;
 };
 
 } // namespace comad::sa

@@ -3,7 +3,7 @@
 // target and no clock.
 #pragma once
 
-namespace comad::mad {
+namespace comad::mad::detail {
 
 class repetition {
 public:
@@ -33,4 +33,4 @@ private:
     float weight_ = 1; // of the next one
 };
 
-} // namespace comad::mad
+} // namespace comad::mad::detail

@@ -12,8 +12,10 @@
 #include <vector>
 
 namespace comad::mad {
-
 struct op;
+}
+
+namespace comad::mad::detail {
 
 /// One MAD of an operation. It stays when the operation has ended: it may still be answered.
 struct attempt {
@@ -140,4 +142,4 @@ private:
     list remembered_; // longest first
 };
 
-} // namespace comad::mad
+} // namespace comad::mad::detail

@@ -7,7 +7,7 @@
 
 #include <array>
 
-namespace comad::mad {
+namespace comad::mad::detail {
 
 /// A congestion window for MADs; docs/adaptive.md has the reasons and the sources. Queues show in round trips before they
 /// show as loss, so the window stays at the knee, where round trips begin to grow and more MADs bring no more answers. Where
@@ -92,4 +92,4 @@ private:
         throughput_{}; // of windows in quarters of an octave: MADs in a baseline round trip; 0: not known
 };
 
-} // namespace comad::mad
+} // namespace comad::mad::detail

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace comad::mad {
+namespace comad::mad::detail {
 
 class send_rate {
 public:
@@ -31,4 +31,4 @@ private:
     time_point due_{}; // of the next MAD, had they all been sent in time
 };
 
-} // namespace comad::mad
+} // namespace comad::mad::detail

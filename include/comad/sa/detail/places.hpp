@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace comad::sa {
+namespace comad::sa::detail {
 
 /// What the SA said of the subnet. One thread, as the schedule's, which must outlive it.
 class places {
@@ -31,4 +31,4 @@ private:
     std::unordered_map<u16, iba::smp::NodeInfo> nodes_;
 };
 
-} // namespace comad::sa
+} // namespace comad::sa::detail

@@ -8,7 +8,7 @@
 #include <cassert>
 #include <vector>
 
-namespace comad::mad {
+namespace comad::mad::detail {
 
 /// Timeouts are rounded up to 32 steps per octave (at most 3.2 %), and every distinct rounded timeout has a list of its
 /// own. Time only moves forward, so each list is sorted by construction: arming appends, disarming unlinks. The
@@ -106,4 +106,4 @@ private:
     u32 last_list_ = 0;
 };
 
-} // namespace comad::mad
+} // namespace comad::mad::detail

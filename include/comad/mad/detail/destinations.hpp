@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace comad::mad {
+namespace comad::mad::detail {
 
 /// Those with claims on them, found by key. Constant work and no allocation.
 class destinations {
@@ -65,4 +65,4 @@ private:
     std::size_t parked_ = 0;
 };
 
-} // namespace comad::mad
+} // namespace comad::mad::detail

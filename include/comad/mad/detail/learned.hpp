@@ -9,7 +9,7 @@
 #include <optional>
 #include <unordered_map>
 
-namespace comad::mad {
+namespace comad::mad::detail {
 
 /// Where `info`, from a reply with status REDIRECT, sends the requests that went to `from`: LID, SL, QP, Q_Key, P_Key, and
 /// the GID if it names one; a GRH only if there was one. Without a LID (DLID 0) the GID has to be resolved first; nothing if
@@ -37,4 +37,4 @@ private:
     std::unordered_map<u64, fact> facts_;
 };
 
-} // namespace comad::mad
+} // namespace comad::mad::detail
