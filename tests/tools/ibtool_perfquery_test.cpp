@@ -163,11 +163,15 @@ TEST_CASE("perfquery resets what it is told to, and nothing else") {
     settable_subnet s;
     const std::string here = s.LID_at("0"), capture = s.files() / "reset.pcap";
     const auto read = [&](const words& how) { return json_of(s.ours(words{"perfquery", "--json"} + how)); };
-    const auto sent = [&](std::size_t which) {
+    // The first Set: a Get before it is repeated where ibsim takes its time.
+    const auto sent = [&] {
         std::istringstream lines(run({"decode", "--json", capture}).out);
-        std::string line;
-        for (std::size_t i = 0; i <= which; ++i) REQUIRE(std::getline(lines, line));
-        return nlohmann::json::parse(line)["PMFormat"];
+        for (std::string line; std::getline(lines, line);) {
+            nlohmann::json mad = nlohmann::json::parse(line)["PMFormat"];
+            if (mad["method"] == 2) return mad;
+        }
+        FAIL("no Set was sent");
+        return nlohmann::json();
     };
     s.set_PortCounters("\"S1\"[3]");
     s.set_PortCounters("\"S1\"[4]");
@@ -176,8 +180,7 @@ TEST_CASE("perfquery resets what it is told to, and nothing else") {
     const process_result quiet = s.ours({"perfquery", "-R", here, "3", "0x9", "--pcap", capture});
     check_success(quiet);
     CHECK(quiet.out.empty());
-    const auto set = sent(2); // after ClassPortInfo and its reply
-    CHECK(set["method"] == 2);
+    const auto set = sent();
     CHECK(set["data"]["portSelect"] == 3);
     CHECK(set["data"]["counterSelect"] == 9);
     CHECK(set["data"]["counterSelect2"] == 0);
@@ -211,11 +214,11 @@ TEST_CASE("perfquery resets what it is told to, and nothing else") {
 
     // A mask is kept to also of 64-bit counters, of which infiniband-diags then reset the error counters, too.
     check_success(s.ours({"perfquery", "-x", "-R", here, "3", "0x3", "--pcap", capture}));
-    CHECK(sent(2)["data"]["counterSelect"] == 3);
-    CHECK(sent(2)["data"]["counterSelect2"] == 0);
+    CHECK(sent()["data"]["counterSelect"] == 3);
+    CHECK(sent()["data"]["counterSelect2"] == 0);
     check_success(s.ours({"perfquery", "-x", "-R", here, "3", "--pcap", capture}));
-    CHECK(sent(2)["data"]["counterSelect"] == 0xff);
-    CHECK(sent(2)["data"]["counterSelect2"] == 0); // ibsim's have none
+    CHECK(sent()["data"]["counterSelect"] == 0xff);
+    CHECK(sent()["data"]["counterSelect2"] == 0); // ibsim's have none
     CHECK(json_of(s.ours({"perfquery", "-E", "-R", here, "3", "--json"})) ==
           nlohmann::json(
               {{"attribute", "PortRcvErrorDetails"}, {"LID", std::stoi(here)}, {"port", 3}, {"reset", 0xffff}}));
