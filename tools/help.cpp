@@ -50,7 +50,10 @@ std::string list_of(const help_settings& s) {
 
 std::string text_of(const help_settings& s) {
     if (!s.shell.empty()) return bash_completion();
-    if (s.as_tables) return command_tables();
+    if (s.as_tables) {
+        if (!s.command.empty()) throw usage_error("--markdown lists all commands: name none");
+        return command_tables();
+    }
     if (s.command.empty()) return s.as_man_page ? man_page() : list_of(s);
     const command* const c = find_command(s.command);
     if (!c)

@@ -77,4 +77,5 @@ TEST_CASE("bash completes commands, options and the words that an option has") {
     CHECK(offered(script, "ibtool --timeout 5 sweep --refresh-by ''") == "smp sa\n");
     CHECK(offered(script, "ibtool ibhosts fab") == "\n"); // bash goes on with files
     check_failure(run({"help", "--completion", "tcsh"}), 2, "tcsh");
+    check_failure(run({"help", "--markdown", "sweep"}), 2, "--markdown lists all commands");
 }
