@@ -37,6 +37,14 @@ inline constexpr std::string_view exit_codes = "0 complete, 1 failed or could no
 /// All of them, in the order of the help.
 const std::vector<command>& all_commands();
 
+/// The heading of a group, and its commands.
+struct grouped_commands {
+    std::string_view title;
+    std::vector<const command*> members;
+};
+/// In the order in which the groups begin in all_commands().
+std::vector<grouped_commands> commands_by_group();
+
 /// Null: there is none of that name.
 const command* find_command(std::string_view name);
 

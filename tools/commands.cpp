@@ -64,6 +64,16 @@ const std::vector<command>& all_commands() {
     return all;
 }
 
+std::vector<grouped_commands> commands_by_group() {
+    std::vector<grouped_commands> groups;
+    for (const command& c : all_commands()) {
+        auto group = std::ranges::find(groups, title_of(c.group), &grouped_commands::title);
+        if (group == groups.end()) group = groups.insert(groups.end(), {title_of(c.group), {}});
+        group->members.push_back(&c);
+    }
+    return groups;
+}
+
 const command* find_command(std::string_view name) {
     const auto found = std::ranges::find(all_commands(), name, &command::name);
     return found == all_commands().end() ? nullptr : &*found;

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 namespace ibtool {
@@ -27,16 +26,11 @@ std::string json_of(const command& c) {
                        iba::json_quoted(c.summary), iba::json_quoted(title_of(c.group)), c.writes);
 }
 
-/// By groups, in the order in which these begin.
 std::string list_of_commands() {
     std::string text;
-    std::vector<command_group> told;
-    for (const command& first : all_commands()) {
-        if (std::ranges::find(told, first.group) != told.end()) continue;
-        told.push_back(first.group);
-        text += fmt::format("{}{}:\n", text.empty() ? "" : "\n", title_of(first.group));
-        for (const command& c : all_commands())
-            if (c.group == first.group) text += fmt::format("  {:<17} {}\n", c.name, c.summary);
+    for (const auto& [title, members] : commands_by_group()) {
+        text += fmt::format("{}{}:\n", text.empty() ? "" : "\n", title);
+        for (const command* c : members) text += fmt::format("  {:<17} {}\n", c->name, c->summary);
     }
     return text;
 }

@@ -95,19 +95,6 @@ std::string sentence(std::string_view summary) {
     return text + ".\n";
 }
 
-/// Groups in the order in which they begin, each with its commands.
-template <class Use> void for_each_group(const Use& use) {
-    std::vector<command_group> told;
-    for (const command& first : all_commands()) {
-        if (std::ranges::find(told, first.group) != told.end()) continue;
-        told.push_back(first.group);
-        std::vector<const command*> members;
-        for (const command& c : all_commands())
-            if (c.group == first.group) members.push_back(&c);
-        use(title_of(first.group), members);
-    }
-}
-
 arguments arguments_of(const command& c) {
     arguments takes;
     (void)c.declare(takes);
@@ -158,11 +145,11 @@ std::string man_page() {
     text +=
         ".SH DESCRIPTION\nWithout \\fB\\-\\-fabric\\fR it uses the first InfiniBand port of this machine that is up.\n";
     text += "Nothing is written to a fabric by a command that is not named for it.\n.SH COMMANDS\n";
-    for_each_group([&](std::string_view title, const std::vector<const command*>& members) {
+    for (const auto& [title, members] : commands_by_group()) {
         text += fmt::format(".SS {}\n", roff(title));
         for (const command* c : members)
             text += fmt::format(".TP\n.BR ibtool\\-{} (1)\n{}\n", roff(c->name), roff(c->summary));
-    });
+    }
     global_options unused;
     arguments global;
     add_global_options(global, unused);
@@ -171,7 +158,7 @@ std::string man_page() {
 
 std::string command_tables() {
     std::string text;
-    for_each_group([&](std::string_view title, const std::vector<const command*>& members) {
+    for (const auto& [title, members] : commands_by_group()) {
         text += fmt::format("{}| {} | |\n|---|---|\n", text.empty() ? "" : "\n", title);
         for (const command* c : members) {
             std::string usage(c->name);
@@ -180,7 +167,7 @@ std::string command_tables() {
                 if (!a.is_option()) usage += word_of(a, a.names());
             text += fmt::format("| `{}` | {} |\n", usage, c->summary);
         }
-    });
+    }
     return text;
 }
 
