@@ -81,6 +81,7 @@ public:
     }
     /// Awaits these words in OpenSM's log.
     void await_manager(std::string_view said) { manager_->await_error(said); }
+    std::string manager_log() const { return manager_->errors(); }
     const directory& files() const { return files_; }
 
     /// The LID of the port at the end of a directed route.

@@ -131,7 +131,11 @@ public:
         tell("subscribe", umad_.SubnAdmSet(inform(0xffff, 1)));
         tell("subscribe again", umad_.SubnAdmSet(inform(0xffff, 1)));
         tell("subscribe neither nor", umad_.SubnAdmSet(inform(0xffff, 2)));
-        tell("unsubscribe", umad_.SubnAdmSet(inform(0xffff, 0)));
+        // OpenSM 3.3.23 compares the subscriber's address with padding that it never set, and so refuses now and then what it
+        // has ("Differ by Address" in its log); what it has is found again soon.
+        auto ended = umad_.SubnAdmSet(inform(0xffff, 0));
+        for (int again = 0; !ended && again < 20; ++again) ended = umad_.SubnAdmSet(inform(0xffff, 0));
+        tell("unsubscribe", ended);
         tell("unsubscribe again", umad_.SubnAdmSet(inform(0xffff, 0)));
     }
 
@@ -186,6 +190,7 @@ TEST_CASE("the simulated SA changes what it has as OpenSM does") {
         d->GUIDs();
         d->subscriptions();
     }
+    INFO(s.manager_log());
     REQUIRE(ours.said.size() == theirs.said.size());
     for (std::size_t i = 0; i < ours.said.size(); ++i) CHECK(ours.said[i] == theirs.said[i]);
 }
