@@ -14,7 +14,7 @@ target_compile_options(comad_test_main PRIVATE -O0)
 
 # What is tested is the library, as its preset compiles it; optimizing the tests themselves takes half the time to build them.
 # Coroutine tests need -O1 under GCC.
-set(comad_test_options $<IF:$<CONFIG:Debug>,-O0,-O1>)
+set(comad_test_optimization $<IF:$<CONFIG:Debug>,-O0,-O1>)
 
 # Catch2's header and what most tests include, precompiled once for all, with their flags: other flags could not share it.
 file(CONFIGURE OUTPUT catch_pch.cpp CONTENT "")
@@ -23,15 +23,28 @@ target_link_libraries(comad_test_pch PRIVATE comad::comad Catch2::Catch2)
 target_precompile_headers(comad_test_pch PRIVATE rigs/catch.hpp
   <algorithm> <deque> <map> <random> <set> <sstream> <fmt/format.h>
   <comad/coro/driver.hpp> <comad/iba/pm.hpp> <comad/iba/sa.hpp> <comad/iba/smp.hpp>)
-target_compile_options(comad_test_pch PRIVATE ${comad_test_options})
+target_compile_options(comad_test_pch PRIVATE ${comad_test_optimization})
+
+# comad_test_options(NAME): how tests are compiled, with COMAD_UNITY several sources at once: what each of them makes of Catch2's
+# and our templates again takes longer than the sources themselves.
+function(comad_test_options name)
+  target_link_libraries(${name} PRIVATE comad::comad Catch2::Catch2)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/rigs)
+  target_precompile_headers(${name} REUSE_FROM comad_test_pch)
+  target_compile_options(${name} PRIVATE ${comad_test_optimization})
+  if(COMAD_UNITY)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+    target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>) # as for the library
+  endif()
+endfunction()
 
 # comad_test(NAME SOURCES a.cpp ... [LABELS scale threads] [LIBRARIES x ...] [OVER_KERNEL])
 # One executable NAME; each TEST_CASE becomes the ctest test "NAME/title", with COMAD_TEST_WHOLE all are the test NAME. A title
 # contains no semicolon and no backslash.
 # The label `scale` allows ten minutes instead of two and keeps the test out of the sanitizers; `threads` puts it under
 # ThreadSanitizer, too; `ibtool` says that the test does nothing but run the tool (COMAD_IBTOOL in its environment: another
-# build's); `real_time`, which whoever has rigs/ibsim_server.cpp gets, that a server which lives in the machine's time takes
-# part: where only such tests fail, scripts/test repeats them once.
+# build's); `real_time` that a server which lives in the machine's time takes part, as ibsim does: where only such tests fail,
+# scripts/test repeats them once.
 # OVER_KERNEL registers them once more as "NAME/kernel/title", where the rigs put the kernel model before their wires
 # (tests/rigs/kernel_of_this_run.hpp), without those tagged [bare].
 function(comad_test name)
@@ -40,9 +53,6 @@ function(comad_test name)
     message(FATAL_ERROR "comad_test(${name}): expects SOURCES, LABELS, LIBRARIES, OVER_KERNEL; "
                         "left over: ${arg_UNPARSED_ARGUMENTS}")
   endif()
-  if(rigs/ibsim_server.cpp IN_LIST arg_SOURCES)
-    list(APPEND arg_LABELS real_time)
-  endif()
   if(COMAD_TEST_LABEL AND NOT COMAD_TEST_LABEL IN_LIST arg_LABELS)
     return()
   endif()
@@ -50,10 +60,8 @@ function(comad_test name)
     return()
   endif()
   add_executable(${name} ${arg_SOURCES})
-  target_link_libraries(${name} PRIVATE comad::comad comad_test_main ${arg_LIBRARIES})
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/rigs)
-  target_precompile_headers(${name} REUSE_FROM comad_test_pch)
-  target_compile_options(${name} PRIVATE ${comad_test_options})
+  comad_test_options(${name})
+  target_link_libraries(${name} PRIVATE comad_test_main comad_rigs ${arg_LIBRARIES})
 
   set(properties TIMEOUT 120)
   if(scale IN_LIST arg_LABELS OR COMAD_TEST_WHOLE)

@@ -42,6 +42,8 @@
 #include <thread>
 #include <vector>
 
+namespace asio_transactor_test { // compiled together with others
+
 using namespace comad;
 using namespace comad::test;
 using coro::asio_transactor;
@@ -500,3 +502,5 @@ TEST_CASE("a TCP server, timers, a simulated subnet and a MAD device share an io
     CHECK(failed == 0);
     CHECK(between.get() == 2 * rounds);
 }
+
+} // namespace asio_transactor_test

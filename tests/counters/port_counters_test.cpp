@@ -6,6 +6,8 @@
 
 #include <vector>
 
+namespace port_counters_test { // compiled together with others
+
 using namespace comad;
 using namespace comad::counters;
 using namespace std::chrono_literals;
@@ -202,3 +204,5 @@ TEST_CASE("a Set clears what it should in each attribute that has it, and select
     CHECK(clearing_of(of({counter::portXmitWait}), can, 1).wide->counterSelect2 == 0x1000);
     CHECK(wide_counters(can).has(counter::portXmitWait));
 }
+
+} // namespace port_counters_test

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace discovery_speed_test { // compiled together with others
+
 using namespace comad;
 using namespace comad::test;
 using iba::smp::PortInfo;
@@ -125,3 +127,5 @@ TEST_CASE("a link that has fallen back from XDR is a change, at a switch and at 
     // Each port of the six switches, port 0 included, and the local host's.
     CHECK(w.look(known) == std::vector<std::string>(6 * 5 + 1, "has another speed"));
 }
+
+} // namespace discovery_speed_test

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+namespace discovery_test { // compiled together with others
+
 using namespace comad;
 using namespace comad::test;
 using transports::sim::link_codes;
@@ -325,3 +327,5 @@ TEST_CASE("each SMP has the M_Key of its port, once that is known") {
     for (const discovery::node& n : found.nodes)
         CHECK(n.route.MKey == keys.of(mad::key_kind::MKey, witness.port_at(n.route)));
 }
+
+} // namespace discovery_test

@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+namespace rails_test { // compiled together with others
+
 using namespace comad;
 using namespace comad::test;
 using coro::MADSchedule;
@@ -439,3 +441,5 @@ TEST_CASE("two subnets are discovered in one thread, under one io_context, at th
         CHECK(found[i] == text_of(w.discover()));
     }
 }
+
+} // namespace rails_test

@@ -101,8 +101,8 @@ template <> struct comad::iba::described<everything> : std::true_type {
 
 namespace {
 
-constexpr unsigned size = wire_size<everything>;
-using bytes = std::array<u8, size>;
+constexpr unsigned size_of_everything = wire_size<everything>;
+using image = std::array<u8, size_of_everything>;
 
 /// Writes `width` bits of `value` at bit `off`, one at a time.
 void write_bits(u8* p, unsigned off, unsigned width, u64 value) {
@@ -114,8 +114,8 @@ void write_bits(u8* p, unsigned off, unsigned width, u64 value) {
 }
 
 /// What encode() should write: positions counted by hand from the table.
-bytes expected_bytes(const everything& v) {
-    bytes out{};
+image expected_bytes(const everything& v) {
+    image out{};
     write_bits(out.data(), 0, 3, v.head.kind);
     write_bits(out.data(), 3, 10, v.head.number);
     write_bits(out.data(), 13, 1, v.head.flag);
@@ -159,8 +159,8 @@ everything random_value(std::mt19937_64& random) {
     return v;
 }
 
-bytes random_bytes(std::mt19937_64& random) {
-    bytes out;
+image random_bytes(std::mt19937_64& random) {
+    image out;
     for (u8& byte : out) byte = static_cast<u8>(random());
     return out;
 }
@@ -171,7 +171,7 @@ TEST_CASE("encode writes the low bits of each value to its field, and nothing el
     std::mt19937_64 random(1);
     for (int round = 0; round < 500; ++round) {
         const everything v = random_value(random);
-        bytes out = random_bytes(random); // what was there before does not matter
+        image out = random_bytes(random); // what was there before does not matter
         encode(v, out.data());
         REQUIRE(out == expected_bytes(v));
     }
@@ -180,7 +180,7 @@ TEST_CASE("encode writes the low bits of each value to its field, and nothing el
 TEST_CASE("decode gives the values that encode to the same bytes") {
     std::mt19937_64 random(2);
     for (int round = 0; round < 500; ++round) {
-        const bytes encoded = expected_bytes(random_value(random));
+        const image encoded = expected_bytes(random_value(random));
         const auto v = decode<everything>(encoded);
         REQUIRE(expected_bytes(v) == encoded);
         CHECK(v.head.kind < 8);
@@ -193,7 +193,7 @@ TEST_CASE("decode gives the values that encode to the same bytes") {
 TEST_CASE("decoding and encoding again keep every bit, reserved ones too") {
     std::mt19937_64 random(8);
     for (int round = 0; round < 500; ++round) {
-        const bytes raw = random_bytes(random);
+        const image raw = random_bytes(random);
         REQUIRE(encode(decode<everything>(raw)) == raw);
     }
 }
@@ -216,11 +216,11 @@ TEST_CASE("any address will do, and no byte outside the structure is touched") {
     for (unsigned shift = 0; shift < 8; ++shift) {
         const everything v = random_value(random);
         // Sized exactly, so that AddressSanitizer sees a read or write behind it.
-        const auto memory = std::make_unique<u8[]>(shift + size);
+        const auto memory = std::make_unique<u8[]>(shift + size_of_everything);
         std::fill_n(memory.get(), shift, u8{0xee});
         encode(v, memory.get() + shift);
         CHECK(std::all_of(memory.get(), memory.get() + shift, [](u8 byte) { return byte == 0xee; }));
-        CHECK(std::memcmp(memory.get() + shift, expected_bytes(v).data(), size) == 0);
+        CHECK(std::memcmp(memory.get() + shift, expected_bytes(v).data(), size_of_everything) == 0);
 
         everything back;
         decode(back, memory.get() + shift);
@@ -232,7 +232,7 @@ TEST_CASE("any address will do, and no byte outside the structure is touched") {
 TEST_CASE("get reads one member as decode does") {
     std::mt19937_64 random(4);
     for (int round = 0; round < 100; ++round) {
-        const bytes raw = random_bytes(random);
+        const image raw = random_bytes(random);
         const auto v = decode<everything>(raw);
         CHECK(get<&header::kind>(raw.data()) == v.head.kind);
         CHECK(get<&header::number>(raw.data()) == v.head.number);
@@ -252,12 +252,12 @@ TEST_CASE("get reads one member as decode does") {
 TEST_CASE("put changes the bits of its member and no other") {
     std::mt19937_64 random(5);
     for (int round = 0; round < 200; ++round) {
-        const bytes before = random_bytes(random);
+        const image before = random_bytes(random);
         const everything v = random_value(random);
         const auto check = [&](const auto& put_member, unsigned off, unsigned width, u64 value) {
-            bytes changed = before;
+            image changed = before;
             put_member(changed.data());
-            bytes expected = before;
+            image expected = before;
             write_bits(expected.data(), off, width, value);
             CHECK(changed == expected);
         };
@@ -282,14 +282,14 @@ TEST_CASE("compare orders structures as memcmp orders their bytes") {
     std::mt19937_64 random(6);
     int equal_pairs = 0;
     for (int round = 0; round < 2000; ++round) {
-        const bytes a = expected_bytes(random_value(random));
-        bytes b = a;
+        const image a = expected_bytes(random_value(random));
+        image b = a;
         // Most pairs differ in one bit, which may be a reserved one.
         if (round % 4 == 0) b = expected_bytes(random_value(random));
-        else write_bits(b.data(), static_cast<unsigned>(random() % (size * 8)), 1, random());
+        else write_bits(b.data(), static_cast<unsigned>(random() % (size_of_everything * 8)), 1, random());
         const auto x = decode<everything>(a);
         const auto y = decode<everything>(b);
-        const int order = std::memcmp(a.data(), expected_bytes(y).data(), size);
+        const int order = std::memcmp(a.data(), expected_bytes(y).data(), size_of_everything);
         CHECK((compare(x, y) < 0) == (order < 0));
         CHECK((compare(x, y) > 0) == (order > 0));
         CHECK(equal(x, y) == (order == 0));
@@ -322,9 +322,9 @@ TEST_CASE("differences names the members that differ") {
     b.tail ^= 1u << 24; // not on the wire
     CHECK(differences(a, b) == std::vector<std::string>{"number", "triples[8]", "id", "block[0]", "pairs[1].small"});
 
-    bytes reserved_bits{};
+    image reserved_bits{};
     write_bits(reserved_bits.data(), 14, 2, 3);
-    CHECK(differences(info_of<everything>, reserved_bits.data(), bytes{}.data()).empty());
+    CHECK(differences(info_of<everything>, reserved_bits.data(), image{}.data()).empty());
 }
 
 TEST_CASE("tables work in constant expressions") {

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+namespace packet_test { // compiled together with others
+
 using namespace comad;
 using namespace comad::mad;
 namespace hdr = comad::iba::hdr;
@@ -210,3 +212,5 @@ TEST_CASE("a request travels as its path says, to QP0 or with the well-known Q_K
     source.SLID = iba::permissive_lid;
     CHECK(reply_address(source, 0x81).DLID == iba::permissive_lid);
 }
+
+} // namespace packet_test

@@ -9,6 +9,8 @@
 #include <string>
 #include <type_traits>
 
+namespace path_test { // compiled together with others
+
 using namespace comad;
 using mad::address;
 using mad::any_path;
@@ -429,3 +431,5 @@ TEST_CASE("every path is read back from its specification") {
         }
     }
 }
+
+} // namespace path_test

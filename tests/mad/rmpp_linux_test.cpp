@@ -5,6 +5,8 @@
 
 #include <string>
 
+namespace rmpp_linux_test { // compiled together with others
+
 using namespace comad;
 using namespace comad::test;
 
@@ -166,3 +168,5 @@ TEST_CASE("our ABORT is that of Linux, byte for byte, and its is understood") {
     r.feed(wrong, at(0s));
     CHECK(next_of(r, at(0s)) == abort);
 }
+
+} // namespace rmpp_linux_test

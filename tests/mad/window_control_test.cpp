@@ -9,6 +9,8 @@
 #include <deque>
 #include <random>
 
+namespace window_control_test { // compiled together with others
+
 using namespace comad;
 using namespace std::chrono_literals;
 using mad::duration;
@@ -287,3 +289,5 @@ TEST_CASE("a low rate is one MAD at a time, and no rate is no bound") {
     CHECK(any.is_open(now));
     CHECK(any.opens_at(now) == mad::time_point::max());
 }
+
+} // namespace window_control_test

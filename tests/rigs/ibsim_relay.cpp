@@ -2,6 +2,7 @@
 // ibsim_relay.cpp - one thread, one poll: a server's sockets towards the clients, a client's towards the server.
 #include "ibsim_relay.hpp"
 
+#include "errno_error.hpp"
 #include "kernel_repeats.hpp"
 #include "relay_lane.hpp"
 #include <comad/mad/unique_fd.hpp>
@@ -32,8 +33,6 @@ using time_point = relay_buffer::time_point;
 using mad::unique_fd;
 
 namespace {
-
-[[noreturn]] void fail(const std::string& what) { throw std::system_error(errno, std::generic_category(), what); }
 
 /// An abstract unix address: a leading NUL, the name, and - ibsim counts it - the closing NUL.
 class address {

@@ -2,6 +2,8 @@
 // ibsim_server.cpp - starts, commands and ends a private ibsim.
 #include "ibsim_server.hpp"
 
+#include "errno_error.hpp"
+
 #include <cerrno>
 #include <chrono>
 #include <fcntl.h>
@@ -23,8 +25,6 @@ namespace {
 
 constexpr std::string_view prompt = "sim> ";
 constexpr int patience_ms = 30000; // a server that is silent for so long is broken, even on a loaded machine
-
-[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
 std::filesystem::path make_directory() {
     std::string name = std::filesystem::temp_directory_path() / "comad-ibsim-XXXXXX";

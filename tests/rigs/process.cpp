@@ -2,6 +2,8 @@
 // process.cpp - starts, watches and ends a program. Its input and output are files in memory: no pipe can fill up.
 #include "process.hpp"
 
+#include "errno_error.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
@@ -21,8 +23,6 @@
 using comad::mad::unique_fd;
 
 namespace {
-
-[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
 unique_fd memory_file() {
     unique_fd file(::memfd_create("test", MFD_CLOEXEC));

@@ -11,6 +11,8 @@
 #include <set>
 #include <string>
 
+namespace sim_sa_changes_test { // compiled together with others
+
 using namespace comad;
 using namespace comad::transports::sim;
 using iba::InformInfo;
@@ -504,3 +506,5 @@ TEST_CASE("subscriptions have records, end as they began, and concern what they 
     nonsense.LIDRangeBegin = iba::lid{0};
     CHECK(refusal(s.set(nonsense)) == invalid);
 }
+
+} // namespace sim_sa_changes_test

@@ -16,6 +16,8 @@
 #include <set>
 #include <string>
 
+namespace sim_sa_test { // compiled together with others
+
 using namespace comad;
 using namespace comad::transports::sim;
 using iba::Method;
@@ -773,3 +775,5 @@ TEST_CASE("a program answers directed routes to its port, which lead back by the
     sim_transport neighbour(*s.fabric, far, 1, time_mode::virtual_);
     CHECK(neighbour.serve({MgmtClass::SubnDirected, 1, mad::methods(Method::Get)}) == EINVAL);
 }
+
+} // namespace sim_sa_test

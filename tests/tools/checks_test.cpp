@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+namespace checks_test { // compiled together with others
+
 using namespace comad;
 using namespace ibtool;
 using discovery::port_ref;
@@ -205,3 +207,5 @@ TEST_CASE("the thresholds are those of the scripts") {
                                                           "VL15Dropped=100\n");
     CHECK(json::parse(thresholds_text(default_thresholds(), true)).size() == 12);
 }
+
+} // namespace checks_test

@@ -8,6 +8,8 @@
 #include <map>
 #include <sstream>
 
+namespace ibtool_data_counters_test { // compiled together with others
+
 using namespace ibtool_rig;
 using nlohmann::json;
 
@@ -197,3 +199,5 @@ TEST_CASE("a dead node is named, and the others are cleared and counted") {
         CHECK_THAT(r.err, StartsWith("ibtool: ") && Contains("no answer"));
     }
 }
+
+} // namespace ibtool_data_counters_test

@@ -7,6 +7,8 @@
 #include <set>
 #include <sstream>
 
+namespace ibtool_iblinkinfo_test { // compiled together with others
+
 using namespace ibtool_rig;
 
 namespace {
@@ -181,3 +183,5 @@ TEST_CASE("a part of the subnet that does not answer leaves the rest, and exit c
     CHECK_THAT(r.out, Contains(" \"Port not available\"\n") && Contains("spine-0002"));
     CHECK_THAT(r.err, Contains("ibtool: the result is partial"));
 }
+
+} // namespace ibtool_iblinkinfo_test

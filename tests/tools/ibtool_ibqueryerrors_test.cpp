@@ -9,6 +9,8 @@
 #include <set>
 #include <sstream>
 
+namespace ibtool_ibqueryerrors_test { // compiled together with others
+
 using namespace ibtool_rig;
 
 namespace {
@@ -400,3 +402,5 @@ TEST_CASE("ibqueryerrors says what makes no sense") {
             line.code, line.what);
     }
 }
+
+} // namespace ibtool_ibqueryerrors_test

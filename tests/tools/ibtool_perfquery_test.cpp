@@ -8,6 +8,8 @@
 #include <map>
 #include <sstream>
 
+namespace ibtool_perfquery_test { // compiled together with others
+
 using namespace ibtool_rig;
 
 namespace {
@@ -322,3 +324,5 @@ TEST_CASE("a dead node and senseless words") {
         check_failure(run(words{"perfquery"} + line.arguments + words{"--fabric", "sim:single"}), 2, line.what);
     }
 }
+
+} // namespace ibtool_perfquery_test

@@ -56,9 +56,9 @@ TEST_CASE("ibping that is answered never has numbers, and exit code 3") {
     const auto none = on(virtual_subnet, {"ibping", "-c", "0", "8"});
     check_success(none);
     CHECK_THAT(none.out, Contains("\n0 packets transmitted, 0 received, 0% packet loss, time 0 ms\n"));
-    const auto json = on(virtual_subnet, {"ibping", "-c", "1", "4000", "-t", "100", "--retries", "0", "--json"});
-    CHECK(json.status == 3);
-    auto last = nlohmann::json::parse(json.out);
+    const auto as_json = on(virtual_subnet, {"ibping", "-c", "1", "4000", "-t", "100", "--retries", "0", "--json"});
+    CHECK(as_json.status == 3);
+    auto last = nlohmann::json::parse(as_json.out);
     CHECK(last["time_ms"].get<double>() == Approx(100).margin(5));
     last.erase("time_ms");
     const auto wanted = R"({"LID":4000,"host":null,"transmitted":1,"received":0,"lost":1,"rtt_ms":null})";

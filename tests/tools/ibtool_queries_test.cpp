@@ -9,6 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
+namespace ibtool_queries_test { // compiled together with others
+
 using namespace ibtool_rig;
 
 namespace {
@@ -381,3 +383,5 @@ TEST_CASE("with --sa ibtracert -m asks the SA for the tables") {
     CHECK(r.status == 1);
     CHECK_THAT(r.err, Contains("SAMulticastForwardingTableRecord") && !Contains("SMPFormat"));
 }
+
+} // namespace ibtool_queries_test

@@ -3,6 +3,8 @@
 // asks for anything. Through ibsim's client library OpenSM's tables are cut to one MAD: the questions have short answers.
 #include "ibtool_subnet.hpp"
 
+namespace ibtool_saquery_test { // compiled together with others
+
 using namespace ibtool_rig;
 
 namespace {
@@ -173,3 +175,5 @@ TEST_CASE("a service is registered with a real SA and deleted again, and infinib
     CHECK_THAT(registered(), !Contains("0x1122334455667788"));
     check_failure(s.ours(words{"query", "SubnAdmDelete"} + service), 1, "MAD_STATUS_SA_NO_RECORDS(3)");
 }
+
+} // namespace ibtool_saquery_test

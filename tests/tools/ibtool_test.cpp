@@ -7,6 +7,8 @@
 #include <map>
 #include <signal.h>
 
+namespace ibtool_test { // compiled together with others
+
 using namespace ibtool_rig;
 
 namespace {
@@ -432,3 +434,5 @@ TEST_CASE("SIGINT and SIGTERM end a discovery soon, with what it has") {
         CHECK_THAT(r.err, Contains("ibtool: stopped before") && EndsWith("ibtool: the result is partial: 1 problem\n"));
     }
 }
+
+} // namespace ibtool_test

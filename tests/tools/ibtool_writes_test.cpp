@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+namespace ibtool_writes_test { // compiled together with others
+
 using namespace ibtool_rig;
 
 namespace {
@@ -292,3 +294,5 @@ TEST_CASE("vendstat -N finds a device in each form of target") {
     }
     CHECK(json_from(run(words{"vendstat", "-N", "--json", LID} + fabric))["device_id"] == node["deviceID"]);
 }
+
+} // namespace ibtool_writes_test

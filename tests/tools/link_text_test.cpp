@@ -3,6 +3,8 @@
 #include "catch.hpp"
 #include "text/link_text.hpp"
 
+namespace link_text_test { // compiled together with others
+
 using namespace comad;
 using namespace ibtool;
 using discovery::port_ref;
@@ -135,3 +137,5 @@ TEST_CASE("an end without another one") {
     CHECK(peer_text(l.s, {}, here) == "           [  ] \"\" ( )");
     CHECK(link_text(l.s, here, true) == "(                Down/ Polling)");
 }
+
+} // namespace link_text_test

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+namespace watch_text_test { // compiled together with others
+
 using namespace comad;
 using namespace ibtool;
 using namespace std::chrono_literals;
@@ -84,3 +86,5 @@ TEST_CASE("all that a port tells is a line each, by perfquery's labels") {
     CHECK(text.find("Unicast") == text.npos);
     CHECK(counters_json(narrow(0s, 7, 8).counters)["symbolErrorCounter"] == 8);
 }
+
+} // namespace watch_text_test

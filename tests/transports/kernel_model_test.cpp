@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+namespace kernel_model_test { // compiled together with others
+
 using namespace comad;
 using namespace comad::test;
 using iba::MgmtClass;
@@ -918,3 +920,5 @@ TEST_CASE("late and doubled answers are told from unknown ones for the latest 16
     CHECK(p.counters().doubled == 1);
     CHECK(p.counters().unknown == 2);
 }
+
+} // namespace kernel_model_test

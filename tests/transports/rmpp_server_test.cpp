@@ -13,6 +13,8 @@
 #include <list>
 #include <vector>
 
+namespace rmpp_server_test { // compiled together with others
+
 using namespace comad;
 using namespace comad::test;
 using iba::Method;
@@ -491,3 +493,5 @@ TEST_CASE("who asks for a table by several MADs turns the direction, again if it
     client.set_now(now + 11s);
     CHECK(client.transfers() == 0);
 }
+
+} // namespace rmpp_server_test

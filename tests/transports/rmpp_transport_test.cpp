@@ -11,6 +11,8 @@
 #include <optional>
 #include <vector>
 
+namespace rmpp_transport_test { // compiled together with others
+
 using namespace comad;
 using namespace comad::test;
 using iba::sa::NodeRecord;
@@ -173,3 +175,5 @@ TEST_CASE("what is no segment passes as it is") {
     CHECK(client.limits().kernel_rmpp);
     CHECK(client.transfers() == 0);
 }
+
+} // namespace rmpp_transport_test

@@ -16,6 +16,8 @@
 #include <optional>
 #include <poll.h>
 
+namespace smi_gsi_test { // compiled together with others
+
 using namespace comad;
 using namespace comad::test;
 using transports::smi_gsi_transport;
@@ -161,3 +163,5 @@ TEST_CASE("of a planarized host's port both devices are opened, of an ordinary o
     CHECK_THAT(opened("smi1/1"), Catch::StartsWith("cannot open /dev/infiniband/umad901 "));
     CHECK_THAT(opened("mlx5_2/1"), Catch::StartsWith("cannot open /dev/infiniband/umad902 "));
 }
+
+} // namespace smi_gsi_test

@@ -19,6 +19,8 @@
 #include <poll.h>
 #include <vector>
 
+namespace umad_errors_test { // compiled together with others
+
 using namespace comad;
 using namespace comad::test;
 using transports::umad_transport;
@@ -420,3 +422,5 @@ TEST_CASE("a table of which only the beginning could be read is read again, and 
     CHECK(schedule.counters().stale == 0);
     CHECK(p.kernel.failing_reads.empty());
 }
+
+} // namespace umad_errors_test
