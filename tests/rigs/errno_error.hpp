@@ -6,4 +6,6 @@
 #include <system_error>
 
 /// Throws what errno says, of this call.
-[[noreturn]] inline void fail(const std::string& what) { throw std::system_error(errno, std::generic_category(), what); }
+[[noreturn]] inline void fail(const std::string& what) {
+    throw std::system_error(errno, std::generic_category(), what);
+}
