@@ -12,7 +12,6 @@ namespace comad::discovery {
 
 using coro::MADSchedule;
 using coro::task;
-using iba::smp::NodeInfo;
 
 namespace {
 

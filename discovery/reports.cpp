@@ -55,14 +55,14 @@ void print_switch(std::string& out, const subnet& s, u32 index, const node_names
     print(out, "Switch\t{} \"{}\"\t\t# \"{}\" {} port 0 lid {} lmc {}\n", n.info.numPorts, topology_id(n), names.of(n),
           n.switch_info && n.switch_info->enhancedPort0 ? "enhanced" : "base", lid_of(n.ports[0]),
           info_of(n.ports[0]).LMC);
-    for (u8 number = 1; number < n.ports.size(); ++number) {
+    for (unsigned number = 1; number < n.ports.size(); ++number) {
         const port_ref peer = n.ports[number].peer;
         if (!peer) continue;
         const node& there = s.nodes[peer.node];
         print(out, "[{}]\t\"{}\"[{}]", number, topology_id(there), peer.port);
         if (!there.is_switch()) print(out, "({:x}) ", value(s.at(peer).portGUID));
         print(out, "\t\t# \"{}\" lid {} ", names.of(there), lid_of(s.end_port(peer)));
-        print_link(out, s, {index, number}, full);
+        print_link(out, s, {index, static_cast<u8>(number)}, full);
     }
 }
 
@@ -72,7 +72,7 @@ void print_end_node(std::string& out, const subnet& s, u32 index, const node_nam
     print_ids(out, n);
     print(out, "{}guid=0x{:x}\n", words.prefix, value(n.info.nodeGUID));
     print(out, "{}\t{} \"{}\"\t\t# \"{}\"\n", words.record, n.info.numPorts, topology_id(n), names.of(n));
-    for (u8 number = 1; number < n.ports.size(); ++number) {
+    for (unsigned number = 1; number < n.ports.size(); ++number) {
         const port& p = n.ports[number];
         if (!p.peer) continue;
         const node& there = s.nodes[p.peer.node];
@@ -80,7 +80,7 @@ void print_end_node(std::string& out, const subnet& s, u32 index, const node_nam
         if (!there.is_switch()) print(out, " ({:x}) ", value(s.at(p.peer).portGUID));
         print(out, "\t\t# lid {} lmc {} \"{}\" lid {} ", lid_of(p), info_of(p).LMC, names.of(there),
               lid_of(s.end_port(p.peer)));
-        print_link(out, s, {index, number}, full);
+        print_link(out, s, {index, static_cast<u8>(number)}, full);
     }
 }
 

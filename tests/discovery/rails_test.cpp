@@ -17,8 +17,6 @@
 #include <thread>
 #include <vector>
 
-namespace rails_test { // compiled together with others
-
 using namespace comad;
 using namespace comad::test;
 using coro::MADSchedule;
@@ -441,5 +439,3 @@ TEST_CASE("two subnets are discovered in one thread, under one io_context, at th
         CHECK(found[i] == text_of(w.discover()));
     }
 }
-
-} // namespace rails_test

@@ -103,6 +103,18 @@ std::string refusal_of(const std::string& text) {
 
 } // namespace
 
+TEST_CASE("the reports of a node that claims 255 ports, one more than there can be, have an end") {
+    for (const NodeType type : {NodeType::Switch, NodeType::CA}) {
+        subnet s;
+        const u32 many = add(s, type, 255, 0x1000, 0x1000, "many"), host = add(s, NodeType::CA, 1, 0x2000, 0x2000, "host");
+        s.start_port = 1;
+        set(s.nodes[many].ports[255], {.portGUID = 0x1000});
+        set(s.nodes[host].ports[1], {.portGUID = 0x2000});
+        cable(s, many, 255, host, 1);
+        CHECK_THAT(topology_text(s, {}, {}), Catch::Contains("\n[255]"));
+    }
+}
+
 TEST_CASE("a topology file has infiniband-diags' stanzas: switches, CAs, routers") {
     CHECK(topology_text(odd_subnet(), {}, {.mads_used = {}, .generated_on = "Thu Jan  1 00:00:00 1970"}) ==
           "#\n"

@@ -273,7 +273,7 @@ action declare(arguments& takes, target_check check, std::shared_ptr<check_targe
 action declare_port_check(arguments& takes, port_checks checks) {
     auto s = std::make_shared<check_target_settings>();
     s->checks = checks;
-    const action run = declare(takes, check_one_port, s);
+    action run = declare(takes, check_one_port, s);
     takes.option("port", s->port, "the number of the port").required();
     return run;
 }
@@ -319,7 +319,7 @@ command ibcheckerrs_command() {
             .examples = "ibcheckerrs 7\nibcheckerrs -T thresholds 7 3\nibcheckerrs -s",
             .declare = [](arguments& takes) {
                 auto s = std::make_shared<check_target_settings>();
-                const action run = declare(takes, check_errors, s);
+                action run = declare(takes, check_errors, s);
                 takes.option("port", s->port, "the number of the port; 255 for all [255]");
                 add_threshold_options(takes, s->how);
                 return run;

@@ -59,7 +59,7 @@ private:
                                                      u64 component_mask, coro::rpc_options options, T payload) {
         if constexpr (known_to_SA<T>) {
             if (kind.mgmt_class == iba::MgmtClass::SubnLID && kind.method == iba::Method::Get)
-                co_return co_await from_SA<T, Header>(std::move(path), modifier, options);
+                co_return co_await from_SA<T, Header>(path, modifier, options);
         }
         const coro::rpc_request request{kind, path, modifier, component_mask, options};
         co_return co_await schedule_of(parent_).template call<T, Header>(request, payload);
