@@ -106,7 +106,8 @@ std::string refusal_of(const std::string& text) {
 TEST_CASE("the reports of a node that claims 255 ports, one more than there can be, have an end") {
     for (const NodeType type : {NodeType::Switch, NodeType::CA}) {
         subnet s;
-        const u32 many = add(s, type, 255, 0x1000, 0x1000, "many"), host = add(s, NodeType::CA, 1, 0x2000, 0x2000, "host");
+        const u32 many = add(s, type, 255, 0x1000, 0x1000, "many"),
+                  host = add(s, NodeType::CA, 1, 0x2000, 0x2000, "host");
         s.start_port = 1;
         set(s.nodes[many].ports[255], {.portGUID = 0x1000});
         set(s.nodes[host].ports[1], {.portGUID = 0x2000});

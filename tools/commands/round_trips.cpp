@@ -43,8 +43,10 @@ mad::duration round_trips::percentile(double percent) const noexcept {
     const u64 rank =
         std::clamp<u64>(static_cast<u64>(std::ceil(percent / 100 * static_cast<double>(count_))), 1, count_);
     u64 seen = 0;
-    for (const bucket& b : buckets_)
-        if ((seen += b.count) >= rank) return b.largest;
+    for (const bucket& b : buckets_) {
+        seen += b.count;
+        if (seen >= rank) return b.largest;
+    }
     return mad::duration::max();
 }
 

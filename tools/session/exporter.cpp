@@ -54,8 +54,8 @@ exporter::exporter(const std::string& where, std::chrono::nanoseconds oldest,
     });
     server_->new_task_queue = [] { return new httplib::ThreadPool(2); };
     serve();
-    const int port = at.port ? (server_->bind_to_port(at.host.c_str(), at.port) ? at.port : -1)
-                             : server_->bind_to_any_port(at.host.c_str());
+    const int port =
+        at.port ? (server_->bind_to_port(at.host, at.port) ? at.port : -1) : server_->bind_to_any_port(at.host);
     if (port < 0)
         throw std::runtime_error(fmt::format("--listen: cannot listen at {}: another program does, or the address is "
                                              "not this machine's",

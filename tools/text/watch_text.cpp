@@ -14,7 +14,6 @@ namespace ibtool {
 namespace counters = comad::counters;
 using comad::u64;
 using counters::counter;
-using counters::counter_change;
 using counters::for_each_counter;
 using state = counters::counter_change::state;
 

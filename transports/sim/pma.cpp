@@ -220,7 +220,7 @@ response own_class_port_info(u8 capabilities) {
 
 server::response answer_pma(counters& of, const topology& t, u32 node, u8 capabilities, mad::time_point now,
                             const server::request& r) {
-    const auto refused = response::error(status::unsupported_attribute);
+    auto refused = response::error(status::unsupported_attribute);
     if (r.header.attributeID == attribute_id<iba::ClassPortInfo>)
         return r.header.method == iba::Method::Get ? own_class_port_info(capabilities) : refused;
     const auto found = std::find_if(attributes_of_counters.begin(), attributes_of_counters.end(),
