@@ -691,3 +691,69 @@ TEST_CASE("an error tells as much as the level asks for") {
     CHECK(all.find("\nD: +Request Packet SAFormat\nD:   0 01030201 ") != std::string::npos);
     CHECK(all.find("\nD: +Reply Packet SAFormat\nD:   0 01030281 ") != std::string::npos);
 }
+
+TEST_CASE("a Get of the SA has the timeout and retries of its path, measured by nobody") {
+    rig r(silence);
+    mad::IBPath SA;
+    SA.DLID = iba::lid{1};
+    SA.packet_life_time = 14;
+    r.schedule.set_sa_path(SA);
+    iba::query<NodeRecord> query;
+    query.where<&NodeRecord::LID>(iba::lid{3});
+    REQUIRE(!sync_wait(r.schedule, r.schedule.SubnAdmGet(query)));
+    REQUIRE(!r.net.taken().empty());
+    CHECK(r.net.taken()[0].attempt_timeout == mad::mad_timeout(mad::any_path(SA)));
+    CHECK(r.net.taken().size() == 1u + r.schedule.options().retries);
+}
+
+TEST_CASE("an RPC that went on behind a GID is still in its scope") {
+    iba::ClassPortInfo info;
+    info.redirectGID = iba::gid(iba::link_local_prefix, iba::guid{0x21});
+    info.redirectQP = 0x123456;
+    info.redirectQKey = 0x80010001;
+    rig r([&](const packet& p) {
+        if (p.destination == mad::destination_key(lid_path(7))) return fate{{}, {class_port_info(p, info, 0x02)}};
+        return p.destination == mad::destination_key(lid_path(9)) ? echoed(p) : silence(p);
+    });
+    struct resolver final : coro::path_resolver {
+        coro::task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to) override {
+            ++asked;
+            to.DLID = iba::lid{0x21};
+            co_return to;
+        }
+        int asked = 0;
+    } ways;
+    r.schedule.set_path_resolver(&ways);
+    std::optional<errc> ended;
+    const auto redirected = [&]() -> coro::task<void> {
+        auto counters = co_await r.schedule.PerformanceGet<iba::pm::PortCounters>(lid_path(7));
+        ended = counters.error().code;
+    };
+    const auto all = [&]() -> coro::task<void> {
+        coro::scope asking(co_await coro::current_scope{});
+        asking.spawn(redirected());
+        while (ways.asked == 0) (void)co_await r.schedule.PerformanceGet<iba::pm::PortCounters>(lid_path(9));
+        asking.cancel();
+        co_await asking.join();
+    };
+    sync_wait(r.schedule, all());
+    CHECK(ended == errc::cancelled);
+}
+
+TEST_CASE("silence behind a redirection is that of the new target, which is waited for less from then on") {
+    iba::ClassPortInfo info;
+    info.redirectLID = iba::lid{0x21};
+    info.redirectQP = 1;
+    info.redirectQKey = 0x80010000;
+    rig r([&](const packet& p) {
+        if (p.destination == mad::destination_key(lid_path(7))) return fate{{}, {class_port_info(p, info, 0x02)}};
+        return silence(p);
+    });
+    const auto wait_for = [&](u16 lid) {
+        const mad::time_point begin = r.net.now();
+        REQUIRE(!sync_wait(r.schedule, r.schedule.PerformanceGet<iba::pm::PortCounters>(lid_path(lid))));
+        return r.net.now() - begin;
+    };
+    const mad::duration first = wait_for(7);
+    CHECK(wait_for(0x21) < first / 2);
+}

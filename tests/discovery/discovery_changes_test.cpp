@@ -174,6 +174,19 @@ TEST_CASE("the SA's tables tell of a link that has become slower") {
     CHECK(look() == std::set<std::string>{"has another width or speed"});
 }
 
+TEST_CASE("a look that is cancelled tells no change") {
+    changing_world w(tree);
+    w.forget_state_tables();
+    coro::scope around(w.schedule.root());
+    auto look = around.queue(discovery::find_changes(w.schedule, w.known));
+    const auto cancelled = [&]() -> coro::task<std::vector<discovery::change>> {
+        (void)co_await w.schedule.SubnGet<iba::smp::NodeInfo>(w.known.nodes[0].route);
+        around.cancel();
+        co_return co_await look;
+    };
+    CHECK(coro::sync_wait(w.schedule, cancelled()).empty());
+}
+
 TEST_CASE("an SA that does not answer is an error, and what was known before stays") {
     changing_world w(tree);
     discovery::SA_tables tables(w.schedule);

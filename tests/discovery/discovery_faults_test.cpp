@@ -168,6 +168,25 @@ TEST_CASE("a switch that dies after its first answer is given up after two time-
     CHECK(w.elapsed() < 3200ms);
 }
 
+TEST_CASE("a switch that is silent twice, and answers between, is asked further") {
+    topology t;
+    const u32 host = t.add_node(iba::NodeType::CA, 1, iba::guid{0x1}, "host", edr);
+    const u32 sw = t.add_node(iba::NodeType::Switch, 64, iba::guid{0x100}, "switch", edr);
+    t.link(host, 1, sw, 1);
+    timing slow;
+    slow.service_time = 1ms;
+    world w(t, window(1, 0), slow);
+    for (const auto at : {20ms, 1040ms}) {
+        w.net.apply_at(mad::time_point{} + at, {topology_event::kind::kill, sw, 0});
+        w.net.apply_at(mad::time_point{} + at + 300ms, {topology_event::kind::revive, sw, 0});
+    }
+    const subnet found = w.discover();
+    CHECK(w.schedule.counters().timed_out == 2);
+    CHECK(count(found, problem::kind::no_answer) == 2);
+    const auto is_known = [](const discovery::port& p) { return p.info.has_value(); };
+    CHECK(std::ranges::count_if(found.nodes[1].ports, is_known) == 63);
+}
+
 TEST_CASE("a cable that is pulled at any moment leaves a result that is consistent and hides nothing") {
     const char* const specification = GENERATE("fattree2,radix=4", "ring,switches=4,hosts=1", "torus,x=3,y=3,hosts=1");
     const topology before = managed(specification);

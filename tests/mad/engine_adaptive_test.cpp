@@ -301,3 +301,14 @@ TEST_CASE("no more MADs are sent in a second than max_rate says, and no fewer wh
         REQUIRE(sent[i].at - sent[i - 100].at >= 9ms - 1us); // a hundred in 10 ms, a millisecond of them at once
     CHECK(sent.back().at - sent.front().at < 501ms);
 }
+
+TEST_CASE("max_rate holds for those who wait for their destination, too") {
+    rig r({.max_outstanding = 64, .per_destination = 1, .max_rate = 10'000});
+    r.net.set_script([](const packet& p) { return answered(p, 5us); });
+    std::deque<operation> all;
+    for (u32 i = 0; i < 1000; ++i) r.mads.submit(all.emplace_back(i, route(1)).bounded());
+    REQUIRE(r.run());
+    const auto& sent = r.net.taken();
+    REQUIRE(sent.size() == 1000);
+    for (std::size_t i = 100; i < sent.size(); ++i) REQUIRE(sent[i].at - sent[i - 100].at >= 9ms - 1us);
+}

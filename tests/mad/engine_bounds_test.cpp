@@ -137,6 +137,15 @@ TEST_CASE("there is no room behind a long queue for one destination") {
     CHECK(r.mads.has_room());
 }
 
+TEST_CASE("there is room again when those who waited for a destination were withdrawn") {
+    rig r({.max_outstanding = 4, .per_destination = 1});
+    std::deque<operation> all;
+    for (u32 i = 0; i < 400; ++i) r.mads.submit(all.emplace_back(i, route(1)).bounded());
+    REQUIRE(!r.mads.has_room());
+    for (auto o = all.rbegin(); o != all.rend(); ++o) r.mads.withdraw(*o);
+    CHECK(r.mads.has_room());
+}
+
 TEST_CASE("a window of 65536 carries 65536 at once") {
     rig r({.max_outstanding = 65536, .per_destination = 2});
     std::deque<operation> all;

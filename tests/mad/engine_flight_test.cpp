@@ -554,3 +554,20 @@ TEST_CASE("who said BUSY and then finds no place is given up as anybody else") {
     r.drain();
     check_balance(r.mads);
 }
+
+TEST_CASE("each operation has all its BUSY retries, whoever was in its place before") {
+    rig r({.max_outstanding = 1});
+    unsigned sent = 0;
+    r.net.set_script([&](const packet& p) {
+        fate f = answered(p);
+        if (sent++ % 2 == 0) f.arrivals[0].bytes[5] = 1; // BUSY (IBA 13.4.7)
+        return f;
+    });
+    for (u32 number : {1u, 2u, 3u}) {
+        operation o(number, route(1));
+        o.busy_retries = 1;
+        r.mads.submit(o);
+        REQUIRE(r.run());
+        CHECK(sent == 2 * number);
+    }
+}

@@ -326,6 +326,31 @@ TEST_CASE("a GID becomes a path by one query, which is remembered") {
     CHECK(s.fabric.asked.size() == 3);
 }
 
+TEST_CASE("a path begins at the GID that it names, and has a GRH where it leaves the subnet") {
+    sa_rig s;
+    sa::local_port local{local_LID, iba::gid(iba::link_local_prefix, iba::guid{0x11}), s.r.schedule.sa_path()};
+    sa::client client(s.r.schedule, local);
+    PathRecord r;
+    r.SGID = iba::gid(iba::link_local_prefix, iba::guid{0x12}); // not the local port's
+    r.DGID = iba::gid(iba::link_local_prefix, iba::guid{0x22});
+    r.SLID = local_LID;
+    r.DLID = CA_LID;
+    r.reversible = true;
+    r.numbPath = 1;
+    mad::IBPath target;
+    target.SGID = r.SGID;
+    for (const u8 hops : {0, 1, 2, 64}) {
+        r.hopLimit = hops;
+        r.DGID = iba::gid(iba::link_local_prefix, iba::guid{0x22u + hops});
+        s.fabric.add(r);
+        target.DGID = r.DGID;
+        auto path = sync_wait(s.r.schedule, client.resolve_path(target));
+        REQUIRE(path);
+        CHECK(path.value().SGID == r.SGID);
+        CHECK(path.value().has_grh == (hops > 1)); // IBA 8.3.6
+    }
+}
+
 // ---- keys ----------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -415,4 +440,14 @@ TEST_CASE("requests to the SA have the SM_Key of its port") {
     CHECK(s.r.schedule.sa_path().SMKey == 0x5a);
     REQUIRE(s.get<smp::NodeInfo>(to(CA_LID)));
     CHECK(iba::load_be<u64>(s.fabric.asked.back().bytes.data() + 36) == 0x5a);
+}
+
+TEST_CASE("an SM_Key that the path to the SA has stays") {
+    keys_rig s;
+    s.keys.set_default(mad::key_kind::SMKey, 0x5a);
+    mad::IBPath to_SA = s.r.schedule.sa_path();
+    to_SA.SMKey = 7;
+    s.r.schedule.set_sa_path(to_SA);
+    REQUIRE(sync_wait(s.r.schedule, s.client.take_SM_Key()));
+    CHECK(s.r.schedule.sa_path().SMKey == 7);
 }
