@@ -70,6 +70,15 @@ cables cables_of(const subnet& s) {
     return all;
 }
 
+/// A host, and a switch of 64 ports: nodes 0 and 1.
+topology host_and_switch() {
+    topology t;
+    const u32 host = t.add_node(iba::NodeType::CA, 1, iba::guid{0x1}, "host", edr);
+    const u32 sw = t.add_node(iba::NodeType::Switch, 64, iba::guid{0x100}, "switch", edr);
+    t.link(host, 1, sw, 1);
+    return t;
+}
+
 bool is_subset(const cables& part, const cables& whole) {
     return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
 }
@@ -142,16 +151,13 @@ TEST_CASE("behind a dead switch everything that another way leads to is found") 
 }
 
 TEST_CASE("a switch that dies after its first answer is given up after two time-outs in a row") {
-    topology t;
-    const u32 host = t.add_node(iba::NodeType::CA, 1, iba::guid{0x1}, "host", edr);
-    const u32 dying = t.add_node(iba::NodeType::Switch, 64, iba::guid{0x100}, "dying", edr);
-    t.link(host, 1, dying, 1);
+    const u32 dying = 1;
     // NodeInfo of the host and, with it, its port and description come at once; then NodeInfo of the switch.
     timing slow;
     slow.service_time = 1ms;
     coro::schedule_options options = window();
     options.per_destination = 2;
-    world w(t, options, slow);
+    world w(host_and_switch(), options, slow);
     discovery::discovery_progress progress;
     w.net.apply_at(mad::time_point{} + 4500us, {topology_event::kind::kill, dying, 0});
     const subnet found = w.discover({.progress = &progress});
@@ -169,13 +175,10 @@ TEST_CASE("a switch that dies after its first answer is given up after two time-
 }
 
 TEST_CASE("a switch that is silent twice, and answers between, is asked further") {
-    topology t;
-    const u32 host = t.add_node(iba::NodeType::CA, 1, iba::guid{0x1}, "host", edr);
-    const u32 sw = t.add_node(iba::NodeType::Switch, 64, iba::guid{0x100}, "switch", edr);
-    t.link(host, 1, sw, 1);
     timing slow;
     slow.service_time = 1ms;
-    world w(t, window(1, 0), slow);
+    world w(host_and_switch(), window(1, 0), slow);
+    const u32 sw = 1;
     for (const auto at : {20ms, 1040ms}) {
         w.net.apply_at(mad::time_point{} + at, {topology_event::kind::kill, sw, 0});
         w.net.apply_at(mad::time_point{} + at + 300ms, {topology_event::kind::revive, sw, 0});

@@ -3,6 +3,7 @@
 #include "ibsim_server.hpp"
 
 #include "errno_error.hpp"
+#include "spawn.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -13,7 +14,6 @@
 #include <signal.h>
 #include <stdexcept>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <system_error>
@@ -63,25 +63,10 @@ void ibsim_server::start() {
     const unique_fd err{::open((directory_ / "stderr").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)};
     if (!err) fail("open");
 
-    // Everything that allocates comes before the fork: other threads may hold the allocator's locks.
-    std::vector<std::string> words{"env", "IBSIM_SOCKNAME=" + sockname_, "ibsim", "-s"};
+    std::vector<std::string> words{"IBSIM_SOCKNAME=" + sockname_, "ibsim", "-s"};
     words.insert(words.end(), arguments_.begin(), arguments_.end());
     words.push_back(topology_);
-    std::vector<char*> argv;
-    for (auto& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-
-    pid_ = ::fork();
-    if (pid_ < 0) fail("fork");
-    if (pid_ == 0) {
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        ::dup2(theirs.get(), STDIN_FILENO);
-        ::dup2(theirs.get(), STDOUT_FILENO);
-        ::dup2(err.get(), STDERR_FILENO);
-        ::execvp(argv[0], argv.data());
-        ::perror("env");
-        ::_exit(127);
-    }
+    pid_ = spawn(std::move(words), theirs.get(), theirs.get(), err.get());
     theirs.reset(); // or its end would not be noticed
 
     // The first prompt comes before the sockets exist, the answer to a command after.

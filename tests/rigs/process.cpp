@@ -3,18 +3,17 @@
 #include "process.hpp"
 
 #include "errno_error.hpp"
+#include "spawn.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
-#include <iterator>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
 #include <stdexcept>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <system_error>
@@ -40,28 +39,6 @@ std::string content_of(const unique_fd& file) {
     return text;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
-    std::vector<char*> p;
-    for (auto& word : words) p.push_back(word.data());
-    p.push_back(nullptr);
-    return p;
-}
-
-/// Takes `NAME=value` from the beginning of the words: our own environment, with these.
-std::vector<std::string> environment_of(std::vector<std::string>& words) {
-    const auto is_setting = [](const std::string& word) { return word.find('=') < word.find_first_of("/ "); };
-    const auto command = std::ranges::find_if_not(words, is_setting);
-    std::vector<std::string> all(std::make_reverse_iterator(command), words.rend()); // of two the last counts
-    words.erase(words.begin(), command);
-    const auto is_set = [&](std::string_view ours) {
-        const std::string_view name = ours.substr(0, ours.find('=') + 1);
-        return std::ranges::any_of(all, [&](const std::string& a) { return a.starts_with(name); });
-    };
-    for (char** ours = environ; *ours; ++ours)
-        if (!is_set(*ours)) all.emplace_back(*ours);
-    return all;
-}
-
 } // namespace
 
 process::process(std::vector<std::string> words, error_stream err)
@@ -81,21 +58,7 @@ process::process(std::vector<std::string> words, error_stream err)
         err_ = memory_file();
     }
 
-    std::vector<std::string> settings = environment_of(words);
-    const std::vector<char*> argv = pointers(words), envp = pointers(settings);
-
-    // Thousands of programs are started: nothing of this process is copied for them. The child shares its memory, and so does
-    // nothing but system calls.
-    pid_ = ::vfork();
-    if (pid_ < 0) fail("vfork");
-    if (pid_ == 0) {
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        ::dup2(input.get(), STDIN_FILENO);
-        ::dup2(out_.get(), STDOUT_FILENO);
-        ::dup2(theirs ? theirs.get() : err_.get(), STDERR_FILENO);
-        ::execvpe(argv[0], argv.data(), envp.data());
-        ::_exit(127);
-    }
+    pid_ = spawn(std::move(words), input.get(), out_.get(), theirs ? theirs.get() : err_.get());
     end_ = unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
     if (!end_) fail("pidfd_open");
 }
