@@ -3,6 +3,7 @@
 // errors into one line.
 #include "command_line.hpp"
 
+#include "text/output.hpp"
 #include <comad/iba/text.hpp>
 
 #include <CLI/CLI.hpp>
@@ -182,7 +183,7 @@ int command_line::run(int argc, char** argv) {
     } catch (const CLI::RequiredError& e) {
         return explain(e);
     } catch (const CLI::ParseError& e) {
-        fmt::print(stderr, "ibtool: {}; see ibtool help\n", e.what());
+        print_error("ibtool: {}; see ibtool help\n", e.what());
         return usage;
     }
     return action_(options_);
@@ -199,7 +200,7 @@ int command_line::explain(const CLI::RequiredError& e) const {
         !app_.get_subcommands().empty() ? e.what()
         : words.empty()                 ? "which command?"
                         : fmt::format("unknown command '{}'; similar: {}", words.front(), commands_like(words.front()));
-    fmt::print(stderr, "ibtool: {}; see ibtool help\n", problem);
+    print_error("ibtool: {}; see ibtool help\n", problem);
     return usage;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // main.cpp - ibtool: runs what the command line names, turns what is thrown into one line and an exit code.
 #include "command_line.hpp"
+#include "text/output.hpp"
 
 #include <fmt/format.h>
 
@@ -13,10 +14,10 @@ int main(int argc, char** argv) {
     try {
         return ibtool::run_command_line(argc, argv);
     } catch (const ibtool::usage_error& e) {
-        fmt::print(stderr, "ibtool: {}\n", e.what());
+        ibtool::print_error("ibtool: {}\n", e.what());
         return ibtool::usage;
     } catch (const std::exception& e) {
-        fmt::print(stderr, "ibtool: {}\n", e.what());
+        ibtool::print_error("ibtool: {}\n", e.what());
         return ibtool::failed;
     }
 }

@@ -21,7 +21,8 @@ TOOLS = {
     "input": [],
     "text": ["input"],
     "session": ["text"],
-    "commands": ["session"],
+    "exporter": ["text"],
+    "commands": ["session", "exporter"],
 }
 
 

@@ -6,11 +6,15 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <filesystem>
 #include <httplib.h>
 #include <map>
 #include <netinet/in.h>
 #include <sstream>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 
 using namespace ibtool_rig;
 using namespace std::chrono_literals;
@@ -283,8 +287,8 @@ TEST_CASE("told so, each scrape makes a sweep and gets it, and nothing else does
     sweep.program.signal(SIGINT);
     const process_result r = sweep.program.wait();
     CHECK(r.status == 0);
-    check_failure(run({"sweep", "--on-scrape", "--listen", "127.0.0.1:0", "--fabric", tree + ",time=virtual"}), 2,
-                  "--on-scrape: the time of this fabric is simulated");
+    check_failure(run({"sweep", "--listen", "127.0.0.1:0", "--fabric", tree + ",time=virtual"}), 2,
+                  "--listen: the time of this fabric is simulated");
 }
 
 TEST_CASE("an exporter whose sweeps are late is not healthy") {
@@ -303,12 +307,117 @@ TEST_CASE("an exporter whose sweeps are late is not healthy") {
 }
 
 TEST_CASE("where nobody can listen is refused in one line") {
-    const words fabric{"sweep", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual", "--count", "1"};
+    const words fabric{"sweep", "--fabric", "sim:fattree2,radix=4,sm=1", "--count", "1"};
     check_failure(run(fabric + words{"--listen", "9400"}), 2, "'9400' is no ADDR:PORT");
-    check_failure(run(fabric + words{"--listen", "::1:9400"}), 2, "is no ADDR:PORT");
-    check_failure(run(fabric + words{"--listen", "127.0.0.1:99999"}), 2, "is no ADDR:PORT");
+    check_failure(run(fabric + words{"--listen", ":0", "--auth", "/nonexistent"}), 2,
+                  "--auth: /nonexistent: cannot be read");
     const exporter other({"--fabric", "sim:fattree2,radix=4,sm=1", "--every", "100ms"});
     check_failure(run(fabric + words{"--listen", "127.0.0.1:" + std::to_string(other.port)}), 1, "cannot listen at");
+}
+
+TEST_CASE("systemd's socket is served, and systemd hears of the beginning, of sweeps, of each half watchdog time and "
+          "of the end") {
+    const directory files;
+    const comad::mad::unique_fd manager(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    sockaddr_un at{};
+    at.sun_family = AF_UNIX;
+    const std::string name = files / "notify";
+    REQUIRE(name.size() < sizeof at.sun_path);
+    std::copy(name.begin(), name.end(), at.sun_path);
+    REQUIRE(::bind(manager.get(), reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
+    const timeval limit{60, 0};
+    ::setsockopt(manager.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    const auto heard = [&] {
+        char text[256];
+        ssize_t n = 0;
+        do n = ::recv(manager.get(), text, sizeof text, 0);
+        while (n < 0 && errno == EINTR);
+        return std::string(text, n > 0 ? static_cast<std::size_t>(n) : 0);
+    };
+    // What systemd does: binds, puts the socket at descriptor 3, says so, and starts the service.
+    const std::string start = "import os, socket, sys\n"
+                              "s = socket.socket()\n"
+                              "s.bind(('127.0.0.1', 0))\n"
+                              "s.listen()\n"
+                              "print(s.getsockname()[1], flush=True)\n"
+                              "os.dup2(s.fileno(), 3)\n"
+                              "os.set_inheritable(3, True)\n"
+                              "os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS='1')\n"
+                              "os.execv(sys.argv[1], sys.argv[1:])\n";
+    process sweep({"IBTOOL_FABRIC=", "NOTIFY_SOCKET=" + name, "WATCHDOG_USEC=20000", "/usr/bin/python3", "-c", start,
+                   ibtool_program(), "sweep", "--listen", "systemd", "--every", "1000s", "--fabric",
+                   "sim:fattree2,radix=4,sm=1"});
+    std::map<std::string, int> times;
+    while (times["WATCHDOG=1"] < 5 || times["STATUS=sweep 1: 32 ports, 0 gaps"] < 1) {
+        const std::string one = heard();
+        REQUIRE(one != "");
+        ++times[one];
+    }
+    CHECK(times["READY=1"] == 1);
+    CHECK(times.size() == 3);
+    httplib::Client client("127.0.0.1", std::stoi(sweep.output()));
+    CHECK(client.Get("/health")->status == 200);
+    sweep.signal(SIGTERM);
+    CHECK(sweep.wait().status == 0);
+    std::string last;
+    while (last != "STOPPING=1") REQUIRE((last = heard()) != "");
+}
+
+TEST_CASE("what cannot be written to stderr ends nothing: a full disk, a closed pipe, one that nobody reads") {
+    const std::string where = GENERATE("2>/dev/full", "2>&-", "2>closed", "2>stuck");
+    CAPTURE(where);
+    const directory files;
+    REQUIRE(::mkfifo((files / "closed").c_str(), 0600) == 0);
+    REQUIRE(::mkfifo((files / "stuck").c_str(), 0600) == 0);
+    // `closed`: its only reader goes. `stuck`: it stays and does not read, and the pipe is full.
+    const std::string script =
+        "cd " + std::string(files / "") +
+        "; if [ $0 = '2>closed' ]; then (: <closed) & elif [ $0 = '2>stuck' ]; then exec 7<>stuck; "
+        "dd if=/dev/zero of=stuck bs=65536 count=1 2>/dev/null; fi; eval exec '\"$@\"' $0";
+    process sweep({"IBTOOL_FABRIC=", "bash", "-c", script, where, ibtool_program(), "sweep", "--every", "10ms",
+                   "--count", "50", "--json", "--refresh", "20ms", "--prometheus", "none/such", "--fabric",
+                   "sim:fattree2,radix=4,sm=1,flap=spine-0001/2@5ms:5ms:20ms"});
+    const process_result r = sweep.wait();
+    CHECK(r.status == 3);
+    CHECK_THAT(r.out, Contains("\"sweep\":50,"));
+}
+
+TEST_CASE("a file that cannot be written is a warning, once, and the next sweep tries again") {
+    const directory files;
+    const std::string file = files / "later/sweep.prom";
+    process sweep(ibtool({"sweep", "--every", "10ms", "--prometheus", file, "--fabric", "sim:fattree2,radix=4,sm=1"}));
+    sweep.await_error("ibtool: cannot write '" + file + "': No such file or directory; the next sweep tries again\n");
+    std::filesystem::create_directory(files / "later");
+    await([&] { return std::filesystem::exists(file); });
+    sweep.signal(SIGTERM);
+    const process_result r = sweep.wait();
+    CHECK(r.status == 3); // some were missing
+    CHECK(r.err.find("cannot write") == r.err.rfind("cannot write"));
+    check_failure(
+        run({"sweep", "--count", "1", "--prometheus", files / "nowhere/x", "--fabric", tree + ",time=virtual"}), 1,
+        "cannot write");
+}
+
+TEST_CASE("only a regular file is replaced, by one that others can read and of which nobody has seen a part") {
+    const directory files;
+    const words sweep{"sweep", "--fabric", tree + ",time=virtual", "--prometheus"};
+    const std::string target = files.write("target", "precious"), link = files / "link", pipe = files / "pipe";
+    std::filesystem::create_symlink(target, link);
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    for (const std::string& wrong : {link, pipe, std::string(files / ""), std::string("/dev/full")}) {
+        CAPTURE(wrong);
+        const process_result r = run(sweep + words{wrong});
+        CHECK(r.status == 1);
+        CHECK_THAT(r.err, Contains("cannot write '" + wrong + "': it is no regular file"));
+    }
+    CHECK(read_file(target) == "precious");
+    CHECK(std::filesystem::is_symlink(link));
+    CHECK(std::filesystem::is_character_file("/dev/full"));
+    check_success(run(sweep + words{target}));
+    CHECK_THAT(read_file(target), StartsWith("# HELP infiniband_"));
+    CHECK((std::filesystem::status(target).permissions() & std::filesystem::perms::others_read) !=
+          std::filesystem::perms::none);
+    CHECK(std::distance(std::filesystem::directory_iterator(std::filesystem::path(target).parent_path()), {}) == 3);
 }
 
 TEST_CASE("with OpenSM at work a host that is plugged elsewhere is found there, and its series keep their labels") {

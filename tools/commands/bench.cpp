@@ -192,9 +192,9 @@ int run_bench(const bench_settings& s, const global_options& options) {
     const auto& rows = o.report.rows;
     const bool is_measured = !std::ranges::all_of(rows, is_empty);
     if (is_measured) write_output(s.json ? bench_json(o.report) : bench_table(o.report));
-    fmt::print(stderr, "{}", o.counts);
-    for (const std::string& problem : o.report.problems) fmt::print(stderr, "ibtool: {}\n", problem);
-    if (!is_measured) fmt::print(stderr, "ibtool: nothing was measured\n");
+    print_error(o.counts);
+    for (const std::string& problem : o.report.problems) print_error("ibtool: {}\n", problem);
+    if (!is_measured) print_error("ibtool: nothing was measured\n");
     if (!is_measured) return failed;
     return o.report.problems.empty() && std::ranges::none_of(rows, is_empty) ? complete : partial;
 }

@@ -53,7 +53,7 @@ public:
     unsigned count() const { return good_ + bad_; }
     int finish() {
         write_output(text_);
-        fmt::print(stderr, "{}", problems_);
+        print_error(problems_);
         return bad_ == 0 ? complete : good_ == 0 ? failed : partial;
     }
 

@@ -48,7 +48,7 @@ int encode_objects(const iba::record_info& info, const std::vector<std::string>&
         else problems += fmt::format("ibtool: {}: {}\n", where, bytes.error().text);
     });
     write_output(text);
-    fmt::print(stderr, "{}", problems);
+    print_error(problems);
     return problems.empty() ? complete : text.empty() ? failed : partial;
 }
 

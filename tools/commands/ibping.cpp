@@ -130,7 +130,7 @@ public:
         const mad::duration took = in_.now() - began_;
         write_output(how_.json ? all_.json(LID(), took) : all_.text(LID(), took));
         const bool unheard = all_.transmitted() > 0 && all_.received() == 0;
-        if (unheard && all_.failures() == 0) fmt::print(stderr, "ibtool: ended before there was an answer\n");
+        if (unheard && all_.failures() == 0) print_error("ibtool: ended before there was an answer\n");
         return all_.failures() > 0 || unheard ? partial : complete;
     }
 
@@ -138,9 +138,7 @@ private:
     /// Outlives its device, unless it was to end by itself.
     bool is_lost() const noexcept { return !how_.count && in_.loss() != 0; }
     unsigned LID() const noexcept { return value(to_.DLID); }
-    void tell(const mad::mad_error& e) const {
-        fmt::print(stderr, "{}", mad::dump(e, in_.options().debug, "ibtool: "));
-    }
+    void tell(const mad::mad_error& e) const { print_error("{}", mad::dump(e, in_.options().debug, "ibtool: ")); }
 
     /// False: it was the last one.
     coro::task<bool> ping() {
@@ -191,7 +189,7 @@ int run_client(const ibping_settings& s, const global_options& options) {
         ended = lasting(in, listener).run<outcome>([&] { return all.run(); });
         if (!ended) ended = all.end(); // a signal came while it was lost
     }
-    if (!*ended) fmt::print(stderr, "{}", mad::dump(ended->error(), options.debug, "ibtool: "));
+    if (!*ended) print_error(mad::dump(ended->error(), options.debug, "ibtool: "));
     return finish(in, *ended ? ended->value() : failed);
 }
 

@@ -155,7 +155,7 @@ private:
         // After an outage the one that is under way is still to be done.
         const u64 skipped = std::exchange(is_resumed_, false) ? 0 : periods_.skip_begun(in_.now());
         if (skipped > 0) {
-            fmt::print(stderr, "ibtool: a reading took too long: skipped {}\n", skipped);
+            print_error("ibtool: a reading took too long: skipped {}\n", skipped);
             is_complete_ = false;
         }
         const auto left = periods_.next() - in_.now();
@@ -199,7 +199,7 @@ private:
     }
 
     void tell_missing(const mad::mad_error& why) {
-        fmt::print(stderr, "ibtool: {}\n", to_string(why));
+        print_error("ibtool: {}\n", to_string(why));
         is_complete_ = false;
     }
 
@@ -246,7 +246,7 @@ int run_ibswportwatch(const ibswportwatch_settings& s, const global_options& opt
     using outcome = mad::result<int>;
     std::optional<outcome> code = lasting(in, listener).run<outcome>([&] { return all.run(); });
     if (!code) code = all.end_lost(); // by a signal
-    if (!*code) fmt::print(stderr, "{}", mad::dump(code->error(), options.debug, "ibtool: "));
+    if (!*code) print_error(mad::dump(code->error(), options.debug, "ibtool: "));
     return finish(in, *code ? code->value() : failed);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // sweep.cpp - sweep: the counters of all ports of the subnet, once or again and again.
 #include "command.hpp"
-#include "session/exporter.hpp"
+#include "commands/sweep_outlets.hpp"
+#include "exporter/authorization.hpp"
 #include "session/reopening.hpp"
 #include "session/subnet_command.hpp"
 #include "session/sweeping.hpp"
@@ -13,17 +14,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstdio>
-#include <cstring>
 #include <fnmatch.h>
-#include <fstream>
 #include <memory>
 #include <optional>
-#include <stdexcept>
-#include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 namespace ibtool {
@@ -34,10 +28,8 @@ namespace iba = comad::iba;
 namespace counters = comad::counters;
 using comad::u64;
 
-enum class form : comad::u8 { table, json, csv, screen, none };
-
 struct sweep_settings {
-    std::string every, refresh = "60s", refresh_by = "smp", name_map, by, listen, file;
+    std::string every, refresh = "60s", refresh_by = "smp", name_map, by, listen, auth_file, file;
     u64 count = 0;
     std::vector<std::string> GUIDs, patterns, types, details, resets;
     std::size_t top = 0;
@@ -47,10 +39,8 @@ struct sweep_settings {
 /// What the command line says, understood.
 struct watch_plan {
     sweep_plan sweeps;
-    table_choice choice;
-    form as = form::table;
     discovery::node_names names;
-    std::string listen, file;
+    outlet_plan out;
 };
 
 /// Which nodes; an empty list: whatever they are.
@@ -130,123 +120,33 @@ sweep_plan make_sweep_plan(const sweep_settings& s) {
     return p;
 }
 
-form read_form(const sweep_settings& s) {
-    if (s.json) return form::json;
-    if (s.csv) return form::csv;
+sweep_form read_form(const sweep_settings& s) {
+    if (s.json) return sweep_form::json;
+    if (s.csv) return sweep_form::csv;
     if (s.watch && !::isatty(STDOUT_FILENO)) throw usage_error("--watch: the output is no terminal");
-    if (s.watch) return form::screen;
-    return s.listen.empty() && s.file.empty() ? form::table : form::none;
+    if (s.watch) return sweep_form::screen;
+    return s.listen.empty() && s.file.empty() ? sweep_form::table : sweep_form::none;
 }
 
 watch_plan make_watch_plan(const sweep_settings& s) {
-    watch_plan p{make_sweep_plan(s), {}, read_form(s), read_node_names(s.name_map), s.listen, s.file};
+    watch_plan p{make_sweep_plan(s), read_node_names(s.name_map), {}};
+    outlet_plan& out = p.out;
+    out.form = read_form(s);
+    out.file = s.file;
+    out.listen = s.listen;
+    if (!s.auth_file.empty()) out.authorizations = read_authorizations(s.auth_file);
+    if (p.sweeps.every) out.oldest = 3 * *p.sweeps.every;
+    out.keeps_trying = p.sweeps.is_lasting();
     if (s.top || !s.by.empty() || s.watch) {
-        p.choice.top = s.top;
-        p.choice.order = row_order::by_counter;
-        p.choice.by = s.by.empty() ? counters::counter::portXmitData : read_counter("--by", s.by);
+        out.choice.top = s.top;
+        out.choice.order = row_order::by_counter;
+        out.choice.by = s.by.empty() ? counters::counter::portXmitData : read_counter("--by", s.by);
     }
     return p;
 }
 
-/// Replaces the file at once: who reads it gets all of the old or all of the new.
-void replace_file(const std::string& text, const std::string& file) {
-    const std::string next = file + ".new";
-    write_output(text, next);
-    if (std::rename(next.c_str(), file.c_str()) != 0)
-        throw std::runtime_error(fmt::format("cannot write '{}': {}", file, std::strerror(errno)));
-}
-
-/// Of the one that the output goes to; zeros: it is no terminal.
-winsize terminal_size() {
-    winsize size{};
-    ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-    return size;
-}
-
-process_cost cost_so_far() {
-    rusage used{};
-    ::getrusage(RUSAGE_SELF, &used);
-    const auto seconds = [](const timeval& t) {
-        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-    };
-    std::size_t pages = 0, resident = 0;
-    std::ifstream("/proc/self/statm") >> pages >> resident;
-    return {seconds(used.ru_utime) + seconds(used.ru_stime),
-            resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))};
-}
-
-/// Where sweeps go.
-class outlets {
-public:
-    explicit outlets(const watch_plan& p) : plan_(p) {}
-
-    /// `on_scrape`: as the exporter's.
-    void open(std::function<void(std::size_t)> on_scrape) {
-        if (!plan_.listen.empty()) {
-            server_.emplace(plan_.listen, 3 * *plan_.sweeps.every, std::move(on_scrape));
-            fmt::print(stderr, "ibtool: listening at http://{}/metrics\n", server_->address());
-        }
-    }
-
-    void write(const sweep_view& v, const sweep_totals& totals) {
-        if (plan_.as == form::csv && v.number == 1) write_output(sweep_csv_header());
-        switch (plan_.as) {
-        case form::json: write_output(sweep_json(v, plan_.choice)); break;
-        case form::csv: write_output(sweep_csv(v, plan_.choice)); break;
-        case form::table: write_output(table(v)); break;
-        case form::screen: write_output(screen(v)); break;
-        case form::none: break;
-        }
-        if (plan_.file.empty() && !server_) return;
-        std::string text = exposition(v, totals, cost_so_far());
-        if (!plan_.file.empty()) replace_file(text, plan_.file);
-        if (server_) server_->publish(std::move(text), sweep_state_json(v));
-    }
-
-    void note_change(const std::string& why) {
-        if (plan_.as == form::json) write_output(fmt::format("{{\"discovered_again\":{}}}\n", iba::json_quoted(why)));
-        else if (plan_.as != form::screen) fmt::print(stderr, "ibtool: discovered again: {}\n", why);
-    }
-
-    void note_lost(const outage& now) {
-        if (plan_.as == form::json)
-            write_output(fmt::format(R"({{"lost":{},"why":{}}})"
-                                     "\n",
-                                     iba::json_quoted(now.device), iba::json_quoted(now.cause)));
-        note_still_lost(now);
-    }
-    void note_still_lost(const outage& now) {
-        if (server_) server_->note_lost(fmt::format("{}: {}", now.device, now.cause));
-    }
-    void note_back(const outage& over, u64 missed) {
-        if (plan_.as == form::json)
-            write_output(fmt::format(R"({{"opened_again":{},"lost_seconds":{:.3f},"missed_sweeps":{}}})"
-                                     "\n",
-                                     iba::json_quoted(over.device), comad::mad::in_seconds(over.length), missed));
-        if (server_) server_->note_back();
-    }
-
-private:
-    std::string table(const sweep_view& v) {
-        table_choice fitting = plan_.choice;
-        fitting.columns = terminal_size().ws_col;
-        return sweep_table(v, fitting);
-    }
-    std::string screen(const sweep_view& v) {
-        const winsize size = terminal_size();
-        table_choice fitting = plan_.choice;
-        fitting.columns = size.ws_col;
-        const std::size_t rows = size.ws_row > 3 ? size.ws_row - 3u : 21u; // two lines above, one below
-        if (fitting.top == 0 || fitting.top > rows) fitting.top = rows;
-        return on_screen(sweep_table(v, fitting));
-    }
-
-    const watch_plan& plan_;
-    std::optional<exporter> server_;
-};
-
 /// The exit code. Several sweeps go on when their device was lost and is back; one alone has failed.
-int run_to_end(session& in, const sweep_plan& plan, sweeping& all, outlets& out) {
+int run_to_end(session& in, const sweep_plan& plan, sweeping& all, sweep_outlets& out) {
     if (!plan.is_lasting()) return in.run(all.run()).value_or(failed);
     outage_listener listener;
     listener.on_lost = [&](const outage& now) { out.note_lost(now); };
@@ -262,18 +162,19 @@ int run_to_end(session& in, const sweep_plan& plan, sweeping& all, outlets& out)
 int run_sweep(const sweep_settings& s, const global_options& options) {
     const watch_plan p = make_watch_plan(s);
     session run_in(options);
-    if (p.sweeps.on_request && run_in.is_virtual())
-        throw usage_error("--on-scrape: the time of this fabric is simulated");
-    outlets out(p);
+    if (!p.out.listen.empty() && run_in.is_virtual())
+        throw usage_error("--listen: the time of this fabric is simulated");
+    sweep_outlets out(p.out);
     const sweep_listener listener{
         [&](const sweep_view& v, const sweep_totals& totals) { out.write(v, totals); },
         [&](const std::string& why) { out.note_change(why); },
-        [](const std::string& line) { fmt::print(stderr, "ibtool: {}\n", line); },
+        [](const std::string& line) { print_error("ibtool: {}\n", line); },
     };
     sweeping all(run_in, p.sweeps, p.names, listener);
     const auto on_scrape = [&](std::size_t known) { run_in.post([&all, known] { all.request(known); }); };
-    out.open(p.sweeps.on_request ? on_scrape : std::function<void(std::size_t)>{});
-    const int code = run_to_end(run_in, p.sweeps, all, out);
+    out.open(run_in.executor(), p.sweeps.on_request ? on_scrape : std::function<void(std::size_t)>{});
+    int code = run_to_end(run_in, p.sweeps, all, out);
+    if (code == complete && !out.is_complete()) code = partial;
     return finish(run_in, code);
 }
 
@@ -307,8 +208,11 @@ command sweep_command() {
             const argument& csv =
                 takes.flag("--csv", s->csv, "comma-separated values, one line per port").excludes(json);
             takes.flag("--watch", s->watch, "show the first ports by --by, continuously").excludes(json).excludes(csv);
-            const argument& listen =
-                takes.option("--listen", s->listen, "serve /metrics to Prometheus, and /health, at ADDR:PORT");
+            const argument& listen = takes.option("--listen", s->listen,
+                                                  "serve /metrics to Prometheus, and /health: ADDR:PORT, :PORT for "
+                                                  "this machine alone, unix:PATH, systemd");
+            takes.option("--auth", s->auth_file, "who may: file of lines bearer TOKEN or basic USER:PASSWORD")
+                .needs(listen);
             takes.flag("--on-scrape", s->on_scrape, "sweep only when scraped").needs(listen);
             takes.option("--prometheus", s->file, "write the metrics to this file after each sweep");
             return [s](const global_options& options) { return run_sweep(*s, options); };

@@ -4,6 +4,7 @@
 
 #include "session/reopening.hpp"
 #include "session/report.hpp"
+#include "text/output.hpp"
 #include <comad/mad/message.hpp>
 #include <comad/server/agent.hpp>
 #include <comad/server/diags.hpp>
@@ -104,12 +105,12 @@ int serve_in(session& in, const server::responder& answers) {
     listener.on_lost = [&](const outage&) { end(); };
     listener.on_open = begin;
     begin();
-    if (in.options().verbosity) fmt::print(stderr, "serving at LID {}\n", value(in.local_port().LID));
+    if (in.options().verbosity) print_error("serving at LID {}\n", value(in.local_port().LID));
     lasting(in, listener).run<bool>([&] { return until_a_signal(in); });
     end();
     if (in.options().verbosity)
-        fmt::print(stderr, "{} requests, {} replies, {} replies that could not be sent\n", all.requests, all.replies,
-                   all.unsent);
+        print_error("{} requests, {} replies, {} replies that could not be sent\n", all.requests, all.replies,
+                    all.unsent);
     return end_capture(in, complete);
 }
 

@@ -22,16 +22,16 @@ session_end::session_end(session& in)
 namespace {
 
 void tell_capture(const std::string& problem) {
-    if (!problem.empty()) fmt::print(stderr, "ibtool: {}\n", problem);
+    if (!problem.empty()) print_error("ibtool: {}\n", problem);
 }
 
 } // namespace
 
 int finish(const report& r, const session_end& end, const std::string& file) {
     write_output(r.text, file);
-    fmt::print(stderr, "{}", end.counts);
+    print_error(end.counts);
     tell_missing(r.missing, end.loss);
-    for (const std::string& note : r.notes) fmt::print(stderr, "ibtool: {}\n", note);
+    for (const std::string& note : r.notes) print_error("ibtool: {}\n", note);
     tell_capture(end.capture_problem);
     if (!r.missing.empty()) return partial;
     if (r.is_any_bad) return failed;
@@ -45,7 +45,7 @@ int end_capture(session& in, int code) {
 }
 
 int finish(session& in, int code) {
-    fmt::print(stderr, "{}", in.counts());
+    print_error(in.counts());
     return end_capture(in, code);
 }
 
@@ -58,7 +58,7 @@ int run_query(const global_options& options, const mad::address* target,
         return std::pair{std::move(result), session_end(in)};
     }();
     if (said) return finish(said.value(), end);
-    fmt::print(stderr, "{}{}", end.counts, mad::dump(said.error(), options.debug, "ibtool: "));
+    print_error("{}{}", end.counts, mad::dump(said.error(), options.debug, "ibtool: "));
     tell_capture(end.capture_problem);
     return failed;
 }

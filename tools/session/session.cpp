@@ -2,6 +2,8 @@
 // session.cpp - signals, progress and counts around a running task.
 #include "session/session.hpp"
 
+#include "text/output.hpp"
+
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <fmt/format.h>
@@ -52,7 +54,7 @@ public:
         signals_.cancel();
         timer_.cancel();
         progress_ = {}; // its handler may be on its way already
-        if (std::exchange(shown_, false)) fmt::print(stderr, "\r\033[K");
+        if (std::exchange(shown_, false)) print_error("\r\033[K");
     }
 
 private:
@@ -61,8 +63,7 @@ private:
         timer_.async_wait([this](boost::system::error_code error) {
             if (error || !progress_) return;
             shown_ = true;
-            fmt::print(stderr, "\r\033[K{}", progress_());
-            std::fflush(stderr);
+            print_error("\r\033[K{}", progress_());
             show_at(std::chrono::steady_clock::now() + 200ms);
         });
     }
@@ -106,7 +107,7 @@ session::session(const global_options& options, const comad::mad::address* targe
 
 session::session(const global_options& options, std::function<fabric()> open)
     : options_(options), loop_(std::make_unique<event_loop>(io_, stop_, stopped_)), open_fabric_(std::move(open)) {
-    const comad::mad::trace_lines to_stderr = [](const std::string& line) { fmt::print(stderr, "D: {}\n", line); };
+    const comad::mad::trace_lines to_stderr = [](const std::string& line) { print_error("D: {}\n", line); };
     if (options.debug > 1) dumper_tracer_.emplace(to_stderr);
     else if (options.debug) simple_tracer_.emplace(to_stderr);
     this->open();
@@ -215,7 +216,11 @@ void session::begin(std::function<std::string()> progress) {
     loop_->begin(std::move(progress));
 }
 
-void session::end() { loop_->end(); }
+// What else runs goes on with the next task.
+void session::end() {
+    loop_->end();
+    io_.stop();
+}
 
 void session::count(const comad::coro::MADSchedule& schedule, std::chrono::nanoseconds took) {
     took_ += took;

@@ -54,6 +54,8 @@ public:
     /// after the other. It is made for this run alone.
     template <class T>
     T run_on(comad::coro::MADSchedule&, comad::coro::task<T>, std::function<std::string()> progress = {});
+    /// What else runs while a task does, or wait().
+    boost::asio::any_io_executor executor() noexcept { return io_.get_executor(); }
     /// Runs `f` in the thread of the running task, soon, and then the task goes on if it can. From any thread, while the
     /// session lives; not where time is simulated.
     void post(std::function<void()> f);

@@ -43,8 +43,8 @@ int discover_and_report(const global_options& options, const subnet_text& text, 
     const outcome o = discover_in_session(options, text);
     const int code = finish(o.said, o.end, file);
     if (!o.subnet.complete())
-        fmt::print(stderr, "ibtool: the result is partial: {} problem{}\n", o.subnet.problems.size(),
-                   o.subnet.problems.size() == 1 ? "" : "s");
+        print_error("ibtool: the result is partial: {} problem{}\n", o.subnet.problems.size(),
+                    o.subnet.problems.size() == 1 ? "" : "s");
     return code;
 }
 

@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: MIT
-// output.cpp - writing that notices a full disk and a closed pipe.
+// output.cpp - writing that notices a full disk and a closed pipe, and writing that does not mind.
 #include "text/output.hpp"
+
+#include <comad/iba/text.hpp>
+#include <comad/mad/unique_fd.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <memory>
+#include <poll.h>
 #include <stdexcept>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace ibtool {
+
+namespace iba = comad::iba;
 
 void write_output(std::string_view text, const std::string& file) {
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(nullptr, &std::fclose);
@@ -23,13 +36,55 @@ void write_output(std::string_view text, const std::string& file) {
     }
 }
 
+void replace_file(std::string_view text, const std::string& file) {
+    const auto fail = [&](const char* why) {
+        throw std::runtime_error(fmt::format("cannot write '{}': {}", iba::escaped(file), why));
+    };
+    struct stat old {};
+    if (::lstat(file.c_str(), &old) == 0 && !S_ISREG(old.st_mode)) fail("it is no regular file");
+    std::string next = file + ".XXXXXX"; // a name that nobody can foresee, in the same folder
+    const comad::mad::unique_fd out(::mkostemp(next.data(), O_CLOEXEC));
+    if (out.get() < 0) fail(std::strerror(errno));
+    struct until_renamed {
+        const std::string& name;
+        bool is_done = false;
+        ~until_renamed() {
+            if (!is_done) ::unlink(name.c_str());
+        }
+    } temporary{next};
+    while (!text.empty()) {
+        const ssize_t written = ::write(out.get(), text.data(), text.size());
+        if (written < 0 && errno != EINTR) fail(std::strerror(errno));
+        if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    ::fchmod(out.get(), 0644); // Prometheus runs as another user
+    if (::rename(next.c_str(), file.c_str()) != 0) fail(std::strerror(errno));
+    temporary.is_done = true;
+}
+
+void print_error(std::string_view text) noexcept {
+    static std::atomic<bool> is_stuck = false; // its reader was waited for, in vain
+    while (!text.empty()) {
+        pollfd taker{STDERR_FILENO, POLLOUT, 0};
+        if (::poll(&taker, 1, is_stuck ? 0 : 1000) == 0) { // a signal (-1) is no reason to give up
+            is_stuck = true;
+            return;
+        }
+        const ssize_t written = ::write(STDERR_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return;
+        is_stuck = false;
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
 std::vector<std::string> lines_about(std::vector<std::string> missing, const std::string& loss) {
     if (loss.empty() || missing.empty()) return missing;
     return {fmt::format("{}; {} answer{} missing", loss, missing.size(), missing.size() == 1 ? " is" : "s are")};
 }
 
 void tell_missing(std::vector<std::string> missing, const std::string& loss) {
-    for (const std::string& line : lines_about(std::move(missing), loss)) fmt::print(stderr, "ibtool: {}\n", line);
+    for (const std::string& line : lines_about(std::move(missing), loss)) print_error("ibtool: {}\n", line);
 }
 
 std::string indented(std::string_view lines) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// output.hpp - a command's result, written whole or with an error. Knows no format.
+// output.hpp - a command's result, written whole or with an error, and what goes to stderr beside it. Knows no format.
 #pragma once
+#include <fmt/format.h>
+
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ibtool {
@@ -10,6 +13,19 @@ namespace ibtool {
 /// Writes to the file, or to stdout if the name is empty. Throws std::runtime_error with one line if not all of it could
 /// be written.
 void write_output(std::string_view text, const std::string& file = {});
+
+/// Replaces the file at once: who reads it gets all of the old or all of the new. What is there already must be a regular file;
+/// a symbolic link is none. Throws std::runtime_error with one line where that fails, and leaves the old one.
+void replace_file(std::string_view text, const std::string& file);
+
+/// Writes to stderr what it takes: a full disk, a closed pipe or one that nobody reads must not end what runs, nor hold it.
+void print_error(std::string_view text) noexcept;
+template <class... Values>
+void print_error(fmt::format_string<Values...> text, Values&&... values)
+    requires(sizeof...(Values) > 0)
+{
+    print_error(std::string_view(fmt::format(text, std::forward<Values>(values)...)));
+}
 
 /// A line for each thing that a result lacks, or one for all: the device was lost meanwhile. `loss`: as session::loss_text()
 /// has it.

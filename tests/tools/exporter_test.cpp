@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// exporter_test.cpp - the exporter's pages and where it listens, without a sweep.
+#include "exporter/authorization.hpp"
+#include "exporter/exporter.hpp"
+#include "http_client.hpp"
+#include "ibtool_rig.hpp"
+#include "input/options.hpp"
+#include "served.hpp"
+
+#include <boost/asio/local/stream_protocol.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <sys/stat.h>
+#include <zlib.h>
+
+namespace exporter_test { // compiled together with others
+
+using namespace comad::test;
+using namespace std::chrono_literals;
+using Catch::Contains;
+using ibtool_rig::directory;
+using nlohmann::json;
+
+namespace {
+
+struct running_exporter : served<ibtool::exporter> {
+    explicit running_exporter(ibtool::exporter::options o)
+        : served([&](auto executor) { return std::make_unique<ibtool::exporter>(executor, std::move(o)); }) {}
+    running_exporter() : running_exporter({"127.0.0.1:0", 1h, {}, {}}) {}
+    void publish(const std::string& text, bool most_missing = false) {
+        in_its_thread([&](ibtool::exporter& e) { e.publish(text, "\"sweep\":1", most_missing); });
+    }
+};
+
+/// More than a socket takes before its other end reads.
+std::string long_page(int number) {
+    std::string text;
+    for (int i = 0; text.size() < (16u << 20); ++i) text += fmt::format("series{{n=\"{}\"}} {}\n", i, number);
+    return text;
+}
+
+/// By zlib, that knows gzip's frame.
+std::string unzipped(const std::string& zipped) {
+    z_stream s{};
+    REQUIRE(inflateInit2(&s, 15 + 16) == Z_OK);
+    s.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(zipped.data()));
+    s.avail_in = static_cast<uInt>(zipped.size());
+    std::string text;
+    int result = Z_OK;
+    while (result == Z_OK) {
+        char some[65536];
+        s.next_out = reinterpret_cast<Bytef*>(some);
+        s.avail_out = sizeof some;
+        result = inflate(&s, Z_NO_FLUSH);
+        text.append(some, sizeof some - s.avail_out);
+    }
+    CHECK(result == Z_STREAM_END);
+    CHECK(s.avail_in == 0);
+    inflateEnd(&s);
+    return text;
+}
+
+/// What is wrong with a file of those who are let in.
+std::string refusal_of(const std::string& file) {
+    try {
+        ibtool::read_authorizations(file);
+    } catch (const ibtool::usage_error& e) {
+        return e.what();
+    }
+    return {};
+}
+
+std::string where_it_cannot_listen(const std::string& where) {
+    boost::asio::io_context io;
+    try {
+        const ibtool::listening_socket at(io.get_executor(), where);
+    } catch (const std::exception& e) {
+        return e.what();
+    }
+    return {};
+}
+
+} // namespace
+
+TEST_CASE("who takes gzip gets the same page compressed, once for all") {
+    running_exporter e;
+    const std::string page = long_page(1);
+    e.publish(page);
+    std::vector<std::thread> scrapers;
+    std::vector<std::string> zipped(8);
+    for (std::string& mine : zipped)
+        scrapers.emplace_back([&] {
+            const http_answer a = http_client(e.port()).get("/metrics", "Accept-Encoding: gzip\r\n");
+            if (a.status == 200 && a.field("content-encoding") == "gzip") mine = a.body;
+        });
+    for (std::thread& t : scrapers) t.join();
+    for (const std::string& one : zipped) CHECK(one == zipped[0]);
+    CHECK(unzipped(zipped[0]) == page);
+    CHECK(zipped[0].size() < page.size() / 3);
+    http_client plain(e.port());
+    const http_answer a = plain.get("/metrics");
+    CHECK(a.body == page);
+    CHECK(a.field("content-encoding") == "");
+    CHECK(a.field("vary") == "Accept-Encoding");
+}
+
+TEST_CASE("a client that is slower than four sweeps does not get the rest of its page, and others get theirs") {
+    running_exporter e;
+    e.publish(long_page(1));
+    http_client slow(e.port());
+    slow.ask("/metrics");
+    http_client quick(e.port());
+    CHECK(quick.get("/metrics").body == long_page(1));
+    for (int number : {2, 3, 4}) e.publish(long_page(number));
+    CHECK(quick.get("/metrics").body == long_page(4));
+    e.publish(long_page(5));
+    CHECK(slow.rest().size() < long_page(1).size());
+    CHECK(quick.get("/metrics").body == long_page(5));
+}
+
+TEST_CASE("a client gets the page whole that it began, whatever is published meanwhile") {
+    running_exporter e;
+    e.publish(long_page(1));
+    http_client slow(e.port());
+    slow.ask("/metrics");
+    http_client quick(e.port());
+    CHECK(quick.get("/metrics").body == long_page(1)); // theirs has begun as well
+    for (int number : {2, 3, 4}) e.publish(long_page(number));
+    CHECK(slow.answer().body == long_page(1));
+}
+
+TEST_CASE("health is 503 before the first page, while the device is lost or most ports are missing, and 200 after") {
+    running_exporter e;
+    http_client client(e.port());
+    const auto health = [&] {
+        const http_answer a = client.get("/health");
+        CHECK(a.field("content-type") == "application/json");
+        return fmt::format("{} {}", a.status, json::parse(a.body).at("status").get<std::string>());
+    };
+    CHECK(health() == "503 starting");
+    CHECK(client.get("/metrics").status == 503);
+    e.publish("a 1\n");
+    CHECK(health() == "200 ok");
+    e.publish("a 2\n", true);
+    CHECK(health() == "503 missing");
+    CHECK(client.get("/metrics").body == "a 2\n");
+    e.in_its_thread([](ibtool::exporter& x) { x.note_lost("umad0: gone\x1b"); });
+    CHECK(health() == "503 lost");
+    CHECK(json::parse(client.get("/health").body).at("lost") == "umad0: gone\x1b");
+    e.in_its_thread([](ibtool::exporter& x) { x.note_back(); });
+    e.publish("a 3\n");
+    CHECK(health() == "200 ok");
+    CHECK(client.get("/nothing").status == 404);
+}
+
+TEST_CASE("a page that is older than it may be is not healthy") {
+    running_exporter e({"127.0.0.1:0", 1ns, {}, {}});
+    e.publish("a 1\n");
+    http_client client(e.port());
+    const http_answer health = client.get("/health");
+    CHECK(health.status == 503);
+    CHECK(json::parse(health.body).at("status") == "late");
+    CHECK(client.get("/metrics").status == 200);
+}
+
+TEST_CASE("only who has a token or a password of the file is let in") {
+    const directory files;
+    const std::string file = files.write("auth", "# who may\nbearer s3cret\n\nbasic Aladdin:open sesame\n");
+    ::chmod(file.c_str(), 0600);
+    running_exporter e({"127.0.0.1:0", 1h, {}, ibtool::read_authorizations(file)});
+    e.publish("a 1\n");
+    const auto status = [&](const std::string& field, const char* target = "/metrics") {
+        return http_client(e.port()).get(target, field).status;
+    };
+    CHECK(status("Authorization: Bearer s3cret\r\n") == 200);
+    CHECK(status("Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n") == 200); // the example of RFC 7617
+    for (const char* wrong : {"", "Authorization: Bearer s3cre\r\n", "Authorization: Bearer s3cret1\r\n",
+                              "Authorization: bearer\r\n", "Authorization: Basic s3cret\r\n"})
+        for (const char* target : {"/metrics", "/health", "/", "/x"}) CHECK(status(wrong, target) == 401);
+    CHECK_THAT(http_client(e.port()).get("/").field("www-authenticate"), Contains("Bearer") && Contains("Basic"));
+}
+
+TEST_CASE("a file of those who are let in is refused with its line, and without what is secret") {
+    const directory files;
+    const auto refusal = [&](const std::string& text, mode_t mode = 0600) {
+        const std::string file = files.write("auth", text);
+        ::chmod(file.c_str(), mode);
+        const std::string why = refusal_of(file);
+        CHECK_THAT(why, !Contains("s3cret"));
+        return why.empty() ? why : why.substr(why.rfind("/auth:") + 5);
+    };
+    CHECK(refusal("bearer s3cret\n") == "");
+    CHECK(refusal("bearer s3cret\n", 0644) == ": others than its owner can read it (chmod 600)");
+    CHECK(refusal("# x\ns3cret\n") == ":2: neither 'bearer TOKEN' nor 'basic USER:PASSWORD'");
+    CHECK(refusal("basic s3cret\n") == ":1: neither 'bearer TOKEN' nor 'basic USER:PASSWORD'");
+    CHECK(refusal("# nobody\n") == ": nobody would be let in");
+    CHECK_THAT(refusal_of(files / "missing"), Contains("cannot be read"));
+    CHECK_THAT(refusal_of(files / ""), Contains("cannot be read"));
+}
+
+TEST_CASE("a port alone is this machine's, and a path is a socket that goes with the exporter") {
+    running_exporter alone({":0", 1h, {}, {}});
+    CHECK_THAT(alone.address(), Catch::StartsWith("127.0.0.1:"));
+    const directory files;
+    const std::string path = files / "scrape";
+    {
+        running_exporter e({"unix:" + path, 1h, {}, {}});
+        CHECK(e.address() == "unix:" + path);
+        e.publish("a 1\n");
+        CHECK(http_client(path).get("/metrics").body == "a 1\n");
+        CHECK_THAT(where_it_cannot_listen("unix:" + path), Contains("there is something already"));
+    }
+    CHECK_FALSE(std::filesystem::exists(path));
+    { // what a killed one has left
+        boost::asio::io_context io;
+        boost::asio::local::stream_protocol::acceptor killed(io, path);
+    }
+    REQUIRE(std::filesystem::exists(path));
+    running_exporter again({"unix:" + path, 1h, {}, {}});
+    CHECK(http_client(path).get("/").status == 200);
+    const std::string file = files.write("data", "precious");
+    CHECK_THAT(where_it_cannot_listen("unix:" + file), Contains("there is something already"));
+    CHECK(ibtool_rig::read_file(file) == "precious");
+}
+
+TEST_CASE("where nobody can listen is told in one line") {
+    for (const char* wrong : {"9400", "::1:9400", "127.0.0.1:99999", "127.0.0.1:", "[127.0.0.1]:1", "host:1", ""}) {
+        CAPTURE(wrong);
+        CHECK_THAT(where_it_cannot_listen(wrong), Contains(fmt::format("'{}' is no ADDR:PORT", wrong)));
+    }
+    const running_exporter other;
+    CHECK(where_it_cannot_listen(other.address()) ==
+          fmt::format("--listen: cannot listen at {}: another program does", other.address()));
+    CHECK(where_it_cannot_listen("192.0.2.1:0") == // of the documentation's network: nobody's
+          "--listen: cannot listen at 192.0.2.1:0: Cannot assign requested address");
+    CHECK_THAT(where_it_cannot_listen("systemd"), Contains("systemd has given no socket"));
+    CHECK_THAT(where_it_cannot_listen("unix:"), Contains("no usable path"));
+    CHECK_THAT(where_it_cannot_listen("unix:/" + std::string(200, 'x')), Contains("no usable path"));
+}
+
+} // namespace exporter_test

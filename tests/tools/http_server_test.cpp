@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// http_server_test.cpp - a server among clients that are slow, idle, many, or no clients at all.
+#include "exporter/http_server.hpp"
+#include "http_client.hpp"
+#include "served.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <list>
+#include <memory>
+#include <string>
+#include <sys/resource.h>
+#include <thread>
+#include <vector>
+
+namespace http_server_test { // compiled together with others
+
+using namespace comad::test;
+using namespace std::chrono_literals;
+using ibtool::http_limits;
+using ibtool::http_reply;
+using ibtool::http_request;
+
+namespace {
+
+/// A descriptor for each of two thousand clients and its connection.
+void allow_many_descriptors() {
+    rlimit files{};
+    ::getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
+/// Answers with what it was asked, `/long` with many MB that differ all along.
+struct echo_server : served<ibtool::http_server> {
+    explicit echo_server(const http_limits& limits = {})
+        : served([&](auto executor) {
+              return std::make_unique<ibtool::http_server>(
+                  executor, "127.0.0.1:0",
+                  [](const http_request& r) -> boost::asio::awaitable<http_reply> {
+                      http_reply reply =
+                          ibtool::make_reply(200, fmt::format("{}|{}|{}", r.path, r.takes_gzip, r.authorization));
+                      if (r.path == "/long") reply.body = long_body();
+                      if (r.path == "/page") reply.body = page();
+                      co_return reply;
+                  },
+                  limits);
+          }) {}
+    static const std::shared_ptr<const std::string>& long_body() {
+        static const auto body = [] {
+            std::string text;
+            for (int i = 0; text.size() < (16u << 20); ++i) text += fmt::format("{}\n", i);
+            return std::make_shared<const std::string>(std::move(text));
+        }();
+        return body;
+    }
+    static const std::shared_ptr<const std::string>& page() {
+        static const auto body = std::make_shared<const std::string>(long_body()->substr(0, 1 << 20));
+        return body;
+    }
+    std::size_t connections() {
+        return in_its_thread([](ibtool::http_server& s) { return s.connections(); });
+    }
+};
+
+} // namespace
+
+TEST_CASE("what a client asks arrives, one request after the other, and with HEAD the answer has no body") {
+    echo_server server;
+    http_client client(server.port());
+    const http_answer first = client.get("/metrics?x=1", "Authorization: Bearer abc\r\n");
+    CHECK(first.status == 200);
+    CHECK(first.body == "/metrics|false|Bearer abc");
+    CHECK(first.field("content-type") == "text/plain; charset=utf-8");
+    CHECK(client.get("/", "Accept-Encoding: deflate, gzip;q=0.5, br\r\n").body == "/|true|");
+    CHECK(client.get("/", "Accept-Encoding: gzip;q=0\r\n").body == "/|false|");
+    CHECK(client.get("/", "Accept-Encoding: xgzip\r\n").body == "/|false|");
+    client.ask("/metrics", "", "HEAD");
+    const http_answer head = client.answer(false);
+    CHECK(head.status == 200);
+    CHECK(head.field("content-length") == std::to_string(std::string("/metrics|false|").size()));
+    CHECK(client.get("/next").body == "/next|false|");
+    CHECK(server.connections() == 1);
+}
+
+TEST_CASE("two requests that arrive together are both answered, and who wants to close gets that") {
+    echo_server server;
+    http_client client(server.port());
+    client.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    CHECK(client.answer().body == "/a|false|");
+    CHECK(client.answer().body == "/b|false|");
+    CHECK(client.rest() == "");
+    http_client old(server.port());
+    old.send("GET /c HTTP/1.0\r\n\r\n");
+    CHECK(old.answer().body == "/c|false|");
+    CHECK(old.rest() == "");
+}
+
+TEST_CASE("other methods, bodies, long headers and what is no HTTP are refused, and ranges are not served") {
+    echo_server server;
+    const auto refusal = [&](const std::string& request) {
+        http_client client(server.port());
+        client.send(request);
+        const http_answer a = client.answer();
+        CHECK(a.field("connection") == "close");
+        CHECK(client.rest() == "");
+        return a;
+    };
+    const http_answer post = refusal("POST /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+    CHECK(post.status == 405);
+    CHECK(post.field("allow") == "GET, HEAD");
+    CHECK(refusal("POST /metrics HTTP/1.1\r\nContent-Length: 629145600\r\n\r\n").status == 413);
+    CHECK(refusal("GET /metrics HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n").status == 413);
+    CHECK(refusal("GET /metrics HTTP/1.1\r\nX: " + std::string(8192, 'x')).status == 431);
+    CHECK(refusal("\x16\x03\x01\x02\x00 a TLS hello\r\n\r\n").status == 400);
+    std::string ranges = "Range: bytes=0-0";
+    for (int i = 1; i < 1000; ++i) ranges += fmt::format(",{}-{}", i, i);
+    http_client client(server.port());
+    CHECK(client.get("/x", ranges + "\r\n").body == "/x|false|");
+}
+
+TEST_CASE("beyond the most connections those that are idle for longest are closed") {
+    echo_server server({.connections = 5});
+    std::list<http_client> all;
+    for (int i = 0; i < 20; ++i) CHECK(all.emplace_back(server.port()).get("/").status == 200);
+    CHECK(server.connections() == 5);
+    std::vector<bool> closed;
+    for (http_client& c : all) {
+        if (closed.size() < 15) CHECK(c.rest() == "");
+        closed.push_back(c.is_closed());
+    }
+    CHECK(std::count(closed.begin(), closed.end(), true) == 15);
+    CHECK(all.back().get("/").status == 200);
+    // Who was answered lately is not who has been idle for longest.
+    auto fifth = std::prev(all.end(), 5);
+    CHECK(fifth->get("/").status == 200);
+    http_client another(server.port());
+    CHECK(another.get("/").status == 200);
+    CHECK_FALSE(fifth->is_closed());
+    CHECK(std::prev(all.end(), 4)->rest() == "");
+}
+
+TEST_CASE("who takes longer for a request than it may is closed, and who says nothing is not") {
+    echo_server server({.request = 500ms});
+    http_client silent(server.port()), slow(server.port()), between(server.port());
+    CHECK(between.get("/").status == 200);
+    slow.send("GET / HTTP/1.1\r\nHo");
+    CHECK(slow.rest() == ""); // the server closes
+    CHECK_FALSE(silent.is_closed());
+    CHECK_FALSE(between.is_closed());
+    CHECK(silent.get("/").status == 200);
+    CHECK(between.get("/").status == 200);
+}
+
+TEST_CASE("who does not take its answer is closed, and others are served meanwhile") {
+    echo_server server({.slice = 2s});
+    std::list<http_client> slow;
+    for (int i = 0; i < 10; ++i) {
+        slow.emplace_back(server.port()).ask("/long");
+    }
+    http_client quick(server.port());
+    CHECK(quick.get("/long").body == *echo_server::long_body());
+    while (server.connections() > 1) std::this_thread::yield(); // each of the slow ones goes
+    CHECK(quick.get("/").status == 200);
+    CHECK(slow.front().rest().size() < echo_server::long_body()->size());
+}
+
+TEST_CASE("a thousand idle clients, a hundred slow ones and forty at once: each of the forty gets all") {
+    allow_many_descriptors();
+    echo_server server;
+    std::list<http_client> idle, slow;
+    for (int i = 0; i < 100; ++i) {
+        slow.emplace_back(server.port()).ask("/long");
+    }
+    for (int i = 0; i < 1000; ++i) idle.emplace_back(server.port());
+    std::vector<std::thread> scrapers;
+    std::atomic<int> whole = 0;
+    for (int i = 0; i < 40; ++i)
+        scrapers.emplace_back([&] {
+            http_client client(server.port());
+            for (int k = 0; k < 3; ++k) whole += client.get("/page").body == *echo_server::page();
+        });
+    for (std::thread& t : scrapers) t.join();
+    CHECK(whole == 120);
+    CHECK(server.connections() <= 500);
+}
+
+TEST_CASE("the end closes every connection at once, whatever it waits for") {
+    auto server = std::make_unique<echo_server>();
+    http_client idle(server->port()), half(server->port()), slow(server->port());
+    CHECK(idle.get("/").status == 200);
+    half.send("GET / HT");
+    slow.ask("/long");
+    while (server->connections() < 3) std::this_thread::yield();
+    const int port = server->port();
+    server.reset();
+    CHECK(idle.rest() == "");
+    CHECK(half.rest() == "");
+    CHECK(slow.rest().size() < echo_server::long_body()->size());
+    CHECK_THROWS(http_client(port));
+}
+
+} // namespace http_server_test
