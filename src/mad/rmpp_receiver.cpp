@@ -56,6 +56,8 @@ rmpp_state rmpp_receiver::feed(std::span<const u8> mad, time_point now) {
         if (iba::get<&rmpp::RMPPType>(p) == RMPPType::DATA) take_segment(p, now);
         else if (state() == rmpp_state::complete && iba::get<&rmpp::data1>(p) == 0)
             reply_window_ = std::max(iba::get<&rmpp::data2>(p), u32{1}); // the direction turns
+    } else if (failed_by_peer()) {
+        ack_due_ = false; // it would make the other end repeat its ending
     }
     return state();
 }

@@ -30,7 +30,7 @@ rmpp_state rmpp_sender::feed(std::span<const u8> mad, time_point now) noexcept {
     const u32 segment = iba::get<&rmpp::data1>(mad.data());
     const u32 new_window_last = iba::get<&rmpp::data2>(mad.data());
     if (state() == rmpp_state::complete) {
-        turn_due_ = double_sided_ && segment == segments_; // the one that it had was lost
+        turn_due_ |= double_sided_ && segment == segments_; // the one that it had was lost
     } else if (new_window_last < segment) {
         fail(RMPPStatus::NewWindowLastTooSmall);
     } else if (segment > sent_) {

@@ -231,3 +231,41 @@ TEST_CASE("no host that lives is given up because it is farther than the hurry o
     for (const gap& g : swept.gaps) FAIL_CHECK(discovery::name_of(w.known.nodes[g.where.node]) << ": " << g.text);
     CHECK(swept.complete());
 }
+
+TEST_CASE("what could not be cleared is told of the port that was read, or of the node where all are cleared at once") {
+    swept_world w("fattree2,radix=4");
+    const auto known = std::ranges::find(w.known.nodes, std::string("leaf-0004"), &discovery::node::description);
+    REQUIRE(known != w.known.nodes.end());
+    const auto leaf = static_cast<u32>(known - w.known.nodes.begin());
+    const auto& graph = w.net.graph().nodes;
+    const auto in_graph =
+        std::ranges::find(graph, known->info.nodeGUID, &transports::sim::node::nodeGUID) - graph.begin();
+    const auto die = [&] { w.net.apply({topology_event::kind::kill, static_cast<u32>(in_graph)}); };
+    const auto check = [&](const counters::sweep& all, port_ref where) {
+        CHECK(std::ranges::all_of(all.ports, &counters::reading::is_told));
+        REQUIRE(all.gaps.size() == 2); // PortCounters, PortCountersExtended
+        for (const gap& g : all.gaps) {
+            CHECK(g.what == gap::kind::no_answer);
+            CHECK(g.where == where);
+            CHECK_THAT(g.text, Catch::StartsWith("not cleared: ") && Catch::Contains("MAD_METHOD_SET"));
+        }
+    };
+    counters::sweep_options how;
+    how.clears.add(counter::portRcvErrors);
+    SECTION("a port of several") {
+        how.wants = [&](const subnet&, port_ref p) { return p == port_ref{leaf, 3}; };
+        how.choose_details = [&](const counters::reading&) { // its counters were read
+            die();
+            return counters::port_detail_set();
+        };
+        check(w.sweep(how), {leaf, 3});
+    }
+    SECTION("all ports of a switch") {
+        how.wants = [&](const subnet&, port_ref p) { return p.node == leaf; };
+        std::size_t read = 0;
+        how.on_port = [&](const counters::reading&) {
+            if (++read == 4) die();
+        };
+        check(w.sweep(how), {leaf, 0});
+    }
+}

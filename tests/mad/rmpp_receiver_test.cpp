@@ -486,3 +486,9 @@ TEST_CASE("only a first segment begins a transfer") {
     CHECK(mad::is_rmpp(to_receiver(ack(1, 65))));
     CHECK(!mad::is_rmpp(std::span(plain).first(30)));
 }
+
+TEST_CASE("an ACK that could not be sent yet is not sent any more after the sender's ABORT") {
+    rmpp_receiver r(segment(1, first, 0), sa_header, at(0s));
+    r.feed(to_receiver(ending(RMPPStatus::Unspecified)), at(0s));
+    CHECK(!r.has_packet());
+}

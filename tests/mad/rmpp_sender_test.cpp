@@ -291,3 +291,11 @@ TEST_CASE("the turn tells the receiver what window its answer begins with") {
     CHECK(unfinished.reply_window() == 1);
     CHECK(unfinished.state() == rmpp_state::more);
 }
+
+TEST_CASE("a turn that could not be sent yet is not forgotten for an old ACK") {
+    rmpp_sender s(message_of(400), sa_header, at(0s), {.first_window = 2, .double_sided = true});
+    all_of(s);
+    s.feed(to_sender(ack(2, 66)), at(0s)); // the wire is busy: nothing is asked for
+    s.feed(to_sender(ack(1, 65)), at(0s)); // overtaken
+    CHECK(all_of(s) == words_list{ack(0, 1)});
+}

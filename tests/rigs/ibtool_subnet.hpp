@@ -13,6 +13,9 @@ namespace ibtool_rig {
 
 /// LIDs as OpenSM gives them are not known beforehand; GUIDs are.
 inline constexpr std::string_view topology = R"(
+vendid=0x101
+devid=0x201
+sysimgguid=0x13000
 switchguid=0x5000
 Switch	20 "S1"	# "first switch"
 [1]	"A"[1]
@@ -20,20 +23,32 @@ Switch	20 "S1"	# "first switch"
 [17]	"S2"[3]
 [20]	"S2"[4]
 
+vendid=0x102
+devid=0x202
+sysimgguid=0x23000
 switchguid=0x6000
 Switch	4 "S2"	# "second switch"
 [1]	"C"[2]
 [3]	"S1"[17]
 [4]	"S1"[20]
 
+vendid=0x103
+devid=0x203
+sysimgguid=0x33000
 caguid=0xa000
 Hca	2 "A"	# "host A"
 [1]	"S1"[1]
 
+vendid=0x104
+devid=0x204
+sysimgguid=0x43000
 caguid=0xb000
 Hca	1 "B"	# "host B"
 [1]	"S1"[2]
 
+vendid=0x105
+devid=0x205
+sysimgguid=0x53000
 caguid=0xc000
 Hca	2 "C"	# "host C, with a name of more than 32 letters"
 [2]	"S2"[1]

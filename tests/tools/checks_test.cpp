@@ -192,6 +192,42 @@ TEST_CASE("counters above their threshold are told, and those that stand at thei
     CHECK(text_of(sum, {.with_good = true}) == "Error check on lid 7 (leaf 1) port all: OK\n");
 }
 
+TEST_CASE("each member of a finding and of its check has its own value") {
+    using enum complaint::severity;
+    const complaint one{warning, "its text ", "its attribute", "what it is", "what it should be"},
+        other{error, "another ", "another attribute", "that", "this"};
+    const check_result node{check_result::subject::node, 17, 3, "its name", {one, other}};
+    CHECK(text_of(node, {}) == "#warn: its text  lid 17\n#error: another  lid 17\nNode check lid 17: FAILED\n");
+    const json findings = json::parse(R"([
+        {"severity": "warning", "attribute": "its attribute", "is": "what it is", "expected": "what it should be"},
+        {"severity": "error", "attribute": "another attribute", "is": "that", "expected": "this"}])");
+    CHECK(json_of(node) == json{{"check", "node"}, {"LID", 17}, {"ok", false}, {"findings", findings}});
+    const check_result port{check_result::subject::port, 17, 3, "its name", {}};
+    CHECK(json_of(port) ==
+          json{{"check", "port"}, {"LID", 17}, {"port", 3}, {"ok", true}, {"findings", json::array()}});
+    CHECK(json_of({check_result::subject::errors, 17, 255, "", {}})["check"] == "errors");
+
+    // What a port is, and what it should be.
+    cable l;
+    l.a().linkWidthActive = iba::LinkWidth::w2x;
+    l.a().linkSpeedExtActive = iba::LinkSpeedExt::EDR;
+    l.b().portState = iba::PortState::Armed;
+    const auto findings_at = [&](port_ref r) {
+        return json_of({check_result::subject::port, 17, 1, {}, check_port(l.s, r, everything)})["findings"];
+    };
+    CHECK(findings_at(here) == json::parse(R"([
+        {"severity": "warning", "attribute": "linkWidthActive", "is": "2X", "expected": "4X"},
+        {"severity": "warning", "attribute": "linkSpeedActive", "is": "25.78125 Gbps", "expected": "53.125 Gbps"}])"));
+    l.b().LID = l.b().masterSMLID = {};
+    CHECK(findings_at(there) == json::parse(R"([
+        {"severity": "warning", "attribute": "portState", "is": "Armed", "expected": "Active"},
+        {"severity": "warning", "attribute": "LID", "is": "0", "expected": "a LID"},
+        {"severity": "warning", "attribute": "masterSMLID", "is": "0", "expected": "a LID"}])"));
+    l.b().portPhysicalState = iba::PortPhysicalState::Polling;
+    CHECK(findings_at(there)[0] == json::parse(R"(
+        {"severity": "error", "attribute": "portPhysicalState", "is": "Polling", "expected": "LinkUp"})"));
+}
+
 TEST_CASE("the thresholds are those of the scripts") {
     CHECK(thresholds_text(default_thresholds(), false) == "SymbolErrorCounter=10\n"
                                                           "LinkErrorRecoveryCounter=10\n"

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <sstream>
 
 using namespace ibtool_rig;
@@ -107,6 +108,23 @@ TEST_CASE("health tells which ports it could not see, and is not complete withou
     CHECK(all[0].at("ports") == 32);
     CHECK(all[1].at("description") == "h-0003 HCA-1");
     CHECK_THAT(all[1].at("why").get<std::string>(), Contains("timed out"));
+}
+
+TEST_CASE("health tells what it could not see in either of its sweeps once") {
+    // The host dies between the discovery and the first sweep, which asks it what it can.
+    const process_result r = health({"--json"}, ",kill=H-0002c90300000300@150us");
+    CHECK(r.status == 3);
+    CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
+    const std::vector<json> all = objects_of(r);
+    REQUIRE(all.size() == 2);
+    CHECK(all[1].at("description") == "h-0003 HCA-1");
+    CHECK_THAT(all[1].at("why").get<std::string>(), Contains("ClassPortInfo") && Contains("timed out"));
+
+    // Without a subnet manager nobody has a LID: 6 switches and 8 hosts.
+    const process_result none = run({"health", "--fabric", "sim:fattree2,radix=4,time=virtual", "--json"});
+    CHECK(none.status == 3);
+    CHECK(std::count(none.err.begin(), none.err.end(), '\n') == 14);
+    CHECK(objects_of(none).size() == 1 + 14);
 }
 
 TEST_CASE("health that finds a bad link says so whether its capture could be written or not, and that ports are "

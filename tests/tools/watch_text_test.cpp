@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // watch_text_test.cpp - what is said of counters that moved, stopped, were cleared or went past their end.
 #include "catch.hpp"
+#include "made_subnet.hpp"
 #include "text/watch_text.hpp"
 
+#include <infiniband/mad.h>
 #include <nlohmann/json.hpp>
 
 namespace watch_text_test { // compiled together with others
@@ -85,6 +87,46 @@ TEST_CASE("all that a port tells is a line each, by perfquery's labels") {
     CHECK(text.find("SymbolErrorCounter:..............8\n") != text.npos);
     CHECK(text.find("Unicast") == text.npos);
     CHECK(counters_json(narrow(0s, 7, 8).counters)["symbolErrorCounter"] == 8);
+}
+
+TEST_CASE("each counter has its own label and its own name") {
+    // Labels are libibmad's, in the order of PortCountersExtended.
+    const counters::reading now = test::made_reading({}, 1);
+    const counters::port_counters& told = now.counters.counters;
+    const auto c = test::made<iba::pm::PortCountersExt>(1);
+    std::array<u8, 256> bytes{};
+    iba::encode(c, bytes.data());
+    std::string wanted;
+    for (const auto& [first, last] : {std::pair(IB_PC_EXT_XMT_BYTES_F, IB_PC_EXT_RCV_MPKTS_F),
+                                      std::pair(IB_PC_EXT_ERR_SYM_F, IB_PC_EXT_QP1_DROP_F)}) {
+        for (int f = first; f <= last; ++f) {
+            const auto field = static_cast<MAD_FIELDS>(f);
+            const std::string label = mad_field_name(field) + std::string(":");
+            wanted += label + std::string(33 - label.size(), '.') +
+                      std::to_string(mad_get_field64(bytes.data(), 0, field)) + '\n';
+        }
+    }
+    CHECK(counters_text(told) == wanted);
+
+    json by_name;
+    for (const iba::row_info& row : iba::info_of<iba::pm::PortCountersExt>.rows)
+        if (counters::counter_named(row.name))
+            by_name[std::string(row.name)] = iba::bits_at(bytes.data(), row.off, row.width);
+    CHECK(counters_json(told) == by_name);
+    CHECK(by_name.size() == counters::counter_count);
+
+    // From nothing to there, in 4 s.
+    counters::sample before{beginning, {}}, after{beginning + 4s, told};
+    before.counters.take(
+        iba::pm::PortCountersExt{},
+        {.extended = true, .unicast = true, .additional = true, .xmit_wait = true, .QP1_dropped = true});
+    const json changed = changes_json(before, after);
+    change_totals all;
+    all.add(before, after);
+    for (const auto& [name, number] : by_name.items()) {
+        CHECK(changed[name]["value"] == number);
+        CHECK(all.json()[name]["value"] == number);
+    }
 }
 
 } // namespace watch_text_test

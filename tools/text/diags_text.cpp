@@ -256,14 +256,14 @@ std::string diags_text(const smp::PortInfoExtended& p) {
     return dotted_lines()
         .hex("CapMask", p.capabilityMask, 4)
         .number("FECModeActive", p.FECModeActive)
-        .number("FDRFECModeSupported", p.FDRFECModeSupported)
-        .number("FDRFECModeEnabled", p.FDRFECModeEnabled)
-        .number("EDRFECModeSupported", p.EDRFECModeSupported)
-        .number("EDRFECModeEnabled", p.EDRFECModeEnabled)
-        .number("HDRFECModeSupported", p.HDRFECModeSupported)
-        .number("HDRFECModeEnabled", p.HDRFECModeEnabled)
-        .number("NDRFECModeSupported", p.NDRFECModeSupported)
-        .number("NDRFECModeEnabled", p.NDRFECModeEnabled)
+        .hex("FDRFECModeSupported", p.FDRFECModeSupported, 2)
+        .hex("FDRFECModeEnabled", p.FDRFECModeEnabled, 2)
+        .hex("EDRFECModeSupported", p.EDRFECModeSupported, 2)
+        .hex("EDRFECModeEnabled", p.EDRFECModeEnabled, 2)
+        .hex("HDRFECModeSupported", p.HDRFECModeSupported, 2)
+        .hex("HDRFECModeEnabled", p.HDRFECModeEnabled, 2)
+        .hex("NDRFECModeSupported", p.NDRFECModeSupported, 2)
+        .hex("NDRFECModeEnabled", p.NDRFECModeEnabled, 2)
         .take();
 }
 

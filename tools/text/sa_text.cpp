@@ -92,18 +92,18 @@ std::string saquery_text(const sa::SwitchInfoRecord& r) {
         .raw("\t\tRID\n")
         .line("LID", "{}", value(r.LID))
         .raw("\t\tSwitchInfo dump:\n")
-        .line("LinearFDBCap", "{:#x}", s.linearFDBCap)
-        .line("RandomFDBCap", "{:#x}", s.randomFDBCap)
-        .line("MulticastFDBCap", "{:#x}", s.multicastFDBCap)
-        .line("LinearFDBTop", "{:#x}", s.linearFDBTop)
+        .line("LinearFDBCap", "0x{:X}", s.linearFDBCap)
+        .line("RandomFDBCap", "0x{:X}", s.randomFDBCap)
+        .line("MulticastFDBCap", "0x{:X}", s.multicastFDBCap)
+        .line("LinearFDBTop", "0x{:X}", s.linearFDBTop)
         .line("DefaultPort", "{}", s.defaultPort)
         .line("DefaultMulticastPrimaryPort", "{}", s.defaultMulticastPrimaryPort)
         .line("DefaultMulticastNotPrimaryPort", "{}", s.defaultMulticastNotPrimaryPort)
-        .line("LifeTimeValue/PortStateChange/OpSL2VL", "{:#x}", bytes[11])
-        .line("LIDsPerPort", "{:#x}", s.LIDsPerPort)
-        .line("PartitionEnforcementCap", "{:#x}", s.partitionEnforcementCap)
-        .line("flags", "{:#x}", bytes[16])
-        .line("MulticastFDBTop", "{:#x}", s.multicastFDBTop);
+        .line("LifeTimeValue/PortStateChange/OpSL2VL", "0x{:X}", bytes[11])
+        .line("LIDsPerPort", "0x{:X}", s.LIDsPerPort)
+        .line("PartitionEnforcementCap", "0x{:X}", s.partitionEnforcementCap)
+        .line("flags", "0x{:X}", bytes[16])
+        .line("MulticastFDBTop", "0x{:X}", s.multicastFDBTop);
 }
 
 std::string saquery_text(const sa::SMInfoRecord& r) {
@@ -209,7 +209,8 @@ std::string saquery_text(const sa::ServiceRecord& r) {
     add(8, r.serviceData8, 1);
     add(16, r.serviceData16, 1);
     add(32, r.serviceData32, 1);
-    add(64, r.serviceData64, 16);
+    for (std::size_t i = 0; i < r.serviceData64.size(); ++i)
+        d.line(fmt::format("ServiceData64.{}", i + 1), "{:#018x}", r.serviceData64[i]);
     return d;
 }
 
@@ -226,10 +227,11 @@ std::string saquery_text(const sa::InformInfoRecord& r) {
         .line("is_generic", "0x{:X}", i.isGeneric)
         .line("subscribe", "0x{:X}", i.subscribe)
         .line("trap_type", "0x{:X}", i.type)
-        .line("trap_num", "{}", i.trapNumber)
-        .line("qpn", "0x{:06X}", i.QPN)
+        .line(i.isGeneric ? "trap_num" : "dev_id", "{}",
+              i.isGeneric ? fmt::format("{}", i.trapNumber) : fmt::format("0x{:X}", i.trapNumber))
+        .line("qpn", "{}", "<not displayed>")
         .line("resp_time_val", "0x{:X}", i.respTimeValue)
-        .line("node_type", "0x{:06X}", i.producerType);
+        .line(i.isGeneric ? "node_type" : "vendor_id", "0x{:06X}", i.producerType);
 }
 
 std::string saquery_text(const sa::LinearForwardingTableRecord& r) {
@@ -246,7 +248,7 @@ std::string saquery_text(const sa::MulticastForwardingTableRecord& r) {
     d.raw("\t\tMFT:\n\t\tMLID\tPort Mask\n");
     const auto bytes = iba::encode(r.multicastForwardingTable);
     for (std::size_t i = 0; i < bytes.size() / 2; ++i)
-        d.raw("\t\t{:#x}\t{:#x}\n", 0xc000 + r.blockNum * 32u + i, iba::load_be<u16>(bytes.data() + 2 * i));
+        d.raw("\t\t0x{:04x}\t0x{:04x}\n", 0xc000 + r.blockNum * 32u + i, iba::load_be<u16>(bytes.data() + 2 * i));
     return d.raw("\n");
 }
 

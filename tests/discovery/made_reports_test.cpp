@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// made_reports_test.cpp - each place in the reports of a subnet has its own value, where no two fields of its nodes and ports are
+// equal. What is expected follows the formats in infiniband-diags' ibnetdiscover.c and its scripts.
+#include "catch.hpp"
+#include "made_subnet.hpp"
+#include <comad/discovery/node_names.hpp>
+#include <comad/discovery/reports.hpp>
+#include <comad/iba/format.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace made_reports_test { // compiled together with others
+
+using namespace comad;
+using namespace comad::discovery;
+using nlohmann::json;
+using test::made_host_port, test::made_router_port, test::made_switch_port;
+
+namespace {
+
+u64 number(iba::guid g) { return value(g); }
+unsigned LID_of(const port& p) { return value(p.info->LID); }
+unsigned LMC_of(const port& p) { return p.info->LMC; }
+u64 node_GUID(const node& n) { return value(n.info.nodeGUID); }
+/// The three lines that a stanza begins with.
+std::string ids_of(const node& n) {
+    return fmt::format("\nvendid=0x{:x}\ndevid=0x{:x}\nsysimgguid=0x{:x}\n", n.info.vendorID, n.info.deviceID,
+                       number(n.info.systemImageGUID));
+}
+/// ` s=4 w=2 v=5`: what -f says of a link, in the IBA's codes.
+std::string codes_of(const port& p) {
+    return fmt::format(" s={} w={} v={}", static_cast<unsigned>(p.info->linkSpeedActive),
+                       static_cast<unsigned>(p.info->linkWidthActive), static_cast<unsigned>(p.info->VLCap));
+}
+
+} // namespace
+
+TEST_CASE("each place of a topology file has its own value") {
+    subnet s = test::made_subnet();
+    s.nodes[0].switch_info->enhancedPort0 = true;
+    const auto &sw = s.nodes[0], &host = s.nodes[1], &router = s.nodes[2];
+    const auto &to_host = s.at(made_switch_port), &of_host = s.at(made_host_port), &of_router = s.at(made_router_port),
+               &to_router = sw.ports[1];
+    std::string wanted = "#\n# Topology file: generated on a day\n#\n"
+                         "# Reported max hops discovered: 1\n# Total MADs used: 77\n";
+    wanted += fmt::format("# Initiated from node {:016x} port {:016x}\n", node_GUID(sw), number(sw.info.portGUID));
+    wanted += ids_of(sw) + fmt::format("switchguid=0x{:x}({:x})\n", node_GUID(sw), number(sw.info.portGUID));
+    wanted += fmt::format("Switch\t4 \"S-{:016x}\"\t\t# \"made switch\" enhanced port 0 lid {} lmc {}\n", node_GUID(sw),
+                          LID_of(sw.ports[0]), LMC_of(sw.ports[0]));
+    wanted += fmt::format("[1]\t\"R-{:016x}\"[1]({:x}) \t\t# \"made router\" lid {} 1xSDR{}\n", node_GUID(router),
+                          number(of_router.portGUID), LID_of(of_router), codes_of(to_router));
+    wanted += fmt::format("[3]\t\"H-{:016x}\"[2]({:x}) \t\t# \"made host\" lid {} 4xQDR{}\n", node_GUID(host),
+                          number(of_host.portGUID), LID_of(of_host), codes_of(to_host));
+    wanted += ids_of(host) +
+              fmt::format("caguid=0x{:x}\nCa\t2 \"H-{:016x}\"\t\t# \"made host\"\n", node_GUID(host), node_GUID(host));
+    wanted += fmt::format("[2]({:x}) \t\"S-{:016x}\"[3]\t\t# lid {} lmc {} \"made switch\" lid {} 8xDDR{}\n",
+                          number(of_host.portGUID), node_GUID(sw), LID_of(of_host), LMC_of(of_host),
+                          LID_of(sw.ports[0]), codes_of(of_host));
+    wanted += ids_of(router) + fmt::format("rtguid=0x{:x}\nRt\t1 \"R-{:016x}\"\t\t# \"made router\"\n",
+                                           node_GUID(router), node_GUID(router));
+    wanted += fmt::format("[1]({:x}) \t\"S-{:016x}\"[1]\t\t# lid {} lmc {} \"made switch\" lid {} 1xSDR{}\n",
+                          number(of_router.portGUID), node_GUID(sw), LID_of(of_router), LMC_of(of_router),
+                          LID_of(sw.ports[0]), codes_of(of_router));
+    CHECK(topology_text(s, {}, {.full = true, .mads_used = 77, .generated_on = "a day"}) == wanted);
+}
+
+TEST_CASE("each place of the lists has its own value") {
+    const subnet s = test::made_subnet();
+    std::string all;
+    const auto line = [](const char* type, const node& n, const char* name) {
+        return fmt::format("{}\t : 0x{:016x} ports {} devid 0x{:x} vendid 0x{:x} \"{}\"\n", type, node_GUID(n),
+                           n.info.numPorts, n.info.deviceID, n.info.vendorID, name);
+    };
+    CHECK(node_list(s, {}, {iba::NodeType::Router, iba::NodeType::Switch, iba::NodeType::CA}) ==
+          line("Router", s.nodes[2], "made router") + line("Switch", s.nodes[0], "made switch") +
+              line("Ca", s.nodes[1], "made host"));
+    CHECK(hosts_text(s, {}) == fmt::format("Ca\t: 0x{:016x} ports 2 \"made host\"\n", node_GUID(s.nodes[1])));
+    CHECK(routers_text(s, {}) == fmt::format("Rt\t: 0x{:016x} ports 1 \"made router\"\n", node_GUID(s.nodes[2])));
+    CHECK(switches_text(s, {}) == fmt::format("Switch\t: 0x{:016x} ports 4 \"made switch\" {} port 0 lid {} lmc {}\n",
+                                              node_GUID(s.nodes[0]),
+                                              s.nodes[0].switch_info->enhancedPort0 ? "enhanced" : "base",
+                                              LID_of(s.nodes[0].ports[0]), LMC_of(s.nodes[0].ports[0])));
+}
+
+TEST_CASE("each place of the ports report has its own value") {
+    const subnet s = test::made_subnet();
+    const auto end = [&](const char* type, port_ref r) {
+        return fmt::format("{} {:5} {:2} 0x{:016x} ", type, LID_of(s.end_port(r)), r.port, number(s.at(r).portGUID));
+    };
+    const std::string text = ports_report(s, {});
+    const auto has_line = [&](const std::string& line) {
+        CAPTURE(line);
+        CHECK_THAT('\n' + text, Catch::Contains('\n' + line + '\n'));
+    };
+    has_line(end("SW", made_switch_port) + "4x QDR - " + end("CA", made_host_port) + "( 'made switch' - 'made host' )");
+    has_line(end("CA", made_host_port) + "8x DDR - " + end("SW", made_switch_port) + "( 'made host' - 'made switch' )");
+    has_line(end("SW", {0, 1}) + "1x SDR - " + end("RT", made_router_port) + "( 'made switch' - 'made router' )");
+}
+
+TEST_CASE("each member of the JSON form has its own value") {
+    subnet s = test::made_subnet();
+    s.nodes[0].ports[1].info->portState = iba::PortState::Armed;
+    s.nodes[0].ports[1].info->portPhysicalState = iba::PortPhysicalState::LinkErrorRecovery;
+    for (const auto type : {iba::NodeType::CA, iba::NodeType::CA, iba::NodeType::Router, iba::NodeType::Router,
+                            iba::NodeType::Router}) // as many of each as of nothing else
+        test::add_made_node(s, type, 0, "alone");
+    const json all = json::parse(json_text(s));
+    CHECK(all["start"] == json{{"nodeGUID", fmt::format("{}", s.nodes[0].info.nodeGUID)}, {"port", 2}});
+    CHECK(all["counts"] == json{{"switches", 1}, {"CAs", 3}, {"routers", 4}, {"links", 2}});
+    for (std::size_t i = 0; i < 3; ++i) {
+        const node& n = s.nodes[i];
+        json got = all["nodes"][i];
+        const json ports = got["ports"];
+        got.erase("ports");
+        json wanted{{"nodeType", n.is_switch() ? "Switch"
+                                 : i == 1      ? "CA"
+                                               : "Router"},
+                    {"nodeGUID", fmt::format("{}", n.info.nodeGUID)},
+                    {"systemImageGUID", fmt::format("{}", n.info.systemImageGUID)},
+                    {"vendorID", n.info.vendorID},
+                    {"deviceID", n.info.deviceID},
+                    {"revision", n.info.revision},
+                    {"numPorts", n.info.numPorts},
+                    {"description", n.description},
+                    {"route", i == 0 ? json{0} : json{0, i == 1 ? 3 : 1}}};
+        if (n.is_switch()) wanted["enhancedPort0"] = n.switch_info->enhancedPort0;
+        CHECK(got == wanted);
+        for (const json& p : ports) {
+            const port_ref r{static_cast<u32>(i), p["port"].get<u8>()};
+            const iba::smp::PortInfo& info = *s.at(r).info;
+            CAPTURE(r.node, r.port);
+            CHECK(p["portGUID"] == fmt::format("{}", s.at(r).portGUID));
+            CHECK(p["VLCap"] == static_cast<unsigned>(info.VLCap));
+            CHECK(p["neighborMTU"] == static_cast<unsigned>(info.neighborMTU));
+            const bool is_end = !n.is_switch() || r.port == 0;
+            CHECK(p.contains("LID") == is_end);
+            if (is_end) {
+                CHECK(p["LID"] == value(info.LID));
+                CHECK(p["LMC"] == info.LMC);
+            }
+            const bool is_armed = r == port_ref{0, 1};
+            CHECK(p["portState"] == (is_armed ? "Armed" : "Active"));
+            CHECK(p["portPhysicalState"] == (is_armed ? "LinkErrorRecovery" : "LinkUp"));
+            if (const port_ref peer = s.at(r).peer)
+                CHECK(p["peer"] ==
+                      json{{"nodeGUID", fmt::format("{}", s.nodes[peer.node].info.nodeGUID)}, {"port", peer.port}});
+        }
+        CHECK(ports.size() == (n.is_switch() ? 5 : n.info.numPorts));
+    }
+    CHECK(all["nodes"][0]["ports"][3]["linkWidthActive"] == "4x");
+    CHECK(all["nodes"][0]["ports"][3]["linkSpeedActive"] == "QDR");
+    CHECK(all["nodes"][1]["ports"][1]["linkWidthActive"] == "8x");
+    CHECK(all["nodes"][1]["ports"][1]["linkSpeedActive"] == "DDR");
+}
+
+} // namespace made_reports_test

@@ -1,0 +1,1584 @@
+// SPDX-License-Identifier: MIT
+// subnet_model_test.cpp - the subnet database beside a model: random facts in any order, facts that contradict each other, links
+// of all widths and speeds, and what a look at a subnet tells after random edits.
+#include "../../discovery/subnet_builder.hpp"
+#include "answering_wire.hpp"
+#include "model_runs.hpp"
+#include "sa_path.hpp"
+#include "sanitized.hpp"
+#include <comad/coro/driver.hpp>
+#include <comad/discovery/changes.hpp>
+#include <comad/discovery/link.hpp>
+#include <comad/iba/sa.hpp>
+#include <comad/iba/smp.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace subnet_model_test { // compiled together with others of this folder
+
+using namespace comad;
+using namespace comad::test;
+using coro::MADSchedule;
+using discovery::link_speeds;
+using discovery::port_ref;
+using discovery::problem;
+using discovery::SMP_query;
+using discovery::subnet;
+using discovery::subnet_builder;
+using discovery::topic;
+using iba::LinkWidth;
+using iba::NodeType;
+using iba::PortState;
+using iba::smp::MlnxExtPortInfo;
+using iba::smp::NodeDescription;
+using iba::smp::NodeInfo;
+using iba::smp::PortInfo;
+using iba::smp::SwitchInfo;
+using iba::smp::SwitchPortStateTable;
+using mad::IBDRPath;
+
+namespace {
+
+// IBA 14.2.5.6
+constexpr u32 extended_speeds_supported = 1u << 14, capability_mask2_supported = 1u << 15;
+constexpr u16 state_table_supported = 1u << 3; // NVIDIA's OpenSM
+
+/// Random numbers as the models need them.
+struct dice {
+    std::mt19937_64 random;
+
+    explicit dice(u64 seed) : random(seed) {}
+    unsigned below(std::size_t end) { return static_cast<unsigned>(random() % end); }
+    bool one_in(unsigned n) { return below(n) == 0; }
+    unsigned between(unsigned least, unsigned most) { return least + below(most - least + 1); }
+    template <class T> const T& any(const std::vector<T>& all) { return all[below(all.size())]; }
+};
+
+[[noreturn]] void fail(const std::string& what) {
+    FAIL(what);
+    std::abort();
+}
+void expect(bool holds, const char* what) {
+    if (!holds) fail(what);
+}
+
+// ---- a subnet, and what can be known of it -------------------------------------------------------------------------------
+
+/// Which fact of a node.
+using fact = std::pair<topic, u8>;
+
+struct made_port {
+    std::optional<port_ref> cable; ///< the other end, by index in the subnet that was made
+    iba::guid GUID{};
+    PortInfo info;
+    MlnxExtPortInfo extended;
+    mad::errc lost =
+        mad::errc::path_not_found; ///< why who is behind it cannot be asked through it; path_not_found: he can
+    unsigned losses = 0;           ///< so often that happens
+};
+
+struct made_node {
+    NodeInfo info; ///< portGUID and localPortNum apart
+    std::vector<made_port> ports;
+    std::string description;
+    SwitchInfo switch_info;
+    bool is_dead = false; ///< answers nothing
+    bool is_mute = false; ///< says who it is, and nothing else
+    std::optional<fact> unread;
+    mad::errc unread_why = mad::errc::timed_out;
+    unsigned unread_times = 0; ///< so often it is not answered
+    std::set<fact> holes;      ///< more that is never answered
+
+    bool is_switch() const { return info.nodeType == NodeType::Switch; }
+    unsigned first_port() const { return is_switch() ? 0 : 1; }
+};
+
+/// Of the speeds that there are: 2.5 Gb/s is the first, 212.5 the eighth.
+constexpr std::array speed_bits{2.5e9, 5e9, 10e9, 14.0625e9, 25.78125e9, 53.125e9, 106.25e9, 212.5e9};
+
+void set_active_speed(PortInfo& p, unsigned speed) {
+    p.linkSpeedActive = static_cast<iba::LinkSpeed>(speed < 3 ? 1u << speed : 4u);
+    p.linkSpeedExtActive = static_cast<iba::LinkSpeedExt>(speed >= 3 && speed < 7 ? 1u << (speed - 3) : 0u);
+    p.linkSpeedExtActive2 = static_cast<iba::LinkSpeedExt2>(speed == 7);
+}
+/// What a PortInfo says that is active, by number; nothing: none.
+std::optional<unsigned> active_speed_of(const PortInfo& p, bool has_extended) {
+    if (has_extended && p.linkSpeedExtActive2 == iba::LinkSpeedExt2::XDR) return 7;
+    for (unsigned i = 0; has_extended && i < 4; ++i)
+        if (static_cast<unsigned>(p.linkSpeedExtActive) == 1u << i) return 3 + i;
+    for (unsigned i = 0; i < 3; ++i)
+        if (static_cast<unsigned>(p.linkSpeedActive) == 1u << i) return i;
+    return std::nullopt;
+}
+
+class made_subnet {
+public:
+    std::vector<made_node> nodes;
+
+    const made_port& at(port_ref r) const { return nodes[r.node].ports[r.port]; }
+    made_port& at(port_ref r) { return nodes[r.node].ports[r.port]; }
+
+    void add_node(dice& d, unsigned most_ports) {
+        const unsigned kind = d.below(8);
+        const NodeType type = kind < 5 ? NodeType::Switch : kind < 7 ? NodeType::CA : NodeType::Router;
+        add_node(d, type, d.between(1, kind == 5 ? std::min(most_ports, 4u) : most_ports));
+    }
+    void add_node(dice& d, NodeType type, unsigned ports) {
+        made_node& n = nodes.emplace_back();
+        const u64 number = nodes.size();
+        n.info.nodeType = type;
+        n.info.numPorts = static_cast<u8>(ports);
+        n.info.nodeGUID = iba::guid{0xa00000 + (d.random() % 0xfff) * 0x100 + number};
+        n.info.systemImageGUID = iba::guid{d.random()};
+        n.info.vendorID = 0x2c9;
+        n.info.deviceID = d.one_in(2) ? u16{0x1003} : u16{0x1002}; // the first one knows MlnxExtPortInfo
+        n.description = fmt::format("node {}", d.below(5));
+        n.switch_info.linearFDBCap = static_cast<u16>(d.random());
+        const bool has_extended = d.one_in(2);
+        n.ports.resize(n.info.numPorts + 1u);
+        for (unsigned p = 0; p < n.ports.size(); ++p) {
+            n.ports[p].GUID = n.is_switch() ? n.info.nodeGUID
+                              : p == 0      ? iba::guid{}
+                                            : iba::guid{value(n.info.nodeGUID) * 0x100 + p};
+            n.ports[p].info = made_info(d, has_extended);
+            n.ports[p].extended.LinkSpeedActive = static_cast<u8>(d.below(2));
+            n.ports[p].extended.LinkSpeedSupported = static_cast<u8>(d.below(2));
+        }
+    }
+
+    /// Connects two free ports, or one with itself.
+    void add_cable(dice& d, bool is_chain) {
+        const port_ref a = any_port(d), b = d.one_in(30) ? a : any_port(d);
+        if (!is_chain || a.node == b.node || a.node + 1 == b.node) add_cable(d, a, b);
+    }
+    void add_cable(dice& d, port_ref a, port_ref b) {
+        if (at(a).cable || at(b).cable) return;
+        at(a).cable = b;
+        at(b).cable = a;
+        for (const port_ref end : {a, b})
+            at(end).info.portPhysicalState =
+                d.one_in(12) ? iba::PortPhysicalState::Polling : iba::PortPhysicalState::LinkUp;
+    }
+    /// A row of switches, and adapters that are cabled to several of them: no route leads through an adapter.
+    void add_row(dice& d) {
+        const unsigned switches = d.between(3, 7), adapters = d.between(2, 4);
+        for (unsigned i = 0; i < switches; ++i) add_node(d, NodeType::Switch, 6);
+        for (u32 i = 0; i + 1 < switches; ++i) add_cable(d, {i, 5}, {i + 1, 6});
+        for (u32 i = 0; i < adapters; ++i) {
+            add_node(d, NodeType::CA, 2);
+            for (const u8 port : {u8{1}, u8{2}})
+                add_cable(d, {switches + i, port}, {d.below(switches), static_cast<u8>(d.between(1, 4))});
+        }
+    }
+
+    port_ref any_port(dice& d) const {
+        const u32 n = d.below(nodes.size());
+        return {n, static_cast<u8>(d.between(1, nodes[n].info.numPorts))};
+    }
+
+    /// As the node answers whoever comes by that port.
+    NodeInfo info_at(port_ref entered) const {
+        NodeInfo info = nodes[entered.node].info;
+        info.localPortNum = entered.port;
+        info.portGUID = at(entered).GUID;
+        return info;
+    }
+    NodeDescription description_of(u32 n) const {
+        NodeDescription d;
+        std::copy(nodes[n].description.begin(), nodes[n].description.end(), d.nodeString.begin());
+        return d;
+    }
+
+    /// Where the packet of a route arrives; nothing: nowhere.
+    std::optional<port_ref> walk(port_ref start, const IBDRPath& route) const {
+        port_ref here = start;
+        bool is_first = true;
+        for (const u8 out : route.hops()) {
+            const made_node& n = nodes[here.node];
+            if (out == 0 || out > n.info.numPorts) return std::nullopt;
+            if (!n.is_switch() && !(is_first && out == start.port)) return std::nullopt;
+            const made_port& p = n.ports[out];
+            if (!p.cable) return std::nullopt;
+            here = *p.cable;
+            is_first = false;
+        }
+        return here;
+    }
+
+    bool is_up(port_ref r) const { return at(r).info.portPhysicalState == iba::PortPhysicalState::LinkUp; }
+    /// It is a QDR link of a device that can tell FDR10 from that.
+    bool may_be_FDR10(port_ref r) const {
+        return r.port != 0 && is_up(r) && nodes[r.node].info.deviceID == 0x1003 &&
+               active_speed_of(at(r).info, has_extended(r)) == 2;
+    }
+    bool has_extended(port_ref r) const {
+        const made_node& n = nodes[r.node];
+        return (n.ports[n.is_switch() ? 0 : r.port].info.capabilityMask & extended_speeds_supported) != 0;
+    }
+
+private:
+    static PortInfo made_info(dice& d, bool has_extended) {
+        PortInfo p;
+        p.LID = iba::lid{static_cast<u16>(d.between(1, 12))}; // some are used twice
+        p.LMC = static_cast<u8>(d.below(8));
+        p.portState = static_cast<PortState>(d.between(1, 4));
+        p.portPhysicalState = iba::PortPhysicalState::Polling;
+        p.linkWidthSupported = static_cast<u8>(d.below(32));
+        p.linkWidthActive = static_cast<LinkWidth>(1u << d.below(5));
+        p.linkSpeedSupported = static_cast<u8>(d.below(8));
+        p.linkSpeedExtSupported = static_cast<u8>(d.below(16));
+        if (has_extended) p.capabilityMask = extended_speeds_supported;
+        set_active_speed(p, d.one_in(2) ? 2 : d.below(has_extended ? 8 : 3));
+        return p;
+    }
+};
+
+// ---- what a discovery must find ------------------------------------------------------------------------------------------
+
+/// What is known of which links there are: by node and port.
+using linked_ports = std::vector<std::vector<bool>>;
+
+/// Order and routes as they follow from links, seen from a port.
+struct view {
+    std::vector<u32> order; ///< breadth first, by index in what was made; then the others, by GUID
+    std::vector<std::optional<unsigned>> distance; ///< nothing: no route leads there
+    std::vector<std::vector<u8>> routes;
+    std::vector<u8> entered; ///< the port by which the route comes
+
+    view(const made_subnet& made, const linked_ports& is_linked, const std::set<u32>& known, port_ref start)
+        : order{start.node}, distance(made.nodes.size()), routes(made.nodes.size()), entered(made.nodes.size()) {
+        distance[start.node] = 0;
+        entered[start.node] = start.port;
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            const u32 n = order[i];
+            for (u8 p = 1; p < made.nodes[n].ports.size(); ++p) {
+                if (!is_linked[n][p] || !(made.nodes[n].is_switch() || port_ref{n, p} == start)) continue;
+                const port_ref there = *made.at({n, p}).cable;
+                if (distance[there.node]) continue;
+                distance[there.node] = *distance[n] + 1;
+                routes[there.node] = routes[n];
+                routes[there.node].push_back(p);
+                entered[there.node] = there.port;
+                order.push_back(there.node);
+            }
+        }
+        std::vector<u32> others;
+        for (const u32 n : known)
+            if (!distance[n]) others.push_back(n);
+        std::ranges::sort(others, {}, [&](u32 n) { return made.nodes[n].info.nodeGUID; });
+        order.insert(order.end(), others.begin(), others.end());
+    }
+    std::size_t reached() const {
+        return static_cast<std::size_t>(std::ranges::count_if(distance, [](const auto& d) { return d.has_value(); }));
+    }
+};
+
+/// What was told of a subnet so far.
+struct findings {
+    std::set<u32> nodes;
+    linked_ports is_linked;
+    std::set<std::pair<u32, u8>> infos, extended;
+    std::set<u32> descriptions, switch_infos;
+
+    friend bool operator==(const findings&, const findings&) = default;
+};
+
+/// What must be told in the end: it follows from the subnet and from where one begins alone, not from the order of questions.
+class truth {
+public:
+    truth(const made_subnet& made, std::vector<port_ref> starts, unsigned max_hops, bool with_extended)
+        : made_(made), starts_(std::move(starts)), max_hops_(max_hops) {
+        for (const made_node& n : made_.nodes) all.is_linked.emplace_back(n.ports.size(), false);
+        for (const port_ref s : starts_) all.nodes.insert(s.node);
+        while (probe_all()) {}
+        for (const u32 n : all.nodes) {
+            if (answers(n, {topic::description, 0})) all.descriptions.insert(n);
+            if (made_.nodes[n].is_switch() && answers(n, {topic::switch_info, 0})) all.switch_infos.insert(n);
+            for (u8 p = 0; p < made_.nodes[n].ports.size(); ++p) {
+                if (!has_info({n, p})) continue;
+                all.infos.emplace(n, p);
+                if (with_extended && made_.may_be_FDR10({n, p})) all.extended.emplace(n, p);
+            }
+        }
+    }
+
+    findings all;
+
+    view seen() const { return {made_, all.is_linked, all.nodes, starts_[0]}; }
+    /// It is up, and who is behind it is not known because that is too far away.
+    bool is_too_far(port_ref r, const view& v) const {
+        return leads_on(r) && !all.is_linked[r.node][r.port] && v.distance[r.node] && *v.distance[r.node] >= max_hops_;
+    }
+
+private:
+    bool is_start(port_ref r) const { return std::ranges::find(starts_, r) != starts_.end(); }
+    bool answers(u32 n, fact f) const {
+        const made_node& one = made_.nodes[n];
+        return !one.is_mute && (one.unread != f || one.unread_times < 2);
+    }
+    bool has_info(port_ref r) const {
+        const bool is_asked = made_.nodes[r.node].is_switch() || all.is_linked[r.node][r.port] || is_start(r);
+        return is_asked && answers(r.node, {topic::port, r.port});
+    }
+    bool leads_on(port_ref r) const {
+        return (made_.nodes[r.node].is_switch() || is_start(r)) && r.port != 0 && has_info(r) && made_.is_up(r);
+    }
+    // True if that found something.
+    bool probe_all() {
+        const view v = seen();
+        for (const u32 n : all.nodes) {
+            for (u8 p = 1; p < made_.nodes[n].ports.size(); ++p) {
+                const made_port& port = made_.nodes[n].ports[p];
+                if (!leads_on({n, p}) || all.is_linked[n][p] || !port.cable) continue;
+                if (v.distance[n] && *v.distance[n] >= max_hops_) continue;
+                if (port.losses > 1 || made_.nodes[port.cable->node].is_dead) continue;
+                all.is_linked[n][p] = all.is_linked[port.cable->node][port.cable->port] = true;
+                all.nodes.insert(port.cable->node);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    const made_subnet& made_;
+    const std::vector<port_ref> starts_;
+    const unsigned max_hops_;
+};
+
+/// A key for each port.
+u64 key_of(iba::guid port) { return value(port) * 7 + 1; }
+constexpr u64 default_key = 0x4711;
+
+using problem_place = std::tuple<problem::kind, u64, u8>;
+
+mad::mad_error error(mad::errc code) {
+    mad::mad_error e;
+    e.code = code;
+    e.attempts = 3;
+    return e;
+}
+
+/// Everything that a subnet says, beside what was told of it.
+class comparison {
+public:
+    comparison(const made_subnet& made, const findings& told, const view& seen, const subnet& found)
+        : made_(made), told_(told), view_(seen), found_(found) {}
+
+    void run() {
+        expect(found_.nodes.size() == view_.order.size(), "the number of nodes");
+        expect(found_.by_guid.size() == view_.order.size(), "the number of GUIDs");
+        index_.assign(made_.nodes.size(), port_ref::nobody);
+        for (u32 i = 0; i < view_.order.size(); ++i) index_[view_.order[i]] = i;
+        std::size_t links = 0;
+        std::map<NodeType, std::size_t> types;
+        unsigned hops = 0;
+        for (u32 i = 0; i < view_.order.size(); ++i) {
+            const u32 n = view_.order[i];
+            compare_node(n, found_.nodes[i]);
+            expect(found_.find(made_.nodes[n].info.nodeGUID) == &found_.nodes[i], "where a GUID leads");
+            ++types[made_.nodes[n].info.nodeType];
+            hops = std::max<unsigned>(hops, found_.nodes[i].route.hopCount);
+            for (u8 p = 1; p < made_.nodes[n].ports.size(); ++p) {
+                if (!told_.is_linked[n][p]) continue;
+                const port_ref peer = *made_.at({n, p}).cable;
+                if (std::pair(n, p) <= std::pair(peer.node, peer.port)) ++links; // one of its two ends
+            }
+        }
+        expect(found_.link_count() == links, "the number of links");
+        for (const NodeType t : {NodeType::Switch, NodeType::CA, NodeType::Router})
+            expect(found_.count(t) == types[t], "the number of nodes of a type");
+        expect(found_.max_hops() == hops, "the longest route");
+        expect(found_.find(iba::guid{1}) == nullptr, "a GUID that nobody has");
+    }
+
+private:
+    void compare_node(u32 n, const discovery::node& have) const {
+        const made_node& want = made_.nodes[n];
+        const bool is_reached = view_.distance[n].has_value();
+        // By port 0 of a switch no route comes.
+        const u8 entered = is_reached && view_.entered[n] != 0 ? view_.entered[n] : have.info.localPortNum;
+        expect(entered < want.ports.size() && have.info == made_.info_at({n, entered}), "NodeInfo");
+        if (is_reached) expect(std::ranges::equal(have.route.hops(), view_.routes[n]), "a route");
+        expect(have.description == (told_.descriptions.contains(n) ? want.description : ""), "a description");
+        expect(have.switch_info.has_value() == told_.switch_infos.contains(n), "whether SwitchInfo was told");
+        expect(!have.switch_info || *have.switch_info == want.switch_info, "SwitchInfo");
+        expect(have.is_switch() == want.is_switch(), "whether it is a switch");
+        expect(have.ports.size() == want.ports.size(), "the number of ports");
+        const char letter = want.is_switch() ? 'S' : want.info.nodeType == NodeType::Router ? 'R' : 'H';
+        expect(topology_id(have) == fmt::format("{}-{:016x}", letter, value(want.info.nodeGUID)), "a name");
+        for (u8 p = 0; p < want.ports.size(); ++p) compare_port({n, p}, have.ports[p]);
+    }
+    void compare_port(port_ref r, const discovery::port& have) const {
+        const made_port& want = made_.at(r);
+        expect(have.info.has_value() == told_.infos.contains({r.node, r.port}), "whether PortInfo was told");
+        expect(!have.info || *have.info == want.info, "PortInfo");
+        const bool is_linked = told_.is_linked[r.node][r.port];
+        expect(have.peer == (is_linked ? port_ref{index_[want.cable->node], want.cable->port} : port_ref{}), "a peer");
+        if (is_linked) expect(found_.at(have.peer).peer == port_ref{index_[r.node], r.port}, "the peer of a peer");
+        const bool is_known = made_.nodes[r.node].is_switch() || is_linked;
+        if (is_known) expect(have.portGUID == want.GUID, "portGUID");
+        const bool has_extended = told_.extended.contains({r.node, r.port});
+        expect(have.fdr10 == (has_extended && want.extended.LinkSpeedActive == 1), "whether it is FDR10");
+        expect(have.fdr10_supported == (has_extended && want.extended.LinkSpeedSupported == 1),
+               "whether it could be FDR10");
+        const port_ref here{index_[r.node], r.port};
+        const port_ref end = made_.nodes[r.node].is_switch() ? port_ref{here.node, 0} : here;
+        expect(&found_.end_port(here) == &found_.at(end), "an end port");
+    }
+
+    const made_subnet& made_;
+    const findings& told_;
+    const view& view_;
+    const subnet& found_;
+    std::vector<u32> index_; // in the subnet that was found
+};
+
+/// A discovery by one rail or several that gets its answers in any order, some of them twice.
+class random_discovery {
+public:
+    explicit random_discovery(u64 seed) : d_(seed) {}
+
+    u64 run() {
+        make();
+        for (int round = 0; round < 3; ++round) discover(); // the same subnet in other orders
+        return steps_;
+    }
+
+private:
+    struct asked {
+        SMP_query query;
+        bool is_reader = false;   ///< goes on with the node's next fact
+        bool is_extended = false; ///< MlnxExtPortInfo of a port
+    };
+    struct rail {
+        port_ref start;
+        std::vector<SMP_query> to_ask;
+        std::vector<asked> under_way;
+    };
+    /// How far a node was read.
+    struct node_reading {
+        unsigned handed = 0, in_a_row = 0;
+        bool is_given_up = false;
+    };
+
+    // ---- what is there
+    void make() {
+        if (d_.one_in(4)) made_.add_row(d_);
+        else make_any();
+        for (unsigned i = d_.one_in(3) ? 2 : 1; i > 0; --i) starts_.push_back(any_start());
+        if (starts_.size() == 1 && d_.one_in(2)) max_hops_ = d_.below(5);
+        asks_twice_ = d_.one_in(2);
+        const bool has_faults = !d_.one_in(3);
+        if (has_faults) make_faults();
+        const bool is_same = starts_.front() == starts_.back(); // what is lost there both would tell
+        if (has_faults && (is_same || !is_found_by_first())) starts_.resize(1);
+        for (const made_node& n : made_.nodes)
+            for (const made_port& p : n.ports)
+                if (p.GUID != iba::guid{}) keys_.set(mad::key_kind::MKey, p.GUID, key_of(p.GUID));
+        keys_.set_default(mad::key_kind::MKey, default_key);
+    }
+    void make_any() {
+        const bool is_large = d_.one_in(20);
+        const unsigned nodes = d_.between(1, 9);
+        for (unsigned i = 0; i < nodes; ++i) made_.add_node(d_, is_large ? 36 : 5);
+        const bool is_chain = d_.one_in(3); // else routes are short
+        const unsigned cables = d_.below((is_chain ? 20 : 4) * nodes + 1);
+        for (unsigned i = 0; i < cables; ++i) made_.add_cable(d_, is_chain);
+    }
+    // What is asked again is asked by the first rail, which has to have a way there.
+    bool is_found_by_first() const {
+        made_subnet at_first = made_;
+        for (made_node& n : at_first.nodes) {
+            n.unread_times *= 2;
+            for (made_port& p : n.ports) p.losses *= 2;
+        }
+        const view first = truth(at_first, {starts_[0]}, max_hops_, true).seen();
+        const view all = truth(made_, starts_, max_hops_, true).seen();
+        return first.reached() == all.order.size();
+    }
+    port_ref any_start() {
+        const port_ref r = made_.any_port(d_);
+        return {r.node, made_.nodes[r.node].is_switch() ? u8{0} : r.port};
+    }
+    // What is asked twice may have an answer then.
+    unsigned times(mad::errc why) { return asks_twice_ && why == mad::errc::timed_out && d_.one_in(2) ? 1 : 9; }
+    void make_faults() {
+        // What could not be sent a rail leaves to others.
+        std::vector<mad::errc> reasons{mad::errc::timed_out, mad::errc::timed_out, mad::errc::status};
+        if (starts_.size() == 1) reasons.insert(reasons.end(), {mad::errc::send_failed, mad::errc::transport_failed});
+        has_holes_ = starts_.size() == 1 && d_.one_in(4);
+        for (u32 n = 0; n < made_.nodes.size(); ++n) {
+            made_node& one = made_.nodes[n];
+            for (unsigned holes = has_holes_ ? d_.below(one.ports.size() + 1) : 0; holes > 0; --holes)
+                one.holes.emplace(topic::port, static_cast<u8>(d_.below(one.ports.size())));
+            const bool is_start = std::ranges::find(starts_, n, &port_ref::node) != starts_.end();
+            if (is_start && starts_.size() > 1 && !one.is_switch())
+                continue; // what its port leads to only its rail asks
+            one.is_dead = !is_start && d_.one_in(10);
+            one.is_mute = d_.one_in(10);
+            if (d_.one_in(4)) {
+                const u8 port = static_cast<u8>(d_.between(one.is_switch() ? 0 : 1, one.info.numPorts));
+                one.unread = d_.one_in(4) ? fact(d_.one_in(2) ? topic::description : topic::switch_info, 0)
+                                          : fact(topic::port, port);
+                one.unread_why = d_.any(reasons);
+                one.unread_times = times(one.unread_why);
+            }
+            for (made_port& p : one.ports) {
+                if (!d_.one_in(8)) continue;
+                p.lost = d_.any(reasons);
+                p.losses = times(p.lost);
+            }
+        }
+    }
+
+    // ---- a discovery
+    void discover() {
+        const bool with_extended = !d_.one_in(4);
+        const truth expected(made_, starts_, max_hops_, with_extended);
+        const bool is_to_stop = d_.one_in(12), is_shared = starts_.size() > 1;
+        discovery::discovery_progress progress;
+        subnet_builder all({max_hops_, with_extended, &keys_, &progress}, is_shared, asks_twice_);
+        clear(all, with_extended);
+        for (u32 r = 0; r < rails_.size(); ++r) begin(r);
+        for (u32 r = 0; r < rails_.size(); ++r) // each asks for its own port before it hears of another's
+            while (!rails_[r].to_ask.empty()) launch(r, 0);
+        for (;;) {
+            explore(is_to_stop);
+            order();
+            if (stops_) break;
+            rails_.resize(1);
+            const std::vector<SMP_query> left = all.take_up_left();
+            if (left.empty()) break;
+            for (const SMP_query& q : left) take_up(q);
+        }
+        const subnet found = all.finish(stops_);
+        comparison(made_, told_, *seen_, found).run();
+        check_keys(found);
+        // A node that is silent twice in a row is not asked further: then it depends on the order what is known of it.
+        if (!stops_ && !has_holes_) expect(told_ == expected.all, "what was told is not all that there is");
+        check_problems(found, expected, is_shared);
+        expect(progress.nodes == found.nodes.size(), "progress: nodes");
+        expect(progress.links == found.link_count(), "progress: links");
+        expect(progress.problems == found.problems.size(), "progress: problems");
+        expect(found.start_port == rails_[0].start.port, "start_port");
+        check_other_start(found);
+    }
+    void clear(subnet_builder& all, bool with_extended) {
+        all_ = &all;
+        with_extended_ = with_extended;
+        stops_ = false;
+        told_ = {};
+        for (const made_node& n : made_.nodes) told_.is_linked.emplace_back(n.ports.size(), false);
+        index_.assign(made_.nodes.size(), port_ref::nobody);
+        made_index_.clear();
+        readings_.assign(made_.nodes.size(), {});
+        times_lost_.clear();
+        times_unread_.clear();
+        problems_.clear();
+        owed_.clear();
+        too_far_.clear();
+        rails_.clear();
+        for (const port_ref s : starts_) rails_.push_back({s, {}, {}});
+    }
+
+    static subnet_builder::asker me(u32 r, bool is_idle) { return {r, 1 + r * 3, is_idle}; }
+
+    void begin(u32 r) {
+        const port_ref start = rails_[r].start;
+        const IBDRPath local = all_->path_to_unknown({});
+        const auto here = all_->begin(made_.info_at(start), local, me(r, true));
+        met(here, start.node);
+        if (here.is_other_port) rails_[r].to_ask.push_back({topic::port, here.node, start.port, local});
+        read(r, here, local);
+    }
+    void met(const subnet_builder::meeting& there, u32 n) {
+        expect(there.node != port_ref::nobody, "a contradiction where there is none");
+        if (told_.nodes.insert(n).second) {
+            index_[n] = there.node;
+            expect(there.node == made_index_.size(), "the index of a new node");
+            made_index_.push_back(n);
+        }
+        expect(there.node == index_[n], "one node is two");
+    }
+    void read(u32 r, const subnet_builder::meeting& there, const IBDRPath& route) {
+        for (unsigned i = 0; i < there.readers; ++i) rails_[r].to_ask.push_back({topic::node, there.node, 0, route});
+    }
+
+    void explore(bool is_to_stop) {
+        for (;;) {
+            std::size_t to_do = 0;
+            for (const rail& r : rails_) to_do += r.to_ask.size() + r.under_way.size();
+            if (to_do == 0) return;
+            ++steps_;
+            if (is_to_stop && d_.one_in(20)) stops_ = true;
+            std::size_t which = d_.below(to_do);
+            u32 r = 0;
+            for (; which >= rails_[r].to_ask.size() + rails_[r].under_way.size(); ++r)
+                which -= rails_[r].to_ask.size() + rails_[r].under_way.size();
+            if (which < rails_[r].to_ask.size()) launch(r, which);
+            else answer(r, which - rails_[r].to_ask.size());
+        }
+    }
+
+    void launch(u32 r, std::size_t which) {
+        std::vector<SMP_query>& to_ask = rails_[r].to_ask;
+        const SMP_query q = to_ask[which];
+        to_ask.erase(to_ask.begin() + static_cast<std::ptrdiff_t>(which));
+        if (stops_) return;
+        if (q.what == topic::node) return go_on(r, q);
+        if (q.what == topic::neighbour) {
+            const u32 n = made_index_[q.node];
+            const bool is_new = !told_.is_linked[n][q.port], is_near = q.route.hopCount < max_hops_;
+            expect(all_->is_open(q) == (is_new && is_near), "whether a neighbour is to be asked");
+            if (is_new && !is_near) too_far_.emplace(n, q.port);
+            if (!is_new || !is_near) return;
+        }
+        rails_[r].under_way.push_back({q});
+    }
+    unsigned steps_of(u32 n) const { return made_.nodes[n].is_switch() ? made_.nodes[n].info.numPorts + 3u : 2u; }
+    void go_on(u32 r, const SMP_query& reader) {
+        node_reading& reading = readings_[made_index_[reader.node]];
+        const auto step = all_->next_step(reader.node, reader.route);
+        if (!step) return;
+        expect(!reading.is_given_up, "asked a node that does not answer");
+        expect(++reading.handed <= steps_of(made_index_[reader.node]), "asked for more than there is");
+        rails_[r].under_way.push_back({*step, true});
+    }
+
+    void answer(u32 r, std::size_t which) {
+        const asked one = rails_[r].under_way[which];
+        const bool is_idle = rails_[r].to_ask.empty() && rails_[r].under_way.size() == 1;
+        rails_[r].under_way.erase(rails_[r].under_way.begin() + static_cast<std::ptrdiff_t>(which));
+        const auto there = made_.walk(rails_[r].start, one.query.route);
+        expect(there && there->node == made_index_[one.query.node], "a route that leads elsewhere");
+        if (one.query.what == topic::neighbour) answer_probe(r, one.query, is_idle);
+        else answer_fact(r, one, *there);
+    }
+
+    void answer_probe(u32 r, const SMP_query& q, bool is_idle) {
+        const IBDRPath route = all_->path_to_unknown(q.route.extended(q.port));
+        expect(route.MKey == default_key, "the key of who is unknown");
+        expect(route.hopCount <= max_hops_, "asked farther away than it may");
+        const port_ref from{made_index_[q.node], q.port};
+        const made_port& out = made_.at(from);
+        if (stops_) return failed(q, mad::errc::cancelled, route);
+        if (!out.cable || made_.nodes[out.cable->node].is_dead) return failed(q, mad::errc::timed_out, route);
+        if (times_lost_[{from.node, from.port}]++ < out.losses) return failed(q, out.lost, route);
+        const port_ref there = *out.cable;
+        const auto meeting = all_->meet({q.node, q.port}, made_.info_at(there), route, me(r, is_idle));
+        met(meeting, there.node);
+        told_.is_linked[from.node][from.port] = told_.is_linked[there.node][there.port] = true;
+        if (meeting.is_other_port) rails_[r].to_ask.push_back({topic::port, meeting.node, there.port, route});
+        read(r, meeting, route);
+        if (!d_.one_in(8)) return;
+        const auto again = all_->meet({q.node, q.port}, made_.info_at(there), route, me(r, false));
+        expect(again.node == meeting.node && again.readers == 0 && !again.is_other_port, "the same answer twice");
+    }
+
+    void answer_fact(u32 r, const asked& one, port_ref entered) {
+        const SMP_query& q = one.query;
+        const IBDRPath path = all_->path_to(q.node, q.port, q.route);
+        const made_node& node = made_.nodes[entered.node];
+        // Of a node with several ports the one that is asked about is meant, by whichever the route enters.
+        const iba::guid asked_port = made_.at(q.what == topic::port ? port_ref{entered.node, q.port} : entered).GUID;
+        expect(starts_.size() > 1 || path.MKey == key_of(asked_port), "the key of another port");
+        const bool is_unread = node.unread == fact(q.what, q.port) && !one.is_extended;
+        bool goes_on = one.is_reader;
+        if (stops_) failed(q, mad::errc::cancelled, path);
+        else if (node.is_mute || (node.holes.contains({q.what, q.port}) && !one.is_extended))
+            failed(q, mad::errc::timed_out, path);
+        else if (is_unread && times_unread_[entered.node]++ < node.unread_times) failed(q, node.unread_why, path);
+        else goes_on = take(r, one) && goes_on;
+        if (goes_on) go_on(r, q);
+    }
+
+    // False: the same who asked asks for MlnxExtPortInfo, too.
+    bool take(u32 r, const asked& one) {
+        const SMP_query& q = one.query;
+        const u32 n = made_index_[q.node];
+        const made_node& node = made_.nodes[n];
+        readings_[n].in_a_row = 0;
+        if (q.what == topic::switch_info) {
+            all_->take(q.node, node.switch_info);
+            told_.switch_infos.insert(n);
+        } else if (q.what == topic::description) {
+            all_->take(q.node, made_.description_of(n));
+            told_.descriptions.insert(n);
+        } else if (one.is_extended) {
+            all_->take(q.node, q.port, node.ports[q.port].extended);
+            told_.extended.emplace(n, q.port);
+        } else {
+            return take_info(r, one, {n, q.port});
+        }
+        return true;
+    }
+    bool take_info(u32 r, const asked& one, port_ref where) {
+        const SMP_query& q = one.query;
+        const bool is_start = rails_[r].start == where;
+        if (d_.one_in(8)) (void)all_->take(q.node, q.port, made_.at(where).info, is_start); // a repeated answer
+        const auto state = all_->take(q.node, q.port, made_.at(where).info, is_start);
+        told_.infos.emplace(where.node, where.port);
+        const bool has_FDR10 = with_extended_ && made_.may_be_FDR10(where);
+        expect(state.may_be_fdr10 == has_FDR10, "whether it may be FDR10");
+        const bool leads_on =
+            made_.is_up(where) && where.port != 0 && (made_.nodes[where.node].is_switch() || is_start);
+        expect(state.leads_on == (leads_on && !told_.is_linked[where.node][where.port]), "whether a port leads on");
+        if (state.leads_on) rails_[r].to_ask.push_back({topic::neighbour, q.node, q.port, q.route});
+        if (has_FDR10) rails_[r].under_way.push_back({q, one.is_reader, true});
+        return !has_FDR10;
+    }
+
+    // ---- what goes wrong
+    using owed_query = std::tuple<topic, u32, u8>;
+
+    static problem::kind kind_of(mad::errc code) {
+        if (code == mad::errc::timed_out) return problem::kind::no_answer;
+        if (code == mad::errc::send_failed || code == mad::errc::transport_failed) return problem::kind::send_failed;
+        return problem::kind::error_reply;
+    }
+    problem_place place_of(problem::kind what, u32 n, u8 port) const {
+        return {what, value(made_.nodes[n].info.nodeGUID), port};
+    }
+    void failed(const SMP_query& q, mad::errc code, const IBDRPath& went) {
+        all_->failed(q, error(code), went, "not told");
+        if (code == mad::errc::cancelled) return;
+        const u32 n = made_index_[q.node];
+        const bool comes_again = asks_twice_ && !q.is_second && code == mad::errc::timed_out;
+        if (comes_again) owed_.insert({q.what, n, q.port});
+        else problems_.push_back(place_of(kind_of(code), n, q.port));
+        if (q.what == topic::neighbour || code != mad::errc::timed_out) return;
+        node_reading& reading = readings_[n];
+        if (++reading.in_a_row < 2 || reading.is_given_up || reading.handed >= steps_of(n)) return;
+        reading.is_given_up = true;
+        if (comes_again) owed_.insert({topic::node, n, u8{0}});
+        else problems_.push_back(place_of(problem::kind::no_answer, n, 0));
+    }
+
+    /// At the end of a round: indices are others, by the links that were found.
+    void order() {
+        const port_ref start = rails_[0].start;
+        all_->order_from(made_.nodes[start.node].info.nodeGUID, start.port);
+        seen_.emplace(made_, told_.is_linked, told_.nodes, start);
+        made_index_ = seen_->order;
+        for (u32 i = 0; i < made_index_.size(); ++i) index_[made_index_[i]] = i;
+        for (const u32 n : told_.nodes) {
+            const bool goes_on = owed_.contains({topic::node, n, u8{0}}); // from where it was given up
+            readings_[n] = {.handed = goes_on ? readings_[n].handed : steps_of(n), .in_a_row = 0, .is_given_up = false};
+        }
+    }
+    /// What is asked again.
+    void take_up(const SMP_query& q) {
+        const u32 n = made_index_[q.node];
+        expect(std::ranges::equal(q.route.hops(), seen_->routes[n]), "the route of what is asked again");
+        if (q.is_second) expect(owed_.erase({q.what, n, q.port}) == 1, "asked again what was answered");
+        else expect(too_far_.erase({n, q.port}) == 1 && q.what == topic::neighbour, "asked again what was not too far");
+        rails_[0].to_ask.push_back(q);
+    }
+
+    // ---- what was found
+    void check_keys(const subnet& found) const {
+        for (const discovery::node& n : found.nodes)
+            expect(n.route.MKey == key_of(n.info.portGUID), "the key of a route");
+    }
+
+    void check_problems(const subnet& found, const truth& expected, bool is_shared) {
+        std::vector<problem_place> have;
+        for (const problem& p : found.problems) {
+            have.push_back({p.what, value(p.nodeGUID), p.port});
+            const std::string line = describe(found, p);
+            expect(line.ends_with(p.text) && line.size() >= p.text.size(), "a line of a problem");
+        }
+        const auto rank = [&](const problem_place& p) {
+            const auto known = found.by_guid.find(iba::guid{std::get<1>(p)});
+            return std::tuple(known == found.by_guid.end() ? ~u32{0} : known->second, std::get<2>(p), std::get<0>(p));
+        };
+        if (is_shared) expect(std::ranges::is_sorted(have, {}, rank), "the order of problems");
+        // Who is behind a port may have become known from his side: of that nothing is said but where it was stopped before
+        // anybody could look.
+        std::vector<problem_place> optional;
+        for (const auto& [what, n, port] : owed_) {
+            const bool is_known = what == topic::neighbour && told_.is_linked[n][port];
+            expect(is_known || stops_, "what had no answer was not asked again");
+            (is_known ? optional : problems_).push_back(place_of(problem::kind::no_answer, n, port));
+        }
+        for (const auto& [n, port] : too_far_) {
+            const bool is_known = told_.is_linked[n][port];
+            (is_known ? optional : problems_).push_back(place_of(problem::kind::too_far, n, port));
+            if (!stops_ && !has_holes_)
+                expect(is_known || expected.is_too_far({n, port}, *seen_), "too far, and it is not");
+        }
+        if (stops_) problems_.push_back({problem::kind::cancelled, 0, u8{0}});
+        std::ranges::sort(have);
+        std::ranges::sort(problems_);
+        std::ranges::sort(optional);
+        std::vector<problem_place> rest;
+        std::ranges::set_difference(have, problems_, std::back_inserter(rest));
+        expect(have.size() - rest.size() == problems_.size(), "a problem that is not told");
+        if (!stops_) expect(rest.empty(), "a problem too many");
+        expect(std::ranges::includes(optional, rest), "a problem that there is not");
+        expect(found.complete() == have.empty(), "whether it is complete");
+    }
+
+    /// The same as seen from elsewhere.
+    void check_other_start(subnet found) {
+        const u32 i = d_.below(found.nodes.size()), n = seen_->order[i];
+        port_ref start{n, 0};
+        if (!made_.nodes[n].is_switch()) {
+            start.port = static_cast<u8>(d_.between(1, made_.nodes[n].info.numPorts));
+            if (!told_.is_linked[n][start.port]) return;
+        }
+        std::map<u64, u64> keys;
+        for (const discovery::node& one : found.nodes) keys[value(one.info.nodeGUID)] = one.route.MKey;
+        put_in_order(found, i, start.port);
+        const view other(made_, told_.is_linked, told_.nodes, start);
+        comparison(made_, told_, other, found).run();
+        for (const discovery::node& one : found.nodes)
+            expect(one.route.MKey == keys.at(value(one.info.nodeGUID)), "the key of another order");
+        put_in_order(found);
+        comparison(made_, told_, other, found).run();
+    }
+
+    dice d_;
+    u64 steps_ = 0;
+    made_subnet made_;
+    std::vector<port_ref> starts_;
+    unsigned max_hops_ = IBDRPath::max_hops;
+    bool asks_twice_ = false, has_holes_ = false, with_extended_ = false, stops_ = false;
+    mad::port_keys keys_;
+
+    subnet_builder* all_ = nullptr;
+    std::vector<rail> rails_;
+    findings told_;
+    std::optional<view> seen_;
+    std::vector<u32> index_, made_index_; // of what was made in the builder, and the other way round
+    std::vector<node_reading> readings_;  // by index in what was made
+    std::map<std::pair<u32, u8>, unsigned> times_lost_;
+    std::map<u32, unsigned> times_unread_;
+    std::vector<problem_place> problems_;
+    std::set<owed_query> owed_;            // had no answer and are to be asked again
+    std::set<std::pair<u32, u8>> too_far_; // ports through which nobody was asked
+};
+
+// ---- facts that contradict each other ------------------------------------------------------------------------------------
+
+/// A database that is told anything: one GUID with several contents, ports that a node does not have, ports that lead to two
+/// places. What was told first stays, and what cannot be true beside it is a problem at the port by which it came.
+class contradicted_subnet {
+public:
+    explicit contradicted_subnet(u64 seed) : d_(seed) {}
+
+    u64 run() {
+        constexpr u64 steps = 40;
+        begin();
+        for (u64 i = 1; i < steps; ++i) {
+            if (d_.one_in(12)) begin();
+            else if (d_.one_in(6)) take();
+            else meet();
+            expect(progress_.nodes == nodes_.size(), "the number of nodes");
+            expect(progress_.links == links_, "the number of links");
+            expect(progress_.problems == problems_.size(), "the number of problems");
+        }
+        compare(all_.finish(false));
+        return steps;
+    }
+
+private:
+    struct known_port {
+        std::optional<port_ref> peer;
+        iba::guid GUID{};
+        std::optional<PortInfo> info;
+    };
+    struct known_node {
+        NodeInfo info;
+        std::vector<known_port> ports;
+    };
+
+    NodeInfo any_info() {
+        NodeInfo info;
+        info.nodeGUID = iba::guid{100 + d_.below(6)};
+        info.portGUID = iba::guid{1000 + d_.random() % 50};
+        info.nodeType = static_cast<NodeType>(d_.one_in(8) ? d_.between(1, 3) : 1 + value(info.nodeGUID) % 3);
+        info.numPorts = static_cast<u8>(d_.one_in(8) ? d_.below(5) : 2 + value(info.nodeGUID) % 3);
+        info.localPortNum = static_cast<u8>(d_.below(6));
+        info.systemImageGUID = iba::guid{d_.random() % 3};
+        return info;
+    }
+    std::optional<u32> find(iba::guid GUID) const {
+        const auto known = std::ranges::find(nodes_, GUID, [](const known_node& n) { return n.info.nodeGUID; });
+        if (known == nodes_.end()) return std::nullopt;
+        return static_cast<u32>(known - nodes_.begin());
+    }
+    void add(const NodeInfo& info) {
+        known_node& n = nodes_.emplace_back();
+        n.info = info;
+        n.ports.resize(std::max(info.numPorts, info.localPortNum) + 1u);
+        for (unsigned p = 0; p < n.ports.size(); ++p)
+            if (info.nodeType == NodeType::Switch || p == info.localPortNum) n.ports[p].GUID = info.portGUID;
+    }
+    static bool has_same_ports(const NodeInfo& a, const NodeInfo& b) {
+        return a.nodeType == b.nodeType && a.numPorts == b.numPorts;
+    }
+    void contradict(port_ref where) {
+        problems_.push_back({problem::kind::contradiction, value(nodes_[where.node].info.nodeGUID), where.port});
+    }
+
+    void begin() {
+        const NodeInfo info = any_info();
+        const auto meeting = all_.begin(info, {}, {0, 4, true});
+        const auto known = find(info.nodeGUID);
+        if (!known) {
+            add(info);
+            expect(meeting.node == nodes_.size() - 1, "the index of where a rail begins");
+            expect(!meeting.is_other_port && meeting.readers > 0, "what a new node is asked");
+            return;
+        }
+        known_node& n = nodes_[*known];
+        if (!has_same_ports(n.info, info) || info.localPortNum > info.numPorts) {
+            contradict({*known, info.localPortNum});
+            expect(meeting.node == port_ref::nobody, "a rail begins where it cannot");
+            return;
+        }
+        const bool is_switch = info.nodeType == NodeType::Switch;
+        expect(meeting.node == *known && meeting.is_other_port == !is_switch, "where another rail begins");
+        if (!is_switch) n.ports[info.localPortNum].GUID = info.portGUID;
+    }
+
+    void meet() {
+        const u32 n = d_.below(nodes_.size());
+        const port_ref from{n, static_cast<u8>(d_.below(nodes_[n].ports.size()))};
+        const NodeInfo info = any_info();
+        const auto meeting = all_.meet(from, info, {}, {0, 4, false});
+        auto known = find(info.nodeGUID);
+        const bool is_port = info.localPortNum > 0 && info.localPortNum <= info.numPorts;
+        if (!is_port || (known && !has_same_ports(nodes_[*known].info, info))) {
+            contradict(from);
+            expect(meeting.node == port_ref::nobody, "a node that cannot be");
+            return;
+        }
+        const bool is_new = !known;
+        if (is_new) {
+            add(info);
+            known = static_cast<u32>(nodes_.size() - 1);
+        }
+        expect(meeting.node == *known && (meeting.readers > 0) == is_new, "who was met");
+        const port_ref there{*known, info.localPortNum};
+        std::optional<port_ref>&here_peer = port(from).peer, &there_peer = port(there).peer;
+        const bool is_said = here_peer == there && there_peer == from;
+        const bool is_free = !here_peer && !there_peer;
+        if (is_free) {
+            here_peer = there;
+            there_peer = from;
+            port(there).GUID = info.portGUID;
+            ++links_;
+        } else if (!is_said) {
+            contradict(from);
+        }
+        const bool is_first =
+            info.nodeType == NodeType::Switch || info.localPortNum == nodes_[*known].info.localPortNum;
+        expect(meeting.is_other_port == (is_free && !is_first), "whether a port answers for itself");
+    }
+
+    void take() {
+        const u32 n = d_.below(nodes_.size());
+        const port_ref where{n, static_cast<u8>(d_.below(nodes_[n].ports.size()))};
+        PortInfo info;
+        info.LID = iba::lid{static_cast<u16>(d_.below(3))};
+        info.portPhysicalState = static_cast<iba::PortPhysicalState>(d_.below(8));
+        info.linkSpeedActive = static_cast<iba::LinkSpeed>(1u << d_.below(3));
+        const bool is_start = d_.one_in(2), is_up = info.portPhysicalState == iba::PortPhysicalState::LinkUp;
+        const auto state = all_.take(n, where.port, info, is_start);
+        const bool may_lead = nodes_[n].info.nodeType == NodeType::Switch || is_start;
+        expect(state.leads_on == (where.port != 0 && is_up && may_lead && !port(where).peer),
+               "whether a port leads on");
+        expect(!state.may_be_fdr10, "a device that does not know MlnxExtPortInfo is to be asked for it");
+        port(where).info = info;
+    }
+
+    known_port& port(port_ref r) { return nodes_[r.node].ports[r.port]; }
+
+    void compare(const subnet& found) const {
+        expect(found.nodes.size() == nodes_.size() && found.by_guid.size() == nodes_.size(), "nodes");
+        expect(found.link_count() == links_, "links");
+        expect(found.start_port == (nodes_[0].info.nodeType == NodeType::Switch ? 0 : nodes_[0].info.localPortNum),
+               "start_port");
+        for (u32 n = 0; n < nodes_.size(); ++n) {
+            const discovery::node& have = found.nodes[n];
+            expect(have.info == nodes_[n].info && have.ports.size() == nodes_[n].ports.size(),
+                   "a node is as it was told first");
+            expect(found.find(have.info.nodeGUID) == &have, "where a GUID leads");
+            for (u8 p = 0; p < have.ports.size(); ++p) {
+                const known_port& want = nodes_[n].ports[p];
+                expect(have.ports[p].peer == want.peer.value_or(port_ref{}), "a peer");
+                expect(have.ports[p].portGUID == want.GUID, "portGUID");
+                expect(have.ports[p].info == want.info, "PortInfo is as it was told last");
+            }
+        }
+        std::vector<problem_place> have;
+        for (const problem& p : found.problems) have.push_back({p.what, value(p.nodeGUID), p.port});
+        expect(have == problems_, "problems");
+    }
+
+    dice d_;
+    discovery::discovery_progress progress_;
+    subnet_builder all_{{.progress = &progress_}, false, false};
+    std::vector<known_node> nodes_;
+    std::size_t links_ = 0;
+    std::vector<problem_place> problems_;
+};
+
+// ---- links ---------------------------------------------------------------------------------------------------------------
+
+/// Two nodes with a cable between them or none, whose ports say anything that the IBA has a bit for.
+class random_links {
+public:
+    explicit random_links(u64 seed) : d_(seed) {}
+
+    u64 run() {
+        constexpr u64 steps = 50;
+        for (u64 i = 0; i < steps; ++i) {
+            make();
+            for (const port_ref r : {port_ref{0, 1}, port_ref{1, 1}}) check(r);
+            const link_speeds some = d_.below(1u << d_.between(1, 10));
+            const unsigned fastest = std::bit_width(some); // by number, from 1 on
+            const double expected = fastest == 0 || fastest > speed_bits.size() ? 0 : speed_bits[fastest - 1];
+            expect(discovery::bits_per_second(some) == expected, "bits_per_second of a set");
+        }
+        return 2 * steps;
+    }
+
+private:
+    void make() {
+        s_ = {};
+        s_.nodes.resize(2);
+        for (discovery::node& n : s_.nodes) {
+            n.info.nodeType = d_.one_in(2) ? NodeType::Switch : NodeType::CA;
+            n.info.deviceID = d_.one_in(2) ? u16{0xc738} : u16{0xc737};
+            n.ports.resize(2);
+            for (discovery::port& p : n.ports) {
+                p.info = any_info();
+                if (d_.one_in(8)) p.info.reset();
+                p.fdr10 = d_.one_in(4);
+                p.fdr10_supported = d_.one_in(2);
+            }
+        }
+        if (d_.one_in(8)) return;
+        s_.nodes[0].ports[1].peer = {1, 1};
+        s_.nodes[1].ports[1].peer = {0, 1};
+    }
+    PortInfo any_info() {
+        PortInfo p;
+        p.capabilityMask = (static_cast<u32>(d_.random()) & ~extended_speeds_supported) |
+                           (d_.one_in(3) ? 0u : extended_speeds_supported);
+        p.linkWidthSupported = static_cast<u8>(d_.one_in(2) ? 0x1f : d_.below(32));
+        p.linkWidthActive = static_cast<LinkWidth>(d_.one_in(9) ? 0u : 1u << d_.below(5));
+        p.linkSpeedSupported = static_cast<u8>(d_.one_in(2) ? 7 : d_.below(16));
+        p.linkSpeedExtSupported = static_cast<u8>(d_.one_in(2) ? d_.below(16) : 0);
+        p.linkSpeedExtSupported2 = static_cast<u8>(d_.one_in(4));
+        p.linkSpeedActive = static_cast<iba::LinkSpeed>(d_.one_in(3) ? 4u : d_.one_in(9) ? 0u : 1u << d_.below(4));
+        if (d_.one_in(2)) p.linkSpeedExtActive = static_cast<iba::LinkSpeedExt>(1u << d_.below(4));
+        if (d_.one_in(6)) p.linkSpeedExtActive2 = iba::LinkSpeedExt2::XDR;
+        return p;
+    }
+
+    const discovery::port& port(port_ref r) const { return s_.nodes[r.node].ports[r.port]; }
+    bool has_extended(port_ref r, bool if_unknown) const {
+        const bool is_switch = s_.nodes[r.node].info.nodeType == NodeType::Switch;
+        const auto& end = s_.nodes[r.node].ports[is_switch ? 0 : r.port].info;
+        return end ? (end->capabilityMask & extended_speeds_supported) != 0 : if_unknown;
+    }
+    std::optional<unsigned> active(port_ref r) const { return active_speed_of(*port(r).info, has_extended(r, false)); }
+    /// By number, the slowest first.
+    std::set<unsigned> supported(port_ref r) const {
+        const PortInfo& p = *port(r).info;
+        std::set<unsigned> all;
+        for (unsigned i = 0; i < 3; ++i)
+            if (p.linkSpeedSupported >> i & 1) all.insert(i);
+        for (unsigned i = 0; has_extended(r, false) && i < 4; ++i)
+            if (p.linkSpeedExtSupported >> i & 1) all.insert(3 + i);
+        if (has_extended(r, false) && (p.linkSpeedExtSupported2 & 1)) all.insert(7);
+        return all;
+    }
+    static link_speeds as_set(std::optional<unsigned> speed) { return speed ? 1u << *speed : 0u; }
+    static unsigned lanes(LinkWidth w) {
+        const std::map<unsigned, unsigned> all{{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}}; // IBA 14.2.5.6
+        const auto known = all.find(static_cast<unsigned>(w));
+        return known == all.end() ? 0 : known->second;
+    }
+
+    void check(port_ref r) const {
+        expect(discovery::has_extended_speeds(s_, r) == has_extended(r, false), "has_extended_speeds");
+        if (!port(r).info) return check_unknown(r);
+        const PortInfo& info = *port(r).info;
+        const std::optional<unsigned> now = active(r);
+        expect(discovery::active_speed(s_, r) == as_set(now), "active_speed");
+        expect(discovery::active_width(s_, r) == info.linkWidthActive, "active_width");
+        const bool is_FDR10 = now == 2u && port(r).fdr10;
+        expect(discovery::is_FDR10(s_, r) == is_FDR10, "is_FDR10");
+        const bool may_be =
+            active_speed_of(info, has_extended(r, true)) == 2u && s_.nodes[r.node].info.deviceID == 0xc738;
+        expect(discovery::may_be_FDR10(s_.nodes[r.node], r.port) == may_be, "may_be_FDR10");
+        expect(discovery::is_at_1x_of_more(s_, r) ==
+                   (info.linkWidthActive == LinkWidth::w1x && info.linkWidthSupported != 1),
+               "is_at_1x_of_more");
+        expect(discovery::lanes_of(info.linkWidthActive) == lanes(info.linkWidthActive), "lanes_of");
+        const double lane = is_FDR10 ? 10.3125e9 : now ? speed_bits[*now] : 0;
+        expect(discovery::bits_per_second(s_, r) == lane * lanes(info.linkWidthActive), "bits_per_second");
+        const port_ref peer = port(r).peer;
+        if (!peer || !port(peer).info) check_unknown(r);
+        else check_possible(r, peer, now);
+    }
+    void check_unknown(port_ref r) const {
+        expect(discovery::possible_width(s_, r) == LinkWidth{}, "possible_width of what is not known");
+        expect(discovery::possible_speed(s_, r) == 0, "possible_speed of what is not known");
+        expect(!discovery::could_be_FDR10(s_, r), "could_be_FDR10 of what is not known");
+    }
+    void check_possible(port_ref r, port_ref peer, std::optional<unsigned> now) const {
+        LinkWidth widest{};
+        for (unsigned bit = 0; bit < 5; ++bit) {
+            const auto width = static_cast<LinkWidth>(1u << bit);
+            const unsigned both = port(r).info->linkWidthSupported & port(peer).info->linkWidthSupported;
+            if ((both >> bit & 1) && lanes(width) > lanes(widest)) widest = width;
+        }
+        if (widest == port(r).info->linkWidthActive) widest = {};
+        expect(discovery::possible_width(s_, r) == widest, "possible_width");
+
+        const std::set<unsigned> here = supported(r), there = supported(peer);
+        std::optional<unsigned> fastest;
+        for (const unsigned speed : here)
+            if (there.contains(speed)) fastest = speed;
+        expect(discovery::possible_speed(s_, r) == (fastest == now ? 0 : as_set(fastest)), "possible_speed");
+        const bool could_be =
+            fastest == 2u && now == 2u && port(r).fdr10_supported && port(peer).fdr10_supported && !port(r).fdr10;
+        expect(discovery::could_be_FDR10(s_, r) == could_be, "could_be_FDR10");
+    }
+
+    dice d_;
+    subnet s_;
+};
+// ---- changes -------------------------------------------------------------------------------------------------------------
+
+coro::schedule_options one_attempt() {
+    coro::schedule_options options;
+    options.timeout = std::chrono::seconds(1);
+    options.retries = 0;
+    return options;
+}
+
+std::string name_of_state(PortState s) {
+    constexpr const char* names[] = {"NoChange", "Down", "Initialize", "Armed", "Active"};
+    return names[static_cast<unsigned>(s)];
+}
+/// Something of a PortInfo is another; what matters to nobody, too.
+void edit(dice& d, PortInfo& p, bool has_extended) {
+    switch (d.below(7)) {
+    case 0: p.portState = static_cast<PortState>(d.between(1, 4)); break;
+    case 1: p.linkWidthActive = static_cast<LinkWidth>(1u << d.below(5)); break;
+    case 2:
+    case 3: set_active_speed(p, d.below(has_extended ? 8 : 3)); break;
+    case 4: p.LID = iba::lid{static_cast<u16>(d.between(1, 0xbfff))}; break;
+    case 5: // without extended speeds it means nothing
+        p.linkSpeedExtActive = static_cast<iba::LinkSpeedExt>(1u << d.below(4));
+        break;
+    default:
+        p.LMC = static_cast<u8>(d.below(8));
+        p.linkSpeedSupported = static_cast<u8>(d.below(8));
+        p.linkWidthSupported = static_cast<u8>(d.below(32));
+        p.portPhysicalState = static_cast<iba::PortPhysicalState>(d.between(1, 7));
+        p.PKeyViolations = static_cast<u16>(d.random());
+    }
+}
+PortInfo any_info(dice& d, bool has_extended) {
+    PortInfo p;
+    p.LID = iba::lid{static_cast<u16>(d.between(1, 0xbfff))};
+    p.portState = static_cast<PortState>(d.between(1, 4));
+    p.linkWidthActive = static_cast<LinkWidth>(1u << d.below(5));
+    set_active_speed(p, d.below(has_extended ? 8 : 3));
+    return p;
+}
+
+/// A subnet that was discovered and then edited: a look tells what was edited, and asks what it has to.
+class edited_subnet {
+public:
+    explicit edited_subnet(u64 seed) : d_(seed) {}
+
+    u64 run() {
+        make();
+        look(); // nothing was edited
+        for (int round = 0; round < 20; ++round) {
+            const std::vector<std::vector<PortInfo>> before = now_;
+            for (unsigned edits = d_.between(1, 8); edits > 0; --edits) {
+                const u32 n = d_.below(now_.size());
+                const u32 p = d_.below(now_[n].size());
+                edit(d_, now_[n][p], has_extended({n, static_cast<u8>(p)}));
+            }
+            look();
+            discover();
+            if (round % 4 == 0) look(); // nothing
+            if (d_.one_in(2)) continue;
+            now_ = before; // the other way round
+            look();
+            discover();
+        }
+        make_faults();
+        look();
+        return looked_at_;
+    }
+
+private:
+    void make() {
+        const unsigned nodes = d_.between(1, 4);
+        for (u32 n = 0; n < nodes; ++n) {
+            discovery::node& one = known_.nodes.emplace_back();
+            const bool is_large = d_.one_in(20);
+            one.info.nodeType = d_.one_in(4) ? NodeType::CA : NodeType::Switch;
+            one.info.numPorts = static_cast<u8>(is_large ? d_.between(100, 254) : d_.between(1, 9));
+            one.info.nodeGUID = iba::guid{0x1000 + n};
+            one.info.portGUID = iba::guid{0x2000 + n};
+            if (n > 0) one.route = one.route.extended(static_cast<u8>(n));
+            one.ports.resize(one.info.numPorts + 1u);
+            const bool has_extended = d_.one_in(2), has_mask2 = d_.one_in(2), has_table = d_.one_in(2);
+            now_.emplace_back();
+            for (discovery::port& p : one.ports) {
+                PortInfo& info = now_.back().emplace_back(any_info(d_, has_extended));
+                if (has_extended) info.capabilityMask |= extended_speeds_supported;
+                if (has_mask2) info.capabilityMask |= capability_mask2_supported;
+                if (has_table) info.capabilityMask2 |= state_table_supported;
+                if (!d_.one_in(10)) p.info = info;
+            }
+            tables_.push_back(has_mask2 && has_table && one.ports[0].info);
+            keys_.set(mad::key_kind::MKey, one.info.portGUID, key_of(one.info.portGUID));
+        }
+        const discovery::node& first = known_.nodes[0];
+        known_.start_port = first.is_switch() ? u8{0} : static_cast<u8>(d_.between(1, first.info.numPorts));
+        table_status_.resize(nodes);
+        is_dead_.resize(nodes);
+        has_keys_ = d_.one_in(2);
+    }
+    /// What is now is what was discovered, of what was known before.
+    void discover() {
+        for (u32 n = 0; n < now_.size(); ++n) {
+            for (u32 p = 0; p < now_[n].size(); ++p) {
+                auto& known = known_.nodes[n].ports[p].info;
+                if (known) known = now_[n][p];
+            }
+        }
+    }
+    void make_faults() {
+        for (u32 n = 0; n < known_.nodes.size(); ++n) {
+            is_dead_[n] = d_.one_in(4);
+            table_status_[n] = d_.one_in(4);
+            if (d_.one_in(3)) refused_.insert({n, static_cast<u8>(d_.below(known_.nodes[n].ports.size()))});
+            if (d_.one_in(4)) silent_.insert({n, static_cast<u8>(d_.below(known_.nodes[n].ports.size()))});
+        }
+    }
+    bool has_extended(port_ref r) const {
+        const auto& end = known_.nodes[r.node].ports[known_.nodes[r.node].is_switch() ? 0 : r.port].info;
+        return end && (end->capabilityMask & extended_speeds_supported) != 0;
+    }
+
+    // ---- the other side
+    std::vector<u8> answer(const u8* request) {
+        ++SMPs_;
+        const u32 n = request[hop_count_at] == 0 ? 0 : request[route_at + 1];
+        const u32 modifier = iba::load_be<u32>(request + modifier_at);
+        const u64 key = has_keys_ ? key_of(known_.nodes[n].info.portGUID) : 0;
+        is_as_it_should_be_ &= iba::load_be<u64>(request + MKey_at) == key;
+        if (is_dead_[n]) return {};
+        std::vector<u8> reply(request, request + mad::mad_size);
+        reply[method_at] = 0x81; // GetResp
+        reply[status_at] = 0x80; // it is returning
+        if (iba::load_be<u16>(request + attribute_at) == iba::attribute_id<SwitchPortStateTable>) {
+            if (table_status_[n]) reply[status_at + 1] = 0x0c; // no such attribute
+            SwitchPortStateTable table;
+            for (unsigned p = modifier * 128; p < now_[n].size() && p < (modifier + 1) * 128; ++p)
+                table.portState[p % 128] = p == 0 ? PortState::NoChange : now_[n][p].portState;
+            put(reply, table);
+        } else {
+            if (silent_.contains({n, static_cast<u8>(modifier)})) return {};
+            if (refused_.contains({n, static_cast<u8>(modifier)})) reply[status_at + 1] = 0x1c; // an invalid value
+            put(reply, now_[n].at(modifier));
+        }
+        return reply;
+    }
+    template <class T> static void put(std::vector<u8>& reply, const T& value) {
+        const auto bytes = iba::encode(value);
+        std::ranges::copy(bytes, reply.begin() + SMP_data_at);
+    }
+
+    // ---- what is to be told
+    using told = std::multiset<std::tuple<u32, u8, std::string>>; // node, port, text
+
+    void look() {
+        told expected;
+        std::size_t to_ask = 0;
+        for (u32 n = 0; n < known_.nodes.size(); ++n) {
+            if (known_.nodes[n].is_switch()) to_ask += expect_switch(expected, n);
+            else if (n == 0) to_ask += expect_port(expected, {0, known_.start_port}).has_value();
+        }
+        SMPs_ = 0;
+        told have;
+        const auto changes =
+            coro::sync_wait(schedule_, discovery::find_changes(schedule_, known_, has_keys_ ? &keys_ : nullptr));
+        for (const discovery::change& c : changes) {
+            have.emplace(c.where.node, c.where.port, short_text(c.text));
+            expect(describe(known_, c).ends_with((c.where.port ? "]: " : "\": ") + c.text), "a line of a change");
+        }
+        if (have != expected) fail("what is told:" + text_of(have) + "; what was edited:" + text_of(expected));
+        expect(SMPs_ == to_ask, "the number of SMPs");
+        expect(is_as_it_should_be_, "the key of a node");
+        for (const auto& n : now_) looked_at_ += n.size();
+    }
+    static std::string short_text(const std::string& text) {
+        if (!text.starts_with("RPC ")) return text;
+        return text.find("timed out") != text.npos ? "timed out" : "status";
+    }
+    static std::string text_of(const told& all) {
+        std::string text;
+        for (const auto& [n, p, what] : all) text += fmt::format(" {}[{}] {},", n, p, what);
+        return text;
+    }
+    // The SMPs that it takes.
+    std::size_t expect_switch(told& all, u32 n) const {
+        const std::size_t ports = now_[n].size();
+        std::size_t SMPs = 0;
+        if (tables_[n]) {
+            ++SMPs;
+            if (is_dead_[n]) {
+                all.emplace(n, u8{0}, "timed out");
+                return SMPs;
+            }
+            if (!table_status_[n]) {
+                for (u8 p = 1; p < ports; ++p) expect_state(all, {n, p});
+                return (ports + 127) / 128;
+            }
+        }
+        for (unsigned p = 0; p < ports; ++p) {
+            ++SMPs;
+            if (expect_port(all, {n, static_cast<u8>(p)}) == false) break;
+        }
+        return SMPs;
+    }
+    bool expect_state(told& all, port_ref r) const {
+        const auto& was = known_.at(r).info;
+        const PortState is = now_[r.node][r.port].portState;
+        if (!was || was->portState == is) return false;
+        all.emplace(r.node, r.port, "is " + name_of_state(is) + ", was " + name_of_state(was->portState));
+        return true;
+    }
+    // False: it does not answer.
+    std::optional<bool> expect_port(told& all, port_ref r) const {
+        const auto& was = known_.at(r).info;
+        const PortInfo& is = now_[r.node][r.port];
+        const bool is_silent = is_dead_[r.node] || silent_.contains({r.node, r.port});
+        if (is_silent || refused_.contains({r.node, r.port})) {
+            if (was) all.emplace(r.node, r.port, is_silent ? "timed out" : "status");
+            return !is_silent;
+        }
+        if (!was || expect_state(all, r)) return true;
+        if (was->linkWidthActive != is.linkWidthActive) all.emplace(r.node, r.port, "has another width");
+        if (active_speed_of(*was, has_extended(r)) != active_speed_of(is, has_extended(r)))
+            all.emplace(r.node, r.port, "has another speed");
+        const bool has_LID = r.port == 0 || !known_.nodes[r.node].is_switch();
+        if (has_LID && was->LID != is.LID)
+            all.emplace(r.node, r.port, fmt::format("has LID {}, had {}", value(is.LID), value(was->LID)));
+        return true;
+    }
+
+    dice d_;
+    subnet known_;
+    std::vector<std::vector<PortInfo>> now_;
+    std::vector<bool> tables_, table_status_, is_dead_;
+    std::set<std::pair<u32, u8>> refused_, silent_;
+    mad::port_keys keys_;
+    bool has_keys_ = false, is_as_it_should_be_ = true;
+    std::size_t SMPs_ = 0;
+    u64 looked_at_ = 0;
+    answering_wire wire_{[this](const mad::send_request& request) { return answer(request.mad); }};
+    MADSchedule schedule_{wire_, one_attempt()};
+};
+
+/// Tables of an SA that are edited between two looks.
+class edited_tables {
+public:
+    explicit edited_tables(u64 seed) : d_(seed) {}
+
+    u64 run() {
+        lead_to_SA(schedule_);
+        discovery::SA_tables tables(schedule_);
+        for (unsigned i = d_.below(30); i > 0; --i) edit_links();
+        for (unsigned i = d_.below(6); i > 0; --i) add_node();
+        u64 looked_at = 0;
+        for (int look = 0; look < 60; ++look) {
+            refuses_ = d_.one_in(12);
+            auto changes = coro::sync_wait(schedule_, tables.find_changes());
+            expect(changes.has_value() == !refuses_, "whether the SA answered");
+            if (changes) compare(changes.value());
+            looked_at += ports_.size() + links_.size() + 1;
+            for (unsigned i = d_.below(6); i > 0; --i) d_.one_in(2) ? edit_links() : edit_ports();
+        }
+        return looked_at;
+    }
+
+private:
+    using place = std::pair<u16, u8>; // LID and port
+    using link_map = std::map<place, place>;
+    /// By LID, then port: of a switch port 0 says for all what the mask says.
+    using port_map = std::map<place, PortInfo>;
+
+    place any_place() { return {static_cast<u16>(d_.between(1, 6)), static_cast<u8>(d_.between(1, 4))}; }
+    void edit_links() {
+        if (d_.one_in(3)) links_.erase(any_place());
+        else links_[any_place()] = any_place();
+    }
+    void add_node() {
+        const u16 LID = static_cast<u16>(d_.between(1, 6));
+        const bool is_switch = d_.one_in(2), has_extended = d_.one_in(2);
+        std::erase_if(ports_, [&](const auto& p) { return p.first.first == LID; });
+        for (unsigned p = is_switch ? 0 : 1; p <= (is_switch ? d_.between(1, 5) : 1); ++p) {
+            PortInfo& info = ports_[{LID, static_cast<u8>(p)}] = any_info(d_, has_extended);
+            info.capabilityMask = 0x1000;
+            if (has_extended && (p == 0 || !is_switch)) info.capabilityMask |= extended_speeds_supported;
+        }
+    }
+    void edit_ports() {
+        if (ports_.empty() || d_.one_in(8)) return add_node();
+        auto one = std::next(ports_.begin(), d_.below(ports_.size()));
+        if (d_.one_in(6)) ports_.erase(one);
+        else if (d_.one_in(8) && speaks_for_all(one->first)) one->second.capabilityMask ^= extended_speeds_supported;
+        else edit(d_, one->second, has_extended(ports_, one->first.first));
+    }
+    static bool speaks_for_all(place p) { return p.second <= 1; }
+    static bool has_extended(const port_map& all, u16 LID) {
+        return std::ranges::any_of(all, [&](const auto& p) {
+            return p.first.first == LID && (p.second.capabilityMask & extended_speeds_supported) != 0;
+        });
+    }
+
+    // ---- the SA
+    std::vector<u8> answer(const u8* request) const {
+        const u16 attribute = iba::load_be<u16>(request + attribute_at);
+        std::vector<u8> reply(request, request + SA_data_at);
+        reply[method_at] = 0x92; // GetTableResp
+        if (attribute == iba::attribute_id<iba::sa::LinkRecord>) {
+            for (const auto& [from, to] : links_) {
+                iba::sa::LinkRecord r;
+                r.fromLID = iba::lid{from.first};
+                r.fromPort = from.second;
+                r.toLID = iba::lid{to.first};
+                r.toPort = to.second;
+                add(reply, r);
+            }
+        } else {
+            if (refuses_) reply[status_at] = 1; // no resources (IBA 15.2.4)
+            for (const auto& [where, info] : ports_) {
+                iba::sa::PortInfoRecord r;
+                r.endportLID = iba::lid{where.first};
+                r.portNum = where.second;
+                r.portInfo = info;
+                add(reply, r);
+            }
+        }
+        const std::size_t payload = reply.size() - SA_data_at + 20; // with the SA's header
+        const std::array<u8, 12> RMPP{
+            1, 1, 7, 0, 0, 0, 0, 1, 0, 0, static_cast<u8>(payload >> 8), static_cast<u8>(payload)};
+        std::ranges::copy(RMPP, reply.begin() + RMPP_at);
+        reply.resize(std::max(reply.size(), mad::mad_size));
+        return reply;
+    }
+    template <class R> static void add(std::vector<u8>& reply, const R& record) {
+        const auto bytes = iba::encode(record);
+        const std::size_t words = (bytes.size() + 7) / 8;
+        reply[attribute_offset_at + 1] = static_cast<u8>(words);
+        reply.insert(reply.end(), bytes.begin(), bytes.end());
+        reply.resize(reply.size() + words * 8 - bytes.size());
+    }
+
+    // ---- what is to be told
+    void compare(const std::vector<discovery::change>& changes) {
+        std::multiset<std::string> have, expected;
+        for (const discovery::change& c : changes) {
+            expect(!c.where, "a place that was not discovered");
+            have.insert(c.text);
+        }
+        if (has_looked_) expected = edits();
+        if (have != expected)
+            fail(fmt::format("told: {}; edited: {}", fmt::join(have, ", "), fmt::join(expected, ", ")));
+        has_looked_ = true;
+        links_then_ = links_;
+        ports_then_ = ports_;
+    }
+    std::multiset<std::string> edits() const {
+        std::multiset<std::string> all;
+        const auto tell = [&](place p, const std::string& what) {
+            all.insert(fmt::format("LID {} port {}: {}", p.first, p.second, what));
+        };
+        for (u16 LID = 1; LID <= 6; ++LID) {
+            for (u8 port = 0; port <= 5; ++port) {
+                const place p{LID, port};
+                const auto link = links_.find(p), link_then = links_then_.find(p);
+                const bool is_linked = link != links_.end(), was_linked = link_then != links_then_.end();
+                if (was_linked && !is_linked) tell(p, "leads nowhere");
+                else if (is_linked && !(was_linked && link_then->second == link->second))
+                    tell(p, fmt::format("leads to LID {} port {}", link->second.first, link->second.second));
+                const auto is = ports_.find(p), was = ports_then_.find(p);
+                if (is == ports_.end() || was == ports_then_.end()) {
+                    if (was != ports_then_.end()) tell(p, "is gone");
+                    if (is != ports_.end()) tell(p, "is new");
+                } else if (is->second.portState != was->second.portState) {
+                    tell(p,
+                         "is " + name_of_state(is->second.portState) + ", was " + name_of_state(was->second.portState));
+                } else if (is->second.linkWidthActive != was->second.linkWidthActive ||
+                           active_speed_of(is->second, has_extended(ports_, LID)) !=
+                               active_speed_of(was->second, has_extended(ports_then_, LID))) {
+                    tell(p, "has another width or speed");
+                }
+            }
+        }
+        return all;
+    }
+
+    dice d_;
+    link_map links_, links_then_;
+    port_map ports_, ports_then_;
+    bool has_looked_ = false, refuses_ = false;
+    answering_wire wire_{[this](const mad::send_request& request) { return answer(request.mad); }};
+    MADSchedule schedule_{wire_, one_attempt()};
+};
+
+} // namespace
+
+TEST_CASE("whatever the order in which facts come, and how often, the subnet that is found is the one that is there") {
+    run_model(sanitized ? 10'000 : 100'000, {}, [](u64 seed) { return random_discovery(seed).run(); });
+}
+
+TEST_CASE("of facts that contradict each other the first stays, and the other is a problem") {
+    run_model(sanitized ? 10'000 : 100'000, {}, [](u64 seed) { return contradicted_subnet(seed).run(); });
+}
+
+TEST_CASE("widths and speeds of a link, and the best that it could have, are what both its ends say") {
+    run_model(sanitized ? 5'000 : 50'000, {}, [](u64 seed) { return random_links(seed).run(); });
+}
+
+TEST_CASE("a look at a subnet tells what was edited since it was discovered, either way round, and nothing else") {
+    run_model(sanitized ? 5'000 : 50'000, {}, [](u64 seed) { return edited_subnet(seed).run(); });
+}
+
+TEST_CASE("two looks at the tables of the SA tell what was edited in between, speeds of all kinds included") {
+    run_model(sanitized ? 5'000 : 50'000, {}, [](u64 seed) { return edited_tables(seed).run(); });
+}
+
+} // namespace subnet_model_test

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// diags_text_test.cpp - the text of each attribute beside libibmad's of the same bytes, in which each field has a value of its
+// own; what libibmad has no dumper for is counted by hand.
+#include "catch.hpp"
+#include "made_records.hpp"
+#include "text/diags_text.hpp"
+#include <comad/iba/codec.hpp>
+
+#include <fmt/format.h>
+#include <infiniband/mad.h>
+
+#include <array>
+#include <sstream>
+
+namespace diags_text_test { // compiled together with others
+
+using namespace comad;
+using namespace ibtool;
+namespace smp = iba::smp;
+namespace vend = iba::vend;
+
+namespace {
+
+constexpr unsigned patterns = 256;
+
+using dumper = void(char*, int, void*, int);
+
+/// What libibmad prints of these bytes.
+std::string dumped(dumper* dump, std::vector<u8> bytes) {
+    const auto size = static_cast<int>(bytes.size());
+    bytes.resize(256);
+    std::array<char, 8192> text{};
+    dump(text.data(), text.size(), bytes.data(), size);
+    return text.data();
+}
+/// What it prints of a number.
+std::string dumped(dumper* dump, unsigned number) {
+    std::array<char, 256> text{};
+    dump(text.data(), text.size(), &number, sizeof number);
+    return text.data();
+}
+
+u64 number_at(std::span<const u8> bytes, unsigned begin, unsigned count) {
+    return iba::bits_at(bytes.data(), begin * 8, count * 8);
+}
+
+/// For each pattern `compare(record, libibmad's text)`.
+template <class T> void for_each_made(dumper* dump, auto&& change, auto&& compare) {
+    CHECK(test::are_told_apart(iba::info_of<T>, patterns));
+    for (unsigned pattern = 0; pattern < patterns; ++pattern) {
+        T value = test::made<T>(pattern);
+        change(value);
+        const auto bytes = iba::encode(value);
+        CAPTURE(pattern);
+        compare(value, dumped(dump, {bytes.begin(), bytes.end()}));
+    }
+}
+template <class T> void compare(dumper* dump) {
+    for_each_made<T>(
+        dump, [](T&) {}, [](const T& v, const std::string& theirs) { CHECK(diags_text(v) == theirs); });
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
+} // namespace
+
+TEST_CASE("attributes have libibmad's lines, each with its own field") {
+    compare<smp::NodeInfo>(mad_dump_nodeinfo);
+    compare<smp::SwitchInfo>(mad_dump_switchinfo);
+    compare<smp::MlnxExtPortInfo>(mad_dump_mlnx_ext_port_info);
+    compare<smp::SLToVLMappingTable>(mad_dump_sltovl);
+    for_each_made<smp::VLArbitrationTable>(
+        mad_dump_vlarbitration, [](auto&) {},
+        [](const auto& v, const std::string& theirs) { CHECK(vl_arbitration_text(v.VLWeightBlock) == theirs); });
+}
+
+TEST_CASE("PortInfo has libibmad's lines, each with its own field") {
+    for_each_made<smp::PortInfo>(
+        mad_dump_portinfo,
+        [](smp::PortInfo& p) { // libibmad 44 knows no XDR, and complains of widths that are none
+            p.linkSpeedExtSupported2 = 0;
+            p.linkSpeedExtActive2 = {};
+            p.linkWidthActive = iba::LinkWidth{static_cast<u8>(1 << value(p.linkWidthActive) % 5)};
+        },
+        [](smp::PortInfo& p, const std::string& theirs) {
+            CHECK(diags_text(p, true) == theirs);
+            const std::string first = theirs.substr(0, 33);
+            CHECK(diags_text(p, false) == first + "<not displayed>" + theirs.substr(theirs.find('\n')));
+        });
+}
+
+TEST_CASE("what a port says of XDR is told where it says something, each field by its label") {
+    const auto last_lines = [](unsigned supported, unsigned enabled, unsigned active) {
+        smp::PortInfo p = test::made<smp::PortInfo>(1);
+        p.linkSpeedExtSupported2 = static_cast<u8>(supported);
+        p.linkSpeedExtEnabled2 = static_cast<u8>(enabled);
+        p.linkSpeedExtActive2 = iba::LinkSpeedExt2{static_cast<u8>(active)};
+        const std::string text = diags_text(p, true);
+        return text.substr(text.find('\n', text.find("\nLinkSpeedExtEnabled:") + 1) + 1);
+    };
+    CHECK(last_lines(0, 1, 0).empty());
+    CHECK(last_lines(1, 0, 0) == "LinkSpeedExtActive2:.............No Extended Speed 2\n"
+                                 "LinkSpeedExtSupported2:..........212.5 Gbps\n"
+                                 "LinkSpeedExtEnabled2:............0\n");
+    CHECK(last_lines(0, 1, 2) == "LinkSpeedExtActive2:.............undefined (2)\n"
+                                 "LinkSpeedExtSupported2:..........0\n"
+                                 "LinkSpeedExtEnabled2:............212.5 Gbps\n");
+    CHECK(last_lines(2, 3, 1) == "LinkSpeedExtActive2:.............212.5 Gbps\n"
+                                 "LinkSpeedExtSupported2:..........undefined (2)\n"
+                                 "LinkSpeedExtEnabled2:............212.5 Gbps or undefined (3)\n");
+}
+
+TEST_CASE("PortInfoExtended has libibmad's lines, those of HDR and NDR from where the IBA has them") {
+    CHECK(test::are_told_apart(iba::info_of<smp::PortInfoExtended>, patterns));
+    for (unsigned pattern = 0; pattern < patterns; ++pattern) {
+        std::vector<u8> bytes = test::made_bytes(iba::info_of<smp::PortInfoExtended>, pattern);
+        smp::PortInfoExtended p;
+        iba::decode(p, bytes.data());
+        const std::vector<std::string> ours = lines_of(diags_text(p));
+        const std::vector<std::string> theirs = lines_of(dumped(mad_dump_portinfo_ext, bytes));
+        // libibmad 44 reads those from the other half of their words.
+        for (const std::size_t word : {12, 16, 20}) std::swap_ranges(&bytes[word], &bytes[word + 2], &bytes[word + 2]);
+        const std::vector<std::string> of_swapped = lines_of(dumped(mad_dump_portinfo_ext, bytes));
+        REQUIRE(ours.size() == 10);
+        REQUIRE(theirs.size() == 10);
+        for (std::size_t i = 0; i < 10; ++i) CHECK(ours[i] == (i < 6 ? theirs : of_swapped)[i]);
+    }
+}
+
+TEST_CASE("single values have libibmad's words") {
+    for (const unsigned width : {1, 2, 3, 4, 8, 16}) CHECK(width_text(width) == dumped(mad_dump_linkwidth, width));
+    for (unsigned value = 0; value < 256; ++value) {
+        if (value < 16) { // of four bits
+            CHECK(speed_text(value) == dumped(mad_dump_linkspeed, value));
+            CHECK(extended_speed_text(value) == dumped(mad_dump_linkspeedext, value));
+            CHECK(link_state_text(iba::PortState{static_cast<u8>(value)}) == dumped(mad_dump_portstate, value));
+            CHECK(physical_link_state_text(iba::PortPhysicalState{static_cast<u8>(value)}) ==
+                  dumped(mad_dump_physportstate, value));
+        }
+        CHECK(node_type_text(iba::NodeType{static_cast<u8>(value)}) == dumped(mad_dump_node_type, value));
+    }
+}
+
+TEST_CASE("a place is named as portid2str() does") {
+    ib_portid_t port{};
+    port.lid = 0x1234;
+    const std::string of_LID = portid2str(&port);
+    mad::IBPath path;
+    path.DLID = iba::lid{0x1234};
+    CHECK(place_text(path) == of_LID);
+
+    mad::IBDRPath route;
+    port = {};
+    port.drpath.drslid = port.drpath.drdlid = 0xffff;
+    port.drpath.cnt = 3;
+    route.hopCount = 3;
+    for (u8 hop = 1; hop <= 3; ++hop) port.drpath.p[hop] = route.drPath[hop] = static_cast<u8>(hop * 7);
+    CHECK(place_text(route) == std::string(portid2str(&port)));
+    port.lid = 0x1234;
+    route.DLID = iba::lid{0x1234};
+    port.drpath.drslid = 5;
+    route.drSLID = iba::lid{5};
+    CHECK(place_text(route) == std::string(portid2str(&port)));
+}
+
+TEST_CASE("general information has vendstat's lines, each from its own bytes") {
+    // infiniband-diags' vendstat.c: a block for the hardware, one for the firmware; where the firmware's version is too long for
+    // it three words of that follow, and then the block for the software.
+    struct {
+        unsigned device;
+        bool is_long;
+    } const devices[] = {{0xb924, false}, {0x1002, false}, {0x1003, true}, {0x101b, true},
+                         {0x101c, false}, {0xd2f0, true},  {0xc739, true}, {0x1bc7, false}};
+    CHECK(test::are_told_apart(iba::info_of<vend::MlxGeneralInfo>, std::size(devices)));
+    for (unsigned pattern = 0; pattern < std::size(devices); ++pattern) {
+        const auto [device, is_long] = devices[pattern];
+        std::vector<u8> b = test::made_bytes(iba::info_of<vend::MlxGeneralInfo>, pattern);
+        iba::put_bits_at(b.data(), 10 * 8, 16, device);
+        b[56 + 13] = 0; // ends the PSID
+        vend::MlxGeneralInfo info;
+        iba::decode(info, b.data());
+        const auto dotted = [&](unsigned begin, unsigned each) {
+            return fmt::format("{:02}.{:02}.{:02}", number_at(b, begin, each), number_at(b, begin + each, each),
+                               number_at(b, begin + 2 * each, each));
+        };
+        CAPTURE(device);
+        CHECK(lines_of(diags_text(info)) ==
+              std::vector{fmt::format("hw_dev_rev:  0x{:04x}", number_at(b, 8, 2)),
+                          fmt::format("hw_dev_id:   0x{:04x}", number_at(b, 10, 2)),
+                          fmt::format("hw_uptime:   0x{:08x}", number_at(b, 36, 4)),
+                          "fw_version:  " + (is_long ? dotted(76, 4) : dotted(41, 1)),
+                          fmt::format("fw_build_id: 0x{:04x}", number_at(b, 44, 4)),
+                          fmt::format("fw_date:     {:02x}/{:02x}/{:04x}", b[48], b[49], number_at(b, 50, 2)),
+                          fmt::format("fw_psid:     '{}'", std::string(b.begin() + 56, b.begin() + 69)),
+                          fmt::format("fw_ini_ver:  {}", number_at(b, 72, 4)),
+                          "sw_version:  " + (is_long ? dotted(105, 1) : dotted(77, 1))});
+    }
+}
+
+TEST_CASE("tables have the index of its first number before each row, and zeros up to its end") {
+    std::vector<u16> keys;
+    for (unsigned i = 0; i < 9; ++i) keys.push_back(static_cast<u16>(0x8001 + i));
+    CHECK(table_text(keys, 16) == "   0: 0x8001 0x8002 0x8003 0x8004 0x8005 0x8006 0x8007 0x8008\n"
+                                  "   8: 0x8009 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000\n");
+    const std::vector<iba::guid> GUIDs{iba::guid{0x1122334455667788}, iba::guid{9}, iba::guid{0xa}};
+    CHECK(table_text(GUIDs, 4) == "   0: 0x1122334455667788 0x0000000000000009\n"
+                                  "   2: 0x000000000000000a 0x0000000000000000\n");
+    std::vector<u8> bytes;
+    for (unsigned i = 0; i < 32; ++i) bytes.push_back(static_cast<u8>(3 * i));
+    CHECK(hex_text(bytes) == "0003 0609 0c0f 1215 181b 1e21 2427 2a2d\n3033 3639 3c3f 4245 484b 4e51 5457 5a5d\n");
+    CHECK(node_description_text("host A") == "Node Description:" + std::string(26, '.') + "host A\n");
+}
+
+} // namespace diags_text_test

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// exposition_test.cpp - each series and each label has its own value, of a subnet and counters in which all are different.
+#include "catch.hpp"
+#include "made_subnet.hpp"
+#include "text/exposition.hpp"
+#include <comad/iba/format.hpp>
+
+#include <fmt/format.h>
+
+#include <map>
+#include <sstream>
+
+namespace exposition_test { // compiled together with others
+
+using namespace comad;
+using namespace ibtool;
+using namespace std::chrono_literals;
+using test::made_host_port, test::made_switch_port;
+
+namespace {
+
+/// Lines `NAME{LABELS} VALUE`, and their kinds.
+struct page {
+    explicit page(const std::string& text) {
+        std::istringstream in(text);
+        for (std::string line; std::getline(in, line);) {
+            const std::size_t cut = line.rfind(' ');
+            if (line.starts_with("# TYPE ")) type[line.substr(7, cut - 7)] = line.substr(cut + 1);
+            else if (!line.starts_with('#')) value[line.substr(0, cut)] = line.substr(cut + 1);
+        }
+    }
+    std::map<std::string, std::string> value, type;
+};
+
+struct exposed {
+    exposed() {
+        now.begin = mad::time_point{1s};
+        now.end = mad::time_point{3500ms};
+        now.MADs = 99; // of this sweep; the totals are not these
+        now.ports = {test::made_reading(made_switch_port, 1), test::made_reading(made_host_port, 2)};
+        now.gaps = {{counters::gap::kind::no_address, {2, 1}, "no LID"}};
+    }
+    page text(double unix_time = 1234.5) const {
+        return page(exposition({s, {}, now, nullptr, 5, 6.5, unix_time}, {.sweeps = 7, .skipped = 8, .MADs = 9},
+                               {.CPU_seconds = 10.25, .resident_bytes = 11}));
+    }
+    std::string GUID_of(u32 node) const { return fmt::format("{}", s.nodes[node].info.nodeGUID); }
+    std::string labels_of(discovery::port_ref r) const {
+        return fmt::format("{{node_guid=\"{}\",port=\"{}\"", GUID_of(r.node), r.port);
+    }
+
+    discovery::subnet s = test::made_subnet();
+    counters::sweep now;
+};
+
+} // namespace
+
+TEST_CASE("series of the sweep and of the program have their own numbers") {
+    const exposed e;
+    const page p = e.text();
+    const std::map<std::string, std::string> wanted{
+        {"infiniband_sweeps_total", "7"},
+        {"infiniband_sweeps_skipped_total", "8"},
+        {"infiniband_sweep_mads_total", "9"},
+        {"infiniband_sweep_duration_seconds", "2.5"},
+        {"infiniband_sweep_timestamp_seconds", "1234.500"},
+        {"infiniband_sweep_ports", "2"},
+        {"infiniband_sweep_complete", "0"},
+        {"process_cpu_seconds_total", "10.25"},
+        {"process_resident_memory_bytes", "11"},
+    };
+    for (const auto& [name, value] : wanted) {
+        CAPTURE(name);
+        REQUIRE(p.value.contains(name));
+        CHECK(p.value.at(name) == value);
+    }
+    for (const auto& [name, type] : p.type) CHECK((type == "counter") == name.ends_with("_total"));
+    CHECK_FALSE(e.text(-1).value.contains("infiniband_sweep_timestamp_seconds"));
+    CHECK(p.value.at(fmt::format("infiniband_port_missing{{node_guid=\"{}\",port=\"1\",cause=\"no_address\"}}",
+                                 e.GUID_of(2))) == "1");
+}
+
+TEST_CASE("what is known of a port is its own, and what of the other end the other's") {
+    const exposed e;
+    const auto names = e.text().value;
+    const auto is_there = [&](discovery::port_ref r, const std::string& about, iba::lid LID, const std::string& peer) {
+        const std::string name =
+            fmt::format("infiniband_port_info{},{},lid=\"{}\",{}}}", e.labels_of(r), about, value(LID), peer);
+        CAPTURE(name);
+        CHECK(names.contains(name));
+    };
+    is_there(made_switch_port, "node=\"made switch\",type=\"switch\"", e.s.nodes[0].ports[0].info->LID,
+             fmt::format("peer_node_guid=\"{}\",peer_port=\"2\",peer_node=\"made host\"", e.GUID_of(1)));
+    is_there(made_host_port, "node=\"made host\",type=\"ca\"", e.s.at(made_host_port).info->LID,
+             fmt::format("peer_node_guid=\"{}\",peer_port=\"3\",peer_node=\"made switch\"", e.GUID_of(0)));
+}
+
+TEST_CASE("each counter has a series of its own, named after it") {
+    const exposed e;
+    const auto values = e.text().value;
+    using iba::pm::PortCountersExt;
+    const auto told = test::made<PortCountersExt>(2);
+    const std::map<std::string, u64> wanted{
+        {"port_unicast_xmit_packets_total", told.portUnicastXmitPkts},
+        {"port_unicast_rcv_packets_total", told.portUnicastRcvPkts},
+        {"port_multicast_xmit_packets_total", told.portMulticastXmitPkts},
+        {"port_multicast_rcv_packets_total", told.portMulticastRcvPkts},
+        {"port_xmit_packets_total", told.portXmitPkts},
+        {"port_rcv_packets_total", told.portRcvPkts},
+        {"port_symbol_errors_total", told.symbolErrorCounter},
+        {"port_link_error_recoveries_total", told.linkErrorRecoveryCounter},
+        {"port_link_downed_total", told.linkDownedCounter},
+        {"port_rcv_errors_total", told.portRcvErrors},
+        {"port_rcv_remote_physical_errors_total", told.portRcvRemotePhysicalErrors},
+        {"port_rcv_switch_relay_errors_total", told.portRcvSwitchRelayErrors},
+        {"port_xmit_discards_total", told.portXmitDiscards},
+        {"port_xmit_constraint_errors_total", told.portXmitConstraintErrors},
+        {"port_rcv_constraint_errors_total", told.portRcvConstraintErrors},
+        {"port_local_link_integrity_errors_total", told.localLinkIntegrityErrors},
+        {"port_excessive_buffer_overrun_errors_total", told.excessiveBufferOverrunErrors},
+        {"port_vl15_dropped_total", told.VL15Dropped},
+        {"port_xmit_wait_ticks_total", told.portXmitWait},
+        {"port_qp1_dropped_total", told.QP1Dropped},
+    };
+    for (const auto& [name, value] : wanted)
+        CHECK(values.at(fmt::format("infiniband_{}{}}}", name, e.labels_of(made_host_port))) == std::to_string(value));
+    // Words of four bytes, which may be more than 64 bits hold.
+    const std::pair<std::string, u64> data[] = {{"xmit", told.portXmitData}, {"rcv", told.portRcvData}};
+    for (const auto& [way, words] : data) {
+        const std::string bytes =
+            values.at(fmt::format("infiniband_port_{}_data_bytes_total{}}}", way, e.labels_of(made_host_port)));
+        CHECK(std::stod(bytes) == 4.0 * static_cast<double>(words));
+    }
+}
+
+TEST_CASE("a counter at its end is named by its own name") {
+    exposed e;
+    iba::pm::PortCounters told;
+    told.portRcvErrors = 0xffff;
+    told.portRcvConstraintErrors = 0xff;
+    told.linkDownedCounter = 0xfe;
+    e.now.ports[1].counters.counters = {};
+    e.now.ports[1].counters.counters.take(told, {});
+    std::vector<std::string> pegged;
+    for (const auto& [name, value] : e.text().value)
+        if (name.starts_with("infiniband_port_counter_pegged")) pegged.push_back(name);
+    const std::string begin = "infiniband_port_counter_pegged" + e.labels_of(made_host_port);
+    CHECK(pegged ==
+          std::vector{begin + ",counter=\"portRcvConstraintErrors\"}", begin + ",counter=\"portRcvErrors\"}"});
+}
+
+} // namespace exposition_test

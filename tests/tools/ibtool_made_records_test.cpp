@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+// ibtool_made_records_test.cpp - saquery and vendstat beside infiniband-diags' where a server answers both with records in which
+// each field has a value of its own: those of OpenSM and ibsim are mostly 0.
+#include "ibtool_subnet.hpp"
+#include "made_records.hpp"
+#include <comad/iba/class_port_info.hpp>
+#include <comad/iba/mellanox.hpp>
+#include <comad/iba/query.hpp>
+#include <comad/iba/sa.hpp>
+#include <comad/mad/unique_fd.hpp>
+#include <comad/server/responder.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <optional>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <thread>
+
+namespace ibtool_made_records_test { // compiled together with others
+
+using namespace ibtool_rig;
+using namespace comad;
+using iba::Method;
+using iba::MgmtClass;
+
+namespace {
+
+/// ibsim gives requests to those clients alone that say they are a subnet manager: `struct sim_ctl` of SIM_CTL_SET_ISSM.
+void be_manager(const std::string& sockname, u32 client) {
+    const auto address_of = [&](const std::string& which) {
+        const std::string name = sockname + ':' + which;
+        sockaddr_un a{};
+        a.sun_family = AF_UNIX;
+        REQUIRE(name.size() + 2 <= sizeof a.sun_path);
+        std::memcpy(a.sun_path + 1, name.c_str(), name.size() + 1);
+        return std::pair(a, static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size() + 2));
+    };
+    const mad::unique_fd fd{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+    const auto [ours, our_size] = address_of("ctl1");
+    const auto [theirs, their_size] = address_of("ctl");
+    REQUIRE(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&ours), our_size) == 0);
+    REQUIRE(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&theirs), their_size) == 0);
+    std::array<u32, 20> message{0xdeadbeef, client, 9, sizeof(u32), 1};
+    REQUIRE(::send(fd.get(), message.data(), sizeof message, 0) == sizeof message);
+    REQUIRE(::recv(fd.get(), message.data(), sizeof message, 0) == sizeof message);
+    REQUIRE(message[2] == 9);
+}
+
+/// Answers at a port of the subnet, in a thread of its own, until it is destroyed.
+class server_at {
+public:
+    server_at(const transports::ibsim_options& where, const server::responder& answers)
+        : answers_(answers), transport_(where) {
+        be_manager(where.sockname, transport_.client_id());
+        thread_ = std::thread([this] { run(); });
+    }
+    ~server_at() {
+        is_over_ = true;
+        thread_.join();
+    }
+
+private:
+    void run() {
+        std::array<u8, 512> buffer{};
+        while (!is_over_) {
+            pollfd event{transport_.native_handle(), POLLIN, 0};
+            ::poll(&event, 1, 20);
+            const mad::received r = transport_.receive(buffer);
+            if (r.state == mad::receive_state::message && r.status == 0) answer(r);
+        }
+    }
+    void answer(const mad::received& r) {
+        const std::vector<u8> reply = answers_.answer(r.mad, r.source);
+        if (reply.empty()) return;
+        std::array<u8, mad::headroom + mad::mad_size> packet{};
+        std::ranges::copy(reply, packet.begin() + mad::headroom);
+        const mad::any_path back = mad::path_back(r.source);
+        transport_.send({.path = &back,
+                         .mad = packet.data() + mad::headroom,
+                         .size = mad::mad_size,
+                         .mgmt_class = reply[1],
+                         .class_version = reply[2],
+                         .expects_reply = false,
+                         .attempt_timeout = {},
+                         .operation_timeout = {}});
+    }
+
+    const server::responder& answers_;
+    transports::ibsim_transport transport_;
+    std::atomic<bool> is_over_ = false;
+    std::thread thread_;
+};
+
+template <class T> void change(std::span<u8> bytes, auto&& how) {
+    T value;
+    iba::decode(value, bytes.data());
+    how(value);
+    iba::encode(value, bytes.data());
+}
+
+/// Makes of a record one that infiniband-diags 44 have words for and read where the IBA has it.
+void correct(std::string_view name, std::span<u8> bytes, unsigned pattern) {
+    using namespace iba::sa;
+    using namespace iba::vend;
+    if (name == "SANodeRecord")
+        change<NodeRecord>(bytes,
+                           [&](auto& r) { r.nodeInfo.nodeType = iba::NodeType{static_cast<u8>(1 + pattern % 3)}; });
+    if (name == "SAPortInfoRecord") // they know no XDR
+        change<PortInfoRecord>(bytes, [](auto& r) {
+            r.portInfo.linkSpeedExtSupported2 = 0;
+            r.portInfo.linkSpeedExtActive2 = {};
+        });
+    if (name == "SAMCMemberRecord") bytes[49] = 0;        // its first bit is ProxyJoin, of which they show the last one
+    if (name == "SAPKeyTableRecord") bytes[2] = bytes[3]; // blockNum, of which they swap the bytes
+    if (name == "SAVLArbitrationTableRecord")             // they show the reserved bits in front of each VL
+        for (std::size_t i = 8; i < bytes.size(); i += 2) bytes[i] &= 0xf;
+    if (name == "MADClassPortInfo") {
+        bytes[6] |= 1; // capabilityMask2, IsMulticastTopSupported (bit 3): then they show it of a switch
+        bytes[32] = 0; // reserved, in front of redirectQP
+    }
+    if (name == "MlxGeneralInfo") {
+        // An InfiniScale III, and a Quantum, whose firmware's version is elsewhere. They show numbers with a sign, and a PSID
+        // and what follows up to the first zero.
+        change<MlxGeneralInfo>(bytes, [&](auto& g) { g.device_id = pattern % 2 ? 0xd2f0 : 0xb924; });
+        for (const std::size_t i : {72, 76, 80, 84}) bytes[i] &= 0x7f;
+        bytes[71] = 0;
+    }
+    if (name == "MlxCounterGroupInfo")
+        change<MlxCounterGroupInfo>(bytes, [&](auto& g) { g.groupCount = static_cast<u8>(1 + pattern % 2); });
+}
+
+/// Records of which each field has a value of its own, other ones in each round.
+class made_records {
+public:
+    std::atomic<unsigned> round = 0;
+
+    /// So many come in one answer: ibsim's library leaves infiniband-diags so much of a MAD of the SA.
+    static unsigned count(const iba::record_info& info) { return std::max(1u, 168 / stride(info)); }
+    std::vector<u8> record(const iba::record_info& info, unsigned i) const {
+        const unsigned pattern = round * count(info) + i;
+        std::vector<u8> bytes = test::made_bytes(info, pattern);
+        correct(info.name, bytes, pattern);
+        if (info.name == "SANodeRecord") // of the first port of all groups
+            change<iba::sa::NodeRecord>(bytes,
+                                        [&](auto& r) { r.nodeInfo.portGUID = member(0).portGID.interface_id(); });
+        if (info.name == "SAInformInfoRecord")
+            change<iba::sa::InformInfoRecord>(bytes, [&](auto& r) { r.informInfo.isGeneric = round % 2; });
+        return bytes;
+    }
+    server::response operator()(const server::request& r) const {
+        std::vector<u8> all;
+        const bool has_address = r.attribute == &iba::info_of<iba::vend::MlxConfigSpace>; // of which each has its own
+        for (unsigned i = 0; i < count(*r.attribute); ++i) {
+            const std::vector<u8> one = record(*r.attribute, has_address ? r.data[9] : i);
+            all.insert(all.end(), one.begin(), one.end());
+        }
+        if (r.header.method != Method::GetTable) return server::response::data(all);
+        if (is_of_another_port(r)) all.clear();
+        return server::response::table(all, r.attribute->bytes);
+    }
+
+private:
+    static unsigned stride(const iba::record_info& info) { return (info.bytes + 7) / 8 * 8; }
+    iba::sa::MCMemberRecord member(unsigned i) const {
+        iba::sa::MCMemberRecord m;
+        iba::decode(m, record(iba::info_of<iba::sa::MCMemberRecord>, i).data());
+        return m;
+    }
+    /// The only component of a query that this server looks at: infiniband-diags have none, and look for the GUID themselves.
+    bool is_of_another_port(const server::request& r) const {
+        using iba::sa::NodeRecord;
+        constexpr u64 asked = iba::mask_of<&NodeRecord::nodeInfo, &iba::smp::NodeInfo::portGUID>;
+        return r.attribute == &iba::info_of<NodeRecord> && (r.component_mask() & asked) != 0 &&
+               r.payload<NodeRecord>().nodeInfo.portGUID != member(0).portGID.interface_id();
+    }
+};
+
+/// A subnet whose OpenSM has left; in its place somebody answers who has made records of everything.
+class made_subnet {
+public:
+    made_records records;
+
+    made_subnet() {
+        const auto answer = [this](const server::request& r) { return records(r); };
+        answers_.add({MgmtClass::SubnAdm, 2, mad::methods(Method::Get, Method::GetTable)}, answer);
+        answers_.add({iba::vend::mellanox_class, 1, mad::methods(Method::Get)}, answer);
+        server_.emplace(net_.at("S1"), answers_);
+    }
+    std::string ours(const words& command) const {
+        const process_result r = net_.ours(command);
+        check_success(r);
+        return r.out;
+    }
+    std::string theirs(const words& command) const { return net_.peer(command).out; }
+
+private:
+    subnet net_{topology, manager::leaves};
+    server::responder answers_;
+    std::optional<server_at> server_;
+};
+
+/// Enough for fields of four bits to differ in one of them; in each the server has other records.
+constexpr unsigned rounds = 4;
+
+} // namespace
+
+TEST_CASE("saquery shows each field of a record where infiniband-diags' does") {
+    made_subnet s;
+    struct {
+        words arguments;
+        const iba::record_info& info;
+    } const all[] = {
+        {{"NR", "1"}, iba::info_of<iba::sa::NodeRecord>},
+        {{"PIR", "1/1"}, iba::info_of<iba::sa::PortInfoRecord>},
+        {{"-s"}, iba::info_of<iba::sa::PortInfoRecord>},
+        {{"SWIR", "1"}, iba::info_of<iba::sa::SwitchInfoRecord>},
+        {{"SMIR"}, iba::info_of<iba::sa::SMInfoRecord>},
+        {{"LR"}, iba::info_of<iba::sa::LinkRecord>},
+        {{"PR"}, iba::info_of<iba::sa::PathRecord>},
+        {{"MCMR"}, iba::info_of<iba::sa::MCMemberRecord>},
+        {{"-g"}, iba::info_of<iba::sa::MCMemberRecord>},
+        {{"-m"}, iba::info_of<iba::sa::MCMemberRecord>},
+        {{"SR"}, iba::info_of<iba::sa::ServiceRecord>},
+        {{"IIR"}, iba::info_of<iba::sa::InformInfoRecord>},
+        {{"LFTR"}, iba::info_of<iba::sa::LinearForwardingTableRecord>},
+        {{"MFTR"}, iba::info_of<iba::sa::MulticastForwardingTableRecord>},
+        {{"SL2VL", "1"}, iba::info_of<iba::sa::SLToVLMappingTableRecord>},
+        {{"PKTR"}, iba::info_of<iba::sa::PKeyTableRecord>},
+        {{"VLAR", "1"}, iba::info_of<iba::sa::VLArbitrationTableRecord>},
+        {{"GIR"}, iba::info_of<iba::sa::GUIDInfoRecord>},
+        {{"-c"}, iba::info_of<iba::ClassPortInfo>},
+    };
+    for (const auto& one : all) {
+        CAPTURE(one.arguments, one.info.name);
+        const unsigned count = made_records::count(one.info);
+        CHECK(test::are_told_apart(one.info, rounds * count));
+        for (s.records.round = 0; s.records.round < rounds; ++s.records.round) {
+            std::string ours = s.ours(words{"saquery"} + one.arguments);
+            const std::string theirs = s.theirs(words{"saquery"} + one.arguments);
+            if (one.arguments[0] == "SR") ours.erase(ours.rfind("\t\tServiceData64.2")); // beyond what they get to see
+            // Theirs goes on with records of what follows in the MAD.
+            CHECK(theirs.substr(0, ours.size()) == ours);
+            CHECK_FALSE(ours.empty());
+        }
+    }
+}
+
+TEST_CASE("vendstat shows each field where infiniband-diags' does") {
+    made_subnet s;
+    for (s.records.round = 0; s.records.round < rounds; ++s.records.round) {
+        for (const words& arguments :
+             {words{"-N", "1"}, words{"-i", "1", "12"}, words{"-R", "10013c", "-R", "4,ff", "1"}})
+            CHECK(s.ours(words{"vendstat"} + arguments) == s.theirs(words{"vendstat"} + arguments));
+    }
+    s.records.round = 0;
+    const words ours = lines_in_order(s.ours({"vendstat", "-w", "1"})),
+                theirs = lines_in_order(s.theirs({"vendstat", "-w", "1"}));
+    REQUIRE(ours.size() == 24);
+    REQUIRE(theirs.size() == 24);
+    for (std::size_t i = 0; i < 24; ++i) {
+        // From the 17th on they count one too many: there are two of port 4, and none of port 20.
+        const std::size_t begin = i < 16 ? 0 : ours[i].find(':'), there = i < 16 ? 0 : theirs[i].find(':');
+        CHECK(ours[i].substr(begin) == theirs[i].substr(there));
+    }
+    CHECK_THAT(ours[16], StartsWith("Port 20:"));
+    CHECK_THAT(ours[23], StartsWith("Port 3:"));
+}
+
+} // namespace ibtool_made_records_test

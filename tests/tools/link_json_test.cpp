@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// link_json_test.cpp - each member of a link has its own value, and that of its own end.
+#include "catch.hpp"
+#include "made_subnet.hpp"
+#include "text/link_json.hpp"
+#include "text/link_text.hpp"
+#include <comad/iba/format.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace link_json_test { // compiled together with others
+
+using namespace comad;
+using namespace ibtool;
+using nlohmann::json;
+using test::made_host_port, test::made_switch_port;
+
+TEST_CASE("a port and its link have each member from its own field and its own end") {
+    const discovery::subnet s = test::made_subnet();
+    const auto& [sw, host] = std::pair(s.nodes[0], s.nodes[1]);
+    const json switch_place{{"nodeType", "Switch"},
+                            {"nodeGUID", fmt::format("{}", sw.info.nodeGUID)},
+                            {"name", "made switch"},
+                            {"portGUID", fmt::format("{}", sw.ports[3].portGUID)},
+                            {"LID", value(sw.ports[0].info->LID)}, // what the switch has
+                            {"port", 3}};
+    const json host_place{{"nodeType", "CA"},
+                          {"nodeGUID", fmt::format("{}", host.info.nodeGUID)},
+                          {"name", "made host"},
+                          {"portGUID", fmt::format("{}", host.ports[2].portGUID)},
+                          {"LID", value(host.ports[2].info->LID)},
+                          {"port", 2}};
+    CHECK(json(place_json(s, made_switch_port, {})) == switch_place);
+    CHECK(json(place_json(s, made_host_port, {})) == host_place);
+    CHECK(json(link_json(s, made_switch_port, {})) == json{{"state", "Active"},
+                                                           {"physicalState", "LinkUp"},
+                                                           {"width", "4X"},
+                                                           {"speed", "10.0 Gbps"},
+                                                           {"HOQLife", sw.ports[3].info->HOQLife},
+                                                           {"VLStallCount", sw.ports[3].info->VLStallCount},
+                                                           {"could_be_width", "8X"},
+                                                           {"peer", host_place}});
+    CHECK(json(link_json(s, made_host_port, {})) == json{{"state", "Active"},
+                                                         {"physicalState", "LinkUp"},
+                                                         {"width", "8X"},
+                                                         {"speed", "5.0 Gbps"},
+                                                         {"HOQLife", host.ports[2].info->HOQLife},
+                                                         {"VLStallCount", host.ports[2].info->VLStallCount},
+                                                         {"could_be_speed", "10.0 Gbps"},
+                                                         {"peer", switch_place}});
+}
+
+TEST_CASE("the text of a link has what the members say") {
+    const discovery::subnet s = test::made_subnet();
+    const auto& p = *s.at(made_host_port).info;
+    CHECK(link_text(s, made_host_port, true) ==
+          fmt::format("( 8X           5.0 Gbps Active/  LinkUp) (HOQ:{} VL_Stall:{})", p.HOQLife, p.VLStallCount));
+    CHECK(p.HOQLife != p.VLStallCount);
+    CHECK(peer_text(s, {}, made_switch_port, true) ==
+          fmt::format("0x{:016x} {:6}    2[  ] \"made host\" (Could be 8X )", value(s.at(made_host_port).portGUID),
+                      value(p.LID)));
+    CHECK_THAT(peer_text(s, {}, made_host_port), Catch::EndsWith("    3[  ] \"made switch\" ( Could be 10.0 Gbps)"));
+}
+
+} // namespace link_json_test

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// sweep_table_test.cpp - rows of a sweep whose counters stand at their end, were cleared, or were not told; all numbers by hand.
+#include "catch.hpp"
+#include "text/sweep_text.hpp"
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace sweep_table_test { // compiled together with others
+
+using namespace comad;
+using namespace ibtool;
+using namespace std::chrono_literals;
+using words = std::vector<std::string>;
+
+namespace {
+
+/// A subnet of one port, whose PMA has PortCounters alone, and sweeps of it.
+struct one_port {
+    one_port() {
+        s.nodes.resize(1);
+        s.nodes[0].description = "host";
+        s.nodes[0].ports.resize(2);
+    }
+    static counters::sweep seen(mad::duration at, const iba::pm::PortCounters& told) {
+        counters::sweep one;
+        one.begin = one.end = mad::time_point(at);
+        one.ports.push_back({{0, 1}, true, {mad::time_point(at), {}}, {}});
+        one.ports[0].counters.counters.take(told, {});
+        return one;
+    }
+    sweep_view view(const counters::sweep& now, const counters::sweep* before = nullptr) const {
+        return {s, names, now, before, 1, 0, -1};
+    }
+    /// The words of its row: node, port, data and packets sent and received, waiting, errors.
+    words row(const counters::sweep& now, const counters::sweep* before = nullptr) const {
+        std::istringstream table(sweep_table(view(now, before), {}));
+        std::string line, word;
+        for (int i = 0; i < 3; ++i) std::getline(table, line); // after two lines of a head
+        std::istringstream cells(line);
+        words all;
+        while (cells >> word) all.push_back(word);
+        return all;
+    }
+
+    discovery::subnet s;
+    discovery::node_names names;
+};
+
+} // namespace
+
+TEST_CASE("a total that stands at its end has a plus behind it, and nothing else has") {
+    const one_port p;
+    iba::pm::PortCounters told;
+    told.portXmitData = 0xffffffff; // words: 17179869180 bytes
+    told.portRcvData = 0xfffffffe;
+    told.portXmitPkts = 1000;
+    told.portRcvPkts = 0xffffffff;
+    told.symbolErrorCounter = 7;
+    CHECK(p.row(p.seen(0s, told)) == words{"host", "1", "17.2G+", "17.2G", "1000", "4.3G+", "-", "7"});
+    told.localLinkIntegrityErrors = 15; // 4 bits
+    CHECK(p.row(p.seen(0s, told)).back() == "22+");
+    CHECK_THAT(sweep_json(p.view(p.seen(0s, told)), {}),
+               Catch::Contains(R"("pegged":["portXmitData","portRcvPkts","localLinkIntegrityErrors"])"));
+}
+
+TEST_CASE("a rate has a plus behind it where there may have been more") {
+    const one_port p;
+    iba::pm::PortCounters then, now;
+    then.portXmitData = 500;
+    now.portXmitData = 1000; // in 2 s: 1000 bytes a second
+    then.portRcvData = 0xfffffff0;
+    now.portRcvData = 0xffffffff; // 15 words: 30 bytes a second, or more
+    then.portXmitPkts = 100;
+    now.portXmitPkts = 10; // cleared
+    then.symbolErrorCounter = 65535;
+    now.symbolErrorCounter = 65535;
+    const counters::sweep first = p.seen(1s, then), second = p.seen(3s, now);
+    CHECK(p.row(second, &first) == words{"host", "1", "1000", "30+", "5+", "0", "-", "0+"});
+    now.symbolErrorCounter = 3;
+    const counters::sweep third = p.seen(3s, now);
+    CHECK(p.row(third, &first).back() == "3+");
+    CHECK(p.row(third, &third) == words{"host", "1", "0", "0+", "0", "0", "-", "0"});
+}
+
+} // namespace sweep_table_test

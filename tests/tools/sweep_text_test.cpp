@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// sweep_text_test.cpp - rows, columns and members of a sweep have their own
+// values, of counters that are all different.
+#include "catch.hpp"
+#include "made_subnet.hpp"
+#include "text/sweep_text.hpp"
+#include <comad/iba/format.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+namespace sweep_text_test { // compiled together with others
+
+using namespace comad;
+using namespace ibtool;
+using namespace std::chrono_literals;
+using nlohmann::json;
+using test::made_host_port, test::made_switch_port;
+
+namespace {
+
+std::vector<std::string> split(const std::string& text, char end) {
+    std::vector<std::string> parts;
+    std::istringstream in(text);
+    for (std::string part; std::getline(in, part, end);) parts.push_back(part);
+    return parts;
+}
+
+/// Short enough for a table, and no two of them equal, nor their sum.
+iba::pm::PortCounters short_counters() {
+    iba::pm::PortCounters c;
+    c.symbolErrorCounter = 100;
+    c.linkErrorRecoveryCounter = 20;
+    c.linkDownedCounter = 3;
+    c.portXmitData = 1000;
+    c.portRcvData = 2000;
+    c.portXmitPkts = 3000;
+    c.portRcvPkts = 4000;
+    c.portXmitWait = 5000;
+    return c;
+}
+constexpr counters::capabilities with_wait{.xmit_wait = true};
+
+struct swept {
+    swept() {
+        now.begin = mad::time_point{1s};
+        now.end = mad::time_point{1s + 2345us};
+        now.MADs = 99;
+        now.ports = {test::made_reading(made_switch_port, 1), test::made_reading(made_host_port, 2)};
+        now.gaps = {{counters::gap::kind::error_reply, {2, 1}, "what is wrong"}};
+    }
+    sweep_view view(const counters::sweep* before = nullptr) const { return {s, names, now, before, 5, 6.5, 7.25}; }
+    std::vector<json> lines(const counters::sweep* before = nullptr) const {
+        std::vector<json> all;
+        for (const std::string& line : split(sweep_json(view(before), {}), '\n')) all.push_back(json::parse(line));
+        return all;
+    }
+    std::string GUID_of(u32 node) const { return fmt::format("{}", s.nodes[node].info.nodeGUID); }
+
+    discovery::subnet s = test::made_subnet();
+    discovery::node_names names;
+    counters::sweep now;
+};
+
+/// What lies where the table has a counter, by its name.
+json members_of(const iba::pm::PortCountersExt& c) {
+    const auto bytes = iba::encode(c);
+    json all;
+    for (const iba::row_info& row : iba::info_of<iba::pm::PortCountersExt>.rows)
+        if (counters::counter_named(row.name)) all[std::string(row.name)] = iba::bits_at(bytes.data(), row.off, 64);
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("the line of a sweep has its own numbers") {
+    const swept e;
+    CHECK(e.lines().at(0) == json::parse(
+                                 R"({"schema": "comad.sweep/1", "sweep": 5, "seconds": 6.5, "time": 7.25,
+                                             "ports": 2, "gaps": 1, "MADs": 99, "duration_seconds": 0.002345,
+                                             "complete": false})"));
+    CHECK(json::parse('{' + sweep_state_json(e.view()) + '}')["gaps"] == 1);
+    CHECK(e.lines().at(3) == json({{"sweep", 5},
+                                   {"seconds", 6.5},
+                                   {"time", 7.25},
+                                   {"nodeGUID", e.GUID_of(2)},
+                                   {"description", "made router"},
+                                   {"port", 1},
+                                   {"missing", "error_reply"},
+                                   {"why", "what is wrong"}}));
+}
+
+TEST_CASE("the line of a port has each counter by its name, of its own port") {
+    const swept e;
+    const auto lines = e.lines();
+    struct {
+        discovery::port_ref where;
+        unsigned pattern;
+        const char* name;
+        iba::lid LID;
+    } const ports[] = {{made_switch_port, 1, "made switch", e.s.nodes[0].ports[0].info->LID},
+                       {made_host_port, 2, "made host", e.s.at(made_host_port).info->LID}};
+    for (std::size_t i = 0; i < 2; ++i) {
+        const json& line = lines.at(1 + i);
+        const auto told = test::made<iba::pm::PortCountersExt>(ports[i].pattern);
+        CHECK(line["nodeGUID"] == e.GUID_of(ports[i].where.node));
+        CHECK(line["description"] == ports[i].name);
+        CHECK(line["port"] == ports[i].where.port);
+        CHECK(line["LID"] == value(ports[i].LID));
+        CHECK(line["counters"] == members_of(told));
+        CHECK(line["counters"].size() == counters::counter_count);
+        CHECK(line["counters"]["portRcvSwitchRelayErrors"] == told.portRcvSwitchRelayErrors);
+        CHECK(line["bytes"].size() == 2);
+        CHECK(line["bytes"]["portXmitData"].get<double>() == 4.0 * static_cast<double>(told.portXmitData));
+        CHECK(line["bytes"]["portRcvData"].get<double>() == 4.0 * static_cast<double>(told.portRcvData));
+    }
+}
+
+TEST_CASE("changes and details are told by their own names") {
+    swept e;
+    counters::sweep before;
+    counters::reading& was = before.ports.emplace_back();
+    was.is_told = true;
+    was.counters.at = mad::time_point{1s};
+    was.counters.counters.take(short_counters(), with_wait);
+    e.now.ports = {was};
+    counters::reading& now = e.now.ports[0];
+    now.where = made_host_port;
+    now.counters.at = mad::time_point{3s};
+    iba::pm::PortCounters more = short_counters();
+    more.linkDownedCounter = 255;
+    more.portRcvData += 10;
+    more.portXmitPkts += 6;
+    now.counters.counters.take(more, with_wait);
+    now.details = {test::made<iba::pm::PortRcvErrorDetails>(1), test::made<iba::pm::PortXmitDiscardDetails>(2)};
+    const json line = e.lines(&before).at(1);
+    CHECK(line["pegged"] == json({"linkDownedCounter"}));
+    CHECK(line["interval_seconds"] == 2.0);
+    CHECK(line["changes"] == json::parse(
+                                 R"({"linkDownedCounter": {"state": "saturated", "value": 252, "per_second": 126.0},
+                          "portRcvData": {"state": "counted", "value": 10, "bytes": 40, "per_second": 20.0},
+                          "portXmitPkts": {"state": "counted", "value": 6, "per_second": 3.0}})"));
+    CHECK(line["details"].size() == 2);
+    CHECK(line["details"]["PortRcvErrorDetails"]["portVLMappingErrors"] ==
+          test::made<iba::pm::PortRcvErrorDetails>(1).portVLMappingErrors);
+    CHECK(line["details"]["PortXmitDiscardDetails"]["portInactiveDiscards"] ==
+          test::made<iba::pm::PortXmitDiscardDetails>(2).portInactiveDiscards);
+}
+
+TEST_CASE("a column of CSV has what its heading says") {
+    const swept e;
+    const auto names = split(split(sweep_csv_header(), '\n').at(0), ',');
+    const auto rows = split(sweep_csv(e.view(), {}), '\n');
+    REQUIRE(rows.size() == 2);
+    const auto cells = split(rows[1], ',');
+    REQUIRE(cells.size() == names.size());
+    json row;
+    for (std::size_t i = 0; i < names.size(); ++i) row[names[i]] = cells[i];
+    const auto told = test::made<iba::pm::PortCountersExt>(2);
+    const std::pair<const char*, u64> data[] = {{"portXmitData_bytes", told.portXmitData},
+                                                {"portRcvData_bytes", told.portRcvData}};
+    for (const auto& [name, words] : data) { // which may be more than 64 bits hold
+        CHECK(std::stod(row[name].get<std::string>()) == 4.0 * static_cast<double>(words));
+        row.erase(name);
+    }
+    json wanted{{"sweep", "5"},
+                {"seconds", "6.5"},
+                {"nodeGUID", e.GUID_of(1)},
+                {"description", "\"made host\""},
+                {"port", "2"}};
+    const json members = members_of(told);
+    for (const auto& [name, number] : members.items()) wanted[name] = std::to_string(number.get<u64>());
+    CHECK(row == wanted);
+}
+
+TEST_CASE("a column of the table has what its heading says") {
+    swept e;
+    e.now.ports.resize(1);
+    e.now.ports[0].counters.counters = {};
+    e.now.ports[0].counters.counters.take(short_counters(), with_wait);
+    CHECK(sweep_table(e.view(), {}) == "# sweep 5 at 6.500 s: 1 ports, 1 missing, 99 MADs, 2.3 ms; totals\n"
+                                       "#node                            port    xmit B     rcv B   xmit pk   "
+                                       " rcv pk      wait   errors\n"
+                                       "made switch                         3      4000      8000      3000   "
+                                       "   4000      5000      123\n");
+    // A narrow one loses the packets first.
+    CHECK(sweep_table(e.view(), {.columns = 60}) ==
+          "# sweep 5 at 6.500 s: 1 ports, 1 missing, 99 MADs, 2.3 ms; totals\n"
+          "#node            port    xmit B     rcv B      wait   errors\n"
+          "made switch         3      4000      8000      5000      123\n");
+}
+
+TEST_CASE("what is missing is told with its place") {
+    swept e;
+    e.s.problems = {{discovery::problem::kind::no_answer, e.s.nodes[0].info.nodeGUID, 4, {}, "silent"}};
+    const auto id = [&](u32 node) { return fmt::format("{:016x}", value(e.s.nodes[node].info.nodeGUID)); };
+    CHECK(describe_missing(e.s, e.now.gaps) == std::vector{"S-" + id(0) + " \"made switch\"[4]: silent",
+                                                           "R-" + id(2) + " \"made router\"[1]: what is wrong"});
+    e.now.gaps[0].where.port = 0;
+    CHECK(describe(e.s, e.now.gaps[0]) == "R-" + id(2) + " \"made router\": what is wrong");
+    using enum counters::gap::kind;
+    const std::pair<counters::gap::kind, const char*> kinds[] = {
+        {no_answer, "no_answer"},     {was_silent, "was_silent"}, {error_reply, "error_reply"},
+        {send_failed, "send_failed"}, {no_address, "no_address"}, {cancelled, "cancelled"}};
+    for (const auto& [kind, name] : kinds) CHECK(name_of(kind) == name);
+}
+
+} // namespace sweep_text_test
