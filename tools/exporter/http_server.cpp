@@ -139,7 +139,6 @@ http_server::http_server(asio::any_io_executor executor, const std::string& wher
 http_server::~http_server() {
     state_->is_over = true;
     state_->respond = nullptr;
-    error_code ignored;
     state_->socket.close();
     for (const auto& c : state_->open) c->abort();
 }
