@@ -33,12 +33,13 @@ task<mad::result<void>> read_counters(MADSchedule& schedule, mad::IBPath path, u
 coro::generator<task<mad::result<void>>> all_ports(MADSchedule& schedule, const subnet& s) {
     for (u32 i = 0; i < s.nodes.size(); ++i) {
         const discovery::node& node = s.nodes[i];
-        for (u8 p = 1; p < node.ports.size(); ++p) {
-            const discovery::port& end = s.end_port({i, p});
+        for (unsigned p = 1; p < node.ports.size(); ++p) {
+            const discovery::port_ref where{i, static_cast<u8>(p)};
+            const discovery::port& end = s.end_port(where);
             if (!end.info) continue;
             mad::IBPath path;
             path.DLID = end.info->LID;
-            co_yield read_counters(schedule, path, p);
+            co_yield read_counters(schedule, path, where.port);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -21,10 +22,11 @@ public:
     reader(const std::string& file, const health_rules& otherwise) : file_(file), rules_(otherwise) {}
 
     health_rules read() {
-        std::ifstream in = iba::open_text_file(file_);
+        const std::string text = iba::open_text_file(file_).str();
+        check_bounds(text);
         toml::table all;
         try {
-            all = toml::parse(in, file_);
+            all = toml::parse(text, file_);
         } catch (const toml::parse_error& e) {
             fail(e.source(), fmt::format("{}; it is to be TOML", e.description()));
         }
@@ -33,6 +35,23 @@ public:
     }
 
 private:
+    // Before it is parsed: the parser, and what destroys its tables, calls itself once for each part of a dotted key.
+    void check_bounds(std::string_view text) const {
+        constexpr std::size_t most_bytes = std::size_t{1} << 20;
+        constexpr std::ptrdiff_t most_dots = 64;
+        if (text.size() > most_bytes)
+            throw std::runtime_error(fmt::format("{}: a file of rules has no more than {} bytes", file_, most_bytes));
+        std::size_t number = 1;
+        for (std::size_t begin = 0; begin < text.size(); ++number) {
+            const std::size_t end = std::min(text.find('\n', begin), text.size());
+            const std::string_view line = text.substr(begin, end - begin);
+            if (std::ranges::count(line, '.') > most_dots)
+                throw std::runtime_error(fmt::format("{}:{}: keys nest too deep: a line has no more than {} dots",
+                                                     file_, number, most_dots));
+            begin = end + 1;
+        }
+    }
+
     void read_rule(const toml::key& key, const toml::node& value) {
         if (key == "width") rules_.width = severity_of(key, value);
         else if (key == "speed") rules_.speed = severity_of(key, value);

@@ -21,6 +21,7 @@ namespace {
 constexpr u8 most_timeouts = 2; // in a row, before a PMA is given up: one may be an accident
 
 bool has_counters(const discovery::node& n, unsigned port) {
+    if (port == all_ports) return false; // a PMA would tell the sum
     return port != 0 || (n.switch_info && n.switch_info->enhancedPort0);
 }
 

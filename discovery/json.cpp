@@ -76,34 +76,51 @@ std::string_view name_of_kind(problem::kind k) {
     case problem::kind::too_far: return "too_far";
     case problem::kind::contradiction: return "contradiction";
     case problem::kind::cancelled: return "cancelled";
+    case problem::kind::limit: return "limit";
     }
     return "?";
+}
+
+json of_problem(const problem& p) {
+    json entry{{"kind", name_of_kind(p.what)}};
+    if (value(p.nodeGUID)) entry["nodeGUID"] = text_of(p.nodeGUID);
+    if (p.port) entry["port"] = p.port;
+    entry["route"] = hops_of(p.route);
+    entry["text"] = text_of_bytes(p.text);
+    return entry;
+}
+
+std::string dumped(const json& j) {
+    constexpr bool ascii_only = true; // a terminal obeys U+009B as it obeys escape, and reads U+202E backwards
+    return j.dump(1, ' ', ascii_only);
+}
+
+/// A member that is a list, of which one element at a time is in memory: they take many times what their text does.
+template <class F> void add_list(std::string& out, std::string_view name, std::size_t size, F&& element) {
+    out += fmt::format(",\n \"{}\": [", name);
+    for (std::size_t i = 0; i < size; ++i) {
+        out += i ? ",\n  " : "\n  ";
+        for (const char c : dumped(element(i))) out += c == '\n' ? std::string_view("\n  ") : std::string_view(&c, 1);
+    }
+    out += size ? "\n ]" : "]";
 }
 
 } // namespace
 
 std::string json_text(const subnet& s) {
-    json out{{"schema", "comad.subnet/1"}, {"complete", s.complete()}};
+    json head{{"schema", "comad.subnet/1"}, {"complete", s.complete()}};
     if (!s.nodes.empty()) {
-        out["start"] = {{"nodeGUID", text_of(s.nodes[0].info.nodeGUID)}, {"port", s.start_port}};
+        head["start"] = {{"nodeGUID", text_of(s.nodes[0].info.nodeGUID)}, {"port", s.start_port}};
     }
-    out["counts"] = {{"switches", s.count(iba::NodeType::Switch)},
-                     {"CAs", s.count(iba::NodeType::CA)},
-                     {"routers", s.count(iba::NodeType::Router)},
-                     {"links", s.link_count()}};
-    json& nodes = out["nodes"] = json::array();
-    for (u32 i = 0; i < s.nodes.size(); ++i) nodes.push_back(of_node(s, i));
-    json& problems = out["problems"] = json::array();
-    for (const problem& p : s.problems) {
-        json entry{{"kind", name_of_kind(p.what)}};
-        if (value(p.nodeGUID)) entry["nodeGUID"] = text_of(p.nodeGUID);
-        if (p.port) entry["port"] = p.port;
-        entry["route"] = hops_of(p.route);
-        entry["text"] = text_of_bytes(p.text);
-        problems.push_back(std::move(entry));
-    }
-    constexpr bool ascii_only = true; // a terminal obeys U+009B as it obeys escape, and reads U+202E backwards
-    return out.dump(1, ' ', ascii_only) + "\n";
+    head["counts"] = {{"switches", s.count(iba::NodeType::Switch)},
+                      {"CAs", s.count(iba::NodeType::CA)},
+                      {"routers", s.count(iba::NodeType::Router)},
+                      {"links", s.link_count()}};
+    std::string out = dumped(head);
+    out.resize(out.size() - 2); // "\n}": it goes on
+    add_list(out, "nodes", s.nodes.size(), [&](std::size_t i) { return of_node(s, static_cast<u32>(i)); });
+    add_list(out, "problems", s.problems.size(), [&](std::size_t i) { return of_problem(s.problems[i]); });
+    return out + "\n}\n";
 }
 
 } // namespace comad::discovery

@@ -2,9 +2,13 @@
 // rail.cpp - what is still to be asked, in order: pulled by the schedule while its window has room.
 #include "rail.hpp"
 
+#include <comad/coro/with_timeout.hpp>
+
 #include <fmt/format.h>
 
 #include <iterator>
+#include <optional>
+#include <utility>
 
 namespace comad::discovery {
 
@@ -24,6 +28,7 @@ rail::rail(MADSchedule& schedule, subnet_builder& all, u32 number)
 // ---- where it begins -----------------------------------------------------------------------------------------------
 
 task<mad::result<NodeInfo>> rail::ask_start() {
+    all_.start_clock(schedule_.now());
     const IBDRPath local = all_.path_to_unknown({});
     co_return co_await schedule_.SubnGet<NodeInfo>(local);
 }
@@ -46,6 +51,15 @@ void rail::add(std::vector<SMP_query> more) {
 // ---- what is to be asked -------------------------------------------------------------------------------------------
 
 task<bool> rail::explore() {
+    const mad::duration left = all_.time_left(schedule_.now());
+    task<bool> asking = ask_all();
+    if (left == mad::duration::max()) co_return co_await std::move(asking);
+    const std::optional<bool> is_whole = co_await coro::with_timeout(schedule_, left, std::move(asking));
+    if (!is_whole) all_.note_time_over();
+    co_return is_whole.value_or(false);
+}
+
+task<bool> rail::ask_all() {
     const coro::mqueue_report swept = co_await schedule_.mqueue(queries());
     co_return !swept.stopped;
 }

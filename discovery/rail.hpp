@@ -16,7 +16,7 @@ public:
     coro::task<mad::result<iba::smp::NodeInfo>> ask_start();
     /// Begins with what ask_start() gave.
     void begin(const iba::smp::NodeInfo&);
-    /// Asks until nothing is left to ask: true, or false if it was cancelled before.
+    /// Asks until nothing is left to ask: true, or false if it was cancelled before, or the time was over.
     coro::task<bool> explore();
     /// More to ask, from the order that begins here.
     void add(std::vector<SMP_query>);
@@ -29,6 +29,7 @@ public:
     bool has_failed() const noexcept { return has_lost_ || schedule_.transport_failed(); }
 
 private:
+    coro::task<bool> ask_all();
     coro::generator<coro::task<void>> queries();
     coro::task<void> answer(SMP_query q);
     // By reference: what they are about lies in the frame of answer(), and hundreds of them are under way at a time.

@@ -38,11 +38,71 @@ bool is_same(const node& known, const NodeInfo& info) {
            info.localPortNum <= info.numPorts;
 }
 
+/// What is true of no node; empty: nothing. `least_port`: where it may be entered.
+std::string impossible_in(const NodeInfo& info, unsigned least_port) {
+    if (info.nodeGUID == iba::guid{}) return "claims the node GUID 0";
+    if (info.nodeType != iba::NodeType::CA && info.nodeType != iba::NodeType::Switch &&
+        info.nodeType != iba::NodeType::Router)
+        return fmt::format("claims to be of node type {}", static_cast<unsigned>(info.nodeType));
+    if (info.localPortNum < least_port || info.localPortNum > info.numPorts || info.numPorts == 0)
+        return fmt::format("claims to be entered by port {} of {}", info.localPortNum, info.numPorts);
+    return {};
+}
+
+/// The same of what does not keep it from being asked.
+std::string doubtful_in(const NodeInfo& info) {
+    if (info.portGUID == iba::guid{}) return "claims the port GUID 0";
+    constexpr unsigned most = 254; // as a port number 255 means all ports (IBA 16.1.3) or none (14.2.5.10)
+    if (info.numPorts > most)
+        return fmt::format("claims {} ports, and {} is the highest number of a port", info.numPorts, most);
+    return {};
+}
+
 // A switch: its ports first, because what is behind them depends on it; then port 0, SwitchInfo, NodeDescription.
 // Another node: the port we came by, NodeDescription.
 unsigned steps_of(const node& n) { return n.is_switch() ? n.info.numPorts + 3u : 2u; }
 
 } // namespace
+
+// ---- how long, and how much -----------------------------------------------------------------------------------------
+
+void subnet_builder::start_clock(mad::time_point now) {
+    const auto lock = guard();
+    if (!ends_ && options_.max_time.count() > 0 && options_.max_time < mad::time_point::max() - now)
+        ends_ = now + options_.max_time;
+}
+
+mad::duration subnet_builder::time_left(mad::time_point now) const {
+    const auto lock = guard();
+    return ends_ ? std::max(*ends_ - now, mad::duration{0}) : mad::duration::max();
+}
+
+void subnet_builder::note_time_over() {
+    const auto lock = guard();
+    note_limit(fmt::format("stopped after {} s, the longest that it may take", mad::in_seconds(options_.max_time)));
+}
+
+bool subnet_builder::has_enough() {
+    if (!options_.enough || !options_.enough->load(std::memory_order_relaxed)) return false;
+    note_limit(fmt::format("stopped at {} nodes: memory runs short", found_.nodes.size()));
+    return true;
+}
+
+// There is another node. Links between those that are known are still asked for.
+bool subnet_builder::is_full() {
+    const bool has_all_nodes = found_.nodes.size() >= options_.max_nodes, has_all_ports = ports_ >= options_.max_ports;
+    if (has_all_nodes)
+        note_limit(fmt::format("there are more than {} nodes, the most that it may find", options_.max_nodes));
+    else if (has_all_ports)
+        note_limit(fmt::format("{} nodes have {} ports, and {} are the most that it may find", found_.nodes.size(),
+                               ports_, options_.max_ports));
+    return has_all_nodes || has_all_ports;
+}
+
+// The first one counts: later ones follow from it.
+void subnet_builder::note_limit(std::string text) {
+    if (limit_.empty()) limit_ = std::move(text);
+}
 
 // ---- who is there --------------------------------------------------------------------------------------------------
 
@@ -53,6 +113,9 @@ subnet_builder::meeting subnet_builder::begin(const NodeInfo& info, const IBDRPa
     if (known == found_.by_guid.end()) {
         const meeting added = add_node(info, local, who);
         if (added.node == 0 && !found_.nodes[0].is_switch()) found_.start_port = info.localPortNum;
+        const bool is_switch = info.nodeType == iba::NodeType::Switch;
+        const std::string impossible = impossible_in(info, is_switch ? 0 : 1);
+        if (!impossible.empty()) doubt(info, local, "the local node " + impossible);
         return added;
     }
     const node& n = found_.nodes[known->second];
@@ -71,12 +134,12 @@ subnet_builder::meeting subnet_builder::meet(port_ref from, const NodeInfo& info
     const auto lock = guard();
     const auto known = found_.by_guid.find(info.nodeGUID);
     if (known == found_.by_guid.end()) {
-        if (info.localPortNum > info.numPorts || info.localPortNum == 0) {
-            contradict(
-                from, route,
-                fmt::format("its neighbour claims to be entered by port {} of {}", info.localPortNum, info.numPorts));
+        const std::string impossible = impossible_in(info, 1);
+        if (!impossible.empty()) {
+            contradict(from, route, "its neighbour " + impossible);
             return {};
         }
+        if (is_full()) return {};
         const meeting added = add_node(info, route, who);
         connect(from, {added.node, info.localPortNum}, info.portGUID, route);
         return added;
@@ -103,7 +166,9 @@ subnet_builder::meeting subnet_builder::add_node(const NodeInfo& info, const IBD
     } else {
         n.ports[info.localPortNum].portGUID = info.portGUID;
     }
+    ports_ += n.ports.size();
     found_.by_guid.emplace(info.nodeGUID, index);
+    if (std::string doubtful = doubtful_in(info); !doubtful.empty()) doubt(info, route, std::move(doubtful));
     if (options_.progress) options_.progress->nodes.store(found_.nodes.size(), std::memory_order_relaxed);
     const unsigned readers = std::min(steps_of(n), who.most_readers);
     readings_.push_back({.readers = readers, .latest_rail = who.rail});
@@ -144,7 +209,7 @@ bool subnet_builder::connect(port_ref a, port_ref b, iba::guid portGUID_b, const
 
 bool subnet_builder::is_open(const SMP_query& q) {
     const auto lock = guard();
-    if (found_.nodes[q.node].ports[q.port].peer) return false;
+    if (found_.nodes[q.node].ports[q.port].peer || has_enough()) return false;
     if (q.route.hopCount < longest_route()) return true;
     left_.push_back({topic::neighbour, found_.nodes[q.node].info.nodeGUID, q.port, left_by::distance});
     return false;
@@ -158,7 +223,7 @@ std::optional<SMP_query> subnet_builder::next_step(u32 index, const IBDRPath& ro
     reading& r = readings_[index];
     // Until a silence is explained, the request that is still under way is enough.
     const bool is_enough = r.timeouts_in_a_row > 0 && r.readers > 1;
-    if (r.next_step >= steps_of(n) || r.given_up || is_enough) {
+    if (r.next_step >= steps_of(n) || r.given_up || is_enough || has_enough()) {
         --r.readers;
         return std::nullopt;
     }
@@ -250,6 +315,10 @@ void subnet_builder::contradict(port_ref where, const IBDRPath& route, std::stri
     add_problem({problem::kind::contradiction, nodeGUID, where.port, route, std::move(text)}, true);
 }
 
+void subnet_builder::doubt(const NodeInfo& info, const IBDRPath& route, std::string text) {
+    add_problem({problem::kind::contradiction, info.nodeGUID, 0, route, std::move(text)}, false);
+}
+
 void subnet_builder::add_problem(problem p, bool is_behind) {
     found_.problems.push_back(std::move(p));
     is_behind_.push_back(is_behind);
@@ -298,7 +367,8 @@ subnet subnet_builder::finish(bool stopped) {
                 left.what == topic::neighbour);
         }
     }
-    if (stopped) add_problem({problem::kind::cancelled, {}, 0, {}, "stopped before everything was asked"}, false);
+    if (!limit_.empty()) add_problem({problem::kind::limit, {}, 0, {}, limit_}, false);
+    else if (stopped) add_problem({problem::kind::cancelled, {}, 0, {}, "stopped before everything was asked"}, false);
     if (!shared_) return std::move(found_);
 
     // As if all had been asked from the first rail, one after the other.

@@ -47,6 +47,14 @@ public:
         bool is_other_port = false; ///< of a node with several: it answers for itself, by its own way
     };
 
+    // ---- how long
+    /// The first rail begins: from here max_time counts.
+    void start_clock(mad::time_point now);
+    /// What is left of it; duration::max() where it is not limited.
+    mad::duration time_left(mad::time_point now) const;
+    /// Nothing is left of it.
+    void note_time_over();
+
     // ---- who is there
     meeting begin(const iba::smp::NodeInfo&, const mad::IBDRPath& local, const asker&);
     meeting meet(port_ref from, const iba::smp::NodeInfo&, const mad::IBDRPath& route, const asker&);
@@ -108,9 +116,13 @@ private:
         return shared_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
     }
     meeting add_node(const iba::smp::NodeInfo&, const mad::IBDRPath& route, const asker&);
+    bool is_full();
+    bool has_enough();
+    void note_limit(std::string text);
     unsigned help(u32 node, const asker&);
     bool connect(port_ref a, port_ref b, iba::guid portGUID_b, const mad::IBDRPath& route);
     void contradict(port_ref where, const mad::IBDRPath& route, std::string text);
+    void doubt(const iba::smp::NodeInfo&, const mad::IBDRPath& route, std::string text);
     void add_problem(problem, bool is_behind);
     mad::IBDRPath with_key(mad::IBDRPath route, iba::guid port) const;
     unsigned longest_route() const { return std::min(options_.max_hops, mad::IBDRPath::max_hops); }
@@ -123,6 +135,9 @@ private:
     std::vector<bool> is_behind_;   // of each problem: it is about what is behind the port
     std::vector<reading> readings_; // by node index
     std::vector<remaining_query> left_;
+    std::size_t ports_ = 0;               // of all nodes
+    std::optional<mad::time_point> ends_; // by max_time
+    std::string limit_;                   // the one that was reached, in words; empty: none
 };
 
 } // namespace comad::discovery

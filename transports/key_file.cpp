@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // key_file.cpp - who may read a key file.
 #include <comad/iba/text.hpp>
+#include <comad/iba/text_file.hpp>
 #include <comad/mad/unique_fd.hpp>
 #include <comad/transports/key_file.hpp>
 
@@ -12,7 +13,6 @@
 #include <string_view>
 #include <sys/stat.h>
 #include <system_error>
-#include <unistd.h>
 
 namespace comad::transports {
 
@@ -31,10 +31,11 @@ void add_key_file(mad::port_keys& keys, const std::string& file) {
         refuse(fmt::format("others than its owner have access to it (mode {:04o}): chmod 600", about.st_mode & 07777));
 
     std::string text;
-    char block[4096];
-    ssize_t bytes;
-    while ((bytes = ::read(opened.get(), block, sizeof block)) > 0) text.append(block, static_cast<std::size_t>(bytes));
-    if (bytes < 0) refuse_by_errno();
+    try {
+        text = iba::text_in(opened.get());
+    } catch (const std::runtime_error& e) {
+        refuse(e.what());
+    }
     if (const auto added = keys.add(text); !added) refuse(added.error().text);
 }
 

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <endian.h>
 #include <fcntl.h>
+#include <new>
 #include <rdma/ib_user_mad.h>
 #include <stdexcept>
 #include <sys/epoll.h>
@@ -60,6 +61,9 @@ bool may_pass(int error) noexcept { return is_shortage(error) || error == EIO ||
 
 constexpr mad::duration first_pause = std::chrono::milliseconds(1);
 constexpr unsigned most_repeated = 9; // together half a second
+
+// Buffers for messages whose length the kernel does not tell.
+constexpr std::size_t first_large = std::size_t{64} << 10, most_large = std::size_t{64} << 20;
 
 } // namespace
 
@@ -114,6 +118,7 @@ bool umad_transport::repetition::rest(mad::time_point now) noexcept {
 }
 
 std::optional<mad::time_point> umad_transport::next_event() const noexcept {
+    if (whole_) return now_;
     if (!reading_.due || !writing_.due) return reading_.due ? reading_.due : writing_.due;
     return std::min(*reading_.due, *writing_.due);
 }
@@ -204,18 +209,30 @@ mad::send_result umad_transport::send(const mad::send_request& request) noexcept
 mad::received umad_transport::receive(std::span<u8> buffer) noexcept {
     // Sends are offered again after this call: until then their time has to be told, and not for ever.
     if (!writing_.is_resting(now_)) writing_.due.reset();
+    if (whole_) return hand_over(buffer);
     if (gone_) return {mad::receive_state::failed, gone_};
     if (reading_.is_resting(now_)) return {};
 
-    std::memset(buffer.data(), 0, sizeof(header)); // interpret() must not find the header of an earlier message
-    const ssize_t bytes = uninterrupted([&] { return options_.read(device_.get(), buffer.data(), buffer.size()); });
-    const mad::received r = interpret(buffer, bytes, bytes < 0 ? errno : 0);
+    const bool is_large = large_.size() > buffer.size();
+    const std::span<u8> into = is_large ? std::span(large_) : buffer;
+    std::memset(into.data(), 0, sizeof(header)); // interpret() must not find the header of an earlier message
+    const ssize_t bytes = uninterrupted([&] { return options_.read(device_.get(), into.data(), into.size()); });
+    mad::received r = interpret(into, bytes, bytes < 0 ? errno : 0);
     if (bytes >= 0 && static_cast<std::size_t>(bytes) < sizeof(header)) ++short_reads_;
     if (r.state == mad::receive_state::failed) return failed_read(r.error);
     reading_ = {};
     listen(true);
     if (!is_listening_) reading_.due = now_ + first_pause; // short of memory: reads take turns with the clock
 
+    if (is_large && bytes >= 0) {
+        whole_ = static_cast<std::size_t>(bytes);
+        return hand_over(buffer);
+    }
+    if (is_large && r.state == mad::receive_state::message) { // this time with a length
+        std::memcpy(buffer.data(), into.data(), buffer.size());
+        r = interpret(buffer, bytes, ENOSPC);
+    }
+    large_ = {};
     const bool taken = bytes >= 0 && r.state == mad::receive_state::message;
     if (taken) held_.take_back(r, class_of_agent(r.source.agent));
     return r;
@@ -223,11 +240,39 @@ mad::received umad_transport::receive(std::span<u8> buffer) noexcept {
 
 mad::received umad_transport::failed_read(int error) noexcept {
     listen(false);
+    if (error == ENOSPC) grow();
     if (may_pass(error) && reading_.rest(now_)) return {};
     gone_ = error;
     reading_.due.reset();
     writing_.due.reset(); // nothing is to be repeated any more
     return {mad::receive_state::failed, gone_};
+}
+
+// As far as there is memory for it.
+void umad_transport::grow() noexcept {
+    const std::size_t size = large_.empty() ? first_large : std::min(4 * large_.size(), most_large);
+    try {
+        large_.assign(size, 0);
+    } catch (const std::bad_alloc&) {
+        large_ = {};
+    }
+}
+
+// What lies in large_ goes to the caller as a read would bring it.
+mad::received umad_transport::hand_over(std::span<u8> buffer) noexcept {
+    const std::size_t size = whole_;
+    if (size > buffer.size()) {
+        const u32 length = static_cast<u32>(size);
+        std::memcpy(large_.data() + offsetof(header, length), &length, sizeof length);
+        std::memcpy(buffer.data(), large_.data(), buffer.size());
+        return interpret(buffer, -1, ENOSPC);
+    }
+    std::memcpy(buffer.data(), large_.data(), size);
+    whole_ = 0;
+    large_ = {};
+    const mad::received r = interpret(buffer, static_cast<ssize_t>(size), 0);
+    held_.take_back(r, class_of_agent(r.source.agent));
+    return r;
 }
 
 // Of an agent that is none of ours, 0, which no request has: a server's.

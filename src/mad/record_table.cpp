@@ -14,6 +14,13 @@ namespace comad::mad {
 
 namespace {
 
+constexpr std::size_t padding = 8; // of a record: always less
+
+/// Precondition: the header is whole.
+std::size_t stride_of(std::span<const u8> message) noexcept {
+    return std::size_t{iba::get<&iba::sa::Header::attributeOffset>(message.data())} * 8;
+}
+
 iba::error too_short(std::string text) { return {iba::errc::too_short, std::move(text)}; }
 
 } // namespace
@@ -25,8 +32,12 @@ iba::result<record_table> record_table::of(std::span<const u8> message, std::siz
         return too_short(fmt::format("an SA message has {} bytes or more, there are {}", header_size, message.size()));
 
     const std::span<const u8> data = message.subspan(header_size);
-    const std::size_t stride = std::size_t{iba::get<&iba::sa::Header::attributeOffset>(message.data())} * 8;
-    if (stride == 0) return record_table(data, record_size, 0, 0);
+    const std::size_t stride = stride_of(message);
+    if (stride == 0) { // there are none
+        if (std::ranges::any_of(data, [](u8 byte) { return byte != 0; }))
+            return too_short(fmt::format("{} bytes of records have the AttributeOffset 0", data.size()));
+        return record_table(data, record_size, 0, 0);
+    }
     if (stride < record_size)
         return too_short(fmt::format("records of {} bytes stand {} bytes apart", record_size, stride));
 
@@ -35,6 +46,9 @@ iba::result<record_table> record_table::of(std::span<const u8> message, std::siz
         ++size;
         if (rest < record_size)
             return too_short(fmt::format("the last of {} records has {} of {} bytes", size, rest, record_size));
+        if (rest + padding <= stride)
+            return too_short(
+                fmt::format("the last of {} records has {} bytes, and they stand {} bytes apart", size, rest, stride));
     }
     return record_table(data, record_size, stride, size);
 }
@@ -45,6 +59,10 @@ iba::result<record_table> record_table::of_reply(std::span<const u8> reply, std:
     if (!is_rmpp(reply)) {
         const std::span<const u8> data = reply.subspan(header_size);
         if (data.size() < record_size) return too_short("the record of a reply is cut");
+        const std::size_t stride = stride_of(reply);
+        if (stride != 0 && (stride < record_size || stride >= data.size() + padding))
+            return too_short(
+                fmt::format("a reply of {} bytes has records that stand {} bytes apart", data.size(), stride));
         return record_table(data, record_size, record_size, 1);
     }
     const auto rmpp = iba::decode<iba::rmpp::Header>(reply.first<rmpp_size>());

@@ -352,3 +352,18 @@ TEST_CASE("a wrong file is told by its line, what is wrong and what would be rig
     CHECK_THAT(message_of([] { read_health_rules("/nonexistent/rules.toml"); }),
                Catch::Equals("cannot read '/nonexistent/rules.toml': No such file or directory"));
 }
+
+TEST_CASE("a file of rules is bounded before it is parsed: its size, and how deep its keys nest") {
+    std::string key = "a";
+    for (int i = 0; i < 200'000; ++i) key += ".a";
+    for (const std::string& deep : {key + " = 1\n", "[" + key + "]\n", "a = { " + key + " = 1 }\n"}) {
+        CHECK(problem("# a comment\n" + deep) == "rules.toml:2: keys nest too deep: a line has no more than 64 dots");
+    }
+    CHECK_THAT(problem("a = " + std::string(200'000, '[')), Catch::EndsWith("; it is to be TOML"));
+    CHECK(problem(std::string(2'000'000, '#')) == "rules.toml: a file of rules has no more than 1048576 bytes");
+    CHECK_THAT(message_of([] { read_health_rules("/"); }), Catch::Equals("cannot read '/': Is a directory"));
+    CHECK_THAT(message_of([] { read_health_rules("/dev/zero"); }),
+               Catch::Equals("cannot read '/dev/zero': it is a binary file"));
+    CHECK_THAT(message_of([] { read_health_rules("/proc/self/mem"); }),
+               Catch::Equals("cannot read '/proc/self/mem': Input/output error"));
+}

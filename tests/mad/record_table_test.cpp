@@ -54,8 +54,10 @@ TEST_CASE("records of a newer server may be longer than those that are known") {
     CHECK(table.value()[1].front() == 72);
 }
 
-TEST_CASE("no data, or no AttributeOffset, is no record") {
-    for (const auto& bytes : {message(14, 0), message(0, 0), message(0, 200)}) {
+TEST_CASE("no data, or zeros without AttributeOffset, is no record") {
+    std::vector<u8> padded = message(0, 0);
+    padded.resize(256);
+    for (const auto& bytes : {message(14, 0), message(0, 0), padded}) {
         const auto table = record_table::of(bytes, 108);
         REQUIRE(table);
         CHECK(table.value().size() == 0);
@@ -76,6 +78,20 @@ TEST_CASE("what is no table of whole records is refused") {
     CHECK(refusal(message(14, 219), 108) == "the last of 2 records has 107 of 108 bytes");
     CHECK(refusal(message(14, 225), 108) == "the last of 3 records has 1 of 108 bytes");
     CHECK(refusal(message(0xffff, 10), 108) == "the last of 1 records has 10 of 108 bytes");
+    // One record would be left of two, or none.
+    CHECK(refusal(message(0xffff, 224), 108) ==
+          "the last of 1 records has 224 bytes, and they stand 524280 bytes apart");
+    CHECK(refusal(message(28, 216), 108) == "the last of 1 records has 216 bytes, and they stand 224 bytes apart");
+    CHECK(refusal(message(0, 224), 108) == "224 bytes of records have the AttributeOffset 0");
     CHECK(refusal(std::vector<u8>(55), 108) == "an SA message has 56 bytes or more, there are 55");
     CHECK(refusal({}, 108) == "an SA message has 56 bytes or more, there are 0");
+}
+
+TEST_CASE("a single MAD without RMPP has one record, whose AttributeOffset may be left out but does not lie") {
+    const auto of = [](u16 attributeOffset) { return record_table::of_reply(message(attributeOffset, 200), 108); };
+    for (const u16 offset : {0, 14, 25}) {
+        REQUIRE(of(offset));
+        CHECK(of(offset).value().size() == 1);
+    }
+    for (const u16 offset : {13, 26, 0xffff}) CHECK_FALSE(of(offset));
 }

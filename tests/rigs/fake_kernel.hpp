@@ -74,7 +74,8 @@ public:
     int error = 0;                                 ///< errno of the next ioctls, 0: they succeed
     std::deque<int> failing_reads, failing_writes; ///< errnos of the next ones; 0: one that succeeds
     bool fails_for_ever = false;                   ///< the last of them counts for all that follow
-    u64 reads = 0, writes = 0;                     ///< calls
+    bool tells_length = true;  ///< of a message that is larger than the buffer: its header is copied
+    u64 reads = 0, writes = 0; ///< calls
 
 private:
     int next_of(std::deque<int>& errors) const {
@@ -88,7 +89,7 @@ private:
         errno = next_of(failing_reads);
         if (errno) return -1;
         // What is larger than the buffer stays, and the beginning of it is copied.
-        const ssize_t whole = ::recv(fd, buffer, size, MSG_PEEK | MSG_TRUNC);
+        const ssize_t whole = ::recv(fd, buffer, tells_length ? size : 0, MSG_PEEK | MSG_TRUNC);
         if (whole <= static_cast<ssize_t>(size)) return ::read(fd, buffer, size);
         errno = ENOSPC;
         return -1;

@@ -363,7 +363,7 @@ TEST_CASE("a file that cannot be right is refused with its line and a remedy") {
     CHECK(message_of(two + "\nSwitch 4 \"S1\"\n").starts_with("net:6: node id \"S1\" is already taken"));
     CHECK(message_of(two + "\nswitchguid=0x200000\nSwitch 4 \"S3\"\n").starts_with("net:7: node GUID 0x200000 is"));
     CHECK(message_of("Switch \"S1\"\n").starts_with("net:1: the node has no number of ports"));
-    CHECK(message_of("Switch 255 \"S1\"\n").starts_with("net:1: the node has no number of ports"));
+    CHECK(message_of("Switch 256 \"S1\"\n").starts_with("net:1: the node has no number of ports"));
     CHECK(message_of("Switch 4\n").starts_with("net:1: the node has no id"));
     CHECK(message_of("Swich 4 \"S1\"\n").starts_with("net:1: 'Swich' begins no line that is known"));
     CHECK(message_of("speed=9\n") ==

@@ -601,7 +601,7 @@ TEST_CASE("a specification says where the program runs, in which time, and over 
     CHECK(refusal_of(name) == name + ":2: there is no node \"S2\"; add it, or remove this link");
     std::filesystem::remove(name);
     CHECK(refusal_of(name) ==
-          "cannot open topology file '" + name +
+          "cannot read '" + name +
               "': No such file or directory; give the name of a file as ibnetdiscover prints it, or "
               "one of single, fattree2, fattree3, torus, ring, line");
 }
@@ -664,6 +664,7 @@ TEST_CASE("a specification of a simulation that makes no sense is refused in one
     CHECK(refusal_of("single,flap=h-0001 HCA-1/1@1ms") ==
           "single: flap=h-0001 HCA-1/1@1ms has no three times; write them as FIRST:DOWN:PERIOD, 5ms:1ms:10ms");
     CHECK(refusal_of("single,flap=h-0001 HCA-1/1@1ms:2ms:2ms").ends_with("make DOWN shorter than PERIOD"));
-    CHECK(refusal_of("").starts_with("cannot open topology file ''"));
-    CHECK(refusal_of("/").starts_with("/:0: there is no node in it"));
+    CHECK(refusal_of("").starts_with("cannot read '': No such file"));
+    CHECK(refusal_of("/").starts_with("cannot read '/': Is a directory; give the name of a file"));
+    CHECK(refusal_of("/dev/zero").starts_with("cannot read '/dev/zero': it is a binary file"));
 }

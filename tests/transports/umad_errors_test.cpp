@@ -110,7 +110,7 @@ TEST_CASE("a device that brings nothing but fragments has failed after the tenth
 }
 
 TEST_CASE("a device that has gone is known to have after nine repetitions and half a second, and is left alone then") {
-    const int error = GENERATE(EIO, ENOMEM);
+    const int error = GENERATE(EIO, ENOMEM, ENOSPC); // the last one with ever larger buffers, up to a bound
     device d;
     REQUIRE(d.send().state == sent);
     d.kernel.remove(error);
@@ -135,6 +135,40 @@ TEST_CASE("a device that has gone is known to have after nine repetitions and ha
     CHECK(result.state == failed);
     CHECK(result.error == error);
     CHECK(d.kernel.writes == 1);
+}
+
+TEST_CASE("a message whose length the kernel does not tell is read by ever larger buffers, and then handed over as any "
+          "other") {
+    device d;
+    d.kernel.tells_length = false;
+    d.kernel.deliver(delivery(0, 0x92, 100'000)); // more than the first of them
+    CHECK(d.receive().state == nothing);
+    CHECK(d.until_next() == 1ms);
+    d.pass(1ms);
+    CHECK(d.receive().state == nothing); // 64 KiB
+    CHECK(d.until_next() == 2ms);
+    d.pass(2ms);
+    const mad::received cut = d.receive();
+    REQUIRE(cut.state == message);
+    CHECK(cut.mad.size() == mad::mad_size);
+    CHECK(cut.full_size == 100'000);
+    CHECK(cut.mad[3] == 0x92);
+    CHECK(d.until_next() == 0ms); // it is there, and the device does not tell of it
+    CHECK(d.receive().full_size == 100'000);
+    CHECK(d.kernel.reads == 3);
+    std::vector<u8> large(mad::headroom + cut.full_size);
+    const mad::received whole = d.transport.receive(large);
+    REQUIRE(whole.state == message);
+    CHECK(whole.mad.size() == 100'000);
+    CHECK(whole.mad.data() == large.data() + 64);
+    CHECK(whole.mad.back() == 0xab);
+    CHECK(whole.source.SLID == iba::lid{0x1234});
+    CHECK_FALSE(d.transport.next_event());
+    CHECK(d.receive().state == nothing);
+
+    d.kernel.deliver(a_reply()); // as if nothing had been
+    CHECK(d.receive().state == message);
+    CHECK(d.kernel.reads == 5);
 }
 
 TEST_CASE("an error that does not pass ends the transport at once") {

@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -56,9 +56,10 @@ struct ibqueryerrors_plan {
 };
 
 void read_thresholds(error_rules& rules, const std::string& file) {
-    // The usual file may be missing, or not for this user.
-    std::ifstream in = file.empty() ? std::ifstream(default_thresholds) : iba::open_text_file(file);
-    if (in) rules.named = rules.thresholds.read(in, file.empty() ? default_thresholds : file);
+    if (file.empty() && !std::filesystem::exists(default_thresholds)) return;
+    const std::string name = file.empty() ? default_thresholds : file;
+    std::istringstream in = iba::open_text_file(name);
+    rules.named = rules.thresholds.read(in, name);
 }
 
 ibqueryerrors_plan make_plan(const ibqueryerrors_settings& s) {

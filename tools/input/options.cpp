@@ -13,7 +13,6 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
 #include <random>
 
 namespace ibtool {
@@ -38,18 +37,19 @@ comad::u64 parse_number(const std::string& text, const std::string& what) {
     return number;
 }
 
-std::ifstream open_config(const std::string& name) {
+std::istringstream open_config(const std::string& name, bool must_exist) {
     try {
         return comad::iba::open_text_file(name);
     } catch (const std::runtime_error& e) {
-        throw usage_error(e.what());
+        if (must_exist) throw usage_error(e.what());
+        return {};
     }
 }
 
 // infiniband-diags' configuration: `key=value`, `#` comments. The command line wins, so this runs before it is parsed.
 void read_config(global_options& options, const std::string& name, bool must_exist) {
     // The usual file may be missing, or not for this user: it can hold an M_Key.
-    std::ifstream file = must_exist ? open_config(name) : std::ifstream(name);
+    std::istringstream file = open_config(name, must_exist);
     for (std::string line; std::getline(file, line);) {
         line.resize(std::min(line.find('#'), line.size()));
         const std::size_t equals = line.find('=');
@@ -67,7 +67,7 @@ void read_config(global_options& options, const std::string& name, bool must_exi
 
 } // namespace
 
-std::chrono::nanoseconds parse_duration(const std::string& text) {
+std::chrono::nanoseconds parse_duration(const std::string& text, std::chrono::seconds longest) {
     char* end = nullptr;
     const double number = std::strtod(text.c_str(), &end);
     const std::string unit = end;
@@ -75,9 +75,10 @@ std::chrono::nanoseconds parse_duration(const std::string& text) {
     if (unit.empty() || unit == "ms") scale = 1e6;
     else if (unit == "s") scale = 1e9;
     else if (unit == "us") scale = 1e3;
-    if (end == text.c_str() || scale == 0 || !(number * scale >= 1) || number * scale > 2e12) {
-        throw usage_error(
-            fmt::format("'{}' is not a time; write milliseconds, or a number with us, ms or s, up to 2000s", text));
+    if (end == text.c_str() || scale == 0 || !(number * scale >= 1) ||
+        number * scale > 1e9 * static_cast<double>(longest.count())) {
+        throw usage_error(fmt::format("'{}' is not a time; write milliseconds, or a number with us, ms or s, up to {}s",
+                                      text, longest.count()));
     }
     return std::chrono::nanoseconds(static_cast<std::int64_t>(number * scale));
 }
@@ -128,6 +129,12 @@ void add_global_options(arguments& takes, global_options& o) {
     takes.option("--max-rate", o.max_rate, "limit of MADs per second, retries included; 0: no limit")
         .range(0, 100'000'000)
         .shows_default();
+    takes.option("--max-nodes", o.max_nodes, "nodes that a discovery may find; with more its result is partial")
+        .range(1, 10'000'000)
+        .shows_default();
+    takes.option(
+        "--max-time", [&o](const std::string& text) { o.max_time = parse_duration(text, std::chrono::hours(240)); },
+        "how long a discovery may take; what takes longer is partial [3600s]");
     takes.flag("--polite", o.polite, "limit an adaptive window to 4 MADs in flight, as many as a subnet manager has");
     takes.option(
         "-t,--timeout", [&o](const std::string& text) { o.timeout = parse_duration(text); },

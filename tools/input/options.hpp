@@ -38,12 +38,14 @@ struct global_options {
     std::chrono::nanoseconds timeout{0}; ///< per attempt; 0: measured for Gets, else 1 s
     int retries = -1;                    ///< attempts after the first; -1: as measured for Gets, else 2
     comad::mad::port_keys keys;          ///< of --key-file, and for all other ports those of -y, --smkey, --cckey
-    std::string pcap;                    ///< a capture of every MAD that is sent or arrives; empty: none
-    unsigned sm_port = 0;                ///< -s: LID to ask as the SA; 0: where the local port knows one
-    bool by_SA = false;                  ///< --sa: the SA's records instead of SMPs
-    unsigned verbosity = 0;              ///< -v: counts
-    unsigned debug = 0;                  ///< -d: 1 a line for each MAD, 2 its words, too; and so much more of an error
-    bool mlnx_ext_port_info = true;      ///< MLX_EPI of the configuration file
+    comad::u64 max_nodes = 200'000;      ///< that a discovery may find
+    std::chrono::nanoseconds max_time = std::chrono::hours(1); ///< that one may take
+    std::string pcap;               ///< a capture of every MAD that is sent or arrives; empty: none
+    unsigned sm_port = 0;           ///< -s: LID to ask as the SA; 0: where the local port knows one
+    bool by_SA = false;             ///< --sa: the SA's records instead of SMPs
+    unsigned verbosity = 0;         ///< -v: counts
+    unsigned debug = 0;             ///< -d: 1 a line for each MAD, 2 its words, too; and so much more of an error
+    bool mlnx_ext_port_info = true; ///< MLX_EPI of the configuration file
 
     comad::coro::schedule_options schedule() const;
 };
@@ -52,7 +54,8 @@ struct global_options {
 void add_global_options(arguments& takes, global_options& options);
 
 /// `500` and `500ms` are milliseconds, `1s`, `1.5s` seconds, `200us` microseconds. Throws usage_error.
-std::chrono::nanoseconds parse_duration(const std::string& text);
+std::chrono::nanoseconds parse_duration(const std::string& text,
+                                        std::chrono::seconds longest = std::chrono::seconds(2000));
 
 /// A number of a command line, `what` in messages, in decimal or behind 0x. Throws usage_error if it is none or above
 /// `highest`.

@@ -2,6 +2,7 @@
 // report.cpp - one end for all commands.
 #include "session/report.hpp"
 
+#include "session/memory_reserve.hpp"
 #include "text/output.hpp"
 
 #include <fmt/format.h>
@@ -64,11 +65,19 @@ int run_query(const global_options& options, const mad::address* target,
 }
 
 coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discovery::discovery_progress* progress) {
+    reserve_memory();
     discovery::discover_options how;
+    how.max_nodes = in.options().max_nodes;
+    how.max_time = in.options().max_time;
+    how.enough = &is_memory_short;
     how.keys = &in.options().keys;
     how.mlnx_ext_port_info = in.options().mlnx_ext_port_info;
     how.progress = progress;
     auto found = co_await discovery::discover(in.schedule(), how);
+    if (found)
+        for (discovery::problem& p : found.value().problems)
+            if (p.what == discovery::problem::kind::limit && !is_memory_short)
+                p.text += "; --max-nodes and --max-time are the limits";
     co_return found;
 }
 

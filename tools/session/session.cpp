@@ -2,6 +2,8 @@
 // session.cpp - signals, progress and counts around a running task.
 #include "session/session.hpp"
 
+#include "session/memory_reserve.hpp"
+#include "session/stop_signals.hpp"
 #include "text/output.hpp"
 
 #include <boost/asio/signal_set.hpp>
@@ -20,25 +22,12 @@ namespace ibtool {
 
 using namespace std::chrono_literals;
 
-namespace {
-
-/// A write that a signal interrupts goes on: it would be an error of that write, and not an end of what runs.
-void restart_calls_after(int signal) {
-    struct sigaction action {};
-    ::sigaction(signal, nullptr, &action);
-    action.sa_flags |= SA_RESTART;
-    ::sigaction(signal, &action, nullptr);
-}
-
-} // namespace
-
 // What the io_context does beside the task.
 class session::event_loop {
 public:
     event_loop(boost::asio::io_context& io, boost::asio::cancellation_signal& stop, bool& stopped)
         : signals_(io, SIGINT, SIGTERM), timer_(io), stop_(stop), stopped_(stopped) {
-        restart_calls_after(SIGINT);
-        restart_calls_after(SIGTERM);
+        end_by_second_signal();
     }
     /// A signal that came since end() is heard now.
     void begin(std::function<std::string()> progress) {
@@ -107,6 +96,7 @@ session::session(const global_options& options, const comad::mad::address* targe
 
 session::session(const global_options& options, std::function<fabric()> open)
     : options_(options), loop_(std::make_unique<event_loop>(io_, stop_, stopped_)), open_fabric_(std::move(open)) {
+    reserve_memory();
     const comad::mad::trace_lines to_stderr = [](const std::string& line) { print_error("D: {}\n", line); };
     if (options.debug > 1) dumper_tracer_.emplace(to_stderr);
     else if (options.debug) simple_tracer_.emplace(to_stderr);

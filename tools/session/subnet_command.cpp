@@ -74,7 +74,7 @@ discovery::node node_of(const sim::node& described) {
 } // namespace
 
 discovery::subnet read_subnet(const std::string& file) {
-    std::ifstream in = comad::iba::open_text_file(file);
+    std::istringstream in = comad::iba::open_text_file(file);
     discovery::subnet s;
     for (const sim::node& described : sim::read_topology(in, file).nodes) s.nodes.push_back(node_of(described));
     return s;
@@ -82,7 +82,7 @@ discovery::subnet read_subnet(const std::string& file) {
 
 discovery::node_names read_node_names(const std::string& file) {
     if (file.empty()) return {};
-    std::ifstream in = comad::iba::open_text_file(file);
+    std::istringstream in = comad::iba::open_text_file(file);
     return discovery::node_names::read(in, file);
 }
 

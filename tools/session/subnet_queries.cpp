@@ -57,7 +57,7 @@ std::vector<end_port> end_ports_of(const subnet& s) {
     for (u32 n = 0; n < s.nodes.size(); ++n) {
         std::vector<u8> in_use;
         for (unsigned p = 1; p < s.nodes[n].ports.size(); ++p)
-            if (is_in_use(s.nodes[n].ports[p])) in_use.push_back(static_cast<u8>(p));
+            if (p != all_ports && is_in_use(s.nodes[n].ports[p])) in_use.push_back(static_cast<u8>(p));
         if (s.nodes[n].is_switch()) add({n, 0}, std::move(in_use));
         else
             for (const u8 p : in_use) add({n, p}, {p});

@@ -63,6 +63,8 @@ tracer::asked<route> tracer::find_multicast(mad::IBDRPath path, place to, unsign
     std::set<comad::u64> switches;
     std::optional<mad::mad_error> silent; // a receiver that does not answer is no reason not to look elsewhere
     for (std::size_t i = 0; i < tree.size(); ++i) {
+        if (tree.size() > in_.options().max_nodes)
+            throw std::runtime_error(fmt::format("no end after {} nodes; --max-nodes is the limit", tree.size()));
         const place here = tree[i].by.at;
         if (here.node.portGUID == to.node.portGUID) co_return way_to(tree, i);
         if (here.is_switch() && !switches.insert(value(here.node.nodeGUID)).second)

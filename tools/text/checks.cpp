@@ -123,7 +123,7 @@ std::string thresholds_text(const error_thresholds& thresholds, bool json) {
 error_thresholds read_thresholds(const std::string& file) {
     error_thresholds t = default_thresholds();
     if (file.empty()) return t;
-    std::ifstream in = iba::open_text_file(file);
+    std::istringstream in = iba::open_text_file(file);
     t.read(in, file);
     return t;
 }

@@ -19,6 +19,7 @@ constexpr u16 ca_device = 0x1021;
 constexpr u16 switch_device = 0xd2f2;
 
 constexpr u64 most_nodes = 1'000'000;
+constexpr u64 most_ports = 254; // that have a number of their own
 
 /// Adds nodes that count up in name and GUID, and remembers where each kind starts.
 class builder {
@@ -88,7 +89,7 @@ topology make_single(spec& s) {
 // Half of a leaf's ports go down to hosts, half up, one to each spine.
 topology make_fattree2(spec& s) {
     builder b(take_link(s));
-    const u64 radix = take_even_radix(s, topology::max_ports);
+    const u64 radix = take_even_radix(s, most_ports);
     s.finish();
     const u64 half = radix / 2;
     const u64 hosts = b.add_hosts(radix * half);
@@ -139,7 +140,7 @@ topology make_torus(spec& s) {
     const std::array<u64, 3> side{s.take_number("x", 4, 2, 1000), s.take_number("y", 4, 2, 1000),
                                   s.take_number("z", 1, 2, 1000)};
     const u64 dimensions = side[2] == 1 ? 2 : 3;
-    const u64 per_switch = s.take_number("hosts", 1, 0, topology::max_ports - 2 * dimensions);
+    const u64 per_switch = s.take_number("hosts", 1, 0, most_ports - 2 * dimensions);
     s.finish();
     const u64 places = side[0] * side[1] * side[2];
     check_size(s, places * (1 + per_switch));
@@ -168,7 +169,7 @@ topology make_torus(spec& s) {
 topology make_chain(spec& s, bool closed) {
     builder b(take_link(s));
     const u64 count = s.take_number("switches", closed ? 8 : 4, closed ? 3 : 1, most_nodes);
-    const u64 per_switch = s.take_number("hosts", 1, 0, topology::max_ports - 2);
+    const u64 per_switch = s.take_number("hosts", 1, 0, most_ports - 2);
     s.finish();
     check_size(s, count * (1 + per_switch));
     const u64 hosts = b.add_hosts(count * per_switch);

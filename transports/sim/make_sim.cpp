@@ -3,31 +3,33 @@
 #include "fault_plan.hpp"
 #include "generate.hpp"
 #include "spec.hpp"
+#include <comad/iba/text_file.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <utility>
 
 namespace comad::transports::sim {
 namespace {
 
+std::istringstream open(const std::string& name) {
+    try {
+        return iba::open_text_file(name);
+    } catch (const std::runtime_error& e) {
+        throw std::runtime_error(fmt::format("{}; give the name of a file as ibnetdiscover prints it, or one of {}",
+                                             e.what(), topology_kinds()));
+    }
+}
+
 topology topology_of(spec& s) {
     if (is_topology_kind(s.head())) return generate(s);
     s.finish();
     const std::string name(s.head());
-    std::ifstream file(name);
-    if (!file) {
-        throw std::runtime_error(fmt::format("cannot open topology file '{}': {}; give the name of a file as "
-                                             "ibnetdiscover prints it, or one of {}",
-                                             name, std::generic_category().message(errno), topology_kinds()));
-    }
+    std::istringstream file = open(name);
     return read_topology(file, name);
 }
 

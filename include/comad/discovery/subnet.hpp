@@ -43,12 +43,13 @@ struct node {
 /// Why a part of the subnet is missing.
 struct problem {
     enum class kind : u8 {
-        no_answer,     ///< no reply after all attempts
-        error_reply,   ///< a reply with an error status
-        send_failed,   ///< the request could not be sent
-        too_far,       ///< beyond the longest directed route
-        contradiction, ///< two answers that cannot both be true: a doubled GUID, a port that is cabled twice
+        no_answer,   ///< no reply after all attempts
+        error_reply, ///< a reply with an error status
+        send_failed, ///< the request could not be sent
+        too_far,     ///< beyond the longest directed route
+        contradiction, ///< answers that cannot be true: a doubled GUID or none, a port that is cabled twice, too many ports
         cancelled,     ///< discovery was ended before it was asked
+        limit,         ///< a limit of the discovery was reached: what lies behind was not asked
     };
     kind what;
     iba::guid nodeGUID{}; ///< the node that was asked, or behind whose port the silence is; 0 if unknown

@@ -18,7 +18,8 @@ class record_table {
 public:
     /// `message`: SA header and data, as rmpp_receiver or the kernel give it. Records have `record_size` bytes, not 0, and
     /// stand AttributeOffset apart; 0 means that there are none. The last one's padding may be missing.
-    /// Errors: too_short, if the message is shorter than its header, the records overlap, or the last one is not whole.
+    /// Errors: too_short, if the message is shorter than its header, the records overlap, the last one is not whole, or
+    ///         there is something although there are none.
     static iba::result<record_table> of(std::span<const u8> message, std::size_t record_size);
     /// Of a successful reply as a transport gives it, which may also be a single MAD of 256 bytes: one record if it has
     /// no RMPP; if it has, as many as its PayloadLength says, and it must be the last segment, too.

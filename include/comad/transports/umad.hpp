@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <sys/types.h>
+#include <vector>
 
 namespace comad::transports {
 
@@ -44,7 +45,8 @@ struct umad_options {
 ///           has gone, and from then on everything fails with that errno. After the ninth send() fails with the errno of
 ///           the write, as it does at once with any other (EINVAL: the driver refuses this local SMP) or with that of
 ///           the registration (EINVAL: the kernel has no such class); further sends are tried once each, until one
-///           succeeds.
+///           succeeds. An ENOSPC that brings no length may be that of a message larger than the buffer: each repetition
+///           has a buffer four times as large as the one before, from 64 KiB up to 64 MiB.
 /// Blocking: the kernel says of this device always that it can be written to; max_held and the window are the only
 ///           backpressure. A write for which memory is short while the kernel holds requests waits for one of them to come
 ///           back instead. Sends to a LID never block.
@@ -96,6 +98,8 @@ private:
     };
     void listen(bool to_device) noexcept;
     mad::received failed_read(int error) noexcept;
+    void grow() noexcept;
+    mad::received hand_over(std::span<u8> buffer) noexcept;
     agent* agent_for(const mad::send_request& request) noexcept;
     std::optional<u32> register_agent(const mad::registration& what) noexcept;
     iba::MgmtClass class_of_agent(u32 id) const noexcept;
@@ -111,6 +115,8 @@ private:
     std::size_t agent_count_ = 0;
     held_requests held_;
     u64 short_reads_ = 0;
+    std::vector<u8> large_; ///< read into instead, since an ENOSPC brought no length; empty: no
+    std::size_t whole_ = 0; ///< bytes of the message that lies there and was not taken away; 0: none does
 };
 
 } // namespace comad::transports

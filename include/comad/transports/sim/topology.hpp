@@ -72,7 +72,9 @@ struct node {
 /// 24 bytes a port and about 130 a node.
 struct topology {
     static constexpr u32 nobody = port::nobody;
-    static constexpr unsigned max_ports = 254; ///< port 255 means all ports in performance management (IBA 16.1.3)
+    /// As NodeInfo can say. One with 255 is for trying how programs take it: as a port number 255 means all ports in
+    /// performance management (IBA 16.1.3) and none in forwarding tables.
+    static constexpr unsigned max_ports = 255;
 
     std::vector<node> nodes;
     iba::lid sm_lid{}; ///< of the port where the subnet manager was; 0: there was none

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+// discovery_lies_test.cpp - peers that do not say what is true, subnets that never end: a discovery ends, keeps what it found
+// consistent, and says what cannot be true and where it stopped.
+#include "discovery_rig.hpp"
+#include "liar.hpp"
+#include <comad/coro/rpcs.hpp>
+#include <comad/iba/sa.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace comad;
+using namespace comad::test;
+using namespace std::chrono_literals;
+using discovery::problem;
+using iba::smp::NodeDescription;
+using iba::smp::NodeInfo;
+using iba::smp::PortInfo;
+using iba::smp::SwitchInfo;
+
+namespace discovery_lies_test { // compiled together with others
+namespace {
+
+/// A subnet whose every reply a liar has in its hands.
+struct lying_world {
+    explicit lying_world(topology t, liar::lie lie, coro::schedule_options options = {})
+        : net(std::move(t)), port(net, time_mode::virtual_), between(port, std::move(lie)), schedule(between, options) {}
+
+    mad::result<subnet> try_to_discover(const discovery::discover_options& options = {}) {
+        return coro::sync_wait(schedule, discovery::discover(schedule, options));
+    }
+    subnet discover(const discovery::discover_options& options = {}) {
+        auto found = try_to_discover(options);
+        REQUIRE(found);
+        return std::move(found).value();
+    }
+
+    transports::sim::fabric net;
+    transports::sim::sim_transport port;
+    liar between;
+    coro::MADSchedule schedule;
+};
+
+using directed = iba::smp::FormatDirected;
+constexpr std::size_t hop_count_at = iba::offset_of<&iba::MADHeaderDirected::hopCount>;
+
+std::span<const u8> route_of(std::span<const u8> reply) {
+    return reply.subspan(iba::offset_of<&directed::initialPath>, 1u + reply[hop_count_at]);
+}
+
+/// Whoever is at the end of a route has a GUID that nobody else has.
+void new_GUID_for_each_route(std::span<u8> reply) {
+    const auto info = attribute_in<NodeInfo>(reply);
+    if (info.empty()) return;
+    u64 hash = 14695981039346656037u;
+    for (const u8 hop : route_of(reply)) hash = (hash ^ hop) * 1099511628211u;
+    put_number(iba::find_field(iba::info_of<NodeInfo>, "nodeGUID").value(), info, hash);
+}
+
+/// Only from the end of that route.
+liar::lie at(std::vector<u8> route, liar::lie what) {
+    route.insert(route.begin(), 0);
+    return [route, what](std::span<u8> reply) {
+        const bool is_SMP = reply[1] == value(iba::MgmtClass::SubnDirected);
+        if (is_SMP && std::ranges::equal(route_of(reply), route)) what(reply);
+    };
+}
+
+std::vector<std::string> problems_of(const subnet& s) {
+    std::vector<std::string> all;
+    for (const problem& p : s.problems) all.push_back(describe(s, p));
+    return all;
+}
+
+topology line_of_two() { return managed("line,switches=2"); } // two hosts at two switches
+
+} // namespace
+
+// ---- what cannot be true -------------------------------------------------------------------------------------------
+
+TEST_CASE("a neighbour that cannot be is a finding at the port that leads to it, and the rest is found") {
+    const auto [field, number, words] = GENERATE(table<const char*, u64, const char*>(
+        {{"nodeGUID", 0, "its neighbour claims the node GUID 0"},
+         {"nodeType", 0, "its neighbour claims to be of node type 0"},
+         {"nodeType", 4, "its neighbour claims to be of node type 4"},
+         {"nodeType", 255, "its neighbour claims to be of node type 255"},
+         {"numPorts", 0, "its neighbour claims to be entered by port 1 of 0"},
+         {"localPortNum", 0, "its neighbour claims to be entered by port 0 of 1"},
+         {"localPortNum", 255, "its neighbour claims to be entered by port 255 of 1"}}));
+    CAPTURE(field, number);
+    const topology t = line_of_two();
+    // From the first host: its switch, the other one, and from there the other host.
+    world honest(t);
+    const subnet truth = honest.discover();
+    const auto other = std::ranges::find_if(
+        truth.nodes, [&](const discovery::node& n) { return !n.is_switch() && &n != &truth.nodes[0]; });
+    REQUIRE(other != truth.nodes.end());
+    const auto hops = other->route.hops();
+    lying_world w(t, at({hops.begin(), hops.end()}, always<NodeInfo>(field, number)));
+    const subnet found = w.discover();
+    CHECK(found.nodes.size() == truth.nodes.size() - 1);
+    CHECK(inconsistencies(found).empty());
+    REQUIRE(found.problems.size() == 1);
+    CHECK(found.problems[0].what == problem::kind::contradiction);
+    CHECK(found.problems[0].text == words);
+    CHECK(found.problems[0].nodeGUID != iba::guid{});
+}
+
+TEST_CASE("a local node that cannot be is a finding, and what lies behind it is found") {
+    const auto [field, number, words] = GENERATE(table<const char*, u64, const char*>(
+        {{"nodeGUID", 0, "the local node claims the node GUID 0"},
+         {"nodeType", 77, "the local node claims to be of node type 77"},
+         {"numPorts", 0, "the local node claims to be entered by port 1 of 0"},
+         {"localPortNum", 9, "the local node claims to be entered by port 9 of 1"},
+         {"portGUID", 0, "claims the port GUID 0"}}));
+    CAPTURE(field, number);
+    lying_world w(line_of_two(), at({}, always<NodeInfo>(field, number)));
+    const subnet found = w.discover();
+    REQUIRE_FALSE(found.problems.empty());
+    CHECK(found.problems[0].what == problem::kind::contradiction);
+    CHECK(found.problems[0].text == words);
+    CHECK_FALSE(text_of(found).empty());
+    const bool has_its_port = std::string_view(field) != "localPortNum";
+    if (has_its_port) CHECK(found.nodes.size() == 4);
+}
+
+TEST_CASE("replies to another question, or by another way, are no answers") {
+    const auto byte = [](std::size_t offset) {
+        return [offset](std::span<u8> reply) {
+            if (reply.size() == mad::mad_size) reply[offset] ^= 1;
+        };
+    };
+    const auto [what, offset] = GENERATE(table<const char*, std::size_t>({
+        {"attributeModifier", 23}, // its last byte
+        {"attributeID", 17},
+        {"hopCount", hop_count_at},
+        {"initialPath", iba::offset_of<&directed::initialPath> + 1},
+        {"D bit", 4},
+    }));
+    CAPTURE(what);
+    const std::size_t at_byte = offset;
+    const bool is_D = at_byte == 4;
+    lying_world w(line_of_two(), [&, lie = byte(at_byte)](std::span<u8> reply) {
+        if (reply[hop_count_at] != 1) return; // all of the first switch
+        if (is_D) reply[4] ^= 0x80;
+        else lie(reply);
+    });
+    const subnet found = w.discover();
+    CHECK(found.nodes.size() == 1);
+    REQUIRE(found.problems.size() == 1);
+    CHECK(found.problems[0].what == problem::kind::no_answer);
+    CHECK(w.schedule.counters().mismatched > 0);
+}
+
+TEST_CASE("records that stand nowhere, or farther apart than they lie, are no table") {
+    const u64 offset = GENERATE(u64{0}, u64{65535}, u64{20}); // of 8 bytes; it is 14
+    CAPTURE(offset);
+    lying_world w(line_of_two(), {});
+    const auto of_header = [&](std::span<u8> reply) {
+        const std::size_t place = iba::offset_of<&iba::sa::Header::attributeOffset>;
+        if (reply[1] != value(iba::MgmtClass::SubnAdm) || reply.size() < place + 2) return;
+        reply[place] = static_cast<u8>(offset >> 8);
+        reply[place + 1] = static_cast<u8>(offset);
+    };
+    mad::IBPath to_SA;
+    to_SA.DLID = w.net.graph().sm_lid;
+    w.schedule.set_sa_path(to_SA);
+    const auto ask = [&]() -> coro::task<mad::result<std::vector<iba::sa::NodeRecord>>> {
+        co_return co_await w.schedule.SubnAdmGetTable<iba::sa::NodeRecord>();
+    };
+    auto honest = coro::sync_wait(w.schedule, ask());
+    REQUIRE(honest);
+    CHECK(honest.value().size() == 4);
+    w.between.tell(of_header);
+    auto lied = coro::sync_wait(w.schedule, ask());
+    REQUIRE_FALSE(lied);
+    CHECK(lied.error().code == mad::errc::malformed_reply);
+}
+
+TEST_CASE("whatever a peer says in any field of any reply, the discovery ends, and what it found is consistent") {
+    const topology t = line_of_two();
+    const std::vector<const iba::record_info*> attributes{&iba::info_of<NodeInfo>, &iba::info_of<PortInfo>,
+                                                          &iba::info_of<SwitchInfo>, &iba::info_of<NodeDescription>,
+                                                          &iba::info_of<directed>};
+    std::size_t lies = 0;
+    for (const iba::record_info* info : attributes) {
+        for (const iba::field_info& f : iba::fields_of(*info)) {
+            if (f.row.nested) continue;
+            for (const bool is_local : {true, false}) {
+                for (const u64 number : {u64{0}, ~u64{0}, u64{1}, u64{2}}) {
+                    CAPTURE(info->name, f.name, is_local, number);
+                    ++lies;
+                    lying_world w(t, [&](std::span<u8> reply) {
+                        const iba::mad_tables tables = iba::tables_of(reply);
+                        if ((route_of(reply).size() == 1) != is_local) return;
+                        if (tables.format == info) put_number(f.row, reply, number);
+                        else if (tables.attribute == info) put_number(f.row, reply.subspan(tables.data_begin), number);
+                    });
+                    const auto found = w.try_to_discover({.max_nodes = 64});
+                    if (!found) continue; // the local port, of which nothing was understood
+                    const subnet& s = found.value();
+                    CHECK(s.nodes.size() <= 64);
+                    const bool is_told = std::ranges::any_of(
+                        s.problems, [](const problem& p) { return p.text.starts_with("the local node claims"); });
+                    if (!is_told) CHECK(inconsistencies(s).empty());
+                    CHECK_FALSE(text_of(s).empty());
+                    CHECK_FALSE(ports_report(s, {}).empty());
+                }
+            }
+        }
+    }
+    CHECK(lies > 500);
+}
+
+// ---- what never ends -----------------------------------------------------------------------------------------------
+
+TEST_CASE("a subnet without an end is discovered up to the nodes that a discovery may find") {
+    lying_world w(managed("torus,x=3,y=3"), new_GUID_for_each_route);
+    const subnet found = w.discover({.max_nodes = 500});
+    CHECK(found.nodes.size() == 500);
+    CHECK(inconsistencies(found).empty());
+    REQUIRE(found.problems.size() == 1);
+    CHECK(found.problems[0].what == problem::kind::limit);
+    CHECK(describe(found, found.problems[0]) == "there are more than 500 nodes, the most that it may find");
+    CHECK_FALSE(found.complete());
+    CHECK_THAT(text_of(found), Catch::Contains("\"kind\": \"limit\""));
+    // Of each port one PortInfo and one NodeInfo at most; two more facts of each node.
+    CHECK(w.schedule.counters().sent < 500 * (2 * 6 + 3));
+}
+
+TEST_CASE("the ports of an endless subnet are bounded as well as its nodes") {
+    lying_world w(managed("torus,x=3,y=3"), new_GUID_for_each_route);
+    const subnet found = w.discover({.max_ports = 300});
+    std::size_t ports = 0;
+    for (const discovery::node& n : found.nodes) ports += n.ports.size();
+    CHECK(ports >= 300);
+    CHECK(ports < 300 + 6); // the last node's
+    REQUIRE(found.problems.size() == 1);
+    CHECK(found.problems[0].what == problem::kind::limit);
+    CHECK_THAT(found.problems[0].text, Catch::Contains("300 are the most that it may find"));
+}
+
+TEST_CASE("a subnet of as many nodes as a discovery may find is complete; with one less, links between those are known") {
+    const topology t = managed("fattree2,radix=4"); // 8 hosts, 6 switches
+    world w(t);
+    CHECK(w.discover({.max_nodes = 14}).complete());
+    world less(t);
+    const subnet found = less.discover({.max_nodes = 13});
+    CHECK(found.nodes.size() == 13);
+    REQUIRE(found.problems.size() == 1);
+    CHECK(found.problems[0].what == problem::kind::limit);
+    // One host is missing: it has one link of the 16.
+    CHECK(found.link_count() == 15);
+}
+
+TEST_CASE("a discovery ends when its time is over, with what it has") {
+    timing slow;
+    slow.hop_delay = 1ms;
+    world w(managed("line,switches=20"), {}, slow, {}, {});
+    const subnet found = w.discover({.max_time = 30ms});
+    CHECK(found.nodes.size() > 1);
+    CHECK(found.nodes.size() < 40);
+    CHECK(inconsistencies(found).empty());
+    CHECK(w.elapsed() >= 30ms);
+    CHECK(w.elapsed() < 32ms);
+    REQUIRE(found.problems.size() == 1);
+    CHECK(found.problems[0].what == problem::kind::limit);
+    CHECK(found.problems[0].text == "stopped after 0.03 s, the longest that it may take");
+
+    world enough(managed("line,switches=20"), {}, slow, {}, {});
+    CHECK(enough.discover({.max_time = 100s}).complete());
+    CHECK(enough.elapsed() < 10s); // it does not wait for the rest of it
+}
+
+TEST_CASE("a discovery ends when somebody says that it is enough") {
+    std::atomic<bool> enough = false;
+    unsigned replies = 0;
+    lying_world w(managed("torus,x=3,y=3"), [&](std::span<u8> reply) {
+        new_GUID_for_each_route(reply);
+        enough = ++replies > 100;
+    });
+    const subnet found = w.discover({.enough = &enough});
+    CHECK(found.nodes.size() > 5);
+    CHECK(replies < 100 + 70); // what was under way
+    CHECK(inconsistencies(found).empty());
+    REQUIRE(found.problems.size() == 1);
+    CHECK(found.problems[0].what == problem::kind::limit);
+    CHECK_THAT(found.problems[0].text, Catch::Contains("memory runs short"));
+}
+
+// ---- as many ports as there can be ------------------------------------------------------------------------------------
+
+TEST_CASE("nodes with 254 and 255 ports are found with all of them, and told to the end") {
+    const unsigned ports = GENERATE(254u, 255u);
+    constexpr transports::sim::link_codes edr{2, 16};
+    topology t;
+    const u32 sw = t.add_node(iba::NodeType::Switch, ports, iba::guid{0x1000}, "wide switch", edr);
+    const u32 wide = t.add_node(iba::NodeType::CA, ports, iba::guid{0x20000}, "wide host", edr);
+    const u32 host = t.add_node(iba::NodeType::CA, 1, iba::guid{0x3000}, "host", edr);
+    t.link(host, 1, sw, 1);
+    t.link(wide, ports, sw, ports);
+    t.link(wide, 7, sw, 200);
+    bring_up(t);
+    world w(t, host, 1);
+    const subnet found = w.discover();
+    CHECK(differences(found, t, host, 1).empty());
+    CHECK(inconsistencies(found).empty());
+    CHECK(found.link_count() == 3);
+    std::set<std::string> told;
+    for (const std::string& line : problems_of(found)) told.insert(line);
+    if (ports == 254) CHECK(told.empty());
+    else
+        CHECK(told == std::set<std::string>{"S-0000000000001000 \"wide switch\": claims 255 ports, and 254 is the highest "
+                                            "number of a port",
+                                            "H-0000000000020000 \"wide host\": claims 255 ports, and 254 is the highest "
+                                            "number of a port"});
+    const std::string text = text_of(found);
+    CHECK_THAT(text, Catch::Contains(fmt::format("[{}]\t\"H-0000000000020000\"[{}]", ports, ports)));
+    CHECK_THAT(ports_report(found, {}), Catch::Contains(fmt::format("SW     2 {} ", ports)) ||
+                                            Catch::Contains(fmt::format("SW     1 {} ", ports)));
+}
+
+} // namespace discovery_lies_test

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+// ibtool_bounds_test.cpp - ibtool where there is too much of something: ports, nodes, time, memory; files that are none; and the
+// second signal, which ends it wherever it is.
+#include "ibtool_rig.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <signal.h>
+#include <sys/stat.h>
+
+namespace ibtool_bounds_test { // compiled together with others
+
+using namespace ibtool_rig;
+
+namespace {
+
+const words tree{"--fabric", "sim:fattree2,radix=4,time=virtual,sm=1"}; // 8 hosts, 6 switches
+
+std::size_t count_of(const std::string& text, const std::string& what) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++count;
+    return count;
+}
+
+/// A switch, a router and an adapter with as many ports; hosts at the first ports of the switch and its last one.
+std::string wide_topology(unsigned ports) {
+    const std::string n = std::to_string(ports);
+    return "switchguid=0x1000\nSwitch " + n + " \"S-1\" # \"wide switch\" base port 0 lid 1 lmc 0\n" +
+           "[1] \"H-a\"[1] # \"a\" lid 2 4xEDR\n[200] \"H-w\"[7] # \"wide host\" lid 3 4xEDR\n[" + n + "] \"H-b\"[1]" +
+           " # \"b\" lid 5 4xEDR\n\n" + "caguid=0xa0000\nCa 1 \"H-a\" # \"a\"\n[1](a0001) \"S-1\"[1] # lid 2 lmc 0 \"s\" lid 1" +
+           " 4xEDR\n\n" + "caguid=0xb0000\nCa 1 \"H-b\" # \"b\"\n[1](b0001) \"S-1\"[" + n +
+           "] # lid 5 lmc 0 \"s\" lid 1 4xEDR\n\n" + "caguid=0xc0000\nCa " + n +
+           " \"H-w\" # \"wide host\"\n[7](c0007) \"S-1\"[200] # lid 3 lmc 0 \"s\" lid 1 4xEDR\n";
+}
+
+/// All that can be asked about such a node and its last port.
+std::vector<words> commands_about(const std::string& ports) {
+    return {{"ibnetdiscover"},
+            {"ibnetdiscover", "-f"},
+            {"ibnetdiscover", "-p"},
+            {"ibnetdiscover", "-l"},
+            {"ibnetdiscover", "--json"},
+            {"ibhosts"},
+            {"ibswitches"},
+            {"ibnodes", "--json"},
+            {"iblinkinfo"},
+            {"iblinkinfo", "-l"},
+            {"iblinkinfo", "--json"},
+            {"ibqueryerrors"},
+            {"ibqueryerrors", "--json"},
+            {"ibdatacounters", "--ports"},
+            {"ibdatacounters", "--json"},
+            {"ibclearcounters", "--json"},
+            {"ibclearerrors", "-v"},
+            {"ibchecknet"},
+            {"ibcheckerrors", "--json"},
+            {"ibcheckstate", "-v"},
+            {"sweep", "--every", "1s", "--count", "2", "--refresh", "1s"},
+            {"sweep", "--json", "--reset", "all"},
+            {"sweep", "--csv"},
+            {"health", "--for", "1s", "--json"},
+            {"smpquery", "nodeinfo", "1"},
+            {"smpquery", "portinfo", "1", ports},
+            {"smpquery", "sl2vl", "1", ports},
+            {"smpquery", "vlarb", "1", ports},
+            {"smpquery", "pkeys", "1", ports},
+            {"ibroute", "1"},
+            {"ibroute", "-M", "1"},
+            {"ibtracert", "2", "5"},
+            {"perfquery", "-a", "1"},
+            {"perfquery", "-a", "-l", "--json", "1"},
+            {"perfquery", "3"},
+            {"ibdatacounts", "1"},
+            {"ibcheckerrs", "1"},
+            {"ibchecknode", "1"},
+            {"ibswportwatch", "-n", "1", "1", ports == "255" ? "254" : ports},
+            {"ibaddr", "0,1," + ports},
+            {"saquery", "NR"},
+            {"saquery", "PIR"},
+            {"saquery", "LR"},
+            {"saquery", "SL2VL", "1/1/" + ports},
+            {"saquery", "MFTR"},
+            {"saquery", "LFTR"},
+            {"bench", "-c", "100"}};
+}
+
+/// Of these the exit code tells whether the subnet was found as it should be.
+bool discovers(const words& command) {
+    static const words all{"ibnetdiscover",   "ibhosts",       "ibswitches", "ibnodes",       "iblinkinfo",   "ibqueryerrors",
+                           "ibdatacounters",  "ibclearcounters", "ibclearerrors", "ibchecknet", "ibcheckerrors", "ibcheckstate",
+                           "sweep",           "health"};
+    return std::find(all.begin(), all.end(), command.front()) != all.end();
+}
+
+/// That signal has been delivered to it, or it has ended.
+void await_delivery(const process& running, int number) {
+    const std::string file = "/proc/" + std::to_string(running.pid()) + "/status";
+    await([&] {
+        const std::string status = read_file(file);
+        const auto is_pending = [&](const std::string& set) {
+            const std::size_t at = status.find(set + ":\t");
+            return at != status.npos && (std::stoull(status.substr(at + set.size() + 2, 16), nullptr, 16) >> (number - 1) & 1);
+        };
+        return !is_pending("SigPnd") && !is_pending("ShdPnd");
+    });
+}
+
+/// It has handlers of its own.
+void await_handlers(const process& running) {
+    const std::string file = "/proc/" + std::to_string(running.pid()) + "/status";
+    await([&] {
+        const std::string status = read_file(file);
+        const std::size_t at = status.find("SigCgt:\t");
+        return at != status.npos && (std::stoull(status.substr(at + 8, 16), nullptr, 16) >> (SIGTERM - 1) & 1);
+    });
+}
+
+} // namespace
+
+TEST_CASE("nodes with 254 and 255 ports go through every command to its end") {
+    const directory files;
+    sampled sample;
+    for (const unsigned ports : {254u, 255u}) {
+        const std::string file = files.write("wide-" + std::to_string(ports) + ".topo", wide_topology(ports));
+        const words fabric{"--fabric", "sim:" + file + ",sm=1,time=virtual"};
+        for (const words& command : commands_about(std::to_string(ports))) {
+            if (sample.skips()) continue;
+            CAPTURE(command, ports);
+            const process_result r = process(ibtool(command + fabric)).wait(std::chrono::seconds(20));
+            INFO(r.err.substr(0, 2000));
+            CHECK_FALSE(r.out.empty());
+            if (ports == 254) {
+                // ibcheck* find the ports that are down.
+                CHECK((r.status == 0 || command.front().starts_with("ibcheck") || command.front() == "health"));
+                CHECK(r.status < 2);
+            } else if (discovers(command)) {
+                CHECK(r.status == 3);
+                CHECK_THAT(r.err, Contains("claims 255 ports, and 254 is the highest number of a port"));
+            } else {
+                CHECK(r.status < 2);
+            }
+        }
+        const std::string text = run(words{"ibnetdiscover"} + fabric).out;
+        CHECK_THAT(text, Contains("\n[" + std::to_string(ports) + "]\t\"H-00000000000b0000\"[1](b0001)"));
+        CHECK(run({"ibnetdiscover", "--fabric", "sim:" + file + ",time=virtual"}).status == (ports == 255 ? 3 : 0));
+    }
+}
+
+TEST_CASE("a discovery that finds more nodes than --max-nodes ends with those, says so and exits with 3") {
+    const std::string line = "ibtool: there are more than 5 nodes, the most that it may find; --max-nodes and --max-time "
+                             "are the limits\n";
+    sampled sample;
+    for (const words& command : {words{"ibnetdiscover"}, {"ibhosts"}, {"ibswitches"}, {"ibnodes"}, {"iblinkinfo"},
+                                 {"ibqueryerrors"}, {"ibdatacounters"}, {"ibchecknet"}, {"ibcheckerrors"},
+                                 {"ibclearcounters"}, {"sweep"}, {"health", "--for", "1s"}}) {
+        if (sample.skips()) continue;
+        CAPTURE(command);
+        const process_result r = run(command + tree + words{"--max-nodes", "5"});
+        CHECK(r.status == 3);
+        CHECK_THAT(r.err, Contains(line));
+        CHECK_FALSE(r.out.empty());
+    }
+    const process_result json = run(words{"ibnetdiscover", "--json", "--max-nodes", "5"} + tree);
+    const auto found = nlohmann::json::parse(json.out);
+    CHECK(found["nodes"].size() == 5);
+    CHECK(found["complete"] == false);
+    REQUIRE(found["problems"].size() == 1);
+    CHECK(found["problems"][0]["kind"] == "limit");
+    check_success(run(words{"ibhosts", "--max-nodes", "14"} + tree));
+    check_failure(run(words{"ibhosts", "--max-nodes", "0"} + tree), 2, "--max-nodes: must be a number from 1 to");
+}
+
+TEST_CASE("a discovery that takes longer than --max-time ends with what it has, says so and exits with 3") {
+    const words slow{"--fabric", "sim:line,switches=20,sm=1,time=virtual,latency=1ms"};
+    const process_result r = run(words{"ibswitches", "-v", "--max-time", "30ms"} + slow);
+    CHECK(r.status == 3);
+    CHECK_THAT(r.err, Contains("ibtool: stopped after 0.03 s, the longest that it may take; --max-nodes and --max-time "
+                               "are the limits\n") &&
+                          Contains(" 0.03"));
+    const std::size_t switches = count_of(r.out, "Switch\t: 0x");
+    CHECK(switches > 0);
+    CHECK(switches < 20);
+    check_success(run(words{"ibswitches", "--max-time", "100000s"} + slow));
+    check_failure(run(words{"ibswitches", "--max-time", "0"} + slow), 2, "--max-time: '0' is not a time");
+}
+
+TEST_CASE("the limits hold for the discoveries of a sweep that come later, too") {
+    // A host is plugged in after a second.
+    const words grows{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,cut=leaf-0002/1@0s,restore=leaf-0002/1@1500ms"};
+    const words sweep{"sweep", "--every", "1s", "--count", "4", "--refresh", "1s", "--top", "1"};
+    const process_result all = run(sweep + grows);
+    CHECK(all.status == 0);
+    CHECK_THAT(all.err, Contains("discovered again"));
+    const process_result r = run(sweep + grows + words{"--max-nodes", "13"});
+    CHECK(r.status == 3);
+    CHECK_THAT(r.err, Contains("discovered again"));
+    CHECK(count_of(r.err, "ibtool: there are more than 13 nodes") == 1);
+}
+
+TEST_CASE("who runs out of memory in a discovery prints what was found, with exit code 3") {
+    if (other_program()) return; // a sanitizer takes more than there is
+    const words large{"ibswitches", "--fabric", "sim:fattree3,radix=28,time=virtual"}; // 5488 hosts, 980 switches
+    // What a program takes to begin with is not known: from too little for anything to enough.
+    bool is_partial = false, is_complete = false;
+    for (unsigned kilobytes = 24'000; kilobytes < 400'000 && !is_complete; kilobytes += kilobytes / 8) {
+        const process_result r = run_process(words{"sh", "-c", "ulimit -v $0; exec env \"$@\"", std::to_string(kilobytes)} +
+                                             ibtool(large));
+        CAPTURE(kilobytes, r.status, r.err);
+        const std::size_t switches = count_of(r.out, "Switch\t: 0x");
+        if (r.status == 127) continue; // its libraries find no place
+        CHECK((r.status == 0 || r.status == 1 || r.status == 3));
+        CHECK(std::count(r.err.begin(), r.err.end(), '\n') <= 2);
+        is_complete = r.status == 0;
+        if (is_complete) CHECK(switches == 980);
+        if (r.status != 3) continue;
+        is_partial = true;
+        CHECK_THAT(r.err, Contains("memory runs short"));
+        CHECK(switches > 0);
+        CHECK(switches < 980);
+    }
+    CHECK(is_partial);
+    CHECK(is_complete);
+}
+
+TEST_CASE("a second signal ends ibtool wherever it is: also while it opens a pipe that nobody writes to") {
+    const directory files;
+    const std::string pipe = files / "pipe";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    for (const int second : {SIGINT, SIGTERM}) {
+        process running(ibtool({"ibhosts", "--fabric", "sim:" + pipe}));
+        await_handlers(running);
+        running.signal(SIGINT);
+        await_delivery(running, SIGINT);
+        CHECK_FALSE(running.ended());
+        running.signal(second);
+        CHECK(running.wait(std::chrono::seconds(2)).status == 128 + second);
+    }
+}
+
+TEST_CASE("a second signal ends ibtool while nobody reads what it writes") {
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    const std::string there = "/dev/fd/" + std::to_string(ends[1]);
+    process running(words{"sh", "-c", "exec env \"$@\" >" + there, "sh"} +
+                    ibtool({"sweep", "--every", "1ms", "--json", "--fabric", "sim:fattree2,radix=8,sm=1"}));
+    await([&] { return read_file("/proc/" + std::to_string(running.pid()) + "/wchan").starts_with("pipe"); });
+    running.signal(SIGTERM);
+    await_delivery(running, SIGTERM);
+    CHECK_FALSE(running.ended());
+    running.signal(SIGTERM);
+    CHECK(running.wait(std::chrono::seconds(2)).status == 128 + SIGTERM);
+    ::close(ends[0]);
+    ::close(ends[1]);
+}
+
+TEST_CASE("a directory, a binary file and one that cannot be read are no settings") {
+    const directory files;
+    const std::string binary = files.write("binary", std::string("# a\0comment\n", 12));
+    ::chmod(binary.c_str(), 0600);
+    const struct {
+        std::string file, why;
+    } wrong[] = {{files / ".", "Is a directory"},
+                 {binary, "it is a binary file"},
+                 {"/proc/self/mem", "Input/output error"}, // open, and not to be read
+                 {files / "none", "No such file or directory"}};
+    sampled sample;
+    for (const auto& [file, why] : wrong) {
+        CAPTURE(file);
+        for (const words& command : {words{"ibqueryerrors", "--threshold-file", file}, {"ibcheckerrors", "-T", file},
+                                     {"health", "--for", "1ms", "--rules", file}, {"ibnodes", "--node-name-map", file},
+                                     {"sweep", "--node-name-map", file}, {"ibroute", "1", "--node-name-map", file}}) {
+            if (sample.skips()) continue;
+            CAPTURE(command);
+            check_failure(run(command + tree), 1, why);
+        }
+        check_failure(run(words{"ibhosts", "-z", file} + tree), 2, why);
+        const process_result key = run(words{"ibhosts", "--key-file", file} + tree);
+        check_failure(key, 1, "key file ");
+        if (why != "Is a directory" && why != "Input/output error") CHECK_THAT(key.err, Contains(why));
+        check_failure(run({"ibhosts", "--fabric", "sim:" + file}), 1, why);
+    }
+}
+
+TEST_CASE("a file of rules whose keys nest without an end is refused") {
+    const directory files;
+    std::string key = "a";
+    for (int i = 0; i < 200'000; ++i) key += ".a";
+    const std::string deep = files.write("deep.toml", key + " = 1\n");
+    check_failure(run(words{"health", "--for", "1ms", "--rules", deep} + tree), 1, deep + ":1: keys nest too deep");
+}
+
+} // namespace ibtool_bounds_test

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// stop_signals.cpp - a handler before the handler.
+#include "session/stop_signals.hpp"
+
+#include <atomic>
+#include <csignal>
+
+namespace ibtool {
+namespace {
+
+using handler = void (*)(int);
+
+// Of the one thread that has a session; handlers may interrupt it anywhere.
+std::atomic<bool> has_come = false;
+std::atomic<handler> of_SIGINT = nullptr, of_SIGTERM = nullptr;
+static_assert(std::atomic<handler>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+void on_signal(int signal) {
+    if (has_come.exchange(true)) {
+        std::signal(signal, SIG_DFL);
+        std::raise(signal); // as soon as this returns
+        return;
+    }
+    if (const handler next = signal == SIGINT ? of_SIGINT.load() : of_SIGTERM.load()) next(signal);
+}
+
+void put_before(int signal, std::atomic<handler>& next) noexcept {
+    struct sigaction action {};
+    ::sigaction(signal, nullptr, &action);
+    if (action.sa_handler != &on_signal) next = action.sa_handler;
+    action.sa_handler = &on_signal;
+    action.sa_flags |= SA_RESTART;
+    ::sigaction(signal, &action, nullptr);
+}
+
+} // namespace
+
+void end_by_second_signal() noexcept {
+    has_come = false;
+    put_before(SIGINT, of_SIGINT);
+    put_before(SIGTERM, of_SIGTERM);
+}
+
+} // namespace ibtool

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// stop_signals.hpp - SIGINT and SIGTERM: the first one is somebody's to hear, the second one ends the process wherever it is.
+// Knows nothing of who hears it.
+#pragma once
+
+namespace ibtool {
+
+/// To be called when somebody has set handlers for both signals (and again each time): of these the next signal reaches its
+/// own, once; any further one has its default effect, whatever the process waits for. A call that a signal interrupts goes
+/// on: it would be an error of that call, and not an end of what runs.
+void end_by_second_signal() noexcept;
+
+} // namespace ibtool
