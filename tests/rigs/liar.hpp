@@ -27,7 +27,8 @@ public:
     mad::received receive(std::span<u8> buffer) noexcept override {
         const mad::received r = honest_.receive(buffer);
         const bool is_reply = r.state == mad::receive_state::message && r.status == 0 && mad::is_response(r.mad);
-        if (is_reply && lie_) lie_(buffer.subspan(static_cast<std::size_t>(r.mad.data() - buffer.data()), r.mad.size()));
+        if (is_reply && lie_)
+            lie_(buffer.subspan(static_cast<std::size_t>(r.mad.data() - buffer.data()), r.mad.size()));
         return r;
     }
     mad::transport_limits limits() const noexcept override { return honest_.limits(); }

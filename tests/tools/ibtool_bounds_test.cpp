@@ -5,8 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace ibtool_bounds_test { // compiled together with others
 
@@ -27,9 +30,10 @@ std::string wide_topology(unsigned ports) {
     const std::string n = std::to_string(ports);
     return "switchguid=0x1000\nSwitch " + n + " \"S-1\" # \"wide switch\" base port 0 lid 1 lmc 0\n" +
            "[1] \"H-a\"[1] # \"a\" lid 2 4xEDR\n[200] \"H-w\"[7] # \"wide host\" lid 3 4xEDR\n[" + n + "] \"H-b\"[1]" +
-           " # \"b\" lid 5 4xEDR\n\n" + "caguid=0xa0000\nCa 1 \"H-a\" # \"a\"\n[1](a0001) \"S-1\"[1] # lid 2 lmc 0 \"s\" lid 1" +
-           " 4xEDR\n\n" + "caguid=0xb0000\nCa 1 \"H-b\" # \"b\"\n[1](b0001) \"S-1\"[" + n +
-           "] # lid 5 lmc 0 \"s\" lid 1 4xEDR\n\n" + "caguid=0xc0000\nCa " + n +
+           " # \"b\" lid 5 4xEDR\n\n" +
+           "caguid=0xa0000\nCa 1 \"H-a\" # \"a\"\n[1](a0001) \"S-1\"[1] # lid 2 lmc 0 \"s\" lid 1" + " 4xEDR\n\n" +
+           "caguid=0xb0000\nCa 1 \"H-b\" # \"b\"\n[1](b0001) \"S-1\"[" + n + "] # lid 5 lmc 0 \"s\" lid 1 4xEDR\n\n" +
+           "caguid=0xc0000\nCa " + n +
            " \"H-w\" # \"wide host\"\n[7](c0007) \"S-1\"[200] # lid 3 lmc 0 \"s\" lid 1 4xEDR\n";
 }
 
@@ -74,7 +78,7 @@ std::vector<words> commands_about(const std::string& ports) {
             {"ibcheckerrs", "1"},
             {"ibchecknode", "1"},
             {"ibswportwatch", "-n", "1", "1", ports == "255" ? "254" : ports},
-            {"ibaddr", "0,1," + ports},
+            {"ibaddr", "0,1," + (ports == "255" ? "1" : ports)}, // nobody can type a route by port 255
             {"saquery", "NR"},
             {"saquery", "PIR"},
             {"saquery", "LR"},
@@ -86,9 +90,9 @@ std::vector<words> commands_about(const std::string& ports) {
 
 /// Of these the exit code tells whether the subnet was found as it should be.
 bool discovers(const words& command) {
-    static const words all{"ibnetdiscover",   "ibhosts",       "ibswitches", "ibnodes",       "iblinkinfo",   "ibqueryerrors",
-                           "ibdatacounters",  "ibclearcounters", "ibclearerrors", "ibchecknet", "ibcheckerrors", "ibcheckstate",
-                           "sweep",           "health"};
+    static const words all{"ibnetdiscover", "ibhosts",        "ibswitches",      "ibnodes",       "iblinkinfo",
+                           "ibqueryerrors", "ibdatacounters", "ibclearcounters", "ibclearerrors", "ibchecknet",
+                           "ibcheckerrors", "ibcheckstate",   "sweep",           "health"};
     return std::find(all.begin(), all.end(), command.front()) != all.end();
 }
 
@@ -99,7 +103,8 @@ void await_delivery(const process& running, int number) {
         const std::string status = read_file(file);
         const auto is_pending = [&](const std::string& set) {
             const std::size_t at = status.find(set + ":\t");
-            return at != status.npos && (std::stoull(status.substr(at + set.size() + 2, 16), nullptr, 16) >> (number - 1) & 1);
+            return at != status.npos &&
+                   (std::stoull(status.substr(at + set.size() + 2, 16), nullptr, 16) >> (number - 1) & 1);
         };
         return !is_pending("SigPnd") && !is_pending("ShdPnd");
     });
@@ -110,8 +115,13 @@ void await_handlers(const process& running) {
     const std::string file = "/proc/" + std::to_string(running.pid()) + "/status";
     await([&] {
         const std::string status = read_file(file);
-        const std::size_t at = status.find("SigCgt:\t");
-        return at != status.npos && (std::stoull(status.substr(at + 8, 16), nullptr, 16) >> (SIGTERM - 1) & 1);
+        const auto has = [&](const std::string& set, int number) {
+            const std::size_t at = status.find(set + ":\t");
+            return at != status.npos &&
+                   (std::stoull(status.substr(at + set.size() + 2, 16), nullptr, 16) >> (number - 1) & 1);
+        };
+        // Until it is another program it has ours, of which SIGPIPE is none.
+        return has("SigIgn", SIGPIPE) && has("SigCgt", SIGTERM);
     });
 }
 
@@ -128,7 +138,8 @@ TEST_CASE("nodes with 254 and 255 ports go through every command to its end") {
             CAPTURE(command, ports);
             const process_result r = process(ibtool(command + fabric)).wait(std::chrono::seconds(20));
             INFO(r.err.substr(0, 2000));
-            CHECK_FALSE(r.out.empty());
+            if (!command.front().starts_with("ibcheck"))
+                CHECK_FALSE(r.out.empty()); // these are silent where all is well
             if (ports == 254) {
                 // ibcheck* find the ports that are down.
                 CHECK((r.status == 0 || command.front().starts_with("ibcheck") || command.front() == "health"));
@@ -147,12 +158,22 @@ TEST_CASE("nodes with 254 and 255 ports go through every command to its end") {
 }
 
 TEST_CASE("a discovery that finds more nodes than --max-nodes ends with those, says so and exits with 3") {
-    const std::string line = "ibtool: there are more than 5 nodes, the most that it may find; --max-nodes and --max-time "
-                             "are the limits\n";
+    const std::string line =
+        "ibtool: there are more than 5 nodes, the most that it may find; --max-nodes and --max-time "
+        "are the limits\n";
     sampled sample;
-    for (const words& command : {words{"ibnetdiscover"}, {"ibhosts"}, {"ibswitches"}, {"ibnodes"}, {"iblinkinfo"},
-                                 {"ibqueryerrors"}, {"ibdatacounters"}, {"ibchecknet"}, {"ibcheckerrors"},
-                                 {"ibclearcounters"}, {"sweep"}, {"health", "--for", "1s"}}) {
+    for (const words& command : {words{"ibnetdiscover"},
+                                 {"ibhosts"},
+                                 {"ibswitches"},
+                                 {"ibnodes"},
+                                 {"iblinkinfo"},
+                                 {"ibqueryerrors"},
+                                 {"ibdatacounters"},
+                                 {"ibchecknet"},
+                                 {"ibcheckerrors"},
+                                 {"ibclearcounters"},
+                                 {"sweep"},
+                                 {"health", "--for", "1s"}}) {
         if (sample.skips()) continue;
         CAPTURE(command);
         const process_result r = run(command + tree + words{"--max-nodes", "5"});
@@ -186,8 +207,9 @@ TEST_CASE("a discovery that takes longer than --max-time ends with what it has, 
 
 TEST_CASE("the limits hold for the discoveries of a sweep that come later, too") {
     // A host is plugged in after a second.
-    const words grows{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,cut=leaf-0002/1@0s,restore=leaf-0002/1@1500ms"};
-    const words sweep{"sweep", "--every", "1s", "--count", "4", "--refresh", "1s", "--top", "1"};
+    const words grows{"--fabric",
+                      "sim:fattree2,radix=4,sm=1,time=virtual,cut=leaf-0002/1@0s,restore=leaf-0002/1@1500ms"};
+    const words sweep{"sweep", "--every", "1s", "--count", "4", "--refresh", "1s", "--type", "switch"};
     const process_result all = run(sweep + grows);
     CHECK(all.status == 0);
     CHECK_THAT(all.err, Contains("discovered again"));
@@ -203,8 +225,8 @@ TEST_CASE("who runs out of memory in a discovery prints what was found, with exi
     // What a program takes to begin with is not known: from too little for anything to enough.
     bool is_partial = false, is_complete = false;
     for (unsigned kilobytes = 24'000; kilobytes < 400'000 && !is_complete; kilobytes += kilobytes / 8) {
-        const process_result r = run_process(words{"sh", "-c", "ulimit -v $0; exec env \"$@\"", std::to_string(kilobytes)} +
-                                             ibtool(large));
+        const process_result r =
+            run_process(words{"sh", "-c", "ulimit -v $0; exec env \"$@\"", std::to_string(kilobytes)} + ibtool(large));
         CAPTURE(kilobytes, r.status, r.err);
         const std::size_t switches = count_of(r.out, "Switch\t: 0x");
         if (r.status == 127) continue; // its libraries find no place
@@ -215,8 +237,9 @@ TEST_CASE("who runs out of memory in a discovery prints what was found, with exi
         if (r.status != 3) continue;
         is_partial = true;
         CHECK_THAT(r.err, Contains("memory runs short"));
-        CHECK(switches > 0);
-        CHECK(switches < 980);
+        CHECK(switches <= 980);
+        const bool is_only_local = r.err.find("at 1 nodes") != r.err.npos;
+        CHECK((switches > 0 || is_only_local));
     }
     CHECK(is_partial);
     CHECK(is_complete);
@@ -238,12 +261,19 @@ TEST_CASE("a second signal ends ibtool wherever it is: also while it opens a pip
 }
 
 TEST_CASE("a second signal ends ibtool while nobody reads what it writes") {
+    if (read_file("/proc/self/syscall").empty()) {
+        WARN("skipped: this kernel does not tell where a program waits");
+        return;
+    }
     int ends[2];
     REQUIRE(::pipe(ends) == 0);
+    REQUIRE(::fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0);
+    while (::write(ends[1], "full", 4) > 0) continue;
     const std::string there = "/dev/fd/" + std::to_string(ends[1]);
     process running(words{"sh", "-c", "exec env \"$@\" >" + there, "sh"} +
                     ibtool({"sweep", "--every", "1ms", "--json", "--fabric", "sim:fattree2,radix=8,sm=1"}));
-    await([&] { return read_file("/proc/" + std::to_string(running.pid()) + "/wchan").starts_with("pipe"); });
+    const std::string in_write = std::to_string(SYS_write) + " 0x1 "; // to its standard output
+    await([&] { return read_file("/proc/" + std::to_string(running.pid()) + "/syscall").starts_with(in_write); });
     running.signal(SIGTERM);
     await_delivery(running, SIGTERM);
     CHECK_FALSE(running.ended());
@@ -266,9 +296,12 @@ TEST_CASE("a directory, a binary file and one that cannot be read are no setting
     sampled sample;
     for (const auto& [file, why] : wrong) {
         CAPTURE(file);
-        for (const words& command : {words{"ibqueryerrors", "--threshold-file", file}, {"ibcheckerrors", "-T", file},
-                                     {"health", "--for", "1ms", "--rules", file}, {"ibnodes", "--node-name-map", file},
-                                     {"sweep", "--node-name-map", file}, {"ibroute", "1", "--node-name-map", file}}) {
+        for (const words& command : {words{"ibqueryerrors", "--threshold-file", file},
+                                     {"ibcheckerrors", "-T", file},
+                                     {"health", "--for", "1ms", "--rules", file},
+                                     {"ibnodes", "--node-name-map", file},
+                                     {"sweep", "--node-name-map", file},
+                                     {"ibroute", "1", "--node-name-map", file}}) {
             if (sample.skips()) continue;
             CAPTURE(command);
             check_failure(run(command + tree), 1, why);

@@ -87,7 +87,8 @@ std::string interrupt(const words& command, unsigned seed) {
         return fails(fmt::format("it ended with {}", *status));
     if (const std::string left = t.difference(); !left.empty()) return fails("the terminal has " + left);
     const std::string& shown = t.shown();
-    const bool is_line_done = shown.empty() || shown.ends_with("\n") || shown.ends_with("\033[K") || shown.ends_with("\033[J");
+    const bool is_line_done =
+        shown.empty() || shown.ends_with("\n") || shown.ends_with("\033[K") || shown.ends_with("\033[J");
     if (*status < 128 && !is_line_done) return fails("it stopped in the middle of a line");
     return {};
 }

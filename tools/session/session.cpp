@@ -26,7 +26,10 @@ using namespace std::chrono_literals;
 class session::event_loop {
 public:
     event_loop(boost::asio::io_context& io, boost::asio::cancellation_signal& stop, bool& stopped)
-        : signals_(io, SIGINT, SIGTERM), timer_(io), stop_(stop), stopped_(stopped) {
+        : signals_(io), timer_(io), stop_(stop), stopped_(stopped) {
+        const stop_signals_held until_all_is_set;
+        signals_.add(SIGINT);
+        signals_.add(SIGTERM);
         end_by_second_signal();
     }
     /// A signal that came since end() is heard now.
