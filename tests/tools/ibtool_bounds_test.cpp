@@ -151,6 +151,11 @@ TEST_CASE("nodes with 254 and 255 ports go through every command to its end") {
                 CHECK(r.status < 2);
             }
         }
+        // Of a port 255 a PMA would tell the sum of all.
+        CHECK_THAT(run(words{"sweep", "--csv"} + fabric).out,
+                   Contains(",wide switch,200,") && !Contains(",wide switch,255,"));
+        CHECK_THAT(run(words{"ibdatacounters", "--ports"} + fabric).out,
+                   Contains(" port 200 ") && !Contains(" port 255 "));
         const std::string text = run(words{"ibnetdiscover"} + fabric).out;
         CHECK_THAT(text, Contains("\n[" + std::to_string(ports) + "]\t\"H-00000000000b0000\"[1](b0001)"));
         CHECK(run({"ibnetdiscover", "--fabric", "sim:" + file + ",time=virtual"}).status == (ports == 255 ? 3 : 0));
