@@ -82,8 +82,8 @@ void subnet_builder::note_time_over() {
     note_limit(fmt::format("stopped after {} s, the longest that it may take", mad::in_seconds(options_.max_time)));
 }
 
-bool subnet_builder::has_enough() {
-    if (!options_.enough || !options_.enough->load(std::memory_order_relaxed)) return false;
+bool subnet_builder::lacks_memory() {
+    if (!options_.memory_is_short || !options_.memory_is_short->load(std::memory_order_relaxed)) return false;
     note_limit(fmt::format("stopped at {} nodes: memory runs short", found_.nodes.size()));
     return true;
 }
@@ -209,7 +209,7 @@ bool subnet_builder::connect(port_ref a, port_ref b, iba::guid portGUID_b, const
 
 bool subnet_builder::is_open(const SMP_query& q) {
     const auto lock = guard();
-    if (found_.nodes[q.node].ports[q.port].peer || has_enough()) return false;
+    if (found_.nodes[q.node].ports[q.port].peer || lacks_memory()) return false;
     if (q.route.hopCount < longest_route()) return true;
     left_.push_back({topic::neighbour, found_.nodes[q.node].info.nodeGUID, q.port, left_by::distance});
     return false;
@@ -223,7 +223,7 @@ std::optional<SMP_query> subnet_builder::next_step(u32 index, const IBDRPath& ro
     reading& r = readings_[index];
     // Until a silence is explained, the request that is still under way is enough.
     const bool is_enough = r.timeouts_in_a_row > 0 && r.readers > 1;
-    if (r.next_step >= steps_of(n) || r.given_up || is_enough || has_enough()) {
+    if (r.next_step >= steps_of(n) || r.given_up || is_enough || lacks_memory()) {
         --r.readers;
         return std::nullopt;
     }

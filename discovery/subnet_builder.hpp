@@ -117,7 +117,7 @@ private:
     }
     meeting add_node(const iba::smp::NodeInfo&, const mad::IBDRPath& route, const asker&);
     bool is_full();
-    bool has_enough();
+    bool lacks_memory();
     void note_limit(std::string text);
     unsigned help(u32 node, const asker&);
     bool connect(port_ref a, port_ref b, iba::guid portGUID_b, const mad::IBDRPath& route);

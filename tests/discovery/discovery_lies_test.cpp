@@ -279,14 +279,14 @@ TEST_CASE("a discovery ends when its time is over, with what it has") {
     CHECK(enough.elapsed() < 10s); // it does not wait for the rest of it
 }
 
-TEST_CASE("a discovery ends when somebody says that it is enough") {
+TEST_CASE("a discovery ends when somebody says that memory runs short") {
     std::atomic<bool> enough = false;
     unsigned replies = 0;
     lying_world w(managed("torus,x=3,y=3"), [&](std::span<u8> reply) {
         new_GUID_for_each_route(reply);
         enough = ++replies > 100;
     });
-    const subnet found = w.discover({.enough = &enough});
+    const subnet found = w.discover({.memory_is_short = &enough});
     CHECK(found.nodes.size() > 5);
     CHECK(replies < 100 + 70); // what was under way
     CHECK(inconsistencies(found).empty());

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 #include <utility>
@@ -69,7 +70,8 @@ coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discover
     discovery::discover_options how;
     how.max_nodes = in.options().max_nodes;
     how.max_time = in.options().max_time;
-    how.enough = &is_memory_short;
+    how.max_ports = std::max(how.max_ports, 20 * how.max_nodes);
+    how.memory_is_short = &is_memory_short;
     how.keys = &in.options().keys;
     how.mlnx_ext_port_info = in.options().mlnx_ext_port_info;
     how.progress = progress;

@@ -24,10 +24,10 @@ struct discover_options {
     unsigned max_hops = mad::IBDRPath::max_hops; ///< nodes farther away become problems of kind too_far
     // Bounds of what may be an endless subnet, or a peer that makes one up. At each of them the discovery ends with what was
     // found, and a problem of kind limit says so.
-    std::size_t max_nodes = 200'000;           ///< a subnet has 49,151 unicast LIDs
-    std::size_t max_ports = 4'000'000;         ///< of all nodes together: each has its place in memory, cabled or not
-    mad::duration max_time{0};                 ///< from its beginning, on the schedule's clock; 0: any
-    const std::atomic<bool>* enough = nullptr; ///< set by anybody, as when memory runs short; must outlive the task
+    std::size_t max_nodes = 200'000;   ///< a subnet has 49,151 unicast LIDs
+    std::size_t max_ports = 4'000'000; ///< of all nodes together: each has its place in memory, cabled or not
+    mad::duration max_time{0};         ///< from its beginning, on the schedule's clock; 0: any
+    const std::atomic<bool>* memory_is_short = nullptr; ///< set by whoever knows, in any thread; must outlive the task
     bool mlnx_ext_port_info = true; ///< ask devices that are known to have it whether a QDR link is FDR10 (SMP 0xff90)
     /// Each port's M_Key, in the SMPs to it; the default in the one that asks who it is. Null: none. Must outlive the task.
     const mad::port_keys* keys = nullptr;
