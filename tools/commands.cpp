@@ -43,6 +43,7 @@
     X(ibstat)                                                                                                          \
     X(ibstatus)                                                                                                        \
     X(ibv_devices)                                                                                                     \
+    X(ibportstate)                                                                                                     \
     X(set_guid)                                                                                                        \
     X(ibsendtrap)                                                                                                      \
     X(bench)                                                                                                           \
