@@ -45,6 +45,7 @@
     X(ibv_devices)                                                                                                     \
     X(ibportstate)                                                                                                     \
     X(set_guid)                                                                                                        \
+    X(set_sminfo)                                                                                                      \
     X(ibsendtrap)                                                                                                      \
     X(bench)                                                                                                           \
     X(health)                                                                                                          \

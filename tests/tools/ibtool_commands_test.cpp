@@ -58,6 +58,7 @@ const std::map<std::string, words> examples{
     {"ibtracert", {"1", "2"}},
     {"smpdump", {"1", "0x11"}},
     {"ibportstate", {"0,1", "1"}},
+    {"set_sminfo", {"1", "handover"}},
     {"perfquery", {"-a", "-l", "1"}},
     {"ibdatacounts", {"1"}},
     {"ibdatacounters", {}},
@@ -138,11 +139,11 @@ TEST_CASE("every command's answer is JSON if asked for") {
 }
 
 TEST_CASE("with --sa no command sends an SMP, or it refuses") {
-    const words refuse{
-        "ibnetdiscover",   "ibhosts",       "ibswitches",   "ibnodes",      "iblinkinfo",    "smpdump",
-        "ibstat",          "ibchecknet",    "ibcheckstate", "ibcheckwidth", "ibcheckerrors", "ibdatacounters",
-        "ibclearcounters", "ibclearerrors", "ibstatus",     "ibrouters",    "ibv_devices",   "ibsendtrap",
-        "decode",          "encode",        "describe",     "help"};
+    const words refuse{"ibnetdiscover", "ibhosts",        "ibswitches",      "ibnodes",       "iblinkinfo",
+                       "smpdump",       "ibstat",         "ibchecknet",      "ibcheckstate",  "ibcheckwidth",
+                       "ibcheckerrors", "ibdatacounters", "ibclearcounters", "ibclearerrors", "ibstatus",
+                       "ibrouters",     "ibv_devices",    "ibsendtrap",      "decode",        "encode",
+                       "describe",      "help",           "set_sminfo"};
     for (const std::string& name : refuse) {
         CAPTURE(name);
         const auto arguments = examples.find(name);
