@@ -173,6 +173,15 @@ TEST_CASE("ibportstate refuses to take down the port that it goes through, and t
     check_success(forced);
     CHECK_THAT(forced.out, Contains("\nAfter PortInfo set:\n") && Contains("\nLid:.............................99\n"));
 
+    // A Set whose answer is lost with the LID: the port tells what it is now. Without a link nobody does.
+    const process_result moved = run(words{"ibportstate", "2", "1", "lid", "99", "--force"} + tree);
+    CHECK(moved.status == 0);
+    CHECK_THAT(moved.out, EndsWith("ProtectBits:.....................0\n") &&
+                              Contains("\nAfter PortInfo set:\n# Port info: Lid 2 port 1\n") && Contains("....99\n"));
+    CHECK_THAT(moved.err, Contains("the Set was not answered"));
+    check_failure(run(words{"ibportstate", "-D", "0,1", ports.entry, "disable", "--force"} + tree), 1,
+                  "whether it was done is not known");
+
     // The manager is elsewhere: its switch's port is as good as its own.
     const auto subnet = json_from(run(words{"ibnetdiscover", "--json"} + tree));
     const auto& nodes = subnet["nodes"];

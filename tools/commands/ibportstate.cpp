@@ -243,16 +243,20 @@ private:
 
     asked<void> set_port_info() {
         port_view after = before_;
+        std::optional<mad::mad_error> no_answer; // lost with the link, or with the LID: the port may have changed
         // As a Set says whether extended speeds mean something, the Get after it asks (IBA 14.2.5.6).
         const u32 modifier = before_.number | (before_.has_extended_speeds() ? 1u << 31 : 0);
         if (!change_.fields.empty()) {
             const auto wanted = with_fields(before_.info, change_.fields);
             auto reply = co_await in_.schedule().SubnSet<smp::PortInfo>(wanted, before_.path, modifier);
-            if (!reply) co_return explained(std::move(reply.error()));
-            after.info = reply.value();
+            if (reply) after.info = reply.value();
+            else if (reply.error().code == mad::errc::timed_out) no_answer = std::move(reply.error());
+            else co_return explained(std::move(reply.error()));
             after.path = path_after(before_, wanted, change_);
         }
         auto read = co_await in_.schedule().SubnGet<smp::PortInfo>(after.path, modifier);
+        if (!read && no_answer) co_return explained(std::move(*no_answer));
+        if (no_answer) said_.notes.push_back("the Set was not answered: what follows it was read from the port");
         if (read) {
             after.info = read.value();
             for (const std::string& d : differences(change_, after.info)) said_.missing.push_back("was not set: " + d);
@@ -266,7 +270,8 @@ private:
     }
 
     mad::mad_error explained(mad::mad_error e) const {
-        if (e.code == mad::errc::timed_out) e.message("no answer to the Set: whether it was done is not known");
+        if (e.code == mad::errc::timed_out)
+            e.message("no answer to the Set, nor to a Get after it: whether it was done is not known");
         else if (before_.is_end_port() && value(before_.info.LID) == 0)
             e.message("the port has no LID, which some devices want in each Set: add 'lid N'");
         return e;
