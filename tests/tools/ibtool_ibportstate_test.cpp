@@ -56,9 +56,9 @@ TEST_CASE("ibportstate prints what infiniband-diags' prints, and the other end o
 
     // Of a switch by its LID infiniband-diags give up where nobody carries a route that begins there, as ibsim; the SA knows.
     const words by_LID{"ibportstate", s.LID_at("0"), "17"};
-    const process_result theirs = s.peer(by_LID + words{"-t", "50"});
+    const process_result theirs = s.peer(by_LID + words{"-t", "200"});
     CHECK(theirs.status != 0);
-    const process_result ours = s.ours(by_LID + words{"-t", "50ms", "--retries", "0"});
+    const process_result ours = s.ours(by_LID + words{"-t", "200ms", "--retries", "0"});
     check_success(ours);
     const std::string here = theirs.out.substr(0, theirs.out.find("ibportstate: iberror")); // which is on stdout
     CHECK(here.size() < theirs.out.size());

@@ -131,7 +131,7 @@ TEST_CASE("ibtracert of one target, the way back, and of a file") {
     compare(s, {"ibtracert", "-n", "--ports-file", file});
     CHECK(lines_of(s.ours({"ibtracert", "--ports-file", file, "--json"}).out).size() == 2);
     const std::string gap = s.files().write("gap", A + " 0xbff\n" + A + " " + C + "\n");
-    const process_result r = s.ours({"ibtracert", "-t", "50ms", "--retries", "0", "--ports-file", gap});
+    const process_result r = s.ours({"ibtracert", "-t", "200ms", "--retries", "0", "--ports-file", gap});
     CHECK(r.status == 3);
     CHECK_THAT(r.out,
                StartsWith("From ca {0x000000000000a000}") && EndsWith("2 lid/guid pairs processed from " + gap + "\n"));
@@ -143,11 +143,11 @@ TEST_CASE("ibtracert of one target, the way back, and of a file") {
     // From our switch C's LID leads nowhere, so that C does not answer by it; from the other switch it leads to C.
     check_success(
         s.ours({"query", "SubnSet", "LinearForwardingTable", "-D", switch_route, "-f", "portBlock[" + C + "]=5"}));
-    const words quick{"-t", "50", "--retries", "0"}, blind{"ibtracert", s.LID_at(far_switch_route), C};
+    const words quick{"-t", "200", "--retries", "0"}, blind{"ibtracert", s.LID_at(far_switch_route), C};
     check_failure(s.ours(blind + quick), 1, "timed out");
     const process_result forced = s.ours(blind + words{"-f"} + quick);
     CHECK(forced.status == 0);
-    CHECK(forced.out == s.peer(blind + words{"-f", "-t", "50"}).out);
+    CHECK(forced.out == s.peer(blind + words{"-f", "-t", "200"}).out);
     CHECK_THAT(forced.err, Contains("looking for lid " + C + " alone"));
 }
 
