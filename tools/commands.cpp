@@ -43,7 +43,9 @@
     X(ibstat)                                                                                                          \
     X(ibstatus)                                                                                                        \
     X(ibv_devices)                                                                                                     \
+    X(ibportstate)                                                                                                     \
     X(set_guid)                                                                                                        \
+    X(set_sminfo)                                                                                                      \
     X(ibsendtrap)                                                                                                      \
     X(bench)                                                                                                           \
     X(health)                                                                                                          \

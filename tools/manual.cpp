@@ -131,7 +131,7 @@ std::string man_page(const command& c) {
     const arguments takes = arguments_of(c);
     std::string text = head_of_page(fmt::format("ibtool-{}", c.name), c.summary) + synopsis(c, takes);
     text += ".SH DESCRIPTION\n" + roff(sentence(c.summary));
-    if (c.writes) text += "With the options that say so it writes to the fabric.\n";
+    if (c.writes) text += "Operations and options that say so write to the fabric.\n";
     if (!c.no_SA.empty()) text += fmt::format("\\fB\\-\\-sa\\fR means nothing here: {}.\n", roff(c.no_SA));
     text += entries("ARGUMENTS", takes, false);
     if (takes.find("target") || takes.find("from")) text += fmt::format(".SH TARGETS\n{}.\n", roff(target_forms));

@@ -91,6 +91,14 @@ TEST_CASE("PortInfo has libibmad's lines, each with its own field") {
             CHECK(diags_text(p, true) == theirs);
             const std::string first = theirs.substr(0, 33);
             CHECK(diags_text(p, false) == first + "<not displayed>" + theirs.substr(theirs.find('\n')));
+            // What ibportstate shows are lines of the same.
+            const auto whole = lines_of(theirs), state = lines_of(port_state_text(p, true, true, true));
+            CHECK(state.size() == 2 + 3 + 6 + 3 + 3); // states, LIDs, width and speed, extended speeds, key
+            for (const std::string& line : state) CHECK(std::ranges::find(whole, line) != whole.end());
+            CHECK(lines_of(port_state_text(p, false, true, true)).size() == state.size() - 3);
+            CHECK(lines_of(port_state_text(p, true, false, true)).size() == state.size() - 3);
+            const auto hidden = lines_of(port_state_text(p, false, true, false));
+            CHECK(std::ranges::find(hidden, first + "<not displayed>") != hidden.end());
         });
 }
 

@@ -322,6 +322,28 @@ TEST_CASE("ibswportwatch shows rates that are those of the traffic") {
         CHECK((changes.find("SymbolErrorCounter") != changes.npos) == (limit == std::string("9")));
         CHECK_THAT(changes, !Contains("PortXmitPkts"));
     }
+    // Other counters: what changed is what perfquery -E tells of the same moments.
+    const process_result causes =
+        run(words{"ibswportwatch", "-n", "2", "-p", "10", "-D", "-E", "--json", "13", "4"} + fabric);
+    check_success(causes);
+    const auto readings = objects_of(causes.out);
+    REQUIRE(readings.size() == 1 + 2 + 1);
+    const char* const physical = "portLocalPhysicalErrors";
+    const auto counted = [&](std::size_t i) {
+        return readings[i]["counters"]["PortRcvErrorDetails"][physical].get<std::uint64_t>();
+    };
+    CHECK(readings[0]["counters"].contains("PortXmitDiscardDetails"));
+    REQUIRE(counted(1) > counted(0));
+    const auto& change = readings[1]["changes"]["PortRcvErrorDetails"][physical];
+    CHECK(change["value"] == counted(1) - counted(0));
+    CHECK(change["per_second"].get<double>() ==
+          Approx(static_cast<double>(counted(1) - counted(0)) / readings[1]["interval_seconds"].get<double>()));
+    CHECK(readings[3]["totals"]["PortRcvErrorDetails"][physical]["value"] == counted(2) - counted(0));
+    const process_result lines = run(words{"ibswportwatch", "-n", "1", "-p", "10", "-E", "13", "4"} + fabric);
+    CHECK_THAT(lines.out, Contains("\n# 10.000 s\nPortLocalPhysicalErrors:.........") && Contains("/s)\n"));
+    check_failure(run(words{"ibswportwatch", "-t", "-E", "13", "4"} + fabric), 2, "-t is for the usual counters");
+    check_failure(run(words{"ibswportwatch", "-c", "13", "4"} + fabric), 2, "no counters to watch");
+
     check_failure(run(words{"ibswportwatch", "13"} + fabric), 1, "it is a switch: say which of its ports");
     check_failure(run(words{"ibswportwatch", "-p", "often", "13", "4"} + fabric), 2, "is not a time");
     check_failure(run(words{"ibswportwatch", "-n", "1", "200", "1"} + fabric), 1, "timed out");

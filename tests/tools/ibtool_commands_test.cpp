@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibtool_commands_test.cpp - what holds for every command: help, --json, --sa, and every form of target.
-#include "ibtool_rig.hpp"
+#include "ibtool_subnet.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -10,20 +10,6 @@
 using namespace ibtool_rig;
 
 namespace {
-
-/// Lines in their order.
-words in_order(const std::string& text) {
-    words lines;
-    std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) lines.push_back(line);
-    return lines;
-}
-
-std::vector<nlohmann::json> objects_of(const std::string& text) {
-    std::vector<nlohmann::json> all;
-    for (const std::string& line : in_order(text)) all.push_back(nlohmann::json::parse(line));
-    return all;
-}
 
 /// All commands, by their names; with what is said of them.
 std::map<std::string, std::string> commands() {
@@ -38,7 +24,7 @@ std::map<std::string, std::string> commands() {
 void check_options_have_words(const std::string& help) {
     constexpr std::size_t column = 30;
     bool is_list = false;
-    const words lines = in_order(help);
+    const words lines = lines_in_order(help);
     for (std::size_t i = 0; i < lines.size(); ++i) {
         const std::string& line = lines[i];
         if (!line.empty() && line[0] != ' ')
@@ -71,6 +57,8 @@ const std::map<std::string, words> examples{
     {"ibroute", {"0,1"}},
     {"ibtracert", {"1", "2"}},
     {"smpdump", {"1", "0x11"}},
+    {"ibportstate", {"0,1", "1"}},
+    {"set_sminfo", {"1", "handover"}},
     {"perfquery", {"-a", "-l", "1"}},
     {"ibdatacounts", {"1"}},
     {"ibdatacounters", {}},
@@ -151,11 +139,11 @@ TEST_CASE("every command's answer is JSON if asked for") {
 }
 
 TEST_CASE("with --sa no command sends an SMP, or it refuses") {
-    const words refuse{
-        "ibnetdiscover",   "ibhosts",       "ibswitches",   "ibnodes",      "iblinkinfo",    "smpdump",
-        "ibstat",          "ibchecknet",    "ibcheckstate", "ibcheckwidth", "ibcheckerrors", "ibdatacounters",
-        "ibclearcounters", "ibclearerrors", "ibstatus",     "ibrouters",    "ibv_devices",   "ibsendtrap",
-        "decode",          "encode",        "describe",     "help"};
+    const words refuse{"ibnetdiscover", "ibhosts",        "ibswitches",      "ibnodes",       "iblinkinfo",
+                       "smpdump",       "ibstat",         "ibchecknet",      "ibcheckstate",  "ibcheckwidth",
+                       "ibcheckerrors", "ibdatacounters", "ibclearcounters", "ibclearerrors", "ibstatus",
+                       "ibrouters",     "ibv_devices",    "ibsendtrap",      "decode",        "encode",
+                       "describe",      "help",           "set_sminfo"};
     for (const std::string& name : refuse) {
         CAPTURE(name);
         const auto arguments = examples.find(name);

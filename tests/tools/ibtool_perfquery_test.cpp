@@ -127,7 +127,22 @@ TEST_CASE("perfquery prints what infiniband-diags' prints") {
     const std::string there = s.LID_at("0,5");
     const process_result theirs = s.peer({"perfquery", "-a", "-l", there}, {"SIM_HOST=S2"});
     CHECK_THAT(theirs.out, StartsWith("# Port counters: Lid " + there + " port 1 "));
-    CHECK(run({"perfquery", "-a", "-l", there, "--fabric", s.fabric() + ",S2"}).out == theirs.out);
+    for (const words& how : {words{"-a", "-l"}, words{"-l"}}) // theirs takes -l alone as if it were not there
+        CHECK(run(words{"perfquery"} + how + words{there, "--fabric", s.fabric() + ",S2"}).out == theirs.out);
+}
+
+TEST_CASE("python-rdma's names of counters are accepted") {
+    const words place{"13", "4", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,counters=3"};
+    const std::pair<const char*, const char*> names[] = {{"-F", "--flowctlcounters"},
+                                                         {"--vl-xmit-errs", "--vlxmitflowctlerrors"},
+                                                         {"--vl-xmit-wait", "--vlxmitcounters"},
+                                                         {"--vl-congestion", "--swportvlcong"}};
+    for (const auto& [theirs, ours] : names) {
+        CAPTURE(theirs);
+        const process_result r = run(words{"perfquery", theirs} + place);
+        check_success(r);
+        CHECK(r.out == run(words{"perfquery", ours} + place).out);
+    }
 }
 
 TEST_CASE("perfquery by GUID, by route and by options says the same") {

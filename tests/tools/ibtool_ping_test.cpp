@@ -182,6 +182,9 @@ TEST_CASE("ibsysstat prints what infiniband-diags' prints") {
     CHECK(on(virtual_subnet, {"ibsysstat", "8", "cpu"}).out == "cpu 0: model simulated MHZ 0\n\n");
     CHECK(on(virtual_subnet, {"ibsysstat", "8", "--json"}).out == "{\"ping\":true}\n");
     CHECK(on(virtual_subnet, {"ibsysstat", "8", "host", "--json"}).out == "{\"host\":\"h-0008 HCA-1\"}\n");
+    CHECK_THAT(on(virtual_subnet, {"ibsysstat", "8", "cpi"}).out, StartsWith("BaseVersion......................1\n"));
+    CHECK_THAT(on(virtual_subnet, {"ibsysstat", "8", "cpi", "--json"}).out,
+               StartsWith("{\"baseVersion\":1,\"classVersion\":1,"));
     check_failure(on(virtual_subnet, {"ibsysstat", "8", "disk"}), 2, "disk");
     check_failure(on(virtual_subnet, {"ibsysstat", "-t", "10", "4000"}), 1, "timed out");
     check_failure(on(virtual_subnet, {"ibsysstat", "-o", "1", "8"}), 1, "error status 0x8");

@@ -100,6 +100,89 @@ TEST_CASE("ibroute and ibtracert print what infiniband-diags' print") {
         }
     }
     compare(s, {"ibtracert", "-G", "0xa001", "0xc002"});
+
+    // What is beyond the multicast LIDs is cut, and said.
+    const std::pair<words, const char*> beyond[] = {
+        {{"5", "0xc003"}, "0x5 is no multicast LID: shown from 0xc000"},
+        {{"0xc000", "0xffff"}, "0xffff is no multicast LID: shown up to 0xfffe"}};
+    for (const auto& [range, said] : beyond) {
+        const words command = words{"ibroute", "-M", "-a", s.LID_at(switch_route)} + range;
+        const process_result r = s.ours(command);
+        CHECK(r.status == 0);
+        CHECK(r.out == s.peer(command).out);
+        CHECK_THAT(r.err, Contains(said));
+    }
+}
+
+TEST_CASE("ibtracert of one target, the way back, and of a file") {
+    const subnet s(topology, manager::leaves);
+    const std::string here = s.LID_at(switch_route), A = s.LID_at(CA_route), C = s.LID_at(far_CA_route);
+    CHECK(s.ours({"ibtracert", C}).out == s.peer({"ibtracert", here, C}).out);
+    CHECK(s.ours({"ibtracert", "-r", C}).out == s.peer({"ibtracert", C, here}).out);
+    CHECK(s.ours({"ibtracert", "-r", A, C}).out == s.peer({"ibtracert", C, A}).out);
+    for (const words& how : {words{"-v"}, words{"-v", "-n"}}) {
+        const process_result r = s.ours(words{"ibtracert"} + how + words{A, C});
+        CHECK(r.out == s.peer(words{"ibtracert"} + how + words{A, C}).out);
+        CHECK_THAT(r.out, StartsWith("[1] -> ca port {0x000000000000a001}[1] lid "));
+    }
+
+    const std::string file = s.files().write("pairs", "# from to\n" + A + " " + C + "\n\n  " + C + "\t" + here + "\n");
+    compare(s, {"ibtracert", "--ports-file", file});
+    compare(s, {"ibtracert", "-n", "--ports-file", file});
+    CHECK(lines_of(s.ours({"ibtracert", "--ports-file", file, "--json"}).out).size() == 2);
+    const std::string gap = s.files().write("gap", A + " 0xbff\n" + A + " " + C + "\n");
+    const process_result r = s.ours({"ibtracert", "-t", "200ms", "--retries", "0", "--ports-file", gap});
+    CHECK(r.status == 3);
+    CHECK_THAT(r.out,
+               StartsWith("From ca {0x000000000000a000}") && EndsWith("2 lid/guid pairs processed from " + gap + "\n"));
+    CHECK_THAT(r.err, Contains(gap + ", line 1: "));
+    check_failure(s.ours({"ibtracert", "--ports-file", s.files().write("bad", A + "\n")}), 2,
+                  "line 1: expected two targets");
+    check_failure(s.ours({"ibtracert", "--ports-file", s.files().write("none", "#\n")}), 2, "has no pair of targets");
+
+    // From our switch C's LID leads nowhere, so that C does not answer by it; from the other switch it leads to C.
+    check_success(
+        s.ours({"query", "SubnSet", "LinearForwardingTable", "-D", switch_route, "-f", "portBlock[" + C + "]=5"}));
+    const words quick{"-t", "200", "--retries", "0"}, blind{"ibtracert", s.LID_at(far_switch_route), C};
+    check_failure(s.ours(blind + quick), 1, "timed out");
+    const process_result forced = s.ours(blind + words{"-f"} + quick);
+    CHECK(forced.status == 0);
+    CHECK(forced.out == s.peer(blind + words{"-f", "-t", "200"}).out);
+    CHECK_THAT(forced.err, Contains("looking for lid " + C + " alone"));
+}
+
+TEST_CASE("set_sminfo says what infiniband-diags' sminfo with a modifier says") {
+    const subnet s;
+    const std::string LID = s.LID_at(switch_route);
+    const auto state_of = [](const std::string& text) { return text.substr(text.find(" priority ")); };
+    // OpenSM takes a handover from a Master, and from nobody else.
+    const process_result theirs = s.peer({"sminfo", "-s", "3", LID, "1"});
+    const process_result ours = s.ours({"set_sminfo", LID, "handover", "-s", "3"});
+    REQUIRE(theirs.status == 0);
+    check_success(ours);
+    CHECK_THAT(ours.out, StartsWith("sminfo: sm lid " + LID + " sm guid 0x5000, activity count "));
+    CHECK(state_of(ours.out) == state_of(theirs.out));
+    CHECK(s.peer({"sminfo", LID, "1"}).status != 0);
+    check_failure(s.ours({"set_sminfo", LID, "1"}), 1, "class specific error 7"); // an invalid modifier
+    // And what it is told.
+    const directory files;
+    const std::string capture = files / "set.pcap";
+    const words simulated{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual", "--pcap", capture};
+    const auto stands_by = json_from(
+        run(words{"set_sminfo", "1", "acknowledge", "-s", "1", "-p", "9", "-a", "77", "--smkey", "0x55", "--json"} +
+            simulated));
+    CHECK(stands_by["SMState"] == 2); // Standby
+    nlohmann::json sent;
+    for (const auto& packet : objects_of(run({"decode", "--json", capture}).out))
+        for (const auto& part : packet)
+            if (part.is_object() && part.value("method", 0) == 2) sent = part;
+    CHECK(sent["attributeModifier"] == 2);
+    CHECK(sent["data"]["SMState"] == 1);
+    CHECK(sent["data"]["priority"] == 9);
+    CHECK(sent["data"]["actCount"] == 77);
+    CHECK(sent["data"]["SMKey"] == "0x0000000000000055");
+    check_failure(run(words{"set_sminfo", "1", "standby"} + simulated), 1,
+                  "invalid attribute or attribute modifier"); // a master does not
 }
 
 TEST_CASE("a query finds its target in whatever form it is written") {
@@ -194,6 +277,11 @@ TEST_CASE("the answers are JSON if asked for") {
     CHECK(way["hops"].size() == 3);
     CHECK(way["hops"][2]["portGUID"] == "0000:0000:0000:c002");
     CHECK(json({"smpdump", CA, "0x11"})["status"] == 0);
+    CHECK(json({"smpdump", "-p", CA, "0x11"})["decoded"] == json({"smpquery", "NI", CA}));
+    const process_result unknown =
+        run({"smpdump", "-p", "1", "0xff77", "--json", "--fabric", "sim:fattree2,radix=4,sm=1"});
+    CHECK_FALSE(json_from(unknown).contains("decoded"));
+    CHECK_THAT(s.ours({"smpdump", "--decode", CA, "0x11"}).out, Contains("nodeGUID") && Contains("SMPNodeInfo"));
 }
 
 TEST_CASE("what a query cannot do is one line") {
@@ -238,8 +326,11 @@ TEST_CASE("what a query cannot do is one line") {
         {{"ibaddr", "1", "2", "3"}, "3"},
         {{"ibroute"}, "target"},
         {{"ibroute", "1", "x"}, "the first LID is 'x'"},
-        {{"ibroute", "-M", "1", "5"}, "no multicast LID"},
-        {{"ibtracert", "1"}, "to"},
+        {{"ibroute", "-M", "1", "0x10000"}, "the first LID is '0x10000'"},
+        {{"ibtracert"}, "to which port?"},
+        {{"ibtracert", "1", "--ports-file", "pairs"}, "no others beside it"},
+        {{"set_sminfo", "1", "frobnicate"}, "no transition 'frobnicate'; there are "},
+        {{"set_sminfo", "1", "disable", "-p", "16"}, "the priority is '16'"},
         {{"smpdump", "1"}, "attribute"},
         {{"smpdump", "1", "0x10000"}, "the attribute is '0x10000'"},
         {{"vendstat", "1"}, "-N"},

@@ -4,6 +4,7 @@
 #include "command.hpp"
 #include "commands/check_options.hpp"
 #include "session/counter_queries.hpp"
+#include "session/other_end.hpp"
 #include "session/subnet_queries.hpp"
 #include "session/target.hpp"
 #include "text/checks.hpp"
@@ -88,35 +89,10 @@ asked<port_ref> read_port(session& in, subnet& s, mad::any_path path, std::optio
     co_return port_ref{static_cast<u32>(s.nodes.size() - 1), port};
 }
 
-/// Where the other end of a cable is: without a number, the port that the path leads to.
-struct far_end {
-    mad::any_path path;
-    std::optional<u8> port;
-};
-
-/// By a directed route it is one hop on; from a CA that is not ours, which passes nothing on, one back. Else the SA knows.
-asked<far_end> other_end(session& in, const scene& here, mad::any_path path) {
-    const mad::IBDRPath* route = in.options().by_SA ? nullptr : mad::directed(path);
-    const bool is_switch = here.s.nodes[here.port.node].is_switch();
-    if (route && (is_switch || route->hopCount == 0)) co_return far_end{route->extended(here.port.port), std::nullopt};
-    if (route) {
-        mad::IBDRPath back = *route;
-        const u8 port = back.drPath[back.hopCount];
-        back.drPath[back.hopCount--] = 0;
-        co_return far_end{back, port};
-    }
-    require_SA(in);
-    using iba::sa::LinkRecord;
-    auto query = iba::query<LinkRecord>{}.where<&LinkRecord::fromLID>(here.s.end_port(here.port).info->LID);
-    query.where<&LinkRecord::fromPort>(here.port.port);
-    BOOST_OUTCOME_CO_TRY(const auto link, co_await in.schedule().SubnAdmGet(query));
-    mad::IBPath to;
-    to.DLID = link.toLID;
-    co_return far_end{to, link.toPort};
-}
-
 asked<port_ref> read_other_end(session& in, scene& here, mad::any_path path) {
-    BOOST_OUTCOME_CO_TRY(const auto there, co_await other_end(in, here, path));
+    const discovery::node& node = here.s.nodes[here.port.node];
+    const iba::lid LID = here.s.end_port(here.port).info->LID;
+    BOOST_OUTCOME_CO_TRY(const auto there, co_await other_end(in, path, node.is_switch(), LID, here.port.port));
     BOOST_OUTCOME_CO_TRY(const auto read, co_await read_port(in, here.s, there.path, there.port));
     co_return read;
 }

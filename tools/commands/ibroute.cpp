@@ -4,6 +4,7 @@
 #include "session/ask.hpp"
 #include "session/subnet_command.hpp"
 #include "text/diags_text.hpp"
+#include "text/output.hpp"
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 
@@ -243,13 +244,23 @@ answer ask_multicast(session& in, mad::address target, const ibroute_settings& s
         tail(rows.size(), s, "mlids");
 }
 
+/// What is outside of the table's range is told, and left out.
+void clamp_to_multicast(ibroute_settings& s) {
+    const auto clamp = [](unsigned& LID, unsigned bound) {
+        print_error("ibtool: {:#x} is no multicast LID: shown {} {:#x}\n", LID, bound == first_MLID ? "from" : "up to",
+                    bound);
+        LID = bound;
+    };
+    if (s.first_LID && s.first_LID < first_MLID) clamp(s.first_LID, first_MLID);
+    if (s.last_LID > last_MLID) clamp(s.last_LID, last_MLID);
+}
+
 int run_ibroute(ibroute_settings s, const global_options& options) {
     const mad::address target = read_target(s.target, s.kind);
     const unsigned highest = s.multicast ? last_MLID : last_unicast_LID;
     if (!s.first.empty()) s.first_LID = read_number(s.first, "the first LID", highest);
-    if (!s.last.empty()) s.last_LID = read_number(s.last, "the last LID", highest);
-    if (s.multicast && s.first_LID && s.first_LID < first_MLID)
-        throw usage_error(fmt::format("{:#x} is no multicast LID: these begin with {:#x}", s.first_LID, first_MLID));
+    if (!s.last.empty()) s.last_LID = read_number(s.last, "the last LID", s.multicast ? 0xffff : highest);
+    if (s.multicast) clamp_to_multicast(s);
     read_node_names(s.name_map); // a wrong map is told before anything is sent
     return ask(options, &target,
                [&](session& in) { return s.multicast ? ask_multicast(in, target, s) : ask_unicast(in, target, s); });

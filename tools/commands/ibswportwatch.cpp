@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // ibswportwatch.cpp - ibswportwatch: how fast the counters of one port move, reading after reading. It only reads.
 #include "command.hpp"
+#include "commands/counter_options.hpp"
 #include "session/ask.hpp"
 #include "session/counter_queries.hpp"
 #include "session/reopening.hpp"
 #include "text/checks.hpp"
+#include "text/group_changes.hpp"
 #include "text/output.hpp"
 #include "text/watch_text.hpp"
 #include <comad/coro/periods.hpp>
@@ -34,8 +36,15 @@ using comad::u8;
 struct ibswportwatch_settings {
     std::string target, port, every = "1", thresholds;
     target_options kind;
+    counter_options asked_for;
     u64 count = 0; ///< 0: until a signal comes
     bool only_above = false, json = false;
+};
+
+/// One reading of a port.
+struct port_reading {
+    counters::sample usual;              ///< where no other counters are asked for
+    std::vector<std::vector<u8>> groups; ///< else these: payloads, in their order
 };
 
 /// As the scripts have it a number alone is seconds.
@@ -48,7 +57,11 @@ class watch {
 public:
     watch(session& in, const ibswportwatch_settings& s, std::optional<mad::address> target)
         : in_(in), how_(s), target_(std::move(target)), period_(read_period(s.every)), periods_(period_),
-          thresholds_(read_thresholds(s.thresholds)) {}
+          thresholds_(read_thresholds(s.thresholds)), groups_(s.asked_for.groups()), group_totals_(groups_.size()) {
+        if (!groups_.empty() && s.only_above) throw usage_error("-t is for the usual counters: no others beside it");
+        if (std::ranges::find(groups_, &samples_control) != groups_.end())
+            throw usage_error("PortSamplesControl has no counters to watch");
+    }
 
     /// The exit code; the error of the first reading, or of what is asked before. Nothing: the device was lost; when it is open
     /// again, the next call goes on.
@@ -118,7 +131,7 @@ private:
     asked<void> begin() {
         BOOST_OUTCOME_CO_TRY(last_, co_await read_port());
         has_begun_ = true;
-        begin_ = last_.at;
+        begin_ = last_.usual.at;
         periods_.begin(begin_);
         periods_.done();
         tell_first();
@@ -130,7 +143,7 @@ private:
         BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in_, place));
         BOOST_OUTCOME_CO_TRY(to_, co_await LID_routed(in_, path));
         BOOST_OUTCOME_CO_TRY(const auto info, co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(to_));
-        can_ = counters::capabilities::of(info);
+        info_ = info;
         if (!how_.port.empty()) {
             port_ = static_cast<u8>(read_number(how_.port, "the port", all_ports));
             co_return comad::mad::success();
@@ -141,13 +154,40 @@ private:
         co_return comad::mad::success();
     }
 
-    asked<counters::sample> read_port() {
+    asked<port_reading> read_port() {
         if (!is_found_) {
             BOOST_OUTCOME_CO_TRYV(co_await find());
             is_found_ = true;
         }
-        BOOST_OUTCOME_CO_TRY(const auto told, co_await read_counters(in_.schedule(), to_, can_, port_));
-        co_return counters::sample{in_.schedule().now(), told};
+        port_reading now;
+        for (const counter_group* g : groups_) {
+            BOOST_OUTCOME_CO_TRY(auto bytes, co_await get_counters(in_.schedule(), to_, *g, port_));
+            now.groups.push_back(std::move(bytes));
+        }
+        if (groups_.empty()) {
+            const auto can = counters::capabilities::of(info_);
+            BOOST_OUTCOME_CO_TRY(now.usual.counters, co_await read_counters(in_.schedule(), to_, can, port_));
+        }
+        now.usual.at = in_.schedule().now();
+        co_return now;
+    }
+
+    std::string told_text(const port_reading& now) const {
+        if (groups_.empty()) return how_.only_above ? std::string() : counters_text(now.usual.counters);
+        std::string text;
+        for (std::size_t i = 0; i < groups_.size(); ++i) text += groups_[i]->text(now.groups[i], info_);
+        return text;
+    }
+    nlohmann::ordered_json told_json(const port_reading& now) const {
+        if (groups_.empty()) return counters_json(now.usual.counters);
+        nlohmann::ordered_json all;
+        for (std::size_t i = 0; i < groups_.size(); ++i)
+            all[std::string(groups_[i]->name)] = counters_json({to_, info_}, *groups_[i], now.groups[i]);
+        return all;
+    }
+
+    std::vector<group_change> group_changes(std::size_t i, const port_reading& now) const {
+        return changes_of(*groups_[i], info_, last_.groups[i], now.groups[i]);
     }
 
     /// Until the next full period since the first reading. False: a signal came, or the device was lost.
@@ -172,28 +212,39 @@ private:
     void tell_first() const {
         if (how_.json) {
             auto line = head(0);
-            line["counters"] = counters_json(last_.counters);
+            line["counters"] = told_json(last_);
             write_output(line.dump() + '\n');
         } else {
             write_output(fmt::format("# Lid {} port {}, every {} s\n{}", value(to_.DLID), port_,
-                                     mad::in_seconds(period_),
-                                     how_.only_above ? std::string() : counters_text(last_.counters)));
+                                     mad::in_seconds(period_), told_text(last_)));
         }
     }
 
-    void tell_changes(const counters::sample& now) {
-        const double seconds = mad::in_seconds(now.at - begin_);
+    void tell_changes(const port_reading& now) {
+        const double seconds = mad::in_seconds(now.usual.at - begin_);
+        const double interval = mad::in_seconds(now.usual.at - last_.usual.at);
+        nlohmann::ordered_json changes;
+        std::string text;
+        if (groups_.empty()) {
+            if (how_.json) changes = changes_json(last_.usual, now.usual, above());
+            else text = changes_text(last_.usual, now.usual, above());
+            totals_.add(last_.usual, now.usual);
+        }
+        for (std::size_t i = 0; i < groups_.size(); ++i) {
+            const std::vector<group_change> moved = group_changes(i, now);
+            if (how_.json) changes[std::string(groups_[i]->name)] = changes_json(moved, interval);
+            else text += changes_text(moved, interval);
+            group_totals_[i].add(moved, interval);
+        }
         if (how_.json) {
             auto line = head(seconds);
-            line["interval_seconds"] = mad::in_seconds(now.at - last_.at);
-            line["counters"] = counters_json(now.counters);
-            line["changes"] = changes_json(last_, now, above());
+            line["interval_seconds"] = interval;
+            line["counters"] = told_json(now);
+            line["changes"] = changes;
             write_output(line.dump() + '\n');
-        } else {
-            const std::string text = changes_text(last_, now, above());
-            if (!how_.only_above || !text.empty()) write_output(fmt::format("# {:.3f} s\n{}", seconds, text));
+        } else if (!how_.only_above || !text.empty()) {
+            write_output(fmt::format("# {:.3f} s\n{}", seconds, text));
         }
-        totals_.add(last_, now);
         last_ = now;
         ++looks_;
     }
@@ -203,13 +254,23 @@ private:
         is_complete_ = false;
     }
 
+    nlohmann::ordered_json totals_json() const {
+        if (groups_.empty()) return totals_.json();
+        nlohmann::ordered_json all;
+        for (std::size_t i = 0; i < groups_.size(); ++i) all[std::string(groups_[i]->name)] = group_totals_[i].json();
+        return all;
+    }
+
     void tell_totals() const {
-        const double seconds = mad::in_seconds(last_.at - begin_);
-        if (how_.json)
-            write_output(
-                nlohmann::ordered_json{{"intervals", looks_}, {"seconds", seconds}, {"totals", totals_.json()}}.dump() +
-                '\n');
-        else write_output(fmt::format("\n## Summary: {} intervals, {:.3f} s\n{}", looks_, seconds, totals_.text()));
+        const double seconds = mad::in_seconds(last_.usual.at - begin_);
+        if (how_.json) {
+            const nlohmann::ordered_json line{{"intervals", looks_}, {"seconds", seconds}, {"totals", totals_json()}};
+            write_output(line.dump() + '\n');
+            return;
+        }
+        std::string text = totals_.text();
+        for (const group_change_totals& t : group_totals_) text += t.text();
+        write_output(fmt::format("\n## Summary: {} intervals, {:.3f} s\n{}", looks_, seconds, text));
     }
 
     session& in_;
@@ -219,11 +280,13 @@ private:
     coro::periods periods_;
     const error_thresholds thresholds_;
     mad::IBPath to_;
-    counters::capabilities can_;
+    iba::ClassPortInfo info_;
     u8 port_ = 0;
     mad::time_point begin_{};
-    counters::sample last_{};
+    port_reading last_;
+    const std::vector<const counter_group*> groups_; // none: the usual counters
     change_totals totals_;
+    std::vector<group_change_totals> group_totals_;
     u64 looks_asked_ = 0, looks_ = 0; // after the first; those that were answered
     bool has_begun_ = false;
     bool is_found_ = false;   // since the device was opened
@@ -257,7 +320,8 @@ command ibswportwatch_command() {
         .name = "ibswportwatch",
         .group = command_group::counters,
         .summary = "watch the counters of one port",
-        .examples = "ibswportwatch 7 3\nibswportwatch -n 10 -p 0.5 7 3\nibswportwatch -t -T thresholds 7 3",
+        .examples = "ibswportwatch 7 3\nibswportwatch -D -E 7 3\nibswportwatch -n 10 -p 0.5 7 3\nibswportwatch -t -T "
+                    "thresholds 7 3",
         .declare = [](arguments& takes) -> action {
             auto s = std::make_shared<ibswportwatch_settings>();
             takes.option("target", s->target, "a port of the node [the local one]");
@@ -270,6 +334,7 @@ command ibswportwatch_command() {
                 "only counters that grow faster than their threshold per second (here -t is no timeout; --timeout is)");
             takes.option("-T,--threshold-file", s->thresholds, "file of lines SymbolErrorCounter=10")
                 .value_name("FILE");
+            s->asked_for.declare(takes, false); // here -T is the file of thresholds
             takes.ignored_flag("-b", "ignored: rates are always shown");
             add_lid_option(takes, s->kind);
             add_guid_option(takes, s->kind);

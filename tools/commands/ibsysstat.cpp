@@ -3,6 +3,8 @@
 #include "command.hpp"
 #include "session/ask.hpp"
 #include "session/host_service.hpp"
+#include <comad/iba/class_port_info.hpp>
+#include <comad/iba/print.hpp>
 #include <comad/iba/text.hpp>
 #include <comad/server/diags.hpp>
 
@@ -22,6 +24,7 @@ struct ibsysstat_settings : host_service_options {
 };
 
 comad::u16 attribute_of(const std::string& operation) {
+    if (operation == "cpi") return iba::attribute_id<iba::ClassPortInfo>;
     if (operation == "host") return server::sysstat::host;
     return operation == "cpu" ? server::sysstat::cpu : server::sysstat::ping;
 }
@@ -40,6 +43,11 @@ std::string escaped_lines(std::string_view raw) {
 answer ask_status(session& in, mad::address target, const ibsysstat_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_host(in, target));
     const host_query query{server::sysstat_class, attribute_of(s.operation), s.OUI()};
+    if (s.operation == "cpi") {
+        BOOST_OUTCOME_CO_TRY(const auto bytes, co_await ask_host_raw(in, to, query));
+        const iba::record_info& info = iba::info_of<iba::ClassPortInfo>;
+        co_return s.json ? iba::json(info, bytes) + '\n' : iba::dotted(info, bytes);
+    }
     BOOST_OUTCOME_CO_TRY(const auto text, co_await ask_host(in, to, query));
     if (s.operation == "ping") co_return s.json ? "{\"ping\":true}\n" : "sysstat ping succeeded\n";
     if (s.json) co_return fmt::format("{{\"{}\":{}}}\n", s.operation, iba::json_quoted(text));
@@ -64,8 +72,8 @@ command ibsysstat_command() {
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibsysstat_settings>();
                 add_host_service_options(takes, *s);
-                takes.option("operation", s->operation, "ping, host or cpu")
-                    .one_of({"ping", "host", "cpu"})
+                takes.option("operation", s->operation, "ping, host, cpu, or cpi: ClassPortInfo of the service")
+                    .one_of({"ping", "host", "cpu", "cpi"})
                     .shows_default();
                 return [s](const global_options& options) { return run_ibsysstat(*s, options); };
             }};

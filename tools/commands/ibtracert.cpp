@@ -1,30 +1,41 @@
 // SPDX-License-Identifier: MIT
 // ibtracert.cpp - ibtracert: the way from one port to another as the switches' forwarding tables have it.
 #include "command.hpp"
-#include "session/ask.hpp"
+#include "session/report.hpp"
 #include "session/subnet_command.hpp"
+#include "session/target.hpp"
 #include "session/tracer.hpp"
 #include <comad/discovery/node_words.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
+#include <comad/iba/text_file.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <fstream>
 #include <memory>
+#include <sstream>
 
 namespace ibtool {
 namespace {
 
+namespace coro = comad::coro;
 namespace discovery = comad::discovery;
 namespace iba = comad::iba;
 namespace mad = comad::mad;
 
 struct ibtracert_settings {
-    std::string from, to, name_map, multicast;
+    std::string from, to, name_map, multicast, ports_file;
     unsigned MLID = 0; ///< 0: unicast
     target_options kind;
-    bool brief = false, json = false;
+    bool reverse = false, force = false, brief = false, json = false;
+};
+
+/// From where to where, and what messages call that.
+struct trace_ends {
+    mad::address from, to;
+    std::string place;
 };
 
 // ---- text -------------------------------------------------------------------------------------------------------------
@@ -87,29 +98,99 @@ std::string json_of(const route& way) {
                        fmt::join(hops, ","));
 }
 
-answer trace(session& in, mad::address from, mad::address to, const ibtracert_settings& s) {
+/// The place to trace to. With -f one that does not answer by its LID is looked for by the LID alone.
+asked<place> ask_end(tracer& t, mad::any_path path, const ibtracert_settings& s, report& said) {
+    auto found = co_await t.ask_place(path);
+    const bool is_by_LID = !mad::directed(path);
+    if (found || !s.force || !is_by_LID || found.error().code == mad::errc::cancelled) co_return found;
+    place silent{};
+    silent.port.LID = mad::headers_of(path).DLID;
+    said.notes.push_back(fmt::format("looking for lid {} alone: {}", silent.first_LID(), to_string(found.error())));
+    co_return silent;
+}
+
+/// The way to where a trace begins, as far as it is not told by a directed route: the forwarding tables say which one works.
+asked<mad::IBDRPath> approach(session& in, tracer& t, mad::any_path from, const ibtracert_settings& s, report& said) {
+    if (const mad::IBDRPath* given = mad::directed(from)) co_return *given;
+    BOOST_OUTCOME_CO_TRY(const auto there, co_await t.ask_place(from));
+    const mad::IBDRPath here;
+    BOOST_OUTCOME_CO_TRY(const auto way, co_await t.find(here, there, value(mad::headers_of(from).DLID), false));
+    if (in.options().verbosity && !s.json)
+        for (const hop& h : way.hops) said.text += hop_text(h, false);
+    co_return way.end;
+}
+
+reporting trace(session& in, const trace_ends& ends, const ibtracert_settings& s) {
+    report said;
     const discovery::node_names names = read_node_names(s.name_map);
     tracer t(in, names);
-    BOOST_OUTCOME_CO_TRY(const auto to_path, co_await resolve(in, to));
-    BOOST_OUTCOME_CO_TRY(const auto from_path, co_await resolve(in, from));
-    BOOST_OUTCOME_CO_TRY(const auto to_place, co_await t.ask_place(to_path));
-    const unsigned LID = mad::directed(to_path) ? to_place.first_LID() : value(mad::headers_of(to_path).DLID);
-
-    mad::IBDRPath begin;
-    if (const mad::IBDRPath* given = mad::directed(from_path)) {
-        begin = *given;
-    } else { // a directed route there is needed, and the forwarding tables say which one works
-        BOOST_OUTCOME_CO_TRY(const auto from_place, co_await t.ask_place(from_path));
-        BOOST_OUTCOME_CO_TRY(const auto approach,
-                             co_await t.find(begin, from_place, value(mad::headers_of(from_path).DLID)));
-        begin = approach.end;
-    }
+    BOOST_OUTCOME_CO_TRY(const auto to_path, co_await resolve(in, ends.to));
+    BOOST_OUTCOME_CO_TRY(const auto from_path, co_await resolve(in, ends.from));
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await ask_end(t, to_path, s, said));
+    BOOST_OUTCOME_CO_TRY(const auto begin, co_await approach(in, t, from_path, s, said));
     if (s.MLID) {
-        BOOST_OUTCOME_CO_TRY(const auto way, co_await t.find_multicast(begin, to_place, s.MLID));
-        co_return s.json ? json_of(way) : group_text_of(way, s.brief);
+        BOOST_OUTCOME_CO_TRY(const auto way, co_await t.find_multicast(begin, to, s.MLID));
+        said.text += s.json ? json_of(way) : group_text_of(way, s.brief);
+        co_return said;
     }
-    BOOST_OUTCOME_CO_TRY(const auto way, co_await t.find(begin, to_place, LID));
-    co_return s.json ? json_of(way) : text_of(way, s.brief);
+    const unsigned LID = mad::directed(to_path) ? to.first_LID() : value(mad::headers_of(to_path).DLID);
+    BOOST_OUTCOME_CO_TRY(const auto way, co_await t.find(begin, to, LID, s.force));
+    said.text += s.json ? json_of(way) : text_of(way, s.brief);
+    co_return said;
+}
+
+/// The same, where others are to be traced whatever becomes of it.
+coro::task<report> try_trace(session& in, const trace_ends& ends, const ibtracert_settings& s) {
+    report failed_one;
+    try {
+        auto done = co_await trace(in, ends, s);
+        if (done) co_return std::move(done).value();
+        failed_one.missing.push_back(fmt::format("{}: {}", ends.place, to_string(done.error())));
+    } catch (const std::runtime_error& e) {
+        failed_one.missing.push_back(fmt::format("{}: {}", ends.place, e.what()));
+    }
+    co_return failed_one;
+}
+
+reporting trace_all(session& in, const std::vector<trace_ends>& pairs, const ibtracert_settings& s) {
+    report all;
+    for (const trace_ends& ends : pairs) {
+        report one = co_await try_trace(in, ends, s);
+        all.text += one.text;
+        all.missing.insert(all.missing.end(), one.missing.begin(), one.missing.end());
+        all.notes.insert(all.notes.end(), one.notes.begin(), one.notes.end());
+        if (in.stopped()) break;
+    }
+    if (!s.json)
+        all.text += fmt::format("{} lid/guid pairs processed from {}\n", pairs.size(), iba::escaped(s.ports_file));
+    co_return all;
+}
+
+trace_ends read_ends(const std::string& from, const std::string& to, const ibtracert_settings& s) {
+    trace_ends ends{from.empty() ? this_node() : read_target(from, s.kind), read_target(to, s.kind), {}};
+    if (s.reverse) std::swap(ends.from, ends.to);
+    if (ends.from.end_port && ends.to.end_port && *ends.from.end_port != *ends.to.end_port)
+        throw usage_error("the two targets name different local ports");
+    return ends;
+}
+
+/// Lines of two targets; `#` begins a comment.
+std::vector<trace_ends> read_ports_file(const ibtracert_settings& s) {
+    std::ifstream file = iba::open_text_file(s.ports_file);
+    std::vector<trace_ends> pairs;
+    std::string line;
+    for (unsigned number = 1; std::getline(file, line); ++number) {
+        std::istringstream words(line);
+        std::string from, to, more;
+        words >> from >> to >> more;
+        if (from.empty() || from.starts_with('#')) continue;
+        const std::string place = fmt::format("{}, line {}", s.ports_file, number);
+        if (to.empty() || !more.empty()) throw usage_error(fmt::format("{}: expected two targets", place));
+        pairs.push_back(read_ends(from, to, s));
+        pairs.back().place = place;
+    }
+    if (pairs.empty()) throw usage_error(fmt::format("{} has no pair of targets", s.ports_file));
+    return pairs;
 }
 
 unsigned read_MLID(const std::string& text) {
@@ -121,32 +202,43 @@ unsigned read_MLID(const std::string& text) {
 
 int run_ibtracert(ibtracert_settings s, const global_options& options) {
     if (!s.multicast.empty()) s.MLID = read_MLID(s.multicast);
-    const mad::address from = read_target(s.from, s.kind), to = read_target(s.to, s.kind);
-    if (from.end_port && to.end_port && *from.end_port != *to.end_port)
-        throw usage_error("the two targets name different local ports");
     read_node_names(s.name_map); // a wrong map is told before anything is sent
-    const mad::address& chooses_port = from.end_port ? from : to;
-    return ask(options, &chooses_port, [&](session& in) { return trace(in, from, to, s); });
+    if (!s.ports_file.empty()) {
+        if (!s.from.empty()) throw usage_error("--ports-file has the targets: no others beside it");
+        const std::vector<trace_ends> pairs = read_ports_file(s);
+        return run_query(options, nullptr, [&](session& in) { return trace_all(in, pairs, s); });
+    }
+    if (s.from.empty()) throw usage_error("to which port?");
+    const bool is_from_here = s.to.empty();
+    const trace_ends ends = is_from_here ? read_ends({}, s.from, s) : read_ends(s.from, s.to, s);
+    const mad::address& chooses_port = ends.from.end_port ? ends.from : ends.to;
+    return run_query(options, &chooses_port, [&](session& in) { return trace(in, ends, s); });
 }
 
 } // namespace
 
 command ibtracert_command() {
-    return {.name = "ibtracert",
-            .group = command_group::queries,
-            .summary = "print the route from one port to another",
-            .examples = "ibtracert 1 2\nibtracert -m 0xc000 1 2",
-            .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<ibtracert_settings>();
-                takes.option("from", s->from, "the source port").required();
-                takes.option("to", s->to, "the destination port").required();
-                add_target_options(takes, s->kind);
-                takes.option("-m,--mlid", s->multicast, "trace packets to this multicast LID");
-                takes.flag("-n,--no_info", s->brief, "GUIDs and ports only");
-                takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
-                takes.flag("--json", s->json, "one JSON object, on one line");
-                return [s](const global_options& options) { return run_ibtracert(*s, options); };
-            }};
+    return {
+        .name = "ibtracert",
+        .group = command_group::queries,
+        .summary = "print the route from one port to another",
+        .examples = "ibtracert 1 2\nibtracert 2\nibtracert -m 0xc000 1 2",
+        .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<ibtracert_settings>();
+            takes.option("from", s->from, "the source port; without 'to' the destination, from the local port");
+            takes.option("to", s->to, "the destination port");
+            add_target_options(takes, s->kind);
+            takes.flag("-r,--reverse", s->reverse, "trace the way back: from the destination to the source");
+            takes.flag("-f,--force", s->force,
+                       "look for the destination by its LID alone, also where it does not answer by that");
+            takes.option("--ports-file", s->ports_file, "file of lines FROM TO, which are traced one after the other")
+                .value_name("FILE");
+            takes.option("-m,--mlid", s->multicast, "trace packets to this multicast LID");
+            takes.flag("-n,--no_info", s->brief, "GUIDs and ports only");
+            takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+            takes.flag("--json", s->json, "one JSON object, on one line");
+            return [s](const global_options& options) { return run_ibtracert(*s, options); };
+        }};
 }
 
 } // namespace ibtool

@@ -2,6 +2,7 @@
 // perfquery.cpp - perfquery: the counters of ports by their performance management, as infiniband-diags prints them, or as
 // JSON. It writes only what -r and -R name: that counters begin anew.
 #include "command.hpp"
+#include "commands/counter_options.hpp"
 #include "input/words.hpp"
 #include "session/ask.hpp"
 #include "session/counter_queries.hpp"
@@ -14,7 +15,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <optional>
 
@@ -28,37 +28,10 @@ namespace smp = comad::iba::smp;
 using comad::u64;
 using comad::u8;
 
-/// What an option asks for, in the order in which the answers are printed.
-struct group_option {
-    const char *name, *what;
-    const counter_group& group;
-};
-const group_option group_options[] = {
-    {"-x,--extended", "64-bit counters (PortCountersExtended)", port_counters_extended},
-    {"-X,--xmtsl", "data sent, by SL", xmit_data_SL},
-    {"-S,--rcvsl", "data received, by SL", rcv_data_SL},
-    {"-D,--xmtdisc", "discarded packets by cause", xmit_discard_details},
-    {"-E,--rcverr", "receive errors, by cause", rcv_error_details},
-    {"-T,--extended_speeds", "errors and corrections on links of extended speeds", extended_speeds},
-    {"--oprcvcounters", "packets and data received, of OpCode 0", op_rcv_counters},
-    {"--flowctlcounters", "flow control packets", flow_ctl_counters},
-    {"--vloppackets", "packets received, of OpCode 0, by VL", VL_op_packets},
-    {"--vlopdata", "data received, of OpCode 0, by VL", VL_op_data},
-    {"--vlxmitflowctlerrors", "errors of flow control, by VL", VL_xmit_flow_ctl_update_errors},
-    {"--vlxmitcounters", "ticks that packets waited to be sent, by VL", VL_xmit_wait},
-    {"--swportvlcong", "packets discarded for congestion, by VL", sw_port_VL_congestion},
-    {"--rcvcc", "packets received with FECN and BECN", rcv_con_ctrl},
-    {"--slrcvfecn", "packets received with FECN, by SL", SL_rcv_FECN},
-    {"--slrcvbecn", "packets received with BECN, by SL", SL_rcv_BECN},
-    {"--xmitcc", "time of congestion", xmit_con_ctrl},
-    {"--vlxmittimecc", "time of congestion, by VL", VL_xmit_time_cong},
-    {"-c,--smplctl", "what is sampled (PortSamplesControl)", samples_control},
-};
-
 struct perfquery_settings {
     std::string target, ports, mask;
     target_options kind;
-    std::array<bool, std::size(group_options)> asked_for{};
+    counter_options asked_for;
     bool all = false, loop = false, read_and_reset = false, reset_only = false, json = false;
 };
 
@@ -99,10 +72,9 @@ u64 read_mask(const std::string& text) {
 counter_request read_counter_request(const perfquery_settings& s) {
     counter_request r;
     r.json = s.json;
-    for (std::size_t i = 0; i < std::size(group_options); ++i)
-        if (s.asked_for[i]) r.groups.push_back(&group_options[i].group);
+    r.groups = s.asked_for.groups();
     if (r.groups.empty()) r.groups.push_back(&port_counters);
-    r.all = s.ports == "255" || (s.all && s.ports.empty());
+    r.all = s.ports == "255" || ((s.all || s.loop) && s.ports.empty());
     if (!s.ports.empty() && !r.all) r.ports = read_ports(s.ports);
     r.sums = (r.all || s.all) && !s.loop;
     r.reads = !s.reset_only;
@@ -267,10 +239,9 @@ command perfquery_command() {
                 takes.option("mask", s->mask,
                              "with -r and -R: counters to clear, as bits of counterSelect and, above those, "
                              "counterSelect2 [all]");
-                for (std::size_t i = 0; i < std::size(group_options); ++i)
-                    takes.flag(group_options[i].name, s->asked_for[i], group_options[i].what);
+                s->asked_for.declare(takes);
                 takes.flag("-a,--all_ports", s->all, "all ports, or all that are given, as one sum");
-                takes.flag("-l,--loop_ports", s->loop, "with -a, 255 or several ports: one by one, no sum");
+                takes.flag("-l,--loop_ports", s->loop, "all ports, or all that are given, one by one");
                 const argument& after =
                     takes.flag("-r,--reset_after_read", s->read_and_reset, "reset what was read (writes)");
                 takes.flag("-R,--Reset_only", s->reset_only, "reset and read nothing (writes)").excludes(after);

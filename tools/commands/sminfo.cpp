@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// sminfo.cpp - sminfo: what a subnet manager says of itself. Does not tell it to be in another state.
+// sminfo.cpp - sminfo: what a subnet manager says of itself; set_sminfo: another state for it.
 #include "command.hpp"
 #include "session/ask.hpp"
 #include <comad/iba/print.hpp>
+#include <comad/iba/suggest.hpp>
+#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 
@@ -12,6 +14,7 @@ namespace ibtool {
 namespace {
 
 namespace mad = comad::mad;
+using comad::u32;
 using comad::iba::smp::SMInfo;
 
 struct sminfo_settings {
@@ -20,9 +23,32 @@ struct sminfo_settings {
     bool json = false;
 };
 
+struct set_sminfo_settings {
+    std::string target, transition, state, priority, activity;
+    target_options kind;
+    bool json = false;
+};
+
+/// What the attribute modifier of a Set asks for (IBA 14.4.1).
+struct transition {
+    std::string_view name;
+    u32 modifier;
+};
+constexpr transition transitions[] = {
+    {"handover", 1}, {"acknowledge", 2}, {"disable", 3}, {"standby", 4}, {"discover", 5}};
+
 std::string_view state_text(comad::iba::SMState state) {
     constexpr std::string_view words[] = {"SMINFO_NOTACT", "SMINFO_DISCOVER", "SMINFO_STANDBY", "SMINFO_MASTER"};
     return value(state) < std::size(words) ? words[value(state)] : "???";
+}
+
+std::string manager_text(const SMInfo& info, const mad::any_path& path, bool json) {
+    if (json) return comad::iba::json(info) + '\n';
+    // A directed route has no LID that could be said, as infiniband-diags has it.
+    const unsigned LID = mad::directed(path) ? 0 : value(mad::headers_of(path).DLID);
+    return fmt::format("sminfo: sm lid {} sm guid 0x{:x}, activity count {} priority {} state {} {}\n", LID,
+                       static_cast<comad::u64>(info.GUID), info.actCount, info.priority, value(info.SMState),
+                       state_text(info.SMState));
 }
 
 answer ask_manager(session& in, std::optional<mad::address> target, bool json) {
@@ -32,20 +58,43 @@ answer ask_manager(session& in, std::optional<mad::address> target, bool json) {
     }
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, *target));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<SMInfo>(path));
-    if (json) co_return comad::iba::json(info) + '\n';
-    // A directed route has no LID that could be said, as infiniband-diags has it.
-    const unsigned LID = mad::directed(path) ? 0 : value(mad::headers_of(path).DLID);
-    co_return fmt::format("sminfo: sm lid {} sm guid 0x{:x}, activity count {} priority {} state {} {}\n", LID,
-                          static_cast<comad::u64>(info.GUID), info.actCount, info.priority, value(info.SMState),
-                          state_text(info.SMState));
+    co_return manager_text(info, path, json);
+}
+
+answer tell_manager(session& in, mad::address target, SMInfo said, u32 modifier, bool json) {
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
+    said.SMKey = in.schedule().sa_path().SMKey;
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().SubnSet<SMInfo>(said, path, modifier));
+    co_return manager_text(info, path, json);
 }
 
 int run_sminfo(const sminfo_settings& s, const global_options& options) {
     if (!s.modifier.empty() || !s.state.empty() || !s.priority.empty() || !s.activity.empty())
-        throw usage_error("a modifier would change the state of the subnet manager: sminfo only asks");
+        throw usage_error("that would change the state of the subnet manager: sminfo only asks, set_sminfo changes it");
     std::optional<mad::address> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     return ask(options, target ? &*target : nullptr, [&](session& in) { return ask_manager(in, target, s.json); });
+}
+
+u32 modifier_of(const std::string& word) {
+    std::vector<std::string_view> names;
+    for (const transition& t : transitions) {
+        if (word == t.name || word == fmt::to_string(t.modifier)) return t.modifier;
+        names.push_back(t.name);
+    }
+    throw usage_error(fmt::format("there is no transition {}; there are {}", comad::iba::as_given(word),
+                                  comad::iba::most_similar_first(word, names)));
+}
+
+int run_set_sminfo(const set_sminfo_settings& s, const global_options& options) {
+    const mad::address target = read_target(s.target, s.kind);
+    const u32 modifier = modifier_of(s.transition);
+    SMInfo said;
+    said.SMState = comad::iba::SMState::Standby; // as infiniband-diags', who is no subnet manager either
+    if (!s.state.empty()) said.SMState = comad::iba::SMState(read_number(s.state, "the state", 3));
+    if (!s.priority.empty()) said.priority = static_cast<comad::u8>(read_number(s.priority, "the priority", 15));
+    if (!s.activity.empty()) said.actCount = read_number(s.activity, "the activity count", 0xffffffff);
+    return ask(options, &target, [&](session& in) { return tell_manager(in, target, said, modifier, s.json); });
 }
 
 } // namespace
@@ -58,7 +107,7 @@ command sminfo_command() {
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<sminfo_settings>();
                 takes.option("target", s->target, "the port where it runs [the local port's master]");
-                // What makes infiniband-diags' sminfo write.
+                // What makes infiniband-diags' sminfo write: set_sminfo.
                 takes.option("modifier", s->modifier, "refused").hidden();
                 takes.option("-s,--state", s->state, "refused").hidden();
                 takes.option("-p,--priority", s->priority, "refused").hidden();
@@ -66,6 +115,28 @@ command sminfo_command() {
                 add_target_options(takes, s->kind);
                 takes.flag("--json", s->json, "one JSON object, on one line");
                 return [s](const global_options& options) { return run_sminfo(*s, options); };
+            }};
+}
+
+command set_sminfo_command() {
+    return {.name = "set_sminfo",
+            .group = command_group::writing,
+            .summary = "tell a subnet manager to change its state",
+            .examples = "set_sminfo 1 handover\nset_sminfo 2 disable --smkey 1",
+            .no_SA = "it sends an SMP that writes",
+            .writes = true,
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<set_sminfo_settings>();
+                takes.option("target", s->target, "the port where it runs").required();
+                takes
+                    .option("transition", s->transition, "handover, acknowledge, disable, standby, discover; or 1 to 5")
+                    .required();
+                takes.option("-s,--state", s->state, "state to tell as one's own, 0 to 3 [2: standby]");
+                takes.option("-p,--priority", s->priority, "priority to tell, 0 to 15 [0]");
+                takes.option("-a,--activity", s->activity, "activity count to tell [0]");
+                add_target_options(takes, s->kind);
+                takes.flag("--json", s->json, "one JSON object, on one line");
+                return [s](const global_options& options) { return run_set_sminfo(*s, options); };
             }};
 }
 

@@ -4,6 +4,8 @@
 #include "session/ask.hpp"
 #include "text/diags_text.hpp"
 #include <comad/iba/bits.hpp>
+#include <comad/iba/print.hpp>
+#include <comad/iba/registry.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
@@ -24,7 +26,7 @@ using comad::u8;
 struct smpdump_settings {
     std::string target, attribute, modifier;
     target_options kind;
-    bool as_text = false, json = false;
+    bool as_text = false, decoded = false, json = false;
 };
 
 /// The answer, whatever its status says.
@@ -42,12 +44,21 @@ coro::task<mad::result<std::vector<u8>>> ask_raw(session& in, mad::any_path path
     co_return std::move(error);
 }
 
+/// `,"decoded":{...}`; nothing of an attribute that nobody knows.
+std::string decoded_json(u16 attributeID, std::span<const u8> data) {
+    const iba::record_info* found = iba::find_attribute(iba::MgmtClass::SubnLID, 1, attributeID);
+    return found ? fmt::format(",\"decoded\":{}", iba::json(*found, data)) : std::string();
+}
+
 answer dump(session& in, mad::address target, u16 attributeID, u32 modifier, const smpdump_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto reply, co_await ask_raw(in, path, attributeID, modifier));
     const unsigned status = reply[4] << 8 | reply[5]; // of a directed route with its D bit
     const std::span<const u8> data(reply.data() + 64, 64);
-    if (s.json) co_return fmt::format("{{\"status\":{},\"data\":\"0x{:02x}\"}}\n", status, fmt::join(data, ""));
+    if (s.decoded && !s.json) co_return iba::dump_mad(std::span<const u8>(reply).first(mad::mad_size));
+    if (s.json)
+        co_return fmt::format("{{\"status\":{},\"data\":\"0x{:02x}\"{}}}\n", status, fmt::join(data, ""),
+                              s.decoded ? decoded_json(attributeID, data) : std::string());
     const std::string_view characters(reinterpret_cast<const char*>(data.data()), data.size());
     std::string text = s.as_text ? iba::escaped(characters.substr(0, characters.find('\0'))) + '\n' : hex_text(data);
     if (status) text += fmt::format("SMP status: {:#x}\n", status);
@@ -76,7 +87,9 @@ command smpdump_command() {
                 takes.option("modifier", s->modifier, "the attribute modifier [0]");
                 add_direct_option(takes, s->kind);
                 add_lid_option(takes, s->kind);
-                takes.flag("-s,--string", s->as_text, "the attribute is text");
+                const argument& text = takes.flag("-s,--string", s->as_text, "the attribute is text");
+                takes.flag("-p,--decode", s->decoded, "every word of the answer with the fields that begin in it")
+                    .excludes(text);
                 takes.flag("--json", s->json, "one JSON object, on one line");
                 return [s](const global_options& options) { return run_smpdump(*s, options); };
             }};

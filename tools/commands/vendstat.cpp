@@ -66,8 +66,6 @@ MlxConfigSpace read_records(const words& texts, bool writes) {
 
 // ---- queries -------------------------------------------------------------------------------------------------------
 
-template <class T> using asked = comad::coro::task<mad::result<T>>;
-
 asked<MlxConfigSpace> tell(session& in, mad::IBPath to, MlxConfigSpace space, u32 modifier, bool writes) {
     if (writes) co_return co_await in.schedule().VendSet<MlxConfigSpace>(space, to, modifier);
     co_return co_await in.schedule().VendGet<MlxConfigSpace>(space, to, modifier);

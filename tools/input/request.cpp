@@ -2,8 +2,10 @@
 // request.cpp - RPCs, attributes and fields by name.
 #include "input/request.hpp"
 
+#include "input/changes.hpp"
 #include "input/options.hpp"
 #include "input/structure.hpp"
+#include <comad/iba/class_port_info.hpp>
 #include <comad/iba/fields.hpp>
 #include <comad/iba/mask.hpp>
 #include <comad/iba/parse.hpp>
@@ -12,12 +14,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 namespace ibtool {
 namespace {
 
 namespace iba = comad::iba;
+namespace mad = comad::mad;
 using comad::u8;
 using iba::Method;
 using iba::MgmtClass;
@@ -101,18 +105,31 @@ request make_request(const std::string& rpc_word, const std::string& attribute_w
     const iba::attribute_use use = use_of(attribute, rpc);
     request r{&attribute,
               {use.mgmt_class, use.class_version, rpc.method, attribute.attributeID, true, use.OUI},
+              fields,
               std::vector<u8>(attribute.info->bytes)};
     for (const std::string& field : fields) {
-        const auto parts = iba::parse_assignment(field);
-        if (!parts) throw usage_error(parts.error().text);
-        if (const auto set = iba::set_field(*attribute.info, r.payload, parts.value().name, parts.value().text); !set)
-            throw usage_error(set.error().text);
+        assign(*attribute.info, r.payload, field);
         if (rpc.mgmt_class != MgmtClass::SubnAdm) continue;
-        const auto mask = iba::component_mask(*attribute.info, parts.value().name);
+        const auto mask = iba::component_mask(*attribute.info, iba::parse_assignment(field).value().name);
         if (!mask) throw usage_error(mask.error().text);
         r.component_mask |= mask.value();
     }
     return r;
+}
+
+bool writes_all_fields(const request& r) {
+    const MgmtClass in = r.kind.mgmt_class;
+    const bool is_whole = in == MgmtClass::SubnLID || in == MgmtClass::CongestionControl ||
+                          r.kind.attributeID == iba::attribute_id<iba::ClassPortInfo>;
+    return r.kind.method == Method::Set && is_whole && std::ranges::any_of(r.attribute->uses, [&](const auto& use) {
+               return use.covers(in) && use.allows(Method::Get);
+           });
+}
+
+mad::rpc_kind reading(const request& r) {
+    mad::rpc_kind kind = r.kind;
+    kind.method = Method::Get;
+    return kind;
 }
 
 } // namespace ibtool

@@ -24,8 +24,6 @@ struct performance_agent {
     comad::counters::capabilities can() const noexcept { return comad::counters::capabilities::of(info); }
 };
 
-template <class T> using asked = comad::coro::task<comad::mad::result<T>>;
-
 /// A Get with that portSelect: the payload of the reply.
 asked<std::vector<comad::u8>> get_counters(comad::coro::MADSchedule&, comad::mad::IBPath to, const counter_group&,
                                            comad::u8 port, comad::coro::rpc_options = {});

@@ -51,7 +51,7 @@ coro::task<mad::result<mad::IBPath>> resolve_host(session& in, mad::address targ
     co_return std::get<mad::IBPath>(path);
 }
 
-coro::task<mad::result<std::string>> ask_host(session& in, mad::IBPath to, host_query q) {
+coro::task<mad::result<std::vector<u8>>> ask_host_raw(session& in, mad::IBPath to, host_query q) {
     const mad::rpc_kind kind{q.mgmt_class, 1, iba::Method::Get, q.attributeID, true, q.OUI};
     const mad::any_path path = to;
     std::array<u8, mad::mad_size> request;
@@ -59,10 +59,15 @@ coro::task<mad::result<std::string>> ask_host(session& in, mad::IBPath to, host_
     const coro::rpc_request what{kind, path};
     auto reply = co_await in.schedule().call_raw(what, request, coro::reply_size::any_length);
     if (!reply) co_return std::move(reply.error());
-    const auto& bytes = reply.value().payload;
+    std::vector<u8>& bytes = reply.value().payload;
     const std::size_t begin = std::min(bytes.size(), mad::payload_offset(q.mgmt_class));
-    const auto from = bytes.begin() + static_cast<std::ptrdiff_t>(begin);
-    co_return std::string(from, std::find(from, bytes.end(), u8{0}));
+    bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(begin));
+    co_return std::move(bytes);
+}
+
+coro::task<mad::result<std::string>> ask_host(session& in, mad::IBPath to, host_query q) {
+    BOOST_OUTCOME_CO_TRY(const auto bytes, co_await ask_host_raw(in, to, q));
+    co_return std::string(bytes.begin(), std::find(bytes.begin(), bytes.end(), u8{0}));
 }
 
 namespace {

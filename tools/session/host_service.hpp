@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace ibtool {
 
@@ -33,7 +34,9 @@ struct host_query {
     comad::u16 attributeID;
     comad::u32 OUI;
 };
-/// What the host answers, up to the first NUL: anybody's bytes.
+/// The attribute that the host answers.
+comad::coro::task<comad::mad::result<std::vector<comad::u8>>> ask_host_raw(session&, comad::mad::IBPath to, host_query);
+/// The same as text, up to the first NUL: anybody's bytes.
 comad::coro::task<comad::mad::result<std::string>> ask_host(session&, comad::mad::IBPath to, host_query);
 
 /// Answers requests that arrive until SIGINT or SIGTERM come; when the device was lost and is back, again. Returns an exit

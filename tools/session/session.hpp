@@ -24,6 +24,9 @@
 
 namespace ibtool {
 
+/// What a query gives: a value, or the RPC that failed.
+template <class T> using asked = comad::coro::task<comad::mad::result<T>>;
+
 class session {
 public:
     /// Opens the fabric; throws what that throws. From here to the destructor a signal kills no program on a descriptor:

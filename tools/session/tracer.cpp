@@ -27,17 +27,20 @@ void require_active(const place& at) {
 
 } // namespace
 
-tracer::asked<place> tracer::ask_place(mad::any_path path) {
+asked<place> tracer::ask_place(mad::any_path path) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in_.SubnGet<smp::NodeInfo>(path));
     BOOST_OUTCOME_CO_TRY(const auto description, co_await in_.SubnGet<smp::NodeDescription>(path));
     BOOST_OUTCOME_CO_TRY(const auto port, co_await in_.SubnGet<smp::PortInfo>(path));
     co_return place{node, port, node.localPortNum, name_of(names_, node, description)};
 }
 
-tracer::asked<route> tracer::find(mad::IBDRPath path, place to, unsigned LID) {
+asked<route> tracer::find(mad::IBDRPath path, place to, unsigned LID, bool by_LID) {
+    const auto is_there = [&](const place& p) {
+        return p.node.portGUID == to.node.portGUID || (by_LID && p.has_LID(LID));
+    };
     BOOST_OUTCOME_CO_TRY(auto from, co_await ask_place(path));
     route way{std::move(from), {}, path};
-    while (way.to().node.portGUID != to.node.portGUID) {
+    while (!is_there(way.to())) {
         if (way.hops.size() == mad::IBDRPath::max_hops)
             throw std::runtime_error(fmt::format("no end after {} hops", way.hops.size()));
         BOOST_OUTCOME_CO_TRY(auto next, co_await next_hop(way, LID));
@@ -48,7 +51,7 @@ tracer::asked<route> tracer::find(mad::IBDRPath path, place to, unsigned LID) {
     co_return way;
 }
 
-tracer::asked<hop> tracer::next_hop(route& way, unsigned LID) {
+asked<hop> tracer::next_hop(route& way, unsigned LID) {
     const place& here = way.to();
     if (here.is_switch()) co_return co_await through_switch(way, LID);
     if (!way.hops.empty())
@@ -57,7 +60,7 @@ tracer::asked<hop> tracer::next_hop(route& way, unsigned LID) {
     co_return co_await out_of_end_port(here, way.end);
 }
 
-tracer::asked<hop> tracer::out_of_end_port(place here, mad::IBDRPath& path) {
+asked<hop> tracer::out_of_end_port(place here, mad::IBDRPath& path) {
     if (path.hopCount == 0) {
         path = path.extended(static_cast<comad::u8>(here.port_number));
         BOOST_OUTCOME_CO_TRY(auto next, co_await ask_place(path));
@@ -71,7 +74,7 @@ tracer::asked<hop> tracer::out_of_end_port(place here, mad::IBDRPath& path) {
     co_return hop{here.port_number, std::move(next)};
 }
 
-tracer::asked<hop> tracer::through_switch(route& way, unsigned LID) {
+asked<hop> tracer::through_switch(route& way, unsigned LID) {
     const place& here = way.to();
     constexpr unsigned block = 64;
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in_.SubnGet<smp::SwitchInfo>(way.end));
@@ -85,13 +88,13 @@ tracer::asked<hop> tracer::through_switch(route& way, unsigned LID) {
     co_return co_await through_cable(here, way.end, out);
 }
 
-tracer::asked<hop> tracer::through_cable(place here, mad::IBDRPath path, unsigned out) {
+asked<hop> tracer::through_cable(place here, mad::IBDRPath path, unsigned out) {
     BOOST_OUTCOME_CO_TRY(auto next, co_await ask_place(path));
     BOOST_OUTCOME_CO_TRY(next.port_number, co_await entry_port(here, out, next));
     co_return hop{out, std::move(next)};
 }
 
-tracer::asked<unsigned> tracer::entry_port(const place& here, unsigned out, const place& next) {
+asked<unsigned> tracer::entry_port(const place& here, unsigned out, const place& next) {
     if (!in_.options().by_SA) co_return next.node.localPortNum;
     using iba::sa::LinkRecord;
     auto query = iba::query<LinkRecord>{}.where<&LinkRecord::fromLID>(here.port.LID);

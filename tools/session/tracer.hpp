@@ -22,6 +22,7 @@ struct place {
     bool is_switch() const { return node.nodeType == comad::iba::NodeType::Switch; }
     unsigned first_LID() const { return value(port.LID); }
     unsigned last_LID() const { return first_LID() + (1u << port.LMC) - 1; }
+    bool has_LID(unsigned LID) const { return first_LID() != 0 && LID >= first_LID() && LID <= last_LID(); }
     unsigned end_number() const { return is_switch() ? 0 : port_number; }
 };
 
@@ -42,14 +43,13 @@ struct route {
 /// Looks for ways. Where there is none, it throws std::runtime_error with one line.
 class tracer {
 public:
-    template <class T> using asked = comad::coro::task<comad::mad::result<T>>;
-
     tracer(session& in, const comad::discovery::node_names& names) : in_(in), names_(names) {}
 
     asked<place> ask_place(comad::mad::any_path path);
 
     /// From the port at the end of a directed route to the port `to`, which has the LID `LID`: by the linear tables.
-    asked<route> find(comad::mad::IBDRPath path, place to, unsigned LID);
+    /// `by_LID`: to whatever port there has that LID.
+    asked<route> find(comad::mad::IBDRPath path, place to, unsigned LID, bool by_LID);
 
     /// The way that a packet to the multicast LID takes to `to`, on which it may go elsewhere, too. A tree that comes back
     /// to one of its switches is an error, unless `to` is nearer.

@@ -262,6 +262,19 @@ bool is_selector(std::string_view name) {
 
 } // namespace
 
+std::vector<group_counter> counters_in(const counter_group& g, const ClassPortInfo& info, std::span<const u8> bytes) {
+    const std::vector<std::string_view> missing = missing_counters(g, info);
+    std::vector<group_counter> all;
+    for (const iba::row_info& row : g.info.rows) {
+        if (row.is_reserved || is_selector(row.name) || std::ranges::find(missing, row.name) != missing.end()) continue;
+        const bool is_array = row.bits() > row.width;
+        for (unsigned off = row.off, i = 0; off < row.off + row.bits(); off += row.width, ++i)
+            all.push_back({is_array ? fmt::format("{}[{}]", row.name, i) : std::string(row.name),
+                           iba::bits_at(bytes.data(), off, row.width), iba::low_bits(row.width)});
+    }
+    return all;
+}
+
 void add_counters(const counter_group& g, std::span<u8> sum, std::span<const u8> more) {
     for (const iba::row_info& row : g.info.rows) {
         if (row.is_reserved || is_selector(row.name)) continue;

@@ -35,6 +35,16 @@ extern const counter_group
 /// means nothing.
 std::vector<std::string_view> missing_counters(const counter_group&, const comad::iba::ClassPortInfo&);
 
+/// A counter as a payload of its group has it.
+struct group_counter {
+    std::string name; ///< `portVLXmitWait[3]`
+    comad::u64 value = 0;
+    comad::u64 highest = 0; ///< of its field
+};
+/// Without those that the performance management does not have.
+std::vector<group_counter> counters_in(const counter_group&, const comad::iba::ClassPortInfo&,
+                                       std::span<const comad::u8> bytes);
+
 /// Adds each counter; those that would exceed their field stop at its highest value. Of other fields `sum` keeps its own.
 void add_counters(const counter_group&, std::span<comad::u8> sum, std::span<const comad::u8> more);
 

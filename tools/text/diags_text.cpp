@@ -190,10 +190,48 @@ std::string diags_text(const smp::SwitchInfo& s) {
         .take();
 }
 
-std::string diags_text(const smp::PortInfo& p, bool show_keys) {
-    dotted_lines l;
+namespace {
+
+void add_M_Key(dotted_lines& l, const smp::PortInfo& p, bool show_keys) {
     if (show_keys) l.hex("Mkey", p.MKey, 8);
     else l.text("Mkey", "<not displayed>");
+}
+
+} // namespace
+
+std::string port_state_text(const smp::PortInfo& p, bool extended, bool is_end_port, bool show_keys) {
+    dotted_lines l;
+    l.text("LinkState", link_state_text(p.portState))
+        .text("PhysLinkState", physical_link_state_text(p.portPhysicalState))
+        .number("Lid", p.LID)
+        .number("SMLid", p.masterSMLID)
+        .number("LMC", p.LMC)
+        .text("LinkWidthSupported", widths_supported(number(p.linkWidthSupported)))
+        .text("LinkWidthEnabled", any_of(number(p.linkWidthEnabled), width_names))
+        .text("LinkWidthActive", width_text(number(p.linkWidthActive)))
+        .text("LinkSpeedSupported", speeds(number(p.linkSpeedSupported)))
+        .text("LinkSpeedEnabled", speeds(number(p.linkSpeedEnabled)))
+        .text("LinkSpeedActive", speed_text(number(p.linkSpeedActive)));
+    if (extended) {
+        l.text("LinkSpeedExtSupported", speeds_ext(number(p.linkSpeedExtSupported), speed_ext_names))
+            .text("LinkSpeedExtEnabled", speeds_ext_enabled(number(p.linkSpeedExtEnabled)))
+            .text("LinkSpeedExtActive", extended_speed_text(number(p.linkSpeedExtActive)));
+    }
+    if (extended && (p.linkSpeedExtSupported2 != 0 || number(p.linkSpeedExtActive2) != 0)) {
+        l.text("LinkSpeedExtSupported2", speeds_ext(number(p.linkSpeedExtSupported2), speed_ext2_names))
+            .text("LinkSpeedExtEnabled2", speeds_ext(number(p.linkSpeedExtEnabled2), speed_ext2_names))
+            .text("LinkSpeedExtActive2", extended_speed2_text(number(p.linkSpeedExtActive2)));
+    }
+    if (is_end_port) {
+        add_M_Key(l, p, show_keys);
+        l.number("MkeyLeasePeriod", p.MKeyLeasePeriod).number("ProtectBits", p.MKeyProtectBits);
+    }
+    return l.take();
+}
+
+std::string diags_text(const smp::PortInfo& p, bool show_keys) {
+    dotted_lines l;
+    add_M_Key(l, p, show_keys);
     l.hex("GidPrefix", p.GIDPrefix, 8)
         .number("Lid", p.LID)
         .number("SMLid", p.masterSMLID)

@@ -35,6 +35,10 @@ std::string diags_text(const comad::iba::smp::PortInfoExtended&);
 /// With the lines for XDR that newer libibmads print only where the port says something of it.
 std::string diags_text(const comad::iba::smp::PortInfo&, bool show_keys);
 
+/// What ibportstate shows of a PortInfo. `extended`: extended speeds mean something there; `is_end_port`: it is not a switch's
+/// external port, so that it has an M_Key.
+std::string port_state_text(const comad::iba::smp::PortInfo&, bool extended, bool is_end_port, bool show_keys);
+
 /// `|` and the VL of each SL.
 std::string diags_text(const comad::iba::smp::SLToVLMappingTable&);
 /// Two lines for up to 32 entries: VLs and weights.

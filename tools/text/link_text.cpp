@@ -25,13 +25,13 @@ template <class T> u32 bits(T value) { return static_cast<u32>(value); }
 
 const PortInfo& info_at(const subnet& s, port_ref r) { return *s.at(r).info; }
 
-std::string any_speed_text(u32 speed) {
+} // namespace
+
+std::string any_speed_text(discovery::link_speeds speed) {
     if (speed >> discovery::extended_speed2_bit) return extended_speed2_text(speed >> discovery::extended_speed2_bit);
     if (speed >> discovery::extended_speed_bit) return extended_speed_text(speed >> discovery::extended_speed_bit);
     return speed_text(speed);
 }
-
-} // namespace
 
 unsigned LID_at(const subnet& s, port_ref r) {
     const auto& info = s.end_port(r).info;

@@ -2,6 +2,7 @@
 // link_text.hpp - one end of a link in words: its state, width and speed, what it could be, and who is at the other end, as
 // infiniband-diags print it. Asks nobody.
 #pragma once
+#include <comad/discovery/link.hpp>
 #include <comad/discovery/node_names.hpp>
 #include <comad/discovery/subnet.hpp>
 
@@ -15,6 +16,9 @@ unsigned LID_at(const comad::discovery::subnet&, comad::discovery::port_ref);
 /// `4X`, `25.78125 Gbps`: what is active. Precondition: the port's PortInfo is known.
 std::string width_of(const comad::discovery::subnet&, comad::discovery::port_ref);
 std::string speed_of(const comad::discovery::subnet&, comad::discovery::port_ref);
+
+/// `25.78125 Gbps`, of a set of one speed.
+std::string any_speed_text(comad::discovery::link_speeds);
 
 /// `12X`, `10.0 Gbps`: the best that both ends support, if it is not what is active; else nothing, and also where the other
 /// end is not known.

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// port_view_test.cpp - what is said of a link whose ends may train to more: widths and speeds that no simulator has here, worded
+// by hand.
+#include "catch.hpp"
+#include "session/port_view.hpp"
+
+namespace port_view_test { // compiled together with others
+
+using namespace comad;
+using namespace ibtool;
+using lines = std::vector<std::string>;
+
+namespace {
+
+constexpr u32 knows_extended_speeds = 0x4000; // IBA 14.2.5.6, capabilityMask bit 14
+
+/// A CA's port that runs at 4x and 25.78125 Gb/s, and may run at no more.
+port_view EDR() {
+    port_view v;
+    v.node.nodeType = iba::NodeType::CA;
+    v.info.capabilityMask = knows_extended_speeds;
+    v.info.linkWidthSupported = 0b11111;
+    v.info.linkWidthEnabled = 0b00011; // 1x, 4x
+    v.info.linkWidthActive = iba::LinkWidth::w4x;
+    v.info.linkSpeedSupported = v.info.linkSpeedEnabled = 7;
+    v.info.linkSpeedActive = iba::LinkSpeed::QDR;
+    v.info.linkSpeedExtSupported = 0b1111;
+    v.info.linkSpeedExtEnabled = 0b0011; // FDR, EDR
+    v.info.linkSpeedExtActive = iba::LinkSpeedExt::EDR;
+    v.end = v.info;
+    return v;
+}
+
+} // namespace
+
+TEST_CASE("a link that runs at what both ends may run at is as it should be") {
+    CHECK(link_complaints(EDR(), EDR()).empty());
+    port_view more = EDR(); // of one end alone
+    more.info.linkWidthEnabled = 255;
+    more.info.linkSpeedExtEnabled = 31;
+    CHECK(link_complaints(EDR(), more).empty());
+    CHECK(link_complaints(more, EDR()).empty());
+}
+
+TEST_CASE("a link that runs at less than both ends may run at is told, each thing in a line") {
+    port_view here = EDR(), there = EDR();
+    here.info.linkWidthEnabled = there.info.linkWidthEnabled = 255; // all that are supported: 12x is the widest
+    CHECK(link_complaints(here, there) == lines{"the link runs at 4X, and both ends may run at 12X"});
+    here.info.linkWidthEnabled = 0b10001; // 2x is wider than 1x, whose bit is lower
+    here.info.linkWidthActive = iba::LinkWidth::w1x;
+    CHECK(link_complaints(here, there) == lines{"the link runs at 1X, and both ends may run at 2X"});
+
+    here = there = EDR();
+    here.info.linkSpeedExtEnabled = there.info.linkSpeedExtEnabled = 31; // all that are supported: NDR is the fastest
+    CHECK(link_complaints(here, there) ==
+          lines{"the link runs at 25.78125 Gbps, and both ends may run at 106.25 Gbps"});
+    here.info.linkSpeedExtEnabled2 = there.info.linkSpeedExtEnabled2 = 1;
+    CHECK(link_complaints(here, there) == lines{"the link runs at 25.78125 Gbps, and both ends may run at 212.5 Gbps"});
+
+    here = there = EDR();
+    here.info.linkSpeedExtActive = {};
+    here.info.linkSpeedActive = iba::LinkSpeed::SDR;
+    there.info.linkSpeedExtEnabled = 30; // none
+    CHECK(link_complaints(here, there) == lines{"the link runs at 2.5 Gbps, and both ends may run at 10.0 Gbps"});
+    there.end.capabilityMask = 0; // what it says of extended speeds means nothing
+    there.info.linkSpeedExtEnabled = 3;
+    CHECK(link_complaints(here, there) == lines{"the link runs at 2.5 Gbps, and both ends may run at 10.0 Gbps"});
+}
+
+TEST_CASE("a QDR link that may run at FDR10 is told") {
+    port_view here = EDR(), there = EDR();
+    for (port_view* v : {&here, &there}) {
+        v->end.capabilityMask = 0;
+        v->mellanox.emplace().LinkSpeedEnabled = 1;
+    }
+    CHECK(link_complaints(here, there) == lines{"the link runs at 10.0 Gbps, and both ends may run at FDR10"});
+    here.mellanox->LinkSpeedActive = 1;
+    CHECK(link_complaints(here, there).empty());
+    here.mellanox->LinkSpeedActive = 0;
+    there.mellanox->LinkSpeedEnabled = 0;
+    CHECK(link_complaints(here, there).empty());
+}
+
+} // namespace port_view_test

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+// ibportstate.cpp - ibportstate: what state a port and its link are in; and, by the operations that say so, another one.
+#include "command.hpp"
+#include "commands/port_change.hpp"
+#include "input/changes.hpp"
+#include "session/ask.hpp"
+#include "session/other_end.hpp"
+#include "session/port_view.hpp"
+#include "text/diags_text.hpp"
+#include <comad/iba/format.hpp>
+#include <comad/iba/print.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace smp = comad::iba::smp;
+using comad::u32;
+using comad::u8;
+
+struct ibportstate_settings {
+    std::string target, port;
+    std::vector<std::string> operations;
+    target_options kind;
+    bool show_keys = false, dry_run = false, force = false, json = false;
+};
+
+// ---- text and JSON ----------------------------------------------------------------------------------------------------
+
+std::string port_text(const port_view& v, bool show_keys) {
+    return fmt::format("# Port info: {} port {}\n{}", place_text(v.path), v.number,
+                       port_state_text(v.info, v.has_extended_speeds(), v.is_end_port(), show_keys));
+}
+std::string mellanox_text(const port_view& v) {
+    if (!v.mellanox) return {};
+    return fmt::format("# MLNX ext Port info: {} port {}\n{}", place_text(v.path), v.number, diags_text(*v.mellanox));
+}
+
+nlohmann::ordered_json json_without_key(const smp::PortInfo& info, bool show_keys) {
+    auto object = nlohmann::ordered_json::parse(iba::json(info));
+    if (!show_keys) object.erase("MKey");
+    return object;
+}
+nlohmann::ordered_json view_json(const port_view& v, bool show_keys) {
+    nlohmann::ordered_json o{{"place", place_text(v.path)},
+                             {"nodeType", iba::name_or_number(v.node.nodeType)},
+                             {"nodeGUID", fmt::format("{}", v.node.nodeGUID)},
+                             {"port", v.true_number()},
+                             {"PortInfo", json_without_key(v.info, show_keys)}};
+    if (v.mellanox) o["MlnxExtPortInfo"] = nlohmann::ordered_json::parse(iba::json(*v.mellanox));
+    return o;
+}
+
+/// Fields that are to be written, `NAME=VALUE`.
+std::vector<std::string> shown_fields(const port_change& c, bool show_keys) {
+    std::vector<std::string> shown;
+    for (const std::string& field : c.fields)
+        shown.push_back(!show_keys && field.starts_with("MKey=") ? "MKey=<not displayed>" : field);
+    if (c.FDR10) shown.push_back(fmt::format("MlnxExtPortInfo.LinkSpeedEnabled={}", *c.FDR10));
+    return shown;
+}
+
+// ---- the other end ----------------------------------------------------------------------------------------------------
+
+/// As infiniband-diags ask it: of a switch that has a LID by a route that begins there. Who does not carry such SMPs has
+/// perhaps an SA that knows it.
+asked<port_view> view_other_end(session& in, const port_view& here) {
+    const auto* by_LID = std::get_if<mad::IBPath>(&here.path);
+    if (by_LID && !in.options().by_SA) {
+        mad::IBDRPath route;
+        static_cast<mad::path_headers&>(route) = *by_LID;
+        route.dqpn = route.sqpn = route.qkey = 0;
+        route.SLID = route.drSLID = in.local_port().LID;
+        const mad::any_path beyond = route.extended(here.true_number());
+        auto seen = co_await view_port(in, beyond, std::nullopt);
+        const bool has_SA = value(in.local_port().sa_path.DLID) != 0;
+        if (seen || !has_SA || seen.error().code != mad::errc::timed_out) co_return seen;
+    }
+    BOOST_OUTCOME_CO_TRY(const auto there,
+                         co_await other_end(in, here.path, here.is_switch(), here.end.LID, here.true_number()));
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await in.paths().with_keys(there.path));
+    co_return co_await view_port(in, path, there.port);
+}
+
+reporting show_port(session& in, const port_view& here, const ibportstate_settings& s) {
+    report said;
+    auto object = view_json(here, s.show_keys);
+    said.text = fmt::format("{} PortInfo:\n{}{}", here.is_switch() ? "Switch" : "CA/RT", port_text(here, s.show_keys),
+                            mellanox_text(here));
+    const bool has_other_end = here.is_switch() && here.number != 0 && here.info.portState == iba::PortState::Active;
+    if (has_other_end) {
+        auto there = co_await view_other_end(in, here);
+        if (there) {
+            said.text += "Peer PortInfo:\n" + port_text(there.value(), s.show_keys) + mellanox_text(there.value());
+            object["peer"] = view_json(there.value(), s.show_keys);
+            said.notes = link_complaints(here, there.value());
+            object["complaints"] = said.notes;
+        } else {
+            said.missing.push_back(fmt::format("{} port {} is not compared with its other end: {}",
+                                               place_text(here.path), here.number, to_string(there.error())));
+        }
+    }
+    if (s.json) said.text = object.dump() + '\n';
+    co_return said;
+}
+
+// ---- what is refused --------------------------------------------------------------------------------------------------
+
+bool has_LID(const smp::PortInfo& end, iba::lid LID) {
+    const unsigned first = value(end.LID), asked = value(LID);
+    return first != 0 && asked >= first && asked < first + (1u << end.LMC);
+}
+
+/// Our MADs come in there, or what a switch answers to our LID goes out there.
+asked<bool> is_on_the_way(session& in, const port_view& v) {
+    if (v.true_number() == v.node.localPortNum) co_return true;
+    if (!v.is_switch() || mad::directed(v.path) || value(in.local_port().LID) == 0) co_return false;
+    const unsigned LID = value(in.local_port().LID), per_block = 64;
+    BOOST_OUTCOME_CO_TRY(const auto table, co_await in.SubnGet<smp::LinearForwardingTable>(v.path, LID / per_block));
+    co_return table.portBlock[LID % per_block] == v.number;
+}
+
+/// It is the port of the subnet manager, or the switch's port that this is cabled to.
+asked<bool> is_managers(session& in, const port_view& v, bool cuts_link) {
+    const iba::lid manager = in.local_port().sa_path.DLID;
+    if (value(manager) == 0) co_return false;
+    if (v.is_end_port()) co_return has_LID(v.end, manager);
+    if (!cuts_link || v.info.portState == iba::PortState::Down) co_return false;
+    auto there = co_await view_other_end(in, v);
+    co_return there && !there.value().is_switch() && has_LID(there.value().end, manager);
+}
+
+/// Throws std::runtime_error with one line where a change would cut off who asks for it, or the subnet from its manager.
+asked<void> refuse_to_cut(session& in, const port_view& v, const port_change& c) {
+    const bool by_LID = !mad::directed(v.path);
+    const bool is_far_reaching = c.cuts_link || c.is_of_end_port;
+    if (!is_far_reaching) co_return mad::success();
+    const std::string place = fmt::format("{} port {}", place_text(v.path), v.number);
+    if (c.cuts_link || (c.moves && by_LID)) {
+        BOOST_OUTCOME_CO_TRY(const bool is_ours, co_await is_on_the_way(in, v));
+        if (is_ours)
+            throw std::runtime_error(fmt::format(
+                "{} is on the way of these MADs: it could not be reached again; --force does it anyway", place));
+    }
+    BOOST_OUTCOME_CO_TRY(const bool is_manager, co_await is_managers(in, v, c.cuts_link));
+    if (is_manager)
+        throw std::runtime_error(
+            fmt::format("{} is the port of the subnet manager, or is cabled to it; --force does it "
+                        "anyway",
+                        place));
+    co_return mad::success();
+}
+
+void require_fields(const port_view& v, const port_change& c) {
+    if (c.is_of_end_port && !v.is_end_port())
+        throw std::runtime_error(
+            fmt::format("LIDs and M_Keys are those of port 0 of a switch, and {} port {} is another",
+                        place_text(v.path), v.number));
+}
+
+// ---- changes ----------------------------------------------------------------------------------------------------------
+
+/// A structure as it is sent back with these fields changed.
+template <class T> T with_fields(const T& now, const std::vector<std::string>& fields) {
+    const auto bytes = changed(iba::info_of<T>, iba::encode(now), fields);
+    T value;
+    iba::decode(value, bytes.data());
+    return value;
+}
+
+/// Where the port is after the change.
+mad::any_path path_after(const port_view& before, const smp::PortInfo& wanted, const port_change& c) {
+    mad::any_path path = before.path;
+    const bool has_other_key = wanted.MKey != before.info.MKey;
+    std::visit([&](mad::path_headers& h) { h.MKey = has_other_key ? wanted.MKey : h.MKey; }, path);
+    if (auto* by_LID = std::get_if<mad::IBPath>(&path); by_LID && c.moves && before.is_end_port())
+        by_LID->DLID = wanted.LID;
+    return path;
+}
+
+class port_changing {
+public:
+    port_changing(session& in, const port_view& before, port_change change, const ibportstate_settings& s)
+        : in_(in), before_(before), change_(std::move(change)), how_(s), object_(view_json(before, s.show_keys)) {
+        said_.text = fmt::format("Initial {} PortInfo:\n{}{}", before.is_switch() ? "Switch" : "CA/RT",
+                                 port_text(before, s.show_keys), mellanox_text(before));
+    }
+
+    reporting run() {
+        require_fields(before_, change_);
+        if (change_.state == "on" && before_.info.portPhysicalState != iba::PortPhysicalState::Disabled) {
+            said_.text += "Port is already in enable state\n";
+            change_.keep_state();
+        }
+        object_["set"] = shown_fields(change_, how_.show_keys);
+        object_["dry_run"] = how_.dry_run;
+        if (!change_.writes()) co_return take();
+        if (!how_.force) {
+            BOOST_OUTCOME_CO_TRYV(co_await refuse_to_cut(in_, before_, change_));
+        }
+        if (how_.dry_run) {
+            said_.text += "\nWithout --dry-run this would be set:\n";
+            for (const std::string& field : shown_fields(change_, how_.show_keys)) said_.text += field + '\n';
+            co_return take();
+        }
+        if (change_.state == "disable" || change_.state == "off") said_.text += "Disable may be irreversible\n";
+        if (change_.FDR10) {
+            BOOST_OUTCOME_CO_TRYV(co_await set_FDR10());
+        }
+        BOOST_OUTCOME_CO_TRYV(co_await set_port_info());
+        co_return take();
+    }
+
+private:
+    report take() {
+        if (how_.json) said_.text = object_.dump() + '\n';
+        return std::move(said_);
+    }
+
+    asked<void> set_FDR10() {
+        const mad::any_path path = before_.path;
+        BOOST_OUTCOME_CO_TRY(const auto now, co_await in_.SubnGet<smp::MlnxExtPortInfo>(path, before_.number));
+        const std::vector<std::string> fields{"StateChangeEnable=1",
+                                              fmt::format("LinkSpeedEnabled={}", *change_.FDR10)};
+        const auto wanted = with_fields(now, fields);
+        BOOST_OUTCOME_CO_TRYV(co_await in_.schedule().SubnSet<smp::MlnxExtPortInfo>(wanted, path, before_.number));
+        port_view after = before_;
+        BOOST_OUTCOME_CO_TRY(after.mellanox, co_await in_.SubnGet<smp::MlnxExtPortInfo>(path, before_.number));
+        said_.text += "\nAfter MLNXExtendedPortInfo set:\n" + mellanox_text(after);
+        object_["after"]["MlnxExtPortInfo"] = nlohmann::ordered_json::parse(iba::json(*after.mellanox));
+        if (after.mellanox->LinkSpeedEnabled != *change_.FDR10)
+            said_.missing.push_back(fmt::format("was not set: LinkSpeedEnabled of MlnxExtPortInfo is {}, not {}",
+                                                after.mellanox->LinkSpeedEnabled, *change_.FDR10));
+        co_return mad::success();
+    }
+
+    asked<void> set_port_info() {
+        port_view after = before_;
+        std::optional<mad::mad_error> no_answer; // lost with the link, or with the LID: the port may have changed
+        // As a Set says whether extended speeds mean something, the Get after it asks (IBA 14.2.5.6).
+        const u32 modifier = before_.number | (before_.has_extended_speeds() ? 1u << 31 : 0);
+        if (!change_.fields.empty()) {
+            const auto wanted = with_fields(before_.info, change_.fields);
+            auto reply = co_await in_.schedule().SubnSet<smp::PortInfo>(wanted, before_.path, modifier);
+            if (reply) after.info = reply.value();
+            else if (reply.error().code == mad::errc::timed_out) no_answer = std::move(reply.error());
+            else co_return explained(std::move(reply.error()));
+            after.path = path_after(before_, wanted, change_);
+        }
+        auto read = co_await in_.schedule().SubnGet<smp::PortInfo>(after.path, modifier);
+        if (!read && no_answer) co_return explained(std::move(*no_answer));
+        if (no_answer) said_.notes.push_back("the Set was not answered: what follows it was read from the port");
+        if (read) {
+            after.info = read.value();
+            for (const std::string& d : differences(change_, after.info)) said_.missing.push_back("was not set: " + d);
+        } else {
+            said_.missing.push_back("was set, but could not be read back: " + to_string(read.error()));
+        }
+        after.path = before_.path;
+        said_.text += "\nAfter PortInfo set:\n" + port_text(after, how_.show_keys);
+        object_["after"]["PortInfo"] = json_without_key(after.info, how_.show_keys);
+        co_return mad::success();
+    }
+
+    mad::mad_error explained(mad::mad_error e) const {
+        if (e.code == mad::errc::timed_out)
+            e.message("no answer to the Set, nor to a Get after it: whether it was done is not known");
+        else if (before_.is_end_port() && value(before_.info.LID) == 0)
+            e.message("the port has no LID, which some devices want in each Set: add 'lid N'");
+        return e;
+    }
+
+    session& in_;
+    const port_view& before_;
+    port_change change_;
+    const ibportstate_settings& how_;
+    report said_;
+    nlohmann::ordered_json object_;
+};
+
+// ---- the command ------------------------------------------------------------------------------------------------------
+
+reporting handle_port(session& in, mad::address target, u8 number, port_change change, const ibportstate_settings& s) {
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
+    BOOST_OUTCOME_CO_TRY(const auto here, co_await view_port(in, path, number));
+    if (change.state == "query" && !change.writes()) co_return co_await show_port(in, here, s);
+    port_changing all(in, here, std::move(change), s);
+    co_return co_await all.run();
+}
+
+int run_ibportstate(const ibportstate_settings& s, const global_options& options) {
+    const mad::address target = read_target(s.target, s.kind);
+    const auto number = static_cast<u8>(read_number(s.port, "the port", 254));
+    const port_change change = read_port_change(s.operations);
+    if (options.by_SA && change.writes())
+        throw usage_error("with --sa a port can only be queried: the SA changes none");
+    return run_query(options, &target, [&](session& in) { return handle_port(in, target, number, change, s); });
+}
+
+} // namespace
+
+command ibportstate_command() {
+    return {
+        .name = "ibportstate",
+        .group = command_group::writing,
+        .summary = "print the state of a port, or change it by an operation",
+        .examples = "ibportstate 7 3\nibportstate 7 3 disable --dry-run\nibportstate 7 3 speed 4 width 2 reset\n"
+                    "ibportstate -D 0 1 lid 0x1234 arm",
+        .writes = true,
+        .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<ibportstate_settings>();
+            takes.option("target", s->target, "the node").required();
+            takes.option("port", s->port, "number of the port; 0: of a switch its own, else the target's").required();
+            takes.option("operation", s->operations, port_operations() + " (all but query write) [query]");
+            add_target_options(takes, s->kind);
+            takes.flag("-K,--show_keys", s->show_keys, "show the M_Key");
+            takes.flag("--dry-run", s->dry_run, "write nothing, but print which fields would be set");
+            takes.flag("--force", s->force,
+                       "also take down a port that these MADs go through, or that of the subnet manager");
+            takes.flag("--json", s->json, "one JSON object, on one line");
+            return [s](const global_options& options) { return run_ibportstate(*s, options); };
+        }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// port_change.cpp - the table of operations, with the bounds that infiniband-diags' ibportstate has (IBA 14.2.5.6).
+#include "commands/port_change.hpp"
+
+#include "input/changes.hpp"
+#include "input/options.hpp"
+#include <comad/iba/fields.hpp>
+#include <comad/iba/parse.hpp>
+#include <comad/iba/suggest.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+using comad::u32;
+using comad::u64;
+using comad::u8;
+using iba::smp::PortInfo;
+
+enum class effect : u8 {
+    none,
+    link,    ///< it goes down
+    state,   ///< of an up link
+    setting, ///< counts when the link trains, or for packets
+    address,
+    key,
+};
+
+struct port_operation {
+    std::string_view name;
+    effect what;
+    std::string_view field; ///< of PortInfo
+    std::string_view value; ///< what it becomes; empty: the next word says
+    u32 least = 0, most = 0;
+};
+constexpr port_operation port_operation_table[] = {
+    {"query", effect::none, {}, {}},
+    {"enable", effect::link, "portPhysicalState", "Polling"},
+    {"on", effect::link, "portPhysicalState", "Polling"},
+    {"reset", effect::link, "portPhysicalState", "Polling"},
+    {"disable", effect::link, "portPhysicalState", "Disabled"},
+    {"off", effect::link, "portPhysicalState", "Disabled"},
+    {"down", effect::link, "portState", "Down"},
+    {"arm", effect::state, "portState", "Armed"},
+    {"active", effect::state, "portState", "Active"},
+    {"speed", effect::setting, "linkSpeedEnabled", {}, 0, 15},
+    {"espeed", effect::setting, "linkSpeedExtEnabled", {}, 0, 63}, // from 32 on linkSpeedExtEnabled2
+    {"fdr10", effect::setting, {}, {}, 0, 1},
+    {"width", effect::setting, "linkWidthEnabled", {}, 0, 255},
+    {"vls", effect::setting, "operationalVLs", {}, 1, 5},
+    {"mtu", effect::setting, "neighborMTU", {}, 1, 5},
+    {"lid", effect::address, "LID", {}, 1, 0xbfff},
+    {"smlid", effect::address, "masterSMLID", {}, 1, 0xbfff},
+    {"lmc", effect::address, "LMC", {}, 0, 7},
+    {"mkey", effect::key, "MKey", {}},
+    {"mkeylease", effect::key, "MKeyLeasePeriod", {}, 0, 0xffff},
+    {"mkeyprot", effect::key, "MKeyProtectBits", {}, 0, 3},
+};
+
+constexpr unsigned extended_bits = 5; // of linkSpeedExtEnabled
+constexpr u32 all_legacy_widths = 31, all_widths = 255;
+
+bool has_value(const port_operation& o) { return o.what != effect::none && o.value.empty(); }
+
+const port_operation& port_operation_named(const std::string& name) {
+    std::vector<std::string_view> names;
+    for (const port_operation& o : port_operation_table) {
+        if (o.name == name) return o;
+        names.push_back(o.name);
+    }
+    throw usage_error(fmt::format("there is no operation {}; there are {}", iba::as_given(name),
+                                  iba::most_similar_first(name, names)));
+}
+
+u64 read_key(const std::string& text) {
+    auto key = iba::parse_number(text);
+    if (!key) { // as infiniband-diags: nobody sees it, and no list of processes has it
+        const char* typed = ::getpass("New M_Key: ");
+        if (typed) key = iba::parse_number(typed);
+    }
+    if (!key || key->is_larger) throw usage_error("the M_Key is no number of 64 bits");
+    return key->value;
+}
+
+void take_value(port_change& c, const port_operation& o, const std::string& text) {
+    if (o.field == "MKey") {
+        c.fields.push_back(fmt::format("MKey={:#x}", read_key(text)));
+        return;
+    }
+    const std::string what = fmt::format("the value of {}", o.name);
+    const u32 value = read_number(text, what.c_str(), o.most);
+    if (value < o.least) throw usage_error(fmt::format("{} is at least {}", what, o.least));
+    if (o.name == "width" && value > all_legacy_widths && value != all_widths)
+        throw usage_error(
+            fmt::format("{} is {}, expected a sum of 1 (1x), 2 (4x), 4 (8x), 8 (12x), 16 (2x), or 255", what, value));
+    if (o.name == "fdr10") {
+        c.FDR10 = value;
+    } else if (o.name == "espeed") {
+        c.fields.push_back(fmt::format("{}={}", o.field, value & ((1u << extended_bits) - 1)));
+        if (value >> extended_bits != 0) c.fields.push_back("linkSpeedExtEnabled2=1");
+    } else {
+        c.fields.push_back(fmt::format("{}={}", o.field, value));
+    }
+}
+
+/// The field of an assignment.
+std::string_view field_of(const std::string& assignment) { return iba::parse_assignment(assignment).value().name; }
+
+bool is_state(std::string_view field) { return field == "portState" || field == "portPhysicalState"; }
+
+} // namespace
+
+void port_change::keep_state() {
+    std::erase_if(fields, [](const std::string& f) { return is_state(field_of(f)); });
+    cuts_link = false;
+}
+
+port_change read_port_change(const std::vector<std::string>& words) {
+    port_change c;
+    std::vector<std::string_view> seen;
+    bool has_state = false;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const port_operation& o = port_operation_named(words[i]);
+        if (std::ranges::find(seen, o.name) != seen.end()) throw usage_error(fmt::format("{} is said twice", o.name));
+        seen.push_back(o.name);
+        c.cuts_link |= o.what == effect::link;
+        c.moves |= o.name == "lid" || o.name == "lmc";
+        c.is_of_end_port |= o.what == effect::address || o.what == effect::key;
+        if (has_value(o)) {
+            if (i + 1 == words.size()) throw usage_error(fmt::format("{} wants a value", o.name));
+            take_value(c, o, words[++i]);
+            continue;
+        }
+        if (has_state)
+            throw usage_error(fmt::format("{} and {} exclude each other: a port has one state", c.state, o.name));
+        has_state = true;
+        c.state = o.name;
+        if (!o.field.empty()) c.fields.push_back(fmt::format("{}={}", o.field, o.value));
+    }
+    if (has_state && c.state == "query" && c.writes())
+        throw usage_error("query writes nothing: leave it out, or the rest");
+    return c;
+}
+
+std::string port_operations() {
+    std::string text;
+    for (const port_operation& o : port_operation_table)
+        text += fmt::format("{}{}{}", text.empty() ? "" : ", ", o.name, has_value(o) ? " N" : "");
+    return text;
+}
+
+namespace {
+
+/// What a port goes on from by itself, and what is an order or a set of values that the port knows.
+bool is_as_ordered(std::string_view field, const PortInfo& wanted, const PortInfo& now) {
+    constexpr u8 all_speeds = 15, no_extended = 30, all_extended = 31;
+    if (field == "portState")
+        return wanted.portState == iba::PortState::Down || wanted.portState == now.portState ||
+               (wanted.portState == iba::PortState::Armed && now.portState == iba::PortState::Active);
+    if (field == "portPhysicalState") return wanted.portPhysicalState != iba::PortPhysicalState::Disabled;
+    if (field == "linkWidthEnabled") return wanted.linkWidthEnabled == 0 || wanted.linkWidthEnabled == all_widths;
+    if (field == "linkSpeedEnabled") return wanted.linkSpeedEnabled == 0 || wanted.linkSpeedEnabled == all_speeds;
+    if (field == "linkSpeedExtEnabled")
+        return wanted.linkSpeedExtEnabled == 0 || wanted.linkSpeedExtEnabled == no_extended ||
+               wanted.linkSpeedExtEnabled == all_extended;
+    return false;
+}
+
+} // namespace
+
+std::vector<std::string> differences(const port_change& c, const PortInfo& read_back) {
+    const iba::record_info& info = iba::info_of<PortInfo>;
+    const auto now = iba::encode(read_back);
+    std::vector<std::string> lines;
+    for (const std::string& field : c.fields) {
+        auto asked = now;
+        assign(info, asked, field);
+        PortInfo wanted;
+        iba::decode(wanted, asked.data());
+        const std::string_view name = field_of(field);
+        if (asked == now || is_as_ordered(name, wanted, read_back)) continue;
+        const bool is_secret = name == "MKey";
+        lines.push_back(is_secret ? std::string("MKey is not what was set")
+                                  : fmt::format("{} is {}, not {}", name, iba::get_field(info, now, name).value(),
+                                                iba::get_field(info, asked, name).value()));
+    }
+    return lines;
+}
+
+} // namespace ibtool

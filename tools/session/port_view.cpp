@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// port_view.cpp - the queries, and both ends of a link compared as ibportstate does: by what is enabled.
+#include "session/port_view.hpp"
+
+#include "text/diags_text.hpp"
+#include "text/link_text.hpp"
+#include <comad/discovery/vendors.hpp>
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <stdexcept>
+
+namespace ibtool {
+
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace smp = comad::iba::smp;
+using comad::u32;
+using comad::u8;
+
+discovery::link_speeds port_view::enabled_speeds() const {
+    constexpr u32 all_legacy = 15, known_legacy = 7, no_extended = 30, all_extended = 31;
+    u32 legacy = info.linkSpeedEnabled, extended = info.linkSpeedExtEnabled;
+    if (legacy == all_legacy) legacy = info.linkSpeedSupported;
+    if (extended == all_extended) extended = info.linkSpeedExtSupported;
+    if (extended == no_extended) extended = 0;
+    legacy &= known_legacy;
+    if (!has_extended_speeds()) return legacy;
+    return legacy | extended << discovery::extended_speed_bit |
+           u32{info.linkSpeedExtEnabled2} << discovery::extended_speed2_bit;
+}
+
+u8 port_view::enabled_widths() const {
+    constexpr u8 all = 255;
+    return info.linkWidthEnabled == all ? info.linkWidthSupported : info.linkWidthEnabled;
+}
+
+asked<port_view> view_port(session& in, mad::any_path path, std::optional<u8> number) {
+    port_view v;
+    v.path = path;
+    BOOST_OUTCOME_CO_TRY(v.node, co_await in.SubnGet<smp::NodeInfo>(path));
+    v.number = number.value_or(v.node.localPortNum);
+    if (v.number > v.node.numPorts)
+        throw std::runtime_error(
+            fmt::format("{} has no port {}, only {}", place_text(path), v.number, v.node.numPorts));
+    BOOST_OUTCOME_CO_TRY(v.info, co_await in.SubnGet<smp::PortInfo>(path, v.number));
+    v.end = v.info;
+    if (!v.is_end_port()) {
+        BOOST_OUTCOME_CO_TRY(v.end, co_await in.SubnGet<smp::PortInfo>(path));
+    }
+    const bool may_ask = in.options().mlnx_ext_port_info && !in.options().by_SA;
+    if (may_ask && discovery::has_mlnx_ext_port_info(v.node)) {
+        BOOST_OUTCOME_CO_TRY(v.mellanox, co_await in.SubnGet<smp::MlnxExtPortInfo>(path, v.number));
+    }
+    co_return v;
+}
+
+std::vector<std::string> link_complaints(const port_view& here, const port_view& there) {
+    std::vector<std::string> lines;
+    const unsigned widths = here.enabled_widths() & there.enabled_widths();
+    unsigned best = 0;
+    for (unsigned bit = 1; bit <= value(iba::LinkWidth::w2x); bit *= 2)
+        if ((widths & bit) && discovery::lanes_of(iba::LinkWidth(bit)) > discovery::lanes_of(iba::LinkWidth(best)))
+            best = bit;
+    if (best != 0 && best != value(here.info.linkWidthActive))
+        lines.push_back(fmt::format("the link runs at {}, and both ends may run at {}",
+                                    width_text(value(here.info.linkWidthActive)), width_text(best)));
+    const auto fastest = std::bit_floor(here.enabled_speeds() & there.enabled_speeds());
+    if (fastest != 0 && fastest != here.active_speed())
+        lines.push_back(fmt::format("the link runs at {}, and both ends may run at {}",
+                                    any_speed_text(here.active_speed()), any_speed_text(fastest)));
+    constexpr u8 FDR10 = 1;
+    const bool may_be_FDR10 = here.mellanox && there.mellanox && (here.mellanox->LinkSpeedEnabled & FDR10) &&
+                              (there.mellanox->LinkSpeedEnabled & FDR10);
+    const bool is_extended = here.has_extended_speeds() && there.has_extended_speeds();
+    if (may_be_FDR10 && !is_extended && !(here.mellanox->LinkSpeedActive & FDR10))
+        lines.push_back(
+            fmt::format("the link runs at {}, and both ends may run at FDR10", any_speed_text(here.active_speed())));
+    return lines;
+}
+
+} // namespace ibtool

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// group_changes.cpp - differences of fields. Counters of performance management stop at their highest value; those of 64 bits
+// never get there (IBA 16.1.4).
+#include "text/group_changes.hpp"
+
+#include "text/dotted_lines.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+namespace ibtool {
+
+using comad::u64;
+using comad::u8;
+
+namespace {
+
+std::string group_label(std::string name) {
+    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+    return name;
+}
+
+double per_second(u64 counted, double seconds) { return seconds > 0 ? static_cast<double>(counted) / seconds : 0; }
+
+std::string_view remark(const group_change& c) {
+    if (!c.is_more) return "";
+    return c.is_cleared ? " or more: somebody cleared it" : " or more: it stands at its end";
+}
+
+} // namespace
+
+std::vector<group_change> changes_of(const counter_group& g, const comad::iba::ClassPortInfo& info,
+                                     std::span<const u8> before, std::span<const u8> after) {
+    std::vector<group_change> all;
+    const std::vector<group_counter> was = counters_in(g, info, before), is = counters_in(g, info, after);
+    for (std::size_t i = 0; i < is.size(); ++i) {
+        const bool is_cleared = is[i].value < was[i].value;
+        const bool is_at_end = is[i].value == is[i].highest;
+        const u64 counted = is_cleared ? is[i].value : is[i].value - was[i].value;
+        if (counted == 0 && !is_cleared) continue;
+        all.push_back({is[i].name, is[i].value, counted, is_cleared || is_at_end, is_cleared});
+    }
+    return all;
+}
+
+std::string changes_text(const std::vector<group_change>& changes, double seconds) {
+    dotted_lines lines;
+    for (const group_change& c : changes)
+        lines.text(group_label(c.name),
+                   fmt::format("{} (+{:.1f}/s{})", c.now, per_second(c.counted, seconds), remark(c)));
+    return lines.take();
+}
+
+nlohmann::ordered_json changes_json(const std::vector<group_change>& changes, double seconds) {
+    nlohmann::ordered_json all = nlohmann::ordered_json::object();
+    for (const group_change& c : changes)
+        all[c.name] = {{"value", c.counted}, {"per_second", per_second(c.counted, seconds)}, {"exact", !c.is_more}};
+    return all;
+}
+
+void group_change_totals::add(const std::vector<group_change>& changes, double seconds) {
+    seconds_ += seconds;
+    for (const group_change& c : changes) {
+        group_change& sum = sums_.try_emplace(c.name, group_change{c.name}).first->second;
+        sum.counted += c.counted;
+        sum.is_more |= c.is_more;
+    }
+}
+
+std::string group_change_totals::text() const {
+    dotted_lines lines;
+    for (const auto& [name, sum] : sums_)
+        lines.text(group_label(name), fmt::format("+{} ({:.1f}/s{})", sum.counted, per_second(sum.counted, seconds_),
+                                                  sum.is_more ? " or more" : ""));
+    return lines.take();
+}
+
+nlohmann::ordered_json group_change_totals::json() const {
+    std::vector<group_change> all;
+    for (const auto& [name, sum] : sums_) all.push_back(sum);
+    return changes_json(all, seconds_);
+}
+
+} // namespace ibtool
