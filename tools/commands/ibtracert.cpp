@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <fstream>
 #include <memory>
 #include <sstream>
 
@@ -176,7 +175,7 @@ trace_ends read_ends(const std::string& from, const std::string& to, const ibtra
 
 /// Lines of two targets; `#` begins a comment.
 std::vector<trace_ends> read_ports_file(const ibtracert_settings& s) {
-    std::ifstream file = iba::open_text_file(s.ports_file);
+    std::istringstream file = iba::open_text_file(s.ports_file);
     std::vector<trace_ends> pairs;
     std::string line;
     for (unsigned number = 1; std::getline(file, line); ++number) {
