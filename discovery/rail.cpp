@@ -29,12 +29,12 @@ rail::rail(MADSchedule& schedule, subnet_builder& all, u32 number)
 
 task<mad::result<NodeInfo>> rail::ask_start() {
     all_.start_clock(schedule_.now());
-    const IBDRPath local = all_.path_to_unknown({});
+    const IBDRPath local = all_.path_to_start();
     co_return co_await schedule_.SubnGet<NodeInfo>(local);
 }
 
 void rail::begin(const NodeInfo& info) {
-    const IBDRPath local = all_.path_to_unknown({});
+    const IBDRPath local = all_.path_to_start();
     const subnet_builder::meeting here = all_.begin(info, local, me(true));
     startGUID_ = info.nodeGUID;
     start_port_ = info.nodeType == iba::NodeType::Switch ? u8{0} : info.localPortNum;
@@ -92,7 +92,7 @@ task<void> rail::answer(SMP_query q) {
 // ---- who is there --------------------------------------------------------------------------------------------------
 
 task<void> rail::probe(const SMP_query& q) {
-    const mad::any_path path = all_.path_to_unknown(q.route.extended(q.port));
+    const mad::any_path path = all_.path_beyond(q);
     const IBDRPath& route = *mad::directed(path);
     auto reply = co_await schedule_.SubnGet<NodeInfo>(path);
     if (!reply) {

@@ -274,6 +274,15 @@ IBDRPath subnet_builder::path_to(u32 index, u8 number, const IBDRPath& route) co
     return with_key(route, portGUID != iba::guid{} ? portGUID : n.info.portGUID);
 }
 
+IBDRPath subnet_builder::path_beyond(const SMP_query& q) const {
+    IBDRPath route = q.route.extended(q.port);
+    if (!options_.keys) return with_key(route, {});
+    const auto lock = guard();
+    const iba::guid portGUID = found_.nodes[q.node].ports[q.port].portGUID;
+    route.MKey = options_.keys->beyond(mad::key_kind::MKey, portGUID, q.port);
+    return route;
+}
+
 // `port`: the one that it leads to; zero: still unknown.
 IBDRPath subnet_builder::with_key(IBDRPath route, iba::guid port) const {
     route.MKey = options_.keys ? options_.keys->of(mad::key_kind::MKey, port) : 0;

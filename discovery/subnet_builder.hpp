@@ -74,8 +74,9 @@ public:
     void take(u32 node, const iba::smp::NodeDescription&);
     /// The path for an SMP to a port of a known node.
     mad::IBDRPath path_to(u32 node, u8 port, const mad::IBDRPath& route) const;
-    /// The path for one to whoever is there.
-    mad::IBDRPath path_to_unknown(const mad::IBDRPath& route) const { return with_key(route, {}); }
+    /// The path to where it begins, and for an SMP to whoever is behind a port.
+    mad::IBDRPath path_to_start() const { return with_key({}, options_.start_portGUID); }
+    mad::IBDRPath path_beyond(const SMP_query& neighbour) const;
 
     // ---- what goes wrong
     /// A query had no good answer. What a rail's own end port lost is left to other rails.

@@ -186,6 +186,7 @@ int command_line::run(int argc, char** argv) {
         print_error("ibtool: {}; see ibtool help\n", e.what());
         return usage;
     }
+    for (const std::string& line : options_.warnings) print_error("ibtool: {}\n", line);
     return action_(options_);
 }
 

@@ -16,27 +16,68 @@
 
 namespace comad::transports {
 
-void add_key_file(mad::port_keys& keys, const std::string& file) {
+namespace {
+
+std::string read_whole(const std::string& file, const mad::unique_fd& opened, bool is_secret) {
     const auto refuse = [&](std::string_view why) {
         throw std::runtime_error(fmt::format("key file {}: {}", iba::as_given(file), why));
     };
     const auto refuse_by_errno = [&] { refuse(std::generic_category().message(errno)); };
-    const mad::unique_fd opened(
-        ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)); // a FIFO is to be refused, too
     struct stat about {};
     if (!opened || ::fstat(opened.get(), &about) != 0) refuse_by_errno();
     if (!S_ISREG(about.st_mode)) refuse("it is no regular file");
     if (about.st_uid != ::geteuid() && about.st_uid != 0) refuse("it belongs to another user");
-    if (about.st_mode & 077)
-        refuse(fmt::format("others than its owner have access to it (mode {:04o}): chmod 600", about.st_mode & 07777));
-
+    const unsigned forbidden = is_secret ? 077 : 022;
+    if (about.st_mode & forbidden)
+        refuse(fmt::format("others than its owner {} (mode {:04o}): chmod {}",
+                           is_secret ? "have access to it" : "can write it", about.st_mode & 07777,
+                           is_secret ? "600" : "644"));
     std::string text;
     try {
         text = iba::text_in(opened.get());
     } catch (const std::runtime_error& e) {
         refuse(e.what());
     }
-    if (const auto added = keys.add(text); !added) refuse(added.error().text);
+    return text;
+}
+
+mad::unique_fd open_to_read(const std::string& file) {
+    return mad::unique_fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)); // a FIFO is to be refused, too
+}
+
+bool is_folder(const std::string& name) {
+    struct stat about {};
+    return ::stat(name.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+void add_folder(mad::port_keys& keys, const std::string& folder) {
+    unsigned found = 0;
+    for (const char* name : {"guid2mkey", "guid2cckey", "neighbors"}) {
+        const std::string file = folder + '/' + name;
+        struct stat ignored {};
+        if (::lstat(file.c_str(), &ignored) != 0 && errno == ENOENT) continue;
+        add_key_file(keys, file);
+        ++found;
+    }
+    if (found == 0)
+        throw std::runtime_error(fmt::format("key file {}: the folder has none of OpenSM's guid2mkey, guid2cckey and "
+                                             "neighbors",
+                                             iba::as_given(folder)));
+}
+
+} // namespace
+
+void add_key_file(mad::port_keys& keys, const std::string& file) {
+    if (is_folder(file)) {
+        add_folder(keys, file);
+        return;
+    }
+    const std::string_view name = std::string_view(file).substr(file.rfind('/') + 1);
+    const bool is_neighbors = name == "neighbors";
+    const std::string text = read_whole(file, open_to_read(file), !is_neighbors);
+    const auto added = is_neighbors ? keys.add_neighbors(text)
+                                    : keys.add(text, name == "guid2cckey" ? mad::key_kind::CCKey : mad::key_kind::MKey);
+    if (!added) throw std::runtime_error(fmt::format("key file {}: {}", iba::as_given(file), added.error().text));
 }
 
 } // namespace comad::transports

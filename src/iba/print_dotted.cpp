@@ -36,6 +36,10 @@ struct lines {
     }
 
     void add_row(const std::string& path, const row_info& row, byte_span bytes) {
+        if (options.keys == key_display::hidden && is_key(row)) {
+            add_line(path, std::string(row.name), "<not displayed>");
+            return;
+        }
         const bool has_line_per_element = !row.is_blob() && row.count > 1 && (options.list || row.width > 16);
         if (!has_line_per_element) add_line(path, std::string(row.name), value_text(row, bytes));
         for (unsigned i = 0; has_line_per_element && i < row.count; ++i)

@@ -25,6 +25,7 @@ std::string json_element(const row_info& row, byte_span bytes, unsigned element)
 
 struct writer {
     json_style style;
+    key_display keys;
     std::string text{};
 
     void add_value(const row_info& row, byte_span bytes, const std::vector<detail::part>& parts) {
@@ -58,6 +59,7 @@ struct writer {
         bool is_first = true;
         for (const row_info& row : info.rows) {
             if ((row.is_reserved && style == json_style::readable) || !detail::is_within(row, bytes)) continue;
+            if (keys == key_display::hidden && is_key(row)) continue;
             fmt::format_to(std::back_inserter(text), "{}\"{}\":", std::exchange(is_first, false) ? "" : ",", row.name);
             const bool stays_bytes = style == json_style::exact && row.how == show::details;
             add_value(row, bytes, stays_bytes ? detail::parts_of(row) : detail::parts_in(info, bytes, row, data));
@@ -68,8 +70,9 @@ struct writer {
 
 } // namespace
 
-std::string json(const record_info& info, std::span<const u8> bytes, const record_info* data, json_style style) {
-    writer out{style};
+std::string json(const record_info& info, std::span<const u8> bytes, const record_info* data, json_style style,
+                 key_display keys) {
+    writer out{style, keys};
     out.add_record(info, bytes, data);
     return std::move(out.text);
 }

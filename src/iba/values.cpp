@@ -5,6 +5,7 @@
 #include "names.hpp"
 #include "rows.hpp"
 #include <comad/iba/bits.hpp>
+#include <comad/iba/keys.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
 
@@ -134,8 +135,8 @@ result<void> set_text(const target& to, std::string_view text) {
 error out_of_range(const target& to, std::string_view given) {
     const unsigned width = to.row.width;
     constexpr std::size_t longest = 60; // zeros may stand in front
-    return {errc::out_of_range,
-            fmt::format("{} is {}, but has {} bit{}", to.path, given.substr(0, longest), width, width == 1 ? "" : "s")};
+    const std::string_view what = is_key(to.row) ? "not shown" : given.substr(0, longest);
+    return {errc::out_of_range, fmt::format("{} is {}, but has {} bit{}", to.path, what, width, width == 1 ? "" : "s")};
 }
 
 error too_many(const target& to, std::size_t elements) {
@@ -144,7 +145,8 @@ error too_many(const target& to, std::size_t elements) {
 }
 
 error unreadable(const target& to, std::string_view given) {
-    return {errc::unreadable, fmt::format("{} is {}, expected {}", to.path, as_given(given), expected(to.row))};
+    const std::string what = is_key(to.row) ? "not shown" : as_given(given);
+    return {errc::unreadable, fmt::format("{} is {}, expected {}", to.path, what, expected(to.row))};
 }
 
 } // namespace comad::iba::detail

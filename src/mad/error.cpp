@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // error.cpp - errors as text.
 #include <comad/iba/codec.hpp>
+#include <comad/iba/keys.hpp>
 #include <comad/iba/mad_header.hpp>
 #include <comad/iba/mad_tables.hpp>
 #include <comad/iba/print.hpp>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <vector>
 
 namespace comad::mad {
 
@@ -67,8 +69,11 @@ std::string rpc_text(const mad_error& e) {
 
 void add_packet(std::string& out, std::string_view prefix, std::string_view title, std::span<const u8> mad) {
     const iba::record_info* format = iba::tables_of(mad).format;
-    out += fmt::format("{}+{} Packet {}\n", prefix, title, format ? format->name : "??");
-    const std::string words = iba::dump_mad(mad);
+    std::vector<u8> shown(mad.begin(), mad.end());
+    const bool had_keys = iba::hide_keys(shown);
+    out += fmt::format("{}+{} Packet {}{}\n", prefix, title, format ? format->name : "??",
+                       had_keys ? ", its keys hidden as 0" : "");
+    const std::string words = iba::dump_mad(shown);
     for (std::size_t begin = 0; begin < words.size();) {
         const std::size_t end = words.find('\n', begin) + 1;
         out += prefix;
@@ -92,7 +97,7 @@ std::string dump(const mad_error& e, unsigned level, std::string_view prefix) {
     for (std::size_t i = messages.size(); i-- > 0;)
         out += fmt::format("{}{}{}\n", prefix, out.empty() ? "" : "+", messages[i]);
     out += fmt::format("{}{}{}\n", prefix, out.empty() ? "" : "+", rpc_text(e));
-    out += fmt::format("{}+MAD path was {}\n", prefix, spec_string(e.detail->path));
+    out += fmt::format("{}+MAD path was {}\n", prefix, spec_string(without_keys(e.detail->path)));
     if (level < 2) return out;
     add_packet(out, prefix, "Request", e.detail->request);
     if (!e.detail->reply.empty()) add_packet(out, prefix, "Reply", e.detail->reply);

@@ -90,6 +90,12 @@ bool complete(const any_path& p) noexcept {
     return complete(*std::get_if<IBPath>(&p));
 }
 
+any_path without_keys(any_path p) noexcept {
+    if (auto* route = std::get_if<IBDRPath>(&p)) route->MKey = 0;
+    if (auto* to = std::get_if<IBPath>(&p)) to->MKey = to->SMKey = to->CCKey = 0;
+    return p;
+}
+
 std::string to_string(const any_path& p) {
     if (auto* route = directed(p)) return text_of(*route);
     return text_of(*std::get_if<IBPath>(&p));

@@ -147,10 +147,10 @@ iba::result<void> set_member(path_headers&, iba::gid& g, unsigned, std::string_v
 template <class T>
 iba::result<void> set_member(path_headers&, T& member, unsigned bits, std::string_view name, std::string_view text) {
     const auto number = iba::parse_number(text);
-    if (!number) return unreadable(fmt::format("{} is {}, expected an unsigned integer", name, as_given(text)));
+    const std::string given = name.ends_with("Key") ? "not shown" : as_given(text); // a secret
+    if (!number) return unreadable(fmt::format("{} is {}, expected an unsigned integer", name, given));
     if (number->is_larger || number->value > iba::low_bits(bits))
-        return out_of_range(
-            fmt::format("{} is {}, but has {} bit{}", name, as_given(text), bits, bits == 1 ? "" : "s"));
+        return out_of_range(fmt::format("{} is {}, but has {} bit{}", name, given, bits, bits == 1 ? "" : "s"));
     member = static_cast<T>(number->value);
     return iba::success();
 }
@@ -176,7 +176,8 @@ template <class Path> iba::result<address> read_members(std::string_view class_n
         const std::string_view key = trimmed(pair.substr(0, equals));
         const std::string_view text = equals == pair.npos ? std::string_view{} : trimmed(pair.substr(equals + 1));
         if (key.empty() || text.empty())
-            return unreadable(fmt::format("{} is given {}, expected NAME=VALUE", class_name, as_given(pair)));
+            return unreadable(fmt::format("{} is given {}, expected NAME=VALUE", class_name,
+                                          as_given(pair.substr(0, pair.find(' '))))); // behind it may be a key
         if (more && trimmed(inner).empty()) return unreadable(fmt::format("{} ends with a comma", class_name));
         if (std::find(seen.begin(), seen.end(), key) != seen.end())
             return unreadable(fmt::format("{} is given {} twice", class_name, as_given(key)));
@@ -201,7 +202,7 @@ template <class Path> iba::result<address> read_members(std::string_view class_n
 iba::result<address> read_spec(std::string_view text) {
     std::string_view inner = text;
     const std::string_view class_name = trimmed(take_until(inner, '('));
-    if (!inner.ends_with(')')) return unreadable(fmt::format("{} does not end with ')'", as_given(text)));
+    if (!inner.ends_with(')')) return unreadable(fmt::format("{} does not end with ')'", as_given(class_name)));
     inner.remove_suffix(1);
     if (class_name == "IBPath" || class_name == "Path") return read_members<IBPath>("IBPath", inner);
     if (class_name == "IBDRPath") return read_members<IBDRPath>("IBDRPath", inner);

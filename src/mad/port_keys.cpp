@@ -42,7 +42,7 @@ std::optional<iba::guid> guid_of(std::string_view word) {
 /// One line of a key file.
 struct entry {
     std::optional<iba::guid> port; // none: the default
-    key_kind kind = key_kind::MKey;
+    key_kind kind;
     u64 key = 0;
 };
 
@@ -70,8 +70,10 @@ std::optional<std::string> read(const std::vector<std::string_view>& words, entr
 
 } // namespace
 
-iba::result<void> port_keys::add(std::string_view text) {
-    port_keys more = *this;
+namespace {
+
+/// Calls `read` with the words of each line that has some; it gives what is wrong.
+template <class Read> iba::result<void> for_each_line(std::string_view text, Read&& read) {
     unsigned number = 0;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
@@ -79,14 +81,60 @@ iba::result<void> port_keys::add(std::string_view text) {
         text.remove_prefix(std::min(end + 1, text.size()));
         ++number;
         if (words.empty()) continue;
-        entry e;
-        if (const auto wrong = read(words, e))
+        if (const std::optional<std::string> wrong = read(words))
             return iba::error{iba::errc::unreadable, fmt::format("line {}: {}", number, *wrong)};
+    }
+    return iba::success();
+}
+
+using numbered_port = std::pair<iba::guid, u8>;
+
+/// `0x0002c90300a1b2c3:1`
+std::optional<numbered_port> read_port(std::string_view word) {
+    const std::size_t colon = word.rfind(':');
+    if (colon == std::string_view::npos) return std::nullopt;
+    const auto port = guid_of(word.substr(0, colon));
+    const auto number = iba::parse_number(word.substr(colon + 1));
+    if (!port || !number || number->is_larger || number->value > 255) return std::nullopt;
+    return numbered_port{*port, static_cast<u8>(number->value)};
+}
+
+} // namespace
+
+iba::result<void> port_keys::add(std::string_view text, key_kind unsaid) {
+    port_keys more = *this;
+    const auto take = [&](const std::vector<std::string_view>& words) {
+        entry e{.port = {}, .kind = unsaid};
+        auto wrong = read(words, e);
+        if (wrong) return wrong;
         if (e.port) more.set(e.kind, *e.port, e.key);
         else more.set_default(e.kind, e.key);
-    }
+        return wrong;
+    };
+    if (auto read_all = for_each_line(text, take); !read_all) return read_all;
     *this = std::move(more);
     return iba::success();
+}
+
+iba::result<void> port_keys::add_neighbors(std::string_view text) {
+    auto more = neighbors_;
+    const auto take = [&](const std::vector<std::string_view>& words) -> std::optional<std::string> {
+        if (words.size() != 2) return fmt::format("{} words, expected two ports as GUID:NUMBER", words.size());
+        const auto one = read_port(words[0]), other = read_port(words[1]);
+        if (!one || !other)
+            return fmt::format("{} is no port as GUID:NUMBER", iba::as_given(words[one.has_value() ? 1 : 0]));
+        more[*one] = other->first;
+        more[*other] = one->first;
+        return std::nullopt;
+    };
+    if (auto read_all = for_each_line(text, take); !read_all) return read_all;
+    neighbors_ = std::move(more);
+    return iba::success();
+}
+
+u64 port_keys::beyond(key_kind kind, iba::guid from, u8 port) const noexcept {
+    const auto known = neighbors_.find({from, port});
+    return known == neighbors_.end() ? default_of(kind) : of(kind, known->second);
 }
 
 void port_keys::set(key_kind kind, iba::guid port, u64 key) { ports_[index(kind)][port] = key; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // trace.cpp - events as lines.
 #include <comad/iba/codec.hpp>
+#include <comad/iba/keys.hpp>
 #include <comad/iba/mad_header.hpp>
 #include <comad/iba/print.hpp>
 #include <comad/iba/registry.hpp>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <vector>
 
 namespace comad::mad {
 namespace {
@@ -37,8 +39,10 @@ std::string line_of(const trace_event& e) {
 }
 
 void add_dump(const trace_lines& out, std::string_view title, std::span<const u8> mad) {
-    out(fmt::format("{} {}", title, describe_mad(mad)));
-    const std::string text = iba::dump_mad(mad);
+    std::vector<u8> shown(mad.begin(), mad.end());
+    const bool had_keys = iba::hide_keys(shown);
+    out(fmt::format("{} {}{}", title, describe_mad(mad), had_keys ? ", its keys hidden as 0" : ""));
+    const std::string text = iba::dump_mad(shown);
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = text.find('\n', begin);
         out(text.substr(begin, end - begin));

@@ -586,6 +586,32 @@ TEST_CASE("ports that show their M_Key only to who has it show it to a discovery
     CHECK(shown(found) == static_cast<std::ptrdiff_t>(t.nodes.size()) - 1);
 }
 
+TEST_CASE("a subnet whose ports answer only who has the key of each is discovered where it is known who is beyond each "
+          "port") {
+    const topology t = managed("fattree2,radix=4");
+    mad::port_keys keys;
+    std::string neighbors;
+    const auto GUID_of = [&](u32 n, unsigned port) {
+        return value(t.nodes[n].ports[t.nodes[n].is_switch() ? 0 : port].GUID);
+    };
+    for (u32 n = 0; n < t.nodes.size(); ++n)
+        for (unsigned p = 0; p < t.nodes[n].ports.size(); ++p) {
+            const auto& port = t.nodes[n].ports[p];
+            keys.set(mad::key_kind::MKey, iba::guid{GUID_of(n, p)}, GUID_of(n, p) * 3);
+            if (port.linked())
+                neighbors += fmt::format("{:#018x}:{} {:#018x}:{}\n", GUID_of(n, p), p,
+                                         GUID_of(port.peer_node, port.peer_port), port.peer_port);
+        }
+    world w(t);
+    protect(w, 2, [&](iba::guid port) { return keys.of(mad::key_kind::MKey, port); });
+    const iba::guid here{GUID_of(w.port.node(), w.port.port())};
+    CHECK(w.discover({.keys = &keys, .start_portGUID = here}).nodes.size() == 1);
+    REQUIRE(keys.add_neighbors(neighbors));
+    const subnet found = w.discover({.keys = &keys, .start_portGUID = here});
+    CHECK(found.complete());
+    CHECK(found.nodes.size() == t.nodes.size());
+}
+
 TEST_CASE("a subnet that answers nobody without its M_Key is discovered with it") {
     world w(managed("fattree2,radix=4"));
     protect(w, 2, [](iba::guid) { return u64{0x1122334455667788}; });

@@ -599,7 +599,7 @@ private:
 
     void begin(u32 r) {
         const port_ref start = rails_[r].start;
-        const IBDRPath local = all_->path_to_unknown({});
+        const IBDRPath local = all_->path_to_start();
         const auto here = all_->begin(made_.info_at(start), local, me(r, true));
         met(here, start.node);
         if (here.is_other_port) rails_[r].to_ask.push_back({topic::port, here.node, start.port, local});
@@ -670,7 +670,7 @@ private:
     }
 
     void answer_probe(u32 r, const SMP_query& q, bool is_idle) {
-        const IBDRPath route = all_->path_to_unknown(q.route.extended(q.port));
+        const IBDRPath route = all_->path_beyond(q);
         expect(route.MKey == default_key, "the key of who is unknown");
         expect(route.hopCount <= max_hops_, "asked farther away than it may");
         const port_ref from{made_index_[q.node], q.port};

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
-// messages.cpp - fuzzes all that `ibtool decode` does with a file: captures, hex, binary MADs.
+// messages.cpp - fuzzes all that `ibtool decode` does with a file: captures, hex, binary MADs; and the hiding of a MAD's keys.
 #include "input/messages.hpp"
 
 #include "fuzz.hpp"
 #include "input/dissect.hpp"
+#include <comad/iba/keys.hpp>
 
 #include <stdexcept>
+#include <vector>
 
 using namespace comad;
 
 extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
+    std::vector<u8> mad(data, data + size);
+    iba::hide_keys(mad);
+    fuzz::require(!iba::hide_keys(mad)); // nothing is left
     try {
         std::string problem;
         const std::string contents(reinterpret_cast<const char*>(data), size);

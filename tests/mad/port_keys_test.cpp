@@ -41,6 +41,12 @@ public:
     file(const file&) = delete;
     file& operator=(const file&) = delete;
     std::string path() const { return directory_ / "keys"; }
+    std::string folder() const { return directory_; }
+    /// Another one beside it.
+    void add(std::string_view name, std::string_view text, mode_t mode) const {
+        std::ofstream(directory_ / name) << text;
+        REQUIRE(::chmod((directory_ / name).c_str(), mode) == 0);
+    }
 
 private:
     std::filesystem::path directory_;
@@ -138,11 +144,75 @@ TEST_CASE("a key file is read if nobody but its owner has access to it") {
     CHECK(refusal(file("", 0602).path()) == "others than its owner have access to it (mode 0602): chmod 600");
     CHECK(refusal(file("0x1\n", 0600).path()).starts_with("line 1: "));
     CHECK(refusal("/nowhere/keys") == "No such file or directory");
-    const file a_directory("", 0600);
-    CHECK(refusal(std::filesystem::path(a_directory.path()).parent_path()) == "it is no regular file");
+    CHECK(refusal("/dev/null") == "it is no regular file");
+    const file another("", 0600);
+    CHECK(refusal(another.folder()) == "the folder has none of OpenSM's guid2mkey, guid2cckey and neighbors");
     if (::geteuid() == 0) {
         const file of_another("", 0600);
         REQUIRE(::chown(of_another.path().c_str(), 65534, 65534) == 0);
         CHECK(refusal(of_another.path()) == "it belongs to another user");
     }
+}
+
+TEST_CASE("who is known to be at the other end of a cable has its own key from the first question on") {
+    port_keys keys;
+    keys.set_default(key_kind::MKey, 1);
+    keys.set(key_kind::MKey, second, 2);
+    keys.set(key_kind::MKey, first, 3);
+    REQUIRE(keys.add_neighbors("0x0002c90300a1b2c3:17 0x0002c90300a1b2c4:1\n\n"
+                               "0x0000000000000007:2 0x0002c90300a1b2c3:18\n"));
+    // Lines that OpenSM 3.3.23 wrote on ibsim.
+    keys.set(key_kind::MKey, iba::guid{0x0002c90300000c00}, 4);
+    REQUIRE(keys.add_neighbors(
+        "0x0002c90300000d00:3 0x0002c90300000b00:3\n\n0x0002c90300000801:1 0x0002c90300000c00:2\n\n"));
+    CHECK(keys.beyond(key_kind::MKey, iba::guid{0x0002c90300000801}, 1) == 4);
+    CHECK(keys.beyond(key_kind::MKey, first, 17) == 2);
+    CHECK(keys.beyond(key_kind::MKey, second, 1) == 3); // the other way round, too
+    CHECK(keys.beyond(key_kind::MKey, first, 18) == 1); // who is there is known, and has the default
+    CHECK(keys.beyond(key_kind::MKey, first, 1) == 1);  // nothing is known of that port
+    CHECK(keys.beyond(key_kind::CCKey, first, 17) == 0);
+    const auto wrong = [&](std::string_view text) {
+        const auto added = keys.add_neighbors(text);
+        REQUIRE_FALSE(added);
+        CHECK(keys.beyond(key_kind::MKey, first, 1) == 1); // nothing was taken
+        return added.error().text;
+    };
+    CHECK(wrong("0x0002c90300a1b2c3:1 0x0002c90300a1b2c4:1\n0x1:1\n") ==
+          "line 2: 1 words, expected two ports as GUID:NUMBER");
+    CHECK(wrong("0x1 0x2:1") == "line 1: '0x1' is no port as GUID:NUMBER");
+    CHECK(wrong("0x1:1 0x2:256") == "line 1: '0x2:256' is no port as GUID:NUMBER");
+    CHECK(wrong("0x1:1 x:2") == "line 1: 'x:2' is no port as GUID:NUMBER");
+}
+
+TEST_CASE("OpenSM's cache is read as a folder, and its files by their names") {
+    const file cache("", 0600);
+    cache.add("guid2mkey", "0x0002c90300a1b2c4 0x2\n", 0600);
+    cache.add("guid2lid", "0x0002c90300a1b2c4 0x0001 0x0001\n", 0644); // no business of ours
+    port_keys keys;
+    transports::add_key_file(keys, cache.folder());
+    CHECK(keys.of(key_kind::MKey, second) == 2);
+    cache.add("guid2cckey", "0x0002c90300a1b2c4 0x3\n", 0600);
+    cache.add("neighbors", "0x0002c90300a1b2c3:17 0x0002c90300a1b2c4:1\n", 0644);
+    transports::add_key_file(keys, cache.folder() + "/");
+    CHECK(keys.of(key_kind::CCKey, second) == 3);
+    CHECK(keys.beyond(key_kind::MKey, first, 17) == 2);
+    port_keys by_name;
+    transports::add_key_file(by_name, cache.folder() + "/guid2cckey");
+    CHECK(by_name.of(key_kind::CCKey, second) == 3);
+    CHECK(by_name.of(key_kind::MKey, second) == 0);
+    const auto refuse = [&](const char* name, mode_t mode) {
+        cache.add(name, "", mode);
+        port_keys ignored;
+        try {
+            transports::add_key_file(ignored, cache.folder());
+        } catch (const std::runtime_error& e) {
+            cache.add(name, "", 0600);
+            return std::string(e.what());
+        }
+        return std::string();
+    };
+    CHECK(refuse("guid2cckey", 0644)
+              .ends_with("guid2cckey': others than its owner have access to it (mode 0644): chmod 600"));
+    CHECK(refuse("neighbors", 0666).ends_with("neighbors': others than its owner can write it (mode 0666): chmod 644"));
+    CHECK(refuse("neighbors", 0644).empty());
 }

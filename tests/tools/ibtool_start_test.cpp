@@ -162,7 +162,7 @@ TEST_CASE("a command line that makes no sense exits with 2") {
         {{"ibhosts", "--descriptors", "2", "--fabric", "ibsim"}, "--descriptors is for umad devices"},
         {{"ibnetdiscover", "-o", "0"}, "--outstanding_smps"},
         {{"ibnetdiscover", "-o", "many"}, "many"},
-        {{"ibhosts", "-y", "key"}, "M_Key is not a number: 'key'"},
+        {{"ibhosts", "-y", "key"}, "M_Key is no number of 64 bits"},
         {{"ibhosts", "-z", bad_config}, "'soon'"},
         {{"ibnetdiscover", "-g"}, "--grouping"},
         {{"ibnetdiscover", "--cache", "file"}, "--cache"},

@@ -31,7 +31,7 @@ std::string as_time(mad::duration time) {
 }
 
 std::string targets_text(const load& what) {
-    if (what.targets.size() == 1) return mad::spec_string(what.targets.front());
+    if (what.targets.size() == 1) return mad::spec_string(without_keys(what.targets.front()));
     return fmt::format("{} targets", what.targets.size());
 }
 
@@ -99,7 +99,7 @@ std::string bench_json(const bench_report& r) {
     for (const bench_row& row : r.rows) rows += (rows.empty() ? "" : ",") + row_json(row);
     for (const std::string& problem : r.problems) problems += (problems.empty() ? "" : ",") + iba::json_quoted(problem);
     const std::string target =
-        r.what.targets.size() == 1 ? iba::json_quoted(mad::spec_string(r.what.targets.front())) : "null";
+        r.what.targets.size() == 1 ? iba::json_quoted(mad::spec_string(without_keys(r.what.targets.front()))) : "null";
     return fmt::format(
         R"({{"schema":"comad.bench/1","complete":{},"fabric":{},"time":"{}","rpc":"{}","attribute":"{}",)"
         R"("attributeModifier":{},"targets":{},"target":{},"per_destination":{},"rounds":{},)"

@@ -5,6 +5,7 @@
 #include "input/request.hpp"
 #include "session/ask.hpp"
 #include "text/output.hpp"
+#include <comad/iba/cc.hpp>
 #include <comad/iba/print.hpp>
 #include <comad/mad/record_table.hpp>
 
@@ -28,26 +29,32 @@ struct query_settings {
     std::vector<std::string> fields;
     u32 modifier = 0;
     target_options kind;
-    bool raw = false, json = false;
+    bool raw = false, show_keys = false, json = false;
 };
 
 std::span<const u8> payload_in(const request& r, std::span<const u8> reply) {
     return reply.subspan(mad::payload_offset(r.kind.mgmt_class, r.kind.attributeID), r.attribute->info->bytes);
 }
 
-std::string one_text(const iba::record_info& info, std::span<const u8> bytes, bool json) {
-    return json ? iba::json(info, bytes) + '\n' : iba::dotted(info, bytes);
+struct reply_style {
+    bool json;
+    iba::key_display keys;
+};
+
+std::string one_text(const iba::record_info& info, std::span<const u8> bytes, reply_style how) {
+    if (how.json) return iba::json(info, bytes, nullptr, iba::json_style::readable, how.keys) + '\n';
+    return iba::dotted(info, bytes, nullptr, {.keys = how.keys});
 }
 
-std::string reply_text(const request& r, std::span<const u8> reply, bool json) {
+std::string reply_text(const request& r, std::span<const u8> reply, reply_style how) {
     const iba::record_info& info = *r.attribute->info;
-    if (!mad::is_table_method(r.kind.method)) return one_text(info, payload_in(r, reply), json);
+    if (!mad::is_table_method(r.kind.method)) return one_text(info, payload_in(r, reply), how);
     const auto table = mad::record_table::of_reply(reply, info.bytes);
     if (!table) throw std::runtime_error("the reply is no table: " + table.error().text);
     std::string out;
     for (std::size_t i = 0; i < table.value().size(); ++i) {
-        const std::string one = one_text(info, table.value()[i], json);
-        out += json ? one : fmt::format("Reply structure #{}\n{}", i, indented(one));
+        const std::string one = one_text(info, table.value()[i], how);
+        out += how.json ? one : fmt::format("Reply structure #{}\n{}", i, indented(one));
     }
     return out;
 }
@@ -90,7 +97,9 @@ answer ask_anything(session& in, std::optional<mad::address> target, request r, 
         BOOST_OUTCOME_CO_TRY(r.payload, co_await payload_over(in, r, path, s.modifier));
     }
     BOOST_OUTCOME_CO_TRY(const auto reply, co_await send(in, r.kind, path, s.modifier, r.component_mask, r.payload));
-    co_return reply_text(r, reply, s.json);
+    const bool asks_for_key = r.attribute->info == &iba::info_of<iba::cc::CongestionKeyInfo>;
+    const reply_style how{s.json, s.show_keys || asks_for_key ? iba::key_display::shown : iba::key_display::hidden};
+    co_return reply_text(r, reply, how);
 }
 
 int run_query(const query_settings& s, const global_options& options) {
@@ -129,6 +138,8 @@ command query_command() {
                 takes.flag("--raw", s->raw,
                            "of a Set: write 0 to the fields that are not named, instead of what is there");
                 add_target_options(takes, s->kind);
+                takes.flag("-K,--show_keys", s->show_keys,
+                           "show M_Keys, SM_Keys and CC_Keys; CongestionKeyInfo's is, anyway");
                 takes.flag("--json", s->json, "one JSON object per line");
                 return [s](const global_options& options) { return run_query(*s, options); };
             }};

@@ -13,6 +13,7 @@
 namespace ibtool {
 namespace {
 
+namespace iba = comad::iba;
 namespace mad = comad::mad;
 using comad::u32;
 using comad::iba::smp::SMInfo;
@@ -43,7 +44,7 @@ std::string_view state_text(comad::iba::SMState state) {
 }
 
 std::string manager_text(const SMInfo& info, const mad::any_path& path, bool json) {
-    if (json) return comad::iba::json(info) + '\n';
+    if (json) return iba::json(info, iba::json_style::readable, iba::key_display::hidden) + '\n';
     // A directed route has no LID that could be said, as infiniband-diags has it.
     const unsigned LID = mad::directed(path) ? 0 : value(mad::headers_of(path).DLID);
     return fmt::format("sminfo: sm lid {} sm guid 0x{:x}, activity count {} priority {} state {} {}\n", LID,

@@ -4,6 +4,7 @@
 #include "session/ask.hpp"
 #include "text/diags_text.hpp"
 #include <comad/iba/bits.hpp>
+#include <comad/iba/keys.hpp>
 #include <comad/iba/print.hpp>
 #include <comad/iba/registry.hpp>
 #include <comad/iba/text.hpp>
@@ -26,7 +27,7 @@ using comad::u8;
 struct smpdump_settings {
     std::string target, attribute, modifier;
     target_options kind;
-    bool as_text = false, decoded = false, json = false;
+    bool as_text = false, decoded = false, show_keys = false, json = false;
 };
 
 /// The answer, whatever its status says.
@@ -52,7 +53,8 @@ std::string decoded_json(u16 attributeID, std::span<const u8> data) {
 
 answer dump(session& in, mad::address target, u16 attributeID, u32 modifier, const smpdump_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
-    BOOST_OUTCOME_CO_TRY(const auto reply, co_await ask_raw(in, path, attributeID, modifier));
+    BOOST_OUTCOME_CO_TRY(auto reply, co_await ask_raw(in, path, attributeID, modifier));
+    if (!s.show_keys) iba::hide_keys(reply);
     const unsigned status = reply[4] << 8 | reply[5]; // of a directed route with its D bit
     const std::span<const u8> data(reply.data() + 64, 64);
     if (s.decoded && !s.json) co_return iba::dump_mad(std::span<const u8>(reply).first(mad::mad_size));
@@ -90,6 +92,8 @@ command smpdump_command() {
                 const argument& text = takes.flag("-s,--string", s->as_text, "the attribute is text");
                 takes.flag("-p,--decode", s->decoded, "every word of the answer with the fields that begin in it")
                     .excludes(text);
+                takes.flag("-K,--show_keys", s->show_keys,
+                           "show the M_Key of a PortInfo and the SM_Key of an SMInfo, else 0");
                 takes.flag("--json", s->json, "one JSON object, on one line");
                 return [s](const global_options& options) { return run_smpdump(*s, options); };
             }};

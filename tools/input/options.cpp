@@ -11,9 +11,13 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <random>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
 
 namespace ibtool {
 namespace {
@@ -30,26 +34,39 @@ unsigned read_window(const std::string& text) {
 
 constexpr const char* default_config = "/etc/infiniband-diags/ibdiag.conf";
 
-comad::u64 parse_number(const std::string& text, const std::string& what) {
-    char* end = nullptr;
-    const comad::u64 number = std::strtoull(text.c_str(), &end, 0);
-    if (text.empty() || *end) throw usage_error(fmt::format("{} is not a number: '{}'", what, text));
-    return number;
+/// A secret, which no message has.
+comad::u64 parse_key(const std::string& text, const std::string& what) {
+    const auto number = comad::iba::parse_number(text);
+    if (!number || number->is_larger) throw usage_error(what + " is no number of 64 bits");
+    return number->value;
 }
 
-std::istringstream open_config(const std::string& name, bool must_exist) {
+bool is_readable_by_others(const std::string& file) {
+    struct stat found {};
+    return ::stat(file.c_str(), &found) != 0 || (found.st_mode & (S_IRGRP | S_IROTH)) != 0;
+}
+
+std::istringstream open_config(const std::string& name) {
     try {
         return comad::iba::open_text_file(name);
     } catch (const std::runtime_error& e) {
-        if (must_exist) throw usage_error(e.what());
-        return {};
+        throw usage_error(e.what());
     }
 }
 
+/// A key of a configuration file.
+void take_key(global_options& options, key_kind kind, const std::string& name, const char* key,
+              const std::string& value) {
+    const comad::u64 number = parse_key(value, fmt::format("{}: {}", name, key));
+    if (is_readable_by_others(name))
+        options.warnings.push_back(
+            fmt::format("{}: {} is ignored, for others than the owner can read the file (chmod 600)",
+                        comad::iba::escaped(name), key));
+    else options.add_keys([kind, number](comad::mad::port_keys& keys) { keys.set_default(kind, number); });
+}
+
 // infiniband-diags' configuration: `key=value`, `#` comments. The command line wins, so this runs before it is parsed.
-void read_config(global_options& options, const std::string& name, bool must_exist) {
-    // The usual file may be missing, or not for this user: it can hold an M_Key.
-    std::istringstream file = open_config(name, must_exist);
+void read_config(global_options& options, std::istringstream file, const std::string& name) {
     for (std::string line; std::getline(file, line);) {
         line.resize(std::min(line.find('#'), line.size()));
         const std::size_t equals = line.find('=');
@@ -57,12 +74,16 @@ void read_config(global_options& options, const std::string& name, bool must_exi
         const std::string key = trimmed(line.substr(0, equals));
         const std::string value = trimmed(line.substr(equals + 1));
         if (key == "CA") options.default_ca = value;
-        else if (key == "Port") options.default_ca_port = static_cast<unsigned>(parse_number(value, name + ": Port"));
+        else if (key == "Port") options.default_ca_port = read_number(value, (name + ": Port").c_str(), 255);
         else if (key == "timeout") options.timeout = parse_duration(value);
-        else if (key == "m_key") options.keys.set_default(key_kind::MKey, parse_number(value, name + ": m_key"));
-        else if (key == "sa_key") options.keys.set_default(key_kind::SMKey, parse_number(value, name + ": sa_key"));
+        else if (key == "m_key") take_key(options, key_kind::MKey, name, "m_key", value);
+        else if (key == "sa_key") take_key(options, key_kind::SMKey, name, "sa_key", value);
         else if (key == "MLX_EPI") options.mlnx_ext_port_info = value != "false";
     }
+}
+
+bool is_missing(const std::string& file) {
+    return ::access(file.c_str(), F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
 } // namespace
@@ -106,8 +127,30 @@ comad::coro::schedule_options global_options::schedule() const {
     return s;
 }
 
+void global_options::add_keys(key_source source) {
+    source(keys);
+    key_sources.push_back(std::move(source));
+}
+
+void global_options::read_keys_anew() {
+    comad::mad::port_keys anew;
+    for (const key_source& source : key_sources) source(anew);
+    keys = std::move(anew);
+}
+
+void read_default_config(global_options& options, const std::string& name) {
+    if (is_missing(name)) return;
+    try {
+        read_config(options, comad::iba::open_text_file(name), name);
+    } catch (const usage_error&) {
+        throw;
+    } catch (const std::runtime_error& e) { // may not be for this user: it can hold an M_Key
+        options.warnings.push_back(fmt::format("{}; it is ignored", e.what()));
+    }
+}
+
 void add_global_options(arguments& takes, global_options& o) {
-    read_config(o, default_config, false);
+    read_default_config(o, default_config);
     takes
         .option("--fabric", o.fabric,
                 "umad[:DEVICE[/PORT]], ibsim[:SOCKNAME[,NODE]], sim:FILE or sim:KIND,key=value...")
@@ -143,13 +186,18 @@ void add_global_options(arguments& takes, global_options& o) {
     takes.option("--retries", o.retries, "attempts after the first [Gets: as many as needed; else 2]").range(0, 255);
     takes
         .option(
-            "--key-file", [&o](const std::string& file) { comad::transports::add_key_file(o.keys, file); },
-            "file of lines 'GUID KEY' or 'GUID M_Key|SM_Key|CC_Key KEY': keys of individual ports")
+            "--key-file",
+            [&o](const std::string& file) {
+                o.add_keys([file](comad::mad::port_keys& keys) { comad::transports::add_key_file(keys, file); });
+            },
+            "file of lines 'GUID KEY' or 'GUID M_Key|SM_Key|CC_Key KEY': keys of individual ports; or OpenSM's cache, "
+            "a "
+            "folder")
         .value_name("FILE")
         .at_once();
     const auto add_key = [&](const char* option, key_kind kind, const char* name, const char* what) {
         const auto set = [&o, kind, name](const std::string& text) {
-            o.keys.set_default(kind, parse_number(text, name));
+            o.add_keys([kind, key = parse_key(text, name)](comad::mad::port_keys& k) { k.set_default(kind, key); });
         };
         takes.option(option, set, what).value_name("KEY");
     };
@@ -162,11 +210,12 @@ void add_global_options(arguments& takes, global_options& o) {
     // The options on the command line win, wherever they stand.
     takes
         .option(
-            "-z,--config", [&o](const std::string& name) { read_config(o, name, true); },
+            "-z,--config", [&o](const std::string& name) { read_config(o, open_config(name), name); },
             "configuration file in the format of infiniband-diags' ibdiag.conf")
         .at_once();
     takes.option("--pcap", o.pcap, "write every request and reply to this file, as packets that Wireshark opens")
         .value_name("FILE");
+    takes.flag("--pcap-keys", o.pcap_keys, "leave M_Keys, SM_Keys and CC_Keys in it, which are 0 otherwise");
     takes.flag("-v,--verbose", o.verbosity, "counts on stderr: MADs, retries, timeouts, time, rate");
     takes.flag("-d,--debug", o.debug, "a line on stderr for each MAD, and more about an error; -dd: MADs decoded");
     takes.flag("--sa", o.by_SA, "ask the subnet's SA instead of the nodes: no SMP is sent");

@@ -5,8 +5,10 @@
 #include <comad/mad/port_keys.hpp>
 
 #include <chrono>
+#include <functional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace ibtool {
 
@@ -41,17 +43,31 @@ struct global_options {
     comad::u64 max_nodes = 200'000;      ///< that a discovery may find
     std::chrono::nanoseconds max_time = std::chrono::hours(1); ///< that one may take
     std::string pcap;               ///< a capture of every MAD that is sent or arrives; empty: none
+    bool pcap_keys = false;         ///< with the keys in them
     unsigned sm_port = 0;           ///< -s: LID to ask as the SA; 0: where the local port knows one
     bool by_SA = false;             ///< --sa: the SA's records instead of SMPs
     unsigned verbosity = 0;         ///< -v: counts
     unsigned debug = 0;             ///< -d: 1 a line for each MAD, 2 its words, too; and so much more of an error
     bool mlnx_ext_port_info = true; ///< MLX_EPI of the configuration file
 
+    std::vector<std::string> warnings; ///< lines about what was ignored
+
+    /// Where keys come from, in the order in which they are put into `keys`.
+    using key_source = std::function<void(comad::mad::port_keys&)>;
+    std::vector<key_source> key_sources;
+    /// One more of them, from now on.
+    void add_keys(key_source);
+    /// Asks all sources anew, so that key files are read again. What they throw leaves `keys` as they were.
+    void read_keys_anew();
+
     comad::coro::schedule_options schedule() const;
 };
 
 /// Adds the options to the program; they are accepted before and after the command.
 void add_global_options(arguments& takes, global_options& options);
+
+/// Reads the file that is always read, if there is one: that it cannot be read is a warning.
+void read_default_config(global_options& options, const std::string& file);
 
 /// `500` and `500ms` are milliseconds, `1s`, `1.5s` seconds, `200us` microseconds. Throws usage_error.
 std::chrono::nanoseconds parse_duration(const std::string& text,

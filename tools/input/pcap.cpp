@@ -3,6 +3,8 @@
 #include "input/pcap.hpp"
 
 #include <comad/iba/bits.hpp>
+#include <comad/iba/keys.hpp>
+#include <comad/iba/text.hpp>
 #include <comad/mad/packet.hpp>
 
 #include <fmt/format.h>
@@ -12,8 +14,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fcntl.h>
 #include <pcap/pcap.h>
 #include <stdexcept>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace ibtool {
 namespace {
@@ -62,20 +67,43 @@ using pcap_ptr = std::unique_ptr<pcap_t, close_pcap>;
 
 } // namespace
 
+namespace {
+
+/// `-` is the standard output, as libpcap has it.
+std::FILE* open_private(const std::string& name) {
+    if (name == "-") return stdout;
+    constexpr mode_t owner_alone = 0600;
+    const int opened = ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, owner_alone);
+    struct stat about {};
+    const bool is_ours = opened >= 0 && ::fstat(opened, &about) == 0 &&
+                         (!S_ISREG(about.st_mode) || ::fchmod(opened, owner_alone) == 0); // it may have been there
+    std::FILE* const file = is_ours ? ::fdopen(opened, "wb") : nullptr;
+    if (file) return file;
+    const int why = errno;
+    if (opened >= 0) ::close(opened);
+    throw std::runtime_error(
+        fmt::format("cannot write the capture '{}': {}", comad::iba::escaped(name), std::strerror(why)));
+}
+
+} // namespace
+
 struct pcap_writer::file {
     pcap_ptr format{::pcap_open_dead_with_tstamp_precision(DLT_ERF, snapshot_length, PCAP_TSTAMP_PRECISION_NANO)};
     std::unique_ptr<pcap_dumper_t, close_dump> dump;
 };
 
 pcap_writer::pcap_writer(const std::string& name) : file_(std::make_unique<file>()), name_(name) {
-    file_->dump.reset(::pcap_dump_open(file_->format.get(), name.c_str()));
+    file_->dump.reset(::pcap_dump_fopen(file_->format.get(), open_private(name)));
     if (!file_->dump)
         throw std::runtime_error(fmt::format("cannot write the capture: {}", ::pcap_geterr(file_->format.get())));
 }
 pcap_writer::~pcap_writer() = default;
 
-void pcap_writer::write(const comad::transports::captured_mad& m) noexcept {
-    const auto packet = comad::mad::make_packet(m.address, PSN_++ & 0xffffff, m.mad);
+void pcap_writer::write(const comad::transports::captured_mad& m, bool with_keys) noexcept {
+    std::array<u8, comad::mad::mad_size> mad;
+    std::copy(m.mad.begin(), m.mad.end(), mad.begin());
+    if (!with_keys) comad::iba::hide_keys(mad);
+    const auto packet = comad::mad::make_packet(m.address, PSN_++ & 0xffffff, mad);
     const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(m.when.time_since_epoch()).count();
     pcap_pkthdr header{};
     header.ts.tv_sec = since / 1'000'000'000;

@@ -14,12 +14,12 @@ namespace ibtool {
 /// InfiniBand packet: of LINKTYPE_INFINIBAND (247) version 4.0 says that it is unknown.
 class pcap_writer {
 public:
-    /// Makes or overwrites the file. Throws std::runtime_error with one line.
+    /// Makes or overwrites the file; a regular one is for its owner alone from now on. Throws std::runtime_error with one line.
     explicit pcap_writer(const std::string& file);
     ~pcap_writer();
 
-    /// Adds a MAD in its packet. A failure, as of a full disk, is told by finish().
-    void write(const comad::transports::captured_mad&) noexcept;
+    /// Adds a MAD in its packet, with 0 for each key in it unless `with_keys`. A failure, as of a full disk, is told by finish().
+    void write(const comad::transports::captured_mad&, bool with_keys = false) noexcept;
     /// Throws std::runtime_error with one line if not all is in the file.
     void finish();
 

@@ -16,6 +16,7 @@ namespace ibtool {
 
 namespace coro = comad::coro;
 namespace discovery = comad::discovery;
+namespace iba = comad::iba;
 namespace mad = comad::mad;
 
 session_end::session_end(session& in)
@@ -73,6 +74,7 @@ coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discover
     how.max_ports = std::max(how.max_ports, 20 * how.max_nodes);
     how.memory_is_short = &is_memory_short;
     how.keys = &in.options().keys;
+    how.start_portGUID = iba::guid{in.local_port().GID.interface_id()};
     how.mlnx_ext_port_info = in.options().mlnx_ext_port_info;
     how.progress = progress;
     auto found = co_await discovery::discover(in.schedule(), how);

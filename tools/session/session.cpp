@@ -122,7 +122,7 @@ comad::mad::transport& session::opening::watched(session& in) {
     comad::mad::transport* top = &on.transport();
     if (!in.options_.pcap.empty()) {
         if (!in.capture_file_) in.capture_file_.emplace(in.options_.pcap);
-        top = &capture.emplace(*top, [&in](const auto& mad) { in.capture_file_->write(mad); });
+        top = &capture.emplace(*top, [&in](const auto& mad) { in.capture_file_->write(mad, in.options_.pcap_keys); });
     }
     return watch.emplace(*top, [&in](int error) { in.lost(error); });
 }

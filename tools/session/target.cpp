@@ -49,7 +49,8 @@ mad::address read_target(const std::string& text, const target_options& o) {
     const auto* path = std::get_if<mad::IBPath>(&read.value().path);
     const bool global = path && path->DGID != iba::gid{};
     const auto refuse = [&](const char* what) {
-        throw usage_error(fmt::format("{} is no {}", iba::json_quoted(text), what));
+        const bool may_have_keys = text.find('(') != std::string::npos;
+        throw usage_error(fmt::format("{} is no {}", may_have_keys ? "the path" : iba::json_quoted(text), what));
     };
     if (o.direct && path) refuse("directed route (0,1,4: the ports on the way, the first is 0)");
     if (o.guid && !global) refuse("GUID");

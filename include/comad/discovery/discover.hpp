@@ -29,9 +29,11 @@ struct discover_options {
     mad::duration max_time{0};         ///< from its beginning, on the schedule's clock; 0: any
     const std::atomic<bool>* memory_is_short = nullptr; ///< set by whoever knows, in any thread; must outlive the task
     bool mlnx_ext_port_info = true; ///< ask devices that are known to have it whether a QDR link is FDR10 (SMP 0xff90)
-    /// Each port's M_Key, in the SMPs to it; the default in the one that asks who it is. Null: none. Must outlive the task.
+    /// Each port's M_Key, in the SMPs to it; in the one that asks who it is that of the port that is known to be there, else the
+    /// default. Null: none. Must outlive the task.
     const mad::port_keys* keys = nullptr;
     discovery_progress* progress = nullptr; ///< must outlive the task
+    iba::guid start_portGUID{}; ///< of the end port where it begins, whose key the first SMP has; zero: unknown
 };
 
 /// Finds every node, port and link that directed routes from the local port reach, by SubnGets only.

@@ -7,6 +7,7 @@
 // The details of a notice are shown as the structure of its trap, unless that is unknown.
 #pragma once
 #include <comad/iba/format.hpp>
+#include <comad/iba/keys.hpp>
 #include <comad/iba/wire.hpp>
 
 #include <span>
@@ -20,6 +21,8 @@ struct dotted_options {
     bool colon = false;        ///< `LID:.....7` instead of `LID......7`
     bool skip_reserved = true; ///< reserved bits are not shown
     bool list = false;         ///< every element of an array in a line of its own; else only those above 16 bits
+    key_display keys =
+        key_display::shown; ///< a key that is hidden is `<not displayed>`, as infiniband-diags' smpquery has it
 };
 
 /// One field per line, much as libibmad's printers look: `LID..............................7`. The first letter is a
@@ -39,8 +42,9 @@ enum class json_style : u8 {
 /// lists. Up to 32 bits are numbers, enumerations too; wider fields are strings, `0x` with all digits; a GUID is
 /// `"0017:77ff:feb6:2ca4"`, a GID `"fe80::17:77ff:feb6:2ca4"`, opaque bytes are `0x` in wire order.
 /// from_json() (from_json.hpp) is the way back; of json_style::exact to the same bytes.
+/// A key that is hidden is no member.
 std::string json(const record_info& info, std::span<const u8> bytes, const record_info* data = nullptr,
-                 json_style = json_style::readable);
+                 json_style = json_style::readable, key_display = key_display::shown);
 
 /// Every 32-bit word in a line: offset, eight hex digits, and the fields that begin in it with their decimal values.
 /// Reserved bits are shown; zero words at the end in which nothing begins are not. Structures inside are fenced by lines
@@ -54,8 +58,9 @@ std::string dump_mad(std::span<const u8> mad);
 template <wire T> std::string dotted(const T& value, const dotted_options& options = {}) {
     return dotted(info_of<T>, encode(value), nullptr, options);
 }
-template <wire T> std::string json(const T& value, json_style style = json_style::readable) {
-    return json(info_of<T>, encode(value), nullptr, style);
+template <wire T>
+std::string json(const T& value, json_style style = json_style::readable, key_display keys = key_display::shown) {
+    return json(info_of<T>, encode(value), nullptr, style, keys);
 }
 template <wire T> std::string dump(const T& value) { return dump(info_of<T>, encode(value)); }
 

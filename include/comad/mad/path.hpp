@@ -136,6 +136,9 @@ bool complete(const IBPath&) noexcept;
 bool complete(const IBDRPath&) noexcept;
 bool complete(const any_path&) noexcept;
 
+/// The same path without M_Key, SM_Key and CC_Key: for text, where they must not be.
+any_path without_keys(any_path p) noexcept;
+
 /// For messages, as python-rdma tells them: `Path 3 -> 7 SL=0 PKey=0xffff DQPN=1`; with a GRH `Path <SGID> 3 -> <DGID> 7
 /// TC=0 FL=0 HL=255 SL=...`; `DR Path (0, 1, 4)`, with LID-routed parts `DR Path 9 -> (0, 1, 4) -> 12`.
 std::string to_string(const any_path& p);

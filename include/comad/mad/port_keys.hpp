@@ -9,6 +9,7 @@
 #include <array>
 #include <map>
 #include <string_view>
+#include <utility>
 
 namespace comad::mad {
 
@@ -28,14 +29,24 @@ public:
     ///     0x0002c90300a1b2c3 CC_Key 0x77
     ///     default            M_Key  0x1
     ///
+    /// `unsaid`: the kind where it is missing.
     /// Errors: one that begins with the number of the line; no key in it, for it is a secret. Then nothing was added.
-    iba::result<void> add(std::string_view text);
+    iba::result<void> add(std::string_view text, key_kind unsaid = key_kind::MKey);
+    /// Adds who is at the other ends of cables, from the text of OpenSM's `neighbors`: lines of two ports, each its GUID and number.
+    ///
+    ///     0x0002c90300a1b2c3:1 0x0002c90300000100:17
+    ///
+    /// Errors: as add().
+    iba::result<void> add_neighbors(std::string_view text);
 
     void set(key_kind, iba::guid port, u64 key);
     void set_default(key_kind kind, u64 key) noexcept { defaults_[index(kind)] = key; }
 
     u64 of(key_kind, iba::guid port) const noexcept;
     u64 default_of(key_kind kind) const noexcept { return defaults_[index(kind)]; }
+    /// Of the port at the other end of a cable, if it is known who that is (add_neighbors()); else the default. That is what a
+    /// port can be asked with which has not said yet who it is. `from`: the GUID of the port, of a switch that of its port 0.
+    u64 beyond(key_kind, iba::guid from, u8 port) const noexcept;
     /// Some port has a key of its own: which one a path leads to makes a difference.
     bool differ(key_kind kind) const noexcept { return !ports_[index(kind)].empty(); }
 
@@ -45,6 +56,7 @@ public:
 private:
     static constexpr std::size_t index(key_kind kind) noexcept { return static_cast<std::size_t>(kind); }
     std::array<std::map<iba::guid, u64>, 3> ports_;
+    std::map<std::pair<iba::guid, u8>, iba::guid> neighbors_;
     std::array<u64, 3> defaults_{};
 };
 

@@ -55,7 +55,7 @@ private:
     trace_lines out_;
 };
 
-/// The same, and the decoded words of every request and reply (dump_mad() in iba/print.hpp).
+/// The same, and the decoded words of every request and reply (dump_mad() in iba/print.hpp), without keys (iba/keys.hpp).
 class dumper_tracer final : public trace_sink {
 public:
     explicit dumper_tracer(trace_lines out) : out_(std::move(out)) {}

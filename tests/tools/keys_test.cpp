@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// keys_test.cpp - keys appear nowhere, unless they are asked for.
+#include "ibtool_rig.hpp"
+#include "input/options.hpp"
+#include <comad/iba/bits.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace keys_test { // compiled together with others
+
+using namespace ibtool_rig;
+using comad::u64;
+using comad::mad::key_kind;
+
+namespace {
+
+constexpr u64 MKey = 0x1a2b3c4d5e6f7081, SMKey = 0x92a3b4c5d6e7f809, CCKey = 0x0f1e2d3c4b5a6978;
+const words with_keys{"-y",      fmt::format("{:#x}", MKey), "--smkey", fmt::format("{:#x}", SMKey),
+                      "--cckey", fmt::format("{:#x}", CCKey)};
+const words subnet{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
+
+std::string lower(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+}
+
+/// In the ways in which a number is written: decimal, in digits of 64 bits or of words of 32, and with colons as a GUID.
+bool tells(const std::string& given, u64 key) {
+    const std::string text = lower(given), hex = fmt::format("{:016x}", key);
+    const std::string ways[] = {std::to_string(key), hex.substr(0, 8), hex.substr(8),
+                                hex.substr(0, 4) + ':' + hex.substr(4, 4)};
+    return std::any_of(std::begin(ways), std::end(ways),
+                       [&](const std::string& way) { return text.find(way) != std::string::npos; });
+}
+bool tells_one(const process_result& r) {
+    return tells(r.out + r.err, MKey) || tells(r.out + r.err, SMKey) || tells(r.out + r.err, CCKey);
+}
+
+std::string bytes_of(u64 key) {
+    std::string bytes(8, '\0');
+    comad::iba::store_be<u64>(reinterpret_cast<comad::u8*>(bytes.data()), key);
+    return bytes;
+}
+
+mode_t mode_of(const std::string& file) {
+    struct stat about {};
+    REQUIRE(::stat(file.c_str(), &about) == 0);
+    return about.st_mode & 0777;
+}
+
+} // namespace
+
+TEST_CASE("traces, errors, counts and JSON show no key, whatever has them") {
+    const std::string path = fmt::format("IBPath(DLID=999, MKey={0:#x}, SMKey={0:#x}, CCKey={0:#x})", MKey);
+    for (const words& command : {
+             words{"ibnetdiscover", "-dd"},
+             words{"ibnetdiscover", "-d", "-v", "--json"},
+             words{"smpquery", "PI", "0,1", "-dd"},
+             words{"smpquery", "NI", path, "-dd", "--retries", "0"},
+             words{"smpquery", "NI", path, "-d", "--retries", "0"},
+             words{"smpquery", "NI", path, "--retries", "0"},
+             words{"saquery", "PIR", "-dd"},
+             words{"saquery", "SMIR", "-dd"},
+             words{"saquery", "PIR", "--json"},
+             words{"sminfo", "-dd", "--json"},
+             words{"smpdump", "0,1", "0x15", "-dd"},
+             words{"query", "CongestionControlGet", "CongestionKeyInfo", "1", "-dd", "--retries", "0"},
+             words{"query", "SubnSet", "PortInfo", "0,1,2", "-a", "1", "-f", fmt::format("MKey={:#x}", MKey)},
+             words{"query", "SubnSet", "PortInfo", "0,1,2", "-a", "1", "-f", fmt::format("MKey={:#x}", MKey), "--json",
+                   "-dd"},
+             words{"bench", path, "--count", "1", "--retries", "0", "--json"},
+             words{"sweep", "-dd"},
+         }) {
+        CAPTURE(command);
+        const process_result r = run(command + with_keys + subnet);
+        CHECK_FALSE((r.out + r.err).empty());
+        CHECK_FALSE(tells_one(r));
+    }
+}
+
+TEST_CASE("-K shows the keys of an answer") {
+    const words set{"query", "SubnSet", "PortInfo", "0,1,2", "-a", "1", "-f", fmt::format("MKey={:#x}", MKey)};
+    CHECK_THAT(run(set + subnet).out, Contains("MKey.............................<not displayed>\n"));
+    CHECK(tells(run(set + words{"-K"} + subnet).out, MKey));
+    CHECK(tells(run(set + words{"-K", "--json"} + subnet).out, MKey));
+}
+
+TEST_CASE("of a key that is wrong no message has a word") {
+    const directory files;
+    const auto written = [&](const char* name, const std::string& text) {
+        const std::string file = files.write(name, text);
+        ::chmod(file.c_str(), 0600);
+        return file;
+    };
+    const std::string sim = "sim:single,time=virtual";
+    for (const words& command : {
+             words{"ibhosts", "-y", "s3cret"},
+             words{"ibhosts", "--smkey", "0x112233445566s3cret"},
+             words{"ibhosts", "--cckey", "99999999999999999999999s3cret"},
+             words{"ibhosts", "-ys3cret"},
+             words{"ibhosts", "--m_key=s3cret"},
+             words{"ibhosts", "-y", "s3cret", "-y", "s3cret"},
+             words{"ibhosts", "-z", written("conf", "m_key=s3cret\n")},
+             words{"ibhosts", "-z", written("conf2", "sa_key=s3cret\n")},
+             words{"ibhosts", "--key-file", written("keys", "0x1 s3cret\n")},
+             words{"smpquery", "NI", "IBPath(DLID=7, MKey=s3cret)"},
+             words{"smpquery", "NI", "IBPath(DLID=7, MKey=0x1s3cret"},
+             words{"smpquery", "NI", "IBPath(DLID=7, MKey s3cret)"},
+             words{"smpquery", "NI", "IBPath(DLID=7, MKye=s3cret)"},
+             words{"query", "SubnSet", "PortInfo", "0,", "-f", "MKey=s3cret"},
+             words{"encode", "--struct", "SMPPortInfo", "MKey=s3cret"},
+         }) {
+        CAPTURE(command);
+        const process_result r = run(command + (command[0] == "encode" ? words{} : words{"--fabric", sim}));
+        CHECK(r.status != 0);
+        CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
+        CHECK_THAT(r.err, StartsWith("ibtool: ") && !Contains("s3cret"));
+    }
+    check_failure(run({"ibhosts", "-y", "0x1ffffffffffffffff", "--fabric", sim}), 2, "M_Key is no number of 64 bits");
+    check_failure(run({"ibhosts", "--m_key=-1", "--fabric", sim}), 2, "M_Key is no number of 64 bits");
+    const process_result refused =
+        run({"smpquery", "-L", "NI", "IBPath(DGID=fe80::1, MKey=0x5e5e5e5e)", "--fabric", sim});
+    CHECK(refused.status == 2);
+    CHECK_THAT(refused.err, Contains("the path is no LID") && !Contains("5e5e"));
+}
+
+TEST_CASE("a capture is its owner's alone, and has the keys only where that is said") {
+    const directory files;
+    const std::string file = files.write("all.pcap", "was there");
+    REQUIRE(::chmod(file.c_str(), 0644) == 0);
+    const words ask{"saquery", "PIR", "--pcap", file};
+    const auto contents = [&](const words& command) {
+        check_success(run(command + with_keys + subnet));
+        CHECK(mode_of(file) == 0600);
+        return read_file(file);
+    };
+    const std::string hidden = contents(ask), shown = contents(ask + words{"--pcap-keys"});
+    CHECK(hidden.size() == shown.size());
+    CHECK(hidden.find(bytes_of(SMKey)) == std::string::npos);
+    CHECK(shown.find(bytes_of(SMKey)) != std::string::npos);
+    const words discover{"ibhosts", "--pcap", file};
+    CHECK(contents(discover).find(bytes_of(MKey)) == std::string::npos);
+    CHECK(contents(discover + words{"--pcap-keys"}).find(bytes_of(MKey)) != std::string::npos);
+    const std::string made = files / "new.pcap";
+    check_success(run(words{"ibhosts", "--pcap", made} + subnet));
+    CHECK(mode_of(made) == 0600);
+}
+
+TEST_CASE("a key of a configuration file that others can read is ignored, with a warning") {
+    const directory files;
+    const std::string conf = files.write("ibdiag.conf", fmt::format("m_key={:#x}\nsa_key={:#x}\n", MKey, SMKey));
+    const std::string capture = files / "x.pcap";
+    const words command{"saquery", "PIR", "-z", conf, "--pcap", capture, "--pcap-keys"};
+    REQUIRE(::chmod(conf.c_str(), 0644) == 0);
+    const process_result open = run(command + subnet);
+    CHECK(open.status == 0);
+    CHECK(open.err ==
+          fmt::format("ibtool: {0}: m_key is ignored, for others than the owner can read the file (chmod 600)\n"
+                      "ibtool: {0}: sa_key is ignored, for others than the owner can read the file (chmod 600)\n",
+                      conf));
+    CHECK(read_file(capture).find(bytes_of(SMKey)) == std::string::npos);
+    REQUIRE(::chmod(conf.c_str(), 0600) == 0);
+    check_success(run(command + subnet));
+    CHECK(read_file(capture).find(bytes_of(SMKey)) != std::string::npos);
+    check_success(run(words{"ibhosts", "-z", conf, "--pcap", capture, "--pcap-keys"} + subnet));
+    CHECK(read_file(capture).find(bytes_of(MKey)) != std::string::npos);
+}
+
+TEST_CASE("a default configuration that cannot be read is a warning, and one that is missing is nothing") {
+    const directory files;
+    ibtool::global_options o;
+    ibtool::read_default_config(o, files / "missing");
+    ibtool::read_default_config(o, files / "missing/inside");
+    CHECK(o.warnings.empty());
+    ibtool::read_default_config(o, files / "");
+    REQUIRE(o.warnings.size() == 1);
+    CHECK_THAT(o.warnings[0], Contains("cannot read") && EndsWith("; it is ignored"));
+    CHECK_THROWS_AS(ibtool::read_default_config(o, files.write("conf", "timeout=soon\n")), ibtool::usage_error);
+}
+
+TEST_CASE("keys are read anew in the order in which they were given, and what cannot be read leaves them") {
+    const directory files;
+    const std::string file = files.write("keys", "default 0x1\n0x7 0x2\n");
+    ::chmod(file.c_str(), 0600);
+    ibtool::global_options o;
+    o.add_keys([&](comad::mad::port_keys& k) { k.set_default(key_kind::SMKey, 9); });
+    o.add_keys([&](comad::mad::port_keys& k) {
+        const auto added = k.add(read_file(file));
+        if (!added) throw std::runtime_error(added.error().text);
+    });
+    const comad::iba::guid port{7}, other{8};
+    CHECK(o.keys.of(key_kind::MKey, port) == 2);
+    files.write("keys", "0x8 0x3\n");
+    CHECK(o.keys.of(key_kind::MKey, port) == 2);
+    o.read_keys_anew();
+    CHECK(o.keys.of(key_kind::MKey, port) == 0);
+    CHECK(o.keys.of(key_kind::MKey, other) == 3);
+    CHECK(o.keys.default_of(key_kind::SMKey) == 9);
+    files.write("keys", "nonsense\n");
+    CHECK_THROWS(o.read_keys_anew());
+    CHECK(o.keys.of(key_kind::MKey, other) == 3);
+}
+
+} // namespace keys_test
