@@ -170,6 +170,11 @@ health_rules default_rules() {
     return rules;
 }
 
+std::string_view name_of(health_finding::rule r) noexcept {
+    constexpr std::string_view names[] = {"growth", "bit_errors", "raw_bit_errors", "width", "speed", "pegged"};
+    return names[static_cast<unsigned>(r)];
+}
+
 port_detail_set health_details() noexcept { return port_detail_set().add<iba::pm::PortExtendedSpeedsCounters>(); }
 
 std::vector<health_finding> judge(const health_rules& rules, const subnet& s, const sweep& before, const sweep& after) {

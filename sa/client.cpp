@@ -103,9 +103,17 @@ coro::task<mad::result<void>> client::take_SM_Key() {
     if (keys_->differ(mad::key_kind::SMKey)) {
         BOOST_OUTCOME_CO_TRY(const auto port, co_await port_at(to_SA));
         to_SA.SMKey = keys_->of(mad::key_kind::SMKey, port);
+        SA_port_ = port;
     }
     schedule_.set_sa_path(to_SA);
     co_return mad::success();
+}
+
+void client::renew_SM_Key() {
+    if (!keys_) return;
+    mad::IBPath to_SA = schedule_.sa_path();
+    to_SA.SMKey = keys_->of(mad::key_kind::SMKey, SA_port_);
+    schedule_.set_sa_path(to_SA);
 }
 
 } // namespace comad::sa

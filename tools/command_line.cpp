@@ -15,6 +15,7 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace ibtool {
 namespace {
@@ -44,6 +45,7 @@ private:
     template <class Place> static CLI::Option* add_number(CLI::App&, const argument&, Place& where);
     static CLI::Option* add_reader(CLI::App&, const argument&, const argument::text_reader&);
     void check_SA() const;
+    void choose_fabric();
     int explain(const CLI::RequiredError&) const;
 
     CLI::App app_{"Management datagrams for InfiniBand fabrics", "ibtool"};
@@ -178,6 +180,7 @@ int command_line::run(int argc, char** argv) {
     try {
         app_.parse(argc, argv);
         check_SA();
+        choose_fabric();
     } catch (const CLI::Success& e) {
         return app_.exit(e); // help, version
     } catch (const CLI::RequiredError& e) {
@@ -193,6 +196,13 @@ int command_line::run(int argc, char** argv) {
 void command_line::check_SA() const {
     if (options_.by_SA && !named_->no_SA.empty())
         throw usage_error(fmt::format("there is no --sa for {}: {}", named_->name, named_->no_SA));
+}
+
+void command_line::choose_fabric() {
+    std::vector<global_options> fabrics = each_fabric(options_);
+    if (fabrics.size() > 1 && !named_->several_fabrics)
+        throw usage_error(fmt::format("{} is for one fabric, and {} are named", named_->name, fabrics.size()));
+    options_ = std::move(fabrics.front());
 }
 
 int command_line::explain(const CLI::RequiredError& e) const {

@@ -85,6 +85,11 @@ public:
         while (receive()) {}
         return in_;
     }
+    /// Whether there is something to be read by now.
+    bool is_readable() {
+        pollfd p{socket_.get(), POLLIN, 0};
+        return ::poll(&p, 1, 0) == 1;
+    }
     /// Whether the server has closed by now.
     bool is_closed() {
         pollfd p{socket_.get(), POLLIN, 0};

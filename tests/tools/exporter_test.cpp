@@ -11,8 +11,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <string>
 #include <sys/stat.h>
 #include <zlib.h>
@@ -27,13 +29,25 @@ using nlohmann::json;
 
 namespace {
 
+/// As a sweep has its page: some at a time.
+comad::coro::generator<std::string> pieces_of(std::string text) {
+    std::string piece;
+    for (std::size_t at = 0; at < text.size(); at += piece.size()) {
+        piece = text.substr(at, 64 << 10);
+        co_yield piece;
+    }
+}
+
 struct running_exporter : served<ibtool::exporter> {
     explicit running_exporter(ibtool::exporter::options o)
         : served([&](auto executor) { return std::make_unique<ibtool::exporter>(executor, std::move(o)); }) {}
     running_exporter() : running_exporter({"127.0.0.1:0", 1h, {}, {}}) {}
-    void publish(const std::string& text, bool most_missing = false) {
-        in_its_thread([&](ibtool::exporter& e) { e.publish(text, "\"sweep\":1", most_missing); });
+    void publish(const std::string& text, bool most_missing = false, std::size_t fabric = 0) {
+        in_its_thread([&](ibtool::exporter& e) {
+            e.publish([this, text] { return ++made, pieces_of(text); }, "\"sweep\":1", most_missing, fabric);
+        });
     }
+    std::atomic<int> made = 0; // pages, plain or compressed
 };
 
 /// More than a socket takes before its other end reads.
@@ -98,6 +112,7 @@ TEST_CASE("who takes gzip gets the same page compressed, once for all") {
             if (a.status == 200 && a.field("content-encoding") == "gzip") mine = a.body;
         });
     for (std::thread& t : scrapers) t.join();
+    CHECK(e.made == 1);
     for (const std::string& one : zipped) CHECK(one == zipped[0]);
     CHECK(unzipped(zipped[0]) == page);
     CHECK(zipped[0].size() < page.size() / 3);
@@ -106,6 +121,73 @@ TEST_CASE("who takes gzip gets the same page compressed, once for all") {
     CHECK(a.body == page);
     CHECK(a.field("content-encoding") == "");
     CHECK(a.field("vary") == "Accept-Encoding");
+    CHECK(plain.get("/metrics").body == page);
+    CHECK(e.made == 2);
+    e.publish("a 1\n");
+    CHECK(e.made == 2); // nobody has asked for it
+}
+
+TEST_CASE("who asks while a page is made gets that one, whatever is published meanwhile, and others are served between "
+          "its pieces") {
+    running_exporter e;
+    std::promise<void> begun;
+    std::atomic<bool> is_enough = false;
+    const auto endless = [&]() -> comad::coro::generator<std::string> {
+        begun.set_value();
+        std::string piece = "a";
+        while (!is_enough) co_yield piece;
+        piece = "b";
+        co_yield piece;
+    };
+    e.in_its_thread([&](ibtool::exporter& x) { x.publish(endless, "\"sweep\":1", false); });
+    http_client first(e.port()), second(e.port()), other(e.port());
+    first.ask("/metrics");
+    begun.get_future().wait();
+    CHECK(other.get("/health").status == 200);
+    e.publish("newer\n");
+    second.ask("/metrics");
+    while (e.in_its_thread([](ibtool::exporter& x) { return x.waiting(); }) < 1) std::this_thread::yield();
+    is_enough = true;
+    const std::string got = first.answer().body;
+    CHECK(got.back() == 'b');
+    CHECK(second.answer().body == got);
+    CHECK(other.get("/metrics").body == "newer\n");
+}
+
+TEST_CASE(
+    "of several fabrics the page is of what is known, and health is that of the worst, with all of them by name") {
+    running_exporter e({"127.0.0.1:0", 1h, {}, {}, {"umad:a/1", "umad:b\x1b/1"}});
+    http_client client(e.port());
+    const auto health = [&] {
+        const http_answer a = client.get("/health");
+        const json all = json::parse(a.body);
+        std::string text = fmt::format("{} {}:", a.status, all.at("status").get<std::string>());
+        for (const json& one : all.at("fabrics"))
+            text += fmt::format(" {}={}", one.at("fabric").get<std::string>(), one.at("status").get<std::string>());
+        return text;
+    };
+    CHECK(health() == "503 starting: umad:a/1=starting umad:b\x1b/1=starting");
+    e.publish("a 1\n", false, 1);
+    CHECK(client.get("/metrics").body == "a 1\n");
+    CHECK(health() == "503 starting: umad:a/1=starting umad:b\x1b/1=ok");
+    e.publish("a 2\n", false, 0);
+    CHECK(health() == "200 ok: umad:a/1=ok umad:b\x1b/1=ok");
+    e.publish("a 3\n", true, 1);
+    CHECK(health() == "503 missing: umad:a/1=ok umad:b\x1b/1=missing");
+    e.in_its_thread([](ibtool::exporter& x) { x.note_lost("gone", 0); });
+    CHECK(health() == "503 lost: umad:a/1=lost umad:b\x1b/1=missing");
+    CHECK(json::parse(client.get("/health").body).at("fabrics").at(0).at("lost") == "gone");
+    CHECK(client.get("/metrics").body == "a 3\n");
+}
+
+TEST_CASE("others are let in when that is said anew") {
+    running_exporter e({"127.0.0.1:0", 1h, {}, {"Bearer old"}});
+    e.publish("a 1\n");
+    http_client client(e.port());
+    CHECK(client.get("/metrics", "Authorization: Bearer old\r\n").status == 200);
+    e.in_its_thread([](ibtool::exporter& x) { x.set_authorizations({"Bearer new"}); });
+    CHECK(client.get("/metrics", "Authorization: Bearer old\r\n").status == 401);
+    CHECK(client.get("/metrics", "Authorization: Bearer new\r\n").status == 200);
 }
 
 TEST_CASE("a client that is slower than four sweeps does not get the rest of its page, and others get theirs") {

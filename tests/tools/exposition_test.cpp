@@ -80,6 +80,28 @@ TEST_CASE("series of the sweep and of the program have their own numbers") {
                                  e.GUID_of(2))) == "1");
 }
 
+TEST_CASE("a rule that is broken is a series of its port, and a label of the fabric is in front of all others") {
+    const exposed e;
+    using counters::health_finding;
+    const discovery::node_names names;
+    exposed_sweep one{{e.s, names, e.now, nullptr, 5, 6.5, -1}, {}, "a\"b"};
+    one.findings.push_back(
+        {counters::severity::error, made_switch_port, health_finding::rule::growth, 1, 0, "portRcvErrors"});
+    one.findings.push_back({counters::severity::warning, made_host_port, health_finding::rule::width, 1, 4});
+    std::string text;
+    auto pieces = exposition_pieces({one}, {});
+    while (const std::string* piece = pieces.next()) text += *piece;
+    const page p(text);
+    const auto labels = [&](discovery::port_ref r) { return "{fabric=\"a\\\"b\"," + e.labels_of(r).substr(1); };
+    CHECK(p.value.at("infiniband_port_unhealthy" + labels(made_switch_port) +
+                     ",rule=\"growth\",severity=\"error\",counter=\"portRcvErrors\"}") == "1");
+    CHECK(p.value.at("infiniband_port_unhealthy" + labels(made_host_port) + ",rule=\"width\",severity=\"warning\"}") ==
+          "1");
+    CHECK(p.value.at("infiniband_sweeps_total{fabric=\"a\\\"b\"}") == "0");
+    for (const auto& [name, value] : p.value)
+        CHECK((name.starts_with("process_") || name.find("{fabric=") != name.npos));
+}
+
 TEST_CASE("what is known of a port is its own, and what of the other end the other's") {
     const exposed e;
     const auto names = e.text().value;

@@ -4,16 +4,19 @@
 #include "http_client.hpp"
 #include "served.hpp"
 
+#include <boost/asio/post.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
 #include <sys/resource.h>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace http_server_test { // compiled together with others
@@ -186,6 +189,37 @@ TEST_CASE("a thousand idle clients, a hundred slow ones and forty at once: each 
     for (std::thread& t : scrapers) t.join();
     CHECK(whole == 120);
     CHECK(server.connections() <= 500);
+}
+
+TEST_CASE("between two turns of a sweep each client has at most one answer, however many it has asked for at once") {
+    // The sweep: in the server's thread, again as soon as others had their turn. What is counted there is read when it is over.
+    int answers = 0, last = 0, most = 0;
+    bool is_over = false;
+    boost::asio::any_io_executor home;
+    const std::function<void()> turn = [&] {
+        most = std::max(most, answers - std::exchange(last, answers));
+        if (!is_over) boost::asio::post(home, [&] { turn(); });
+    };
+    served<ibtool::http_server> server([&](auto executor) {
+        home = executor;
+        return std::make_unique<ibtool::http_server>(executor, "127.0.0.1:0",
+                                                     [&](const http_request&) -> boost::asio::awaitable<http_reply> {
+                                                         ++answers;
+                                                         co_return ibtool::make_reply(200, "x");
+                                                     });
+    });
+    constexpr int clients = 40, questions = 100;
+    std::string all;
+    for (int i = 0; i < questions; ++i) all += "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    std::list<http_client> asking;
+    for (int i = 0; i < clients; ++i) asking.emplace_back(server.port()).send(all);
+    server.in_its_thread([&](ibtool::http_server&) { turn(); });
+    for (http_client& c : asking)
+        for (int i = 0; i < questions; ++i) CHECK(c.answer().body == "x");
+    server.in_its_thread([&](ibtool::http_server&) { is_over = true; });
+    CHECK(answers == clients * questions);
+    CHECK(most > 0);
+    CHECK(most <= clients);
 }
 
 TEST_CASE("the end closes every connection at once, whatever it waits for") {

@@ -64,6 +64,15 @@ const std::map<std::string, std::string> names{
     {"QP1Dropped", "infiniband_port_qp1_dropped_total"},
 };
 
+/// What Prometheus' own reader of pages has to say of one.
+void check_by_promtool(const std::string& page) {
+    const directory files;
+    const std::string file = files.write("page", page);
+    const process_result r = run_process({"bash", "-c", "exec promtool check metrics <\"$0\"", file});
+    CHECK(r.out + r.err == "");
+    CHECK(r.status == 0);
+}
+
 std::string labels_of(const json& port) {
     return fmt::format("node_guid=\"{}\",port=\"{}\"", port.at("nodeGUID").get<std::string>(),
                        port.at("port").get<int>());
@@ -145,6 +154,7 @@ TEST_CASE("the series of a sweep are the numbers of its JSON, every one of them"
                                   "1s", "--count", "2", "--prometheus", file});
     check_success(r);
     std::map<std::string, std::string> series = series_in(read_file(file));
+    check_by_promtool(read_file(file));
     std::size_t ports = 0;
     for (const json& o : objects_of(r.out)) {
         if (!o.contains("counters") || o.at("sweep") != 2) continue;
@@ -201,6 +211,30 @@ TEST_CASE("a node that is silent is a series of its own, with its cause") {
     CHECK_THAT(page, Contains("infiniband_port_missing{") && Contains("cause=\"no_answer\"} 1\n"));
     CHECK_THAT(page, Contains("infiniband_sweep_complete 0\n"));
     CHECK_THAT(page, Contains("node=\"h-0003 HCA-1\",type=\"ca\""));
+    check_by_promtool(page);
+}
+
+TEST_CASE("the page tells which rules of health a port breaks, those that health tells of the same two sweeps") {
+    const directory files;
+    const std::string file = files / "sweep.prom", unruly = tree + ",time=virtual,flap=leaf-0002/3@500ms:100ms:10s";
+    const std::string rules = files.write("rules.toml", "[counters]\nportXmitWait = { per = \"1s\", warning = 0 }\n");
+    check_success(run({"sweep", "--fabric", unruly, "--every", "1s", "--count", "2", "--rules", rules, "--prometheus",
+                       file, "--refresh", "never"}));
+    const process_result health = run({"health", "--fabric", unruly, "--for", "1s", "--rules", rules, "--json"});
+    check_by_promtool(read_file(file));
+    std::set<std::string> told, wanted;
+    for (const auto& [name, value] : series_in(read_file(file)))
+        if (name.starts_with("infiniband_port_unhealthy")) told.insert(name.substr(name.find('{')));
+    for (const json& o : objects_of(health.out)) {
+        if (!o.contains("rule")) continue;
+        const std::string counter = o.contains("counter") ? fmt::format(",counter={}", o.at("counter").dump()) : "";
+        wanted.insert(fmt::format("{{{},rule={},severity={}{}}}", labels_of(o), o.at("rule").dump(),
+                                  o.at("severity").dump(), counter));
+    }
+    CHECK(told.size() > 2);
+    CHECK(told == wanted);
+    check_failure(run({"sweep", "--fabric", unruly, "--rules", rules}), 2,
+                  "--rules: for --listen and --prometheus alone");
 }
 
 TEST_CASE("what a node is called cannot end its label") {
@@ -214,6 +248,120 @@ TEST_CASE("what a node is called cannot end its label") {
     const std::string file = files / "sweep.prom";
     check_success(run({"sweep", "--fabric", "sim:" + evil + ",sm=1,time=virtual", "--prometheus", file}));
     CHECK_THAT(read_file(file), Contains("node=\"a\\\\b\\\\xff\\\\x1b[2J\""));
+    check_by_promtool(read_file(file));
+}
+
+TEST_CASE("of several fabrics each series has the label of its own, and each family is there once") {
+    const directory files;
+    const std::string file = files / "sweep.prom";
+    const std::string other = "sim:single,sm=1,time=virtual";
+    const words both{"sweep", "--fabric", tree + ",time=virtual", "--fabric", other, "--prometheus", file};
+    check_success(run(both));
+    const std::string page = read_file(file);
+    check_by_promtool(page);
+    const auto series = series_in(page);
+    std::map<std::string, int> ports;
+    for (const auto& [name, value] : series) {
+        CAPTURE(name);
+        if (name.starts_with("process_")) continue;
+        CHECK_THAT(name, Contains("{fabric=\""));
+        const std::size_t begin = name.find("{fabric=\"") + 9;
+        if (name.starts_with("infiniband_port_xmit_packets_total"))
+            ++ports[name.substr(begin, name.find('"', begin) - begin)];
+    }
+    CHECK(ports == std::map<std::string, int>{{tree + ",time=virtual", 32}, {other, 2}});
+    CHECK(series.at("infiniband_sweep_ports{fabric=\"" + other + "\"}") == "2");
+
+    check_failure(run(both + words{"--json"}), 2, "several are for --listen and --prometheus alone");
+    check_failure(run({"sweep", "--fabric", other, "--fabric", other, "--prometheus", file}), 2, "is there twice");
+    check_failure(run({"ibhosts", "--fabric", other, "--fabric", tree}), 2,
+                  "ibhosts is for one fabric, and 2 are named");
+    check_failure(run(both + words{"--pcap", file}), 2, "--pcap: of one fabric only");
+    check_failure(run(both + words{"-C", "mlx5_0"}), 2, "either by --fabric or by -C and -P");
+    check_failure(run({"sweep", "-C", "a", "-C", "b", "-P", "1", "--prometheus", file}), 2, "each needs its -P");
+    check_failure(run({"sweep", "-C", "a", "-P", "1", "-P", "2", "--prometheus", file}), 2, "each needs its -C");
+}
+
+TEST_CASE("one exporter serves several fabrics, each at its time") {
+    const std::string other = "sim:single,sm=1";
+    exporter sweep({"--fabric", tree, "--fabric", other, "--every", "100ms"});
+    auto client = sweep.client();
+    await([&] { return client.Get("/health")->status == 200; });
+    const auto sweeps = [&](const std::string& fabric) {
+        const std::string page = client.Get("/metrics")->body;
+        return std::stoi(series_in(page).at("infiniband_sweeps_total{fabric=\"" + fabric + "\"}"));
+    };
+    const int first = sweeps(tree), second = sweeps(other);
+    await([&] { return sweeps(tree) > first + 2 && sweeps(other) > second + 2; });
+    check_by_promtool(client.Get("/metrics")->body);
+    const json health = json::parse(client.Get("/health")->body);
+    CHECK(health.at("fabrics").size() == 2);
+    CHECK(health.at("fabrics").at(1).at("fabric") == other);
+    CHECK(health.at("fabrics").at(1).at("ports") == 2);
+    sweep.program.signal(SIGTERM);
+    const int code = sweep.program.wait().status;
+    CHECK((code == 0 || code == 3)); // a slow machine may not keep up
+}
+
+TEST_CASE("SIGHUP reads the names, the keys and who may scrape anew, and keeps what cannot be read") {
+    const directory files;
+    const auto secret = [&](const char* name, const std::string& text) {
+        const std::string file = files.write(name, text);
+        std::filesystem::permissions(file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+        return file;
+    };
+    const std::string names = files.write("names", "0x1 \"nobody\"\n");
+    const std::string keys = secret("keys", "default SM_Key 0x1\n"), auth = secret("auth", "bearer old\n");
+    const std::string rules = files.write("rules.toml", "");
+    exporter sweep({"--fabric", tree, "--every", "50ms", "--node-name-map", names, "--key-file", keys, "--auth", auth,
+                    "--rules", rules});
+    auto client = sweep.client();
+    const auto page = [&](const char* token) {
+        client.set_bearer_token_auth(token);
+        const auto a = client.Get("/metrics");
+        return a->status == 200 ? a->body : std::to_string(a->status);
+    };
+    await([&] { return page("old").find("infiniband_port_info") != std::string::npos; });
+    const std::string before = page("old");
+    const std::size_t begin = before.find("infiniband_port_info{node_guid=\"") + 32;
+    const std::string GUID = before.substr(begin, 19);
+    CHECK_THAT(before, !Contains("the spine"));
+    std::string digits = GUID;
+    std::erase(digits, ':');
+    files.write("names", "0x" + digits + " \"the spine\"\n");
+    secret("auth", "bearer new\n");
+    files.write("rules.toml", "[counters]\nportXmitPkts = { per = \"1h\", warning = 0 }\n");
+    sweep.program.signal(SIGHUP);
+    sweep.program.await_error("ibtool: SIGHUP: read names, rules, keys and who may scrape anew\n");
+    CHECK(page("old") == "401");
+    await([&] { return page("new").find("node=\"the spine\"") != std::string::npos; });
+    await([&] { return page("new").find(",counter=\"portXmitPkts\"}") != std::string::npos; });
+
+    files.write("names", "nonsense\n");
+    secret("keys", "nonsense\n");
+    std::filesystem::remove(auth);
+    sweep.program.signal(SIGHUP);
+    sweep.program.await_error("auth: cannot be read; what was read before stays\n");
+    CHECK_THAT(sweep.program.errors(), Contains("names:1: ") && Contains("keys': line 1: "));
+    CHECK_THAT(page("new"), Contains("node=\"the spine\""));
+    sweep.program.signal(SIGTERM);
+    const process_result r = sweep.program.wait();
+    CHECK_THAT(r.err, !Contains("nonsense"));
+}
+
+TEST_CASE("an exporter whose own cable is pulled is not healthy, though nothing is missing of what it then finds") {
+    exporter sweep(
+        {"--fabric", "sim:fattree2,radix=4,sm=1,cut=h-0001 HCA-1/1@1s", "--every", "100ms", "--refresh", "100ms"});
+    auto client = sweep.client();
+    const auto health = [&] { return json::parse(client.Get("/health")->body); };
+    await([&] { return health().at("status") == "ok"; });
+    await([&] {
+        const json now = health();
+        return now.at("status") == "missing" && now.at("ports") == 1 && now.at("gaps") == 0;
+    });
+    CHECK(client.Get("/health")->status == 503);
+    sweep.program.signal(SIGHUP); // it was meant so
+    await([&] { return client.Get("/health")->status == 200; });
 }
 
 TEST_CASE("a real Prometheus finds its target up, and the numbers that the JSON has") {

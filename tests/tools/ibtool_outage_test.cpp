@@ -143,6 +143,29 @@ TEST_CASE("an exporter keeps its page while its server is away, and says on the 
     check_outage_lines(r.err, s, "; missed ");
 }
 
+TEST_CASE("of two fabrics one goes on while the server of the other is away") {
+    subnet s(quiet_topology, manager::leaves);
+    process sweep(ibtool({"sweep", "--listen", "127.0.0.1:0", "--every", "100ms", "--fabric", s.fabric(), "--fabric",
+                          "sim:single,sm=1"}));
+    sweep.await_error("/metrics\n");
+    const std::string said = sweep.errors();
+    httplib::Client client("127.0.0.1", std::stoi(said.substr(said.find("127.0.0.1:") + 10)));
+    const auto health = [&] { return json::parse(client.Get("/health")->body); };
+    await([&] { return health().at("status") == "ok"; });
+    s.kill();
+    await([&] { return health().at("fabrics").at(0).at("status") == "lost"; });
+    CHECK(health().at("status") == "lost");
+    const auto sweeps = [&] { return health().at("fabrics").at(1).at("sweep").get<int>(); };
+    const int then = sweeps();
+    await([&] { return sweeps() > then + 3; });
+    s.start();
+    await([&] { return health().at("status") == "ok"; });
+    sweep.signal(SIGTERM);
+    const process_result r = sweep.wait();
+    CHECK(r.status == 3);
+    CHECK_THAT(r.err, Contains("ibtool: lost ibsim server ") && Contains(" is open again after "));
+}
+
 TEST_CASE("a scrape that would make a sweep is refused while the server is away") {
     subnet s(quiet_topology, manager::leaves);
     process sweep(ibtool({"sweep", "--listen", "127.0.0.1:0", "--on-scrape", "--fabric", s.fabric()}));

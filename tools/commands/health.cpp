@@ -99,9 +99,8 @@ std::string examined_place_json(const examination& x, port_ref where) {
 }
 
 std::string finding_json(const examination& x, const health_finding& v) {
-    constexpr const char* rule_names[] = {"growth", "bit_errors", "raw_bit_errors", "width", "speed", "pegged"};
     std::string line = fmt::format(R"({{"severity":"{}",{},"rule":"{}")", name_of(v.how_bad),
-                                   examined_place_json(x, v.where), rule_names[static_cast<unsigned>(v.why)]);
+                                   examined_place_json(x, v.where), name_of(v.why));
     if (!v.counter.empty()) line += fmt::format(R"(,"counter":"{}")", v.counter);
     if (v.between != comad::mad::duration::zero())
         line += fmt::format(R"(,"counted":{},"at_least":{},"interval_seconds":{})", v.counted, v.is_at_least,

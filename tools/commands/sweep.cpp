@@ -7,18 +7,23 @@
 #include "session/subnet_command.hpp"
 #include "session/sweeping.hpp"
 #include "text/output.hpp"
+#include <comad/counters/health_file.hpp>
 #include <comad/discovery/node_words.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
 
+#include <boost/asio/signal_set.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <fnmatch.h>
 #include <memory>
 #include <optional>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace ibtool {
 namespace {
@@ -29,7 +34,7 @@ namespace counters = comad::counters;
 using comad::u64;
 
 struct sweep_settings {
-    std::string every, refresh = "60s", refresh_by = "smp", name_map, by, listen, auth_file, file;
+    std::string every, refresh = "60s", refresh_by = "smp", name_map, by, listen, auth_file, file, rules;
     u64 count = 0;
     std::vector<std::string> GUIDs, patterns, types, details, resets;
     std::size_t top = 0;
@@ -39,7 +44,8 @@ struct sweep_settings {
 /// What the command line says, understood.
 struct watch_plan {
     sweep_plan sweeps;
-    discovery::node_names names;
+    std::string name_map, auth_file, rules;
+    sweeping::shared_names names; // replaced when the file is read anew
     outlet_plan out;
 };
 
@@ -97,7 +103,8 @@ unsigned read_detail(const std::string& name) {
         fmt::format("--details: there is no group '{}'; they are {}", iba::escaped(name), fmt::join(names, ", ")));
 }
 
-sweep_plan make_sweep_plan(const sweep_settings& s) {
+/// `names` must outlive it.
+sweep_plan make_sweep_plan(const sweep_settings& s, const sweeping::shared_names& names) {
     using namespace std::chrono_literals;
     sweep_plan p;
     p.count = s.count;
@@ -114,9 +121,7 @@ sweep_plan make_sweep_plan(const sweep_settings& s) {
     node_filter wanted{{}, s.patterns, {}};
     for (const std::string& text : s.GUIDs) wanted.GUIDs.push_back(read_wanted_GUID(text));
     for (const std::string& name : s.types) wanted.types.push_back(discovery::node_type_named(name));
-    p.wants = [wanted = std::move(wanted), names = read_node_names(s.name_map)](const discovery::node& n) {
-        return wanted(n, names);
-    };
+    p.wants = [wanted = std::move(wanted), &names](const discovery::node& n) { return wanted(n, *names); };
     return p;
 }
 
@@ -128,12 +133,33 @@ sweep_form read_form(const sweep_settings& s) {
     return s.listen.empty() && s.file.empty() ? sweep_form::table : sweep_form::none;
 }
 
-watch_plan make_watch_plan(const sweep_settings& s) {
-    watch_plan p{make_sweep_plan(s), read_node_names(s.name_map), {}};
+sweeping::shared_names read_names(const std::string& file) {
+    return std::make_shared<const discovery::node_names>(read_node_names(file));
+}
+
+std::shared_ptr<const counters::health_rules> read_rules(const std::string& file) {
+    return std::make_shared<const counters::health_rules>(counters::read_health_rules(file));
+}
+
+/// In a place of its own, which it refers to.
+std::unique_ptr<watch_plan> make_watch_plan(const sweep_settings& s) {
+    auto made = std::make_unique<watch_plan>();
+    watch_plan& p = *made;
+    p.name_map = s.name_map;
+    p.auth_file = s.auth_file;
+    p.names = read_names(s.name_map);
+    p.sweeps = make_sweep_plan(s, p.names);
     outlet_plan& out = p.out;
     out.form = read_form(s);
     out.file = s.file;
     out.listen = s.listen;
+    p.rules = s.rules;
+    if (!s.rules.empty()) {
+        if (out.listen.empty() && out.file.empty()) throw usage_error("--rules: for --listen and --prometheus alone");
+        out.rules = read_rules(s.rules);
+        for (unsigned i = 0; i < detail_names.size(); ++i)
+            if (counters::health_details().has(i)) p.sweeps.details.add(i);
+    }
     if (!s.auth_file.empty()) out.authorizations = read_authorizations(s.auth_file);
     if (p.sweeps.every) out.oldest = 3 * *p.sweeps.every;
     out.keeps_trying = p.sweeps.is_lasting();
@@ -142,40 +168,150 @@ watch_plan make_watch_plan(const sweep_settings& s) {
         out.choice.order = row_order::by_counter;
         out.choice.by = s.by.empty() ? counters::counter::portXmitData : read_counter("--by", s.by);
     }
-    return p;
+    return made;
 }
 
-/// The exit code. Several sweeps go on when their device was lost and is back; one alone has failed.
-int run_to_end(session& in, const sweep_plan& plan, sweeping& all, sweep_outlets& out) {
-    if (!plan.is_lasting()) return in.run(all.run()).value_or(failed);
-    outage_listener listener;
-    listener.on_lost = [&](const outage& now) { out.note_lost(now); };
-    listener.on_retry = [&](const outage& now) { out.note_still_lost(now); };
-    listener.on_back = [&](const outage& over) {
-        const u64 missed = all.resume();
-        out.note_back(over, missed);
-        return fmt::format("missed {} sweep{}", missed, missed == 1 ? "" : "s");
+/// One of the fabrics.
+class swept_fabric {
+public:
+    swept_fabric(std::size_t number, const global_options& options, const watch_plan& p, sweep_outlets& out,
+                 boost::asio::io_context& io)
+        : number_(number), options_(options), plan_(p.sweeps), out_(out), in_(options_, nullptr, &io),
+          all_(in_, p.sweeps, p.names, listener_) {}
+
+    session& in() noexcept { return in_; }
+    /// Several sweeps go on when their device was lost and is back; one alone has failed. `done` gets the exit code.
+    void start(std::function<void(int)> done) {
+        if (!plan_.is_lasting()) {
+            in_.start<std::optional<int>>(all_.run(), [done](std::optional<int> code) { done(code.value_or(failed)); });
+            return;
+        }
+        lasting_.start<int>([this] { return all_.run(); },
+                            [done](std::optional<int> code) { done(code.value_or(partial)); });
+    }
+    void request(std::size_t known) {
+        in_.post([this, known] { all_.request(known); });
+    }
+    /// Throws what reading throws, and then nothing has changed.
+    void read_keys_anew() {
+        options_.read_keys_anew();
+        in_.note_new_keys();
+    }
+
+private:
+    const std::size_t number_;
+    global_options options_;
+    const sweep_plan& plan_;
+    sweep_outlets& out_;
+    session in_;
+    const sweep_listener listener_{
+        [this](const sweep_view& v, const sweep_totals& totals) { out_.write(number_, v, totals); },
+        [this](const std::string& why) { out_.note_change(number_, why); },
+        [this](const std::string& line) { out_.note_problem(number_, line); },
     };
-    return lasting(in, listener).run<int>([&] { return all.run(); }).value_or(partial);
-}
+    sweeping all_;
+    const outage_listener outages_{
+        [this](const outage& now) { out_.note_lost(number_, now); },
+        [this](const outage& now) { out_.note_still_lost(number_, now); },
+        {},
+        [this](const outage& over) {
+            const u64 missed = all_.resume();
+            out_.note_back(number_, over, missed);
+            return fmt::format("missed {} sweep{}", missed, missed == 1 ? "" : "s");
+        },
+    };
+    lasting lasting_{in_, outages_};
+};
+
+/// All that is swept, and where it goes.
+class watch {
+public:
+    watch(watch_plan& plan, const std::vector<global_options>& options) : plan_(plan), out_(plan.out) {
+        for (const global_options& o : options)
+            all_.push_back(std::make_unique<swept_fabric>(all_.size(), o, plan, out_, io_));
+        name_fabrics();
+        const bool is_simulated =
+            std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->in().is_virtual(); });
+        if (!plan.out.listen.empty() && is_simulated)
+            throw usage_error("--listen: the time of this fabric is simulated");
+        const auto on_scrape = [this](std::size_t fabric, std::size_t known) { all_.at(fabric)->request(known); };
+        if (plan.sweeps.on_request) out_.open(io_.get_executor(), on_scrape);
+        else out_.open(io_.get_executor(), {});
+        const bool is_service = !plan.out.listen.empty() || !plan.out.file.empty();
+        if (is_service && plan.sweeps.is_lasting() && !is_simulated) await_hangup();
+    }
+
+    /// The exit code.
+    int run() {
+        std::size_t running = all_.size();
+        int code = complete;
+        for (const auto& one : all_)
+            one->start([&](int ended) {
+                if (ended != complete) code = code == complete || code == ended ? ended : static_cast<int>(partial);
+                if (--running == 0) io_.stop();
+            });
+        if (running) io_.run();
+        if (code == complete && !out_.is_complete()) code = partial;
+        for (const auto& one : all_) code = finish(one->in(), code);
+        return code;
+    }
+
+private:
+    /// By the place of each; one alone needs no name.
+    void name_fabrics() {
+        if (all_.size() == 1) return;
+        plan_.out.fabrics.clear();
+        for (const auto& one : all_) {
+            auto& names = plan_.out.fabrics;
+            const std::string& place = one->in().place();
+            if (std::find(names.begin(), names.end(), place) != names.end())
+                throw usage_error(fmt::format("--fabric: '{}' is there twice", iba::escaped(place)));
+            names.push_back(place);
+        }
+    }
+
+    void await_hangup() {
+        hangup_.async_wait([this](boost::system::error_code error, int) {
+            if (error) return;
+            read_anew();
+            await_hangup();
+        });
+    }
+    /// What cannot be read is told, and stays as it was.
+    void read_anew() {
+        bool is_well = true;
+        const auto attempt = [&](const std::function<void()>& read) {
+            try {
+                read();
+            } catch (const std::exception& e) {
+                is_well = false;
+                print_error("ibtool: SIGHUP: {}; what was read before stays\n", e.what());
+            }
+        };
+        attempt([&] { plan_.names = read_names(plan_.name_map); });
+        if (!plan_.rules.empty()) attempt([&] { plan_.out.rules = read_rules(plan_.rules); });
+        for (const auto& one : all_) attempt([&] { one->read_keys_anew(); });
+        if (!plan_.auth_file.empty())
+            attempt([&] { out_.server()->set_authorizations(read_authorizations(plan_.auth_file)); });
+        out_.forget_most_read();
+        if (is_well) print_error("ibtool: SIGHUP: read names, rules, keys and who may scrape anew\n");
+    }
+
+    watch_plan& plan_;
+    boost::asio::io_context io_{1};
+    sweep_outlets out_;
+    std::vector<std::unique_ptr<swept_fabric>> all_;
+    boost::asio::signal_set hangup_{io_, SIGHUP};
+};
 
 int run_sweep(const sweep_settings& s, const global_options& options) {
-    const watch_plan p = make_watch_plan(s);
-    session run_in(options);
-    if (!p.out.listen.empty() && run_in.is_virtual())
-        throw usage_error("--listen: the time of this fabric is simulated");
-    sweep_outlets out(p.out);
-    const sweep_listener listener{
-        [&](const sweep_view& v, const sweep_totals& totals) { out.write(v, totals); },
-        [&](const std::string& why) { out.note_change(why); },
-        [](const std::string& line) { print_error("ibtool: {}\n", line); },
-    };
-    sweeping all(run_in, p.sweeps, p.names, listener);
-    const auto on_scrape = [&](std::size_t known) { run_in.post([&all, known] { all.request(known); }); };
-    out.open(run_in.executor(), p.sweeps.on_request ? on_scrape : std::function<void(std::size_t)>{});
-    int code = run_to_end(run_in, p.sweeps, all, out);
-    if (code == complete && !out.is_complete()) code = partial;
-    return finish(run_in, code);
+    const std::unique_ptr<watch_plan> plan = make_watch_plan(s);
+    const std::vector<global_options> fabrics = each_fabric(options);
+    if (fabrics.size() > 1 && plan->out.form != sweep_form::none)
+        throw usage_error("--fabric: several are for --listen and --prometheus alone");
+    if (fabrics.size() > 1 && !options.pcap.empty()) throw usage_error("--pcap: of one fabric only");
+    plan->out.fabrics.resize(fabrics.size());
+    return watch(*plan, fabrics).run();
 }
 
 } // namespace
@@ -189,6 +325,7 @@ command sweep_command() {
             "sweep\nsweep --every 1s --count 10 --top 20 --by portXmitWait\nsweep --type switch --name 'leaf*' --json",
         .no_SA = "it asks PMAs",
         .writes = true,
+        .several_fabrics = true,
         .declare = [](arguments& takes) -> action {
             auto s = std::make_shared<sweep_settings>();
             takes.option("--every", s->every, "interval between sweeps: 1s, 500ms");
@@ -215,6 +352,8 @@ command sweep_command() {
                 .needs(listen);
             takes.flag("--on-scrape", s->on_scrape, "sweep only when scraped").needs(listen);
             takes.option("--prometheus", s->file, "write the metrics to this file after each sweep");
+            takes.option("--rules", s->rules,
+                         "tell of each port in the metrics which rules of health it breaks: TOML file");
             return [s](const global_options& options) { return run_sweep(*s, options); };
         }};
 }

@@ -41,17 +41,13 @@ process_cost cost_so_far() {
             resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))};
 }
 
-bool misses_most(const comad::counters::sweep& s) {
-    const auto told = std::count_if(s.ports.begin(), s.ports.end(), [](const auto& port) { return port.is_told; });
-    return 2 * static_cast<std::size_t>(told) < s.ports.size();
-}
-
 } // namespace
 
-void sweep_outlets::open(boost::asio::any_io_executor executor, std::function<void(std::size_t)> on_scrape) {
+void sweep_outlets::open(boost::asio::any_io_executor executor,
+                         std::function<void(std::size_t, std::size_t)> on_scrape) {
     if (plan_.listen.empty()) return;
-    server_.emplace(executor,
-                    exporter::options{plan_.listen, plan_.oldest, std::move(on_scrape), plan_.authorizations});
+    server_.emplace(executor, exporter::options{plan_.listen, plan_.oldest, std::move(on_scrape), plan_.authorizations,
+                                                plan_.fabrics});
     const bool is_alone = plan_.listen.starts_with(':');
     print_error("ibtool: listening at {}{}{}\n", server_->address().starts_with("unix:") ? "" : "http://",
                 server_->address(), is_alone ? "/metrics, for this machine alone" : "/metrics");
@@ -59,7 +55,7 @@ void sweep_outlets::open(boost::asio::any_io_executor executor, std::function<vo
     manager_->note_ready();
 }
 
-void sweep_outlets::write(const sweep_view& v, const sweep_totals& totals) {
+void sweep_outlets::write(std::size_t fabric, const sweep_view& v, const sweep_totals& totals) {
     if (plan_.form == sweep_form::csv && v.number == 1) write_output(sweep_csv_header());
     switch (plan_.form) {
     case sweep_form::json: write_output(sweep_json(v, plan_.choice)); break;
@@ -69,12 +65,41 @@ void sweep_outlets::write(const sweep_view& v, const sweep_totals& totals) {
     case sweep_form::none: break;
     }
     if (plan_.file.empty() && !server_) return;
-    std::string text = exposition(v, totals, cost_so_far());
-    if (!plan_.file.empty()) write_file(text);
-    if (server_) server_->publish(std::move(text), sweep_state_json(v), misses_most(v.now));
-    if (manager_)
-        manager_->note_status(
-            fmt::format("sweep {}: {} ports, {} gaps", v.number, v.now.ports.size(), v.now.gaps.size()));
+    sweep_view held = v;
+    held.before = nullptr;
+    last_[fabric].emplace(exposed_sweep{held, totals, plan_.fabrics[fabric]});
+    if (plan_.rules && v.before) last_[fabric]->findings = judge(*plan_.rules, v.subnet, *v.before, v.now);
+    if (!plan_.file.empty()) {
+        auto pieces = page_text()();
+        std::string text;
+        while (const std::string* piece = pieces.next()) text += *piece;
+        write_file(text);
+    }
+    if (server_) server_->publish(page_text(), sweep_state_json(v), misses_most(fabric, v.now), fabric);
+    note_status(fabric, fmt::format("sweep {}: {} ports, {} gaps", v.number, v.now.ports.size(), v.now.gaps.size()));
+}
+
+/// Of what is known now.
+exporter::page_text sweep_outlets::page_text() const {
+    std::vector<exposed_sweep> all;
+    for (const auto& one : last_)
+        if (one) all.push_back(*one);
+    return [all = std::move(all)] { return exposition_pieces(all, cost_so_far()); };
+}
+
+/// Also of a subnet that was found anew without them: when the program's own cable is pulled, nothing of the rest is missing.
+bool sweep_outlets::misses_most(std::size_t fabric, const comad::counters::sweep& s) {
+    const auto told = static_cast<std::size_t>(
+        std::count_if(s.ports.begin(), s.ports.end(), [](const auto& port) { return port.is_told; }));
+    most_read_[fabric] = std::max(most_read_[fabric], told);
+    return 2 * told < std::max(s.ports.size(), most_read_[fabric]);
+}
+
+void sweep_outlets::forget_most_read() { std::fill(most_read_.begin(), most_read_.end(), 0); }
+
+void sweep_outlets::note_status(std::size_t fabric, const std::string& line) {
+    const std::string& name = plan_.fabrics[fabric];
+    if (manager_) manager_->note_status(name.empty() ? line : name + ": " + line);
 }
 
 void sweep_outlets::write_file(const std::string& text) {
@@ -89,31 +114,36 @@ void sweep_outlets::write_file(const std::string& text) {
     }
 }
 
-void sweep_outlets::note_change(const std::string& why) {
+void sweep_outlets::note_change(std::size_t fabric, const std::string& why) {
     if (plan_.form == sweep_form::json)
         write_output(fmt::format("{{\"discovered_again\":{}}}\n", iba::json_quoted(why)));
-    else if (plan_.form != sweep_form::screen) print_error("ibtool: discovered again: {}\n", why);
+    else if (plan_.form != sweep_form::screen) note_problem(fabric, "discovered again: " + why);
 }
 
-void sweep_outlets::note_lost(const outage& now) {
+void sweep_outlets::note_problem(std::size_t fabric, const std::string& line) {
+    const std::string& name = plan_.fabrics[fabric];
+    print_error("ibtool: {}{}{}\n", name, name.empty() ? "" : ": ", line);
+}
+
+void sweep_outlets::note_lost(std::size_t fabric, const outage& now) {
     if (plan_.form == sweep_form::json)
         write_output(fmt::format(R"({{"lost":{},"why":{}}})"
                                  "\n",
                                  iba::json_quoted(now.device), iba::json_quoted(now.cause)));
-    note_still_lost(now);
+    note_still_lost(fabric, now);
 }
 
-void sweep_outlets::note_still_lost(const outage& now) {
-    if (server_) server_->note_lost(fmt::format("{}: {}", now.device, now.cause));
-    if (manager_) manager_->note_status(fmt::format("lost {}: {}", now.device, now.cause));
+void sweep_outlets::note_still_lost(std::size_t fabric, const outage& now) {
+    if (server_) server_->note_lost(fmt::format("{}: {}", now.device, now.cause), fabric);
+    note_status(fabric, fmt::format("lost {}: {}", now.device, now.cause));
 }
 
-void sweep_outlets::note_back(const outage& over, comad::u64 missed) {
+void sweep_outlets::note_back(std::size_t fabric, const outage& over, comad::u64 missed) {
     if (plan_.form == sweep_form::json)
         write_output(fmt::format(R"({{"opened_again":{},"lost_seconds":{:.3f},"missed_sweeps":{}}})"
                                  "\n",
                                  iba::json_quoted(over.device), comad::mad::in_seconds(over.length), missed));
-    if (server_) server_->note_back();
+    if (server_) server_->note_back(fabric);
 }
 
 std::string sweep_outlets::table(const sweep_view& v) const {

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,21 +25,31 @@ struct outlet_plan {
     std::vector<std::string> authorizations; ///< as the exporter's
     std::chrono::nanoseconds oldest{};       ///< as the exporter's
     bool keeps_trying = false;               ///< a file that cannot be written is for the next sweep to try again
+    /// Of health, for what the page says of each port; null: none. May be replaced by others.
+    std::shared_ptr<const comad::counters::health_rules> rules;
+    std::vector<std::string> fabrics = {
+        std::string()}; ///< as the exporter's: several are for `file` and `listen` alone
 };
 
 class sweep_outlets {
 public:
     /// The plan must outlive it.
-    explicit sweep_outlets(const outlet_plan& p) : plan_(p) {}
+    explicit sweep_outlets(const outlet_plan& p) : plan_(p), last_(p.fabrics.size()), most_read_(p.fabrics.size()) {}
 
     /// Begins to listen, where that is planned. `on_scrape`: as the exporter's.
-    void open(boost::asio::any_io_executor, std::function<void(std::size_t)> on_scrape);
+    void open(boost::asio::any_io_executor, std::function<void(std::size_t, std::size_t)> on_scrape);
+    /// Where it listens; null: nowhere.
+    exporter* server() noexcept { return server_ ? &*server_ : nullptr; }
 
-    void write(const sweep_view&, const sweep_totals&);
-    void note_change(const std::string& why);
-    void note_lost(const outage&);
-    void note_still_lost(const outage&);
-    void note_back(const outage&, comad::u64 missed);
+    // Of one of the fabrics, by its number.
+    void write(std::size_t fabric, const sweep_view&, const sweep_totals&);
+    void note_change(std::size_t fabric, const std::string& why);
+    void note_problem(std::size_t fabric, const std::string& line);
+    void note_lost(std::size_t fabric, const outage&);
+    void note_still_lost(std::size_t fabric, const outage&);
+    void note_back(std::size_t fabric, const outage&, comad::u64 missed);
+    /// What was read until now is not what is to be expected any more.
+    void forget_most_read();
 
     /// Nothing was missing that had to be written.
     bool is_complete() const noexcept { return is_complete_; }
@@ -47,8 +58,13 @@ private:
     std::string table(const sweep_view&) const;
     std::string screen(const sweep_view&) const;
     void write_file(const std::string& text);
+    exporter::page_text page_text() const;
+    bool misses_most(std::size_t fabric, const comad::counters::sweep&);
+    void note_status(std::size_t fabric, const std::string& line);
 
     const outlet_plan& plan_;
+    std::vector<std::optional<exposed_sweep>> last_; // of each fabric
+    std::vector<std::size_t> most_read_;             // ports, by any sweep of each fabric
     std::optional<exporter> server_;
     std::optional<service_manager> manager_;
     std::string problem_; // of the file, when it was written last

@@ -15,7 +15,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <set>
+#include <string_view>
 
 namespace ibtool {
 
@@ -26,27 +28,64 @@ using shared_text = std::shared_ptr<const std::string>;
 
 namespace {
 
-/// Of so many sweeps pages are kept for clients that take long; who takes longer does not get the rest.
+/// A client may be so many sweeps behind; who takes longer does not get the rest.
 constexpr std::size_t most_kept = 4;
-constexpr std::size_t gzip_slice = 256 << 10;
 
-/// What was made of one sweep.
-struct page {
-    shared_text plain, zipped; // zipped: null until somebody has asked for it
-    bool is_being_zipped = false;
+/// What goes out of one page, as long as somebody takes it.
+struct sent_texts {
+    std::weak_ptr<const std::string> texts[2]; // plain, compressed
 };
+
+/// What was published once. Its texts are made when somebody asks for them.
+struct page {
+    exporter::page_text source;
+    shared_text made[2] = {}; // plain, compressed
+    std::shared_ptr<sent_texts> sent = std::make_shared<sent_texts>();
+};
+
+struct fabric_state {
+    std::string name;
+    std::size_t published = 0; // so often
+    clock::time_point published_at{};
+    std::string state{};
+    bool most_missing = false;
+    std::string lost{}; // why; empty: it is not
+    clock::time_point lost_since{};
+};
+
+/// Of a fabric, and of several that of the worst.
+enum class health_status { ok, missing, late, starting, lost };
+constexpr std::string_view status_names[] = {"ok", "missing", "late", "starting", "lost"};
+
+double seconds_since(clock::time_point t) { return comad::mad::in_seconds(clock::now() - t); }
+
+std::string_view name_of(health_status s) { return status_names[static_cast<std::size_t>(s)]; }
+
+std::string members_of(const fabric_state& f) {
+    std::string text;
+    if (!f.lost.empty())
+        text +=
+            fmt::format(",\"lost\":{},\"lost_seconds\":{:.3f}", iba::json_quoted(f.lost), seconds_since(f.lost_since));
+    if (f.published) text += fmt::format(",\"age_seconds\":{:.3f},{}", seconds_since(f.published_at), f.state);
+    return text;
+}
 
 } // namespace
 
 struct exporter::pages : std::enable_shared_from_this<pages> {
-    pages(asio::any_io_executor e, options o) : executor(std::move(e)), given(std::move(o)) {}
+    pages(asio::any_io_executor e, options o) : executor(std::move(e)), given(std::move(o)) {
+        for (const std::string& name : given.fabrics) fabrics.push_back({name});
+    }
 
     asio::awaitable<http_reply> reply_to(const http_request&);
     asio::awaitable<http_reply> metrics(bool takes_gzip);
     asio::awaitable<std::shared_ptr<page>> page_for_scrape();
-    asio::awaitable<shared_text> zipped(std::shared_ptr<page>);
-    asio::awaitable<void> zip(std::shared_ptr<page>);
+    asio::awaitable<void> await_sweeps();
+    asio::awaitable<shared_text> text_of(std::shared_ptr<page>, bool zipped);
+    asio::awaitable<void> make(std::shared_ptr<page>, bool zipped);
     http_reply health() const;
+    health_status status_of(const fabric_state&) const;
+    std::string why_lost() const;
 
     asio::awaitable<void> await_change(clock::time_point deadline);
     void note_change() {
@@ -55,15 +94,12 @@ struct exporter::pages : std::enable_shared_from_this<pages> {
 
     asio::any_io_executor executor;
     options given;
+    std::vector<fabric_state> fabrics;
     std::shared_ptr<page> newest;
-    std::deque<std::shared_ptr<page>> kept; // with newest
-    std::size_t published = 0;              // so often
-    clock::time_point published_at;
-    std::string state;
-    bool most_missing = false;
-    std::string lost; // why; empty: it is not
-    clock::time_point lost_since;
-    std::set<asio::steady_timer*> waiting; // for a change of what is above
+    std::shared_ptr<page> being_made[2];          // plain, compressed: one at a time, whatever is published meanwhile
+    std::size_t last_size[2] = {};                // of the texts made last
+    std::deque<std::shared_ptr<sent_texts>> kept; // of the last pages, the newest included
+    std::set<asio::steady_timer*> waiting;        // for a change of what is above
 };
 
 exporter::exporter(asio::any_io_executor executor, options o) {
@@ -75,30 +111,37 @@ exporter::exporter(asio::any_io_executor executor, options o) {
 
 exporter::~exporter() {
     pages_->given.on_scrape = nullptr; // its owner goes, too
+    pages_->newest = nullptr;
 }
 
-void exporter::publish(std::string metrics, std::string state, bool most_missing) {
-    pages_->newest = std::make_shared<page>(page{std::make_shared<const std::string>(std::move(metrics)), nullptr});
-    pages_->kept.push_back(pages_->newest);
-    if (pages_->kept.size() > most_kept) {
-        for (const shared_text& old : {pages_->kept.front()->plain, pages_->kept.front()->zipped})
-            if (old) server_->drop(old.get());
+void exporter::publish(page_text text, std::string state, bool most_missing, std::size_t fabric) {
+    pages_->newest = std::make_shared<page>(page{std::move(text)});
+    pages_->kept.push_back(pages_->newest->sent);
+    if (pages_->kept.size() > most_kept * pages_->fabrics.size()) {
+        for (const auto& text_sent : pages_->kept.front()->texts)
+            if (const shared_text old = text_sent.lock()) server_->drop(old.get());
         pages_->kept.pop_front();
     }
-    pages_->state = std::move(state);
-    pages_->most_missing = most_missing;
-    pages_->published_at = clock::now();
-    ++pages_->published;
+    fabric_state& f = pages_->fabrics.at(fabric);
+    f.state = std::move(state);
+    f.most_missing = most_missing;
+    f.published_at = clock::now();
+    ++f.published;
     pages_->note_change();
 }
 
-void exporter::note_lost(std::string why) {
-    if (pages_->lost.empty()) pages_->lost_since = clock::now();
-    pages_->lost = std::move(why);
+void exporter::note_lost(std::string why, std::size_t fabric) {
+    fabric_state& f = pages_->fabrics.at(fabric);
+    if (f.lost.empty()) f.lost_since = clock::now();
+    f.lost = std::move(why);
     pages_->note_change();
 }
 
-void exporter::note_back() { pages_->lost.clear(); }
+void exporter::note_back(std::size_t fabric) { pages_->fabrics.at(fabric).lost.clear(); }
+
+std::size_t exporter::waiting() const noexcept { return pages_->waiting.size(); }
+
+void exporter::set_authorizations(std::vector<std::string> all) { pages_->given.authorizations = std::move(all); }
 
 // ---- replies ---------------------------------------------------------------------------------------------------------
 
@@ -117,50 +160,80 @@ asio::awaitable<http_reply> exporter::pages::reply_to(const http_request& reques
 asio::awaitable<http_reply> exporter::pages::metrics(bool takes_gzip) {
     const auto self = shared_from_this();
     const std::shared_ptr<page> p = co_await page_for_scrape();
-    if (!p) co_return make_reply(503, lost.empty() ? "no sweep has ended\n" : "lost " + iba::escaped(lost) + "\n");
+    if (!p) {
+        const std::string lost = why_lost();
+        co_return make_reply(503, lost.empty() ? "no sweep has ended\n" : "lost " + iba::escaped(lost) + "\n");
+    }
     http_reply reply;
     reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
     reply.is_gzip = takes_gzip;
-    reply.body = p->plain;
-    if (takes_gzip) reply.body = co_await zipped(p);
+    reply.body = co_await text_of(p, takes_gzip);
     co_return reply;
 }
 
+std::string exporter::pages::why_lost() const {
+    for (const fabric_state& f : fabrics)
+        if (!f.lost.empty()) return f.lost;
+    return {};
+}
+
+// Null: there is none, or nobody can make one.
 asio::awaitable<std::shared_ptr<page>> exporter::pages::page_for_scrape() {
     if (!given.on_scrape) co_return newest;
-    const std::size_t before = published;
+    std::vector<std::size_t> before;
+    for (const fabric_state& f : fabrics) before.push_back(f.published);
     const clock::time_point deadline = clock::now() + given.oldest;
-    given.on_scrape(before);
-    while (published == before && lost.empty() && clock::now() < deadline) co_await await_change(deadline);
-    co_return published != before ? newest : nullptr;
+    for (std::size_t i = 0; i < fabrics.size() && given.on_scrape; ++i) given.on_scrape(i, before[i]);
+    std::size_t fresh = 0;
+    for (bool is_awaited = true; is_awaited;) {
+        fresh = 0;
+        is_awaited = false;
+        for (std::size_t i = 0; i < fabrics.size(); ++i) {
+            const bool is_new = fabrics[i].published != before[i];
+            fresh += is_new ? 1 : 0;
+            is_awaited |= !is_new && fabrics[i].lost.empty();
+        }
+        is_awaited &= clock::now() < deadline;
+        if (is_awaited) co_await await_change(deadline);
+    }
+    co_return fresh ? newest : nullptr;
 }
 
-/// Compressed once for all who ask.
-asio::awaitable<shared_text> exporter::pages::zipped(std::shared_ptr<page> p) {
-    while (!p->zipped) {
-        if (!p->is_being_zipped) co_await zip(p);
+/// Made once for all who ask. Who asks while an older page is under way gets that one: making takes its time, and several at once
+/// would take as much longer.
+asio::awaitable<shared_text> exporter::pages::text_of(std::shared_ptr<page> p, bool zipped) {
+    if (being_made[zipped] && !given.on_scrape) p = being_made[zipped];
+    while (!p->made[zipped]) {
+        if (!being_made[zipped]) co_await make(p, zipped);
         else co_await await_change(clock::time_point::max());
     }
-    co_return p->zipped;
+    co_return p->made[zipped];
 }
 
-asio::awaitable<void> exporter::pages::zip(std::shared_ptr<page> p) {
+asio::awaitable<void> exporter::pages::make(std::shared_ptr<page> p, bool zipped) {
     struct until_done { // however it ends, somebody else may try
         pages& all;
-        page& p;
+        bool zipped;
         ~until_done() {
-            p.is_being_zipped = false;
+            all.being_made[zipped] = nullptr;
             all.note_change();
         }
     };
-    p->is_being_zipped = true;
-    const until_done end{*this, *p};
-    gzip_writer out;
-    for (std::string_view left = *p->plain; !left.empty(); left.remove_prefix(std::min(left.size(), gzip_slice))) {
-        out.add(left.substr(0, gzip_slice));
+    being_made[zipped] = p;
+    const until_done end{*this, zipped};
+    std::string plain;
+    std::optional<gzip_writer> compressed;
+    if (zipped) compressed.emplace();
+    else plain.reserve(last_size[0] + last_size[0] / 16);
+    auto pieces = p->source();
+    while (const std::string* piece = pieces.next()) {
+        if (compressed) compressed->add(*piece);
+        else plain += *piece;
         co_await asio::post(executor, asio::use_awaitable); // others are next
     }
-    p->zipped = std::make_shared<const std::string>(out.finish());
+    p->made[zipped] = std::make_shared<const std::string>(compressed ? compressed->finish() : std::move(plain));
+    p->sent->texts[zipped] = p->made[zipped];
+    last_size[zipped] = p->made[zipped]->size();
 }
 
 asio::awaitable<void> exporter::pages::await_change(clock::time_point deadline) {
@@ -170,18 +243,27 @@ asio::awaitable<void> exporter::pages::await_change(clock::time_point deadline) 
     waiting.erase(&timer);
 }
 
+health_status exporter::pages::status_of(const fabric_state& f) const {
+    if (!f.lost.empty()) return health_status::lost;
+    if (!f.published) return health_status::starting;
+    if (clock::now() - f.published_at > given.oldest) return health_status::late;
+    return f.most_missing ? health_status::missing : health_status::ok;
+}
+
 http_reply exporter::pages::health() const {
-    const auto seconds_since = [](clock::time_point t) { return comad::mad::in_seconds(clock::now() - t); };
-    const char* const status = !lost.empty()                                ? "lost"
-                               : !newest                                    ? "starting"
-                               : clock::now() - published_at > given.oldest ? "late"
-                               : most_missing                               ? "missing"
-                                                                            : "ok";
-    std::string text = fmt::format("{{\"status\":\"{}\"", status);
-    if (!lost.empty())
-        text += fmt::format(",\"lost\":{},\"lost_seconds\":{:.3f}", iba::json_quoted(lost), seconds_since(lost_since));
-    if (newest) text += fmt::format(",\"age_seconds\":{:.3f},{}", seconds_since(published_at), state);
-    http_reply reply = make_reply(std::string_view(status) == "ok" ? 200 : 503, text + "}\n");
+    health_status worst = health_status::ok;
+    for (const fabric_state& f : fabrics) worst = std::max(worst, status_of(f));
+    std::string text = fmt::format("{{\"status\":\"{}\"", name_of(worst));
+    if (fabrics.size() == 1) {
+        text += members_of(fabrics.front());
+    } else {
+        text += ",\"fabrics\":[";
+        for (const fabric_state& f : fabrics)
+            text += fmt::format("{}{{\"fabric\":{},\"status\":\"{}\"{}}}", &f == &fabrics.front() ? "" : ",",
+                                iba::json_quoted(f.name), name_of(status_of(f)), members_of(f));
+        text += ']';
+    }
+    http_reply reply = make_reply(worst == health_status::ok ? 200 : 503, text + "}\n");
     reply.content_type = "application/json";
     return reply;
 }

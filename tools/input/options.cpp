@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -30,6 +31,12 @@ unsigned read_window(const std::string& text) {
     const unsigned window = read_number(text, "the window", 65536);
     if (window == 0) throw usage_error("the window is at least 1; or write adaptive");
     return window;
+}
+
+unsigned read_port(const std::string& text) {
+    const auto number = comad::iba::parse_number(text);
+    if (number && number->value >= 1 && number->value <= 255) return static_cast<unsigned>(number->value);
+    throw usage_error(fmt::format("--Port: must be a number from 1 to 255, not {}", comad::iba::as_given(text)));
 }
 
 constexpr const char* default_config = "/etc/infiniband-diags/ibdiag.conf";
@@ -149,14 +156,34 @@ void read_default_config(global_options& options, const std::string& name) {
     }
 }
 
+std::vector<global_options> each_fabric(const global_options& o) {
+    const std::size_t ports = std::max(o.cas.size(), o.ca_ports.size());
+    if (o.fabrics.size() > 1 && ports > 0)
+        throw usage_error("several fabrics are named either by --fabric or by -C and -P, not by both");
+    if (ports > 1 && o.cas.size() != ports)
+        throw usage_error(fmt::format("-P is there {} times: each needs its -C", ports));
+    if (ports > 1 && !o.ca_ports.empty() && o.ca_ports.size() != ports)
+        throw usage_error(fmt::format("-C is there {} times: each needs its -P, or none has one", ports));
+    std::vector<global_options> all;
+    for (std::size_t i = 0; i < std::max({o.fabrics.size(), ports, std::size_t{1}}); ++i) {
+        global_options one = o;
+        if (i < o.fabrics.size()) one.fabric = o.fabrics[i];
+        if (i < o.cas.size()) one.ca = o.cas[i];
+        if (i < o.ca_ports.size()) one.ca_port = read_port(o.ca_ports[i]);
+        all.push_back(std::move(one));
+    }
+    return all;
+}
+
 void add_global_options(arguments& takes, global_options& o) {
     read_default_config(o, default_config);
     takes
-        .option("--fabric", o.fabric,
+        .option("--fabric", o.fabrics,
                 "umad[:DEVICE[/PORT]], ibsim[:SOCKNAME[,NODE]], sim:FILE or sim:KIND,key=value...")
+        .one_each()
         .environment("IBTOOL_FABRIC");
-    takes.option("-C,--Ca", o.ca, "local device of the umad fabric");
-    takes.option("-P,--Port", o.ca_port, "its port").range(1, 255);
+    takes.option("-C,--Ca", o.cas, "local device of the umad fabric").one_each();
+    takes.option("-P,--Port", o.ca_ports, "its port").one_each();
     takes
         .option(
             "--descriptors", o.descriptors,

@@ -31,6 +31,9 @@ struct global_options {
     std::string fabric;                  ///< `umad[:DEVICE[/PORT]]`, `ibsim[:SOCKNAME[,NODE]]`, `sim:...`; empty: umad
     std::string ca;                      ///< -C: device name, for umad
     unsigned ca_port = 0;                ///< -P; 0: any
+    std::vector<std::string> fabrics;    ///< --fabric, as often as it is given: `fabric` of each, see each_fabric()
+    std::vector<std::string> cas;        ///< -C, likewise
+    std::vector<std::string> ca_ports;   ///< -P, likewise
     std::string default_ca;              ///< CA of the configuration file, for umad when nothing else names a port
     unsigned default_ca_port = 0;        ///< Port, likewise
     unsigned descriptors = 1;            ///< how often the umad device is opened
@@ -65,6 +68,10 @@ struct global_options {
 
 /// Adds the options to the program; they are accepted before and after the command.
 void add_global_options(arguments& takes, global_options& options);
+
+/// The same options for each fabric that --fabric names, or -C with its -P: one, where neither is there or but once.
+/// Throws usage_error for a list that makes no sense.
+std::vector<global_options> each_fabric(const global_options&);
 
 /// Reads the file that is always read, if there is one: that it cannot be read is a warning.
 void read_default_config(global_options& options, const std::string& file);

@@ -12,28 +12,36 @@
 
 namespace ibtool {
 
-// False: a signal came.
-bool lasting::reopen() {
-    const auto began = clock::now();
-    outage now{in_.device(), std::strerror(in_.loss())};
+void lasting::note_lost() {
+    lost_at_ = clock::now();
+    now_ = {in_.device(), std::strerror(in_.loss())};
     print_error("ibtool: {}; trying to open it again, at least every {} s\n", in_.loss_text(),
                 std::chrono::duration_cast<std::chrono::seconds>(growing_pause::longest).count());
-    if (listener_.on_lost) listener_.on_lost(now);
-    for (in_.close();; in_.close()) {
-        if (!in_.wait(pause_.next())) return false;
-        now.length = clock::now() - began;
-        try {
-            in_.open();
-            if (listener_.on_open) listener_.on_open();
-            break;
-        } catch (const std::exception& e) {
-            if (std::exchange(now.cause, e.what()) == e.what()) continue;
-            if (in_.options().verbosity) print_error("ibtool: {} is still lost: {}\n", now.device, now.cause);
-            if (listener_.on_retry) listener_.on_retry(now);
-        }
+    if (listener_.on_lost) listener_.on_lost(now_);
+}
+
+void lasting::reopen(std::function<void(bool)> then) {
+    in_.close();
+    in_.wait(pause_.next(), [this, then = std::move(then)](bool goes_on) {
+        if (!goes_on) then(false);
+        else if (try_to_open()) then(true);
+        else reopen(then);
+    });
+}
+
+bool lasting::try_to_open() {
+    now_.length = clock::now() - lost_at_;
+    try {
+        in_.open();
+        if (listener_.on_open) listener_.on_open();
+    } catch (const std::exception& e) {
+        if (std::exchange(now_.cause, e.what()) == e.what()) return false;
+        if (in_.options().verbosity) print_error("ibtool: {} is still lost: {}\n", now_.device, now_.cause);
+        if (listener_.on_retry) listener_.on_retry(now_);
+        return false;
     }
-    const std::string missed = listener_.on_back ? listener_.on_back(now) : std::string();
-    print_error("ibtool: {} is open again after {:.1f} s{}{}\n", now.device, comad::mad::in_seconds(now.length),
+    const std::string missed = listener_.on_back ? listener_.on_back(now_) : std::string();
+    print_error("ibtool: {} is open again after {:.1f} s{}{}\n", now_.device, comad::mad::in_seconds(now_.length),
                 missed.empty() ? "" : "; ", missed);
     return true;
 }

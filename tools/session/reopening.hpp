@@ -41,24 +41,47 @@ public:
     /// when the device is open again. Gives the value; nothing, when a signal came before there was one.
     /// Throws what tasks throw.
     template <class T> std::optional<T> run(const std::function<comad::coro::task<std::optional<T>>()>& make) {
-        for (;;) {
-            const auto opened = clock::now();
-            in_.end_when_lost(true);
-            std::optional<T> value = in_.run(make());
+        std::optional<T> result;
+        in_.run_until_done([&](std::function<void()> done) {
+            start<T>(make, [&result, done = std::move(done)](std::optional<T> value) {
+                result = std::move(value);
+                done();
+            });
+        });
+        return result;
+    }
+    /// The same in an io_context that somebody else runs; `done` gets what run() gives. What tasks throw comes out of that.
+    template <class T>
+    void start(std::function<comad::coro::task<std::optional<T>>()> make, std::function<void(std::optional<T>)> done) {
+        const auto opened = clock::now();
+        in_.end_when_lost(true);
+        in_.start<std::optional<T>>(make(), [this, make, done, opened](std::optional<T> value) {
             in_.end_when_lost(false);
-            if (value || in_.loss() == 0 || in_.stopped()) return value;
+            if (value || in_.loss() == 0 || in_.stopped()) {
+                done(std::move(value));
+                return;
+            }
             pause_.succeeded_for(clock::now() - opened);
-            if (!reopen()) return std::nullopt;
-        }
+            note_lost();
+            reopen([this, make, done](bool is_open) {
+                if (is_open) start<T>(make, done);
+                else done(std::nullopt);
+            });
+        });
     }
 
 private:
     using clock = std::chrono::steady_clock;
-    bool reopen();
+    void note_lost();
+    /// Calls `then` when it is open; with false: a signal came.
+    void reopen(std::function<void(bool)> then);
+    bool try_to_open();
 
     session& in_;
     const outage_listener& listener_;
     growing_pause pause_;
+    outage now_{};
+    clock::time_point lost_at_;
 };
 
 } // namespace ibtool

@@ -94,11 +94,13 @@ std::function<fabric()> opener(const global_options& options, const comad::mad::
 
 } // namespace
 
-session::session(const global_options& options, const comad::mad::address* target)
-    : session(options, opener(options, target)) {}
+session::session(const global_options& options, const comad::mad::address* target, boost::asio::io_context* shared)
+    : session(options, opener(options, target), shared) {}
 
-session::session(const global_options& options, std::function<fabric()> open)
-    : options_(options), loop_(std::make_unique<event_loop>(io_, stop_, stopped_)), open_fabric_(std::move(open)) {
+session::session(const global_options& options, std::function<fabric()> open, boost::asio::io_context* shared)
+    : options_(options), own_io_(shared ? nullptr : std::make_unique<boost::asio::io_context>(1)),
+      io_(shared ? *shared : *own_io_), loop_(std::make_unique<event_loop>(io_, stop_, stopped_)),
+      open_fabric_(std::move(open)) {
     reserve_memory();
     const comad::mad::trace_lines to_stderr = [](const std::string& line) { print_error("D: {}\n", line); };
     if (options.debug > 1) dumper_tracer_.emplace(to_stderr);
@@ -131,6 +133,7 @@ void session::open() {
     open_ = std::make_unique<opening>(*this);
     loss_ = 0;
     device_ = open_->schedule.transport().name();
+    place_ = open_->on.place();
     if (had_LID_ && local_port().LID == comad::iba::lid{}) {
         close();
         throw std::runtime_error("it has no LID yet: the subnet manager has not configured it");
@@ -158,15 +161,30 @@ void session::lost(int error) noexcept {
     boost::asio::post(io_, [this] { stop_.emit(boost::asio::cancellation_type::terminal); });
 }
 
-bool session::wait(std::chrono::nanoseconds length) {
-    if (stopped_) return false;
-    boost::asio::steady_timer timer(io_, length);
-    begin({});
-    timer.async_wait([this](boost::system::error_code) { end(); });
-    stop_.slot().assign([&timer](boost::asio::cancellation_type) { timer.cancel(); });
+void session::wait(std::chrono::nanoseconds length, std::function<void(bool)> then) {
+    waiting_.emplace(io_, stopped_ ? std::chrono::nanoseconds(0) : length);
+    loop_->begin({});
+    stop_.slot().assign([this](boost::asio::cancellation_type) { waiting_->cancel(); });
+    waiting_->async_wait([this, then = std::move(then)](boost::system::error_code) {
+        stop_.slot().clear();
+        loop_->end();
+        then(!stopped_);
+    });
+}
+
+void session::run_until_done(const std::function<void(std::function<void()> done)>& begin) {
+    bool is_done = false;
+    begin([&] {
+        is_done = true;
+        io_.stop();
+    });
+    if (is_done) return;
+    io_.restart();
     io_.run();
-    stop_.slot().clear();
-    return !stopped_;
+}
+
+void session::note_new_keys() {
+    if (open_) open_->paths.renew_SM_Key();
 }
 
 void session::post(std::function<void()> f) {
@@ -188,11 +206,20 @@ std::string session::finish_capture() {
 
 session::running::running(session& s, comad::coro::asio_driver& driver, std::function<std::string()> progress) : in(s) {
     in.driver_ = &driver;
-    in.begin(std::move(progress));
+    in.loop_->begin(std::move(progress));
 }
 session::running::~running() {
-    in.end();
+    in.loop_->end();
     in.driver_ = nullptr;
+}
+
+session::started::started(session& in, std::function<std::string()> progress)
+    : from(in.now()), driver(in.io_, in.schedule()), until_done(in, driver, std::move(progress)) {}
+
+void session::end_started() {
+    const comad::mad::time_point from = started_->from;
+    started_.reset();
+    count(schedule(), now() - from);
 }
 
 comad::mad::time_point session::now() const noexcept {
@@ -202,17 +229,6 @@ comad::mad::time_point session::now() const noexcept {
 comad::mad::trace_sink* session::trace() noexcept {
     if (simple_tracer_) return &*simple_tracer_;
     return dumper_tracer_ ? &*dumper_tracer_ : nullptr;
-}
-
-void session::begin(std::function<std::string()> progress) {
-    io_.restart();
-    loop_->begin(std::move(progress));
-}
-
-// What else runs goes on with the next task.
-void session::end() {
-    loop_->end();
-    io_.stop();
 }
 
 void session::count(const comad::coro::MADSchedule& schedule, std::chrono::nanoseconds took) {

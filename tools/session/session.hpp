@@ -15,6 +15,7 @@
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <chrono>
 #include <functional>
@@ -31,10 +32,12 @@ class session {
 public:
     /// Opens the fabric; throws what that throws. From here to the destructor a signal kills no program on a descriptor:
     /// a server would be left with a client that is gone.
-    /// `target`: as the fabric's.
-    explicit session(const global_options& options, const comad::mad::address* target = nullptr);
+    /// `target`: as the fabric's. `shared`: an io_context that somebody else runs, for several sessions in one thread, where tasks
+    /// are started and not run; it must outlive the session.
+    explicit session(const global_options& options, const comad::mad::address* target = nullptr,
+                     boost::asio::io_context* shared = nullptr);
     /// On the fabric that `open` gives, now and each time that open() is called.
-    session(const global_options& options, std::function<fabric()> open);
+    session(const global_options& options, std::function<fabric()> open, boost::asio::io_context* shared = nullptr);
     ~session();
 
     const global_options& options() const noexcept { return options_; }
@@ -57,6 +60,11 @@ public:
     /// after the other. It is made for this run alone.
     template <class T>
     T run_on(comad::coro::MADSchedule&, comad::coro::task<T>, std::function<std::string()> progress = {});
+    /// Begins to run the task, as run() does; `done` gets its value, from the io_context, whose run() throws what the task throws.
+    /// One at a time. Where time is simulated all that has happened when this returns.
+    template <class T> void start(comad::coro::task<T>, std::function<void(T)> done);
+    /// Runs the io_context until `done` is called, which `begin` is given: for what is started.
+    void run_until_done(const std::function<void(std::function<void()> done)>& begin);
     /// What else runs while a task does, or wait().
     boost::asio::any_io_executor executor() noexcept { return io_.get_executor(); }
     /// Runs `f` in the thread of the running task, soon, and then the task goes on if it can. From any thread, while the
@@ -80,8 +88,12 @@ public:
     /// Opens it again, the same end port. Throws what the constructor throws; and std::runtime_error where the port had a
     /// LID and now has none: without a subnet manager nobody else could be asked. Precondition: closed.
     void open();
-    /// Lets time pass while nothing runs, closed or open. False: a signal came, now or before.
-    bool wait(std::chrono::nanoseconds length);
+    /// Lets time pass while nothing runs, closed or open, and calls `then`; with false: a signal came, now or before.
+    void wait(std::chrono::nanoseconds length, std::function<void(bool)> then);
+    /// The fabric by which the same place is opened again: `umad:mlx5_0/1`.
+    const std::string& place() const noexcept { return place_; }
+    /// The options have other keys now, read anew.
+    void note_new_keys();
 
     /// Time is the simulation's: it passes when everything waits, and signals end the program.
     bool is_virtual() const noexcept { return is_virtual_; }
@@ -103,14 +115,20 @@ private:
         [[maybe_unused]] const auto taken = co_await paths().take_SM_Key();
         co_return co_await std::move(t);
     }
-    void begin(std::function<std::string()> progress);
-    void end();
     /// A task runs as long as this lives, however it ends.
     struct running {
         running(session&, comad::coro::asio_driver&, std::function<std::string()> progress);
         ~running();
         session& in;
     };
+    /// A task that was started.
+    struct started {
+        started(session&, std::function<std::string()> progress);
+        comad::mad::time_point from;
+        comad::coro::asio_driver driver;
+        running until_done;
+    };
+    void end_started();
     void count(const comad::coro::MADSchedule&, std::chrono::nanoseconds took);
 
     /// All that one opening of the fabric makes.
@@ -127,7 +145,8 @@ private:
     void lost(int error) noexcept;
 
     const global_options& options_;
-    boost::asio::io_context io_{1};
+    std::unique_ptr<boost::asio::io_context> own_io_; // null: it is somebody else's
+    boost::asio::io_context& io_;
     boost::asio::cancellation_signal stop_;
     bool stopped_ = false;
     comad::coro::asio_driver* driver_ = nullptr; // of the running task
@@ -136,8 +155,10 @@ private:
     std::optional<comad::mad::simple_tracer> simple_tracer_;
     std::optional<comad::mad::dumper_tracer> dumper_tracer_;
     std::function<fabric()> open_fabric_;
-    std::unique_ptr<opening> open_; // null: closed
-    std::string device_;
+    std::unique_ptr<opening> open_;  // null: closed
+    std::optional<started> started_; // before what it runs on goes
+    std::optional<boost::asio::steady_timer> waiting_;
+    std::string device_, place_;
     bool is_virtual_ = false;
     bool had_LID_ = false;
     bool ends_when_lost_ = false;
@@ -172,11 +193,25 @@ T session::run_on(comad::coro::MADSchedule& on, comad::coro::task<T> t, std::fun
     const running until_done(*this, driver, std::move(progress));
     comad::coro::async_run(driver, std::move(t), boost::asio::bind_cancellation_slot(stop_.slot(), [&](T v) {
                                value.emplace(std::move(v));
-                               end();
+                               io_.stop(); // what else runs goes on with the next task
                            }));
+    io_.restart();
     io_.run(); // throws what the task throws
     count(on, now() - from);
     return std::move(*value);
+}
+
+template <class T> void session::start(comad::coro::task<T> t, std::function<void(T)> done) {
+    if (is_virtual()) {
+        done(run(std::move(t)));
+        return;
+    }
+    started_.emplace(*this, std::function<std::string()>());
+    comad::coro::async_run(started_->driver, with_SM_Key(std::move(t)),
+                           boost::asio::bind_cancellation_slot(stop_.slot(), [this, done = std::move(done)](T v) {
+                               end_started();
+                               done(std::move(v));
+                           }));
 }
 
 } // namespace ibtool

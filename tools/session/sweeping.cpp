@@ -31,10 +31,9 @@ double calendar_time() {
 
 sweeping::known_subnet::known_subnet(coro::MADSchedule& schedule, discovery::subnet s,
                                      const counters::sweep_options& how)
-    : subnet(std::move(s)), sweeper(schedule, subnet, how) {}
+    : subnet(std::make_shared<const discovery::subnet>(std::move(s))), sweeper(schedule, *subnet, how) {}
 
-sweeping::sweeping(session& in, const sweep_plan& plan, const discovery::node_names& names,
-                   const sweep_listener& listener)
+sweeping::sweeping(session& in, const sweep_plan& plan, const shared_names& names, const sweep_listener& listener)
     : in_(in), plan_(plan), names_(names), listener_(listener) {
     if (plan.every && !plan.on_request) periods_.emplace(*plan.every);
 }
@@ -110,17 +109,25 @@ coro::task<mad::result<void>> sweeping::discover() {
 
 // ---- a sweep -------------------------------------------------------------------------------------------------------
 
-void sweeping::take(counters::sweep now) {
-    const discovery::subnet& today = known_->subnet;
-    if (before_ && previous_) before_ = realigned(*before_, previous_->subnet, now, today);
+void sweeping::take(counters::sweep made) {
+    /// What a view of the sweep needs, for who holds it longer.
+    struct swept {
+        std::shared_ptr<const discovery::subnet> subnet;
+        shared_names names;
+        counters::sweep sweep;
+    };
+    const auto all = std::make_shared<const swept>(swept{known_->subnet, names_, std::move(made)});
+    const discovery::subnet& today = *all->subnet;
+    const counters::sweep& now = all->sweep;
+    if (before_ && previous_)
+        before_ = std::make_shared<const counters::sweep>(realigned(*before_, *previous_->subnet, now, today));
     previous_.reset();
     if (std::string why = find_doubt(now); doubt_.empty()) doubt_ = std::move(why);
     ++totals_.sweeps;
     totals_.MADs += now.MADs;
     const double calendar = in_.is_virtual() ? -1 : calendar_time() - mad::in_seconds(in_.now() - now.begin);
     const sweep_view view{
-        today,   names_, now, before_ ? &*before_ : nullptr, totals_.sweeps, mad::in_seconds(now.begin - *begin_),
-        calendar};
+        today, *all->names, now, before_.get(), totals_.sweeps, mad::in_seconds(now.begin - *begin_), calendar, all};
     listener_.on_sweep(view, totals_);
     is_requested_ = false; // who did so while it was under way has it
 
@@ -128,7 +135,7 @@ void sweeping::take(counters::sweep now) {
     for (const auto& problem : today.problems) problems.push_back(describe(today, problem));
     for (const counters::gap& g : now.gaps) problems.push_back(describe(today, g));
     tell(lines_about(std::move(problems), in_.loss_text()));
-    before_ = std::move(now);
+    before_ = std::shared_ptr<const counters::sweep>(all, &all->sweep);
 }
 
 void sweeping::tell(const std::vector<std::string>& problems) {
@@ -183,7 +190,7 @@ coro::task<bool> sweeping::wait_long() { co_return co_await in_.schedule().pause
 
 // What a sweep tells by itself, at no MAD: links that went down, nodes that fell silent. Empty: nothing new.
 std::string sweeping::find_doubt(const counters::sweep& now) {
-    const discovery::subnet& s = known_->subnet;
+    const discovery::subnet& s = *known_->subnet;
     std::string why;
     std::set<comad::iba::guid> gone;
     for (const counters::gap& g : now.gaps) {
@@ -234,10 +241,10 @@ coro::task<std::string> sweeping::find_change() {
         }
         changes = std::move(told).value();
     } else {
-        changes = co_await discovery::find_changes(in_.schedule(), known_->subnet, &in_.options().keys);
+        changes = co_await discovery::find_changes(in_.schedule(), *known_->subnet, &in_.options().keys);
     }
     if (changes.empty()) co_return std::string{};
-    std::string why = describe(known_->subnet, changes.front());
+    std::string why = describe(*known_->subnet, changes.front());
     if (changes.size() > 1) why += fmt::format(", and {} more changes", changes.size() - 1);
     co_return why;
 }

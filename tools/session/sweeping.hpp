@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -45,8 +46,9 @@ struct sweep_listener {
 
 class sweeping {
 public:
-    /// All must outlive it.
-    sweeping(session& in, const sweep_plan&, const comad::discovery::node_names&, const sweep_listener&);
+    using shared_names = std::shared_ptr<const comad::discovery::node_names>;
+    /// All must outlive it. The names may be replaced by others between two handlers of the io_context.
+    sweeping(session& in, const sweep_plan&, const shared_names&, const sweep_listener&);
 
     /// Until the plan is done or a signal comes: the exit code, `partial` if something was missing at any time. Nothing: the
     /// device was lost before; when it is open again, the next call goes on.
@@ -64,7 +66,7 @@ private:
     /// The subnet as it was discovered, and who sweeps it.
     struct known_subnet {
         known_subnet(comad::coro::MADSchedule&, comad::discovery::subnet, const comad::counters::sweep_options&);
-        comad::discovery::subnet subnet;
+        std::shared_ptr<const comad::discovery::subnet> subnet; // also of who holds a sweep of it
         comad::counters::sweeper sweeper;
     };
 
@@ -83,10 +85,10 @@ private:
 
     session& in_;
     const sweep_plan& plan_;
-    const comad::discovery::node_names& names_;
+    const shared_names& names_;
     const sweep_listener& listener_;
     std::unique_ptr<known_subnet> known_, previous_; // previous_: what before_ is of, until the next sweep
-    std::optional<comad::counters::sweep> before_;
+    std::shared_ptr<const comad::counters::sweep> before_;
     std::optional<comad::discovery::SA_tables> tables_; // of the session as it is open now
     std::optional<comad::mad::time_point> begin_;       // of the first sweep
     comad::mad::time_point looked_{};

@@ -11,6 +11,7 @@
 #include <array>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 namespace ibtool {
 namespace {
@@ -78,15 +79,24 @@ public:
         begin(name, type, help);
         add({}, value);
     }
-    std::string take() { return std::move(text_); }
+    bool is_piece() const noexcept { return text_.size() >= piece; }
+    std::string take() { return std::exchange(text_, {}); }
 
 private:
+    static constexpr std::size_t piece = 64 << 10;
     std::string_view name_;
     std::string text_;
 };
 
-std::string place(const sweep_view& v, discovery::port_ref where) {
-    return fmt::format("node_guid=\"{}\",port=\"{}\"", v.subnet.nodes[where.node].info.nodeGUID, where.port);
+/// The label of the fabric, if it has one, in front of others.
+std::string fabric_label(const exposed_sweep& e) {
+    return e.fabric.empty() ? std::string() : fmt::format("fabric={}", quoted_label(e.fabric));
+}
+
+std::string place(const exposed_sweep& e, discovery::port_ref where) {
+    const std::string label = fabric_label(e);
+    return fmt::format("{}{}node_guid=\"{}\",port=\"{}\"", label, label.empty() ? "" : ",",
+                       e.view.subnet.nodes[where.node].info.nodeGUID, where.port);
 }
 
 std::string_view type_of(const discovery::node& n) {
@@ -94,11 +104,12 @@ std::string_view type_of(const discovery::node& n) {
     return words.are_known() ? words.lower : "unknown";
 }
 
-std::string what_is_known(const sweep_view& v, discovery::port_ref where) {
+std::string what_is_known(const exposed_sweep& e, discovery::port_ref where) {
+    const sweep_view& v = e.view;
     const discovery::node& n = v.subnet.nodes[where.node];
     const discovery::port& end = v.subnet.end_port(where);
     const discovery::port_ref peer = v.subnet.at(where).peer;
-    std::string labels = fmt::format("{},node={},type=\"{}\",lid=\"{}\"", place(v, where), quoted_label(v.names.of(n)),
+    std::string labels = fmt::format("{},node={},type=\"{}\",lid=\"{}\"", place(e, where), quoted_label(v.names.of(n)),
                                      type_of(n), end.info ? value(end.info->LID) : 0);
     if (peer)
         labels +=
@@ -107,64 +118,125 @@ std::string what_is_known(const sweep_view& v, discovery::port_ref where) {
     return labels;
 }
 
-template <class F> void for_each_told(const sweep_view& v, const std::vector<std::string>& places, F&& f) {
-    for (std::size_t i = 0; i < v.now.ports.size(); ++i)
-        if (v.now.ports[i].is_told) f(places[i], v.now.ports[i]);
-}
+/// A series that a fabric has one of.
+struct sweep_series {
+    std::string_view name, type, help;
+    std::string (*value)(const exposed_sweep&); ///< empty: there is none
+};
+const sweep_series of_sweeps[] = {
+    {"infiniband_sweeps_total", "counter", "Sweeps made.",
+     [](const auto& e) { return fmt::to_string(e.totals.sweeps); }},
+    {"infiniband_sweeps_skipped_total", "counter", "Sweeps skipped because another one went on or the device was lost.",
+     [](const auto& e) { return fmt::to_string(e.totals.skipped); }},
+    {"infiniband_sweep_mads_total", "counter", "MADs sent by sweeps, repeated ones included.",
+     [](const auto& e) { return fmt::to_string(e.totals.MADs); }},
+    {"infiniband_sweep_duration_seconds", "gauge", "How long the last sweep took.",
+     [](const auto& e) { return fmt::format("{}", comad::mad::in_seconds(e.view.now.end - e.view.now.begin)); }},
+    {"infiniband_sweep_timestamp_seconds", "gauge", "When the last sweep began.",
+     [](const auto& e) { return e.view.unix_time < 0 ? std::string() : fmt::format("{:.3f}", e.view.unix_time); }},
+    {"infiniband_sweep_ports", "gauge", "Ports that the last sweep asked for.",
+     [](const auto& e) { return fmt::to_string(e.view.now.ports.size()); }},
+    {"infiniband_sweep_complete", "gauge", "1 if the last sweep read all of them.",
+     [](const auto& e) { return std::string(e.view.now.complete() ? "1" : "0"); }},
+};
 
-void add_sweep(page& out, const sweep_view& v, const sweep_totals& totals) {
-    const double seconds = comad::mad::in_seconds(v.now.end - v.now.begin);
-    out.single("infiniband_sweeps_total", "counter", "Sweeps made.", std::to_string(totals.sweeps));
-    out.single("infiniband_sweeps_skipped_total", "counter",
-               "Sweeps skipped because another one went on or the device was lost.", std::to_string(totals.skipped));
-    out.single("infiniband_sweep_mads_total", "counter", "MADs sent by sweeps, repeated ones included.",
-               std::to_string(totals.MADs));
-    out.single("infiniband_sweep_duration_seconds", "gauge", "How long the last sweep took.",
-               fmt::format("{}", seconds));
-    if (v.unix_time >= 0)
-        out.single("infiniband_sweep_timestamp_seconds", "gauge", "When the last sweep began.",
-                   fmt::format("{:.3f}", v.unix_time));
-    out.single("infiniband_sweep_ports", "gauge", "Ports that the last sweep asked for.",
-               std::to_string(v.now.ports.size()));
-    out.single("infiniband_sweep_complete", "gauge", "1 if the last sweep read all of them.",
-               v.now.complete() ? "1" : "0");
+void add_sweeps(page& out, const std::vector<exposed_sweep>& all) {
+    for (const sweep_series& series : of_sweeps) {
+        bool has_begun = false;
+        for (const exposed_sweep& e : all) {
+            const std::string value = series.value(e);
+            if (value.empty()) continue;
+            if (!std::exchange(has_begun, true)) out.begin(series.name, series.type, series.help);
+            out.add(fabric_label(e), value);
+        }
+    }
 }
 
 } // namespace
 
-std::string exposition(const sweep_view& v, const sweep_totals& totals, const process_cost& cost) {
+comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep> all, process_cost cost) {
     page out;
-    add_sweep(out, v, totals);
+    std::string piece; // named, for GCC 12
+    add_sweeps(out, all);
     // As all exporters call them.
     out.single("process_cpu_seconds_total", "counter", "Processor time, in seconds.",
                fmt::format("{}", cost.CPU_seconds));
     out.single("process_resident_memory_bytes", "gauge", "Resident memory, in bytes.",
                std::to_string(cost.resident_bytes));
     out.begin("infiniband_port_missing", "gauge", "1 for a port that could not be read; port 0: all of that node.");
-    for (const counters::gap& g : v.now.gaps)
-        out.add(fmt::format("{},cause=\"{}\"", place(v, g.where), name_of(g.what)), "1");
+    for (const exposed_sweep& e : all)
+        for (const counters::gap& g : e.view.now.gaps) {
+            out.add(fmt::format("{},cause=\"{}\"", place(e, g.where), name_of(g.what)), "1");
+            if (out.is_piece()) {
+                piece = out.take();
+                co_yield piece;
+            }
+        }
+    out.begin("infiniband_port_unhealthy", "gauge",
+              "1 for each rule of health that a port breaks, with the counter that it is about.");
+    for (const exposed_sweep& e : all)
+        for (const counters::health_finding& f : e.findings) {
+            out.add(fmt::format("{},rule=\"{}\",severity=\"{}\"{}", place(e, f.where), name_of(f.why),
+                                name_of(f.how_bad), f.counter.empty() ? "" : fmt::format(",counter=\"{}\"", f.counter)),
+                    "1");
+            if (out.is_piece()) {
+                piece = out.take();
+                co_yield piece;
+            }
+        }
     out.begin("infiniband_port_info", "gauge", "1 for each port: what it belongs to and where its cable leads.");
-    std::vector<std::string> places;
-    for (const counters::reading& l : v.now.ports) {
-        places.push_back(place(v, l.where));
-        out.add(what_is_known(v, l.where), "1");
+    std::vector<std::vector<std::string>> places(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (const counters::reading& l : all[i].view.now.ports) {
+            places[i].push_back(place(all[i], l.where));
+            out.add(what_is_known(all[i], l.where), "1");
+            if (out.is_piece()) {
+                piece = out.take();
+                co_yield piece;
+            }
+        }
+    for (unsigned c = 0; c < counters::counter_count; ++c) {
+        const auto which = static_cast<counters::counter>(c);
+        out.begin(counter_series[c].name, "counter", counter_series[c].help);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const auto& ports = all[i].view.now.ports;
+            for (std::size_t p = 0; p < ports.size(); ++p) {
+                const auto& told = ports[p].counters.counters;
+                if (ports[p].is_told && told.has(which)) out.add(places[i][p], in_units(which, told[which]));
+                if (out.is_piece()) {
+                    piece = out.take();
+                    co_yield piece;
+                }
+            }
+        }
     }
-    counters::for_each_counter([&](counters::counter c) {
-        const series_name& series = counter_series[static_cast<unsigned>(c)];
-        out.begin(series.name, "counter", series.help);
-        for_each_told(v, places, [&](const std::string& where, const counters::reading& l) {
-            if (l.counters.counters.has(c)) out.add(where, in_units(c, l.counters.counters[c]));
-        });
-    });
     out.begin("infiniband_port_counter_pegged", "gauge",
               "1 for a counter that stands at its end, where it stays until it is cleared.");
-    for_each_told(v, places, [&](const std::string& where, const counters::reading& l) {
-        counters::for_each_counter([&](counters::counter c) {
-            if (l.counters.counters.has(c) && l.counters.counters.is_pegged(c))
-                out.add(fmt::format("{},counter=\"{}\"", where, name_of(c)), "1");
-        });
-    });
-    return out.take();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto& ports = all[i].view.now.ports;
+        for (std::size_t p = 0; p < ports.size(); ++p) {
+            const auto& told = ports[p].counters.counters;
+            for (unsigned c = 0; c < counters::counter_count && ports[p].is_told; ++c) {
+                const auto which = static_cast<counters::counter>(c);
+                if (told.has(which) && told.is_pegged(which))
+                    out.add(fmt::format("{},counter=\"{}\"", places[i][p], name_of(which)), "1");
+            }
+            if (out.is_piece()) {
+                piece = out.take();
+                co_yield piece;
+            }
+        }
+    }
+    piece = out.take();
+    co_yield piece;
+}
+
+std::string exposition(const sweep_view& v, const sweep_totals& totals, const process_cost& cost) {
+    std::vector<exposed_sweep> one{{v, totals}};
+    auto pieces = exposition_pieces(std::move(one), cost);
+    std::string text;
+    while (const std::string* piece = pieces.next()) text += *piece;
+    return text;
 }
 
 } // namespace ibtool

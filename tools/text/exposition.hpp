@@ -2,6 +2,8 @@
 // exposition.hpp - sweeps as Prometheus has them: series with names, help and labels. Knows no file and no socket.
 #pragma once
 #include "text/sweep_text.hpp"
+#include <comad/coro/generator.hpp>
+#include <comad/counters/health.hpp>
 
 namespace ibtool {
 
@@ -17,6 +19,18 @@ struct process_cost {
     double CPU_seconds = 0;
     std::size_t resident_bytes = 0;
 };
+
+/// What one fabric has on the page.
+struct exposed_sweep {
+    sweep_view view;
+    sweep_totals totals;
+    std::string fabric = {}; ///< the value of a label of that name, of all its series; empty: they have none
+    /// What rules say of it and the sweep before; nothing: there are none, or it was the first.
+    std::vector<comad::counters::health_finding> findings = {};
+};
+
+/// The page piece by piece, some 64 KiB each, for who has other things to do between them. Views must hold what they need (`kept`).
+comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>, process_cost);
 
 /// All series after a sweep, in Prometheus' text format 0.0.4. Values are totals as the ports tell them, data in bytes: who
 /// scrapes makes rates. A port's series have the labels `node_guid` and `port` alone, which stay as they are when cables,

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -23,6 +24,8 @@ struct sweep_view {
     comad::u64 number; ///< from 1 on
     double seconds;    ///< when it began, counted from the first
     double unix_time;  ///< the same by the calendar; less than 0: time is simulated
+    std::shared_ptr<const void> kept =
+        {}; ///< what all but `before` lies in, for who holds the view longer than the call
 };
 
 /// What rows are ordered by.

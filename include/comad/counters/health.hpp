@@ -72,6 +72,9 @@ struct health_finding {
     friend bool operator==(const health_finding&, const health_finding&) = default;
 };
 
+/// `growth`, `bit_errors`, `raw_bit_errors`, `width`, `speed`, `pegged`.
+std::string_view name_of(health_finding::rule) noexcept;
+
 /// What judge() can make use of, for sweep_options::details.
 port_detail_set health_details() noexcept;
 

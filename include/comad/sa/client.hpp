@@ -55,6 +55,8 @@ public:
     /// Gives the schedule's sa_path() the SM_Key of the port where the SA is, unless it has one: requests to the SA have it
     /// from then on. Errors: those of SubnAdmGet, which then is made without.
     coro::task<mad::result<void>> take_SM_Key();
+    /// The same after the keys have changed, of the port that it was found to be then.
+    void renew_SM_Key();
 
     /// The subnet has changed.
     void forget() noexcept {
@@ -75,6 +77,7 @@ private:
     local_port local_;
     detail::places places_;
     const mad::port_keys* keys_ = nullptr;
+    iba::guid SA_port_{}; // zero: unknown, as where no port has an SM_Key of its own
     std::map<key, iba::sa::PathRecord> known_;
 };
 
