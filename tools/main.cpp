@@ -8,8 +8,20 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <fcntl.h>
+
+namespace {
+
+/// Where a stream is closed, what is opened first would take its number, and get what is written to it. Writing fails as before.
+void keep_standard_streams() {
+    for (int stream = 0; stream <= 2; ++stream)
+        if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", O_RDONLY); // the lowest number that is free
+}
+
+} // namespace
 
 int main(int argc, char** argv) {
+    keep_standard_streams();
     std::signal(SIGPIPE, SIG_IGN); // a closed pipe is an error of writing, and said like any other
     try {
         return ibtool::run_command_line(argc, argv);

@@ -530,6 +530,30 @@ TEST_CASE("what cannot be written to stderr ends nothing: a full disk, a closed 
     CHECK_THAT(r.out, Contains("\"sweep\":50,"));
 }
 
+TEST_CASE("an exporter whose lines nobody takes serves on: a full disk, a closed pipe, one that nobody reads") {
+    const std::string where = GENERATE(">/dev/full", ">&-", ">closed", ">stuck");
+    CAPTURE(where);
+    const directory files;
+    REQUIRE(::mkfifo((files / "closed").c_str(), 0600) == 0);
+    REQUIRE(::mkfifo((files / "stuck").c_str(), 0600) == 0);
+    const std::string script =
+        "cd " + std::string(files / "") +
+        "; if [ $0 = '>closed' ]; then (: <closed) & elif [ $0 = '>stuck' ]; then exec 7<>stuck; "
+        "dd if=/dev/zero of=stuck bs=65536 count=1 2>/dev/null; fi; eval exec '\"$@\"' $0";
+    process sweep({"IBTOOL_FABRIC=", "bash", "-c", script, where, ibtool_program(), "sweep", "--every", "10ms",
+                   "--json", "--listen", "127.0.0.1:0", "--fabric", "sim:fattree2,radix=4,sm=1"});
+    sweep.await_error("the standard output did not take all; what it does not take is lost\n");
+    const std::string said = sweep.errors();
+    httplib::Client client("127.0.0.1", std::stoi(said.substr(said.find("127.0.0.1:") + 10)));
+    const auto number = [&] { return json::parse(client.Get("/health")->body).value("sweep", 0); };
+    const int then = number();
+    await([&] { return number() > then + 2; });
+    sweep.signal(SIGTERM);
+    CHECK(sweep.wait().status == 3);
+    const std::string all = sweep.errors();
+    CHECK(all.find("did not take all") == all.rfind("did not take all"));
+}
+
 TEST_CASE("a file that cannot be written is a warning, once, and the next sweep tries again") {
     const directory files;
     const std::string file = files / "later/sweep.prom";

@@ -56,12 +56,11 @@ void sweep_outlets::open(boost::asio::any_io_executor executor,
 }
 
 void sweep_outlets::write(std::size_t fabric, const sweep_view& v, const sweep_totals& totals) {
-    if (plan_.form == sweep_form::csv && v.number == 1) write_output(sweep_csv_header());
     switch (plan_.form) {
-    case sweep_form::json: write_output(sweep_json(v, plan_.choice)); break;
-    case sweep_form::csv: write_output(sweep_csv(v, plan_.choice)); break;
-    case sweep_form::table: write_output(table(v)); break;
-    case sweep_form::screen: write_output(screen(v)); break;
+    case sweep_form::json: write_lines(sweep_json(v, plan_.choice)); break;
+    case sweep_form::csv: write_lines((v.number == 1 ? sweep_csv_header() : "") + sweep_csv(v, plan_.choice)); break;
+    case sweep_form::table: write_lines(table(v)); break;
+    case sweep_form::screen: write_lines(screen(v)); break;
     case sweep_form::none: break;
     }
     if (plan_.file.empty() && !server_) return;
@@ -102,6 +101,15 @@ void sweep_outlets::note_status(std::size_t fabric, const std::string& line) {
     if (manager_) manager_->note_status(name.empty() ? line : name + ": " + line);
 }
 
+/// Who does not read them, or a full disk, is no reason to serve nobody any more.
+void sweep_outlets::write_lines(const std::string& text) {
+    if (!server_) write_output(text);
+    else if (!offer_output(text)) {
+        if (is_complete_) print_error("ibtool: the standard output did not take all; what it does not take is lost\n");
+        is_complete_ = false;
+    }
+}
+
 void sweep_outlets::write_file(const std::string& text) {
     try {
         replace_file(text, plan_.file);
@@ -116,7 +124,7 @@ void sweep_outlets::write_file(const std::string& text) {
 
 void sweep_outlets::note_change(std::size_t fabric, const std::string& why) {
     if (plan_.form == sweep_form::json)
-        write_output(fmt::format("{{\"discovered_again\":{}}}\n", iba::json_quoted(why)));
+        write_lines(fmt::format("{{\"discovered_again\":{}}}\n", iba::json_quoted(why)));
     else if (plan_.form != sweep_form::screen) note_problem(fabric, "discovered again: " + why);
 }
 
@@ -127,9 +135,9 @@ void sweep_outlets::note_problem(std::size_t fabric, const std::string& line) {
 
 void sweep_outlets::note_lost(std::size_t fabric, const outage& now) {
     if (plan_.form == sweep_form::json)
-        write_output(fmt::format(R"({{"lost":{},"why":{}}})"
-                                 "\n",
-                                 iba::json_quoted(now.device), iba::json_quoted(now.cause)));
+        write_lines(fmt::format(R"({{"lost":{},"why":{}}})"
+                                "\n",
+                                iba::json_quoted(now.device), iba::json_quoted(now.cause)));
     note_still_lost(fabric, now);
 }
 
@@ -140,9 +148,9 @@ void sweep_outlets::note_still_lost(std::size_t fabric, const outage& now) {
 
 void sweep_outlets::note_back(std::size_t fabric, const outage& over, comad::u64 missed) {
     if (plan_.form == sweep_form::json)
-        write_output(fmt::format(R"({{"opened_again":{},"lost_seconds":{:.3f},"missed_sweeps":{}}})"
-                                 "\n",
-                                 iba::json_quoted(over.device), comad::mad::in_seconds(over.length), missed));
+        write_lines(fmt::format(R"({{"opened_again":{},"lost_seconds":{:.3f},"missed_sweeps":{}}})"
+                                "\n",
+                                iba::json_quoted(over.device), comad::mad::in_seconds(over.length), missed));
     if (server_) server_->note_back(fabric);
 }
 

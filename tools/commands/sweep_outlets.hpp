@@ -57,6 +57,7 @@ public:
 private:
     std::string table(const sweep_view&) const;
     std::string screen(const sweep_view&) const;
+    void write_lines(const std::string& text);
     void write_file(const std::string& text);
     exporter::page_text page_text() const;
     bool misses_most(std::size_t fabric, const comad::counters::sweep&);

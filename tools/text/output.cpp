@@ -62,20 +62,35 @@ void replace_file(std::string_view text, const std::string& file) {
     temporary.is_done = true;
 }
 
-void print_error(std::string_view text) noexcept {
-    static std::atomic<bool> is_stuck = false; // its reader was waited for, in vain
+namespace {
+
+/// `is_stuck`: its reader was waited for before, in vain. False: it did not take all.
+bool write_what_is_taken(int to, std::string_view text, std::atomic<bool>& is_stuck) noexcept {
     while (!text.empty()) {
-        pollfd taker{STDERR_FILENO, POLLOUT, 0};
+        pollfd taker{to, POLLOUT, 0};
         if (::poll(&taker, 1, is_stuck ? 0 : 1000) == 0) { // a signal (-1) is no reason to give up
             is_stuck = true;
-            return;
+            return false;
         }
-        const ssize_t written = ::write(STDERR_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+        const ssize_t written = ::write(to, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
         if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return;
+        if (written <= 0) return false;
         is_stuck = false;
         text.remove_prefix(static_cast<std::size_t>(written));
     }
+    return true;
+}
+
+} // namespace
+
+bool offer_output(std::string_view text) noexcept {
+    static std::atomic<bool> is_stuck = false;
+    return write_what_is_taken(STDOUT_FILENO, text, is_stuck);
+}
+
+void print_error(std::string_view text) noexcept {
+    static std::atomic<bool> is_stuck = false;
+    write_what_is_taken(STDERR_FILENO, text, is_stuck);
 }
 
 std::vector<std::string> lines_about(std::vector<std::string> missing, const std::string& loss) {

@@ -18,6 +18,9 @@ void write_output(std::string_view text, const std::string& file = {});
 /// a symbolic link is none. Throws std::runtime_error with one line where that fails, and leaves the old one.
 void replace_file(std::string_view text, const std::string& file);
 
+/// Writes to stdout what it takes, as print_error() does to stderr: for what has more important things to do. False: not all.
+bool offer_output(std::string_view text) noexcept;
+
 /// Writes to stderr what it takes: a full disk, a closed pipe or one that nobody reads must not end what runs, nor hold it.
 void print_error(std::string_view text) noexcept;
 template <class... Values>
