@@ -365,14 +365,16 @@ TEST_CASE("a key file gives each port its key, -y all others, and nobody but its
                                                                            "default CC_Key 0x99\n");
     namespace fs = std::filesystem;
     fs::permissions(keys, fs::perms::owner_read);
+    const std::string capture = files / "keys.pcap";
     const auto sent = [&](const words& command) {
-        return run(command + words{"--key-file", keys, "-dd"} + fabric).err;
+        run(command + words{"--key-file", keys, "--retries", "0", "--pcap", capture, "--pcap-keys"} + fabric);
+        return run({"decode", "--dump", capture}).out;
     };
     // Words 24 and 28 of an SMP (IBA 14.2.1.1) and of a MAD of congestion control (A10.4.2).
     const auto check_key = [&](const words& command, const std::string& high, const std::string& low) {
         const std::string words_of = sent(command);
-        CHECK_THAT(words_of, Contains("D:  24 " + high + ' '));
-        CHECK_THAT(words_of, Contains("D:  28 " + low + ' '));
+        CHECK_THAT(words_of, Contains(" 24 " + high + ' '));
+        CHECK_THAT(words_of, Contains(" 28 " + low + ' '));
     };
     check_key({"smpquery", "ni", "2"}, "11223344", "55667788");
     check_key({"smpquery", "ni", "0,1", "-y", "0x77"}, "00000000", "00000077");

@@ -160,7 +160,8 @@ TEST_CASE("ibsendtrap tells what the IBA lays down for each trap") {
     };
     for (const auto& trap : traps) {
         CAPTURE(trap.name);
-        const auto said = json_from(run(words{"ibsendtrap", "--json", "--pcap", capture} + fabric + trap.name));
+        const auto said =
+            json_from(run(words{"ibsendtrap", "--json", "--pcap", capture, "--pcap-keys"} + fabric + trap.name));
         const auto all = MADs_of(capture);
         const auto sent = std::find_if(all.begin(), all.end(), [](const auto& mad) {
             return mad.contains("SMPFormat") && mad["SMPFormat"]["method"] == 5;
