@@ -551,7 +551,12 @@ private:
         const truth expected(made_, starts_, max_hops_, with_extended);
         const bool is_to_stop = d_.one_in(12), is_shared = starts_.size() > 1;
         discovery::discovery_progress progress;
-        subnet_builder all({max_hops_, with_extended, &keys_, &progress}, is_shared, asks_twice_);
+        discovery::discover_options how;
+        how.max_hops = max_hops_;
+        how.mlnx_ext_port_info = with_extended;
+        how.keys = &keys_;
+        how.progress = &progress;
+        subnet_builder all(how, is_shared, asks_twice_);
         clear(all, with_extended);
         for (u32 r = 0; r < rails_.size(); ++r) begin(r);
         for (u32 r = 0; r < rails_.size(); ++r) // each asks for its own port before it hears of another's
