@@ -58,6 +58,7 @@ template <class Body> void check_where_possible(Body body) {
     rig r;
     census lives;
     sync_wait(r.schedule, body(lives));
+    CHECK(lives.peak() >= 1); // it ran
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
     if (balanced(lives)) WARN("this GCC 12 gets it right");
 #else

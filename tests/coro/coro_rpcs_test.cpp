@@ -663,7 +663,7 @@ TEST_CASE("tracers write the lines that python-rdma's write") {
     r.schedule.set_trace(&dumper);
     offers = 1;
     REQUIRE(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1))));
-    REQUIRE(lines.size() > 3);
+    REQUIRE(lines.size() > 100); // of nearly each word of the request and of its reply
     CHECK(lines[1] == "Request MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPNodeInfo(17)");
     CHECK(lines[2].starts_with("  0 01810101 baseVersion=1,mgmtClass=129"));
     CHECK(std::find(lines.begin(), lines.end(),

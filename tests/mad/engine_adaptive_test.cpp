@@ -259,7 +259,7 @@ TEST_CASE("an adaptive window becomes what a narrow wire carries, and loses litt
     CHECK(adaptive.wrong == 0);
     CHECK(adaptive.window <= 4 * room);
     CHECK(adaptive.dropped < 6000 / 3);
-    CHECK(adaptive.took < fixed.took * 3 / 2);
+    CHECK(adaptive.took < fixed.took / 10); // which loses most of what it sends, and waits for it
 }
 
 TEST_CASE("operations that wait for a destination end as others when the window shrinks or they are withdrawn") {

@@ -196,7 +196,9 @@ private:
     void refuse(model_op&, u32 attempt);
     unsigned claims(const model_target&, bool at_most) const;
     unsigned held_by(const model_target&) const;
-    bool is_rate_open() const { return interval_ == duration{0} || due_ - now_ < std::max<duration>(interval_, 1ms); }
+    bool is_rate_open() const {
+        return interval_ == duration{0} || due_ - now_ <= std::max<duration>(1ms - interval_, duration{0});
+    }
     bool can_go(const model_op&) const;
     bool has_place() const;
     void check_nothing_waits();

@@ -12,12 +12,12 @@ public:
     /// 0: any number.
     explicit send_rate(unsigned per_second) noexcept
         : interval_(per_second ? duration(std::chrono::seconds(1)) / per_second : duration{0}),
-          burst_(std::max(interval_, burst_time)) {}
+          tolerance_(std::max(burst_time - interval_, duration{0})) {}
 
-    bool is_open(time_point now) const noexcept { return interval_.count() == 0 || due_ - now < burst_; }
+    bool is_open(time_point now) const noexcept { return interval_.count() == 0 || due_ - now <= tolerance_; }
     /// When it will be open, if it is not now; else time_point::max().
     time_point opens_at(time_point now) const noexcept {
-        return is_open(now) ? time_point::max() : due_ - burst_ + duration{1};
+        return is_open(now) ? time_point::max() : due_ - tolerance_;
     }
     void sent(time_point now) noexcept {
         if (interval_.count() != 0) due_ = std::max(due_, now) + interval_;
@@ -27,7 +27,7 @@ private:
     /// What may be made up for at once: timers are late, and a driver handles several messages in a row.
     static constexpr duration burst_time = std::chrono::milliseconds(1);
 
-    duration interval_, burst_;
+    duration interval_, tolerance_; // tolerance_: how long before it is due a MAD may go
     time_point due_{}; // of the next MAD, had they all been sent in time
 };
 
