@@ -61,4 +61,11 @@ std::string node_names::of(const node& n) const {
     return iba::escaped(found == names_.end() ? n.description : found->second);
 }
 
+std::optional<iba::guid> node_names::find(std::string_view name) const {
+    std::optional<iba::guid> found;
+    for (const auto& [guid, called] : names_)
+        if (called == name && (!found || value(guid) < value(*found))) found = guid;
+    return found;
+}
+
 } // namespace comad::discovery

@@ -85,6 +85,18 @@ const std::set<std::string> disputed{
 /// Of those, two have another size.
 const std::set<std::string> resized{"PMPortCountersExt", "SAInformInfoRecord"};
 
+/// As C and Python write bytes in a text.
+std::string quoted(std::span<const u8> bytes) {
+    std::string text;
+    for (const u8 byte : bytes) {
+        if (byte == '\n') text += "\\n";
+        else if (byte == '\'' || byte == '"' || byte == '\\') text += fmt::format("\\{:c}", byte);
+        else if (byte >= ' ' && byte < 0x7f) text += static_cast<char>(byte);
+        else text += byte % 2 ? fmt::format("\\x{:02x}", byte) : fmt::format("\\{:03o}", byte);
+    }
+    return text;
+}
+
 const words rig{"--fabric", "sim:fattree2,radix=4,time=virtual"};
 
 /// A capture of a discovery.
@@ -152,6 +164,13 @@ TEST_CASE("what is no structure, no field, no hex or too short is said in one li
     check_failure(run({"decode", "--struct", "SMPLedInfo", "0000"}), 1, "SMPLedInfo needs 4 bytes, there are 2");
     check_failure(run({"decode", "--struct", "SMPLedInfo", "0000000g"}), 1, "'g' is no hex digit");
     check_failure(run({"decode", "--struct", "SMPLedInfo", "000"}), 1, "odd number of hex digits");
+    check_failure(run({"decode", "--struct", "SMPLedInfo", "'\\x80"}), 1, "a quoted text does not end");
+    check_failure(run({"decode", "--struct", "SMPLedInfo", "'\\q'"}), 1, "an escape of a quoted text is unknown");
+    check_failure(run({"decode", "--struct", "SMPLedInfo", "'\\777'"}), 1, "an escape is no byte");
+    check_failure(run({"decode", "--struct", "SMPLedInfo", "'abcd' ef"}), 1, "'ef' is behind a quoted text");
+    check_failure(run({"decode", "--struct", "SMPLedInfo", "-o", "3", "0000"}), 1, "it has 2 bytes, -o skips 3");
+    CHECK(run({"decode", "--struct", "SMPLedInfo", "--json", "-o", "1", "'\\a\\x80\\0\\0\\0'"}).out ==
+          "{\"ledMask\":1,\"reserved_1\":0}\n");
     check_failure(run({"encode", "--struct", "SMPPortInfo", "portStat=1"}), 2, "portState");
     check_failure(run({"encode", "--struct", "SMPPortInfo", "LMC=8"}), 2, "LMC is 8, but has 3 bits");
     check_failure(run({"encode", "--struct", "SMPPortInfo", "{\"LMC\":8}"}), 1, "LMC");
@@ -170,7 +189,7 @@ TEST_CASE("MADs in every form of file give the same fields") {
     const process_result objects = run({"decode", "--json", capture(files)});
     check_success(objects);
     std::istringstream lines(objects.out);
-    std::string line, expected, binary, with_header, plain_hex, xxd, hexdump;
+    std::string line, expected, binary, with_header, plain_hex, xxd, hexdump, C_strings, python, junk_in_front;
     for (unsigned n = 0; n < 8 && std::getline(lines, line); ++n) {
         json mad = json::parse(line);
         for (const char* header : {"HdrLRH", "HdrBTH", "HdrDETH"}) {
@@ -195,6 +214,12 @@ TEST_CASE("MADs in every form of file give the same fields") {
         binary.append(raw.begin(), raw.end());
         with_header += std::string(64, '\0') + std::string(raw.begin(), raw.end());
         plain_hex += "# one MAD a line\n" + bytes.out;
+        junk_in_front += "# more at the beginning\ndead " + bytes.out;
+        python += (n % 2 ? "b'" : "'") + quoted(raw) + "'\n";
+        for (std::size_t at = 0; at < 256; at += 64)
+            C_strings += "  \"" + quoted(std::span(raw).subspan(at, 32)) + "\" \"" +
+                         quoted(std::span(raw).subspan(at + 32, 32)) + "\"\n";
+        C_strings += '\n';
         for (std::size_t at = 0; at < 256; at += 16) {
             xxd += fmt::format("{:08x}: ", at);
             hexdump += fmt::format("{:08x}  ", at);
@@ -210,10 +235,15 @@ TEST_CASE("MADs in every form of file give the same fields") {
                                                                            {"with_header", with_header},
                                                                            {"plain_hex", plain_hex},
                                                                            {"xxd", xxd},
+                                                                           {"C_strings", C_strings},
+                                                                           {"python", python},
+                                                                           {"junk_in_front", junk_in_front},
                                                                            {"hexdump", hexdump}}) {
         CAPTURE(name);
         const std::string file = files.write(name, contents);
-        for (const process_result& r : {run({"decode", "--json", file}), run_with_input({"decode", "--json"}, file)}) {
+        words command{"decode", "--json"};
+        if (name == "junk_in_front") command.insert(command.end(), {"-o", "2"});
+        for (const process_result& r : {run(command + words{file}), run_with_input(command, file)}) {
             check_success(r);
             std::string all;
             std::istringstream decoded(r.out);

@@ -15,11 +15,13 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <thread>
+#include <utility>
 
 namespace ibtool_made_records_test { // compiled together with others
 
@@ -153,6 +155,7 @@ public:
         return bytes;
     }
     server::response operator()(const server::request& r) const {
+        if (r.header.mgmtClass == MgmtClass::SubnAdm) remember(r);
         std::vector<u8> all;
         const bool has_address = r.attribute == &iba::info_of<iba::vend::MlxConfigSpace>; // of which each has its own
         for (unsigned i = 0; i < count(*r.attribute); ++i) {
@@ -164,7 +167,23 @@ public:
         return server::response::table(all, r.attribute->bytes);
     }
 
+    /// What the SA was asked since this was called last: attribute, method and modifier, component mask, the components.
+    std::vector<std::string> take_requests() {
+        const std::lock_guard lock(mutex_);
+        return std::exchange(requests_, {});
+    }
+
 private:
+    void remember(const server::request& r) const {
+        std::string text = fmt::format("{} {:x} {:x} {:#x}", r.attribute->name, static_cast<unsigned>(r.header.method),
+                                       r.header.attributeModifier, r.component_mask());
+        for (unsigned i = 0; i < r.attribute->bytes && r.component_mask(); ++i)
+            text += fmt::format(" {:02x}", r.data[i]);
+        const std::lock_guard lock(mutex_);
+        requests_.push_back(text);
+    }
+    mutable std::mutex mutex_;
+    mutable std::vector<std::string> requests_;
     static unsigned stride(const iba::record_info& info) { return (info.bytes + 7) / 8 * 8; }
     iba::sa::MCMemberRecord member(unsigned i) const {
         iba::sa::MCMemberRecord m;
@@ -219,13 +238,16 @@ TEST_CASE("saquery shows each field of a record where infiniband-diags' does") {
         {{"PIR", "1/1"}, iba::info_of<iba::sa::PortInfoRecord>},
         {{"-s"}, iba::info_of<iba::sa::PortInfoRecord>},
         {{"SWIR", "1"}, iba::info_of<iba::sa::SwitchInfoRecord>},
-        {{"SMIR"}, iba::info_of<iba::sa::SMInfoRecord>},
+        {{"SMIR", "-K"}, iba::info_of<iba::sa::SMInfoRecord>},
         {{"LR"}, iba::info_of<iba::sa::LinkRecord>},
         {{"PR"}, iba::info_of<iba::sa::PathRecord>},
         {{"MCMR"}, iba::info_of<iba::sa::MCMemberRecord>},
         {{"-g"}, iba::info_of<iba::sa::MCMemberRecord>},
         {{"-m"}, iba::info_of<iba::sa::MCMemberRecord>},
         {{"SR"}, iba::info_of<iba::sa::ServiceRecord>},
+        {{"SR", "-K"}, iba::info_of<iba::sa::ServiceRecord>},
+        {{"PIR", "1/1", "-K"}, iba::info_of<iba::sa::PortInfoRecord>},
+        {{"IIR", "-K"}, iba::info_of<iba::sa::InformInfoRecord>},
         {{"IIR"}, iba::info_of<iba::sa::InformInfoRecord>},
         {{"LFTR"}, iba::info_of<iba::sa::LinearForwardingTableRecord>},
         {{"MFTR"}, iba::info_of<iba::sa::MulticastForwardingTableRecord>},
@@ -248,6 +270,84 @@ TEST_CASE("saquery shows each field of a record where infiniband-diags' does") {
             CHECK_FALSE(ours.empty());
         }
     }
+}
+
+TEST_CASE("saquery asks for the components that infiniband-diags' asks for") {
+    made_subnet s;
+    const words all[] = {
+        {"LR", "2/2", "3/2"},
+        {"LR", "2", "3"},
+        {"LR", "/2", "3/"},
+        {"-x", "2/4", "/7"},
+        {"linkrecord", "2"}, // capitals do not matter
+        {"lr"},
+        {"PIR", "3/2/1"},
+        {"PIR", "/2"},
+        {"SL2VL", "3//2"},
+        {"PKTR", "3/1/2"},
+        {"VLAR", "0x3/1/2"},
+        {"LFTR", "3/5"},
+        {"MFTR", "3/1/5"},
+        {"MFTR", "3/1"},
+        {"GIR", "3/1"},
+        {"SWIR", "3"},
+        {"SMIR", "3"},
+        {"IIR", "fe80::a001"},
+        {"3"},
+        {"NR", "3"},
+        {"PR", "-n", "5", "--slid", "2", "--dlid", "3", "-r", "1"},
+        {"PR", "-n", "5", "--sgid", "fe80::2", "--dgid", "fe80::3", "--reversible", "0"},
+        {"-p", "-n", "5", "--pkey", "0x8001", "-Q", "3", "--sl", "2", "-M", "0x84", "-R", "0x43", "--pkt_lifetime",
+         "0x92"},
+        {"PR", "-n", "5", "--mtu", "3", "--rate", "5", "-T", "1", "-F", "2", "--hop_limit", "3", "--service_id",
+         "0x1234567890"},
+        {"--src-to-dst", "2:3"},
+        {"--src-to-dst", ":3"},
+        {"--sgid-to-dgid", "fe80::2-fe80::3"},
+        {"MCMR", "--mlid", "0xc003", "--mgid", "ff12::1", "--gid", "fe80::2", "-q", "0x80010000", "-J", "1", "--scope",
+         "2"},
+        {"MCMR", "-M", "0x84", "--rate", "0x83", "--pkt_lifetime", "0x12", "--sl", "1", "-F", "3", "-H", "4",
+         "--tclass", "5"},
+    };
+    for (const words& arguments : all) {
+        CAPTURE(arguments);
+        s.theirs(words{"saquery"} + arguments);
+        auto theirs = s.records.take_requests();
+        s.ours(words{"saquery"} + arguments);
+        std::erase_if(theirs, [](const std::string& r) { return r.starts_with("MADClassPortInfo"); }); // of a switch
+        REQUIRE(theirs.size() == 1);
+        CHECK(s.records.take_requests() == theirs);
+    }
+    // In -X they set the last bit of eight, and the IBA has the first (15.2.5.17).
+    s.ours({"saquery", "MCMR", "-X", "1"});
+    CHECK_THAT(
+        s.records.take_requests().front(),
+        StartsWith(fmt::format("SAMCMemberRecord 12 0 {:#x} ", iba::mask_of<&iba::sa::MCMemberRecord::proxyJoin>)) &&
+            EndsWith(" 80 00 00"));
+    // What infiniband-diags do not ask for, or in another way.
+    const auto asked = [&](const words& arguments) {
+        const std::string text = s.ours(words{"saquery"} + arguments);
+        CHECK_FALSE(text.empty());
+        const auto requests = s.records.take_requests();
+        REQUIRE(requests.size() == 1);
+        return requests.front();
+    };
+    using PR = iba::sa::PathRecord;
+    CHECK_THAT(asked({"PR"}), StartsWith(fmt::format("SAPathRecord 12 0 {:#x} ",
+                                                     iba::mask_of<&PR::SGID> | iba::mask_of<&PR::numbPath>)));
+    CHECK_THAT(
+        asked({"PR", "--dlid", "3"}),
+        StartsWith(fmt::format("SAPathRecord 12 0 {:#x} ", iba::mask_of<&PR::DLID> | iba::mask_of<&PR::numbPath>)));
+    CHECK(asked({"PR", "--no-defaults"}) == "SAPathRecord 12 0 0x0");
+    CHECK(asked({"PR", "--get"}) == "SAPathRecord 1 0 0x0");
+    CHECK_THAT(asked({"NR", "3", "--get"}), StartsWith("SANodeRecord 1 0 0x1 00 03 "));
+    CHECK_THAT(asked({"RFTRecord", "3/1"}), StartsWith("SARandomForwardingTableRecord 12 0 0x3 00 03 00 01 "));
+    CHECK(asked({"ServiceAssociationRecord"}) == "SAServiceAssociationRecord 12 0 0x0");
+    CHECK(asked({"SALinearForwardingTableRecord"}) == "SALinearForwardingTableRecord 12 0 0x0");
+    CHECK(asked({"LinearForwardingTableRecord"}) == "SALinearForwardingTableRecord 12 0 0x0");
+    CHECK(asked({"SWI"}) == "SASwitchInfoRecord 12 0 0x0"); // beginnings
+    CHECK(asked({"SMInfo"}) == "SASMInfoRecord 12 0 0x0");
+    CHECK_THAT(asked({"PR", "-M", "2048", "--no-defaults"}), StartsWith("SAPathRecord 12 0 0x30000 "));
 }
 
 TEST_CASE("vendstat shows each field where infiniband-diags' does") {

@@ -248,6 +248,35 @@ TEST_CASE("with --sa the same is said, and no SMP is sent") {
     check_failure(s.ours({"ibhosts", "--sa"}), 2, "no --sa");
 }
 
+TEST_CASE("structures are shown by the names of the IBA, or their words, if asked for") {
+    const subnet s;
+    const std::string CA = s.LID_at(CA_route);
+    const auto lines = [&](const words& command) { return s.ours(words{"smpquery"} + command).out; };
+    CHECK_THAT(lines({"NodeInfo", CA, "--int-names"}),
+               StartsWith("# Node info: Lid " + CA + "\nBaseVersion......................1\n") &&
+                   Contains("\nPortGUID.........................0000:0000:0000:a001\n"));
+    CHECK_THAT(
+        lines({"NodeInfo", CA, "-vv"}),
+        StartsWith("# Node info: Lid " + CA + "\n  0 01010102 baseVersion=1,classVersion=1,nodeType=1,numPorts=2\n") &&
+            Contains("portGUID=GUID('0000:0000:0000:a001')"));
+    CHECK(lines({"NodeDesc", CA, "--int-names"}) == "NodeString.......................'host A'\n");
+    CHECK_THAT(lines({"SwitchInfo", s.LID_at(switch_route), "--int-names"}), Contains("\nLinearFDBCap."));
+    CHECK_THAT(lines({"PortInfo", CA, "1", "--int-names"}),
+               Contains("\nMKey.............................<not displayed>\n") &&
+                   Contains("\nMKeyLeasePeriod............"));
+    CHECK_THAT(lines({"PortInfo", CA, "1", "--int-names", "-K"}),
+               Contains("\nMKey.............................0x0000000000000000\n"));
+    CHECK_THAT(lines({"PortInfo", CA, "1", "-vv"}), Contains("\n  0 00000000 MKey=<not displayed>\n"));
+    const std::string counters = s.ours({"perfquery", CA, "1"}).out;
+    const auto below_heading = [](const std::string& text) { return text.substr(text.find('\n') + 1); };
+    CHECK_THAT(counters, Contains("\nSymbolErrorCounter:"));
+    CHECK_THAT(s.ours({"perfquery", CA, "1", "--int-names"}).out,
+               StartsWith(counters.substr(0, counters.find('\n') + 1) + "PortSelect.......................1\n") &&
+                   Contains("\nSymbolErrorCounter."));
+    CHECK_THAT(below_heading(s.ours({"perfquery", CA, "1", "-vv"}).out), StartsWith("  0 00010"));
+    CHECK_THAT(s.ours({"query", "SubnGet", "NodeInfo", CA, "-vv"}).out, StartsWith("  0 01010102 baseVersion=1,"));
+}
+
 TEST_CASE("the answers are JSON if asked for") {
     const subnet s;
     const std::string LID = s.LID_at(switch_route), CA = s.LID_at(CA_route);

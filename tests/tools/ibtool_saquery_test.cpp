@@ -3,6 +3,8 @@
 // asks for anything. Through ibsim's client library OpenSM's tables are cut to one MAD: the questions have short answers.
 #include "ibtool_subnet.hpp"
 
+#include <set>
+
 namespace ibtool_saquery_test { // compiled together with others
 
 using namespace ibtool_rig;
@@ -28,6 +30,8 @@ TEST_CASE("saquery prints what infiniband-diags' prints") {
     compare(s, {"saquery", "SWIR", of_switch});
     compare(s, {"saquery", "LR", of_switch + "/17"});
     compare(s, {"saquery", "LR", of_CA});
+    compare(s, {"saquery", "LR", of_switch + "/17", s.LID_at("0,17") + "/3"});
+    compare(s, {"saquery", "-x", "-K", of_switch + "/20"});
     compare(s, {"saquery", "LFTR", of_switch + "/0"});
     compare(s, {"saquery", "VLAR", of_switch + "/17/1"});
     compare(s, {"saquery", "-p", "--src-to-dst", of_CA + ":" + far});
@@ -106,6 +110,124 @@ TEST_CASE("saquery finds nodes by description, and descriptions by LID and GUID"
     CHECK(s.ours({"saquery", "host A"}).out == s.ours({"saquery", "NR", LID}).out);
     CHECK(s.ours({"saquery", "-O", LID}).out == "host A\n");
     CHECK(s.ours({"saquery", "-U", "0xa001"}).out == "host A\n");
+}
+
+TEST_CASE("saquery takes the descriptions of nodes and their names in a map where infiniband-diags take LIDs") {
+    const subnet s;
+    const std::string LID = s.LID_at(CA_route), far = s.LID_at(far_CA_route), B = s.LID_at("0,2");
+    const auto same = [&](const words& by_name, const words& by_LID) {
+        CAPTURE(by_name);
+        const process_result r = s.ours(words{"saquery"} + by_name), wanted = s.ours(words{"saquery"} + by_LID);
+        check_success(wanted);
+        check_success(r);
+        CHECK_FALSE(r.out.empty());
+        CHECK(r.out == wanted.out);
+    };
+    same({"NR", "host A"}, {"NR", LID});
+    same({"PIR", "host A/1"}, {"PIR", LID + "/1"});
+    same({"LR", "host A", "first switch/1"}, {"LR", LID});
+    same({"--src-to-dst", "host A:host B"}, {"--src-to-dst", LID + ":" + B});
+    same({"PR", "--slid", "host A", "--dlid", B}, {"PR", "--slid", LID, "--dlid", B});
+    same({"-l", "host A"}, {"-L", "host A"});
+    check_failure(s.ours({"saquery", "--src-to-dst", "host A:host Z"}), 1, "no node is called 'host Z'");
+
+    const std::string map = s.files().write("names", "0xa000 \"the first host\"\n0x5000 \"of A/B\"\n");
+    const words with_map{"--node-name-map", map};
+    compare(s, words{"saquery", "NR", LID} + with_map);
+    CHECK_THAT(s.ours(words{"saquery", "NR", LID} + with_map).out,
+               Contains("NodeDescription.........the first host\n"));
+    same(words{"-L", "the first host"} + with_map, {"-L", "host A"});
+    same(words{"of A/B"} + with_map, words{"first switch"} + with_map);
+    same(words{"--src-to-dst", "the first host:host B"} + with_map, {"--src-to-dst", LID + ":" + B});
+    CHECK(s.ours(words{"saquery", "-O", LID} + with_map).out == "the first host\n");
+    CHECK(s.ours(words{"saquery", LID, "-O"} + with_map).out == "the first host\n");
+    CHECK_THAT(s.ours(words{"saquery", "-D"} + with_map).out,
+               Contains("\"the first host\"\n") && Contains("\"host B\"\n"));
+}
+
+TEST_CASE("saquery refuses words that it would have to leave out") {
+    const words fabric{"--fabric", "sim:single,sm=1"};
+    const auto refused = [&](const words& arguments, const std::string& what) {
+        CAPTURE(arguments);
+        check_failure(run(words{"saquery"} + arguments + fabric), 2, what);
+    };
+    refused({"NR", "2", "3"}, "NodeRecord takes LID, not '3'");
+    refused({"2", "3"}, "'3'");
+    refused({"LR", "1", "2", "3"}, "LinkRecord takes fromLID/fromPort toLID/toPort, not '3'");
+    refused({"SR", "1"}, "ServiceRecord takes NAME=VALUE alone, not '1'");
+    refused({"PIR", "1/x"}, "portNum");
+    refused({"-p", "NR"}, "'NR'");
+    refused({"-p", "-x"}, "PathRecord");
+    refused({"-g", "-m"}, "-m");
+    refused({"P"}, "'P' may be PortInfoRecord, PKeyTableRecord, PathRecord");
+    refused({"-s", "1"}, "-s takes no component");
+    refused({"-L"}, "which node?");
+    refused({"CPI", "LID=1"}, "ClassPortInfo");
+    refused({"NR", "--slid", "1"}, "SLID");
+    refused({"PR", "--pkt_lifetime", "300"}, "300");
+}
+
+TEST_CASE("saquery PR alone asks for the paths from here, --no-defaults for all") {
+    const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1", "--json"}; // 14 nodes with a LID each
+    const auto paths = objects_of(run(words{"saquery", "PR"} + fabric).out);
+    CHECK(paths.size() == 14);
+    std::set<std::string> sources, destinations;
+    for (const auto& path : paths) {
+        sources.insert(path["SGID"]);
+        destinations.insert(path["DGID"]);
+    }
+    CHECK(sources.size() == 1);
+    CHECK(destinations.size() == 14);
+    CHECK(objects_of(run(words{"saquery", "-p"} + fabric).out) == paths);
+    CHECK(objects_of(run(words{"saquery", "PR", "--no-defaults", "SLID=1"} + fabric).out).size() == 14);
+    CHECK(objects_of(run(words{"saquery", "PR", "--get", "SLID=1", "DLID=2"} + fabric).out).size() == 1);
+}
+
+TEST_CASE("saquery shows records by the names of the IBA, or their words, and with -v what it compares") {
+    const subnet s;
+    const std::string LID = s.LID_at(CA_route);
+    const std::string names = s.ours({"saquery", "NR", LID, "--int-names"}).out;
+    CHECK_THAT(names, StartsWith("LID.............................." + LID + "\n") &&
+                          Contains("\nnodeInfo.PortGUID................0000:0000:0000:a001\n"));
+    const process_result dump = s.ours({"saquery", "NR", LID, "-vv"});
+    CHECK(dump.status == 0);
+    CHECK_THAT(
+        dump.out,
+        StartsWith("  0 000") && Contains("LID=" + LID) &&
+            Contains("   + nodeInfo SMPNodeInfo\n  4 01010102 baseVersion=1,classVersion=1,nodeType=1,numPorts=2\n"));
+    CHECK_THAT(dump.err, Contains("asks for SANodeRecord with 0x1: LID=" + LID + "\n"));
+    CHECK_THAT(s.ours({"saquery", "PR", "-v"}).err, Contains("SGID=fe80::5000, numbPath=1\n"));
+    // No key is shown that was not asked for.
+    check_success(
+        s.ours({"query", "SubnAdmSet", "ServiceRecord", "-f", "serviceID=0x77", "-f", "serviceGID=fe80::a001", "-f",
+                "servicePKey=0xffff", "-f", "serviceLease=60", "-f", "serviceKey=::abcd:1234", "-f", "serviceName=x"}));
+    for (const words& style : {words{}, words{"--int-names"}, words{"-vv"}, words{"--json"}}) {
+        CAPTURE(style);
+        const words command = words{"saquery", "SR"} + style;
+        const auto shows_key = [](const std::string& text) {
+            return text.find("abcd") != text.npos || text.find("ABCD") != text.npos;
+        };
+        CHECK_FALSE(shows_key(s.ours(command).out));
+        CHECK(shows_key(s.ours(command + words{"-K"}).out));
+    }
+}
+
+TEST_CASE("--sa-path says where the SA is, and that it is to answer") {
+    const subnet s;
+    const std::string manager = s.LID_at(switch_route), other = s.LID_at(CA_route), far = s.LID_at(far_CA_route);
+    for (const std::string& path : {manager, std::string("fe80::5000"), "IBPath(DLID=" + manager + ")"}) {
+        CAPTURE(path);
+        const process_result r = s.ours({"smpquery", "NodeInfo", far, "--sa-path", path, "-d"});
+        CHECK(r.status == 0);
+        CHECK(r.out == s.ours({"smpquery", "NodeInfo", far}).out);
+        CHECK_THAT(r.err, Contains(" SAFormat(3.2) ") && !Contains("SMPFormat"));
+        CHECK(s.ours({"saquery", "NR", far, "--sa-path", path}).out == s.ours({"saquery", "NR", far}).out);
+    }
+    check_failure(s.ours({"saquery", "NR", far, "--sa-path", other, "-t", "50ms", "--retries", "0"}), 1,
+                  " -> " + other + " ");
+    check_failure(s.ours({"saquery", "--sa-path", "fe80::9999"}), 1, "--sa-path: ");
+    check_failure(s.ours({"saquery", "--sa-path", "0,1"}), 2, "--sa-path is a directed route");
+    check_failure(s.ours({"ibhosts", "--sa-path", manager}), 2, "no --sa");
 }
 
 TEST_CASE("saquery of nothing is an empty answer, of nonsense one line") {

@@ -111,6 +111,40 @@ TEST_CASE("a port that is not there is answered with those that are") {
     check_failure(run_on_machine(machine, {"ibhosts", "--fabric", "umad:mlx5_0/2"}), 1, "'mlx5_0/2'" + answer);
 }
 
+TEST_CASE("-P names a port by number, device, GID or GUID, and -C a device by GUID") {
+    if (!can_change_the_machine()) return;
+    const directory machine;
+    add_port(machine);
+    machine.write("class/infiniband/mlx5_0/ports/1/gids/0", "fe80:0000:0000:0000:0002:c903:0000:0001\n");
+    machine.write("class/infiniband/mlx5_0/node_guid", "0002:c903:0000:0000\n");
+    machine.write("class/infiniband_mad/umad1/ibdev", "mlx5_1\n");
+    machine.write("class/infiniband_mad/umad1/port", "1\n");
+    machine.write("class/infiniband/mlx5_1/node_guid", "0002:c903:0000:0010\n");
+    machine.write("class/infiniband/mlx5_1/ports/1/state", "4: ACTIVE\n");
+    machine.write("class/infiniband/mlx5_1/ports/1/link_layer", "InfiniBand\n");
+    machine.write("class/infiniband/mlx5_1/ports/1/gids/0", "fec0:0000:0000:0001:0002:c903:0000:0011\n");
+    machine.write("dev/infiniband/umad1", "");
+    for (const char* device : {"umad0", "umad1"})
+        std::filesystem::permissions(machine / (std::string("dev/infiniband/") + device), std::filesystem::perms::none);
+    const std::string first = "cannot open /dev/infiniband/umad0", second = "cannot open /dev/infiniband/umad1";
+    const auto opens = [&](const words& port, const std::string& which) {
+        CAPTURE(port);
+        check_failure(run_on_machine(machine, words{"ibhosts"} + port), 1, which);
+    };
+    opens({}, first);
+    opens({"-P", "mlx5_1/1"}, second);
+    opens({"-P", "mlx5_1"}, second);
+    opens({"-P", "0002:c903:0000:0011"}, second);
+    opens({"-P", "fec0::1:2:c903:0:11"}, second);
+    opens({"-P", "fe80::2:c903:0:1"}, first);
+    opens({"-C", "0002:c903:0000:0010"}, second);
+    opens({"-C", "0002:c903:0000:0010", "-P", "1"}, second);
+    opens({"--fabric", "umad:fec0::1:2:c903:0:11"}, second);
+    opens({"-P", "fe80::7"}, "no InfiniBand end port has 'fe80::7'; there are mlx5_0/1");
+    opens({"-C", "0002:c903:0000:0070"}, "no RDMA device '0002:c903:0000:0070'");
+    check_failure(run_on_machine(machine, {"ibhosts", "-C", "mlx5_0", "-P", "mlx5_1/1"}), 2, "leave out -C");
+}
+
 TEST_CASE("a configuration file's port is used where nothing else names one, and in no simulation") {
     const directory files;
     const std::string config = files.write("ibdiag.conf", "# a comment\nCA=mlx5_7\nPort=2 # the second\n");

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <arpa/inet.h>
 
 namespace sa_text_test { // compiled together with others
@@ -38,6 +39,12 @@ public:
         const std::string all(bytes_.begin() + byte, bytes_.begin() + byte + count);
         return words(label, all.substr(0, all.find('\0')));
     }
+    /// All of them, as one number.
+    lines_of& bytes(const std::string& label, unsigned byte, unsigned count) {
+        std::string digits = "0x";
+        for (unsigned i = 0; i < count; ++i) digits += fmt::format("{:02x}", bytes_[byte + i]);
+        return words(label, digits);
+    }
     lines_of& words(const std::string& label, const std::string& value) {
         return raw("\t\t" + label + std::string(column_ - label.size(), '.') + value + '\n');
     }
@@ -46,6 +53,7 @@ public:
         return *this;
     }
     operator const std::string&() const { return text_; }
+    std::string last() const { return text_.substr(text_.rfind('\n', text_.size() - 2) + 1); }
 
 private:
     std::span<const u8> bytes_;
@@ -77,26 +85,25 @@ constexpr auto dec = "{}", hex = "0x{:X}", small_hex = "{:#x}", GUID = "{:#018x}
 TEST_CASE("saquery's lines of a NodeRecord") {
     const auto with_type = [](std::vector<u8>& bytes, unsigned pattern) {
         bytes[6] = static_cast<u8>(1 + pattern % 3);
-        bytes[44 + 3 * pattern] = 0; // of texts of all lengths
     };
     for_each_made<NodeRecord>(with_type, [](const NodeRecord& r, std::span<const u8> b) {
         const char* const types[] = {"Channel Adapter", "Switch", "Router"};
-        check(saquery_text(r), lines_of(b, "NodeRecord dump:", 24)
-                                   .number("lid", dec, {0}, 16)
-                                   .number("reserved", hex, {2}, 16)
-                                   .number("base_version", hex, {4}, 8)
-                                   .number("class_version", hex, {5}, 8)
-                                   .words("node_type", types[b[6] - 1])
-                                   .number("num_ports", dec, {7}, 8)
-                                   .number("sys_guid", GUID, {8}, 64)
-                                   .number("node_guid", GUID, {16}, 64)
-                                   .number("port_guid", GUID, {24}, 64)
-                                   .number("partition_cap", hex, {32}, 16)
-                                   .number("device_id", hex, {34}, 16)
-                                   .number("revision", hex, {36}, 32)
-                                   .number("port_num", dec, {40}, 8)
-                                   .number("vendor_id", hex, {41}, 24)
-                                   .characters("NodeDescription", 44, 64));
+        check(saquery_text(r, "what a map calls it"), lines_of(b, "NodeRecord dump:", 24)
+                                                          .number("lid", dec, {0}, 16)
+                                                          .number("reserved", hex, {2}, 16)
+                                                          .number("base_version", hex, {4}, 8)
+                                                          .number("class_version", hex, {5}, 8)
+                                                          .words("node_type", types[b[6] - 1])
+                                                          .number("num_ports", dec, {7}, 8)
+                                                          .number("sys_guid", GUID, {8}, 64)
+                                                          .number("node_guid", GUID, {16}, 64)
+                                                          .number("port_guid", GUID, {24}, 64)
+                                                          .number("partition_cap", hex, {32}, 16)
+                                                          .number("device_id", hex, {34}, 16)
+                                                          .number("revision", hex, {36}, 32)
+                                                          .number("port_num", dec, {40}, 8)
+                                                          .number("vendor_id", hex, {41}, 24)
+                                                          .words("NodeDescription", "what a map calls it"));
     });
 }
 
@@ -117,7 +124,10 @@ TEST_CASE("saquery's lines of a PortInfoRecord, and the short ones") {
                                       .raw("\tPortInfo dump:\n\t\tMkey:............................<not displayed>\n")
                                       .raw("\t\tGidPrefix:.......................")
                                       .raw(fmt::format("{:#018x}\n", iba::bits_at(b.data(), 12 * 8, 64)));
-        CHECK_THAT(saquery_text(r), Catch::StartsWith(begin));
+        CHECK_THAT(saquery_text(r, keys::hidden), Catch::StartsWith(begin));
+        CHECK_THAT(saquery_text(r, keys::shown),
+                   Catch::Contains(fmt::format("\t\tMkey:............................{:#018x}\n",
+                                               iba::bits_at(b.data(), 4 * 8, 64))));
     });
 }
 
@@ -144,15 +154,16 @@ TEST_CASE("saquery's lines of a SwitchInfoRecord") {
 
 TEST_CASE("saquery's lines of a SMInfoRecord and of a LinkRecord") {
     for_each_made<SMInfoRecord>([](const SMInfoRecord& r, std::span<const u8> b) {
-        check(saquery_text(r), lines_of(b, "SMInfoRecord dump:", 22)
-                                   .raw("\t\tRID\n")
-                                   .number("LID", dec, {0}, 16)
-                                   .raw("\t\tSMInfo dump:\n")
-                                   .number("GUID", GUID, {4}, 64)
-                                   .number("SM_Key", GUID, {12}, 64)
-                                   .number("ActCount", dec, {20}, 32)
-                                   .number("Priority", dec, {24}, 4)
-                                   .number("SMState", dec, {24, 4}, 4));
+        for (const keys which : {keys::shown, keys::hidden}) {
+            lines_of wanted(b, "SMInfoRecord dump:", 22);
+            wanted.raw("\t\tRID\n").number("LID", dec, {0}, 16).raw("\t\tSMInfo dump:\n").number("GUID", GUID, {4}, 64);
+            if (which == keys::shown) wanted.number("SM_Key", GUID, {12}, 64);
+            else wanted.words("SM_Key", "<not displayed>"); // which infiniband-diags do not know
+            wanted.number("ActCount", dec, {20}, 32)
+                .number("Priority", dec, {24}, 4)
+                .number("SMState", dec, {24, 4}, 4);
+            check(saquery_text(r, which), wanted);
+        }
     });
     for_each_made<LinkRecord>([](const LinkRecord& r, std::span<const u8> b) {
         check(saquery_text(r), lines_of(b, "LinkRecord dump:", 27)
@@ -230,6 +241,8 @@ TEST_CASE("saquery's lines of a ServiceRecord") {
             .number("ServiceLease", hex, {28}, 32)
             .words("ServiceKey", "<not displayed>")
             .characters("ServiceName", 48, 64);
+        CHECK_THAT(saquery_text(r, keys::shown),
+                   Catch::Contains(lines_of(b, "ServiceRecord dump:", 24).bytes("ServiceKey", 32, 16).last()));
         const auto data = [&](unsigned bits, unsigned count, unsigned byte, const char* format) {
             for (unsigned i = 0; i < count; ++i)
                 wanted.number(fmt::format("ServiceData{}.{}", bits, i + 1), format, {byte + i * bits / 8}, bits);
@@ -238,7 +251,7 @@ TEST_CASE("saquery's lines of a ServiceRecord") {
         data(16, 8, 128, hex);
         data(32, 4, 144, hex);
         data(64, 2, 160, GUID);
-        check(saquery_text(r), wanted);
+        check(saquery_text(r, keys::hidden), wanted);
     });
 }
 
@@ -246,21 +259,25 @@ TEST_CASE("saquery's lines of an InformInfoRecord, of the IBA's notices and of a
     const auto of_both_kinds = [](std::vector<u8>& bytes, unsigned pattern) { bytes[46] = pattern % 2; };
     for_each_made<InformInfoRecord>(of_both_kinds, [](const InformInfoRecord& r, std::span<const u8> b) {
         const bool is_generic = b[46] == 1;
-        check(saquery_text(r), lines_of(b, "InformInfoRecord dump:", 24)
-                                   .raw("\t\tRID\n")
-                                   .gid("SubscriberGID", 0)
-                                   .number("SubscriberEnum", hex, {16}, 16)
-                                   .raw("\t\tInformInfo dump:\n")
-                                   .gid("gid", 24)
-                                   .number("lid_range_begin", dec, {40}, 16)
-                                   .number("lid_range_end", dec, {42}, 16)
-                                   .number("is_generic", hex, {46}, 8)
-                                   .number("subscribe", hex, {47}, 8)
-                                   .number("trap_type", hex, {48}, 16)
-                                   .number(is_generic ? "trap_num" : "dev_id", is_generic ? dec : hex, {50}, 16)
-                                   .words("qpn", "<not displayed>")
-                                   .number("resp_time_val", hex, {55, 3}, 5)
-                                   .number(is_generic ? "node_type" : "vendor_id", "0x{:06X}", {57}, 24));
+        CHECK_THAT(
+            saquery_text(r, keys::shown),
+            Catch::Contains(lines_of(b, "InformInfoRecord dump:", 24).number("qpn", "0x{:06X}", {52}, 24).last()));
+        check(saquery_text(r, keys::hidden),
+              lines_of(b, "InformInfoRecord dump:", 24)
+                  .raw("\t\tRID\n")
+                  .gid("SubscriberGID", 0)
+                  .number("SubscriberEnum", hex, {16}, 16)
+                  .raw("\t\tInformInfo dump:\n")
+                  .gid("gid", 24)
+                  .number("lid_range_begin", dec, {40}, 16)
+                  .number("lid_range_end", dec, {42}, 16)
+                  .number("is_generic", hex, {46}, 8)
+                  .number("subscribe", hex, {47}, 8)
+                  .number("trap_type", hex, {48}, 16)
+                  .number(is_generic ? "trap_num" : "dev_id", is_generic ? dec : hex, {50}, 16)
+                  .words("qpn", "<not displayed>")
+                  .number("resp_time_val", hex, {55, 3}, 5)
+                  .number(is_generic ? "node_type" : "vendor_id", "0x{:06X}", {57}, 24));
     });
 }
 
@@ -282,6 +299,15 @@ TEST_CASE("saquery's lines of a record with a table") {
         for (unsigned i = 0; i < 32; ++i)
             wanted.raw(
                 fmt::format("\t\t0x{:04x}\t0x{:04x}\n", 0xc000 + block * 32 + i, b[8 + 2 * i] << 8 | b[9 + 2 * i]));
+        check(saquery_text(r), wanted.raw("\n"));
+    });
+    for_each_made<RandomForwardingTableRecord>([](const auto& r, std::span<const u8> b) {
+        lines_of wanted(b, "RFT Record dump:", 27);
+        wanted.number("LID", dec, {0}, 16).number("Block", dec, {2}, 16);
+        wanted.raw("\t\tRFT:\n\t\tLID\tLMC\tValid\tPort Number\n");
+        for (unsigned i = 8; i < 72; i += 4)
+            wanted.raw(
+                fmt::format("\t\t{}\t{}\t{}\t{}\n", b[i] << 8 | b[i + 1], b[i + 2] >> 4 & 7, b[i + 2] >> 7, b[i + 3]));
         check(saquery_text(r), wanted.raw("\n"));
     });
     for_each_made<SLToVLMappingTableRecord>([](const auto& r, std::span<const u8> b) {
@@ -319,6 +345,35 @@ TEST_CASE("saquery's lines of a record with a table") {
         for (unsigned i = 0; i < 8; ++i) wanted.number(fmt::format("GUID {}", i), GUID, {8 + 8 * i}, 64);
         check(saquery_text(r), wanted);
     });
+}
+
+TEST_CASE("saquery's lines of a ServiceAssociationRecord") {
+    for_each_made<ServiceAssociationRecord>([](const ServiceAssociationRecord& r, std::span<const u8> b) {
+        check(saquery_text(r, keys::shown), lines_of(b, "ServiceAssociationRecord dump:", 24)
+                                                .bytes("ServiceKey", 0, 16)
+                                                .characters("ServiceName", 16, 64));
+        check(saquery_text(r, keys::hidden), lines_of(b, "ServiceAssociationRecord dump:", 24)
+                                                 .words("ServiceKey", "<not displayed>")
+                                                 .characters("ServiceName", 16, 64));
+    });
+}
+
+TEST_CASE("a structure in other styles shows its keys only if asked") {
+    SMInfoRecord r = test::made<SMInfoRecord>(1);
+    r.SMInfo.SMKey = 0x1122334455667788;
+    for (const auto style : {structure_style::IBA_names, structure_style::annotated}) {
+        const auto text = [&](keys which) { return structure_text(style, r, which, [](const auto&) { return ""; }); };
+        const bool is_dump = style == structure_style::annotated;
+        CHECK(text(keys::shown) == (is_dump ? iba::dump(r) : iba::dotted(r)));
+        // What is left when the line, and in a dump the two words, are taken away is the same.
+        CHECK_THAT(text(keys::hidden), Catch::Contains("SMKey") && Catch::Contains("<not displayed>"));
+        CHECK_THAT(text(keys::hidden), !Catch::Contains("1122") && !Catch::Contains("7788"));
+        CHECK(std::ranges::count(text(keys::hidden), '\n') == std::ranges::count(text(keys::shown), '\n'));
+        CHECK_THAT(text(keys::hidden), Catch::Contains(is_dump ? "actCount=" : "ActCount."));
+    }
+    CHECK(json_text(r, keys::shown) == iba::json(r));
+    CHECK_THAT(json_text(r), !Catch::Contains("SMKey") && Catch::Contains("\"actCount\":"));
+    CHECK(structure_text(structure_style::diags, r, keys::hidden, [](const auto&) { return "as ever"; }) == "as ever");
 }
 
 TEST_CASE("saquery's lines of the SA's ClassPortInfo") {

@@ -238,7 +238,9 @@ coro::task<report> check(session& in, const subnet& s, const check_subnet_settin
 action declare(arguments& takes, const check_subnet_settings& initial) {
     auto s = std::make_shared<check_subnet_settings>(initial);
     add_check_options(takes, s->how);
-    takes.flag("--down", s->with_down, "also ports without a cable, which are down [only those in use]");
+    const argument& down =
+        takes.flag("--down", s->with_down, "also ports without a cable, which are down [only those in use]");
+    takes.ignored_flag("--up", "only ports in use, which is what is checked anyway").excludes(down);
     if (s->errors) add_threshold_options(takes, s->how);
     return [s](const global_options& options) {
         if (s->how.only_shows_thresholds) return show_thresholds(s->how);

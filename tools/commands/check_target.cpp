@@ -105,7 +105,7 @@ asked<scene> look_at(session& in, mad::any_path path, std::optional<u8> port, bo
     const auto* by_LID = std::get_if<mad::IBPath>(&path);
     here.LID = by_LID ? value(by_LID->DLID) : end ? value(end->LID) : 0;
     if (!with_other_end || is_comparable(here.s, here.port)) co_return here;
-    const bool has_SA = value(in.local_port().sa_path.DLID) != 0;
+    const bool has_SA = value(in.schedule().sa_path().DLID) != 0;
     std::string why = "no SA knows what is at the other end";
     if (has_SA || mad::directed(path)) {
         auto there = co_await read_other_end(in, here, path);
@@ -178,7 +178,7 @@ reporting check_node(session& in, mad::address target, const check_target_settin
         const iba::lid base = seen.value().s.end_port(seen.value().port).info->LID;
         if (base == iba::lid{}) {
             v.complaints.push_back({warning, "Lid is not configured", "LID", "0", "a LID"});
-        } else if (value(in.local_port().sa_path.DLID) != 0) {
+        } else if (value(in.schedule().sa_path().DLID) != 0) {
             auto differences = co_await compare_with_SA(in, seen.value(), base);
             if (differences) v.complaints = std::move(differences).value();
             else

@@ -20,6 +20,7 @@ struct decode_settings {
     std::vector<std::string> words; ///< files; with a structure, hex
     std::string structure;
     message_kind kind = message_kind::automatic;
+    unsigned offset = 0; // bytes of each input that are not looked at
     bool json = false, dotted = false, dump = false;
 };
 
@@ -62,7 +63,16 @@ private:
     unsigned good_ = 0, bad_ = 0;
 };
 
-std::string text_of(const decode_settings& s, const message& m) {
+/// Takes away what stands in front. Throws std::runtime_error.
+void skip_bytes(std::vector<comad::u8>& bytes, unsigned offset) {
+    if (offset > bytes.size())
+        throw std::runtime_error(fmt::format("it has {} bytes, -o skips {}", bytes.size(), offset));
+    bytes.erase(bytes.begin(), bytes.begin() + offset);
+}
+
+std::string text_of(const decode_settings& s, message& m) {
+    if (s.offset) m.is_packet = false;
+    skip_bytes(m.bytes, s.offset);
     const dissection d = dissect(m, s.kind);
     if (s.json) return json_text(m, d) + '\n';
     return s.dotted ? dotted_text(m, d) : dump_text(m, d);
@@ -73,7 +83,7 @@ int decode_messages(const decode_settings& s) {
     const std::vector<std::string> standard_input{"-"};
     for (const std::string& file : s.words.empty() ? standard_input : s.words) {
         std::string problem;
-        for (const message& m : read_messages(file, problem)) {
+        for (message& m : read_messages(file, problem)) {
             const std::string where = (s.words.size() > 1 ? file + ", " : "") + m.where;
             try {
                 const std::string text = text_of(s, m);
@@ -92,7 +102,8 @@ int decode_structures(const decode_settings& s) {
     result r;
     for_each_word(s.words, [&](const std::string& where, const std::string& word) {
         try {
-            const std::vector<comad::u8> bytes = parse_hex(word);
+            std::vector<comad::u8> bytes = parse_bytes(word);
+            skip_bytes(bytes, s.offset);
             if (bytes.size() < info.bytes)
                 throw std::runtime_error(
                     fmt::format("{} needs {} bytes, there are {}", info.name, info.bytes, bytes.size()));
@@ -111,32 +122,38 @@ int decode_structures(const decode_settings& s) {
 } // namespace
 
 command decode_command() {
-    return {
-        .name = "decode",
-        .group = command_group::offline,
-        .summary = "print MADs, packets or structures",
-        .examples = "decode capture.pcap\ndecode --struct SMPLedInfo --json 80000000",
-        .no_SA = "it sends nothing",
-        .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<decode_settings>();
-            takes.option("input", s->words,
-                         "files (none or -: the standard input): hex, binary MADs, captures; with --struct: hex of one "
-                         "structure each (none: one per line of the standard input)");
-            takes.option("--struct", s->structure, "decode this structure; see ibtool describe").value_name("NAME");
-            takes
-                .option(
-                    "--kind", [s](const std::string& word) { s->kind = kind_of(word); },
-                    "what each message begins with, if it is not recognized: mad, umad, packet, grh, bth")
-                .value_name("KIND");
-            const argument& json = takes.flag("--json", s->json, "one JSON object per line");
-            const argument& dotted = takes.flag("--dotted", s->dotted, "one field per line (default with --struct)");
-            takes.flag("--dump", s->dump, "a 32-bit word per line, annotated (default without)")
-                .excludes(json)
-                .excludes(dotted);
-            return [s](const global_options&) {
-                return s->structure.empty() ? decode_messages(*s) : decode_structures(*s);
-            };
-        }};
+    return {.name = "decode",
+            .group = command_group::offline,
+            .summary = "print MADs, packets or structures",
+            .examples = "decode capture.pcap\ndecode --struct SMPLedInfo --json 80000000",
+            .no_SA = "it sends nothing",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<decode_settings>();
+                takes.option("input", s->words,
+                             "files (none or -: the standard input): hex, quoted strings, binary MADs, captures; with "
+                             "--struct: hex of one "
+                             "structure each (none: one per line of the standard input)");
+                takes.option("--struct", s->structure, "decode this structure; see ibtool describe").value_name("NAME");
+                takes
+                    .option(
+                        "--kind", [s](const std::string& word) { s->kind = kind_of(word); },
+                        "what each message begins with, if it is not recognized: mad, umad, packet, grh, bth")
+                    .value_name("KIND");
+                takes.option("-o,--offset", s->offset, "bytes to skip at the beginning of each message or structure");
+                takes.flag(
+                    "--umad", [s] { s->kind = message_kind::umad; }, "same as --kind umad");
+                takes.flag(
+                    "-l", [s] { s->kind = message_kind::packet; }, "same as --kind packet");
+                const argument& json = takes.flag("--json", s->json, "one JSON object per line");
+                const argument& dotted =
+                    takes.flag("--dotted", s->dotted, "one field per line (default with --struct)");
+                takes.flag("--dump", s->dump, "a 32-bit word per line, annotated (default without)")
+                    .excludes(json)
+                    .excludes(dotted);
+                return [s](const global_options&) {
+                    return s->structure.empty() ? decode_messages(*s) : decode_structures(*s);
+                };
+            }};
 }
 
 } // namespace ibtool

@@ -131,7 +131,7 @@ private:
     /// From here to everywhere, or to one node. None where there is no SA.
     coro::task<mad::result<service_levels>> ask_SLs(const subnet& s) {
         service_levels all;
-        if (value(in_.local_port().sa_path.DLID) == 0) co_return all;
+        if (value(in_.schedule().sa_path().DLID) == 0) co_return all;
         iba::query<PathRecord> from_here;
         if (in_.local_port().GID != iba::gid{}) from_here.where<&PathRecord::SGID>(in_.local_port().GID);
         else from_here.where<&PathRecord::SLID>(in_.local_port().LID);

@@ -7,6 +7,7 @@
 #include "session/ask.hpp"
 #include "session/counter_queries.hpp"
 #include "session/port_info_extended.hpp"
+#include "text/structure_text.hpp"
 #include <comad/coro/when_all.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
@@ -149,9 +150,15 @@ std::string json_of(const counter_query& q, const group_reading& c, const std::v
     return line.dump() + '\n';
 }
 
+std::string counters_text(const counter_query& q, const group_reading& c) {
+    const structure_style style = style_of(q.in.options());
+    if (style == structure_style::diags) return c.group->text(c.bytes, q.info);
+    return structure_text(style, c.group->info, c.bytes);
+}
+
 std::string text_of(const counter_query& q, const group_reading& c, const std::vector<u8>& summed = {}) {
     if (q.how.json) return json_of(q, c, summed);
-    return q.how.reads ? heading(q, *c.group, c.port) + c.group->text(c.bytes, q.info) : std::string();
+    return q.how.reads ? heading(q, *c.group, c.port) + counters_text(q, c) : std::string();
 }
 
 std::string sum_text(const counter_query& q, const std::vector<group_reading>& all) {

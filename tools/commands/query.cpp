@@ -5,6 +5,7 @@
 #include "input/request.hpp"
 #include "session/ask.hpp"
 #include "text/output.hpp"
+#include "text/structure_text.hpp"
 #include <comad/iba/cc.hpp>
 #include <comad/iba/print.hpp>
 #include <comad/mad/record_table.hpp>
@@ -37,13 +38,14 @@ std::span<const u8> payload_in(const request& r, std::span<const u8> reply) {
 }
 
 struct reply_style {
-    bool json;
+    bool json, annotated;
     iba::key_display keys;
 };
 
 std::string one_text(const iba::record_info& info, std::span<const u8> bytes, reply_style how) {
     if (how.json) return iba::json(info, bytes, nullptr, iba::json_style::readable, how.keys) + '\n';
-    return iba::dotted(info, bytes, nullptr, {.keys = how.keys});
+    const auto style = how.annotated ? structure_style::annotated : structure_style::IBA_names;
+    return structure_text(style, info, {bytes.begin(), bytes.end()}, how.keys);
 }
 
 std::string reply_text(const request& r, std::span<const u8> reply, reply_style how) {
@@ -98,7 +100,8 @@ answer ask_anything(session& in, std::optional<mad::address> target, request r, 
     }
     BOOST_OUTCOME_CO_TRY(const auto reply, co_await send(in, r.kind, path, s.modifier, r.component_mask, r.payload));
     const bool asks_for_key = r.attribute->info == &iba::info_of<iba::cc::CongestionKeyInfo>;
-    const reply_style how{s.json, s.show_keys || asks_for_key ? iba::key_display::shown : iba::key_display::hidden};
+    const reply_style how{s.json, style_of(in.options()) == structure_style::annotated,
+                          s.show_keys || asks_for_key ? iba::key_display::shown : iba::key_display::hidden};
     co_return reply_text(r, reply, how);
 }
 

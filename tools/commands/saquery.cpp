@@ -2,16 +2,16 @@
 // saquery.cpp - records of the subnet administrator; options and text as infiniband-diags' saquery, and any component by
 // name. Sets nothing.
 #include "command.hpp"
-#include "session/ask.hpp"
+#include "commands/saquery_kinds.hpp"
+#include "session/subnet_command.hpp"
 #include "text/sa_text.hpp"
 #include <comad/iba/format.hpp>
-#include <comad/iba/print.hpp>
-#include <comad/iba/suggest.hpp>
+#include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
-#include <comad/sa/no_records.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,149 +20,43 @@
 namespace ibtool {
 namespace {
 
+namespace discovery = comad::discovery;
 namespace iba = comad::iba;
 namespace mad = comad::mad;
 namespace sa = iba::sa;
-using comad::u16;
 using sa::NodeRecord;
 
-/// A component that a record must have, by its name in the tables.
-using components = std::vector<std::pair<std::string, std::string>>;
-
 struct saquery_settings {
-    std::vector<std::string> words; // type, its argument, NAME=VALUE
+    std::vector<std::string> words; // type, its arguments, NAME=VALUE
     bool paths = false, nodes = false, class_port_info = false, services = false, informs = false, links = false;
-    bool lids_only = false, lid_only = false, guids_only = false, members = false, groups = false, list = false;
-    bool managers = false;
-    std::string lid_of_name, name_of_lid, name_of_guid, src_to_dst, sgid_to_dgid;
+    bool lids_only = false, lid_only = false, guids_only = false, name_of_lid = false, name_of_guid = false;
+    bool members = false, groups = false, list = false, managers = false;
+    std::string src_to_dst, sgid_to_dgid, name_map;
     std::map<std::string, std::string> filters; // by their option
-    bool json = false;
+    bool show_keys = false, single = false, no_defaults = false, json = false;
 };
-
-// ---- what is asked -------------------------------------------------------------------------------------------------
-
-/// A query about records of one kind, whose type is known no more.
-using record_query = std::function<answer(session&, components, bool json)>;
-
-template <class R> iba::result<iba::query<R>> query_of(const components& wanted) {
-    iba::query<R> q;
-    for (const auto& [name, text] : wanted)
-        if (auto set = q.set(name, text); !set) return std::move(set).error();
-    return q;
-}
-
-/// OpenSM leaves blockNum of this record in its host's order (osm_sa_pkey_record.c), which mostly is little-endian. A port
-/// does not have the 8192 P_Keys before block 256, so that none of its blocks has a number that is one of these.
-template <class R> R repaired(R record) {
-    if constexpr (std::is_same_v<R, sa::PKeyTableRecord>)
-        if (record.blockNum % 256 == 0) record.blockNum /= 256;
-    return record;
-}
-
-/// No record is an empty answer, as infiniband-diags have it.
-template <class R> comad::coro::task<mad::result<std::vector<R>>> records(session& in, iba::query<R> query) {
-    auto table = co_await in.schedule().template SubnAdmGetTable<R>(query);
-    if (table) co_return std::move(table).value();
-    if (comad::sa::is_no_records(table.error())) co_return std::vector<R>{};
-    co_return std::move(table.error());
-}
-
-template <class R> answer ask_for(session& in, components wanted, bool json) {
-    require_SA(in);
-    auto query = query_of<R>(wanted);
-    if (!query) throw usage_error(query.error().text);
-    if constexpr (std::is_same_v<R, sa::PathRecord>) // all paths, not one; infiniband-diags ask so, too
-        if ((query.value().component_mask() & iba::mask_of<&sa::PathRecord::numbPath>) == 0)
-            query.value().template where<&sa::PathRecord::numbPath>(comad::u8{127});
-    auto found = co_await records<R>(in, query.value());
-    if (!found) co_return std::move(found.error());
-    std::string out;
-    for (const R& given : found.value()) {
-        const R record = repaired(given);
-        out += json ? iba::json(record) + '\n' : saquery_text(record);
-    }
-    co_return out;
-}
-
-answer ask_class_port_info(session& in, components, bool json) {
-    require_SA(in);
-    auto info = co_await in.schedule().SubnAdmGet<iba::ClassPortInfo>();
-    if (!info) co_return std::move(info.error());
-    co_return json ? iba::json(info.value()) + '\n' : saquery_text(info.value());
-}
-
-/// A kind of record: its names, and the components that its argument is, `a/b/c`.
-struct kind {
-    std::string_view name, abbreviation;
-    record_query ask;
-    std::vector<std::string_view> argument;
-};
-
-const std::vector<kind>& kinds() {
-    static const std::vector<kind> all{
-        {"ClassPortInfo", "CPI", ask_class_port_info, {}},
-        {"NodeRecord", "NR", ask_for<NodeRecord>, {"LID"}},
-        {"PortInfoRecord", "PIR", ask_for<sa::PortInfoRecord>, {"endportLID", "portNum"}},
-        {"SL2VLTableRecord", "SL2VL", ask_for<sa::SLToVLMappingTableRecord>, {"LID", "inputPortNum", "outputPortNum"}},
-        {"PKeyTableRecord", "PKTR", ask_for<sa::PKeyTableRecord>, {"LID", "portNum", "blockNum"}},
-        {"VLArbitrationTableRecord",
-         "VLAR",
-         ask_for<sa::VLArbitrationTableRecord>,
-         {"LID", "outputPortNum", "blockNum"}},
-        {"InformInfoRecord", "IIR", ask_for<sa::InformInfoRecord>, {}},
-        {"LinkRecord", "LR", ask_for<sa::LinkRecord>, {"fromLID", "fromPort"}},
-        {"ServiceRecord", "SR", ask_for<sa::ServiceRecord>, {}},
-        {"PathRecord", "PR", ask_for<sa::PathRecord>, {}},
-        {"MCMemberRecord", "MCMR", ask_for<sa::MCMemberRecord>, {"MLID"}},
-        {"LFTRecord", "LFTR", ask_for<sa::LinearForwardingTableRecord>, {"LID", "blockNum"}},
-        {"MFTRecord", "MFTR", ask_for<sa::MulticastForwardingTableRecord>, {"LID", "blockNum"}},
-        {"GUIDInfoRecord", "GIR", ask_for<sa::GUIDInfoRecord>, {"LID", "blockNum"}},
-        {"SwitchInfoRecord", "SWIR", ask_for<sa::SwitchInfoRecord>, {"LID"}},
-        {"SMInfoRecord", "SMIR", ask_for<sa::SMInfoRecord>, {"LID"}},
-    };
-    return all;
-}
-
-const kind* find_kind(std::string_view word) {
-    for (const kind& k : kinds())
-        if (k.name == word || k.abbreviation == word) return &k;
-    return nullptr;
-}
 
 // ---- other answers -------------------------------------------------------------------------------------------------
-
-std::string description_of(const NodeRecord& r) { return iba::escaped(text(r.nodeDescription)); }
 
 /// A record as a text of its own.
 using node_line = std::function<std::string(const NodeRecord&)>;
 
-std::string as_json(const NodeRecord& r) { return iba::json(r) + '\n'; }
-
-/// The records of nodes, each as `line` says it.
-answer list_nodes(session& in, components wanted, std::string heading, node_line line) {
+/// The records of nodes, each as `line` says it; `only_first`: one of them.
+answer list_nodes(session& in, components wanted, std::string heading, node_line line, bool only_first) {
     require_SA(in);
-    auto query = query_of<NodeRecord>(wanted);
-    if (!query) throw usage_error(query.error().text);
-    auto found = co_await records<NodeRecord>(in, query.value());
+    const auto query = query_of<NodeRecord>(wanted);
+    auto found = co_await records<NodeRecord>(in, query);
     if (!found) co_return std::move(found.error());
+    if (only_first) found.value().resize(std::min<std::size_t>(1, found.value().size()));
     std::string out = std::move(heading);
     for (const NodeRecord& r : found.value()) out += line(r);
     co_return out;
 }
 
-/// The LIDs of a node by its description, which the SA compares.
-answer find_node(session& in, std::string name, node_line line) {
-    components wanted{{"nodeDescription.nodeString", name}};
-    auto out = co_await list_nodes(in, std::move(wanted), {}, std::move(line));
-    if (out && out.value().empty()) throw std::runtime_error(fmt::format("no node is called '{}'", iba::escaped(name)));
-    co_return out;
-}
-
 answer list_groups(session& in, components wanted) {
     require_SA(in);
-    auto query = query_of<sa::MCMemberRecord>(wanted);
-    if (!query) throw usage_error(query.error().text);
-    auto found = co_await records<sa::MCMemberRecord>(in, query.value());
+    const auto query = query_of<sa::MCMemberRecord>(wanted);
+    auto found = co_await records<sa::MCMemberRecord>(in, query);
     if (!found) co_return std::move(found.error());
     std::string out;
     for (const auto& r : found.value()) out += saquery_group_text(r);
@@ -170,29 +64,29 @@ answer list_groups(session& in, components wanted) {
 }
 
 /// What the node of a port is called.
-comad::coro::task<mad::result<std::string>> name_of_port(session& in, iba::gid port) {
+comad::coro::task<mad::result<std::string>> name_of_port(session& in, iba::gid port,
+                                                         const discovery::node_names& names) {
     auto query =
         iba::query<NodeRecord>{}.where<&NodeRecord::nodeInfo, &iba::smp::NodeInfo::portGUID>(port.interface_id());
     auto found = co_await records<NodeRecord>(in, query);
     if (!found) co_return std::move(found.error());
-    co_return found.value().empty() ? "<unknown>" : description_of(found.value().front());
+    co_return found.value().empty() ? "<unknown>" : name_of(names, found.value().front());
 }
 
 /// The ports of multicast groups; of one group that was asked for only these.
-answer list_members(session& in, components wanted) {
+answer list_members(session& in, components wanted, discovery::node_names names) {
     require_SA(in);
-    auto query = query_of<sa::MCMemberRecord>(wanted);
-    if (!query) throw usage_error(query.error().text);
-    auto found = co_await records<sa::MCMemberRecord>(in, query.value());
+    const auto query = query_of<sa::MCMemberRecord>(wanted);
+    auto found = co_await records<sa::MCMemberRecord>(in, query);
     if (!found) co_return std::move(found.error());
     std::vector<comad::coro::task<mad::result<std::string>>> asked;
-    for (const auto& r : found.value()) asked.push_back(name_of_port(in, r.portGID));
-    BOOST_OUTCOME_CO_TRY(const auto names, co_await all(std::move(asked)));
-    const bool one_group = (query.value().component_mask() & iba::mask_of<&sa::MCMemberRecord::MLID>) != 0;
+    for (const auto& r : found.value()) asked.push_back(name_of_port(in, r.portGID, names));
+    BOOST_OUTCOME_CO_TRY(const auto called, co_await all(std::move(asked)));
+    const bool one_group = (query.component_mask() & iba::mask_of<&sa::MCMemberRecord::MLID>) != 0;
     std::string out;
-    for (std::size_t i = 0; i < names.size(); ++i)
-        out += one_group ? fmt::format("\t\tPortGid.................{} ({})\n", found.value()[i].portGID, names[i])
-                         : saquery_member_text(found.value()[i], names[i]);
+    for (std::size_t i = 0; i < called.size(); ++i)
+        out += one_group ? fmt::format("\t\tPortGid.................{} ({})\n", found.value()[i].portGID, called[i])
+                         : saquery_member_text(found.value()[i], called[i]);
     co_return out;
 }
 
@@ -210,14 +104,17 @@ comad::coro::task<mad::result<std::vector<sa::PortInfoRecord>>> ports_that(sessi
     co_return std::move(found.error());
 }
 
-answer list_managers(session& in, bool json) {
+answer list_managers(session& in, record_style how) {
     require_SA(in);
     BOOST_OUTCOME_CO_TRY(const auto managers, co_await ports_that(in, iba::CapabilityMask::IsSM));
     BOOST_OUTCOME_CO_TRY(const auto disabled, co_await ports_that(in, iba::CapabilityMask::IsSMdisabled));
-    std::string out = json ? "" : "IsSM ports\n";
-    for (const auto& r : managers) out += json ? iba::json(r) + '\n' : saquery_short_text(r);
-    if (!json) out += "\nIsSMdisabled ports\n";
-    for (const auto& r : disabled) out += json ? iba::json(r) + '\n' : saquery_short_text(r);
+    const auto text = [&](const sa::PortInfoRecord& r) {
+        return how.json ? json_text(r, how.which) + '\n' : saquery_short_text(r);
+    };
+    std::string out = how.json ? "" : "IsSM ports\n";
+    for (const auto& r : managers) out += text(r);
+    if (!how.json) out += "\nIsSMdisabled ports\n";
+    for (const auto& r : disabled) out += text(r);
     co_return out;
 }
 
@@ -227,6 +124,7 @@ struct filter {
     const char* option;
     std::string_view component;
     const char* what;
+    std::string_view selector = {}; ///< that the two upper bits of a number of 8 bits are
 };
 constexpr filter filters[] = {
     {"--slid", "SLID", "source LID"},
@@ -236,97 +134,139 @@ constexpr filter filters[] = {
     {"--dgid", "DGID", "destination GID"},
     {"--gid", "portGID", "port GID"},
     {"--mgid", "MGID", "multicast GID"},
+    {"-r,--reversible", "reversible", "1: reversible paths only"},
     {"-n,--numb_path", "numbPath", "paths at most"},
     {"--pkey", "PKey", "P_Key"},
     {"-Q,--qos_class", "QOSClass", "QoS class"},
     {"--sl", "SL", "service level"},
-    {"-M,--mtu", "MTU", "MTU code"},
-    {"-R,--rate", "rate", "rate code"},
-    {"--pkt_lifetime", "packetLifeTime", "packet life time"},
+    {"-M,--mtu", "MTU", "MTU and selector: 2048 or 0x84 is exactly that, 4 more than 2048", "MTUSelector"},
+    {"-R,--rate", "rate", "rate and selector, likewise", "rateSelector"},
+    {"--pkt_lifetime", "packetLifeTime", "packet life time and selector, likewise", "packetLifeTimeSelector"},
     {"-q,--qkey", "QKey", "Q_Key"},
     {"-T,--tclass", "TClass", "traffic class"},
     {"-F,--flow_label", "flowLabel", "flow label"},
     {"-H,--hop_limit", "hopLimit", "hop limit"},
     {"--scope", "scope", "scope"},
     {"-J,--join_state", "joinState", "join state"},
+    {"-X,--proxy_join", "proxyJoin", "1: joined for another port"},
     {"--service_id", "serviceID", "service ID"},
 };
 
-void add_argument(const kind& k, const std::string& text, components& wanted) {
-    std::size_t begin = 0;
-    for (const std::string_view component : k.argument) {
-        const std::size_t end = std::min(text.find('/', begin), text.size());
-        if (end > begin) wanted.emplace_back(component, text.substr(begin, end - begin));
-        begin = end + 1;
-        if (begin > text.size()) return;
-    }
-    throw usage_error(
-        fmt::format("{} takes {} numbers at most, not '{}'", k.name, k.argument.size(), iba::escaped(text)));
+void add_filter(const filter& f, const std::string& text, components& wanted) {
+    const auto number = iba::parse_number(text);
+    const bool is_both = !f.selector.empty() && number && number->value < 256; // else it is a name: 2048
+    if (is_both) wanted.push_back({std::string(f.selector), std::to_string(number->value >> 6)});
+    else if (!f.selector.empty()) wanted.push_back({std::string(f.selector), "Exactly"});
+    wanted.push_back({std::string(f.component), is_both ? std::to_string(number->value & 0x3f) : text});
 }
 
-/// Both ends of `a:b` or `a-b`.
+/// Both ends of `a:b` or `a-b`; one of them may be missing.
 void add_ends(const std::string& text, char between, std::string_view from, std::string_view to, components& wanted) {
     const std::size_t cut = text.find(between);
     if (cut == text.npos) throw usage_error(fmt::format("'{}' has no '{}' in it", iba::escaped(text), between));
-    wanted.emplace_back(from, text.substr(0, cut));
-    wanted.emplace_back(to, text.substr(cut + 1));
+    const std::string ends[] = {text.substr(0, cut), text.substr(cut + 1)};
+    if (!ends[0].empty()) wanted.push_back({std::string(from), ends[0]});
+    if (!ends[1].empty()) wanted.push_back({std::string(to), ends[1]});
 }
 
-answer ask_as_told(session& in, const saquery_settings& s) {
+/// The kind that the options mean, without one null. Throws usage_error if they mean several.
+const record_kind* kind_of_options(const saquery_settings& s) {
+    const bool is_path = s.paths || !s.src_to_dst.empty() || !s.sgid_to_dgid.empty();
+    const bool is_node =
+        s.nodes || s.lids_only || s.lid_only || s.guids_only || s.name_of_lid || s.name_of_guid || s.list;
+    const std::pair<bool, std::string_view> all[] = {
+        {is_path, "PR"},    {is_node, "NR"}, {s.class_port_info, "CPI"},      {s.services, "SR"},
+        {s.informs, "IIR"}, {s.links, "LR"}, {s.members || s.groups, "MCMR"}, {s.managers, "PIR"}};
+    const record_kind* found = nullptr;
+    for (const auto& [is_chosen, name] : all) {
+        if (!is_chosen) continue;
+        const record_kind* const one = kind_named(name);
+        if (found) throw usage_error(fmt::format("the options ask for {} and for {}", found->name, one->name));
+        found = one;
+    }
+    return found;
+}
+
+/// What a command line asks for.
+struct saquery_request {
+    const record_kind* kind;
     components wanted;
-    const kind* chosen = nullptr;
-    const auto is = [](bool option, std::string_view kind_name) { return option ? find_kind(kind_name) : nullptr; };
-    for (const kind* k : {is(s.paths || !s.src_to_dst.empty() || !s.sgid_to_dgid.empty(), "PR"), is(s.nodes, "NR"),
-                          is(s.class_port_info, "CPI"), is(s.services, "SR"), is(s.informs, "IIR"), is(s.links, "LR"),
-                          is(s.members || s.groups, "MCMR")})
-        if (k) chosen = k;
-    const kind* by_word = nullptr;
-    std::string name;
+    std::string name; ///< of a node, that the word behind the kind is
+};
+
+/// A LID, or what begins with one: descriptions may contain a /.
+bool begins_with_LID(const std::string& word) {
+    return word.starts_with('/') || iba::parse_number(word.substr(0, word.find('/')));
+}
+
+saquery_request read_request(const saquery_settings& s) {
+    saquery_request r{kind_of_options(s), {}, {}};
+    const bool names_node = s.lids_only || s.lid_only || s.guids_only;
+    std::size_t arguments = 0;
+    bool may_be_kind = !names_node;
     for (const std::string& word : s.words) {
-        if (const kind* k = by_word ? nullptr : find_kind(word)) {
-            by_word = k;
-            if (!chosen) chosen = k;
+        const record_kind* said = std::exchange(may_be_kind, false) ? kind_named(word) : nullptr;
+        if (&word == &s.words.front() && !names_node && !r.kind && !said) said = kind_that_begins(word);
+        if (said && (!r.kind || r.kind == said)) {
+            r.kind = said;
         } else if (word.find('=') != word.npos) {
             const auto parts = iba::parse_assignment(word);
             if (!parts) throw usage_error(parts.error().text);
-            wanted.emplace_back(parts.value().name, parts.value().text);
-        } else if (word.find_first_not_of("0123456789abcdefABCDEFx/") == word.npos) {
-            add_argument(chosen ? *chosen : *find_kind("NR"), word, wanted);
+            r.wanted.push_back({std::string(parts.value().name), std::string(parts.value().text)});
         } else {
-            name = word;
+            const record_kind* const nodes = kind_named("NR");
+            if (!r.kind) r.kind = nodes;
+            if (s.name_of_guid && arguments == 0) r.wanted.push_back({"nodeInfo.portGUID", word});
+            else if (r.kind == nodes && arguments == 0 && (names_node || !begins_with_LID(word))) r.name = word;
+            else add_argument(*r.kind, arguments, word, r.wanted);
+            ++arguments;
         }
     }
+    if (!r.kind) r.kind = kind_named("NR");
+    if (arguments == 0 && (names_node || s.name_of_lid || s.name_of_guid))
+        throw usage_error(
+            "which node? Behind -L, -l and -G belongs its description, behind -O a LID, behind -U a GUID");
     for (const filter& f : filters)
         if (const auto given = s.filters.find(f.option); given != s.filters.end() && !given->second.empty())
-            wanted.emplace_back(f.component, given->second);
-    if (!s.src_to_dst.empty()) add_ends(s.src_to_dst, ':', "SLID", "DLID", wanted);
-    if (!s.sgid_to_dgid.empty()) add_ends(s.sgid_to_dgid, '-', "SGID", "DGID", wanted);
+            add_filter(f, given->second, r.wanted);
+    if (!s.src_to_dst.empty()) add_ends(s.src_to_dst, ':', "SLID", "DLID", r.wanted);
+    if (!s.sgid_to_dgid.empty()) add_ends(s.sgid_to_dgid, '-', "SGID", "DGID", r.wanted);
+    if (s.managers && !r.wanted.empty()) throw usage_error("-s takes no component");
+    return r;
+}
 
-    const auto as = [&](node_line text) { return s.json ? node_line(as_json) : std::move(text); };
-    if (!name.empty()) {
-        if (chosen && chosen->name != "NodeRecord")
-            throw usage_error(fmt::format("'{}' is neither a number nor NAME=VALUE", iba::escaped(name)));
-        if (s.lid_only || s.lids_only)
-            return find_node(in, name, as([](const NodeRecord& r) { return fmt::format("{}\n", value(r.LID)); }));
-        if (s.guids_only)
-            return find_node(in, name, as([](const NodeRecord& r) {
-                                 return fmt::format("{:#018x}\n", value(r.nodeInfo.portGUID));
-                             }));
-        return find_node(in, name, as([](const NodeRecord& r) { return saquery_text(r); }));
-    }
-    const auto named = [](const NodeRecord& r) { return description_of(r) + '\n'; };
-    if (!s.name_of_lid.empty()) return list_nodes(in, {{"LID", s.name_of_lid}}, {}, as(named));
-    if (!s.name_of_guid.empty()) return list_nodes(in, {{"nodeInfo.portGUID", s.name_of_guid}}, {}, as(named));
-    if (s.list) {
-        wanted.emplace_back("nodeInfo.nodeType", "CA");
-        return list_nodes(
-            in, std::move(wanted), s.json ? "" : "   LID \"name\"\n================\n",
-            as([](const NodeRecord& r) { return fmt::format("{:6}  \"{}\"\n", value(r.LID), description_of(r)); }));
-    }
-    if (s.managers) return list_managers(in, s.json);
-    if (s.groups && !s.json) return list_groups(in, std::move(wanted));
-    if (s.members && !s.json) return list_members(in, std::move(wanted));
-    return (chosen ? chosen : find_kind("NR"))->ask(in, std::move(wanted), s.json);
+/// What the options say of a NodeRecord; empty: all of it.
+node_line node_line_of(const saquery_settings& s, const record_style& how) {
+    if (s.lid_only || s.lids_only) return [](const NodeRecord& r) { return fmt::format("{}\n", value(r.LID)); };
+    if (s.guids_only) return [](const NodeRecord& r) { return fmt::format("{:#018x}\n", value(r.nodeInfo.portGUID)); };
+    if (s.name_of_lid || s.name_of_guid) return [&how](const NodeRecord& r) { return name_of(how.names, r) + '\n'; };
+    if (s.list)
+        return
+            [&how](const NodeRecord& r) { return fmt::format("{:6}  \"{}\"\n", value(r.LID), name_of(how.names, r)); };
+    return {};
+}
+
+answer ask_as_told(session& in, saquery_request r, const saquery_settings& s, const record_style& how) {
+    BOOST_OUTCOME_CO_TRY(auto wanted, co_await with_LIDs(in, r.wanted, how.names));
+    if (!r.name.empty()) wanted.push_back(node_named(how.names, r.name));
+    if (s.list) wanted.push_back({"nodeInfo.nodeType", "CA"});
+    const node_line line = s.json ? node_line() : node_line_of(s, how);
+    const std::string heading = s.list ? "   LID \"name\"\n================\n" : "";
+    answer asked = line                   ? list_nodes(in, std::move(wanted), heading, line, s.lid_only)
+                   : s.managers           ? list_managers(in, how)
+                   : s.groups && !s.json  ? list_groups(in, std::move(wanted))
+                   : s.members && !s.json ? list_members(in, std::move(wanted), how.names)
+                                          : r.kind->ask(in, std::move(wanted), how);
+    auto out = co_await std::move(asked);
+    if (out && out.value().empty() && !r.name.empty()) refuse_name(r.name);
+    co_return out;
+}
+
+int run_saquery(const saquery_settings& s, const global_options& options) {
+    const saquery_request request = read_request(s);
+    const record_style how{read_node_names(s.name_map), s.show_keys ? keys::shown : keys::hidden, s.json, s.single,
+                           !s.no_defaults};
+    return ask(options, nullptr, [&](session& in) { return ask_as_told(in, request, s, how); });
 }
 
 } // namespace
@@ -340,8 +280,9 @@ command saquery_command() {
                 auto s = std::make_shared<saquery_settings>();
                 takes.option(
                     "words", s->words,
-                    "a kind of record (NodeRecord or NR, PathRecord or PR, ...), LID/PORT/BLOCK as far as it has "
-                    "them, NAME=VALUE for any component; or the description of a node");
+                    "a kind of record, its arguments, NAME=VALUE for any component; or the description of a node. "
+                    "Kinds and arguments: " +
+                        kinds_text());
                 takes.flag("-p", s->paths, "PathRecords");
                 takes.flag("-N", s->nodes, "NodeRecords");
                 takes.flag("-c", s->class_port_info, "the SA's ClassPortInfo");
@@ -349,22 +290,25 @@ command saquery_command() {
                 takes.flag("-I", s->informs, "InformInfoRecords");
                 takes.flag("-x", s->links, "LinkRecords");
                 takes.flag("-s", s->managers, "ports that are or could be a subnet manager's");
-                takes.flag("-m", s->members, "ports of multicast groups; behind it a MLID: of that group");
-                takes.flag("-g", s->groups, "multicast groups");
+                const argument& members =
+                    takes.flag("-m", s->members, "ports of multicast groups; behind it a MLID: of that group");
+                takes.flag("-g", s->groups, "multicast groups").excludes(members);
                 takes.flag("-D,--list", s->list, "LIDs and descriptions of the CAs");
                 takes.flag("-L", s->lids_only, "LIDs of the node with this description");
-                takes.flag("-l", s->lid_only, "likewise");
+                takes.flag("-l", s->lid_only, "the first of them");
                 takes.flag("-G", s->guids_only, "its port GUIDs");
-                takes.option("-O", s->name_of_lid, "the description of the node with this LID");
-                takes.option("-U", s->name_of_guid, "the description of the node with this port GUID");
-                takes.option("--src-to-dst", s->src_to_dst, "LID:LID, the path between them");
+                takes.flag("-O", s->name_of_lid, "the description of the node with this LID");
+                takes.flag("-U", s->name_of_guid, "the description of the node with this port GUID");
+                takes.option("--src-to-dst", s->src_to_dst, "FROM:TO, the path between two LIDs or descriptions");
                 takes.option("--sgid-to-dgid", s->sgid_to_dgid, "GID-GID, likewise");
                 for (const filter& f : filters)
                     takes.option(f.option, s->filters[f.option], f.what).group("Components");
+                takes.flag("--get", s->single, "ask for the one record that has these components (SubnAdmGet)");
+                takes.flag("--no-defaults", s->no_defaults, "send no component that was not given (PathRecord)");
+                takes.flag("-K,--show_keys", s->show_keys, "show M_Keys, SM_Keys, service keys");
+                takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
                 takes.flag("--json", s->json, "one JSON object per line");
-                return [s](const global_options& options) {
-                    return ask(options, nullptr, [&](session& in) { return ask_as_told(in, *s); });
-                };
+                return [s](const global_options& options) { return run_saquery(*s, options); };
             }};
 }
 

@@ -6,13 +6,12 @@
 #include "session/port_info_extended.hpp"
 #include "session/subnet_command.hpp"
 #include "text/diags_text.hpp"
+#include "text/structure_text.hpp"
 #include <comad/iba/format.hpp>
-#include <comad/iba/print.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <memory>
 
@@ -43,52 +42,59 @@ struct smp_query {
     const smpquery_settings& how;
 };
 
-template <class T> std::string attribute_text(const smp_query& q, std::string_view heading, const T& value) {
-    if (q.how.json) return iba::json(value) + '\n';
-    return fmt::format("# {}: {}\n{}", heading, place_text(q.path), diags_text(value));
+/// As JSON, or below its heading in the style that the options say; of infiniband-diags' own `diags` has the words.
+template <class T, class Diags>
+std::string attribute_text(const smp_query& q, std::string_view above, const T& value, Diags&& diags) {
+    const keys which = q.how.show_keys ? keys::shown : keys::hidden;
+    if (q.how.json) return json_text(value, which) + '\n';
+    return fmt::format("{}{}", above, structure_text(style_of(q.in.options()), value, which, diags));
+}
+template <class T> std::string attribute_text(const smp_query& q, std::string_view above, const T& value) {
+    return attribute_text(q, above, value, [](const T& v) { return diags_text(v); });
+}
+
+/// Of an attribute that a node has once, and that a port has.
+std::string attribute_heading(const smp_query& q, std::string_view what) {
+    return fmt::format("# {}: {}\n", what, place_text(q.path));
+}
+std::string port_attribute_heading(const smp_query& q, std::string_view what) {
+    return fmt::format("# {}: {} port {}\n", what, place_text(q.path), q.port);
 }
 
 answer node_info(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
-    co_return attribute_text(q, "Node info", info);
+    co_return attribute_text(q, attribute_heading(q, "Node info"), info);
 }
 
 answer node_description(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
     BOOST_OUTCOME_CO_TRY(const auto description, co_await q.in.SubnGet<smp::NodeDescription>(q.path));
-    if (q.how.json) co_return iba::json(description) + '\n';
-    co_return node_description_text(name_of(read_node_names(q.how.name_map), info, description));
+    const std::string name = name_of(read_node_names(q.how.name_map), info, description);
+    co_return attribute_text(q, "", description, [&](const auto&) { return node_description_text(name); });
 }
 
 answer port_info(smp_query q) {
     constexpr u32 extended_speeds = 1u << 31;
     const u32 modifier = q.port | (q.how.extended ? extended_speeds : 0);
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::PortInfo>(q.path, modifier));
-    if (q.how.json) {
-        auto object = nlohmann::ordered_json::parse(iba::json(info));
-        if (!q.how.show_keys) object.erase("MKey");
-        co_return object.dump() + '\n';
-    }
-    co_return fmt::format("# Port info: {} port {}\n{}", place_text(q.path), q.port, diags_text(info, q.how.show_keys));
+    co_return attribute_text(q, port_attribute_heading(q, "Port info"), info,
+                             [&](const smp::PortInfo& p) { return diags_text(p, q.how.show_keys); });
 }
 
 answer port_info_extended(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto asked, co_await ask_port_info_extended(q.in, q.path, q.port));
     if (!asked) throw std::runtime_error(fmt::format("{} does not know PortInfoExtended", place_text(q.path)));
-    const smp::PortInfoExtended& info = *asked;
-    if (q.how.json) co_return iba::json(info) + '\n';
-    co_return fmt::format("# Port info Extended: {} port {}\n{}", place_text(q.path), q.port, diags_text(info));
+    co_return attribute_text(q, port_attribute_heading(q, "Port info Extended"), *asked);
 }
 
 answer mlnx_ext_port_info(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::MlnxExtPortInfo>(q.path, q.port));
-    if (q.how.json) co_return iba::json(info) + '\n';
-    co_return fmt::format("# MLNX ext Port info: {} port {}\n{}", place_text(q.path), q.port, diags_text(info));
+    co_return attribute_text(q, port_attribute_heading(q, "MLNX ext Port info"), info);
 }
 
 answer switch_info(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
-    co_return attribute_text(q, "Switch info", info);
+    co_return attribute_text(q, attribute_heading(q, "Switch info"), info);
 }
 
 void require_port(const smp_query& q, const smp::NodeInfo& node) {
@@ -221,15 +227,19 @@ constexpr operation operations[] = {
     {"GUIDInfo", "GI", false, GUIDs},         {"MlnxExtPortInfo", "MEPI", true, mlnx_ext_port_info},
 };
 
+/// With their abbreviations.
+std::vector<std::string> operation_names() {
+    std::vector<std::string> known;
+    for (const operation& o : operations) known.push_back(fmt::format("{} ({})", o.name, o.alias));
+    return known;
+}
+
 const operation& operation_named(const std::string& name) {
     const std::string lower = in_small_letters(name);
-    std::vector<std::string> known;
-    for (const operation& o : operations) {
+    for (const operation& o : operations)
         if (lower == in_small_letters(o.name) || lower == in_small_letters(o.alias)) return o;
-        known.push_back(fmt::format("{} ({})", o.name, o.alias));
-    }
     throw usage_error(
-        fmt::format("there is no operation {}; there are {}", iba::as_given(name), fmt::join(known, ", ")));
+        fmt::format("there is no operation {}; there are {}", iba::as_given(name), fmt::join(operation_names(), ", ")));
 }
 
 /// A LID, and the route that begins there.
@@ -265,24 +275,23 @@ int run_smpquery(const smpquery_settings& s, const global_options& options) {
 } // namespace
 
 command smpquery_command() {
-    return {.name = "smpquery",
-            .group = command_group::queries,
-            .summary = "print one attribute of a node or port",
-            .examples = "smpquery NodeInfo 7\nsmpquery PortInfo 0,1,4 1\nsmpquery SwitchInfo --sa 3",
-            .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<smpquery_settings>();
-                takes.option("operation", s->operation, "NodeInfo, NodeDesc, PortInfo, SwitchInfo, ...: see docs")
-                    .required();
-                takes.option("target", s->words, "the node; of PortInfo, PKeys, SL2VL, VLArb, MEPI, PIE also a port");
-                add_target_options(takes, s->kind);
-                takes.flag("-c,--combined", s->combined,
-                           "the target is a LID, then a directed route that begins there");
-                takes.flag("-x,--extended", s->extended, "ask for extended speeds (PortInfo)");
-                takes.flag("-K,--show_keys", s->show_keys, "show the M_Key");
-                takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
-                takes.flag("--json", s->json, "one JSON object, on one line");
-                return [s](const global_options& options) { return run_smpquery(*s, options); };
-            }};
+    return {
+        .name = "smpquery",
+        .group = command_group::queries,
+        .summary = "print one attribute of a node or port",
+        .examples = "smpquery NodeInfo 7\nsmpquery PortInfo 0,1,4 1\nsmpquery SwitchInfo --sa 3",
+        .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<smpquery_settings>();
+            takes.option("operation", s->operation, fmt::format("{}", fmt::join(operation_names(), ", "))).required();
+            takes.option("target", s->words, "the node; of PortInfo, PKeys, SL2VL, VLArb, MEPI, PIE also a port");
+            add_target_options(takes, s->kind);
+            takes.flag("-c,--combined", s->combined, "the target is a LID, then a directed route that begins there");
+            takes.flag("-x,--extended", s->extended, "ask for extended speeds (PortInfo)");
+            takes.flag("-K,--show_keys", s->show_keys, "show the M_Key");
+            takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+            takes.flag("--json", s->json, "one JSON object, on one line");
+            return [s](const global_options& options) { return run_smpquery(*s, options); };
+        }};
 }
 
 } // namespace ibtool

@@ -4,6 +4,7 @@
 #include "command.hpp"
 #include "session/ask.hpp"
 #include "text/diags_text.hpp"
+#include "text/structure_text.hpp"
 #include <comad/iba/class_port_info.hpp>
 #include <comad/iba/mellanox.hpp>
 #include <comad/iba/parse.hpp>
@@ -131,7 +132,9 @@ asked<std::string> class_port_info(session& in, mad::IBPath to, bool json) {
     constexpr mad::rpc_kind kind{vend::mellanox_class, 1, iba::Method::Get, iba::attribute_id<ClassPortInfo>, true, 0};
     const comad::coro::rpc_request request{kind, to};
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().call<ClassPortInfo, false>(request));
-    co_return json ? iba::json(info) + '\n' : iba::dotted(info);
+    co_return json ? iba::json(info) + '\n'
+                   : structure_text(style_of(in.options()), info, keys::shown,
+                                    [](const ClassPortInfo& c) { return iba::dotted(c); });
 }
 
 asked<std::string> general_info(session& in, mad::IBPath to, bool json) {

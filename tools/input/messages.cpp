@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
@@ -65,48 +66,7 @@ std::vector<message> split_binary(std::string_view contents) {
     return messages;
 }
 
-/// The hex digits of a line, without offset, characters and comment.
-std::string_view digits_of(std::string_view line) {
-    line = line.substr(0, std::min(line.find('#'), line.find('|')));
-    std::size_t offset = 0;
-    while (offset < line.size() && is_hex(line[offset])) ++offset;
-    if (offset < line.size() && line[offset] == ':') { // xxd: the characters follow two spaces
-        line.remove_prefix(std::min(offset + 2, line.size()));
-        return line.substr(0, line.find("  "));
-    }
-    if (offset == 8 && line.substr(offset).starts_with("  ")) line.remove_prefix(offset); // hexdump -C
-    return line;
-}
-
-std::vector<message> read_hex(std::string_view text, const std::string& name) {
-    std::vector<message> messages;
-    bool is_open = false; // the last message may go on
-    for (std::size_t number = 1, at = 0; at < text.size(); ++number) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        const std::string_view line = text.substr(at, end - at);
-        at = end + 1;
-        const std::string where = fmt::format("line {}", number);
-        std::vector<u8> bytes;
-        try {
-            bytes = parse_hex(digits_of(line));
-        } catch (const std::runtime_error& e) {
-            throw std::runtime_error(fmt::format("{}, {}: {}", name, where, e.what()));
-        }
-        if (bytes.empty()) {
-            const bool is_comment = line.find('#') != line.npos;
-            is_open = is_open && is_comment;
-            continue;
-        }
-        if (!is_open) messages.push_back({where, {}});
-        is_open = bytes.size() < mad_size;
-        auto& all = messages.back().bytes;
-        all.insert(all.end(), bytes.begin(), bytes.end());
-    }
-    return messages;
-}
-
-} // namespace
-
+/// Hex digits, spaces as one likes, also 0x in front.
 std::vector<u8> parse_hex(std::string_view text) {
     std::vector<u8> bytes;
     unsigned digits = 0, value = 0;
@@ -130,6 +90,103 @@ std::vector<u8> parse_hex(std::string_view text) {
     if (digits > 0) throw std::runtime_error("an odd number of hex digits");
     return bytes;
 }
+
+/// The hex digits of a line, without offset, characters and comment.
+std::string_view digits_of(std::string_view line) {
+    line = line.substr(0, std::min(line.find('#'), line.find('|')));
+    std::size_t offset = 0;
+    while (offset < line.size() && is_hex(line[offset])) ++offset;
+    if (offset < line.size() && line[offset] == ':') { // xxd: the characters follow two spaces
+        line.remove_prefix(std::min(offset + 2, line.size()));
+        return line.substr(0, line.find("  "));
+    }
+    if (offset == 8 && line.substr(offset).starts_with("  ")) line.remove_prefix(offset); // hexdump -C
+    return line;
+}
+
+std::string_view without_spaces_in_front(std::string_view text) {
+    return text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
+}
+
+/// As C and Python write bytes: "\x01\x1a", '...', b'...'.
+bool is_quoted(std::string_view text) {
+    text = without_spaces_in_front(text);
+    if (text.starts_with('b')) text.remove_prefix(1);
+    return text.starts_with('"') || text.starts_with('\'');
+}
+
+/// The byte that up to `most` digits are, which are taken away from the text.
+u8 take_digits(std::string_view& text, int base, std::size_t most) {
+    unsigned value = 0;
+    const std::string_view digits = text.substr(0, most);
+    const char* const end = std::from_chars(digits.data(), digits.data() + digits.size(), value, base).ptr;
+    if (end == digits.data() || value > 255) throw std::runtime_error("an escape is no byte");
+    text.remove_prefix(static_cast<std::size_t>(end - digits.data()));
+    return static_cast<u8>(value);
+}
+
+/// The byte behind a backslash, which is taken away from the text.
+u8 take_escape(std::string_view& text) {
+    constexpr std::string_view letters = "abfnrtv\\'\"", bytes = "\a\b\f\n\r\t\v\\'\"";
+    if (!text.empty() && text[0] >= '0' && text[0] <= '7') return take_digits(text, 8, 3);
+    const char letter = text.empty() ? '\0' : text[0];
+    text.remove_prefix(std::min<std::size_t>(1, text.size()));
+    if (letter == 'x') return take_digits(text, 16, 2);
+    const std::size_t at = letters.find(letter);
+    if (at == letters.npos) throw std::runtime_error("an escape of a quoted text is unknown");
+    return static_cast<u8>(bytes[at]);
+}
+
+/// One quoted text, or several with nothing but spaces between them.
+std::vector<u8> parse_quoted(std::string_view text) {
+    std::vector<u8> bytes;
+    for (text = without_spaces_in_front(text); is_quoted(text); text = without_spaces_in_front(text)) {
+        text.remove_prefix(text[0] == 'b' ? 1 : 0);
+        const char quote = text[0];
+        text.remove_prefix(1);
+        while (!text.empty() && text[0] != quote) {
+            const char c = text[0];
+            text.remove_prefix(1);
+            bytes.push_back(c == '\\' ? take_escape(text) : static_cast<u8>(c));
+        }
+        if (text.empty()) throw std::runtime_error("a quoted text does not end");
+        text.remove_prefix(1);
+    }
+    if (text.find_first_not_of(" \t\r") != text.npos)
+        throw std::runtime_error(fmt::format("{} is behind a quoted text", comad::iba::as_given(text)));
+    return bytes;
+}
+
+std::vector<message> read_hex(std::string_view text, const std::string& name) {
+    std::vector<message> messages;
+    bool is_open = false; // the last message may go on
+    for (std::size_t number = 1, at = 0; at < text.size(); ++number) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string_view line = text.substr(at, end - at);
+        at = end + 1;
+        const std::string where = fmt::format("line {}", number);
+        std::vector<u8> bytes;
+        try {
+            bytes = is_quoted(line) ? parse_quoted(line) : parse_hex(digits_of(line));
+        } catch (const std::runtime_error& e) {
+            throw std::runtime_error(fmt::format("{}, {}: {}", name, where, e.what()));
+        }
+        if (bytes.empty()) {
+            const bool is_comment = line.find('#') != line.npos;
+            is_open = is_open && is_comment;
+            continue;
+        }
+        if (!is_open) messages.push_back({where, {}});
+        is_open = bytes.size() < mad_size;
+        auto& all = messages.back().bytes;
+        all.insert(all.end(), bytes.begin(), bytes.end());
+    }
+    return messages;
+}
+
+} // namespace
+
+std::vector<u8> parse_bytes(std::string_view text) { return is_quoted(text) ? parse_quoted(text) : parse_hex(text); }
 
 std::string read_file(const std::string& file) {
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(nullptr, &std::fclose);

@@ -19,8 +19,9 @@ struct message {
 /// The messages of a file (`-`: the standard input), which tells by its contents what it is:
 ///   a pcap or pcapng file   its InfiniBand packets
 ///   text                    hex digits, spaces as one likes; offsets in front and characters behind, as xxd and
-///                           hexdump -C write them, are left out, and so is what follows a #. A message ends with an
-///                           empty line, or with the line if that alone holds a whole MAD
+///                           hexdump -C write them, are left out, and so is what follows a #; or texts in quotes with the
+///                           escapes of C and Python. A message ends with an empty line, or with the line if that alone
+///                           holds a whole MAD
 ///   anything else           MADs of 256 bytes, or of 320 with the header of a umad device, one after the other; else one
 ///                           message
 /// Throws std::runtime_error with one line that says what and where. `problem` gets one line, and the messages before
@@ -29,8 +30,9 @@ std::vector<message> read_messages(const std::string& file, std::string& problem
 /// The same of contents that are in memory; `name` is for errors.
 std::vector<message> messages_in(std::string contents, const std::string& name, std::string& problem);
 
-/// Hex digits, spaces as one likes, also 0x in front. Throws std::runtime_error with one line.
-std::vector<comad::u8> parse_hex(std::string_view text);
+/// Hex digits, spaces as one likes, also 0x in front; or a text in quotes with escapes: `"\x01\x1a"`, `b'...'`.
+/// Throws std::runtime_error with one line.
+std::vector<comad::u8> parse_bytes(std::string_view text);
 
 /// The whole file (`-`: the standard input). Throws std::runtime_error with one line.
 std::string read_file(const std::string& file);

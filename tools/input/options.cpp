@@ -33,10 +33,12 @@ unsigned read_window(const std::string& text) {
     return window;
 }
 
-unsigned read_port(const std::string& text) {
+/// A number must be that of a port; whether there is what else it may be, the devices tell.
+std::string read_port(const std::string& text) {
     const auto number = comad::iba::parse_number(text);
-    if (number && number->value >= 1 && number->value <= 255) return static_cast<unsigned>(number->value);
-    throw usage_error(fmt::format("--Port: must be a number from 1 to 255, not {}", comad::iba::as_given(text)));
+    if (number && (number->value == 0 || number->value > 255))
+        throw usage_error(fmt::format("--Port: must be a number from 1 to 255, not {}", comad::iba::as_given(text)));
+    return text;
 }
 
 constexpr const char* default_config = "/etc/infiniband-diags/ibdiag.conf";
@@ -182,8 +184,11 @@ void add_global_options(arguments& takes, global_options& o) {
                 "umad[:DEVICE[/PORT]], ibsim[:SOCKNAME[,NODE]], sim:FILE or sim:KIND,key=value...")
         .one_each()
         .environment("IBTOOL_FABRIC");
-    takes.option("-C,--Ca", o.cas, "local device of the umad fabric").one_each();
-    takes.option("-P,--Port", o.ca_ports, "its port").one_each();
+    takes.option("-C,--Ca", o.cas, "local device of the umad fabric, by its name or node GUID").one_each();
+    takes
+        .option("-P,--Port", o.ca_ports,
+                "its port: a number, or without -C DEVICE/PORT, DEVICE, or a port's GID or GUID")
+        .one_each();
     takes
         .option(
             "--descriptors", o.descriptors,
@@ -243,9 +248,20 @@ void add_global_options(arguments& takes, global_options& o) {
     takes.option("--pcap", o.pcap, "write every request and reply to this file, as packets that Wireshark opens")
         .value_name("FILE");
     takes.flag("--pcap-keys", o.pcap_keys, "leave M_Keys, SM_Keys and CC_Keys in it, which are 0 otherwise");
-    takes.flag("-v,--verbose", o.verbosity, "counts on stderr: MADs, retries, timeouts, time, rate");
+    takes.flag("-v,--verbose", o.verbosity,
+               "counts on stderr: MADs, retries, timeouts, time, rate; -vv: structures as annotated words");
     takes.flag("-d,--debug", o.debug, "a line on stderr for each MAD, and more about an error; -dd: MADs decoded");
     takes.flag("--sa", o.by_SA, "ask the subnet's SA instead of the nodes: no SMP is sent");
+    takes
+        .option(
+            "--sa-path",
+            [&o](const std::string& text) {
+                o.sa_path = text;
+                o.by_SA = true;
+            },
+            "the same, and where it is: a target, e.g. a LID, GID, or 'IBPath(DLID=7, SL=1)'")
+        .value_name("TARGET");
+    takes.flag("--int-names", o.IBA_names, "show fields by the names of the IBA instead of infiniband-diags'");
     takes.ignored_flag("-e,--errors", "ignored: errors are always shown");
 }
 

@@ -29,8 +29,8 @@ struct usage_error : std::runtime_error {
 
 struct global_options {
     std::string fabric;                  ///< `umad[:DEVICE[/PORT]]`, `ibsim[:SOCKNAME[,NODE]]`, `sim:...`; empty: umad
-    std::string ca;                      ///< -C: device name, for umad
-    unsigned ca_port = 0;                ///< -P; 0: any
+    std::string ca;                      ///< -C: device name or node GUID, for umad
+    std::string ca_port;                 ///< -P: number of a port, or an end port; empty: any
     std::vector<std::string> fabrics;    ///< --fabric, as often as it is given: `fabric` of each, see each_fabric()
     std::vector<std::string> cas;        ///< -C, likewise
     std::vector<std::string> ca_ports;   ///< -P, likewise
@@ -48,8 +48,10 @@ struct global_options {
     std::string pcap;               ///< a capture of every MAD that is sent or arrives; empty: none
     bool pcap_keys = false;         ///< with the keys in them
     unsigned sm_port = 0;           ///< -s: LID to ask as the SA; 0: where the local port knows one
+    std::string sa_path;            ///< --sa-path: where the SA is, as a target; empty: where the local port knows one
     bool by_SA = false;             ///< --sa: the SA's records instead of SMPs
-    unsigned verbosity = 0;         ///< -v: counts
+    bool IBA_names = false;         ///< --int-names: fields by the names of the IBA instead of infiniband-diags'
+    unsigned verbosity = 0;         ///< -v: 1 counts, 2 structures as annotated words
     unsigned debug = 0;             ///< -d: 1 a line for each MAD, 2 its words, too; and so much more of an error
     bool mlnx_ext_port_info = true; ///< MLX_EPI of the configuration file
 

@@ -2,6 +2,7 @@
 // fabric.cpp - which transport a fabric text means.
 #include "session/fabric.hpp"
 
+#include <comad/iba/parse.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/iba/text.hpp>
 #include <comad/transports/ibsim.hpp>
@@ -23,15 +24,25 @@ std::string port_name(const std::string& device, unsigned port) {
     return port ? fmt::format("{}/{}", device, port) : device;
 }
 
+/// What -C and -P say: DEVICE/PORT, DEVICE, /PORT, or a port's GID or GUID.
+std::string chosen_port(const global_options& o) {
+    const auto number = iba::parse_number(o.ca_port);
+    if (!o.ca.empty() && !o.ca_port.empty() && !number)
+        throw usage_error(fmt::format("-P {} names a device itself, so leave out -C", iba::as_given(o.ca_port)));
+    const std::string device = iba::parse_guid(o.ca) ? transports::get_device(o.ca).name : o.ca;
+    if (o.ca_port.empty() || number) return port_name(device, number ? static_cast<unsigned>(number->value) : 0);
+    return o.ca_port;
+}
+
 transports::end_port umad_port(std::string name, const global_options& o, const comad::mad::address* target) {
-    if (!o.ca.empty() || o.ca_port) {
-        if (!name.empty())
-            throw usage_error("give the port either as --fabric umad:DEVICE/PORT or as -C and -P, not both");
-        name = port_name(o.ca, o.ca_port);
-    }
-    if (name.empty() && !(target && target->end_port)) name = port_name(o.default_ca, o.default_ca_port);
     try {
-        return target ? transports::end_port_for(*target, name) : transports::select_end_port(name);
+        if (!o.ca.empty() || !o.ca_port.empty()) {
+            if (!name.empty())
+                throw usage_error("give the port either as --fabric umad:DEVICE/PORT or as -C and -P, not both");
+            name = chosen_port(o);
+        }
+        if (name.empty() && !(target && target->end_port)) name = port_name(o.default_ca, o.default_ca_port);
+        return target ? transports::end_port_for(*target, name) : transports::get_end_port(name);
     } catch (const transports::no_device& e) {
         throw transports::no_device(fmt::format("{}; --fabric sim:... simulates a fabric", e.what()));
     }
@@ -78,7 +89,7 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
     const std::string_view text = o.fabric.empty() ? "umad" : std::string_view(o.fabric);
     const std::string_view kind = text.substr(0, text.find(':'));
     const std::string_view place = kind.size() < text.size() ? text.substr(kind.size() + 1) : std::string_view{};
-    if (kind != "umad" && (!o.ca.empty() || o.ca_port)) {
+    if (kind != "umad" && (!o.ca.empty() || !o.ca_port.empty())) {
         throw usage_error(fmt::format("-C and -P name a port of a umad device, but the fabric is '{}'", text));
     }
     if (kind != "umad" && o.descriptors > 1) {

@@ -4,6 +4,7 @@
 
 #include "session/memory_reserve.hpp"
 #include "session/stop_signals.hpp"
+#include "session/target.hpp"
 #include "text/output.hpp"
 
 #include <boost/asio/signal_set.hpp>
@@ -87,9 +88,19 @@ std::function<fabric()> opener(const global_options& options, const comad::mad::
         fabric opened(o, to ? &*to : nullptr);
         o.fabric = opened.place();
         o.ca.clear();
-        o.ca_port = 0;
+        o.ca_port.clear();
         return opened;
     };
+}
+
+/// What --sa-path says.
+std::optional<comad::mad::IBPath> SA_target_of(const global_options& options) {
+    if (options.sa_path.empty()) return std::nullopt;
+    const comad::mad::address target = read_target(options.sa_path, {});
+    const auto* path = std::get_if<comad::mad::IBPath>(&target.path);
+    if (!path) throw usage_error("--sa-path is a directed route, and requests to an SA have none");
+    if (target.end_port) throw usage_error("--sa-path names a local port, which -P does");
+    return *path;
 }
 
 } // namespace
@@ -98,9 +109,9 @@ session::session(const global_options& options, const comad::mad::address* targe
     : session(options, opener(options, target), shared) {}
 
 session::session(const global_options& options, std::function<fabric()> open, boost::asio::io_context* shared)
-    : options_(options), own_io_(shared ? nullptr : std::make_unique<boost::asio::io_context>(1)),
-      io_(shared ? *shared : *own_io_), loop_(std::make_unique<event_loop>(io_, stop_, stopped_)),
-      open_fabric_(std::move(open)) {
+    : options_(options), sa_target_(SA_target_of(options)),
+      own_io_(shared ? nullptr : std::make_unique<boost::asio::io_context>(1)), io_(shared ? *shared : *own_io_),
+      loop_(std::make_unique<event_loop>(io_, stop_, stopped_)), open_fabric_(std::move(open)) {
     reserve_memory();
     const comad::mad::trace_lines to_stderr = [](const std::string& line) { print_error("D: {}\n", line); };
     if (options.debug > 1) dumper_tracer_.emplace(to_stderr);
@@ -159,6 +170,23 @@ void session::lost(int error) noexcept {
     if (std::exchange(loss_, error) != 0 || !ends_when_lost_) return;
     // Later: what fails now is in the middle of its work.
     boost::asio::post(io_, [this] { stop_.emit(boost::asio::cancellation_type::terminal); });
+}
+
+comad::coro::task<void> session::find_SA() {
+    const comad::mad::IBPath& wanted = *sa_target_;
+    comad::mad::IBPath only_LID;
+    only_LID.DLID = wanted.DLID;
+    comad::mad::IBPath to_SA = wanted;
+    if (wanted.DGID != comad::iba::gid{}) {
+        const comad::mad::address target{wanted, std::nullopt};
+        const auto path = co_await resolve(*this, target);
+        if (!path) throw std::runtime_error("--sa-path: " + to_string(path.error()));
+        to_SA = *std::get_if<comad::mad::IBPath>(&path.value());
+    } else if (wanted == only_LID) { // service level and time are those to the master's SA
+        to_SA = schedule().sa_path();
+        to_SA.DLID = wanted.DLID;
+    }
+    schedule().set_sa_path(to_SA);
 }
 
 void session::wait(std::chrono::nanoseconds length, std::function<void(bool)> then) {

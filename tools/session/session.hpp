@@ -54,7 +54,7 @@ public:
     /// Runs the task. SIGINT and SIGTERM cancel it: it then ends soon, with what it has. When it takes longer than a
     /// second and stderr is a terminal, `progress` is shown there, if there is any.
     template <class T> T run(comad::coro::task<T> t, std::function<std::string()> progress = {}) {
-        return run_on(schedule(), with_SM_Key(std::move(t)), std::move(progress));
+        return run_on(schedule(), with_SA(std::move(t)), std::move(progress));
     }
     /// The same on another schedule over the same transport, schedule().transport(): for a command that needs several, one
     /// after the other. It is made for this run alone.
@@ -110,11 +110,15 @@ public:
 
 private:
     class event_loop;
-    template <class T> comad::coro::task<T> with_SM_Key(comad::coro::task<T> t) {
+    template <class T> comad::coro::task<T> with_SA(comad::coro::task<T> t) {
+        if (sa_target_) co_await find_SA();
         // Without it, requests to the SA tell what is wrong.
         [[maybe_unused]] const auto taken = co_await paths().take_SM_Key();
         co_return co_await std::move(t);
     }
+    /// Makes of --sa-path the path to the SA: of a GID or GUID the SA that the local port knows tells it. Throws
+    /// std::runtime_error.
+    comad::coro::task<void> find_SA();
     /// A task runs as long as this lives, however it ends.
     struct running {
         running(session&, comad::coro::asio_driver&, std::function<std::string()> progress);
@@ -145,6 +149,7 @@ private:
     void lost(int error) noexcept;
 
     const global_options& options_;
+    std::optional<comad::mad::IBPath> sa_target_;     // of --sa-path
     std::unique_ptr<boost::asio::io_context> own_io_; // null: it is somebody else's
     boost::asio::io_context& io_;
     boost::asio::cancellation_signal stop_;
@@ -207,7 +212,7 @@ template <class T> void session::start(comad::coro::task<T> t, std::function<voi
         return;
     }
     started_.emplace(*this, std::function<std::string()>());
-    comad::coro::async_run(started_->driver, with_SM_Key(std::move(t)),
+    comad::coro::async_run(started_->driver, with_SA(std::move(t)),
                            boost::asio::bind_cancellation_slot(stop_.slot(), [this, done = std::move(done)](T v) {
                                end_started();
                                done(std::move(v));

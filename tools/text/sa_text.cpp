@@ -45,9 +45,21 @@ private:
 
 std::string gid_text(const iba::gid& g) { return fmt::format("{}", g); }
 
+std::string key_text(keys which, std::string key) { return which == keys::shown ? std::move(key) : "<not displayed>"; }
+
+/// The key of a service, which is laid out as a GID: its bytes.
+std::string bytes_text(const iba::gid& g) {
+    return fmt::format("0x{:016x}{:016x}", g.prefix(), value(g.interface_id()));
+}
+
+std::string text_of(const std::array<u8, 64>& name) {
+    const auto* begin = reinterpret_cast<const char*>(name.data());
+    return iba::escaped(std::string_view(begin, strnlen(begin, name.size())));
+}
+
 } // namespace
 
-std::string saquery_text(const sa::NodeRecord& r) {
+std::string saquery_text(const sa::NodeRecord& r, std::string_view name) {
     const auto& n = r.nodeInfo;
     return dump("NodeRecord dump:", 24)
         .line("lid", "{}", value(r.LID))
@@ -64,16 +76,16 @@ std::string saquery_text(const sa::NodeRecord& r) {
         .line("revision", "0x{:X}", n.revision)
         .line("port_num", "{}", n.localPortNum)
         .line("vendor_id", "0x{:X}", n.vendorID)
-        .line("NodeDescription", "{}", iba::escaped(text(r.nodeDescription)));
+        .line("NodeDescription", "{}", name);
 }
 
-std::string saquery_text(const sa::PortInfoRecord& r) {
+std::string saquery_text(const sa::PortInfoRecord& r, keys which) {
     return dump("PortInfoRecord dump:", 24)
         .raw("\tRID\n")
         .line("EndPortLid", "{}", value(r.endportLID))
         .line("PortNum", "{}", r.portNum)
         .line("Options", "{:#x}", r.reserved_24)
-        .raw("\tPortInfo dump:\n{}", indented(diags_text(r.portInfo, false)));
+        .raw("\tPortInfo dump:\n{}", indented(diags_text(r.portInfo, which == keys::shown)));
 }
 
 std::string saquery_short_text(const sa::PortInfoRecord& r) {
@@ -106,14 +118,14 @@ std::string saquery_text(const sa::SwitchInfoRecord& r) {
         .line("MulticastFDBTop", "0x{:X}", s.multicastFDBTop);
 }
 
-std::string saquery_text(const sa::SMInfoRecord& r) {
+std::string saquery_text(const sa::SMInfoRecord& r, keys which) {
     const auto& s = r.SMInfo;
     return dump("SMInfoRecord dump:", 22)
         .raw("\t\tRID\n")
         .line("LID", "{}", value(r.LID))
         .raw("\t\tSMInfo dump:\n")
         .line("GUID", "{:#018x}", value(s.GUID))
-        .line("SM_Key", "{:#018x}", s.SMKey)
+        .line("SM_Key", "{}", key_text(which, fmt::format("{:#018x}", s.SMKey)))
         .line("ActCount", "{}", s.actCount)
         .line("Priority", "{}", s.priority)
         .line("SMState", "{}", value(s.SMState));
@@ -191,17 +203,14 @@ std::string saquery_member_text(const sa::MCMemberRecord& r, std::string_view na
         .line("NodeDescription", "{}", name);
 }
 
-std::string saquery_text(const sa::ServiceRecord& r) {
+std::string saquery_text(const sa::ServiceRecord& r, keys which) {
     dump d("ServiceRecord dump:", 24);
     d.line("ServiceID", "{:#018x}", r.serviceID)
         .line("ServiceGID", "{}", gid_text(r.serviceGID))
         .line("ServiceP_Key", "0x{:X}", r.servicePKey)
         .line("ServiceLease", "0x{:X}", r.serviceLease)
-        .line("ServiceKey", "{}", "<not displayed>")
-        .line("ServiceName", "{}",
-              iba::escaped(std::string_view(
-                  reinterpret_cast<const char*>(r.serviceName.data()),
-                  strnlen(reinterpret_cast<const char*>(r.serviceName.data()), r.serviceName.size()))));
+        .line("ServiceKey", "{}", key_text(which, bytes_text(r.serviceKey)))
+        .line("ServiceName", "{}", text_of(r.serviceName));
     const auto add = [&](unsigned bits, const auto& list, unsigned digits) {
         for (std::size_t i = 0; i < list.size(); ++i)
             d.line(fmt::format("ServiceData{}.{}", bits, i + 1), "0x{:0{}X}", list[i], digits);
@@ -214,7 +223,7 @@ std::string saquery_text(const sa::ServiceRecord& r) {
     return d;
 }
 
-std::string saquery_text(const sa::InformInfoRecord& r) {
+std::string saquery_text(const sa::InformInfoRecord& r, keys which) {
     const auto& i = r.informInfo;
     return dump("InformInfoRecord dump:", 24)
         .raw("\t\tRID\n")
@@ -229,7 +238,7 @@ std::string saquery_text(const sa::InformInfoRecord& r) {
         .line("trap_type", "0x{:X}", i.type)
         .line(i.isGeneric ? "trap_num" : "dev_id", "{}",
               i.isGeneric ? fmt::format("{}", i.trapNumber) : fmt::format("0x{:X}", i.trapNumber))
-        .line("qpn", "{}", "<not displayed>")
+        .line("qpn", "{}", key_text(which, fmt::format("0x{:06X}", i.QPN)))
         .line("resp_time_val", "0x{:X}", i.respTimeValue)
         .line(i.isGeneric ? "node_type" : "vendor_id", "0x{:06X}", i.producerType);
 }
@@ -295,6 +304,22 @@ std::string saquery_text(const sa::GUIDInfoRecord& r) {
     for (unsigned i = 0; i < 8; ++i)
         d.line(fmt::format("GUID {}", i), "{:#018x}", iba::load_be<u64>(bytes.data() + 8 * i));
     return d;
+}
+
+std::string saquery_text(const sa::RandomForwardingTableRecord& r) {
+    dump d("RFT Record dump:", 27);
+    d.line("LID", "{}", value(r.LID))
+        .line("Block", "{}", r.blockNum)
+        .raw("\t\tRFT:\n\t\tLID\tLMC\tValid\tPort Number\n");
+    for (const auto& e : r.randomForwardingTable.LIDPortBlock)
+        d.raw("\t\t{}\t{}\t{}\t{}\n", value(e.LID), e.LMC, e.valid ? 1 : 0, e.port);
+    return d.raw("\n");
+}
+
+std::string saquery_text(const sa::ServiceAssociationRecord& r, keys which) {
+    return dump("ServiceAssociationRecord dump:", 24)
+        .line("ServiceKey", "{}", key_text(which, bytes_text(r.serviceKey)))
+        .line("ServiceName", "{}", text_of(r.serviceName));
 }
 
 std::string saquery_text(const iba::ClassPortInfo& c) {

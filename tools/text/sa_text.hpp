@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sa_text.hpp - SA records as infiniband-diags' saquery prints them, label by label. Asks nobody.
 #pragma once
+#include "text/structure_text.hpp"
 #include <comad/iba/class_port_info.hpp>
 #include <comad/iba/sa.hpp>
 
@@ -9,15 +10,17 @@
 
 namespace ibtool {
 
-std::string saquery_text(const comad::iba::sa::NodeRecord&);
-std::string saquery_text(const comad::iba::sa::PortInfoRecord&);
+/// `name`: of the node, safe for a terminal.
+std::string saquery_text(const comad::iba::sa::NodeRecord&, std::string_view name);
+std::string saquery_text(const comad::iba::sa::PortInfoRecord&, keys);
 std::string saquery_text(const comad::iba::sa::SwitchInfoRecord&);
-std::string saquery_text(const comad::iba::sa::SMInfoRecord&);
+std::string saquery_text(const comad::iba::sa::SMInfoRecord&, keys);
 std::string saquery_text(const comad::iba::sa::LinkRecord&);
 std::string saquery_text(const comad::iba::sa::PathRecord&);
 std::string saquery_text(const comad::iba::sa::MCMemberRecord&);
-std::string saquery_text(const comad::iba::sa::ServiceRecord&);
-std::string saquery_text(const comad::iba::sa::InformInfoRecord&);
+std::string saquery_text(const comad::iba::sa::ServiceRecord&, keys);
+/// Without keys infiniband-diags do not show the QP either.
+std::string saquery_text(const comad::iba::sa::InformInfoRecord&, keys);
 std::string saquery_text(const comad::iba::sa::LinearForwardingTableRecord&);
 std::string saquery_text(const comad::iba::sa::MulticastForwardingTableRecord&);
 std::string saquery_text(const comad::iba::sa::SLToVLMappingTableRecord&);
@@ -25,6 +28,9 @@ std::string saquery_text(const comad::iba::sa::PKeyTableRecord&);
 std::string saquery_text(const comad::iba::sa::VLArbitrationTableRecord&);
 std::string saquery_text(const comad::iba::sa::GUIDInfoRecord&);
 std::string saquery_text(const comad::iba::ClassPortInfo&);
+// infiniband-diags do not know these two.
+std::string saquery_text(const comad::iba::sa::RandomForwardingTableRecord&);
+std::string saquery_text(const comad::iba::sa::ServiceAssociationRecord&, keys);
 
 /// What -s says of a port.
 std::string saquery_short_text(const comad::iba::sa::PortInfoRecord&);

@@ -4,6 +4,7 @@
 #include <comad/discovery/subnet.hpp>
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,6 +22,8 @@ public:
 
     /// The name, safe for a terminal.
     std::string of(const node& n) const;
+    /// The node of that name in the map; of several the one with the lowest GUID.
+    std::optional<iba::guid> find(std::string_view name) const;
 
 private:
     std::unordered_map<iba::guid, std::string> names_;

@@ -16,9 +16,7 @@ public:
 
     bool is_open(time_point now) const noexcept { return interval_.count() == 0 || due_ - now <= tolerance_; }
     /// When it will be open, if it is not now; else time_point::max().
-    time_point opens_at(time_point now) const noexcept {
-        return is_open(now) ? time_point::max() : due_ - tolerance_;
-    }
+    time_point opens_at(time_point now) const noexcept { return is_open(now) ? time_point::max() : due_ - tolerance_; }
     void sent(time_point now) noexcept {
         if (interval_.count() != 0) due_ = std::max(due_, now) + interval_;
     }
@@ -28,7 +26,7 @@ private:
     static constexpr duration burst_time = std::chrono::milliseconds(1);
 
     duration interval_, tolerance_; // tolerance_: how long before it is due a MAD may go
-    time_point due_{}; // of the next MAD, had they all been sent in time
+    time_point due_{};              // of the next MAD, had they all been sent in time
 };
 
 } // namespace comad::mad::detail

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// structure_text.cpp - the printers of the library, without keys.
+#include "text/structure_text.hpp"
+
+#include <comad/iba/fields.hpp>
+#include <comad/iba/keys.hpp>
+
+#include <string_view>
+
+namespace ibtool {
+
+namespace iba = comad::iba;
+using comad::u8;
+
+namespace {
+
+/// Says of a key in a dump that it is not shown: its words are 0.
+void hide_value(std::string& dump, std::string_view name) {
+    const std::string before = std::string(name) + '=';
+    for (std::size_t at = 0; (at = dump.find(before, at)) != dump.npos;) {
+        at += before.size();
+        dump.replace(at, dump.find_first_of(",\n", at) - at, "<not displayed>");
+    }
+}
+
+} // namespace
+
+structure_style style_of(const global_options& options) {
+    if (options.verbosity > 1) return structure_style::annotated;
+    return options.IBA_names ? structure_style::IBA_names : structure_style::diags;
+}
+
+std::string structure_text(structure_style style, const iba::record_info& info, std::vector<u8> bytes, keys which) {
+    if (style != structure_style::annotated) return iba::dotted(info, bytes, nullptr, {.keys = which});
+    if (which == keys::shown) return iba::dump(info, bytes);
+    iba::hide_keys(info, bytes);
+    std::string text = iba::dump(info, bytes);
+    for (const iba::field_info& field : iba::fields_of(info))
+        if (iba::is_key(field.row)) hide_value(text, field.row.name);
+    return text;
+}
+
+std::string json_text(const iba::record_info& info, std::span<const u8> bytes, keys which) {
+    return iba::json(info, bytes, nullptr, iba::json_style::readable, which);
+}
+
+} // namespace ibtool
