@@ -277,12 +277,11 @@ TEST_CASE("saquery asks for the components that infiniband-diags' asks for") {
     const words all[] = {
         {"LR", "2/2", "3/2"},
         {"LR", "2", "3"},
-        {"LR", "/2", "3/"},
-        {"-x", "2/4", "/7"},
+        {"LR", "2/", "3/"},
+        {"-x", "2/4", "7"},
         {"linkrecord", "2"}, // capitals do not matter
         {"lr"},
         {"PIR", "3/2/1"},
-        {"PIR", "/2"},
         {"SL2VL", "3//2"},
         {"PKTR", "3/1/2"},
         {"VLAR", "0x3/1/2"},
@@ -347,7 +346,6 @@ TEST_CASE("saquery asks for the components that infiniband-diags' asks for") {
     CHECK(asked({"LinearForwardingTableRecord"}) == "SALinearForwardingTableRecord 12 0 0x0");
     CHECK(asked({"SWI"}) == "SASwitchInfoRecord 12 0 0x0"); // beginnings
     CHECK(asked({"SMInfo"}) == "SASMInfoRecord 12 0 0x0");
-    CHECK_THAT(asked({"PR", "-M", "2048", "--no-defaults"}), StartsWith("SAPathRecord 12 0 0x30000 "));
 }
 
 TEST_CASE("vendstat shows each field where infiniband-diags' does") {

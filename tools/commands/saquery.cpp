@@ -139,7 +139,7 @@ constexpr filter filters[] = {
     {"--pkey", "PKey", "P_Key"},
     {"-Q,--qos_class", "QOSClass", "QoS class"},
     {"--sl", "SL", "service level"},
-    {"-M,--mtu", "MTU", "MTU and selector: 2048 or 0x84 is exactly that, 4 more than 2048", "MTUSelector"},
+    {"-M,--mtu", "MTU", "MTU and selector: 0x84 is exactly 2048, 4 more than that", "MTUSelector"},
     {"-R,--rate", "rate", "rate and selector, likewise", "rateSelector"},
     {"--pkt_lifetime", "packetLifeTime", "packet life time and selector, likewise", "packetLifeTimeSelector"},
     {"-q,--qkey", "QKey", "Q_Key"},
@@ -153,11 +153,13 @@ constexpr filter filters[] = {
 };
 
 void add_filter(const filter& f, const std::string& text, components& wanted) {
-    const auto number = iba::parse_number(text);
-    const bool is_both = !f.selector.empty() && number && number->value < 256; // else it is a name: 2048
-    if (is_both) wanted.push_back({std::string(f.selector), std::to_string(number->value >> 6)});
-    else if (!f.selector.empty()) wanted.push_back({std::string(f.selector), "Exactly"});
-    wanted.push_back({std::string(f.component), is_both ? std::to_string(number->value & 0x3f) : text});
+    if (f.selector.empty()) {
+        wanted.push_back({std::string(f.component), text});
+        return;
+    }
+    const unsigned both = read_number(text, f.option, 255);
+    wanted.push_back({std::string(f.selector), std::to_string(both >> 6)});
+    wanted.push_back({std::string(f.component), std::to_string(both & 0x3f)});
 }
 
 /// Both ends of `a:b` or `a-b`; one of them may be missing.
