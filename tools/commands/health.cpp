@@ -174,7 +174,7 @@ command health_command() {
                 auto s = std::make_shared<health_settings>();
                 takes.option("--for", s->length, "time between the two sweeps").shows_default();
                 takes.option("--rules", s->rules, "TOML file of rules [those in docs/health.md]");
-                takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+                add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json, "one JSON object per line");
                 return [s](const global_options& options) { return run_health(*s, options); };
             }};

@@ -256,7 +256,7 @@ command ibqueryerrors_command() {
                 takes.flag("-K,--clear-counts", s->clear_counts, "clear the counters of packets and data (writes)");
                 takes.ignored_flag("-R", "ignored; accepted for scripts, as by infiniband-diags");
                 takes.option("-o,--outstanding_smps", s->outstanding, "same as --outstanding").range(1, 65536);
-                takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+                add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json, "one JSON object per line; the last one is the summary");
                 takes.missing({"--load-cache"});
                 return [s](const global_options& options) { return run_ibqueryerrors(*s, options); };

@@ -22,6 +22,7 @@ namespace mad = comad::mad;
 
 struct ibtracert_settings {
     std::string from, to, name_map, multicast;
+    comad::discovery::node_names names;
     unsigned MLID = 0; ///< 0: unicast
     target_options kind;
     bool brief = false, json = false;
@@ -88,8 +89,7 @@ std::string json_of(const route& way) {
 }
 
 answer trace(session& in, mad::address from, mad::address to, const ibtracert_settings& s) {
-    const discovery::node_names names = read_node_names(s.name_map);
-    tracer t(in, names);
+    tracer t(in, s.names);
     BOOST_OUTCOME_CO_TRY(const auto to_path, co_await resolve(in, to));
     BOOST_OUTCOME_CO_TRY(const auto from_path, co_await resolve(in, from));
     BOOST_OUTCOME_CO_TRY(const auto to_place, co_await t.ask_place(to_path));
@@ -124,7 +124,7 @@ int run_ibtracert(ibtracert_settings s, const global_options& options) {
     const mad::address from = read_target(s.from, s.kind), to = read_target(s.to, s.kind);
     if (from.end_port && to.end_port && *from.end_port != *to.end_port)
         throw usage_error("the two targets name different local ports");
-    read_node_names(s.name_map); // a wrong map is told before anything is sent
+    s.names = read_node_names(s.name_map);
     const mad::address& chooses_port = from.end_port ? from : to;
     return ask(options, &chooses_port, [&](session& in) { return trace(in, from, to, s); });
 }
@@ -143,7 +143,7 @@ command ibtracert_command() {
                 add_target_options(takes, s->kind);
                 takes.option("-m,--mlid", s->multicast, "trace packets to this multicast LID");
                 takes.flag("-n,--no_info", s->brief, "GUIDs and ports only");
-                takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+                add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json, "one JSON object, on one line");
                 return [s](const global_options& options) { return run_ibtracert(*s, options); };
             }};

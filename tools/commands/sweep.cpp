@@ -97,7 +97,7 @@ unsigned read_detail(const std::string& name) {
         fmt::format("--details: there is no group '{}'; they are {}", iba::escaped(name), fmt::join(names, ", ")));
 }
 
-sweep_plan make_sweep_plan(const sweep_settings& s) {
+sweep_plan make_sweep_plan(const sweep_settings& s, const discovery::node_names& names) {
     using namespace std::chrono_literals;
     sweep_plan p;
     p.count = s.count;
@@ -114,9 +114,7 @@ sweep_plan make_sweep_plan(const sweep_settings& s) {
     node_filter wanted{{}, s.patterns, {}};
     for (const std::string& text : s.GUIDs) wanted.GUIDs.push_back(read_wanted_GUID(text));
     for (const std::string& name : s.types) wanted.types.push_back(discovery::node_type_named(name));
-    p.wants = [wanted = std::move(wanted), names = read_node_names(s.name_map)](const discovery::node& n) {
-        return wanted(n, names);
-    };
+    p.wants = [wanted = std::move(wanted), names](const discovery::node& n) { return wanted(n, names); };
     return p;
 }
 
@@ -129,7 +127,8 @@ sweep_form read_form(const sweep_settings& s) {
 }
 
 watch_plan make_watch_plan(const sweep_settings& s) {
-    watch_plan p{make_sweep_plan(s), read_node_names(s.name_map), {}};
+    discovery::node_names names = read_node_names(s.name_map);
+    watch_plan p{make_sweep_plan(s, names), std::move(names), {}};
     outlet_plan& out = p.out;
     out.form = read_form(s);
     out.file = s.file;
@@ -203,7 +202,7 @@ command sweep_command() {
             takes.option("--type", s->types, "only nodes of that type").one_of({"switch", "ca", "router"});
             takes.option("--top", s->top, "only the first ports by --by");
             takes.option("--by", s->by, "the counter to sort ports by [portXmitData]");
-            takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+            add_name_map_option(takes, s->name_map);
             const argument& json = takes.flag("--json", s->json, "one JSON object per line");
             const argument& csv =
                 takes.flag("--csv", s->csv, "comma-separated values, one line per port").excludes(json);

@@ -80,10 +80,4 @@ discovery::subnet read_subnet(const std::string& file) {
     return s;
 }
 
-discovery::node_names read_node_names(const std::string& file) {
-    if (file.empty()) return {};
-    std::istringstream in = comad::iba::open_text_file(file);
-    return discovery::node_names::read(in, file);
-}
-
 } // namespace ibtool
