@@ -3,7 +3,7 @@
 #include "command.hpp"
 #include "session/report.hpp"
 #include "session/subnet_command.hpp"
-#include "text/sweep_text.hpp"
+#include "text/subnet_missing.hpp"
 #include <comad/counters/health_file.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
@@ -149,7 +149,7 @@ reporting examine(session& in, const health_settings& s, std::chrono::nanosecond
     x.is_complete = known.complete() && x.gaps.empty();
     report all;
     all.text = s.json ? as_json(x) : as_text(x);
-    all.missing = describe_missing(known, x.gaps);
+    all.missing = all_missing(known, x.gaps);
     all.is_any_bad = x.count(severity::critical) + x.count(severity::error) > 0;
     co_return all;
 }

@@ -3,6 +3,7 @@
 #include "command.hpp"
 #include "commands/sweep_outlets.hpp"
 #include "exporter/authorization.hpp"
+#include "session/keyboard.hpp"
 #include "session/reopening.hpp"
 #include "session/subnet_command.hpp"
 #include "session/sweeping.hpp"
@@ -167,12 +168,21 @@ int run_sweep(const sweep_settings& s, const global_options& options) {
     const sweep_listener listener{
         [&](const sweep_view& v, const sweep_totals& totals) { out.write(v, totals); },
         [&](const std::string& why) { out.note_change(why); },
-        [](const std::string& line) { print_error("ibtool: {}\n", line); },
+        [&](const std::string& line) { out.note_problem(line); },
     };
     sweeping all(run_in, p.sweeps, p.names, listener);
     const auto on_scrape = [&](std::size_t known) { run_in.post([&all, known] { all.request(known); }); };
     out.open(run_in.executor(), p.sweeps.on_request ? on_scrape : std::function<void(std::size_t)>{});
+    std::optional<keyboard> keys;
+    if (out.has_screen() && !run_in.is_virtual()) {
+        const auto on_key = [&](char key) {
+            if (out.press(key)) all.end();
+        };
+        keys.emplace(run_in.executor(), on_key, [&] { out.show(); });
+    }
     int code = run_to_end(run_in, p.sweeps, all, out);
+    keys.reset();
+    out.leave_screen();
     if (code == complete && !out.is_complete()) code = partial;
     return finish(run_in, code);
 }

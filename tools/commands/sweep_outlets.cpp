@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <fstream>
 #include <stdexcept>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
@@ -21,13 +20,6 @@ namespace ibtool {
 namespace iba = comad::iba;
 
 namespace {
-
-/// Of the one that the output goes to; zeros: it is no terminal.
-winsize terminal_size() {
-    winsize size{};
-    ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-    return size;
-}
 
 process_cost cost_so_far() {
     rusage used{};
@@ -48,6 +40,10 @@ bool misses_most(const comad::counters::sweep& s) {
 
 } // namespace
 
+sweep_outlets::sweep_outlets(const outlet_plan& p) : plan_(p) {
+    if (p.form == sweep_form::screen) screen_.emplace(p.choice);
+}
+
 void sweep_outlets::open(boost::asio::any_io_executor executor, std::function<void(std::size_t)> on_scrape) {
     if (plan_.listen.empty()) return;
     server_.emplace(executor,
@@ -65,7 +61,10 @@ void sweep_outlets::write(const sweep_view& v, const sweep_totals& totals) {
     case sweep_form::json: write_output(sweep_json(v, plan_.choice)); break;
     case sweep_form::csv: write_output(sweep_csv(v, plan_.choice)); break;
     case sweep_form::table: write_output(table(v)); break;
-    case sweep_form::screen: write_output(screen(v)); break;
+    case sweep_form::screen:
+        screen_->take(v);
+        show();
+        break;
     case sweep_form::none: break;
     }
     if (plan_.file.empty() && !server_) return;
@@ -92,7 +91,8 @@ void sweep_outlets::write_file(const std::string& text) {
 void sweep_outlets::note_change(const std::string& why) {
     if (plan_.form == sweep_form::json)
         write_output(fmt::format("{{\"discovered_again\":{}}}\n", iba::json_quoted(why)));
-    else if (plan_.form != sweep_form::screen) print_error("ibtool: discovered again: {}\n", why);
+    else if (screen_) screen_->note("discovered again: " + why);
+    else print_error("ibtool: discovered again: {}\n", why);
 }
 
 void sweep_outlets::note_lost(const outage& now) {
@@ -118,17 +118,34 @@ void sweep_outlets::note_back(const outage& over, comad::u64 missed) {
 
 std::string sweep_outlets::table(const sweep_view& v) const {
     table_choice fitting = plan_.choice;
-    fitting.columns = terminal_size().ws_col;
+    fitting.columns = size_of_terminal().columns;
     return sweep_table(v, fitting);
 }
 
-std::string sweep_outlets::screen(const sweep_view& v) const {
-    const winsize size = terminal_size();
-    table_choice fitting = plan_.choice;
-    fitting.columns = size.ws_col;
-    const std::size_t rows = size.ws_row > 3 ? size.ws_row - 3u : 21u; // two lines above, one below
-    if (fitting.top == 0 || fitting.top > rows) fitting.top = rows;
-    return on_screen(sweep_table(v, fitting));
+void sweep_outlets::show() {
+    if (screen_) write_output(screen_->text(size_of_terminal()));
+}
+
+bool sweep_outlets::press(char key) {
+    if (!screen_) return false;
+    const bool ends = screen_->press(key);
+    if (!ends) show();
+    return ends;
+}
+
+void sweep_outlets::note_problem(const std::string& line) {
+    if (!screen_ || !::isatty(STDERR_FILENO)) return print_error("ibtool: {}\n", line);
+    screen_->note(line);
+    if (held_back_.size() < most_held_back) held_back_.push_back(line);
+    else ++not_held_;
+}
+
+void sweep_outlets::leave_screen() {
+    if (!screen_) return;
+    write_output("\n");
+    for (const std::string& line : held_back_) print_error("ibtool: {}\n", line);
+    if (not_held_) print_error("ibtool: ... and {} more\n", not_held_);
+    screen_.reset();
 }
 
 } // namespace ibtool

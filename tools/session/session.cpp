@@ -169,6 +169,11 @@ bool session::wait(std::chrono::nanoseconds length) {
     return !stopped_;
 }
 
+void session::stop() noexcept {
+    stopped_ = true;
+    stop_.emit(boost::asio::cancellation_type::terminal);
+}
+
 void session::post(std::function<void()> f) {
     boost::asio::post(io_, [this, f = std::move(f)] {
         if (!driver_) return; // it is over
