@@ -10,62 +10,65 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace ibtool {
 namespace {
 
-/// Those that the program has beside all descriptors; they take no values.
-constexpr std::array own_options{"--help", "--version", "-h", "-V"};
-
 class option_reader {
 public:
-    explicit option_reader(const arguments& global) : known_{&global} {}
-    void add(const arguments& of_command) { known_.push_back(&of_command); }
-
-    bool has(std::string_view name) const { return find(name) || is_own(name); }
-    /// The option by its whole name; null: there is none, or it is the program's own.
-    const argument* find(std::string_view name) const {
-        for (const arguments* some : known_)
-            for (const argument& a : some->all())
-                for (const std::string& n : split(a.names(), ','))
-                    if (n == name) return &a;
-        return nullptr;
+    /// Those of all commands, and the program's own.
+    explicit option_reader(const arguments& global) {
+        for (const char* name : {"--help", "--version", "-h", "-V"}) known_.push_back({nullptr, name});
+        add(global);
+    }
+    /// What a command calls by the same name as all do is its own.
+    void add(const arguments& more) {
+        std::vector<known_name> names;
+        for (const argument& a : more.all())
+            for (std::string& name : split(a.names(), ',')) names.push_back({&a, std::move(name)});
+        known_.insert(known_.begin(), names.begin(), names.end());
     }
 
     /// The whole name of what begins like that: the name itself where nothing does, or where it is one already.
     std::string whole(const std::string& beginning) const {
-        if (has(beginning) || beginning.size() <= 2) return beginning;
-        std::vector<std::pair<const argument*, std::string>> found;
-        const auto take = [&](const argument* a, std::string_view name) {
-            const bool is_known = std::ranges::any_of(found, [&](const auto& f) { return a && f.first == a; });
-            if (name.starts_with(beginning) && !is_known) found.emplace_back(a, name);
-        };
-        for (const arguments* some : known_)
-            for (const argument& a : some->all())
-                for (const std::string& name : split(a.names(), ',')) take(&a, name);
-        for (const std::string_view name : own_options) take(nullptr, name);
+        if (beginning.size() <= 2 || std::ranges::find(known_, beginning, &known_name::name) != known_.end())
+            return beginning;
+        std::vector<known_name> found; // of an option with several names the first
+        for (const known_name& k : known_) {
+            const auto is_same = [&](const known_name& f) {
+                return k.option ? f.option == k.option : f.name == k.name;
+            };
+            if (k.name.starts_with(beginning) && std::ranges::none_of(found, is_same)) found.push_back(k);
+        }
         if (found.empty()) return beginning;
-        if (found.size() == 1) return found.front().second;
+        if (found.size() == 1) return found.front().name;
         std::vector<std::string> names;
-        for (const auto& [a, name] : found) names.push_back(name);
-        throw usage_error(fmt::format("option {} is ambiguous: {}", comad::iba::as_given(beginning), fmt::join(names, ", ")));
+        for (const known_name& f : found) names.push_back(f.name);
+        throw usage_error(
+            fmt::format("option {} is ambiguous: {}", comad::iba::as_given(beginning), fmt::join(names, ", ")));
     }
 
     /// Whether the next word is its value: of an option whose value does not stand in the same word.
     bool takes_next(const std::string& word) const {
-        if (word.starts_with("--")) return word.find('=') == word.npos && takes_value(find(word));
+        if (word.starts_with("--")) return word.find('=') == word.npos && takes_value(word);
         for (std::size_t i = 1; i < word.size(); ++i)
-            if (takes_value(find(std::string("-") + word[i]))) return i + 1 == word.size();
+            if (takes_value(std::string("-") + word[i])) return i + 1 == word.size();
         return false;
     }
 
 private:
-    static bool is_own(std::string_view name) { return std::ranges::find(own_options, name) != own_options.end(); }
-    static bool takes_value(const argument* a) { return a && !a->is_flag() && !a->is_value_optional(); }
+    struct known_name {
+        const argument* option; // null: the program's own, without a value
+        std::string name;
+    };
+    bool takes_value(std::string_view name) const {
+        const auto found = std::ranges::find(known_, name, &known_name::name);
+        return found != known_.end() && found->option && !found->option->is_flag() &&
+               !found->option->is_value_optional();
+    }
 
-    std::vector<const arguments*> known_;
+    std::vector<known_name> known_; // of equal names the first counts
 };
 
 /// `--name` of `--name=value`, with the name made whole.

@@ -23,7 +23,8 @@ bool all_fit(const words& rows, std::size_t columns) {
     return std::all_of(rows.begin(), rows.end(), [&](const std::string& row) { return row.size() <= columns; });
 }
 
-const words watch{"sweep", "--watch", "--every", "50ms", "--fabric", "sim:fattree2,radix=4,sm=1,traffic=1000,counters=1"};
+const words watch{"sweep", "--watch",  "--every",
+                  "50ms",  "--fabric", "sim:fattree2,radix=4,sm=1,traffic=1000,counters=1"};
 
 } // namespace
 
@@ -104,7 +105,8 @@ TEST_CASE("a signal ends sweep --watch, and stopping it gives the terminal back 
 
 TEST_CASE("on a terminal what is missing has a line of its own below the screen, when it is left") {
     on_terminal screen(
-        ibtool({"sweep", "--watch", "--every", "50ms", "--fabric", "sim:fattree2,radix=4,sm=1,dead=h-0003 HCA-1"}), 80, 24);
+        ibtool({"sweep", "--watch", "--every", "50ms", "--fabric", "sim:fattree2,radix=4,sm=1,dead=h-0003 HCA-1"}), 80,
+        24);
     screen.await("# sweep 2 at ");
     screen.press("q");
     const process_result end = screen.wait();

@@ -14,7 +14,8 @@ using ibtool::read_node_names;
 
 TEST_CASE("without a name the first usual node name map that is there counts, and none is no error") {
     // rdma-core's path is in libibnetdisc of infiniband-diags 44, the other one in OpenSM's libraries.
-    CHECK(ibtool::usual_name_maps == std::vector<std::string>{"/etc/rdma/ib-node-name-map", "/etc/opensm/ib-node-name-map"});
+    CHECK(ibtool::usual_name_maps ==
+          std::vector<std::string>{"/etc/rdma/ib-node-name-map", "/etc/opensm/ib-node-name-map"});
 
     std::string folder = std::filesystem::temp_directory_path() / "comad-name-map-XXXXXX";
     REQUIRE(::mkdtemp(folder.data()));

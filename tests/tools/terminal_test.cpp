@@ -14,9 +14,9 @@ TEST_CASE("columns are those that a terminal takes, and no character is cut in t
     CHECK(columns_of("") == 0);
     CHECK(columns_of("leaf-0001") == 9);
     CHECK(columns_of("Z\u00fcrich") == 6);
-    CHECK(columns_of("\u7bc0\u70b9") == 4);       // East Asian, wide
-    CHECK(columns_of("e\u0301") == 1);            // an accent above the letter before it
-    CHECK(columns_of("\xff\xfe") == 2);            // no UTF-8
+    CHECK(columns_of("\u7bc0\u70b9") == 4); // East Asian, wide
+    CHECK(columns_of("e\u0301") == 1);      // an accent above the letter before it
+    CHECK(columns_of("\xff\xfe") == 2);     // no UTF-8
     CHECK(cut_to("leaf-0001", 4) == "leaf");
     CHECK(cut_to("leaf-0001", 9) == "leaf-0001");
     CHECK(cut_to("leaf-0001", 0).empty());

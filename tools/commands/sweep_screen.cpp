@@ -20,9 +20,12 @@ struct sort_key {
     counter by;
 };
 constexpr sort_key sort_keys[] = {
-    {'x', row_order::by_counter, counter::portXmitData}, {'r', row_order::by_counter, counter::portRcvData},
-    {'X', row_order::by_counter, counter::portXmitPkts}, {'R', row_order::by_counter, counter::portRcvPkts},
-    {'w', row_order::by_counter, counter::portXmitWait}, {'e', row_order::by_errors, {}},
+    {'x', row_order::by_counter, counter::portXmitData},
+    {'r', row_order::by_counter, counter::portRcvData},
+    {'X', row_order::by_counter, counter::portXmitPkts},
+    {'R', row_order::by_counter, counter::portRcvPkts},
+    {'w', row_order::by_counter, counter::portXmitWait},
+    {'e', row_order::by_errors, {}},
     {'n', row_order::of_subnet, {}},
 };
 

@@ -21,7 +21,8 @@ struct missing_answer {
 /// A line for each cause, in the order of their first places: `S-0002c90000000001 "leaf-0001"[3]: NodeInfo timed out`, of several
 /// places `512 ports: NodeInfo timed out; first: leaf-0001 port 3`. With `each` a line for each place, with all that is known.
 /// `loss`, as session::loss_text() has it, is one cause for all: the device was lost meanwhile.
-std::vector<std::string> lines_about(const std::vector<missing_answer>& missing, bool each, const std::string& loss = {});
+std::vector<std::string> lines_about(const std::vector<missing_answer>& missing, bool each,
+                                     const std::string& loss = {});
 /// The same on stderr.
 void tell_missing(const std::vector<missing_answer>& missing, bool each, const std::string& loss = {});
 

@@ -17,8 +17,7 @@ using discovery::subnet;
 
 missing_answer missing_at(const subnet& s, port_ref where, std::string text, std::string cause) {
     const discovery::node& n = s.nodes[where.node];
-    const std::string name =
-        n.description.empty() ? discovery::topology_id(n) : comad::iba::escaped(n.description);
+    const std::string name = n.description.empty() ? discovery::topology_id(n) : comad::iba::escaped(n.description);
     missing_answer m{discovery::name_of(n), name, std::move(text), std::move(cause), missing_answer::kind::node};
     if (where.port == 0) return m;
     m.place += fmt::format("[{}]", where.port);

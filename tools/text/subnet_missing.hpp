@@ -17,7 +17,6 @@ missing_answer missing_of(const comad::discovery::subnet&, const comad::discover
 missing_answer missing_of(const comad::discovery::subnet&, const comad::counters::gap&);
 
 /// All problems of the discovery, then all gaps of the sweep.
-std::vector<missing_answer> all_missing(const comad::discovery::subnet&,
-                                        const std::vector<comad::counters::gap>& = {});
+std::vector<missing_answer> all_missing(const comad::discovery::subnet&, const std::vector<comad::counters::gap>& = {});
 
 } // namespace ibtool
