@@ -210,6 +210,7 @@ void rpc_base::fail(mad::errc code, const mad::completion& how) {
     mad::mad_error& e = error_.emplace();
     e.code = code;
     e.attempts = how.attempts;
+    if (how.attempts > 0 && has_begun) e.took = schedule_.now() - begun;
     e.mgmt_class = mad::class_on(kind_, path_);
     e.class_version = kind_.class_version;
     e.method = kind_.method;

@@ -179,7 +179,7 @@ void sweeper::failed(agent& a, port_ref where, const mad::mad_error& e) {
     const bool is_sum = where.port == all_ports; // then its ports are asked
     if (e.code != mad::errc::timed_out) {
         if (is_sum) a.can->all_ports = false;
-        else result_.gaps.push_back({kind_of(e), where, to_string(e)});
+        else result_.gaps.push_back({kind_of(e), where, to_string(e), cause_text(e)});
         return;
     }
     a.is_silent = true;
@@ -188,7 +188,7 @@ void sweeper::failed(agent& a, port_ref where, const mad::mad_error& e) {
     a.has_ended = is_given_up && node_of(a).is_switch();
     if (is_sum && !a.has_ended) return;
     const gap::kind kind = a.was_silent ? gap::kind::was_silent : gap::kind::no_answer;
-    result_.gaps.push_back({kind, a.has_ended ? place_of(a) : where, to_string(e)});
+    result_.gaps.push_back({kind, a.has_ended ? place_of(a) : where, to_string(e), cause_text(e)});
 }
 
 void sweeper::not_cleared(const agent& a, port_ref where, u8 select, const mad::mad_error& e) {
@@ -197,7 +197,7 @@ void sweeper::not_cleared(const agent& a, port_ref where, u8 select, const mad::
         return;
     }
     const port_ref place = select == all_ports ? place_of(a) : where;
-    result_.gaps.push_back({kind_of(e), place, "not cleared: " + to_string(e)});
+    result_.gaps.push_back({kind_of(e), place, "not cleared: " + to_string(e), "not cleared: " + cause_text(e)});
 }
 
 void sweeper::note_unread() {

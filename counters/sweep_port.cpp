@@ -128,6 +128,7 @@ task<std::optional<bool>> sweeper::has_RS_FEC(agent& a, const mad::IBPath& path,
     const u64 downs = l.counters.counters[counter::linkDownedCounter];
     if (!t.FEC || t.FEC->linkDownedCounter != downs) {
         const auto told = co_await schedule_.SubnGet<iba::smp::PortInfoExtended>(path, l.where.port, hurry());
+        if (!told && is_unsupported(told.error())) co_return false; // it promised too much
         if (!told) {
             failed(a, l.where, told.error());
             co_return std::nullopt;

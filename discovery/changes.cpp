@@ -123,7 +123,7 @@ private:
     void failed(port_ref where, const mad::mad_error& e) {
         if (e.code == mad::errc::cancelled) return;
         // What was silent in the discovery already is as it was.
-        if (subnet_.nodes[where.node].ports[where.port].info) add(where, to_string(e));
+        if (subnet_.nodes[where.node].ports[where.port].info) changes_.push_back({where, to_string(e), cause_text(e)});
     }
 
     void add(port_ref where, std::string text) { changes_.push_back({where, std::move(text)}); }

@@ -7,7 +7,6 @@
 
 #include <charconv>
 #include <istream>
-#include <stdexcept>
 
 namespace comad::discovery {
 namespace {
@@ -40,18 +39,17 @@ std::pair<iba::guid, std::string_view> parse(std::string_view line) {
 
 } // namespace
 
-node_names node_names::read(std::istream& in, std::string_view name) {
+node_names node_names::read(std::istream& in, std::string_view name, std::vector<std::string>& warnings) {
     node_names map;
     std::string text;
     for (unsigned number = 1; std::getline(in, text); ++number) {
         const std::string_view line = trimmed(text);
         if (line.empty() || line.front() == '#') continue;
         const auto [guid, called] = parse(line);
-        if (called.empty()) {
-            throw std::runtime_error(
-                fmt::format("{}:{}: not a line of a node name map; write 0xGUID \"name\"", name, number));
-        }
-        map.names_.emplace(guid, called);
+        if (called.empty())
+            warnings.push_back(
+                fmt::format("{}:{}: not a line of a node name map; write 0xGUID \"name\"", iba::escaped(name), number));
+        else map.names_.emplace(guid, called);
     }
     return map;
 }

@@ -8,6 +8,7 @@
 
 #include <iterator>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace comad::discovery {
@@ -152,11 +153,19 @@ task<void> rail::read_port(const SMP_query& q) {
     if (extended) all_.take(q.node, q.port, *extended);
 }
 
+namespace {
+
+/// Device IDs promise these, and firmware need not keep it: then there is nothing to know, and nothing is missing.
+template <class T> constexpr bool is_optional = std::is_same_v<T, iba::smp::MlnxExtPortInfo>;
+
+} // namespace
+
 // One fact about a known node; nothing where it is silent or refuses, which is noted.
 template <class T> task<std::optional<T>> rail::ask(const SMP_query& q) {
     const mad::any_path path = all_.path_to(q.node, q.port, q.route);
     auto reply = co_await schedule_.SubnGet<T>(path, q.port);
     if (reply) co_return reply.value();
+    if (is_optional<T> && is_unsupported(reply.error())) co_return std::nullopt;
     failed(q, reply.error(), *mad::directed(path), fmt::format("{} not read", iba::info_of<T>.name));
     co_return std::nullopt;
 }

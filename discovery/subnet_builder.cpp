@@ -302,7 +302,7 @@ void subnet_builder::failed(const SMP_query& q, const mad::mad_error& e, const I
     const bool is_behind = q.what == topic::neighbour;
     const bool comes_again = asks_twice_ && !q.is_second && e.code == mad::errc::timed_out;
     if (comes_again) left_.push_back({q.what, nodeGUID, q.port, left_by::silence});
-    else add_problem({kind_of(e), nodeGUID, q.port, went, fmt::format("{}: {}", what, to_string(e))}, is_behind);
+    else add_problem(problem_of(q, e, went, what), is_behind);
     if (is_behind || e.code != mad::errc::timed_out) return;
     // Asking a dead node for each of its ports would cost seconds for each.
     reading& r = readings_[q.node];
@@ -313,6 +313,15 @@ void subnet_builder::failed(const SMP_query& q, const mad::mad_error& e, const I
         return;
     }
     add_problem({problem::kind::no_answer, nodeGUID, 0, went, "stopped answering, not asked further"}, false);
+}
+
+problem subnet_builder::problem_of(const SMP_query& q, const mad::mad_error& e, const IBDRPath& went,
+                                   std::string_view what) const {
+    std::string cause = cause_text(e);
+    if (q.what == topic::neighbour)
+        cause = e.code == mad::errc::timed_out ? std::string(what) : fmt::format("{}: {}", what, cause);
+    return {kind_of(e), found_.nodes[q.node].info.nodeGUID,        q.port,
+            went,       fmt::format("{}: {}", what, to_string(e)), std::move(cause)};
 }
 
 void subnet_builder::rail_failed(iba::guid nodeGUID, u8 number, std::string text) {

@@ -124,6 +124,7 @@ private:
     bool connect(port_ref a, port_ref b, iba::guid portGUID_b, const mad::IBDRPath& route);
     void contradict(port_ref where, const mad::IBDRPath& route, std::string text);
     void doubt(const iba::smp::NodeInfo&, const mad::IBDRPath& route, std::string text);
+    problem problem_of(const SMP_query&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what) const;
     void add_problem(problem, bool is_behind);
     mad::IBDRPath with_key(mad::IBDRPath route, iba::guid port) const;
     unsigned longest_route() const { return std::min(options_.max_hops, mad::IBDRPath::max_hops); }

@@ -3,12 +3,15 @@
 // errors into one line.
 #include "command_line.hpp"
 
+#include "long_options.hpp"
 #include "text/output.hpp"
+#include "text/terminal.hpp"
 #include <comad/iba/text.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -39,6 +42,7 @@ public:
 
 private:
     void add(const command&);
+    void name_command(const command&);
     void declare(const command&, CLI::App&);
     static void add(CLI::App&, const arguments&);
     static CLI::Option* add(CLI::App&, const argument&);
@@ -74,10 +78,15 @@ void command_line::add(const command& c) {
     commands_[c.name] = &app;
 }
 
-// Only for a command that is named: the options of all take longer than many a command.
-void command_line::declare(const command& c, CLI::App& app) {
-    named_ = &c;
+// Only of a command that is named: the options of all take longer than many a command.
+void command_line::name_command(const command& c) {
+    if (std::exchange(named_, &c) == &c) return;
+    arguments_ = {};
     action_ = c.declare(arguments_);
+}
+
+void command_line::declare(const command& c, CLI::App& app) {
+    name_command(c);
     add(app, arguments_);
     app.footer(footer_of(c, arguments_));
 }
@@ -178,11 +187,21 @@ CLI::Option* command_line::add_reader(CLI::App& app, const argument& a, const ar
 
 int command_line::run(int argc, char** argv) {
     try {
-        app_.parse(argc, argv);
+        std::vector<std::string> words = whole_words({argv + 1, argv + argc}, global_, [this](std::string_view name) {
+            const command* const c = find_command(name);
+            if (c) name_command(*c);
+            return c ? &arguments_ : nullptr;
+        });
+        std::ranges::reverse(words); // as CLI11 takes them
+        app_.parse(std::move(words));
         check_SA();
         choose_fabric();
-    } catch (const CLI::Success& e) {
-        return app_.exit(e); // help, version
+    } catch (const CLI::CallForHelp&) {
+        write_output(wrapped(app_.help(), size_of_terminal().columns));
+        return complete;
+    } catch (const CLI::CallForVersion& e) {
+        write_output(std::string(e.what()) + '\n');
+        return complete;
     } catch (const CLI::RequiredError& e) {
         return explain(e);
     } catch (const CLI::ParseError& e) {

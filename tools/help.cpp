@@ -4,6 +4,7 @@
 #include "command_line.hpp"
 #include "manual.hpp"
 #include "text/output.hpp"
+#include "text/terminal.hpp"
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
@@ -19,6 +20,8 @@ struct help_settings {
     std::string command;
     bool json = false, as_man_page = false, as_tables = false;
     std::string shell;
+
+    bool is_for_people() const { return !json && !as_man_page && !as_tables && shell.empty(); }
 };
 
 std::string json_of(const command& c) {
@@ -78,7 +81,7 @@ command help_command() {
                     .excludes(man);
                 takes.flag("--markdown", s->as_tables, "the list as tables in Markdown").excludes(json).excludes(man);
                 return [s](const global_options&) {
-                    write_output(text_of(*s));
+                    write_output(s->is_for_people() ? wrapped(text_of(*s), size_of_terminal().columns) : text_of(*s));
                     return complete;
                 };
             }};

@@ -20,11 +20,25 @@ void keep_standard_streams() {
 
 } // namespace
 
+namespace {
+
+/// As other tools end that write to a pipe which nobody reads any more: in silence, by the signal (a shell says 141).
+int end_by_SIGPIPE() {
+    std::signal(SIGPIPE, SIG_DFL);
+    std::raise(SIGPIPE);
+    return 128 + SIGPIPE; // it is blocked
+}
+
+} // namespace
+
 int main(int argc, char** argv) {
     keep_standard_streams();
-    std::signal(SIGPIPE, SIG_IGN); // a closed pipe is an error of writing, and said like any other
+    // Until what is open is closed; of other files than stdout it is an error like any other.
+    std::signal(SIGPIPE, SIG_IGN);
     try {
         return ibtool::run_command_line(argc, argv);
+    } catch (const ibtool::closed_pipe&) {
+        return end_by_SIGPIPE();
     } catch (const ibtool::usage_error& e) {
         ibtool::print_error("ibtool: {}\n", e.what());
         return ibtool::usage;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 
@@ -45,12 +46,23 @@ character take_character(std::string_view& text) {
     return result;
 }
 
-/// Characters that do something to a terminal instead of being shown.
-bool is_control(char32_t code) {
-    const bool c0_or_c1 = code < 0x20 || (code >= 0x7f && code <= 0x9f);
-    const bool separates_lines = code == 0x2028 || code == 0x2029;
-    const bool reorders = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-    return c0_or_c1 || separates_lines || reorders;
+struct code_range {
+    char32_t first, last;
+};
+
+/// Controls, and what Unicode 15 shows as nothing: Default_Ignorable_Code_Point of DerivedCoreProperties.txt (among it all
+/// that reorders text), separators of lines, annotations (U+FFF9 to U+FFFB). In order.
+constexpr code_range invisible[] = {
+    {0x00, 0x1f},     {0x7f, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},     {0x61c, 0x61c},
+    {0x115f, 0x1160}, {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e},
+    {0x2060, 0x206f}, {0x3164, 0x3164},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
+    {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+};
+
+/// A character that does something to a terminal, or to who reads it, instead of being shown.
+bool is_invisible(char32_t code) {
+    const auto* const range = std::ranges::lower_bound(invisible, code, {}, &code_range::last);
+    return range != std::end(invisible) && range->first <= code;
 }
 
 } // namespace
@@ -59,7 +71,7 @@ std::string escaped(std::string_view raw) {
     std::string out;
     while (!raw.empty()) {
         const character c = take_character(raw);
-        if (c.is_utf8 && !is_control(c.code)) {
+        if (c.is_utf8 && !is_invisible(c.code)) {
             out += c.bytes;
             continue;
         }
@@ -69,13 +81,26 @@ std::string escaped(std::string_view raw) {
     return out;
 }
 
+namespace {
+
+/// Beyond U+FFFF JSON has two, a surrogate pair (RFC 8259, 7).
+void add_json_escape(std::string& out, char32_t code) {
+    const auto add = [&](char32_t unit) {
+        fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(unit));
+    };
+    if (code <= 0xffff) return add(code);
+    add(0xd800 + ((code - 0x10000) >> 10));
+    add(0xdc00 + ((code - 0x10000) & 0x3ff));
+}
+
+} // namespace
+
 std::string json_quoted(std::string_view raw) {
     std::string out = "\"";
     while (!raw.empty()) {
         const character c = take_character(raw);
         if (!c.is_utf8) fmt::format_to(std::back_inserter(out), "\\u{:04x}", byte_at(c.bytes, 0));
-        else if (is_control(c.code))
-            fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c.code));
+        else if (is_invisible(c.code)) add_json_escape(out, c.code);
         else {
             if (c.code == U'"' || c.code == U'\\') out += '\\';
             out += c.bytes;

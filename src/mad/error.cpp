@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
 // error.cpp - errors as text.
 #include <comad/iba/codec.hpp>
+#include <comad/iba/format.hpp>
 #include <comad/iba/keys.hpp>
 #include <comad/iba/mad_header.hpp>
 #include <comad/iba/mad_tables.hpp>
 #include <comad/iba/print.hpp>
+#include <comad/iba/registry.hpp>
 #include <comad/mad/error.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/mad/path_text.hpp>
 #include <comad/mad/trace.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstring>
 #include <vector>
@@ -67,6 +70,88 @@ std::string rpc_text(const mad_error& e) {
     return fmt::format("RPC {} {}", e.description(), what_happened(e, where));
 }
 
+// ---- in a user's words ----------------------------------------------------------------------------------------------
+
+/// `NodeInfo`, `Set of PortInfo`, `attribute 0xff90`.
+std::string request_words(const mad_error& e) {
+    const iba::record_info* known = iba::find_attribute(e.mgmt_class, e.class_version, e.attributeID);
+    const bool is_vendors = iba::is_vendor(e.mgmt_class) || iba::is_vendor_OUI(e.mgmt_class);
+    std::string name =
+        known ? std::string(known->name) : fmt::format("{}attribute {:#x}", is_vendors ? "vendor " : "", e.attributeID);
+    for (const std::string_view prefix : {"SMP", "SA", "PM", "MAD"})
+        if (known && name.starts_with(prefix)) {
+            name.erase(0, prefix.size());
+            break;
+        }
+    if (e.method == iba::Method::Get || e.method == iba::Method::GetTable) return name;
+    return fmt::format("{} of {}", iba::name_or_number(e.method), name);
+}
+
+/// `LID 7`, `route 0,1,4`, `the SA at LID 1`.
+std::string target_words(const mad_error& e) {
+    if (!e.detail) return "the target";
+    if (const IBDRPath* route = directed(e.detail->path)) {
+        const bool begins_far = route->drSLID != iba::permissive_lid;
+        if (route->hopCount == 0 && !begins_far) return "the local node";
+        const auto end = route->drPath.begin() + route->hopCount + 1;
+        const std::string text = fmt::format("route {}", fmt::join(route->drPath.begin(), end, ","));
+        return begins_far ? fmt::format("{} from LID {}", text, value(route->DLID)) : text;
+    }
+    const IBPath& to = *std::get_if<IBPath>(&e.detail->path);
+    const std::string place = to.DLID == iba::lid{} && to.DGID != iba::gid{} ? fmt::format("GID {}", to.DGID)
+                                                                             : fmt::format("LID {}", value(to.DLID));
+    return e.mgmt_class == iba::MgmtClass::SubnAdm ? "the SA at " + place : place;
+}
+
+/// Why a reply is no answer: `busy (status 0x1)`.
+std::string status_words(const mad_error& e) {
+    if (e.code == errc::status) return fmt::format("{} (status {:#x})", status_text(e.status), e.status);
+    constexpr std::string_view SA_words[] = {"",
+                                             "no resources",
+                                             "invalid request",
+                                             "no records",
+                                             "too many records",
+                                             "invalid GID",
+                                             "insufficient components",
+                                             "denied",
+                                             "priority suggested"}; // by SAStatus
+    const u8 code = iba::class_status(e.status);
+    const bool is_known = e.mgmt_class == iba::MgmtClass::SubnAdm && code > 0 && code < std::size(SA_words);
+    return is_known ? fmt::format("{} (status {:#x})", SA_words[code], e.status)
+                    : fmt::format("status {:#x}", e.status);
+}
+
+/// ` (3 attempts, 1.2 s)`
+std::string effort_words(const mad_error& e) {
+    if (e.attempts == 0) return {};
+    std::string text = fmt::format(" ({} attempt{}", e.attempts, e.attempts == 1 ? "" : "s");
+    const double seconds = in_seconds(e.took);
+    if (seconds >= 9.95) text += fmt::format(", {:.0f} s", seconds);
+    else if (seconds >= 0.0995) text += fmt::format(", {:.2g} s", seconds);
+    else if (seconds > 0) text += fmt::format(", {:.2g} ms", seconds * 1e3);
+    return text + ')';
+}
+
+std::string plain_words(const mad_error& e) {
+    const std::string what = request_words(e), who = target_words(e);
+    switch (e.code) {
+    case errc::timed_out: return fmt::format("{} did not answer {}{}", who, what, effort_words(e));
+    case errc::status:
+    case errc::class_status:
+    case errc::path_not_found: return fmt::format("{} refused {}: {}", who, what, status_words(e));
+    case errc::malformed_reply: return fmt::format("{} sent a malformed reply to {}", who, what);
+    case errc::send_failed: return fmt::format("{} could not be sent to {}: {}", what, who, std::strerror(e.sys_errno));
+    case errc::transport_failed:
+        return fmt::format("the device was lost before {} answered {}: {}", who, what, std::strerror(e.sys_errno));
+    case errc::cancelled: return fmt::format("stopped before {} answered {}", who, what);
+    case errc::out_of_range:
+        return fmt::format("{} was not sent to {}: {}", what, who,
+                           e.detail ? e.detail->misfit : "a value does not fit");
+    case errc::incomplete_path: return fmt::format("{} was not sent: no LID is known for its target", what);
+    }
+    return fmt::format("{} failed", what);
+}
+
 void add_packet(std::string& out, std::string_view prefix, std::string_view title, std::span<const u8> mad) {
     const iba::record_info* format = iba::tables_of(mad).format;
     std::vector<u8> shown(mad.begin(), mad.end());
@@ -88,6 +173,34 @@ std::string to_string(const mad_error& e) {
     std::string text = rpc_text(e);
     if (e.detail && !e.detail->messages.empty()) text = e.detail->messages.back() + " [" + text + "]";
     return text;
+}
+
+bool is_unsupported(const mad_error& e) noexcept {
+    return e.code == errc::status && iba::status_code(e.status) != iba::StatusCode::None;
+}
+
+std::string plain_text(const mad_error& e) {
+    std::string text = plain_words(e);
+    if (e.detail && !e.detail->messages.empty()) text = e.detail->messages.back() + ": " + text;
+    return text;
+}
+
+std::string cause_text(const mad_error& e) {
+    const std::string what = request_words(e);
+    switch (e.code) {
+    case errc::timed_out: return what + " timed out";
+    case errc::status:
+    case errc::class_status:
+    case errc::path_not_found: return fmt::format("{} refused: {}", what, status_words(e));
+    case errc::malformed_reply: return what + ": malformed reply";
+    case errc::send_failed: return fmt::format("{} could not be sent: {}", what, std::strerror(e.sys_errno));
+    case errc::transport_failed: return fmt::format("the device was lost: {}", std::strerror(e.sys_errno));
+    case errc::cancelled: return "stopped";
+    case errc::out_of_range:
+        return fmt::format("{} was not sent: {}", what, e.detail ? e.detail->misfit : "a value does not fit");
+    case errc::incomplete_path: return "no LID is known";
+    }
+    return what + " failed";
 }
 
 std::string dump(const mad_error& e, unsigned level, std::string_view prefix) {

@@ -53,16 +53,19 @@ private:
     mad::transport& real_;
 };
 
-topology of_devices_with_FDR10(std::string_view specification) {
+topology of_devices_with_FDR10(std::string_view specification, u32 vendor) {
     topology t = managed(specification);
-    for (auto& n : t.nodes) n.deviceID = n.is_switch() ? 0xd2f0 : 0x101b; // Quantum, ConnectX-6
+    for (auto& n : t.nodes) {
+        n.deviceID = n.is_switch() ? 0xd2f0 : 0x101b; // Quantum, ConnectX-6
+        n.vendorID = vendor;
+    }
     return t;
 }
 
 /// A subnet whose PortInfo is told in another way.
 struct retold_world : world {
-    explicit retold_world(std::string_view specification)
-        : world(of_devices_with_FDR10(specification)), wire(seen), asker(wire, window()) {}
+    explicit retold_world(std::string_view specification, u32 vendor = 0x2c9)
+        : world(of_devices_with_FDR10(specification, vendor)), wire(seen), asker(wire, window()) {}
 
     subnet find() {
         auto found = coro::sync_wait(asker, discovery::discover(asker));
@@ -110,6 +113,17 @@ TEST_CASE("of a QDR link both ends are asked whether it is FDR10") {
     w.wire.retell = run_at_QDR;
     const subnet s = w.find();
     CHECK(w.wire.asked_for_FDR10 == 2 * s.link_count());
+    CHECK(s.complete());
+}
+
+TEST_CASE("a device that does not know of FDR10, although its ID says so, lacks nothing") {
+    retold_world w(tree, 0x119f); // another vendor: the simulator's devices of that refuse, with 0x0c
+    w.wire.retell = run_at_QDR;
+    const subnet s = w.find();
+    CHECK(w.wire.asked_for_FDR10 == 2 * s.link_count());
+    CHECK(s.complete());
+    for (const discovery::node& n : s.nodes)
+        for (const discovery::port& p : n.ports) CHECK_FALSE(p.fdr10);
 }
 
 TEST_CASE("a link that has fallen back from XDR is a change, at a switch and at a host") {

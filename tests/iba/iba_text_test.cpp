@@ -52,6 +52,29 @@ TEST_CASE("characters that reorder or break lines are escaped") {
     CHECK(escaped("\u2028\u2029") == "\\xe2\\x80\\xa8\\xe2\\x80\\xa9");
 }
 
+TEST_CASE("what nobody sees is escaped") {
+    // Soft hyphen, combining grapheme joiner, Arabic letter mark, Hangul fillers, zero-width space and joiners, marks of
+    // direction, word joiner, invisible operators, variation selectors, byte-order mark, annotations, tags.
+    for (const char* text :
+         {"\u00ad", "\u034f", "\u061c", "\u115f",     "\u1160",     "\u3164",     "\uffa0",     "\u17b4",    "\u180e",
+          "\u200b", "\u200d", "\u200e", "\u200f",     "\u2060",     "\u2064",     "\u206f",     "\ufe00",    "\ufe0f",
+          "\ufeff", "\ufff9", "\ufffb", "\U0001d173", "\U000e0001", "\U000e0041", "\U000e007f", "\U000e0100"}) {
+        const std::string out = escaped("a"s + text + "b");
+        CAPTURE(out);
+        CHECK(std::all_of(out.begin(), out.end(), [](char c) { return c > 0; }));
+        CHECK(out.size() == 2 + 4 * std::string_view(text).size());
+        CHECK(nlohmann::json::parse(json_quoted(text)).get<std::string>() == text);
+        const std::string in_json = json_quoted(text);
+        CHECK(std::all_of(in_json.begin(), in_json.end(), [](char c) { return c > 0; }));
+    }
+    CHECK(escaped("\ufeffleaf") == "\\xef\\xbb\\xbfleaf");
+    CHECK(json_quoted("\U000e0041") == "\"\\udb40\\udc41\""); // a surrogate pair
+    // Their neighbours are letters and signs, and stay.
+    for (const std::string text : {"\u00ac", "\u00ae", "\u0350", "\u115e", "\u1161", "\u200a", "\u2010", "\u2027",
+                                   "\u202f", "\u205f", "\u2070", "\ufe10", "\ufffc", "\U000e1000"})
+        CHECK(escaped(text) == text);
+}
+
 TEST_CASE("what is no UTF-8 is escaped byte by byte, and text behind it is kept") {
     CHECK(escaped("\xff"
                   "a") == "\\xffa");

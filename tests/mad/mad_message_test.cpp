@@ -430,6 +430,89 @@ TEST_CASE("context that was added last stands in front") {
                           "'DR Path (0, 1)']");
 }
 
+TEST_CASE("in a user's words an error says who did not do what, and how long it was waited for") {
+    using namespace std::chrono_literals;
+    IBPath path;
+    path.DLID = iba::lid{999};
+    const auto of = [&](mad::errc code, auto change) {
+        mad::mad_error e = error_of(code, path);
+        change(e);
+        return e;
+    };
+    mad::mad_error e = error_of(mad::errc::timed_out, path);
+    e.attributeID = 0x11;
+    e.attempts = 3;
+    e.took = 1234ms;
+    CHECK(plain_text(e) == "LID 999 did not answer NodeInfo (3 attempts, 1.2 s)");
+    CHECK(cause_text(e) == "NodeInfo timed out");
+    e.attempts = 1;
+    e.took = 12ms;
+    e.message("reading port 3");
+    CHECK(plain_text(e) == "reading port 3: LID 999 did not answer NodeInfo (1 attempt, 12 ms)");
+    CHECK(cause_text(e) == "NodeInfo timed out");
+    e.took = 125s;
+    CHECK_THAT(plain_text(e), Catch::EndsWith("(1 attempt, 125 s)"));
+    CHECK(plain_text(error_of(mad::errc::timed_out, route(1, 4))) == "route 0,1,4 did not answer PortInfo");
+    CHECK(plain_text(error_of(mad::errc::timed_out, route())) == "the local node did not answer PortInfo");
+
+    mad::IBDRPath behind = route(3);
+    behind.drSLID = iba::lid{5};
+    behind.DLID = iba::lid{7};
+    CHECK(plain_text(error_of(mad::errc::timed_out, behind)) == "route 0,3 from LID 7 did not answer PortInfo");
+
+    struct {
+        mad::mad_error error;
+        std::string words, cause;
+    } const lines[] = {
+        {of(mad::errc::status, [](auto& x) { x.status = 0x1c; }),
+         "LID 999 refused PortInfo: invalid attribute or attribute modifier (status 0x1c)",
+         "PortInfo refused: invalid attribute or attribute modifier (status 0x1c)"},
+        {of(mad::errc::class_status,
+            [](auto& x) {
+                x.mgmt_class = iba::MgmtClass::SubnAdm;
+                x.class_version = 2;
+                x.attributeID = 0x35;
+                x.method = Method::GetTable;
+                x.status = 0x0300;
+            }),
+         "the SA at LID 999 refused PathRecord: no records (status 0x300)",
+         "PathRecord refused: no records (status 0x300)"},
+        {of(mad::errc::class_status, [](auto& x) { x.status = 0x0900; }), "LID 999 refused PortInfo: status 0x900",
+         "PortInfo refused: status 0x900"},
+        {of(mad::errc::malformed_reply, [](auto&) {}), "LID 999 sent a malformed reply to PortInfo",
+         "PortInfo: malformed reply"},
+        {of(mad::errc::send_failed, [](auto& x) { x.sys_errno = EINVAL; }),
+         "PortInfo could not be sent to LID 999: Invalid argument", "PortInfo could not be sent: Invalid argument"},
+        {of(mad::errc::transport_failed, [](auto& x) { x.sys_errno = ENODEV; }),
+         "the device was lost before LID 999 answered PortInfo: No such device", "the device was lost: No such device"},
+        {of(mad::errc::cancelled, [](auto&) {}), "stopped before LID 999 answered PortInfo", "stopped"},
+        {of(mad::errc::out_of_range, [](auto& x) { x.detail->misfit = "SMPPortInfo.LMC is 9, but has 3 bits"; }),
+         "PortInfo was not sent to LID 999: SMPPortInfo.LMC is 9, but has 3 bits",
+         "PortInfo was not sent: SMPPortInfo.LMC is 9, but has 3 bits"},
+        {of(mad::errc::incomplete_path, [](auto&) {}), "PortInfo was not sent: no LID is known for its target",
+         "no LID is known"},
+        {of(mad::errc::timed_out, [](auto& x) { x.method = Method::Set; }), "LID 999 did not answer Set of PortInfo",
+         "Set of PortInfo timed out"},
+        {of(mad::errc::timed_out, [](auto& x) { x.attributeID = 0x7777; }), "LID 999 did not answer attribute 0x7777",
+         "attribute 0x7777 timed out"},
+    };
+    for (const auto& line : lines) {
+        CHECK(plain_text(line.error) == line.words);
+        CHECK(cause_text(line.error) == line.cause);
+    }
+}
+
+TEST_CASE("who answers that it does not know an attribute has not failed to answer") {
+    mad::mad_error e = error_of(mad::errc::status, route(1));
+    for (const u16 status : {0x04, 0x08, 0x0c, 0x1c, 0x1d}) { // IBA 13.4.7
+        e.status = status;
+        CHECK(is_unsupported(e));
+    }
+    e.status = 0x01; // busy alone
+    CHECK_FALSE(is_unsupported(e));
+    CHECK_FALSE(is_unsupported(error_of(mad::errc::timed_out, route(1))));
+}
+
 TEST_CASE("an error without detail still takes context") {
     mad::mad_error e;
     e.message("reading port 3");

@@ -238,7 +238,8 @@ TEST_CASE("what an SMA cannot answer gives the status that the IBA has for it") 
     CHECK(status_of(t, host, get_request(iba::attribute_id<PortInfo>, host, 2)) == 0x1c);
     CHECK(status_of(t, leaf, get_request(iba::attribute_id<SwitchInfo>, leaf)) == 0);
     CHECK(status_of(t, host, get_request(iba::attribute_id<SwitchInfo>, host)) == 0x0c);
-    CHECK(status_of(t, leaf, get_request(iba::attribute_id<iba::smp::MlnxExtPortInfo>, leaf, 1)) == 0x0c);
+    CHECK(status_of(t, leaf, get_request(iba::attribute_id<iba::smp::MlnxExtPortInfo>, leaf, 4)) == 0);
+    CHECK(status_of(t, leaf, get_request(iba::attribute_id<iba::smp::MlnxExtPortInfo>, leaf, 5)) == 0x1c);
     CHECK(status_of(t, leaf, get_request(0x7777, leaf)) == 0x0c);
 
     const smp_bytes good = get_request(iba::attribute_id<NodeInfo>, leaf);

@@ -69,14 +69,14 @@ TEST_CASE("ibdatacounts tells of a port what perfquery tells of its data and pac
     // Of a CA the port that the target leads to; its other one has no cable, and ibsim refuses it.
     const std::string A = s.LID_at("0,1");
     CHECK_THAT(s.ours({"ibdatacounts", A}).out, StartsWith("# Port extended counters: Lid " + A + " port 1 "));
-    check_failure(s.ours({"ibdatacounts", A, "2"}), 1, "error status 0x1c");
+    check_failure(s.ours({"ibdatacounts", A, "2"}), 1, "(status 0x1c)");
     const process_result both = s.ours({"ibdatacounts", A, "255"});
     CHECK(both.status == 3);
     CHECK_THAT(both.out, StartsWith("# Port extended counters: Lid " + A + " port 255 "));
-    CHECK_THAT(both.err, StartsWith("ibtool: port 2: ") && Contains("error status 0x1c"));
+    CHECK_THAT(both.err, StartsWith("ibtool: port 2: ") && Contains("(status 0x1c)"));
     check_failure(s.ours({"ibdatacounts", here, "x"}), 2, "the port is 'x'");
     check_failure(s.ours({"ibdatacounts", here, "256"}), 2, "expected a number up to 255");
-    check_failure(s.ours({"ibdatacounts", "0x3fff", "-t", "50ms", "--retries", "0"}), 1, "timed out");
+    check_failure(s.ours({"ibdatacounts", "0x3fff", "-t", "50ms", "--retries", "0"}), 1, "did not answer");
 }
 
 TEST_CASE("ibdatacounters tells of every node once, of switches the sum of their ports") {

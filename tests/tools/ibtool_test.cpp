@@ -73,6 +73,74 @@ TEST_CASE("global options are accepted before and after the command, and change 
     }
 }
 
+TEST_CASE("a long option may be shortened as long as no other begins like that") {
+    const std::string plain = topology_of(run(tree + words{"ibnetdiscover"}));
+    const process_result r =
+        run({"ibnetdiscover", "--fab=sim:fattree2,radix=4,time=virtual", "--retr", "1", "--outstanding_s", "3"});
+    check_success(r);
+    CHECK(topology_of(r) == plain);
+    check_success(run({"--fab", "sim:fattree2,radix=4,time=virtual", "ibnetdiscover", "--Hca"}));
+    check_failure(run(tree + words{"ibnetdiscover", "--ma", "1"}), 2,
+                  "option '--ma' is ambiguous: --max_hops, --max-rate");
+    // -s has no value there, as it has elsewhere.
+    check_success(run(tree + words{"ibnetdiscover", "-s", "--Hca"}));
+    check_failure(run(tree + words{"ibnetdiscover", "--frob"}), 2, "--frob");
+    // A value is none, whatever it begins with.
+    check_failure(run(tree + words{"ibnetdiscover", "--node-name-map", "--ma"}), 1, "cannot read '--ma'");
+    CHECK(run({"--vers"}).out == run({"--version"}).out);
+}
+
+TEST_CASE("--json stands before the command or behind it") {
+    const process_result behind = run(tree + words{"ibhosts", "--json"});
+    check_success(behind);
+    CHECK_THAT(behind.out, StartsWith("{\"nodeType\""));
+    for (const words& before : {words{"--json"} + tree + words{"ibhosts"}, tree + words{"--json", "ibhosts"}})
+        CHECK(run(before).out == behind.out);
+    check_failure(run({"--json"}), 2, "which command?");
+}
+
+TEST_CASE("options -C and -P are accepted on simulated fabrics, and said to mean nothing there") {
+    const process_result r = run(tree + words{"ibhosts", "-C", "mlx5_0", "-P", "1"});
+    CHECK(r.status == 0);
+    CHECK(r.out == run(tree + words{"ibhosts"}).out);
+    CHECK(r.err == "ibtool: -C and -P choose a port of a umad device; ignored, the fabric is "
+                   "'sim:fattree2,radix=4,time=virtual'\n");
+}
+
+TEST_CASE("holes of one cause are one line, and with -v one each") {
+    // Both spines are dead: each of the four leaves has two ports that nobody answers behind.
+    const words dead{"--fabric", "sim:fattree2,radix=4,time=virtual,dead=spine-0001,dead=spine-0002"};
+    const process_result r = run(dead + words{"ibnetdiscover"});
+    CHECK(r.status == 3);
+    CHECK(r.err == "ibtool: 2 ports: no answer from behind it; first: leaf-0001 port 3\n"
+                   "ibtool: the result is partial: 2 problems\n");
+    const process_result all = run(dead + words{"ibnetdiscover", "-v"});
+    CHECK_THAT(all.err, Contains("\"leaf-0001\"[3]: no answer from behind it: RPC MAD_METHOD_GET(1) ") &&
+                            Contains("\"leaf-0001\"[4]: no answer from behind it: RPC MAD_METHOD_GET(1) "));
+}
+
+TEST_CASE("a saved topology of devices whose IDs promise vendors' attributes is discovered whole") {
+    // ConnectX-3 and SwitchX, at QDR, which may be FDR10. Who answers, and who does not know them.
+    const directory files;
+    for (const char* vendor : {"0x2c9", "0x119f"}) {
+        std::string topology =
+            run({"ibnetdiscover", "--fabric", "sim:fattree2,radix=4,speed=QDR,sm=1,time=virtual"}).out;
+        const auto replace = [&](const std::string& name, const std::string& value) {
+            for (std::size_t at = 0; (at = topology.find(name, at)) != topology.npos; at += value.size())
+                topology.replace(at, name.size(), value);
+        };
+        replace("devid=0x1021", "devid=0x1003");
+        replace("devid=0xd2f2", "devid=0xc738");
+        replace("vendid=0x2c9", std::string("vendid=") + vendor);
+        const std::string file = files.write("old.topo", topology);
+        const process_result r = run({"ibnetdiscover", "-d", "--fabric", "sim:" + file + ",time=virtual"});
+        CHECK(r.status == 0);
+        CHECK_THAT(r.err, Contains("MlnxExtPortInfo") && !Contains("ibtool: "));
+        CHECK_THAT(r.out, Contains("4xQDR"));
+        check_success(run({"ibcheckportwidth", "0,1", "1", "--fabric", "sim:" + file + ",time=virtual,sm=1"}));
+    }
+}
+
 TEST_CASE("options -C and -P are accepted where no fabric is needed") {
     const directory files;
     const std::string file = files / "tree.topo";
@@ -277,6 +345,25 @@ TEST_CASE("a node name map renames nodes in every command") {
         check_success(r);
         CHECK_THAT(r.out, Contains("\"the first host\"") && !Contains("h-0001"));
     }
+
+    // A line that is none is told once, and all others count.
+    std::string bad;
+    for (int i = 0; i < 7; ++i) bad += "nonsense\n";
+    const std::string half = files.write("half", "nonsense\n0x0002c90300000100 \"the first host\"\n");
+    const std::string many = files.write("many", bad);
+    const words kinds[] = {{"ibnetdiscover"},          {"iblinkinfo"}, {"smpquery", "nodedesc", "0,"},
+                           {"ibtracert", "0,", "0,1"}, {"sweep"},      {"health", "--for", "10ms"}};
+    for (const words& command : kinds) {
+        CAPTURE(command);
+        const words managed{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
+        const process_result r = run(managed + command + words{"--node-name-map", half});
+        CHECK(r.status == 0);
+        CHECK(r.err == "ibtool: " + half + ":1: not a line of a node name map; write 0xGUID \"name\"; line ignored\n");
+        if (command[0] != "health") CHECK_THAT(r.out, Contains("the first host"));
+    }
+    const process_result r = run(tree + words{"ibhosts", "--node-name-map", many});
+    CHECK(r.status == 0);
+    CHECK_THAT(r.err, Contains("many:5: ") && EndsWith("\nibtool: ... and 2 more lines like that\n"));
 }
 
 TEST_CASE("a node that does not answer makes the result partial: the rest is printed, the hole is named") {
@@ -396,9 +483,12 @@ TEST_CASE("output that cannot be written is a failure") {
     // More than a pipe holds, to a reader that goes after the first byte.
     const process_result r =
         through_shell("\"$@\" | head -c 1", {"ibnetdiscover", "--fabric", "sim:fattree2,radix=36"});
-    CHECK(r.status == 1);
+    CHECK(r.status == 141); // SIGPIPE, as of any other tool
     CHECK(r.out == "#");
-    CHECK(r.err == "ibtool: could not write all of the standard output: Broken pipe\n");
+    CHECK(r.err.empty());
+
+    for (const words& said : {words{"--version"}, words{"--help"}, words{"ibhosts", "--help"}, words{"help"}})
+        check_failure(through_shell("exec \"$@\" > /dev/full", said), 1, "No space left on device");
 }
 
 TEST_CASE("progress is shown on a terminal after a second, and cleared") {

@@ -72,7 +72,7 @@ TEST_CASE("set_guid tells what it cannot do") {
     const std::string LID = s.LID_at(CA_route), far = s.LID_at(far_CA_route);
     check_success(s.ours({"set_guid", LID, "1", "0x1234"}));
     check_failure(s.ours({"set_guid", far, "1", "0x1234"}), 1, "slot 1 of LID " + far + " holds 0000:0000:0000:0000");
-    check_failure(s.ours({"set_guid", LID, "40", "0x77"}), 1, "MAD_STATUS_SA_NO_RECORDS"); // ibsim's ports have 32
+    check_failure(s.ours({"set_guid", LID, "40", "0x77"}), 1, "no records (status 0x300)"); // ibsim's ports have 32
     check_failure(s.ours({"set_guid", LID, "0", "0x77"}), 2, "slot 0 holds the port's own GUID");
     check_failure(s.ours({"set_guid", LID, "255", "0x77"}), 2, "the slot is '255'");
     check_failure(s.ours({"set_guid", LID, "1", "alias"}), 2, "'alias' is no GUID");
@@ -253,7 +253,7 @@ TEST_CASE("vendstat asks for what infiniband-diags' vendstat asks for") {
     for (const auto& line : lines) {
         CAPTURE(line.arguments);
         // A simulated device has none of these: it says so, and what it was asked for is in the capture.
-        check_failure(run(words{"vendstat"} + line.arguments + fabric), 1, "got error status");
+        check_failure(run(words{"vendstat"} + line.arguments + fabric), 1, " refused ");
         const auto sent = MADs_of(capture).at(0)["VendFormat"];
         CHECK(sent["mgmtClass"] == 0x0a);
         CHECK(sent["classVersion"] == 1);

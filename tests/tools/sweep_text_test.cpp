@@ -3,6 +3,7 @@
 // values, of counters that are all different.
 #include "catch.hpp"
 #include "made_subnet.hpp"
+#include "text/subnet_missing.hpp"
 #include "text/sweep_text.hpp"
 #include <comad/iba/format.hpp>
 
@@ -175,6 +176,21 @@ TEST_CASE("a column of CSV has what its heading says") {
     CHECK(row == wanted);
 }
 
+TEST_CASE("a name that a spreadsheet would take for a formula is text in CSV") {
+    swept e;
+    e.now.ports.resize(1);
+    const auto name_in_CSV = [&](const std::string& name) {
+        e.s.nodes[0].description = name;
+        return split(sweep_csv(e.view(), {}), ',').at(3);
+    };
+    CHECK(name_in_CSV("=HYPERLINK(1)") == "\"'=HYPERLINK(1)\"");
+    CHECK(name_in_CSV("+1") == "\"'+1\"");
+    CHECK(name_in_CSV("-1") == "\"'-1\"");
+    CHECK(name_in_CSV("@a") == "\"'@a\"");
+    CHECK(name_in_CSV("a=b") == "\"a=b\"");
+    CHECK(name_in_CSV("") == "\"\"");
+}
+
 TEST_CASE("a column of the table has what its heading says") {
     swept e;
     e.now.ports.resize(1);
@@ -190,16 +206,84 @@ TEST_CASE("a column of the table has what its heading says") {
           "# sweep 5 at 6.500 s: 1 ports, 1 missing, 99 MADs, 2.3 ms; totals\n"
           "#node            port    xmit B     rcv B      wait   errors\n"
           "made switch         3      4000      8000      5000      123\n");
+    // A terminal that is narrower still loses waiting, what was received, errors, then a part of the name, and at last what was
+    // sent.
+    CHECK_THAT(sweep_table(e.view(), {.columns = 50}),
+               Catch::EndsWith("made switch         3      4000      8000      123\n"));
+    CHECK_THAT(sweep_table(e.view(), {.columns = 49}),
+               Catch::EndsWith("made switch" + std::string(18, ' ') + "3      4000      123\n"));
+    CHECK_THAT(sweep_table(e.view(), {.columns = 39}),
+               Catch::EndsWith("made switch" + std::string(17, ' ') + "3      4000\n"));
+    CHECK_THAT(sweep_table(e.view(), {.columns = 24}), Catch::EndsWith("made sw..    3      4000\n"));
+    CHECK_THAT(sweep_table(e.view(), {.columns = 20}), Catch::EndsWith("made switch        3\n"));
+    CHECK_THAT(sweep_table(e.view(), {.columns = 5}), Catch::EndsWith("made..    3\n"));
+    // Wide characters take two columns each, and none is cut in two.
+    e.s.nodes[0].description = "\u7bc0\u70b9-\u7bc0\u70b9-\u7bc0\u70b9-\u7bc0\u70b9";
+    CHECK_THAT(sweep_table(e.view(), {.columns = 50}), Catch::Contains("\n\u7bc0\u70b9-\u7bc0\u70b9-\u7bc0\u70b9.. "
+                                                                       "   3      4000"));
 }
 
-TEST_CASE("what is missing is told with its place") {
+TEST_CASE("rows may be those of some names, and in the order of all errors") {
     swept e;
-    e.s.problems = {{discovery::problem::kind::no_answer, e.s.nodes[0].info.nodeGUID, 4, {}, "silent"}};
+    const auto names_of = [&](const table_choice& choice) {
+        std::vector<std::string> all;
+        for (const std::size_t i : rows_of(e.view(), choice))
+            all.push_back(e.s.nodes[e.now.ports[i].where.node].description);
+        return all;
+    };
+    using names = std::vector<std::string>;
+    CHECK(names_of({}) == names{"made switch", "made host"});
+    CHECK(names_of({.part_of_name = "HOST"}) == names{"made host"});
+    CHECK(names_of({.part_of_name = "made "}) == names{"made switch", "made host"});
+    CHECK(names_of({.part_of_name = "router"}).empty());
+    e.now.ports[0].counters.counters = {};
+    e.now.ports[0].counters.counters.take(short_counters(), with_wait); // 123 errors
+    CHECK(names_of({.order = row_order::by_errors}) == names{"made host", "made switch"});
+    e.now.ports[1].counters.counters = {};
+    CHECK(names_of({.order = row_order::by_errors}) == names{"made switch", "made host"});
+}
+
+TEST_CASE("what is missing is told with its place, in a user's words or in all") {
+    swept e;
+    e.s.problems = {{discovery::problem::kind::no_answer, e.s.nodes[0].info.nodeGUID, 4, {}, "RPC silent", "silent"}};
     const auto id = [&](u32 node) { return fmt::format("{:016x}", value(e.s.nodes[node].info.nodeGUID)); };
-    CHECK(describe_missing(e.s, e.now.gaps) == std::vector{"S-" + id(0) + " \"made switch\"[4]: silent",
-                                                           "R-" + id(2) + " \"made router\"[1]: what is wrong"});
+    CHECK(lines_about(all_missing(e.s, e.now.gaps), true) ==
+          std::vector{"S-" + id(0) + " \"made switch\"[4]: RPC silent",
+                      "R-" + id(2) + " \"made router\"[1]: what is wrong"});
+    CHECK(
+        lines_about(all_missing(e.s, e.now.gaps), false) ==
+        std::vector{"S-" + id(0) + " \"made switch\"[4]: silent", "R-" + id(2) + " \"made router\"[1]: what is wrong"});
     e.now.gaps[0].where.port = 0;
-    CHECK(describe(e.s, e.now.gaps[0]) == "R-" + id(2) + " \"made router\": what is wrong");
+    CHECK(lines_about({missing_of(e.s, e.now.gaps[0])}, true).at(0) ==
+          "R-" + id(2) + " \"made router\": what is wrong");
+}
+
+TEST_CASE("one cause is one line, however many places it has") {
+    using enum missing_answer::kind;
+    std::vector<missing_answer> all;
+    for (int p = 3; p < 515; ++p)
+        all.push_back({"S-1 \"leaf-0001\"[" + std::to_string(p) + "]", "leaf-0001 port " + std::to_string(p),
+                       "RPC timed out to " + std::to_string(p), "PortExtendedSpeedsCounters timed out", port});
+    all.push_back({"S-2 \"leaf-0002\"", "leaf-0002", "it has no LID", {}, node});
+    all.push_back({"S-3 \"leaf-0003\"", "leaf-0003", "it has no LID", {}, node});
+    all.push_back({"S-4 \"leaf-0004\"[1]", "leaf-0004 port 1", "RPC refused", "PortCounters refused", port});
+    all.push_back({"S-5 \"leaf-0005\"[1]", "leaf-0005 port 1", "it has no LID", {}, port});
+    all.push_back({{}, {}, "stopped before everything was asked", {}});
+    CHECK(lines_about(all, false) ==
+          std::vector<std::string>{"512 ports: PortExtendedSpeedsCounters timed out; first: leaf-0001 port 3",
+                                   "2 nodes and 1 port: it has no LID; first: leaf-0002",
+                                   "S-4 \"leaf-0004\"[1]: PortCounters refused",
+                                   "stopped before everything was asked"});
+    const auto each = lines_about(all, true);
+    REQUIRE(each.size() == all.size());
+    CHECK(each[0] == "S-1 \"leaf-0001\"[3]: RPC timed out to 3");
+    CHECK(each[511] == "S-1 \"leaf-0001\"[514]: RPC timed out to 514");
+    CHECK(lines_about(all, false, "lost mlx5_0/1: gone") ==
+          std::vector<std::string>{"lost mlx5_0/1: gone; 517 answers are missing"});
+    CHECK(lines_about({}, false, "lost mlx5_0/1: gone").empty());
+}
+
+TEST_CASE("each kind of gap has its name") {
     using enum counters::gap::kind;
     const std::pair<counters::gap::kind, const char*> kinds[] = {
         {no_answer, "no_answer"},     {was_silent, "was_silent"}, {error_reply, "error_reply"},

@@ -131,8 +131,10 @@ void measure_all(session& in, bench_report& r) {
         for (std::size_t turn = 0; turn < r.rows.size(); ++turn) {
             const bool goes_on = measure_row(in, r, r.rows[(round + turn) % r.rows.size()], round);
             if (goes_on && !in.stopped()) continue;
-            r.problems.push_back(fmt::format("{} in round {} of {}", goes_on ? "interrupted" : "the device has gone",
-                                             round + 1, r.rounds));
+            r.problems.push_back({{},
+                                  {},
+                                  fmt::format("{} in round {} of {}", goes_on ? "interrupted" : "the device has gone",
+                                              round + 1, r.rounds)});
             return;
         }
     }
@@ -165,7 +167,7 @@ bench_outcome run_in_session(const bench_settings& s, const global_options& opti
         measure_all(in, r);
     }
     const std::string capture_problem = in.finish_capture();
-    if (!capture_problem.empty()) r.problems.push_back(capture_problem);
+    if (!capture_problem.empty()) r.problems.push_back({{}, {}, capture_problem});
     return {std::move(r), in.counts()};
 }
 
@@ -193,7 +195,7 @@ int run_bench(const bench_settings& s, const global_options& options) {
     const bool is_measured = !std::ranges::all_of(rows, is_empty);
     if (is_measured) write_output(s.json ? bench_json(o.report) : bench_table(o.report));
     print_error(o.counts);
-    for (const std::string& problem : o.report.problems) print_error("ibtool: {}\n", problem);
+    tell_missing(o.report.problems, options.tells_all());
     if (!is_measured) print_error("ibtool: nothing was measured\n");
     if (!is_measured) return failed;
     return o.report.problems.empty() && std::ranges::none_of(rows, is_empty) ? complete : partial;

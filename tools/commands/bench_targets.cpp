@@ -4,6 +4,7 @@
 
 #include "session/report.hpp"
 #include "session/target.hpp"
+#include "text/subnet_missing.hpp"
 
 #include <optional>
 
@@ -25,16 +26,17 @@ mad::address LID_of(const discovery::subnet& subnet, u32 node) {
 }
 
 coro::task<std::vector<mad::address>> discover_targets(session& in, const target_choice& which, bool by_LID,
-                                                       std::vector<std::string>& problems) {
+                                                       std::vector<missing_answer>& problems) {
     const discovery::subnet subnet = co_await require_subnet(in);
-    for (const auto& problem : subnet.problems) problems.push_back(describe(subnet, problem));
+    problems = all_missing(subnet);
     std::vector<mad::address> targets;
     for (u32 i = 0; i < subnet.nodes.size(); ++i) {
         const discovery::node& n = subnet.nodes[i];
         if (!which.all && !(which.switches && n.is_switch()) && !(which.CAs && n.info.nodeType == iba::NodeType::CA))
             continue;
         const mad::address target = by_LID ? LID_of(subnet, i) : mad::address{n.route, std::nullopt};
-        if (by_LID && mad::headers_of(target.path).DLID == iba::lid{}) problems.push_back(name_of(n) + ": has no LID");
+        if (by_LID && mad::headers_of(target.path).DLID == iba::lid{})
+            problems.push_back(missing_at(subnet, {i, 0}, "it has no LID"));
         else targets.push_back(target);
     }
     co_return targets;
@@ -55,7 +57,7 @@ coro::task<mad::result<mad::any_path>> probe(session& in, const load& what, mad:
 coro::task<void> probe_one(session& in, bench_report& r, mad::address target, std::optional<mad::any_path>& path) {
     auto found = co_await probe(in, r.what, target);
     if (found) path = found.value();
-    else r.problems.push_back(to_string(found.error()));
+    else r.problems.push_back({{}, {}, to_string(found.error()), plain_text(found.error())});
 }
 
 coro::generator<coro::task<void>> probes(session& in, bench_report& r, const std::vector<mad::address>& targets,

@@ -3,6 +3,7 @@
 #pragma once
 #include "commands/throughput.hpp"
 #include "input/request.hpp"
+#include "text/missing.hpp"
 
 #include <string>
 #include <vector>
@@ -25,7 +26,7 @@ struct bench_report {
     unsigned rounds = 0;
     comad::coro::schedule_options patience; ///< timeout and retries count
     std::string lowered;                    ///< why there are no larger windows; empty: nobody wanted any
-    std::vector<std::string> problems;      ///< a line each: what is missing, and why
+    std::vector<missing_answer> problems;   ///< in JSON a line each, with all that is known
     std::vector<bench_row> rows;
 };
 

@@ -4,6 +4,7 @@
 
 #include "text/output.hpp"
 
+#include <cstdlib>
 #include <unistd.h>
 
 namespace ibtool {
@@ -20,11 +21,21 @@ void add_threshold_options(arguments& takes, check_options& o) {
                "only print the thresholds (here -s names no SA; --sm_port does)");
 }
 
+namespace {
+
+/// https://no-color.org
+bool is_colour_unwanted() {
+    const char* const said = std::getenv("NO_COLOR");
+    return said && *said;
+}
+
+} // namespace
+
 text_style style_of(const check_options& o, const global_options& all) {
     text_style style;
     style.with_good = all.verbosity > 0;
     style.with_complaints = !o.is_brief;
-    style.has_colours = !o.no_colours && ::isatty(STDOUT_FILENO);
+    style.has_colours = !o.no_colours && !is_colour_unwanted() && ::isatty(STDOUT_FILENO);
     return style;
 }
 

@@ -22,7 +22,7 @@ void add_check_options(arguments& takes, check_options&);
 /// -T, -s.
 void add_threshold_options(arguments& takes, check_options&);
 
-/// Colours only on a terminal; what is good with -v.
+/// Colours only on a terminal, and not where NO_COLOR is set; what is good with -v.
 text_style style_of(const check_options&, const global_options&);
 
 /// Prints the thresholds that would count; an exit code. Throws std::runtime_error with one line if the file is wrong.

@@ -5,7 +5,7 @@
 #include "commands/check_options.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/checks.hpp"
-#include "text/sweep_text.hpp"
+#include "text/subnet_missing.hpp"
 #include <comad/counters/sweep.hpp>
 #include <comad/discovery/node_words.hpp>
 #include <comad/iba/format.hpp>
@@ -106,8 +106,8 @@ private:
             const auto& answer = answers_[i];
             if (answer && (*answer || answer->error().code == mad::errc::timed_out)) judge_way(v, e, *answer);
             else
-                found_.missing.push_back(
-                    missing_at(subnet_, e.where, answer ? to_string(answer->error()) : "not asked"));
+                found_.missing.push_back(missing_at(subnet_, e.where, answer ? to_string(answer->error()) : "not asked",
+                                                    answer ? cause_text(answer->error()) : ""));
         }
         nodes_[e.where.node].of_node.push_back(std::move(v));
     }
@@ -155,7 +155,7 @@ private:
                                                       iba::escaped(subnet_.nodes[l.where.node].description),
                                                       check_counters(l.counters.counters, thresholds_)});
         }
-        for (const counters::gap& g : swept.gaps) found_.missing.push_back(describe(subnet_, g));
+        for (const counters::gap& g : swept.gaps) found_.missing.push_back(missing_of(subnet_, g));
     }
 
     // ---- what is said --------------------------------------------------------------------------------------------------

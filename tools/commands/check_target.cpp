@@ -42,7 +42,7 @@ struct check_target_settings {
     port_checks checks;
 };
 
-report judged(const std::vector<check_result>& results, std::vector<std::string> missing,
+report judged(const std::vector<check_result>& results, std::vector<missing_answer> missing,
               const check_target_settings& s, const session& in) {
     report f;
     f.missing = std::move(missing);
@@ -62,7 +62,7 @@ struct scene {
     port_ref port;
     unsigned LID = 0; ///< as messages have it
     u8 entry = 0;     ///< the port that the target leads to
-    std::vector<std::string> missing;
+    std::vector<missing_answer> missing;
 };
 
 /// Reads a node and one of its ports into `s`; without a number the port that the path leads to.
@@ -71,7 +71,9 @@ asked<port_ref> read_port(session& in, subnet& s, mad::any_path path, std::optio
     const bool is_switch = node.nodeType == iba::NodeType::Switch;
     const u8 port = number.value_or(node.localPortNum);
     if (port > node.numPorts || (port == 0 && !is_switch))
-        throw std::runtime_error(fmt::format("{} has no port {}", node.nodeGUID, port));
+        throw std::runtime_error(
+            fmt::format("{} has no port {}, only {}", node.nodeGUID, port,
+                        is_switch ? fmt::format("0 to {}", node.numPorts) : fmt::format("1 to {}", node.numPorts)));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<smp::PortInfo>(path, port));
     discovery::node n;
     n.info = node;
@@ -82,8 +84,9 @@ asked<port_ref> read_port(session& in, subnet& s, mad::any_path path, std::optio
         BOOST_OUTCOME_CO_TRY(n.ports[0].info, co_await in.SubnGet<smp::PortInfo>(path));
     }
     if (in.options().mlnx_ext_port_info && !in.options().by_SA && may_be_FDR10(n, port)) {
-        BOOST_OUTCOME_CO_TRY(const auto more, co_await in.SubnGet<smp::MlnxExtPortInfo>(path, port));
-        take_FDR10(n.ports[port], more);
+        auto more = co_await in.SubnGet<smp::MlnxExtPortInfo>(path, port);
+        if (!more && !is_unsupported(more.error())) co_return std::move(more.error());
+        if (more) take_FDR10(n.ports[port], more.value());
     }
     s.nodes.push_back(std::move(n));
     co_return port_ref{static_cast<u32>(s.nodes.size() - 1), port};
@@ -106,7 +109,9 @@ asked<scene> look_at(session& in, mad::any_path path, std::optional<u8> port, bo
     here.LID = by_LID ? value(by_LID->DLID) : end ? value(end->LID) : 0;
     if (!with_other_end || is_comparable(here.s, here.port)) co_return here;
     const bool has_SA = value(in.schedule().sa_path().DLID) != 0;
-    std::string why = "no SA knows what is at the other end";
+    missing_answer m{fmt::format("lid {} port {} is not compared with its other end", here.LID, here.port.port),
+                     {},
+                     "no SA knows what is at the other end"};
     if (has_SA || mad::directed(path)) {
         auto there = co_await read_other_end(in, here, path);
         if (there) {
@@ -114,10 +119,10 @@ asked<scene> look_at(session& in, mad::any_path path, std::optional<u8> port, bo
             here.s.nodes[there.value().node].ports[there.value().port].peer = here.port;
             co_return here;
         }
-        why = to_string(there.error());
+        m.text = to_string(there.error());
+        m.cause = plain_text(there.error());
     }
-    here.missing.push_back(
-        fmt::format("lid {} port {} is not compared with its other end: {}", here.LID, here.port.port, why));
+    here.missing.push_back(std::move(m));
     co_return here;
 }
 
@@ -170,7 +175,7 @@ reporting check_node(session& in, mad::address target, const check_target_settin
     check_result v{check_result::subject::node, by_LID ? value(by_LID->DLID) : 0u, 0, {}, {}};
     auto seen = co_await look_at(in, path, std::nullopt, false);
     if (!seen && !is_silence(seen.error())) co_return std::move(seen.error());
-    std::vector<std::string> missing;
+    std::vector<missing_answer> missing;
     if (!seen) {
         v.complaints.push_back({error, "no answer ", "SMPNodeInfo", "none", "an answer"});
     } else {
@@ -182,8 +187,10 @@ reporting check_node(session& in, mad::address target, const check_target_settin
             auto differences = co_await compare_with_SA(in, seen.value(), base);
             if (differences) v.complaints = std::move(differences).value();
             else
-                missing.push_back(
-                    fmt::format("lid {} is not compared with the SA: {}", v.LID, to_string(differences.error())));
+                missing.push_back({fmt::format("lid {} is not compared with the SA", v.LID),
+                                   {},
+                                   to_string(differences.error()),
+                                   plain_text(differences.error())});
         }
     }
     co_return judged({v}, std::move(missing), s, in);
@@ -214,7 +221,7 @@ reporting check_errors(session& in, mad::address target, const check_target_sett
         BOOST_OUTCOME_CO_TRY(ports, co_await ports_with_counters(in, to));
     }
     std::vector<check_result> results;
-    std::vector<std::string> missing;
+    std::vector<missing_answer> missing;
     std::optional<mad::mad_error> first_error;
     for (const u8 port : ports) {
         auto told = co_await read_counters(in.schedule(), to, can, port);
@@ -222,7 +229,11 @@ reporting check_errors(session& in, mad::address target, const check_target_sett
             results.push_back(result_of(port, told.value()));
             continue;
         }
-        missing.push_back(fmt::format("lid {} port {}: {}", value(to.DLID), port, to_string(told.error())));
+        missing.push_back({fmt::format("lid {} port {}", value(to.DLID), port),
+                           {},
+                           to_string(told.error()),
+                           cause_text(told.error()),
+                           missing_answer::kind::port});
         if (!first_error) first_error = std::move(told.error());
     }
     if (results.empty() && first_error) co_return std::move(*first_error);

@@ -40,6 +40,7 @@ struct clearing_outcome {
     std::vector<cleared_group> groups;
     std::vector<u8> ports; ///< as in portSelect
     std::string problem;   ///< empty: all is cleared
+    std::string cause;     ///< of `problem`, as missing_answer has it
 };
 
 class clearing_task {
@@ -65,6 +66,7 @@ private:
         auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, hurry);
         if (!info) {
             o.problem = to_string(info.error());
+            o.cause = cause_text(info.error());
             co_return;
         }
         o.ports = counters::capabilities::of(info.value()).all_ports && subnet_.nodes[e.where.node].is_switch()
@@ -81,6 +83,7 @@ private:
                 auto done = co_await clear_counters(in_.schedule(), e.path, *g, port, select);
                 if (done) continue;
                 o.problem = to_string(done.error());
+                o.cause = cause_text(done.error());
                 co_return;
             }
         }
@@ -94,7 +97,7 @@ private:
             const end_port& e = end_ports_[i];
             const clearing_outcome& o = outcomes_[i];
             if (!o.problem.empty()) {
-                found_.missing.push_back(missing_at(subnet_, e.where, o.problem));
+                found_.missing.push_back(missing_at(subnet_, e.where, o.problem, o.cause));
                 failed.insert(e.where.node);
                 ++errors;
                 continue;

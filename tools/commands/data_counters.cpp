@@ -38,7 +38,7 @@ struct counted {
     performance_agent agent;
     u8 port = 0;
     std::vector<u8> bytes;
-    std::vector<std::string> missing; ///< ports whose numbers a sum lacks
+    std::vector<missing_answer> missing; ///< ports whose numbers a sum lacks
 
     const counter_group& group() const { return data_counters(agent.info); }
 };
@@ -79,7 +79,11 @@ asked<counted> ask_sum(session& in, performance_agent a, std::vector<u8> ports, 
             told.push_back(std::move(one.value().bytes));
             continue;
         }
-        sum.missing.push_back(fmt::format("port {}: {}", port, to_string(one.error())));
+        sum.missing.push_back({fmt::format("port {}", port),
+                               {},
+                               to_string(one.error()),
+                               cause_text(one.error()),
+                               missing_answer::kind::port});
         if (!first_error) first_error = std::move(one.error());
     }
     if (told.empty() && first_error) co_return std::move(*first_error);
@@ -132,7 +136,7 @@ int run_single(const data_counters_settings& s, const global_options& options) {
 /// What an end port told: once, or for each of its ports.
 struct reading_outcome {
     std::vector<counted> told;
-    std::vector<std::string> problems;
+    std::vector<missing_answer> problems; ///< their places: within the node
 };
 
 class counting_task {
@@ -153,11 +157,11 @@ private:
     }
 
     coro::task<void> ask(const end_port& e, reading_outcome& o) {
-        o.problems = {e.has_LID() ? "not asked" : "it has no LID"}; // unless this comes to its end
+        o.problems = {{{}, {}, e.has_LID() ? "not asked" : "it has no LID"}}; // unless this comes to its end
         if (!e.has_LID()) co_return;
         auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, hurry);
         if (!info) {
-            o.problems = {to_string(info.error())};
+            o.problems = {problem_of(info.error())};
             co_return;
         }
         o.problems.clear();
@@ -173,9 +177,20 @@ private:
         }
     }
 
+    static missing_answer problem_of(const mad::mad_error& e) { return {{}, {}, to_string(e), cause_text(e)}; }
+
+    missing_answer placed(discovery::port_ref where, const missing_answer& within) const {
+        missing_answer m = missing_at(subnet_, where, within.text, within.cause);
+        if (within.place.empty()) return m;
+        m.place += ": " + within.place;
+        m.short_place += ' ' + within.place;
+        m.of = within.of;
+        return m;
+    }
+
     static void take(reading_outcome& o, mad::result<counted> answered) {
         if (!answered) {
-            o.problems.push_back(to_string(answered.error()));
+            o.problems.push_back(problem_of(answered.error()));
             return;
         }
         o.problems.insert(o.problems.end(), answered.value().missing.begin(), answered.value().missing.end());
@@ -195,7 +210,7 @@ private:
             for (const counted& c : o.told)
                 found_.text += how_.json ? json_of(c, place_json(subnet_, e, c.port)).dump() + '\n' : text_of(c);
             if (o.told.empty() && !o.problems.empty()) bad.insert(e.where.node);
-            for (const std::string& p : o.problems) found_.missing.push_back(missing_at(subnet_, e.where, p));
+            for (const missing_answer& p : o.problems) found_.missing.push_back(placed(e.where, p));
         }
         if (how_.json)
             found_.text +=

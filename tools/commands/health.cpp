@@ -3,7 +3,7 @@
 #include "command.hpp"
 #include "session/report.hpp"
 #include "session/subnet_command.hpp"
-#include "text/sweep_text.hpp"
+#include "text/subnet_missing.hpp"
 #include <comad/counters/health_file.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
@@ -148,7 +148,7 @@ reporting examine(session& in, const health_settings& s, std::chrono::nanosecond
     x.is_complete = known.complete() && x.gaps.empty();
     report all;
     all.text = s.json ? as_json(x) : as_text(x);
-    all.missing = describe_missing(known, x.gaps);
+    all.missing = all_missing(known, x.gaps);
     all.is_any_bad = x.count(severity::critical) + x.count(severity::error) > 0;
     co_return all;
 }
@@ -173,7 +173,7 @@ command health_command() {
                 auto s = std::make_shared<health_settings>();
                 takes.option("--for", s->length, "time between the two sweeps").shows_default();
                 takes.option("--rules", s->rules, "TOML file of rules [those in docs/health.md]");
-                takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+                add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json, "one JSON object per line");
                 return [s](const global_options& options) { return run_health(*s, options); };
             }};

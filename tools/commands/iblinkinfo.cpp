@@ -143,7 +143,7 @@ command iblinkinfo_command() {
                 takes.flag("--cas-only", s->only_CAs, "only links of CAs").excludes(switches);
                 takes.ignored_flag("-R", "ignored; accepted for scripts, as by infiniband-diags");
                 takes.option("-o,--outstanding_smps", s->outstanding, "same as --outstanding").range(1, 65536);
-                takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+                add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json, "one JSON object per line, for each port");
                 takes.missing({"--load-cache", "--diff", "--diffcheck", "--filterdownports"});
                 return [s](const global_options& options) { return run_iblinkinfo(*s, options); };

@@ -25,11 +25,11 @@ std::string now_as_text() {
     return text;
 }
 
-std::string text_of(const ibnetdiscover_settings& s, const comad::discovery::subnet& subnet,
-                    const comad::coro::MADSchedule& schedule) {
-    namespace discovery = comad::discovery;
+namespace discovery = comad::discovery;
+
+std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& subnet,
+                    const discovery::node_names& names, const comad::coro::MADSchedule& schedule) {
     if (s.json) return discovery::json_text(subnet);
-    const discovery::node_names names = read_node_names(s.name_map);
     if (s.ports) return discovery::ports_report(subnet, names);
     if (s.list) return discovery::node_list(subnet, names, {NodeType::CA, NodeType::Switch, NodeType::Router});
     if (s.switches) return discovery::node_list(subnet, names, {NodeType::Switch});
@@ -45,9 +45,9 @@ std::string text_of(const ibnetdiscover_settings& s, const comad::discovery::sub
 
 int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
-    read_node_names(s.name_map); // a wrong map is told before anything is sent
+    const discovery::node_names names = read_node_names(s.name_map);
     return discover_and_report(
-        options, [&](const comad::discovery::subnet& subnet, session& in) { return text_of(s, subnet, in.schedule()); },
+        options, [&](const discovery::subnet& subnet, session& in) { return text_of(s, subnet, names, in.schedule()); },
         s.file);
 }
 
@@ -72,7 +72,7 @@ command ibnetdiscover_command() {
                 takes.flag("-p,--ports", s->ports, "one line for each port");
                 takes.flag("-m,--max_hops", s->max_hops, "also report the longest route and the number of MADs");
                 takes.option("-o,--outstanding_smps", s->outstanding, "same as --outstanding").range(1, 65536);
-                takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+                add_name_map_option(takes, s->name_map);
                 takes.missing({"-g,--grouping", "--cache", "--load-cache", "--diff", "--diffcheck"});
                 return [s](const global_options& options) { return run_ibnetdiscover(*s, options); };
             }};

@@ -4,6 +4,7 @@
 #include "session/host_service.hpp"
 #include "session/reopening.hpp"
 #include "session/report.hpp"
+#include "text/error_words.hpp"
 #include "text/output.hpp"
 #include <comad/iba/text.hpp>
 #include <comad/server/diags.hpp>
@@ -138,7 +139,7 @@ private:
     /// Outlives its device, unless it was to end by itself.
     bool is_lost() const noexcept { return !how_.count && in_.loss() != 0; }
     unsigned LID() const noexcept { return value(to_.DLID); }
-    void tell(const mad::mad_error& e) const { print_error("{}", mad::dump(e, in_.options().debug, "ibtool: ")); }
+    void tell(const mad::mad_error& e) const { tell_error(e, in_.options()); }
 
     /// False: it was the last one.
     coro::task<bool> ping() {
@@ -189,7 +190,7 @@ int run_client(const ibping_settings& s, const global_options& options) {
         ended = lasting(in, listener).run<outcome>([&] { return all.run(); });
         if (!ended) ended = all.end(); // a signal came while it was lost
     }
-    if (!*ended) print_error(mad::dump(ended->error(), options.debug, "ibtool: "));
+    if (!*ended) tell_error(ended->error(), options);
     return finish(in, *ended ? ended->value() : failed);
 }
 

@@ -6,7 +6,8 @@
 #include "session/subnet_command.hpp"
 #include "session/subnet_place.hpp"
 #include "text/error_report.hpp"
-#include "text/sweep_text.hpp"
+#include "text/error_words.hpp"
+#include "text/subnet_missing.hpp"
 #include <comad/discovery/discover.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/iba/text.hpp>
@@ -115,7 +116,7 @@ public:
         if (!settings_.skip_SL) {
             auto SLs = co_await ask_SLs(all.found);
             if (SLs) SLs_ = std::move(SLs).value();
-            else all.no_SLs = to_string(SLs.error());
+            else all.no_SLs = words_of(SLs.error(), in_.options());
         }
         counters::sweeper sweeper(in_.schedule(), all.found, sweep_options());
         all.told = co_await sweeper.run();
@@ -194,14 +195,14 @@ private:
 
 // ---- what is told of it ----------------------------------------------------------------------------------------------
 
-reporting told_by(asking& queries, const ibqueryerrors_plan& p) {
+reporting told_by(session& in, asking& queries, const ibqueryerrors_plan& p) {
     const auto all = co_await queries.run();
-    if (!all) refuse_silent_port(all.error());
+    if (!all) refuse_silent_port(all.error(), in.options());
     const auto& [found, told, no_SLs] = all.value();
     error_report errors(found, p.names, p.rules, p.choice);
     report r;
     r.text = errors.of(told);
-    r.missing = describe_missing(found, told.gaps);
+    r.missing = all_missing(found, told.gaps);
     if (!no_SLs.empty()) r.notes.push_back(fmt::format("service levels are unknown, 0 was used: {}", no_SLs));
     r.is_any_bad = errors.bad_ports() != 0;
     co_return r;
@@ -211,7 +212,7 @@ int run_ibqueryerrors(const ibqueryerrors_settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
     const ibqueryerrors_plan p = make_plan(s);
     std::optional<asking> queries;
-    const auto ask_all = [&](session& in) { return told_by(queries.emplace(in, s, p), p); };
+    const auto ask_all = [&](session& in) { return told_by(in, queries.emplace(in, s, p), p); };
     return run_query(options, nullptr, ask_all, [&] { return queries->progress(); });
 }
 
@@ -256,7 +257,7 @@ command ibqueryerrors_command() {
                 takes.flag("-K,--clear-counts", s->clear_counts, "clear the counters of packets and data (writes)");
                 takes.ignored_flag("-R", "ignored; accepted for scripts, as by infiniband-diags");
                 takes.option("-o,--outstanding_smps", s->outstanding, "same as --outstanding").range(1, 65536);
-                takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+                add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json, "one JSON object per line; the last one is the summary");
                 takes.missing({"--load-cache"});
                 return [s](const global_options& options) { return run_ibqueryerrors(*s, options); };

@@ -29,6 +29,7 @@ constexpr unsigned first_MLID = 0xc000, last_MLID = 0xfffe, last_unicast_LID = 0
 
 struct ibroute_settings {
     std::string target, first, last, name_map;
+    discovery::node_names names;
     target_options kind;
     bool everything = false, brief = false, multicast = false, json = false;
     unsigned first_LID = 0, last_LID = 0; // 0: the table's
@@ -150,16 +151,15 @@ coro::task<mad::result<std::vector<entry>>> ask_block(session& in, mad::any_path
 }
 
 answer ask_unicast(session& in, mad::address target, const ibroute_settings& s) {
-    const discovery::node_names names = read_node_names(s.name_map);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
-    BOOST_OUTCOME_CO_TRY(const auto sw, co_await ask_switch(in, path, names));
+    BOOST_OUTCOME_CO_TRY(const auto sw, co_await ask_switch(in, path, s.names));
     const unsigned top = std::min<unsigned>(sw.info.linearFDBTop, last_unicast_LID);
     const unsigned last = s.last_LID ? std::min(s.last_LID, top) : top;
 
     std::vector<entry> rows;
     for (unsigned block = s.first_LID / LIDs_per_block; block <= last / LIDs_per_block; ++block) {
         BOOST_OUTCOME_CO_TRY(auto part,
-                             co_await ask_block(in, path, block, s.first_LID, last, sw.node.numPorts, s, names));
+                             co_await ask_block(in, path, block, s.first_LID, last, sw.node.numPorts, s, s.names));
         std::ranges::move(part, std::back_inserter(rows));
     }
     if (s.json) {
@@ -209,9 +209,8 @@ std::string row_json(unsigned MLID, const port_masks& masks, unsigned num_ports)
 }
 
 answer ask_multicast(session& in, mad::address target, const ibroute_settings& s) {
-    const discovery::node_names names = read_node_names(s.name_map);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
-    BOOST_OUTCOME_CO_TRY(const auto sw, co_await ask_switch(in, path, names));
+    BOOST_OUTCOME_CO_TRY(const auto sw, co_await ask_switch(in, path, s.names));
     const unsigned capacity = sw.info.multicastFDBCap, top = sw.info.multicastFDBTop, num_ports = sw.node.numPorts;
     if (capacity == 0) throw std::runtime_error(fmt::format("{} has no multicast forwarding table", place_text(path)));
     const unsigned first = s.first_LID ? s.first_LID : first_MLID;
@@ -261,7 +260,7 @@ int run_ibroute(ibroute_settings s, const global_options& options) {
     if (!s.first.empty()) s.first_LID = read_number(s.first, "the first LID", highest);
     if (!s.last.empty()) s.last_LID = read_number(s.last, "the last LID", s.multicast ? 0xffff : highest);
     if (s.multicast) clamp_to_multicast(s);
-    read_node_names(s.name_map); // a wrong map is told before anything is sent
+    s.names = read_node_names(s.name_map); // a wrong map is told before anything is sent
     return ask(options, &target,
                [&](session& in) { return s.multicast ? ask_multicast(in, target, s) : ask_unicast(in, target, s); });
 }
@@ -282,7 +281,7 @@ command ibroute_command() {
                 takes.flag("-a,--all", s->everything, "also LIDs that lead nowhere");
                 takes.flag("-n,--no_dests", s->brief, "do not resolve the LIDs to nodes");
                 takes.flag("-M,--Multicast", s->multicast, "the multicast table");
-                takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+                add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json, "one JSON object, on one line");
                 return [s](const global_options& options) { return run_ibroute(*s, options); };
             }};

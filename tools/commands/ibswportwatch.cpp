@@ -6,6 +6,7 @@
 #include "session/counter_queries.hpp"
 #include "session/reopening.hpp"
 #include "text/checks.hpp"
+#include "text/error_words.hpp"
 #include "text/group_changes.hpp"
 #include "text/output.hpp"
 #include "text/watch_text.hpp"
@@ -250,7 +251,7 @@ private:
     }
 
     void tell_missing(const mad::mad_error& why) {
-        print_error("ibtool: {}\n", to_string(why));
+        tell_error(why, in_.options());
         is_complete_ = false;
     }
 
@@ -309,7 +310,7 @@ int run_ibswportwatch(const ibswportwatch_settings& s, const global_options& opt
     using outcome = mad::result<int>;
     std::optional<outcome> code = lasting(in, listener).run<outcome>([&] { return all.run(); });
     if (!code) code = all.end_lost(); // by a signal
-    if (!*code) print_error(mad::dump(code->error(), options.debug, "ibtool: "));
+    if (!*code) tell_error(code->error(), options);
     return finish(in, *code ? code->value() : failed);
 }
 

@@ -26,6 +26,7 @@ namespace mad = comad::mad;
 
 struct ibtracert_settings {
     std::string from, to, name_map, multicast, ports_file;
+    comad::discovery::node_names names;
     unsigned MLID = 0; ///< 0: unicast
     target_options kind;
     bool reverse = false, force = false, brief = false, json = false;
@@ -121,8 +122,7 @@ asked<mad::IBDRPath> approach(session& in, tracer& t, mad::any_path from, const 
 
 reporting trace(session& in, const trace_ends& ends, const ibtracert_settings& s) {
     report said;
-    const discovery::node_names names = read_node_names(s.name_map);
-    tracer t(in, names);
+    tracer t(in, s.names);
     BOOST_OUTCOME_CO_TRY(const auto to_path, co_await resolve(in, ends.to));
     BOOST_OUTCOME_CO_TRY(const auto from_path, co_await resolve(in, ends.from));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await ask_end(t, to_path, s, said));
@@ -201,7 +201,7 @@ unsigned read_MLID(const std::string& text) {
 
 int run_ibtracert(ibtracert_settings s, const global_options& options) {
     if (!s.multicast.empty()) s.MLID = read_MLID(s.multicast);
-    read_node_names(s.name_map); // a wrong map is told before anything is sent
+    s.names = read_node_names(s.name_map); // a wrong map is told before anything is sent
     if (!s.ports_file.empty()) {
         if (!s.from.empty()) throw usage_error("--ports-file has the targets: no others beside it");
         const std::vector<trace_ends> pairs = read_ports_file(s);
@@ -234,7 +234,7 @@ command ibtracert_command() {
                 .value_name("FILE");
             takes.option("-m,--mlid", s->multicast, "trace packets to this multicast LID");
             takes.flag("-n,--no_info", s->brief, "GUIDs and ports only");
-            takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+            add_name_map_option(takes, s->name_map);
             takes.flag("--json", s->json, "one JSON object, on one line");
             return [s](const global_options& options) { return run_ibtracert(*s, options); };
         }};

@@ -177,6 +177,11 @@ bool can_sum(const counter_group& g, const counter_query& q) {
     return &g != &samples_control;
 }
 
+missing_answer missing_counters_of(const counter_group& g, u8 port, const mad::mad_error& e) {
+    return {fmt::format("{} port {}", g.name, port), fmt::format("port {}", port), to_string(e), cause_text(e),
+            missing_answer::kind::port};
+}
+
 /// Of several ports what answers counts, and what does not is missing; an error if none does.
 reporting ask_group(const counter_query& q, const counter_group& g) {
     const bool is_summable = can_sum(g, q);
@@ -188,7 +193,7 @@ reporting ask_group(const counter_query& q, const counter_group& g) {
     std::vector<group_reading> answered;
     for (std::size_t i = 0; i < ports.size(); ++i) {
         if (replies[i]) answered.push_back(std::move(replies[i]).value());
-        else said.missing.push_back(fmt::format("{} port {}: {}", g.name, ports[i], to_string(replies[i].error())));
+        else said.missing.push_back(missing_counters_of(g, ports[i], replies[i].error()));
     }
     if (answered.empty()) co_return std::move(replies.front().error());
     const bool is_to_sum = q.how.all ? ports.front() != all_ports : ports.size() > 1;
@@ -216,7 +221,7 @@ reporting ask_counters(session& in, std::optional<mad::address> target, counter_
             all.text += said.value().text;
             all.missing.insert(all.missing.end(), said.value().missing.begin(), said.value().missing.end());
         } else {
-            all.missing.push_back(fmt::format("{}: {}", g->name, to_string(said.error())));
+            all.missing.push_back({std::string(g->name), {}, to_string(said.error()), cause_text(said.error())});
             if (!first_error) first_error = std::move(said).error();
         }
     }

@@ -32,6 +32,7 @@ struct smpquery_settings {
     target_options kind;
     bool combined = false, extended = false, show_keys = false, json = false;
     std::string name_map;
+    comad::discovery::node_names names;
 };
 
 /// What an operation knows: whom it asks, and how to print.
@@ -69,7 +70,7 @@ answer node_info(smp_query q) {
 answer node_description(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
     BOOST_OUTCOME_CO_TRY(const auto description, co_await q.in.SubnGet<smp::NodeDescription>(q.path));
-    const std::string name = name_of(read_node_names(q.how.name_map), info, description);
+    const std::string name = name_of(q.how.names, info, description);
     co_return attribute_text(q, "", description, [&](const auto&) { return node_description_text(name); });
 }
 
@@ -260,7 +261,7 @@ answer ask_operation(session& in, const operation& what, mad::address target, un
     co_return co_await what.ask(q);
 }
 
-int run_smpquery(const smpquery_settings& s, const global_options& options) {
+int run_smpquery(smpquery_settings s, const global_options& options) {
     const operation& what = operation_named(s.operation);
     const std::size_t address_words = s.combined ? 2 : 1;
     if (s.words.size() < address_words) throw usage_error("which node?");
@@ -268,7 +269,7 @@ int run_smpquery(const smpquery_settings& s, const global_options& options) {
     if (s.words.size() > address_words + what.has_port)
         throw usage_error(fmt::format("{} is one word too many for {}", iba::as_given(s.words.back()), what.name));
     const unsigned port = s.words.size() > address_words ? read_number(s.words.back(), "the port", 255) : 0;
-    read_node_names(s.name_map); // a wrong map is told before anything is sent
+    s.names = read_node_names(s.name_map);
     return ask(options, &target, [&](session& in) { return ask_operation(in, what, target, port, s); });
 }
 
@@ -288,7 +289,7 @@ command smpquery_command() {
             takes.flag("-c,--combined", s->combined, "the target is a LID, then a directed route that begins there");
             takes.flag("-x,--extended", s->extended, "ask for extended speeds (PortInfo)");
             takes.flag("-K,--show_keys", s->show_keys, "show the M_Key");
-            takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+            add_name_map_option(takes, s->name_map);
             takes.flag("--json", s->json, "one JSON object, on one line");
             return [s](const global_options& options) { return run_smpquery(*s, options); };
         }};

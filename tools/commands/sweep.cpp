@@ -3,6 +3,7 @@
 #include "command.hpp"
 #include "commands/sweep_outlets.hpp"
 #include "exporter/authorization.hpp"
+#include "session/keyboard.hpp"
 #include "session/reopening.hpp"
 #include "session/subnet_command.hpp"
 #include "session/sweeping.hpp"
@@ -180,6 +181,8 @@ public:
           all_(in_, p.sweeps, p.names, listener_) {}
 
     session& in() noexcept { return in_; }
+    /// Soon, as a signal does.
+    void end() noexcept { all_.end(); }
     /// Several sweeps go on when their device was lost and is back; one alone has failed. `done` gets the exit code.
     void start(std::function<void(int)> done) {
         if (!plan_.is_lasting()) {
@@ -250,7 +253,11 @@ public:
                 if (ended != complete) code = code == complete || code == ended ? ended : static_cast<int>(partial);
                 if (--running == 0) io_.stop();
             });
+        std::optional<keyboard> keys;
+        if (out_.has_screen() && !all_.front()->in().is_virtual()) await_keys(keys);
         if (running) io_.run();
+        keys.reset();
+        out_.leave_screen();
         if (code == complete && !out_.is_complete()) code = partial;
         for (const auto& one : all_) code = finish(one->in(), code);
         return code;
@@ -268,6 +275,14 @@ private:
                 throw usage_error(fmt::format("--fabric: '{}' is there twice", iba::escaped(place)));
             names.push_back(place);
         }
+    }
+
+    /// A screen shows one fabric alone.
+    void await_keys(std::optional<keyboard>& keys) {
+        const auto on_key = [this](char key) {
+            if (out_.press(key)) all_.front()->end();
+        };
+        keys.emplace(io_.get_executor(), on_key, [this] { out_.show(); });
     }
 
     void await_hangup() {
@@ -340,7 +355,7 @@ command sweep_command() {
             takes.option("--type", s->types, "only nodes of that type").one_of({"switch", "ca", "router"});
             takes.option("--top", s->top, "only the first ports by --by");
             takes.option("--by", s->by, "the counter to sort ports by [portXmitData]");
-            takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+            add_name_map_option(takes, s->name_map);
             const argument& json = takes.flag("--json", s->json, "one JSON object per line");
             const argument& csv =
                 takes.flag("--csv", s->csv, "comma-separated values, one line per port").excludes(json);

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <fstream>
 #include <stdexcept>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
@@ -21,13 +20,6 @@ namespace ibtool {
 namespace iba = comad::iba;
 
 namespace {
-
-/// Of the one that the output goes to; zeros: it is no terminal.
-winsize terminal_size() {
-    winsize size{};
-    ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-    return size;
-}
 
 process_cost cost_so_far() {
     rusage used{};
@@ -42,6 +34,10 @@ process_cost cost_so_far() {
 }
 
 } // namespace
+
+sweep_outlets::sweep_outlets(const outlet_plan& p) : plan_(p), last_(p.fabrics.size()), most_read_(p.fabrics.size()) {
+    if (p.form == sweep_form::screen) screen_.emplace(p.choice);
+}
 
 void sweep_outlets::open(boost::asio::any_io_executor executor,
                          std::function<void(std::size_t, std::size_t)> on_scrape) {
@@ -60,7 +56,10 @@ void sweep_outlets::write(std::size_t fabric, const sweep_view& v, const sweep_t
     case sweep_form::json: write_lines(sweep_json(v, plan_.choice)); break;
     case sweep_form::csv: write_lines((v.number == 1 ? sweep_csv_header() : "") + sweep_csv(v, plan_.choice)); break;
     case sweep_form::table: write_lines(table(v)); break;
-    case sweep_form::screen: write_lines(screen(v)); break;
+    case sweep_form::screen:
+        screen_->take(v);
+        show();
+        break;
     case sweep_form::none: break;
     }
     if (plan_.file.empty() && !server_) return;
@@ -125,12 +124,17 @@ void sweep_outlets::write_file(const std::string& text) {
 void sweep_outlets::note_change(std::size_t fabric, const std::string& why) {
     if (plan_.form == sweep_form::json)
         write_lines(fmt::format("{{\"discovered_again\":{}}}\n", iba::json_quoted(why)));
-    else if (plan_.form != sweep_form::screen) note_problem(fabric, "discovered again: " + why);
+    else if (screen_) screen_->note("discovered again: " + why);
+    else note_problem(fabric, "discovered again: " + why);
 }
 
 void sweep_outlets::note_problem(std::size_t fabric, const std::string& line) {
     const std::string& name = plan_.fabrics[fabric];
-    print_error("ibtool: {}{}{}\n", name, name.empty() ? "" : ": ", line);
+    const std::string whole = name.empty() ? line : name + ": " + line;
+    if (!screen_ || !::isatty(STDERR_FILENO)) return print_error("ibtool: {}\n", whole);
+    screen_->note(whole);
+    if (held_back_.size() < most_held_back) held_back_.push_back(whole);
+    else ++not_held_;
 }
 
 void sweep_outlets::note_lost(std::size_t fabric, const outage& now) {
@@ -156,17 +160,27 @@ void sweep_outlets::note_back(std::size_t fabric, const outage& over, comad::u64
 
 std::string sweep_outlets::table(const sweep_view& v) const {
     table_choice fitting = plan_.choice;
-    fitting.columns = terminal_size().ws_col;
+    fitting.columns = size_of_terminal().columns;
     return sweep_table(v, fitting);
 }
 
-std::string sweep_outlets::screen(const sweep_view& v) const {
-    const winsize size = terminal_size();
-    table_choice fitting = plan_.choice;
-    fitting.columns = size.ws_col;
-    const std::size_t rows = size.ws_row > 3 ? size.ws_row - 3u : 21u; // two lines above, one below
-    if (fitting.top == 0 || fitting.top > rows) fitting.top = rows;
-    return on_screen(sweep_table(v, fitting));
+void sweep_outlets::show() {
+    if (screen_) write_lines(screen_->text(size_of_terminal()));
+}
+
+bool sweep_outlets::press(char key) {
+    if (!screen_) return false;
+    const bool ends = screen_->press(key);
+    if (!ends) show();
+    return ends;
+}
+
+void sweep_outlets::leave_screen() {
+    if (!screen_) return;
+    write_lines("\n");
+    for (const std::string& line : held_back_) print_error("ibtool: {}\n", line);
+    if (not_held_) print_error("ibtool: ... and {} more\n", not_held_);
+    screen_.reset();
 }
 
 } // namespace ibtool

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sweep_outlets.hpp - where sweeps go: a terminal, lines, a file, whoever scrapes. Knows no schedule.
 #pragma once
+#include "commands/sweep_screen.hpp"
 #include "exporter/exporter.hpp"
 #include "exporter/service_manager.hpp"
 #include "session/reopening.hpp"
@@ -34,14 +35,14 @@ struct outlet_plan {
 class sweep_outlets {
 public:
     /// The plan must outlive it.
-    explicit sweep_outlets(const outlet_plan& p) : plan_(p), last_(p.fabrics.size()), most_read_(p.fabrics.size()) {}
+    explicit sweep_outlets(const outlet_plan&);
 
     /// Begins to listen, where that is planned. `on_scrape`: as the exporter's.
     void open(boost::asio::any_io_executor, std::function<void(std::size_t, std::size_t)> on_scrape);
     /// Where it listens; null: nowhere.
     exporter* server() noexcept { return server_ ? &*server_ : nullptr; }
 
-    // Of one of the fabrics, by its number.
+    // Of one of the fabrics, by its number. The subnet and the names of the view must live until the next one is written.
     void write(std::size_t fabric, const sweep_view&, const sweep_totals&);
     void note_change(std::size_t fabric, const std::string& why);
     void note_problem(std::size_t fabric, const std::string& line);
@@ -51,12 +52,19 @@ public:
     /// What was read until now is not what is to be expected any more.
     void forget_most_read();
 
+    bool has_screen() const noexcept { return screen_.has_value(); }
+    /// A key of a user who sees the screen. True: it is to end.
+    bool press(char key);
+    /// The screen anew, as large as the terminal is now.
+    void show();
+    /// What comes now stands below the screen; lines that had no room there are on stderr.
+    void leave_screen();
+
     /// Nothing was missing that had to be written.
     bool is_complete() const noexcept { return is_complete_; }
 
 private:
     std::string table(const sweep_view&) const;
-    std::string screen(const sweep_view&) const;
     void write_lines(const std::string& text);
     void write_file(const std::string& text);
     exporter::page_text page_text() const;
@@ -64,8 +72,13 @@ private:
     void note_status(std::size_t fabric, const std::string& line);
 
     const outlet_plan& plan_;
+    static constexpr std::size_t most_held_back = 100;
+
     std::vector<std::optional<exposed_sweep>> last_; // of each fabric
     std::vector<std::size_t> most_read_;             // ports, by any sweep of each fabric
+    std::optional<sweep_screen> screen_;
+    std::vector<std::string> held_back_; // lines for stderr, which is the same terminal
+    std::size_t not_held_ = 0;
     std::optional<exporter> server_;
     std::optional<service_manager> manager_;
     std::string problem_; // of the file, when it was written last

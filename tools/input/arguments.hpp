@@ -59,6 +59,7 @@ public:
     bool is_flag() const { return is_flag_; }
     bool is_required() const { return is_required_; }
     bool is_hidden() const { return is_hidden_; }
+    bool is_value_optional() const { return is_value_optional_; }
     /// What the help has for its value: the name that was given to it, else its range, or `TEXT`, `NUMBER`; of a flag nothing.
     std::string value_text() const;
     bool takes_several() const { return std::holds_alternative<std::vector<std::string>*>(place_); }

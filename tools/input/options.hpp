@@ -66,6 +66,8 @@ struct global_options {
     void read_keys_anew();
 
     comad::coro::schedule_options schedule() const;
+    /// Of an error not only what a user has to know, and each thing that is missing has a line of its own.
+    bool tells_all() const noexcept { return verbosity > 0 || debug > 0; }
 };
 
 /// Adds the options to the program; they are accepted before and after the command.

@@ -2,6 +2,7 @@
 // fabric.cpp - which transport a fabric text means.
 #include "session/fabric.hpp"
 
+#include "text/output.hpp"
 #include <comad/iba/parse.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/iba/text.hpp>
@@ -90,7 +91,8 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
     const std::string_view kind = text.substr(0, text.find(':'));
     const std::string_view place = kind.size() < text.size() ? text.substr(kind.size() + 1) : std::string_view{};
     if (kind != "umad" && (!o.ca.empty() || !o.ca_port.empty())) {
-        throw usage_error(fmt::format("-C and -P name a port of a umad device, but the fabric is '{}'", text));
+        print_error("ibtool: -C and -P choose a port of a umad device; ignored, the fabric is '{}'\n",
+                    iba::escaped(text));
     }
     if (kind != "umad" && o.descriptors > 1) {
         throw usage_error(fmt::format("--descriptors is for umad devices, but the fabric is '{}'", text));

@@ -16,8 +16,11 @@ ask_port_info_extended(session& in, mad::any_path path, unsigned port) {
     const bool known = info.capabilityMask & value(iba::CapabilityMask::IsCapabilityMask2Supported) &&
                        info.capabilityMask2 & value(iba::CapabilityMask2::IsPortInfoExtendedSupported);
     if (!known) co_return std::nullopt;
-    BOOST_OUTCOME_CO_TRY(const auto extended, co_await in.SubnGet<smp::PortInfoExtended>(path, port));
-    co_return extended;
+    auto extended = co_await in.SubnGet<smp::PortInfoExtended>(path, port);
+    if (extended) co_return extended.value();
+    const bool is_promised_in_vain = is_unsupported(extended.error()) && port <= node.numPorts;
+    if (!is_promised_in_vain) co_return std::move(extended.error());
+    co_return std::nullopt;
 }
 
 } // namespace ibtool

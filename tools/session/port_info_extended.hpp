@@ -9,7 +9,7 @@
 namespace ibtool {
 
 /// Nothing where the port's capability masks do not promise it: it is not asked then, because some devices would not even
-/// refuse. Of a switch port 0 promises for all.
+/// refuse; and where it refuses all the same. Of a switch port 0 promises for all.
 comad::coro::task<comad::mad::result<std::optional<comad::iba::smp::PortInfoExtended>>>
 ask_port_info_extended(session&, comad::mad::any_path, unsigned port);
 

@@ -3,12 +3,18 @@
 #include "session/report.hpp"
 
 #include "session/memory_reserve.hpp"
+#include "text/error_words.hpp"
 #include "text/output.hpp"
+#include <comad/iba/class_port_info.hpp>
+#include <comad/iba/smp.hpp>
+#include <comad/mad/message.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -18,9 +24,11 @@ namespace coro = comad::coro;
 namespace discovery = comad::discovery;
 namespace iba = comad::iba;
 namespace mad = comad::mad;
+namespace smp = comad::iba::smp;
 
 session_end::session_end(session& in)
-    : counts(in.counts()), capture_problem(in.finish_capture()), loss(in.loss_text()) {}
+    : counts(in.counts()), capture_problem(in.finish_capture()), loss(in.loss_text()),
+      tells_all(in.options().tells_all()) {}
 
 namespace {
 
@@ -33,7 +41,7 @@ void tell_capture(const std::string& problem) {
 int finish(const report& r, const session_end& end, const std::string& file) {
     write_output(r.text, file);
     print_error(end.counts);
-    tell_missing(r.missing, end.loss);
+    tell_missing(r.missing, end.tells_all, end.loss);
     for (const std::string& note : r.notes) print_error("ibtool: {}\n", note);
     tell_capture(end.capture_problem);
     if (!r.missing.empty()) return partial;
@@ -52,16 +60,52 @@ int finish(session& in, int code) {
     return end_capture(in, code);
 }
 
+namespace {
+
+/// The port that a request was about, in the attribute modifier or in portSelect. Nothing of those that are about none.
+std::optional<unsigned> port_asked_for(const mad::mad_error& e) {
+    constexpr unsigned all_ports = 255;
+    if (!e.detail || e.code != mad::errc::status) return std::nullopt;
+    const std::span<const comad::u8> request = e.detail->request;
+    unsigned port = 0;
+    if (e.mgmt_class == iba::MgmtClass::Performance) {
+        if (e.attributeID == iba::attribute_id<iba::ClassPortInfo>) return std::nullopt;
+        port = request[mad::payload_offset(e.mgmt_class, e.attributeID) + 1];
+    } else if (e.attributeID == iba::attribute_id<smp::PortInfo> ||
+               e.attributeID == iba::attribute_id<smp::PortInfoExtended> ||
+               e.attributeID == iba::attribute_id<smp::MlnxExtPortInfo>) {
+        port = e.attributeModifier & 0xff;
+    }
+    if (port == 0 || port == all_ports) return std::nullopt;
+    return port;
+}
+
+/// A refusal of a port that is not there says which ones are.
+reporting with_port_numbers(session& in, reporting query) {
+    auto said = co_await std::move(query);
+    const auto port = said ? std::nullopt : port_asked_for(said.error());
+    if (!port) co_return said;
+    const mad::any_path path = said.error().detail->path;
+    const auto node = co_await in.SubnGet<smp::NodeInfo>(path);
+    if (node && *port > node.value().numPorts)
+        said.error().message(fmt::format("port {} is out of range: the node has {} port{}", *port,
+                                         node.value().numPorts, node.value().numPorts == 1 ? "" : "s"));
+    co_return said;
+}
+
+} // namespace
+
 int run_query(const global_options& options, const mad::address* target,
               const std::function<reporting(session&)>& query, std::function<std::string()> progress) {
     const auto [said, end] = [&] {
         session in(options, target);
         if (!progress) progress = [&] { return fmt::format("{} MADs sent", in.schedule().counters().sent); };
-        auto result = in.run(query(in), std::move(progress));
+        auto result = in.run(with_port_numbers(in, query(in)), std::move(progress));
         return std::pair{std::move(result), session_end(in)};
     }();
     if (said) return finish(said.value(), end);
-    print_error("{}{}", end.counts, mad::dump(said.error(), options.debug, "ibtool: "));
+    print_error(end.counts);
+    tell_error(said.error(), options);
     tell_capture(end.capture_problem);
     return failed;
 }
@@ -87,12 +131,13 @@ coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discover
 
 coro::task<discovery::subnet> require_subnet(session& in) {
     auto found = co_await discover_subnet(in);
-    if (!found) refuse_silent_port(found.error());
+    if (!found) refuse_silent_port(found.error(), in.options());
     co_return std::move(found).value();
 }
 
-void refuse_silent_port(const mad::mad_error& e) {
-    throw std::runtime_error("the local port does not answer: " + to_string(e));
+void refuse_silent_port(const mad::mad_error& e, const global_options& options) {
+    const std::string words = words_of(e, options);
+    throw std::runtime_error(e.code == mad::errc::cancelled ? words : "the local port does not answer: " + words);
 }
 
 } // namespace ibtool

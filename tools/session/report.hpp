@@ -2,6 +2,7 @@
 // report.hpp - what a command has found, and how it ends: the output, what is missing, counts, the exit code. The same for all.
 #pragma once
 #include "session/session.hpp"
+#include "text/missing.hpp"
 #include <comad/discovery/discover.hpp>
 
 #include <functional>
@@ -11,10 +12,10 @@
 namespace ibtool {
 
 struct report {
-    std::string text;                 ///< for stdout
-    std::vector<std::string> missing; ///< lines for stderr: what could not be asked
-    std::vector<std::string> notes;   ///< the same of what is no failure
-    bool is_any_bad = false;          ///< a check found something
+    std::string text;                    ///< for stdout
+    std::vector<missing_answer> missing; ///< what could not be asked
+    std::vector<std::string> notes;      ///< lines for stderr of what is no failure
+    bool is_any_bad = false;             ///< a check found something
 };
 using reporting = comad::coro::task<comad::mad::result<report>>;
 
@@ -22,6 +23,7 @@ using reporting = comad::coro::task<comad::mad::result<report>>;
 struct session_end {
     explicit session_end(session&);
     std::string counts, capture_problem, loss;
+    bool tells_all; ///< as the options of the session say
 };
 
 /// Writes the report, to `file` if that is named, and what goes with it. The exit code: partial where something is missing,
@@ -47,6 +49,6 @@ discover_subnet(session&, comad::discovery::discovery_progress* progress = nullp
 comad::coro::task<comad::discovery::subnet> require_subnet(session&);
 
 /// Throws that line.
-[[noreturn]] void refuse_silent_port(const comad::mad::mad_error&);
+[[noreturn]] void refuse_silent_port(const comad::mad::mad_error&, const global_options&);
 
 } // namespace ibtool

@@ -215,6 +215,11 @@ void session::note_new_keys() {
     if (open_) open_->paths.renew_SM_Key();
 }
 
+void session::stop() noexcept {
+    stopped_ = true;
+    stop_.emit(boost::asio::cancellation_type::terminal);
+}
+
 void session::post(std::function<void()> f) {
     boost::asio::post(io_, [this, f = std::move(f)] {
         if (!driver_) return; // it is over

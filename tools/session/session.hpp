@@ -70,8 +70,10 @@ public:
     /// Runs `f` in the thread of the running task, soon, and then the task goes on if it can. From any thread, while the
     /// session lives; not where time is simulated.
     void post(std::function<void()> f);
-    /// A signal has cancelled what ran.
+    /// A signal has cancelled what ran, or stop().
     bool stopped() const noexcept { return stopped_; }
+    /// As a signal does. In the thread of the running task.
+    void stop() noexcept;
 
     /// errno of the transport that has failed since it was opened; 0: it has not.
     int loss() const noexcept { return loss_; }

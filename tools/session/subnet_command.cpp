@@ -3,6 +3,7 @@
 #include "session/subnet_command.hpp"
 
 #include "text/output.hpp"
+#include "text/subnet_missing.hpp"
 #include <comad/discovery/discover.hpp>
 #include <comad/iba/text_file.hpp>
 #include <comad/transports/sim/topology.hpp>
@@ -30,10 +31,10 @@ outcome discover_in_session(const global_options& options, const subnet_text& te
         return fmt::format("discovering: {} nodes, {} links, {} problems", progress.nodes.load(), progress.links.load(),
                            progress.problems.load());
     });
-    if (!found) refuse_silent_port(found.error());
+    if (!found) refuse_silent_port(found.error(), options);
     outcome result{std::move(found).value(), {}, session_end(in)};
     result.said.text = text(result.subnet, in);
-    for (const auto& problem : result.subnet.problems) result.said.missing.push_back(describe(result.subnet, problem));
+    result.said.missing = all_missing(result.subnet);
     return result;
 }
 
@@ -78,12 +79,6 @@ discovery::subnet read_subnet(const std::string& file) {
     discovery::subnet s;
     for (const sim::node& described : sim::read_topology(in, file).nodes) s.nodes.push_back(node_of(described));
     return s;
-}
-
-discovery::node_names read_node_names(const std::string& file) {
-    if (file.empty()) return {};
-    std::istringstream in = comad::iba::open_text_file(file);
-    return discovery::node_names::read(in, file);
 }
 
 } // namespace ibtool

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // subnet_command.hpp - what commands share that discover a subnet and print it. Knows no particular report.
 #pragma once
+#include "session/node_name_map.hpp"
 #include "session/report.hpp"
-#include <comad/discovery/node_names.hpp>
 #include <comad/discovery/reports.hpp>
 #include <comad/discovery/subnet.hpp>
 
@@ -21,8 +21,5 @@ int discover_and_report(const global_options& options, const subnet_text& text, 
 /// The subnet that a topology file describes, in the order of the file; no MAD is sent.
 /// Throws std::runtime_error with one line where the file is missing or wrong.
 comad::discovery::subnet read_subnet(const std::string& file);
-
-/// The names of a node name map file; none for an empty name. Throws std::runtime_error with one line.
-comad::discovery::node_names read_node_names(const std::string& file);
 
 } // namespace ibtool

@@ -23,8 +23,7 @@ namespace {
 reporting discover_then(session& in, const subnet_query& query) {
     const subnet known = co_await require_subnet(in);
     report all = co_await query(in, known);
-    std::vector<std::string> missing;
-    for (const auto& problem : known.problems) missing.push_back(describe(known, problem));
+    std::vector<missing_answer> missing = all_missing(known);
     missing.insert(missing.end(), all.missing.begin(), all.missing.end());
     all.missing = std::move(missing);
     co_return all;
@@ -77,11 +76,6 @@ nlohmann::ordered_json place_json(const subnet& s, const end_port& e, u8 port) {
             {"description", iba::escaped(n.description)},
             {"LID", value(e.path.DLID)},
             {"port", port}};
-}
-
-std::string missing_at(const subnet& s, port_ref where, std::string_view why) {
-    const std::string name = discovery::name_of(s.nodes[where.node]);
-    return where.port ? fmt::format("{}[{}]: {}", name, where.port, why) : fmt::format("{}: {}", name, why);
 }
 
 } // namespace ibtool

@@ -4,6 +4,7 @@
 #pragma once
 #include "session/counter_queries.hpp"
 #include "session/report.hpp"
+#include "text/subnet_missing.hpp"
 #include <comad/discovery/subnet.hpp>
 
 #include <functional>
@@ -40,7 +41,5 @@ std::vector<end_port> end_ports_of(const comad::discovery::subnet&);
 std::string node_line(std::string_view doing, const comad::discovery::node&);
 /// `nodeType`, `nodeGUID`, `description`, `LID`, `port`, which is 255 for all.
 nlohmann::ordered_json place_json(const comad::discovery::subnet&, const end_port&, comad::u8 port);
-/// A line that tells what is missing there, safe for a terminal.
-std::string missing_at(const comad::discovery::subnet&, comad::discovery::port_ref, std::string_view why);
 
 } // namespace ibtool

@@ -2,7 +2,8 @@
 // sweeping.cpp - sweep, look whether the subnet is still the same, wait.
 #include "session/sweeping.hpp"
 
-#include "text/output.hpp"
+#include "text/error_words.hpp"
+#include "text/subnet_missing.hpp"
 #include <comad/counters/realigned.hpp>
 #include <comad/discovery/discover.hpp>
 #include <comad/iba/format.hpp>
@@ -22,6 +23,8 @@ namespace counters = comad::counters;
 using comad::u64;
 
 namespace {
+
+const std::string cannot_discover = "the subnet could not be discovered again: ";
 
 double calendar_time() {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -46,6 +49,7 @@ coro::task<std::optional<int>> sweeping::run() {
         if (!goes_on) break;
         counters::sweep now = co_await known_->sweeper.run();
         const bool is_stopped = now.is_stopped && !is_lost(); // by a signal
+        if (is_stopped && is_ended_) break;
         if (!begin_) {
             begin_ = now.begin;
             if (periods_) periods_->begin(now.begin);
@@ -81,8 +85,9 @@ coro::task<bool> sweeping::find_subnet() {
         auto found = co_await discover();
         if (is_lost()) co_return false;
         if (found) break;
-        if (is_first) refuse_silent_port(found.error());
-        tell({"the subnet could not be discovered again: " + to_string(found.error())});
+        if (is_first) refuse_silent_port(found.error(), in_.options());
+        const mad::mad_error& e = found.error();
+        tell({{{}, {}, cannot_discover + to_string(e), cannot_discover + plain_text(e)}});
         const bool goes_on = co_await in_.schedule().pause(plan_.every.value_or(std::chrono::seconds(1)));
         if (!goes_on) co_return false;
     }
@@ -131,21 +136,20 @@ void sweeping::take(counters::sweep made) {
     listener_.on_sweep(view, totals_);
     is_requested_ = false; // who did so while it was under way has it
 
-    std::vector<std::string> problems;
-    for (const auto& problem : today.problems) problems.push_back(describe(today, problem));
-    for (const counters::gap& g : now.gaps) problems.push_back(describe(today, g));
-    tell(lines_about(std::move(problems), in_.loss_text()));
+    tell(all_missing(today, now.gaps), in_.loss_text());
     before_ = std::shared_ptr<const counters::sweep>(all, &all->sweep);
 }
 
-void sweeping::tell(const std::vector<std::string>& problems) {
+void sweeping::tell(const std::vector<missing_answer>& missing, const std::string& loss) {
     std::set<std::string> now;
-    for (const std::string& line : problems) {
-        is_complete_ = false;
-        if (!told_.contains(line) && !now.contains(line)) listener_.on_problem(line);
-        now.insert(line);
+    std::vector<missing_answer> news;
+    for (const missing_answer& m : missing) {
+        const std::string line = m.place + ": " + m.text;
+        if (now.insert(line).second && !told_.contains(line)) news.push_back(m);
     }
+    is_complete_ &= missing.empty();
     told_ = std::move(now);
+    for (const std::string& line : lines_about(news, in_.options().tells_all(), loss)) listener_.on_problem(line);
 }
 
 // Until the next full period since the beginning. False: a signal came, or the device was lost.
@@ -195,14 +199,14 @@ std::string sweeping::find_doubt(const counters::sweep& now) {
     std::set<comad::iba::guid> gone;
     for (const counters::gap& g : now.gaps) {
         const comad::iba::guid nodeGUID = s.nodes[g.where.node].info.nodeGUID;
-        if (why.empty() && !gone_.contains(nodeGUID)) why = describe(s, g);
+        if (why.empty() && !gone_.contains(nodeGUID)) why = lines_about({missing_of(s, g)}, false).front();
         gone.insert(nodeGUID);
     }
     gone_ = std::move(gone);
     for (std::size_t i = 0; before_ && why.empty() && i < now.ports.size(); ++i) {
         const auto downs =
             change_of(counters::counter::linkDownedCounter, before_->ports[i].counters, now.ports[i].counters);
-        if (downs.value > 0) why = describe(s, {now.ports[i].where, "its link went down"});
+        if (downs.value > 0) why = describe(s, discovery::change{now.ports[i].where, "its link went down"});
     }
     return why;
 }
@@ -219,7 +223,7 @@ coro::task<void> sweeping::refresh() {
     if (!done) {
         if (done.error().code != mad::errc::cancelled) {
             is_complete_ = false;
-            listener_.on_problem("the subnet could not be discovered again: " + to_string(done.error()));
+            listener_.on_problem(cannot_discover + words_of(done.error(), in_.options()));
         }
         co_return;
     }
@@ -236,7 +240,7 @@ coro::task<std::string> sweeping::find_change() {
         if (!told) {
             if (told.error().code == mad::errc::cancelled || is_lost()) co_return std::string{};
             is_complete_ = false;
-            listener_.on_problem("the SA does not tell what has changed: " + to_string(told.error()));
+            listener_.on_problem("the SA does not tell what has changed: " + words_of(told.error(), in_.options()));
             co_return std::string{};
         }
         changes = std::move(told).value();
@@ -244,7 +248,9 @@ coro::task<std::string> sweeping::find_change() {
         changes = co_await discovery::find_changes(in_.schedule(), *known_->subnet, &in_.options().keys);
     }
     if (changes.empty()) co_return std::string{};
-    std::string why = describe(*known_->subnet, changes.front());
+    discovery::change first = std::move(changes.front());
+    if (!first.cause.empty()) first.text = std::move(first.cause);
+    std::string why = describe(*known_->subnet, first);
     if (changes.size() > 1) why += fmt::format(", and {} more changes", changes.size() - 1);
     co_return why;
 }

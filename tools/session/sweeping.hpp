@@ -40,7 +40,7 @@ struct sweep_listener {
     std::function<void(const sweep_view&, const sweep_totals&)> on_sweep;
     /// Why the subnet was discovered again.
     std::function<void(const std::string& reason)> on_change;
-    /// A line about something that is missing or wrong; the same line only once until it is over.
+    /// A line about what is missing or wrong for the same cause; of each place only once until it is over.
     std::function<void(const std::string& line)> on_problem;
 };
 
@@ -57,6 +57,13 @@ public:
 
     /// The device was lost and is open again. Gives how many sweeps were missed, which is counted.
     comad::u64 resume();
+
+    /// Ends run() soon, as a signal does; but a sweep that is under way is not told, and nothing is missing of it. In the thread of
+    /// run().
+    void end() noexcept {
+        is_ended_ = true;
+        in_.stop();
+    }
 
     /// Of a plan with on_request, for somebody who knows of so many sweeps: the next one begins, unless it is under way or over
     /// already. In the thread of run().
@@ -81,7 +88,7 @@ private:
     comad::coro::task<std::string> find_change();
     std::string find_doubt(const comad::counters::sweep& now);
     void take(comad::counters::sweep now);
-    void tell(const std::vector<std::string>& problems);
+    void tell(const std::vector<missing_answer>&, const std::string& loss = {});
 
     session& in_;
     const sweep_plan& plan_;
@@ -95,6 +102,7 @@ private:
     std::optional<comad::coro::periods> periods_; // of a plan with `every`
     bool was_interrupted_ = false;                // the last sweep, because the device was lost
     bool is_requested_ = false;
+    bool is_ended_ = false;                 // by end()
     comad::coro::scope* waiting_ = nullptr; // for a request
     sweep_totals totals_;
     std::string doubt_;               // why the subnet may have changed; empty: no reason to think so

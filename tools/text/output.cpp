@@ -32,6 +32,7 @@ void write_output(std::string_view text, const std::string& file) {
     const std::string name = file.empty() ? "the standard output" : "'" + file + "'";
     if (!out) throw std::runtime_error(fmt::format("cannot write {}: {}", name, std::strerror(errno)));
     if (std::fwrite(text.data(), 1, text.size(), out) != text.size() || std::fflush(out) != 0) {
+        if (errno == EPIPE && file.empty()) throw closed_pipe();
         throw std::runtime_error(fmt::format("could not write all of {}: {}", name, std::strerror(errno)));
     }
 }
@@ -91,15 +92,6 @@ bool offer_output(std::string_view text) noexcept {
 void print_error(std::string_view text) noexcept {
     static std::atomic<bool> is_stuck = false;
     write_what_is_taken(STDERR_FILENO, text, is_stuck);
-}
-
-std::vector<std::string> lines_about(std::vector<std::string> missing, const std::string& loss) {
-    if (loss.empty() || missing.empty()) return missing;
-    return {fmt::format("{}; {} answer{} missing", loss, missing.size(), missing.size() == 1 ? " is" : "s are")};
-}
-
-void tell_missing(std::vector<std::string> missing, const std::string& loss) {
-    for (const std::string& line : lines_about(std::move(missing), loss)) print_error("ibtool: {}\n", line);
 }
 
 std::string indented(std::string_view lines) {

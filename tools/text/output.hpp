@@ -3,15 +3,18 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <exception>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace ibtool {
 
+/// Nobody reads stdout any more: no error that anybody wants to hear of.
+struct closed_pipe : std::exception {};
+
 /// Writes to the file, or to stdout if the name is empty. Throws std::runtime_error with one line if not all of it could
-/// be written.
+/// be written, closed_pipe where stdout is a pipe without a reader.
 void write_output(std::string_view text, const std::string& file = {});
 
 /// Replaces the file at once: who reads it gets all of the old or all of the new. What is there already must be a regular file;
@@ -29,12 +32,6 @@ void print_error(fmt::format_string<Values...> text, Values&&... values)
 {
     print_error(std::string_view(fmt::format(text, std::forward<Values>(values)...)));
 }
-
-/// A line for each thing that a result lacks, or one for all: the device was lost meanwhile. `loss`: as session::loss_text()
-/// has it.
-std::vector<std::string> lines_about(std::vector<std::string> missing, const std::string& loss);
-/// The same on stderr.
-void tell_missing(std::vector<std::string> missing, const std::string& loss);
 
 /// The lines of a dump inside of a dump: two tabs in front of each, but of those that go on with a field and begin with tabs
 /// already. Precondition: the last one ends.

@@ -2,6 +2,7 @@
 // sweep_text.cpp - rows of ports.
 #include "text/sweep_text.hpp"
 
+#include "text/terminal.hpp"
 #include <comad/iba/format.hpp>
 #include <comad/iba/print.hpp>
 #include <comad/iba/text.hpp>
@@ -66,9 +67,14 @@ std::string cell(const row& r, counter c) {
 }
 
 /// All errors together, as how many, not how often.
-std::string errors_cell(const row& r) {
+struct error_sum {
     u64 sum = 0;
     bool is_more = false;
+};
+
+error_sum errors_of(const row& r) {
+    error_sum all;
+    auto& [sum, is_more] = all;
     for_each_counter([&](counter c) {
         if (!is_error(c) || !r.now.counters.counters.has(c)) return;
         if (!r.has_changes()) {
@@ -80,12 +86,26 @@ std::string errors_cell(const row& r) {
         sum += change.value;
         is_more |= !change.is_exact();
     });
-    return scaled(static_cast<double>(sum)) + (is_more ? "+" : "");
+    return all;
+}
+
+std::string errors_cell(const row& r) {
+    const error_sum all = errors_of(r);
+    return scaled(static_cast<double>(all.sum)) + (all.is_more ? "+" : "");
 }
 
 std::string shortened(std::string text, std::size_t width) {
-    if (text.size() <= width) return text;
-    return text.substr(0, width - 2) + "..";
+    if (columns_of(text) <= width) return text;
+    return std::string(cut_to(text, width - 2)) + "..";
+}
+
+/// ASCII's letters are compared as small ones.
+bool contains_word(std::string_view text, std::string_view part) {
+    const auto is_same = [](char a, char b) {
+        const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+        return small(a) == small(b);
+    };
+    return std::search(text.begin(), text.end(), part.begin(), part.end(), is_same) != text.end() || part.empty();
 }
 
 std::string name_at(const sweep_view& v, const reading& l) { return v.names.of(v.subnet.nodes[l.where.node]); }
@@ -165,11 +185,19 @@ std::string in_units(counter c, u64 number) {
 std::vector<std::size_t> rows_of(const sweep_view& v, const table_choice& choice) {
     std::vector<std::size_t> rows(v.now.ports.size());
     std::iota(rows.begin(), rows.end(), std::size_t{0});
-    std::erase_if(rows, [&](std::size_t i) { return !v.now.ports[i].is_told; });
-    if (choice.order == row_order::by_counter) {
-        std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
-            return weight(row_at(v, a), choice.by) > weight(row_at(v, b), choice.by);
-        });
+    std::erase_if(rows, [&](std::size_t i) {
+        return !v.now.ports[i].is_told || !contains_word(name_at(v, v.now.ports[i]), choice.part_of_name);
+    });
+    const auto sort_by = [&](auto&& weight_of) {
+        std::vector<double> weights(v.now.ports.size());
+        for (const std::size_t i : rows) weights[i] = weight_of(row_at(v, i));
+        std::stable_sort(rows.begin(), rows.end(),
+                         [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
+    };
+    switch (choice.order) {
+    case row_order::of_subnet: break;
+    case row_order::by_counter: sort_by([&](const row& r) { return weight(r, choice.by); }); break;
+    case row_order::by_errors: sort_by([](const row& r) { return static_cast<double>(errors_of(r).sum); }); break;
     }
     if (choice.top && rows.size() > choice.top) rows.resize(choice.top);
     return rows;
@@ -180,31 +208,37 @@ namespace {
 /// The columns of a table that a terminal has room for: first those that are missed least go.
 struct table_shape {
     std::size_t name = 32;
-    bool has_packets = true, has_wait = true;
+    std::array<bool, 5> has{true, true, true, true, true}; ///< of the numbers
+    bool has_errors = true;
+
+    std::size_t numbers_and_port() const {
+        constexpr std::size_t port = 5, errors = 9, number = 10;
+        return port + (has_errors ? errors : 0) + number * static_cast<std::size_t>(std::ranges::count(has, true));
+    }
 };
 
 table_shape shape_for(std::size_t columns) {
-    constexpr std::size_t port_and_errors = 5 + 9, number = 10, least_name = 16, most_name = 64;
+    constexpr std::size_t least_name = 16, shortest_name = 6, most_name = 64;
     table_shape shape;
     if (columns == 0) return shape;
-    const auto rest = [&] {
-        return port_and_errors + number * (2u + (shape.has_packets ? 2u : 0u) + (shape.has_wait ? 1u : 0u));
-    };
-    if (columns < rest() + least_name) shape.has_packets = false;
-    if (columns < rest() + least_name) shape.has_wait = false;
-    shape.name = columns < rest() + least_name ? least_name : std::min(columns - rest(), most_name);
+    const auto is_too_wide = [&] { return columns < shape.numbers_and_port() + least_name; };
+    if (is_too_wide()) shape.has[2] = shape.has[3] = false; // packets
+    if (is_too_wide()) shape.has[4] = false;                // waiting
+    if (is_too_wide()) shape.has[1] = false;                // received
+    if (is_too_wide()) shape.has_errors = false;
+    if (columns < shape.numbers_and_port() + shortest_name) shape.has[0] = false; // rather than a part of a number
+    const std::size_t least = shape.numbers_and_port() + shortest_name;
+    shape.name = columns < least ? shortest_name : std::min(columns - shape.numbers_and_port(), most_name);
     return shape;
 }
 
-/// A line; empty words are left out.
 std::string table_line(const table_shape& shape, const std::string& name, const std::string& port,
                        const std::array<std::string, 5>& numbers, const std::string& errors) {
-    std::string line = fmt::format("{:<{}} {:>4}", name, shape.name, port);
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const bool is_shown = i < 2 || (i < 4 ? shape.has_packets : shape.has_wait);
-        if (is_shown) line += fmt::format(" {:>9}", numbers[i]);
-    }
-    return line + fmt::format(" {:>8}\n", errors);
+    std::string line = fmt::format("{} {:>4}", padded(name, shape.name), port);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        if (shape.has[i]) line += fmt::format(" {:>9}", numbers[i]);
+    if (shape.has_errors) line += fmt::format(" {:>8}", errors);
+    return line + '\n';
 }
 
 constexpr counter shown[] = {counter::portXmitData, counter::portRcvData, counter::portXmitPkts, counter::portRcvPkts,
@@ -231,12 +265,6 @@ std::string sweep_table(const sweep_view& v, const table_choice& choice) {
     return text;
 }
 
-std::string on_screen(const std::string& table) {
-    std::string text = "\033[H"; // to the upper left corner; of each line the rest is cleared, then what is below
-    for (const char c : table) text += c == '\n' ? std::string("\033[K\n") : std::string(1, c);
-    return text + "\033[J";
-}
-
 std::string sweep_state_json(const sweep_view& v) {
     return fmt::format("{},\"ports\":{},\"gaps\":{},\"MADs\":{},\"duration_seconds\":{}", time_json(v),
                        v.now.ports.size(), v.now.gaps.size(), v.now.MADs,
@@ -255,9 +283,10 @@ std::string sweep_json(const sweep_view& v, const table_choice& choice) {
 
 namespace {
 
-/// A field of RFC 4180.
+/// A field of RFC 4180. What a spreadsheet would take for a formula begins with an apostrophe, which it takes for text.
 std::string quoted_field(const std::string& text) {
     std::string quoted = "\"";
+    if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos) quoted += '\'';
     for (const char c : text) {
         if (c == '"') quoted += '"';
         quoted += c;
@@ -294,18 +323,6 @@ std::string sweep_csv(const sweep_view& v, const table_choice& choice) {
         text += '\n';
     }
     return text;
-}
-
-std::string describe(const discovery::subnet& s, const counters::gap& g) {
-    const std::string name = discovery::name_of(s.nodes[g.where.node]);
-    return g.where.port ? fmt::format("{}[{}]: {}", name, g.where.port, g.text) : fmt::format("{}: {}", name, g.text);
-}
-
-std::vector<std::string> describe_missing(const discovery::subnet& s, const std::vector<counters::gap>& gaps) {
-    std::vector<std::string> lines;
-    for (const auto& problem : s.problems) lines.push_back(describe(s, problem));
-    for (const counters::gap& g : gaps) lines.push_back(describe(s, g));
-    return lines;
 }
 
 } // namespace ibtool

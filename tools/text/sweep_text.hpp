@@ -29,13 +29,14 @@ struct sweep_view {
 };
 
 /// What rows are ordered by.
-enum class row_order : comad::u8 { of_subnet, by_counter };
+enum class row_order : comad::u8 { of_subnet, by_counter, by_errors };
 
 struct table_choice {
     std::size_t top = 0; ///< so many rows; 0: all
     row_order order = row_order::of_subnet;
     comad::counters::counter by{}; ///< most first: its rate, in the first sweep its value
-    std::size_t columns = 0;       ///< of characters that a line may have; 0: any number
+    std::size_t columns = 0;       ///< of a terminal that a line has to fit into; 0: any number
+    std::string part_of_name{};    ///< only nodes whose name contains that, in small or capital letters of ASCII
 };
 
 /// The name of one of the counters::detail_types: the structure's, without the PM in front.
@@ -58,8 +59,6 @@ std::vector<std::size_t> rows_of(const sweep_view&, const table_choice&);
 /// A line for each port that was read; of the first sweep totals, then rates per second. A `+` behind a number: at least so
 /// much, because a counter stood at its end or was cleared by somebody.
 std::string sweep_table(const sweep_view&, const table_choice&);
-/// The same, over what a terminal has shown before.
-std::string on_screen(const std::string& table);
 /// A JSON object a line: one for the sweep, one for each port, one for each gap.
 std::string sweep_json(const sweep_view&, const table_choice&);
 /// A line for each port, every counter in a column, empty where it was not told.
@@ -74,10 +73,5 @@ std::string sweep_state_json(const sweep_view&);
 std::string_view name_of(comad::counters::gap::kind);
 /// What a counter counted: of data bytes, else the number itself.
 std::string in_units(comad::counters::counter, comad::u64 number);
-
-/// `S-0002c90000000001 "spine 1"[7]: no answer`, safe for a terminal.
-std::string describe(const comad::discovery::subnet&, const comad::counters::gap&);
-/// A line for each problem of the discovery, then for each gap of the sweep.
-std::vector<std::string> describe_missing(const comad::discovery::subnet&, const std::vector<comad::counters::gap>&);
 
 } // namespace ibtool

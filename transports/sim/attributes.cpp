@@ -2,6 +2,7 @@
 // attributes.cpp - attributes of nodes and ports (IBA 14.2.5).
 #include "attributes.hpp"
 
+#include "mellanox.hpp"
 #include "rates.hpp"
 #include "writable.hpp"
 #include <comad/server/request.hpp>
@@ -99,6 +100,7 @@ u16 attributes::get_unwritten(u32 node, u8 in_port, u16 attributeID, u32 modifie
         return topology_.nodes[node].is_switch() ? put(switch_info(node), out) : status::unsupported_attribute;
     case iba::attribute_id<smp::PortInfo>: return get_port_info(node, in_port, modifier, out);
     case iba::attribute_id<smp::PortInfoExtended>: return get_port_info_extended(node, in_port, modifier, out);
+    case iba::attribute_id<smp::MlnxExtPortInfo>: return get_mlnx_ext_port_info(node, in_port, modifier, out);
     case iba::attribute_id<smp::SwitchPortStateTable>: return get_port_states(node, modifier, out);
     case iba::attribute_id<smp::GUIDInfo>: return get_guid_info(node, in_port, modifier, out);
     case iba::attribute_id<smp::PKeyTable>: return get_pkey_table(node, modifier, out);
@@ -233,6 +235,14 @@ u16 attributes::get_port_info_extended(u32 number, u8 in_port, u32 modifier, blo
     i.HDRFECModeSupported = i.HDRFECModeEnabled = modes_of(32);
     i.NDRFECModeSupported = i.NDRFECModeEnabled = modes_of(64);
     return put(i, out);
+}
+
+// Links at FDR10 are QDR here (topology.hpp), so that it tells of none.
+u16 attributes::get_mlnx_ext_port_info(u32 number, u8 in_port, u32 modifier, block out) noexcept {
+    const node& n = topology_.nodes[number];
+    if (!is_mellanox(n)) return status::unsupported_attribute;
+    const u32 which = modifier == 0 && !n.is_switch() ? in_port : modifier;
+    return which > n.num_ports() ? status::invalid_value : put(smp::MlnxExtPortInfo{}, out);
 }
 
 u16 attributes::get_port_states(u32 number, u32 modifier, block out) noexcept {

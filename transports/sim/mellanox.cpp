@@ -11,8 +11,6 @@
 namespace comad::transports::sim {
 namespace {
 
-constexpr u32 mellanox_vendor = 0x0002c9;
-
 iba::vend::MlxGeneralInfo general_info(const node& n) {
     iba::vend::MlxGeneralInfo info;
     info.device_id = n.deviceID;
@@ -31,7 +29,7 @@ iba::vend::MlxGeneralInfo general_info(const node& n) {
 } // namespace
 
 server::response answer_mellanox(const node& n, const server::request& r) {
-    if (n.vendorID != mellanox_vendor) return server::response::error(server::status::unsupported_method);
+    if (!is_mellanox(n)) return server::response::error(server::status::unsupported_method);
     switch (r.header.attributeID) {
     case iba::attribute_id<iba::ClassPortInfo>: return server::response::of(server::class_port_info(1));
     case iba::attribute_id<iba::vend::MlxGeneralInfo>: return server::response::of(general_info(n));

@@ -6,6 +6,9 @@
 
 namespace comad::transports::sim {
 
+/// Its vendor is Mellanox.
+constexpr bool is_mellanox(const node& n) noexcept { return n.vendorID == 0x0002c9; }
+
 /// Answers ClassPortInfo and the general information. Other vendors' devices do not have the class.
 server::response answer_mellanox(const node& n, const server::request& r);
 

@@ -38,6 +38,7 @@ struct gap {
     kind what;
     discovery::port_ref where; ///< port 0: all ports of that node that are missing
     std::string text;          ///< what is wrong, without the place
+    std::string cause{}; ///< the same without what is of this place alone, as mad::cause_text(); empty: that is `text`
 };
 
 struct sweep {

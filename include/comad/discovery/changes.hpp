@@ -14,8 +14,9 @@ namespace comad::discovery {
 
 /// Something that is no longer as it was.
 struct change {
-    port_ref where;   ///< of the discovery that it is compared with; nobody: not at a port that was known
-    std::string text; ///< `is Down, was Active`
+    port_ref where;      ///< of the discovery that it is compared with; nobody: not at a port that was known
+    std::string text;    ///< `is Down, was Active`
+    std::string cause{}; ///< of a question that failed, where `text` has all that is known: mad::cause_text()
 };
 
 /// `S-0002c90000000001 "spine 1"[7]: is Down, was Active`, safe for a terminal.

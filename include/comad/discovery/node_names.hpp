@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace comad::discovery {
 
@@ -15,10 +16,9 @@ namespace comad::discovery {
 class node_names {
 public:
     node_names() = default;
-    /// Reads lines `0xGUID "name"`; `#` begins a comment; of one GUID the first line counts. `name` stands for the file in
-    /// messages.
-    /// Errors: std::runtime_error, one line `NAME:LINE: what is wrong`.
-    static node_names read(std::istream& in, std::string_view name);
+    /// Reads lines `0xGUID "name"`; `#` begins a comment; of one GUID the first line counts. What is no such line is left out,
+    /// and `warnings` gets a line `NAME:LINE: what is wrong` for it; `name` stands for the file.
+    static node_names read(std::istream& in, std::string_view name, std::vector<std::string>& warnings);
 
     /// The name, safe for a terminal.
     std::string of(const node& n) const;

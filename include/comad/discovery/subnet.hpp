@@ -56,6 +56,7 @@ struct problem {
     u8 port = 0;          ///< its port, where it is about one
     mad::IBDRPath route;  ///< where the request went
     std::string text;     ///< what is wrong, without the place: see describe()
+    std::string cause{};  ///< the same without what is of this place alone, as mad::cause_text(); empty: that is `text`
 };
 
 /// What discovery found. Nodes are in breadth-first order from the start, by port number: the same for every window.

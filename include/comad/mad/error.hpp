@@ -5,6 +5,7 @@
 #include <comad/iba/error.hpp>
 #include <comad/iba/types.hpp>
 #include <comad/mad/path.hpp>
+#include <comad/mad/time.hpp>
 
 #include <boost/outcome/basic_result.hpp>
 #include <boost/outcome/try.hpp>
@@ -51,6 +52,7 @@ struct mad_error {
     u16 status = 0;       ///< of the reply, host order, without the D bit of directed routes
     u32 attributeModifier = 0;
     int sys_errno = 0; ///< of send_failed and transport_failed
+    duration took{};   ///< from its first attempt to its end; 0: unknown, or it was never sent
     std::unique_ptr<error_detail> detail;
 
     /// `MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPPortInfo(21)`
@@ -59,7 +61,18 @@ struct mad_error {
     mad_error& message(std::string text);
 };
 
-/// One line for a user: `RPC MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPPortInfo(21) timed out to 'DR Path (0, 1, 4)'`,
+/// Whoever was asked does not know what it was asked for: the code of its reply's status says so (IBA 13.4.7). Devices
+/// say `invalid attribute or attribute modifier` of attributes that they do not know, too.
+bool is_unsupported(const mad_error& e) noexcept;
+
+/// One line in a user's words: `LID 999 did not answer NodeInfo (3 attempts, 1.2 s)`, with the newest context in front. Less than
+/// to_string() has: no numbers of class and method, and of the path the target alone.
+std::string plain_text(const mad_error& e);
+
+/// The same without what is of this target alone, so that it is equal wherever the cause is: `NodeInfo timed out`.
+std::string cause_text(const mad_error& e);
+
+/// One line with all that matters for a report of a bug: `RPC MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPPortInfo(21) timed out to 'DR Path (0, 1, 4)'`,
 /// with the newest context in front.
 std::string to_string(const mad_error& e);
 

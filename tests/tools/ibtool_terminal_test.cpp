@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// ibtool_terminal_test.cpp - what ibtool does on a terminal: colours, help that fits, a screen that keys change.
+#include "ibtool_rig.hpp"
+#include "on_terminal.hpp"
+
+#include <signal.h>
+#include <string_view>
+
+namespace ibtool_terminal_test { // compiled together with others
+
+using namespace ibtool_rig;
+
+namespace {
+
+/// The lines of a screen, without what clears a line, and without carriage returns.
+words rows_of(std::string text) {
+    for (const std::string_view control : {"\033[H", "\033[K", "\033[J", "\r"})
+        for (std::size_t at; (at = text.find(control)) != text.npos;) text.erase(at, control.size());
+    return lines_in_order(text);
+}
+
+bool all_fit(const words& rows, std::size_t columns) {
+    return std::all_of(rows.begin(), rows.end(), [&](const std::string& row) { return row.size() <= columns; });
+}
+
+const words watch{"sweep", "--watch",  "--every",
+                  "50ms",  "--fabric", "sim:fattree2,radix=4,sm=1,traffic=1000,counters=1"};
+
+} // namespace
+
+TEST_CASE("a help is as wide as the terminal, and as it is written where it goes to no terminal") {
+    const process_result plain = run({"help", "perfquery"});
+    CHECK_FALSE(all_fit(rows_of(plain.out), 60));
+    for (const words& command : {words{"help", "perfquery"}, words{"perfquery", "--help"}}) {
+        const process_result narrow = on_terminal(ibtool(command), 60, 40).wait();
+        CHECK(narrow.status == 0);
+        CHECK(all_fit(rows_of(narrow.out), 60));
+        // The same words in the same order.
+        std::istringstream ours(narrow.out), theirs(plain.out);
+        const auto words_in = [](std::istream& in) { return words{std::istream_iterator<std::string>(in), {}}; };
+        CHECK(words_in(ours) == words_in(theirs));
+    }
+    CHECK(rows_of(on_terminal(ibtool({"help", "perfquery"}), 200, 40).wait().out) == rows_of(plain.out));
+}
+
+TEST_CASE("colours are for terminals, and not where NO_COLOR says no") {
+    const words check{"ibcheckportstate", "-v", "2", "1", "--fabric", "sim:single,sm=1"};
+    const auto shown = [&](const words& settings) { return on_terminal(settings + ibtool(check), 80, 24).wait().out; };
+    CHECK_THAT(shown({"NO_COLOR="}), Contains("\033[1;32mOK\033[0m")); // empty is unset, https://no-color.org
+    CHECK_THAT(shown({"NO_COLOR=1"}), Contains(" OK") && !Contains("\033"));
+    CHECK_THAT(run(check).out, Contains(" OK") && !Contains("\033"));
+}
+
+TEST_CASE("sweep --watch fits its terminal, which keys sort, filter and leave, and which may change its size") {
+    on_terminal screen(ibtool(watch), 70, 10);
+    screen.await("\033[H# sweep 2 at ");
+    CHECK_FALSE(screen.is_as_before());
+    const std::string whole = screen.await("sort: by portXmitData\033[J");
+    CHECK(rows_of(whole).size() == 10);
+    CHECK(all_fit(rows_of(whole), 70));
+    CHECK(whole.find("\n\033[J") == whole.npos); // it does not scroll
+
+    screen.press("e");
+    screen.await("sort: by errors\033[J");
+    screen.press("/spinX\x7f");
+    screen.await("only names with: spin_\033[J");
+    screen.press("q"); // is a letter of the filter
+    screen.await("only names with: spinq_\033[J");
+    screen.press("\x7f");
+    screen.press("e-0002\n");
+    screen.await("(spine-0002; Esc: all), xrXRwen sort: by errors\033[J");
+    screen.await("\033[H# sweep ");
+    const words rows = rows_of(screen.await("\033[J"));
+    REQUIRE(rows.size() == 2 + 4 + 1); // its ports
+    for (std::size_t i = 2; i < 6; ++i) CHECK_THAT(rows[i], StartsWith("spine-0002 "));
+
+    screen.resize(30, 5);
+    screen.await("\033[H");
+    screen.await("\033[J"); // of the old size perhaps
+    screen.await("\033[H");
+    const words small = rows_of(screen.await("\033[J"));
+    CHECK(small.size() == 5);
+    CHECK(all_fit(small, 30));
+
+    screen.press("q");
+    const process_result end = screen.wait();
+    CHECK(end.status == 0);
+    CHECK(screen.is_as_before());
+    CHECK_THAT(end.out, !Contains("ibtool:"));
+}
+
+TEST_CASE("a signal ends sweep --watch, and stopping it gives the terminal back meanwhile") {
+    on_terminal screen(ibtool(watch), 80, 24);
+    screen.await("# sweep 2 at ");
+    screen.signal(SIGTSTP);
+    await([&] { return screen.is_as_before(); });
+    screen.signal(SIGCONT);
+    await([&] { return !screen.is_as_before(); });
+    screen.await("# sweep ");
+    screen.signal(SIGTERM);
+    const int status = screen.wait().status;
+    CHECK((status == 0 || status == 3)); // between two sweeps, or within one
+    CHECK(screen.is_as_before());
+}
+
+TEST_CASE("on a terminal what is missing has a line of its own below the screen, when it is left") {
+    on_terminal screen(
+        ibtool({"sweep", "--watch", "--every", "50ms", "--fabric", "sim:fattree2,radix=4,sm=1,dead=h-0003 HCA-1"}), 80,
+        24);
+    screen.await("# sweep 2 at ");
+    screen.press("q");
+    const process_result end = screen.wait();
+    CHECK(end.status == 3);
+    CHECK_THAT(end.out, Contains("\nibtool: S-") && Contains("\"leaf-0002\"[1]: no answer from behind it\r\n"));
+}
+
+} // namespace ibtool_terminal_test

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// node_name_map_test.cpp - which file names nodes where nobody names one.
+#include "catch.hpp"
+#include "session/node_name_map.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace node_name_map_test { // compiled together with others
+
+using namespace comad;
+using ibtool::read_node_names;
+
+TEST_CASE("without a name the first usual node name map that is there counts, and none is no error") {
+    // rdma-core's path is in libibnetdisc of infiniband-diags 44, the other one in OpenSM's libraries.
+    CHECK(ibtool::usual_name_maps ==
+          std::vector<std::string>{"/etc/rdma/ib-node-name-map", "/etc/opensm/ib-node-name-map"});
+
+    std::string folder = std::filesystem::temp_directory_path() / "comad-name-map-XXXXXX";
+    REQUIRE(::mkdtemp(folder.data()));
+    const std::string first = folder + "/first", second = folder + "/second";
+    discovery::node n;
+    n.info.nodeGUID = iba::guid{1};
+    n.description = "by itself";
+    CHECK(read_node_names("", {first, second}).of(n) == "by itself");
+    std::ofstream(second) << "0x1 \"second\"\n";
+    CHECK(read_node_names("", {first, second}).of(n) == "second");
+    std::ofstream(first) << "0x1 \"first\"\n";
+    CHECK(read_node_names("", {first, second}).of(n) == "first");
+    CHECK(read_node_names(second, {first}).of(n) == "second");
+    CHECK_THROWS_AS(read_node_names(folder + "/third", {first}), std::runtime_error);
+    std::filesystem::remove_all(folder);
+}
+
+} // namespace node_name_map_test

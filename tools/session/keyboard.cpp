@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// keyboard.cpp - termios, and the signals of a terminal.
+#include "session/keyboard.hpp"
+
+#include <boost/system/error_code.hpp>
+
+#include <cerrno>
+#include <csignal>
+#include <unistd.h>
+#include <utility>
+
+namespace ibtool {
+
+using boost::system::error_code;
+
+namespace {
+
+/// Another program in the foreground has the terminal: who reads it or changes it then is stopped.
+bool is_in_background() {
+    const pid_t foreground = ::tcgetpgrp(STDIN_FILENO);
+    return foreground >= 0 && foreground != ::getpgrp();
+}
+
+/// A write that this signal interrupts goes on: it would be an error of that write, and not an end of what runs.
+void restart_calls_after(int signal) noexcept {
+    struct sigaction action {};
+    ::sigaction(signal, nullptr, &action);
+    action.sa_flags |= SA_RESTART;
+    ::sigaction(signal, &action, nullptr);
+}
+
+} // namespace
+
+keyboard::keyboard(boost::asio::any_io_executor executor, std::function<void(char)> on_key,
+                   std::function<void()> on_change)
+    : keys_(executor), signals_(executor, SIGWINCH, SIGTSTP, SIGCONT), on_key_(std::move(on_key)),
+      on_change_(std::move(on_change)) {
+    for (const int signal : {SIGWINCH, SIGTSTP, SIGCONT}) restart_calls_after(signal);
+    is_terminal_ = ::tcgetattr(STDIN_FILENO, &before_) == 0;
+    take();
+    if (is_terminal_) {
+        keys_.assign(::dup(STDIN_FILENO));
+        await_key();
+    }
+    await_signal();
+}
+
+keyboard::~keyboard() { give_back(); }
+
+void keyboard::take() {
+    if (!is_terminal_ || is_in_background()) return;
+    termios one_by_one = before_;
+    one_by_one.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    one_by_one.c_cc[VMIN] = 1;
+    one_by_one.c_cc[VTIME] = 0;
+    is_taken_ = ::tcsetattr(STDIN_FILENO, TCSADRAIN, &one_by_one) == 0;
+}
+
+void keyboard::give_back() noexcept {
+    if (std::exchange(is_taken_, false) && !is_in_background()) ::tcsetattr(STDIN_FILENO, TCSADRAIN, &before_);
+}
+
+void keyboard::await_key() {
+    keys_.async_wait(boost::asio::posix::descriptor_base::wait_read, [this](error_code error) {
+        if (error) return;
+        char key = 0;
+        if (!is_in_background()) {
+            const ssize_t taken = ::read(STDIN_FILENO, &key, 1);
+            if (taken == 0 || (taken < 0 && errno != EINTR && errno != EAGAIN)) return; // the terminal has gone
+            if (taken == 1) on_key_(key);
+        }
+        await_key();
+    });
+}
+
+void keyboard::await_signal() {
+    signals_.async_wait([this](error_code error, int signal) {
+        if (error) return;
+        if (signal == SIGTSTP) {
+            give_back();
+            ::raise(SIGSTOP); // until SIGCONT, which is heard then
+        } else {
+            if (signal == SIGCONT) take();
+            on_change_();
+        }
+        await_signal();
+    });
+}
+
+} // namespace ibtool

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// node_name_map.hpp - the node name map that a user names, or that a machine has. Knows no command.
+#pragma once
+#include "input/arguments.hpp"
+#include <comad/discovery/node_names.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ibtool {
+
+/// Adds --node-name-map.
+void add_name_map_option(arguments& takes, std::string& file);
+
+/// Where infiniband-diags look when nobody names a file: rdma-core's path, and that of older ones and of OpenSM.
+inline const std::vector<std::string> usual_name_maps{"/etc/rdma/ib-node-name-map", "/etc/opensm/ib-node-name-map"};
+
+/// The names of the file, or if that is empty of the first of the usual ones that is there and may be read. Lines that are
+/// none are told on stderr. Throws std::runtime_error with one line where the file that was named cannot be read.
+comad::discovery::node_names read_node_names(const std::string& file,
+                                             const std::vector<std::string>& usual = usual_name_maps);
+
+} // namespace ibtool

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// error_words.cpp - which of the library's texts.
+#include "text/error_words.hpp"
+
+#include "text/output.hpp"
+
+namespace ibtool {
+
+namespace mad = comad::mad;
+
+std::string words_of(const mad::mad_error& e, const global_options& options) {
+    return options.tells_all() ? to_string(e) : plain_text(e);
+}
+
+void tell_error(const mad::mad_error& e, const global_options& options) {
+    if (options.debug) print_error(mad::dump(e, options.debug, "ibtool: "));
+    else print_error("ibtool: {}\n", words_of(e, options));
+}
+
+} // namespace ibtool

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// missing.cpp - grouped by cause.
+#include "text/missing.hpp"
+
+#include "text/output.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace ibtool {
+namespace {
+
+/// All that is missing for the same reason.
+struct same_cause {
+    const missing_answer* first;
+    std::size_t nodes = 0, ports = 0, others = 0;
+
+    std::size_t all() const noexcept { return nodes + ports + others; }
+    void count(missing_answer::kind k) noexcept {
+        ++(k == missing_answer::kind::node ? nodes : k == missing_answer::kind::port ? ports : others);
+    }
+};
+
+/// `3 nodes and 512 ports`
+std::string amount(const same_cause& c) {
+    std::string text;
+    const auto add = [&](std::size_t number, std::string_view unit) {
+        if (number == 0) return;
+        text += fmt::format("{}{} {}{}", text.empty() ? "" : " and ", number, unit, number == 1 ? "" : "s");
+    };
+    add(c.nodes, "node");
+    add(c.ports, "port");
+    add(c.others, "time");
+    return text;
+}
+
+const std::string& cause_of(const missing_answer& m) { return m.cause.empty() ? m.text : m.cause; }
+
+std::string at(const std::string& place, const std::string& text) {
+    return place.empty() ? text : fmt::format("{}: {}", place, text);
+}
+
+std::string line_of(const same_cause& c) {
+    const missing_answer& m = *c.first;
+    if (c.all() == 1) return at(m.place, cause_of(m));
+    const std::string text = fmt::format("{}: {}", amount(c), cause_of(m));
+    const std::string& first = m.short_place.empty() ? m.place : m.short_place;
+    return first.empty() ? text : fmt::format("{}; first: {}", text, first);
+}
+
+} // namespace
+
+std::vector<std::string> lines_about(const std::vector<missing_answer>& missing, bool each, const std::string& loss) {
+    std::vector<std::string> lines;
+    if (missing.empty()) return lines;
+    if (!loss.empty())
+        return {fmt::format("{}; {} answer{} missing", loss, missing.size(), missing.size() == 1 ? " is" : "s are")};
+    if (each) {
+        for (const missing_answer& m : missing) lines.push_back(at(m.place, m.text));
+        return lines;
+    }
+    std::vector<same_cause> causes;
+    std::unordered_map<std::string_view, std::size_t> known; // of causes, by what they are called
+    for (const missing_answer& m : missing) {
+        const auto [found, is_new] = known.emplace(cause_of(m), causes.size());
+        if (is_new) causes.push_back({&m});
+        causes[found->second].count(m.of);
+    }
+    for (const same_cause& c : causes) lines.push_back(line_of(c));
+    return lines;
+}
+
+void tell_missing(const std::vector<missing_answer>& missing, bool each, const std::string& loss) {
+    for (const std::string& line : lines_about(missing, each, loss)) print_error("ibtool: {}\n", line);
+}
+
+} // namespace ibtool
