@@ -2,10 +2,13 @@
 // keyboard.cpp - termios, and the signals of a terminal.
 #include "session/keyboard.hpp"
 
+#include "session/stop_signals.hpp"
+
 #include <boost/system/error_code.hpp>
 
 #include <cerrno>
 #include <csignal>
+#include <fcntl.h>
 #include <unistd.h>
 #include <utility>
 
@@ -31,21 +34,33 @@ void restart_calls_after(int signal) noexcept {
 
 } // namespace
 
+std::atomic<keyboard*> keyboard::the_one = nullptr;
+
 keyboard::keyboard(boost::asio::any_io_executor executor, std::function<void(char)> on_key,
                    std::function<void()> on_change)
     : keys_(executor), signals_(executor, SIGWINCH, SIGTSTP, SIGCONT), on_key_(std::move(on_key)),
       on_change_(std::move(on_change)) {
     for (const int signal : {SIGWINCH, SIGTSTP, SIGCONT}) restart_calls_after(signal);
     is_terminal_ = ::tcgetattr(STDIN_FILENO, &before_) == 0;
+    the_one = this;
+    at_second_signal([] {
+        if (keyboard* const k = the_one) k->give_back();
+    });
     take();
-    if (is_terminal_) {
-        keys_.assign(::dup(STDIN_FILENO));
+    // Opened anew: Asio makes it non-blocking, and stdout and the shell have the same opening as stdin.
+    const int own = is_terminal_ ? ::open("/proc/self/fd/0", O_RDONLY | O_NOCTTY | O_CLOEXEC) : -1;
+    if (own >= 0) {
+        keys_.assign(own);
         await_key();
     }
     await_signal();
 }
 
-keyboard::~keyboard() { give_back(); }
+keyboard::~keyboard() {
+    at_second_signal(nullptr);
+    the_one = nullptr;
+    give_back();
+}
 
 void keyboard::take() {
     if (!is_terminal_ || is_in_background()) return;
@@ -65,7 +80,7 @@ void keyboard::await_key() {
         if (error) return;
         char key = 0;
         if (!is_in_background()) {
-            const ssize_t taken = ::read(STDIN_FILENO, &key, 1);
+            const ssize_t taken = ::read(keys_.native_handle(), &key, 1);
             if (taken == 0 || (taken < 0 && errno != EINTR && errno != EAGAIN)) return; // the terminal has gone
             if (taken == 1) on_key_(key);
         }

@@ -7,6 +7,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 
+#include <atomic>
 #include <functional>
 #include <termios.h>
 
@@ -14,7 +15,7 @@ namespace ibtool {
 
 /// While it lives a key is told as soon as it is pressed and not shown; afterwards, and while the program is stopped, the
 /// terminal is as it was. Signals by keys (Ctrl-C, Ctrl-Z) stay what they are. Where stdin is no terminal, or another program
-/// has it, there are no keys.
+/// has it, there are no keys. One at a time.
 class keyboard {
 public:
     /// `on_key`: with a byte. `on_change`: the terminal has another size, or is ours again.
@@ -28,6 +29,8 @@ private:
     void give_back() noexcept;
     void await_key();
     void await_signal();
+
+    static std::atomic<keyboard*> the_one; // for a signal that ends the process at once
 
     boost::asio::posix::stream_descriptor keys_;
     boost::asio::signal_set signals_;

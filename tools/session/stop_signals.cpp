@@ -13,10 +13,12 @@ using handler = void (*)(int);
 // Of the one thread that has a session; handlers may interrupt it anywhere.
 std::atomic<bool> has_come = false;
 std::atomic<handler> of_SIGINT = nullptr, of_SIGTERM = nullptr;
+std::atomic<void (*)()> last_act = nullptr;
 static_assert(std::atomic<handler>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void on_signal(int signal) {
     if (has_come.exchange(true)) {
+        if (const auto act = last_act.load()) act();
         std::signal(signal, SIG_DFL);
         std::raise(signal); // as soon as this returns
         return;
@@ -49,5 +51,7 @@ void end_by_second_signal() noexcept {
     put_before(SIGINT, of_SIGINT);
     put_before(SIGTERM, of_SIGTERM);
 }
+
+void at_second_signal(void (*act)()) noexcept { last_act = act; }
 
 } // namespace ibtool

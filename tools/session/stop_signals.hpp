@@ -23,4 +23,7 @@ private:
 /// on: it would be an error of that call, and not an end of what runs.
 void end_by_second_signal() noexcept;
 
+/// What is still done before the second one ends the process, async-signal-safe; null: nothing.
+void at_second_signal(void (*act)()) noexcept;
+
 } // namespace ibtool
