@@ -103,8 +103,11 @@ reporting show_port(session& in, const port_view& here, const ibportstate_settin
             said.notes = link_complaints(here, there.value());
             object["complaints"] = said.notes;
         } else {
-            said.missing.push_back(fmt::format("{} port {} is not compared with its other end: {}",
-                                               place_text(here.path), here.number, to_string(there.error())));
+            said.missing.push_back(
+                {fmt::format("{} port {} is not compared with its other end", place_text(here.path), here.number),
+                 {},
+                 to_string(there.error()),
+                 plain_text(there.error())});
         }
     }
     if (s.json) said.text = object.dump() + '\n';
@@ -236,8 +239,10 @@ private:
         said_.text += "\nAfter MLNXExtendedPortInfo set:\n" + mellanox_text(after);
         object_["after"]["MlnxExtPortInfo"] = nlohmann::ordered_json::parse(iba::json(*after.mellanox));
         if (after.mellanox->LinkSpeedEnabled != *change_.FDR10)
-            said_.missing.push_back(fmt::format("was not set: LinkSpeedEnabled of MlnxExtPortInfo is {}, not {}",
-                                                after.mellanox->LinkSpeedEnabled, *change_.FDR10));
+            said_.missing.push_back({"was not set",
+                                     {},
+                                     fmt::format("LinkSpeedEnabled of MlnxExtPortInfo is {}, not {}",
+                                                 after.mellanox->LinkSpeedEnabled, *change_.FDR10)});
         co_return mad::success();
     }
 
@@ -259,9 +264,11 @@ private:
         if (no_answer) said_.notes.push_back("the Set was not answered: what follows it was read from the port");
         if (read) {
             after.info = read.value();
-            for (const std::string& d : differences(change_, after.info)) said_.missing.push_back("was not set: " + d);
+            for (const std::string& d : differences(change_, after.info))
+                said_.missing.push_back({"was not set", {}, d});
         } else {
-            said_.missing.push_back("was set, but could not be read back: " + to_string(read.error()));
+            said_.missing.push_back(
+                {"was set, but could not be read back", {}, to_string(read.error()), plain_text(read.error())});
         }
         after.path = before_.path;
         said_.text += "\nAfter PortInfo set:\n" + port_text(after, how_.show_keys);

@@ -144,9 +144,9 @@ coro::task<report> try_trace(session& in, const trace_ends& ends, const ibtracer
     try {
         auto done = co_await trace(in, ends, s);
         if (done) co_return std::move(done).value();
-        failed_one.missing.push_back(fmt::format("{}: {}", ends.place, to_string(done.error())));
+        failed_one.missing.push_back({ends.place, {}, to_string(done.error()), plain_text(done.error())});
     } catch (const std::runtime_error& e) {
-        failed_one.missing.push_back(fmt::format("{}: {}", ends.place, e.what()));
+        failed_one.missing.push_back({ends.place, {}, e.what()});
     }
     co_return failed_one;
 }

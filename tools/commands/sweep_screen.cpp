@@ -82,11 +82,11 @@ bool sweep_screen::press(char key) {
 std::string sweep_screen::footer() const {
     if (is_typing_) return fmt::format("only names with: {}_", comad::iba::escaped(choice_.part_of_name));
     if (!note_.empty()) return note_;
-    std::string keys;
-    for (const sort_key& k : sort_keys) keys += k.key;
+    std::string letters;
+    for (const sort_key& k : sort_keys) letters += k.key;
     const std::string filter =
         choice_.part_of_name.empty() ? "" : fmt::format(" ({}; Esc: all)", comad::iba::escaped(choice_.part_of_name));
-    return fmt::format("q quit, / filter{}, {} sort: by {}", filter, keys, order_text(choice_));
+    return fmt::format("q quit, / filter{}, {} sort: by {}", filter, letters, order_text(choice_));
 }
 
 std::string sweep_screen::text(terminal_size size) const {
