@@ -247,7 +247,7 @@ TEST_CASE("the ports of an endless subnet are bounded as well as its nodes") {
 }
 
 TEST_CASE(
-    "a subnet of as many nodes as a discovery may find is complete; with one less, links between those are known") {
+    "a subnet of as many nodes as a discovery may find is complete, and with one less, links between those are known") {
     const topology t = managed("fattree2,radix=4"); // 8 hosts, 6 switches
     world w(t);
     CHECK(w.discover({.max_nodes = 14}).complete());

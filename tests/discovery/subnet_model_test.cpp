@@ -947,6 +947,10 @@ private:
         const auto known = find(info.nodeGUID);
         if (!known) {
             add(info);
+            // The program's own port is none, or its node has none; at port 0 is the management of a switch alone.
+            const bool is_switch = info.nodeType == NodeType::Switch;
+            if (info.numPorts == 0 || info.localPortNum > info.numPorts || (info.localPortNum == 0 && !is_switch))
+                problems_.push_back({problem::kind::contradiction, value(info.nodeGUID), 0});
             expect(meeting.node == nodes_.size() - 1, "the index of where a rail begins");
             expect(!meeting.is_other_port && meeting.readers > 0, "what a new node is asked");
             return;

@@ -107,7 +107,7 @@ TEST_CASE("a day of sweeps with all faults and scrapes keeps neither memory nor 
     CHECK(in.run(all.run()) == partial);
     CHECK(number == sweeps);
     CHECK(changes > sweeps / 200); // it was no quiet day
-    CHECK(told.size() > 5);
+    CHECK(told.size() >= 4);       // causes
     INFO("bytes in use: " << most_bytes[0] << ' ' << most_bytes[1] << ' ' << most_bytes[2] << ' ' << most_bytes[3]);
     CHECK(most_bytes[3] <= most_bytes[1] + 20'000); // of the 1,440 sweeps between none kept 14 bytes
     CHECK(most_open[3] <= most_open[0]);

@@ -213,7 +213,7 @@ TEST_CASE("saquery shows records by the names of the IBA, or their words, and wi
     }
 }
 
-TEST_CASE("--sa-path says where the SA is, and that it is to answer") {
+TEST_CASE("the option --sa-path says where the SA is, and that it is to answer") {
     const subnet s;
     const std::string manager = s.LID_at(switch_route), other = s.LID_at(CA_route), far = s.LID_at(far_CA_route);
     for (const std::string& path : {manager, std::string("fe80::5000"), "IBPath(DLID=" + manager + ")"}) {

@@ -111,7 +111,7 @@ TEST_CASE("a port that is not there is answered with those that are") {
     check_failure(run_on_machine(machine, {"ibhosts", "--fabric", "umad:mlx5_0/2"}), 1, "'mlx5_0/2'" + answer);
 }
 
-TEST_CASE("-P names a port by number, device, GID or GUID, and -C a device by GUID") {
+TEST_CASE("the option -P names a port by number, device, GID or GUID, and -C a device by GUID") {
     if (!can_change_the_machine()) return;
     const directory machine;
     add_port(machine);

@@ -90,7 +90,7 @@ TEST_CASE("a long option may be shortened as long as no other begins like that")
     CHECK(run({"--vers"}).out == run({"--version"}).out);
 }
 
-TEST_CASE("--json stands before the command or behind it") {
+TEST_CASE("the option --json stands before the command or behind it") {
     const process_result behind = run(tree + words{"ibhosts", "--json"});
     check_success(behind);
     CHECK_THAT(behind.out, StartsWith("{\"nodeType\""));

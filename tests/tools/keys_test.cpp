@@ -84,7 +84,7 @@ TEST_CASE("traces, errors, counts and JSON show no key, whatever has them") {
     }
 }
 
-TEST_CASE("-K shows the keys of an answer") {
+TEST_CASE("the option -K shows the keys of an answer") {
     const words set{"query", "SubnSet", "PortInfo", "0,1,2", "-a", "1", "-f", fmt::format("MKey={:#x}", MKey)};
     CHECK_THAT(run(set + subnet).out, Contains("MKey.............................<not displayed>\n"));
     CHECK(tells(run(set + words{"-K"} + subnet).out, MKey));

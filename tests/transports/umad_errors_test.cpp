@@ -372,7 +372,7 @@ task<failure_seen> fail_to_ask(MADSchedule& s) {
     co_return failure_seen{info.error().code, info.error().sys_errno, to_string(info.error())};
 }
 
-constexpr u64 few = 60; // turns of a driver: one that does not wait makes many thousands
+constexpr u64 few = 100; // turns of a driver: one that does not wait makes many thousands
 
 } // namespace
 
