@@ -225,7 +225,7 @@ TEST_CASE("the option --sa-path says where the SA is, and that it is to answer")
         CHECK(s.ours({"saquery", "NR", far, "--sa-path", path}).out == s.ours({"saquery", "NR", far}).out);
     }
     check_failure(s.ours({"saquery", "NR", far, "--sa-path", other, "-t", "50ms", "--retries", "0"}), 1,
-                  " -> " + other + " ");
+                  "the SA at LID " + other + " did not answer NodeRecord");
     check_failure(s.ours({"saquery", "--sa-path", "fe80::9999"}), 1, "--sa-path: ");
     check_failure(s.ours({"saquery", "--sa-path", "0,1"}), 2, "--sa-path is a directed route");
     check_failure(s.ours({"ibhosts", "--sa-path", manager}), 2, "no --sa");
