@@ -5,6 +5,7 @@
 #include "session/subnet_command.hpp"
 #include "session/target.hpp"
 #include "session/tracer.hpp"
+#include "text/error_words.hpp"
 #include <comad/discovery/node_words.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
@@ -99,13 +100,14 @@ std::string json_of(const route& way) {
 }
 
 /// The place to trace to. With -f one that does not answer by its LID is looked for by the LID alone.
-asked<place> ask_end(tracer& t, mad::any_path path, const ibtracert_settings& s, report& said) {
+asked<place> ask_end(session& in, tracer& t, mad::any_path path, const ibtracert_settings& s, report& said) {
     auto found = co_await t.ask_place(path);
     const bool is_by_LID = !mad::directed(path);
     if (found || !s.force || !is_by_LID || found.error().code == mad::errc::cancelled) co_return found;
     place silent{};
     silent.port.LID = mad::headers_of(path).DLID;
-    said.notes.push_back(fmt::format("looking for lid {} alone: {}", silent.first_LID(), to_string(found.error())));
+    said.notes.push_back(
+        fmt::format("looking for lid {} alone: {}", silent.first_LID(), words_of(found.error(), in.options())));
     co_return silent;
 }
 
@@ -125,7 +127,7 @@ reporting trace(session& in, const trace_ends& ends, const ibtracert_settings& s
     tracer t(in, s.names);
     BOOST_OUTCOME_CO_TRY(const auto to_path, co_await resolve(in, ends.to));
     BOOST_OUTCOME_CO_TRY(const auto from_path, co_await resolve(in, ends.from));
-    BOOST_OUTCOME_CO_TRY(const auto to, co_await ask_end(t, to_path, s, said));
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await ask_end(in, t, to_path, s, said));
     BOOST_OUTCOME_CO_TRY(const auto begin, co_await approach(in, t, from_path, s, said));
     if (s.MLID) {
         BOOST_OUTCOME_CO_TRY(const auto way, co_await t.find_multicast(begin, to, s.MLID));

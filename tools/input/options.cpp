@@ -223,8 +223,7 @@ void add_global_options(arguments& takes, global_options& o) {
                 o.add_keys([file](comad::mad::port_keys& keys) { comad::transports::add_key_file(keys, file); });
             },
             "file of lines 'GUID KEY' or 'GUID M_Key|SM_Key|CC_Key KEY': keys of individual ports; or OpenSM's cache, "
-            "a "
-            "folder")
+            "a folder")
         .value_name("FILE")
         .at_once();
     const auto add_key = [&](const char* option, key_kind kind, const char* name, const char* what) {

@@ -5,6 +5,7 @@
 #include "session/memory_reserve.hpp"
 #include "session/stop_signals.hpp"
 #include "session/target.hpp"
+#include "text/error_words.hpp"
 #include "text/output.hpp"
 
 #include <boost/asio/signal_set.hpp>
@@ -180,7 +181,7 @@ comad::coro::task<void> session::find_SA() {
     if (wanted.DGID != comad::iba::gid{}) {
         const comad::mad::address target{wanted, std::nullopt};
         const auto path = co_await resolve(*this, target);
-        if (!path) throw std::runtime_error("--sa-path: " + to_string(path.error()));
+        if (!path) throw std::runtime_error("--sa-path: " + words_of(path.error(), options_));
         to_SA = *std::get_if<comad::mad::IBPath>(&path.value());
     } else if (wanted == only_LID) { // service level and time are those to the master's SA
         to_SA = schedule().sa_path();

@@ -18,9 +18,9 @@ private:
     sigset_t before_;
 };
 
-/// To be called when somebody has set handlers for both signals (and again each time), while they are held: of these the next signal reaches its
-/// own, once; any further one has its default effect, whatever the process waits for. A call that a signal interrupts goes
-/// on: it would be an error of that call, and not an end of what runs.
+/// To be called when somebody has set handlers for both signals (and again each time), while they are held: of these the next
+/// signal reaches its own, once; any further one has its default effect, whatever the process waits for. A call that a signal
+/// interrupts goes on: it would be an error of that call, and not an end of what runs.
 void end_by_second_signal() noexcept;
 
 /// What is still done before the second one ends the process, async-signal-safe; null: nothing.

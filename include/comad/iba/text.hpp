@@ -8,8 +8,8 @@ namespace comad::iba {
 
 /// `raw` for a terminal: valid UTF-8 passes unchanged; every byte of a control character (C0, DEL, C1), of a character that
 /// is not shown (zero-width ones, the byte-order mark, tags, fillers, variation selectors: Unicode's
-/// Default_Ignorable_Code_Point) or reorders or breaks the line, and of what is no UTF-8 becomes \xNN. A backslash stays as it is, so that ordinary descriptions print as
-/// infiniband-diags print them.
+/// Default_Ignorable_Code_Point) or reorders or breaks the line, and of what is no UTF-8 becomes \xNN. A backslash stays as it
+/// is, so that ordinary descriptions print as infiniband-diags print them.
 ///
 /// infiniband-diags' clean_nodedesc() (rdma-core, util/node_name_map.c) differs: it cuts at 63 bytes and replaces every
 /// byte outside printable ASCII by a space, so that UTF-8 is lost and different descriptions may look the same.

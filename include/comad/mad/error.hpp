@@ -72,8 +72,8 @@ std::string plain_text(const mad_error& e);
 /// The same without what is of this target alone, so that it is equal wherever the cause is: `NodeInfo timed out`.
 std::string cause_text(const mad_error& e);
 
-/// One line with all that matters for a report of a bug: `RPC MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPPortInfo(21) timed out to 'DR Path (0, 1, 4)'`,
-/// with the newest context in front.
+/// One line with all that matters for a report of a bug, with the newest context in front:
+/// `RPC MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPPortInfo(21) timed out to 'DR Path (0, 1, 4)'`.
 std::string to_string(const mad_error& e);
 
 /// The same for whoever wants to know more, in lines with `prefix` in front:
