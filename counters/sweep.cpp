@@ -90,7 +90,6 @@ void sweeper::begin() {
     for (agent& a : agents_) {
         a.next = a.first;
         a.readers = a.reading = 0;
-        a.timeouts_in_a_row = 0;
         a.was_silent = a.is_silent;
         a.is_open = a.is_summed = a.has_ended = false;
         for (u32 i = a.first; i < a.end && !a.has_ended; ++i) {

@@ -40,7 +40,7 @@ private:
     template <class T> coro::task<std::optional<T>> ask(const SMP_query& q);
     void failed(const SMP_query&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what);
     void read(const subnet_builder::meeting&, const mad::IBDRPath& route);
-    subnet_builder::asker me(bool is_idle = false) const noexcept { return {number_, most_readers_, is_idle}; }
+    subnet_builder::asker me(bool is_idle) const noexcept { return {number_, most_readers_, is_idle}; }
 
     coro::MADSchedule& schedule_;
     subnet_builder& all_;

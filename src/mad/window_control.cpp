@@ -219,9 +219,8 @@ bool window_control::end_trial() noexcept {
     doubling_ = !helps;
     set(helps ? before_trial_ / 2 : before_trial_);
     before_trial_ = 0;
-    decreases_ = 0;
     recent_ = {};
-    now_ = {};
+    now_ = {}; // an epoch without losses, so that decreases count anew
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "coro_rig.hpp"
 #include "memory_transport.hpp"
 #include <comad/coro/asio.hpp>
+#include <comad/coro/frame_cache.hpp>
 #include <comad/mad/engine.hpp>
 #include <comad/mad/message.hpp>
 
@@ -80,6 +81,22 @@ std::size_t per_measurement(std::size_t when_recycled) {
 }
 
 } // namespace
+
+TEST_CASE("frames up to 2 KiB are recycled by their sizes, larger ones are the heap's") {
+    if (!coro::detail::recycles_frames()) return;
+    for (const std::size_t bytes : {64u, 65u, 2047u, 2048u, 2049u, 2112u, 2113u, 4096u}) {
+        CAPTURE(bytes);
+        const auto allocated = [&] {
+            const std::size_t before = allocations::so_far().count;
+            void* const frame = coro::detail::allocate_frame(bytes);
+            const std::size_t count = allocations::so_far().count - before;
+            coro::detail::release_frame(frame, bytes);
+            return count;
+        };
+        allocated(); // warm
+        CHECK(allocated() == (bytes <= 2048 ? 0 : 1));
+    }
+}
 
 TEST_CASE("the engine allocates nothing per MAD") {
     memory_transport net;

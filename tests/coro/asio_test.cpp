@@ -5,6 +5,7 @@
 #include <comad/coro/asio.hpp>
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -18,6 +19,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -160,6 +162,40 @@ TEST_CASE("one RPC is an Asio operation, with any token") {
     CHECK(is_answer(info->value(), route(1, 2)));
     CHECK(future.get());
     CHECK(awaited.get());
+}
+
+namespace {
+
+/// Counts what is not given back.
+template <class T> struct counting_allocator {
+    using value_type = T;
+    int* kept;
+    explicit counting_allocator(int& k) : kept(&k) {}
+    template <class U> counting_allocator(const counting_allocator<U>& other) : kept(other.kept) {}
+    T* allocate(std::size_t n) {
+        ++*kept;
+        return std::allocator<T>().allocate(n);
+    }
+    void deallocate(T* p, std::size_t n) {
+        --*kept;
+        std::allocator<T>().deallocate(p, n);
+    }
+    template <class U> bool operator==(const counting_allocator<U>& other) const { return kept == other.kept; }
+};
+
+} // namespace
+
+TEST_CASE("an operation's memory is its handler's, and is given back before the handler is called") {
+    asio_rig r;
+    int kept = 0, then = -1, most = 0;
+    const auto handler = [&](auto) { then = kept; };
+    async_SubnGet<smp::NodeInfo>(r, route(1), 0, {},
+                                 asio::bind_allocator(counting_allocator<std::byte>(kept), handler));
+    most = kept;
+    r.run();
+    CHECK(most > 0);
+    CHECK(then == 0);
+    CHECK(kept == 0);
 }
 
 TEST_CASE("a handler runs on its own executor") {

@@ -18,14 +18,16 @@ namespace {
 
 /// What the first bytes of a request say, in the order of the wire (IBA 13.4.3).
 struct asked {
-    unsigned mgmt_class, class_version, method, attributeID;
+    unsigned mgmt_class, class_version, method, attributeID, attributeModifier = 0;
     friend bool operator==(const asked&, const asked&) = default;
 };
 std::ostream& operator<<(std::ostream& out, const asked& a) {
-    return out << a.mgmt_class << '.' << a.class_version << ' ' << a.method << ' ' << a.attributeID;
+    return out << a.mgmt_class << '.' << a.class_version << ' ' << a.method << ' ' << a.attributeID << " modifier "
+               << a.attributeModifier;
 }
 asked asked_in(const packet& p) {
-    return {p.bytes[1], p.bytes[2], p.bytes[3], static_cast<unsigned>(p.bytes[16] << 8 | p.bytes[17])};
+    return {p.bytes[1], p.bytes[2], p.bytes[3], static_cast<unsigned>(p.bytes[16] << 8 | p.bytes[17]),
+            iba::load_be<u32>(p.bytes.data() + 20)};
 }
 
 /// The request with the method of its response (IBA 13.4.5, 15.2.2).
@@ -89,6 +91,12 @@ TEST_CASE("each RPC asks with the class, version, method and attribute of the IB
           std::vector<u8>{0x00, 0x14, 0x05}); // OUI of the OpenFabrics Alliance
     REQUIRE(sync_wait(s, s.BMGet<iba::ClassPortInfo>(to)));
     CHECK(last() == asked{0x05, 1, 0x01, 0x01});
+    REQUIRE(sync_wait(s, s.DevMgtSet(iba::ClassPortInfo{}, to)));
+    CHECK(last() == asked{0x06, 1, 0x02, 0x01});
+    REQUIRE(sync_wait(s, s.CommMgtSet(iba::ClassPortInfo{}, to)));
+    CHECK(last() == asked{0x07, 2, 0x02, 0x01});
+    REQUIRE(sync_wait(s, s.CongestionControlSet(iba::cc::CongestionKeyInfo{}, to)));
+    CHECK(last() == asked{0x21, 2, 0x02, 0x12});
     REQUIRE(sync_wait(s, s.DevMgtGet<iba::dm::IOUnitInfo>(to)));
     CHECK(last() == asked{0x06, 1, 0x01, 0x10});
     REQUIRE(sync_wait(s, s.CommMgtGet<iba::ClassPortInfo>(to)));
@@ -455,7 +463,9 @@ TEST_CASE("who redirects is followed, and remembered for its class") {
         if (p.destination == first && p.bytes[1] == 0x04) return fate{{}, {class_port_info(p, info, 0x02)}};
         return echoed(p);
     });
-    const auto get = [&] { return r.schedule.PerformanceGet<iba::pm::PortCounters, with_header>(lid_path(7)); };
+    mad::IBPath from_3 = lid_path(7);
+    from_3.SLID = iba::lid{3};
+    const auto get = [&] { return r.schedule.PerformanceGet<iba::pm::PortCounters, with_header>(from_3); };
     auto counters = sync_wait(r.schedule, get());
     REQUIRE(counters);
     const auto& path = std::get<mad::IBPath>(counters.value().path);
@@ -464,7 +474,10 @@ TEST_CASE("who redirects is followed, and remembered for its class") {
     CHECK(path.qkey == 0x80010001);
     CHECK(path.SL == 5);
     CHECK(r.net.taken().size() == 2);
-    REQUIRE(sync_wait(r.schedule, get()));
+    const auto again = sync_wait(r.schedule, get());
+    REQUIRE(again);
+    CHECK(std::get<mad::IBPath>(again.value().path) == path);
+    CHECK(path.SLID == iba::lid{3});
     CHECK(r.net.taken().size() == 3); // straight to where it is
     REQUIRE(sync_wait(r.schedule, r.schedule.BMGet<iba::ClassPortInfo>(lid_path(7))));
     CHECK(r.net.taken().back().destination == first); // another class has not moved
@@ -668,6 +681,21 @@ TEST_CASE("tracers write the lines that python-rdma's write") {
     CHECK(lines[2].starts_with("  0 01810101 baseVersion=1,mgmtClass=129"));
     CHECK(std::find(lines.begin(), lines.end(),
                     "Reply MAD_METHOD_GET_RESP(129) SMPFormatDirected(129.1) SMPNodeInfo(17)") != lines.end());
+}
+
+TEST_CASE("a vendor's attribute is told by the OUI, and one of another vendor not by that number") {
+    const auto text_of = [](u32 OUI) {
+        std::array<u8, mad::mad_size> mad{};
+        mad[0] = 1;
+        mad[1] = 0x33; // a vendor class with an OUI (IBA 16.5)
+        mad[2] = 1;
+        mad[3] = 1;
+        mad[17] = 0x10;
+        for (unsigned i = 0; i < 3; ++i) mad[37 + i] = static_cast<u8>(OUI >> (16 - 8 * i));
+        return mad::describe_mad(mad);
+    };
+    CHECK_THAT(text_of(0x001405), Catch::EndsWith(" OFASysStatPing(16)")); // the OpenFabrics Alliance
+    CHECK_THAT(text_of(0x0002c9), Catch::EndsWith(" ?\?(16)"));
 }
 
 // ---- errors in full ------------------------------------------------------------------------------------------------

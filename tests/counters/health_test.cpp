@@ -359,6 +359,10 @@ TEST_CASE("a file of rules is bounded before it is parsed: its size, and how dee
     for (const std::string& deep : {key + " = 1\n", "[" + key + "]\n", "a = { " + key + " = 1 }\n"}) {
         CHECK(problem("# a comment\n" + deep) == "rules.toml:2: keys nest too deep: a line has no more than 64 dots");
     }
+    std::string deepest = "a";
+    for (int i = 0; i < 64; ++i) deepest += ".a";
+    CHECK_THAT(problem(deepest + " = 1\n"), !Catch::Contains("nest too deep"));
+    CHECK_THAT(problem(deepest + ".a = 1\n"), Catch::Contains("nest too deep"));
     CHECK_THAT(problem("a = " + std::string(200'000, '[')), Catch::EndsWith("; it is to be TOML"));
     CHECK(problem(std::string(2'000'000, '#')) == "rules.toml: a file of rules has no more than 1048576 bytes");
     CHECK_THAT(message_of([] { read_health_rules("/"); }), Catch::Equals("cannot read '/': Is a directory"));

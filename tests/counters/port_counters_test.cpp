@@ -160,6 +160,13 @@ TEST_CASE("rates are per second, those of data in bytes") {
     CHECK(rate_of(counter::portXmitPkts, {state::counted, 1000}, 0s) == 0.0);
 }
 
+TEST_CASE("all counters are those that there are") {
+    counter_set each;
+    for (unsigned c = 0; c < counters::counter_count; ++c) each.add(static_cast<counter>(c));
+    CHECK(each.without(counter_set::all()).empty());
+    CHECK(counter_set::all().without(each).empty());
+}
+
 TEST_CASE("a Set clears what it should in each attribute that has it, and selects nothing else") {
     const auto of = [](std::initializer_list<counter> which) {
         counter_set set;

@@ -92,12 +92,17 @@ TEST_CASE("details that a PMA does not have are asked for once, and are no gap")
     counters::sweep_options how;
     how.details.add<iba::pm::PortVLXmitTimeCong>().add<iba::pm::PortXmitConCtrl>();
     how.per_agent = 1;
-    counters::sweeper s(w.schedule, w.known, how);
-    const counters::sweep first = w.sweep(s);
-    CHECK(first.complete());
-    const std::size_t told = first.ports.front().details.size();
-    CHECK(first.MADs == w.PMAs() + w.all_ports() + (told ? 2 * w.all_ports() : 2 * w.PMAs()));
-    CHECK(w.sweep(s).MADs == w.all_ports() * (1 + told));
+    const auto check = [&](u8 abilities, bool has_them) {
+        for (u32 n = 0; n < w.net.graph().nodes.size(); ++n) w.net.set_pma(n, abilities);
+        counters::sweeper s(w.schedule, w.known, how);
+        const counters::sweep first = w.sweep(s);
+        CHECK(first.complete());
+        for (const counters::reading& l : first.ports) CHECK(l.details.size() == (has_them ? 2 : 0));
+        CHECK(first.MADs == w.PMAs() + w.all_ports() + (has_them ? 2 * w.all_ports() : 2 * w.PMAs()));
+        CHECK(w.sweep(s).MADs == w.all_ports() * (has_them ? 3 : 1));
+    };
+    check(transports::sim::pma_ability::all, true);
+    check(transports::sim::pma_ability::none, false);
 }
 
 TEST_CASE("only the ports that are wanted are read") {

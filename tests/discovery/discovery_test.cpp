@@ -160,6 +160,7 @@ TEST_CASE("what is found and its order are the same for every window and every t
             const subnet found = w.discover();
             CHECK(text_of(found) == expected);
             CHECK(differences(found, w) == none);
+            CHECK(w.seen.asked_twice == 0);
         }
     }
 }

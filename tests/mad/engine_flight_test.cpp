@@ -324,6 +324,33 @@ TEST_CASE("what is silent for a reason of its own is probed while nothing else h
     CHECK(r.mads.counters().probes == 12);
 }
 
+TEST_CASE("a MAD without an answer that went as a probe holds nothing up later") {
+    rig r({.max_outstanding = 8});
+    meet(r, 8);
+    r.net.set_script([](const packet&) { return dropped(); });
+    measured_get silent(1, route(1));
+    r.mads.submit(silent);
+    while (r.mads.counters().probes == 0) r.wait(100us);
+    r.mads.cancel(silent); // what it sent is late, or will be
+    std::deque<operation> told;
+    while (r.mads.counters().probes == 1) {
+        REQUIRE(told.size() < 1000);
+        operation& o = told.emplace_back(10 + static_cast<u32>(told.size()), route(2));
+        o.expects_reply = false;
+        r.mads.submit(o);
+        r.wait(100us);
+    }
+    r.wait(60s); // all is forgotten
+    REQUIRE(r.mads.in_flight() == 0);
+    r.net.set_script([](const packet& p) { return answered(p, 50us); });
+    const std::size_t before = r.net.taken().size();
+    std::deque<measured_get> all;
+    for (u32 i = 0; i < 8; ++i) r.mads.submit(all.emplace_back(2000 + i, route(static_cast<u8>(1 + i))));
+    r.turn();
+    CHECK(r.net.taken().size() - before == 8);
+    REQUIRE(r.run());
+}
+
 // ---- who is slow -----------------------------------------------------------------------------------------------------
 
 namespace {

@@ -337,6 +337,10 @@ TEST_CASE("each member has the range of its header's field") {
         CHECK(failure_of(begin + std::to_string(largest + 1) + ")").code == out_of_range);
         CHECK(failure_of(begin + "99999999999999999999)").code == out_of_range);
     }
+    for (const std::string name : {"drSLID", "drDLID"}) {
+        CHECK(from_string("IBDRPath(" + name + "=65535)"));
+        CHECK(failure_of("IBDRPath(" + name + "=65536)").code == out_of_range);
+    }
     CHECK(failure_of("IBPath(SL=16)").text == "IBPath.SL is '16', but has 4 bits");
     CHECK(failure_of("IBPath(has_grh=2)").text == "IBPath.has_grh is '2', but has 1 bit");
     CHECK(failure_of("IBPath(MKey=0x10000000000000000)").code == out_of_range);

@@ -187,6 +187,30 @@ TEST_CASE("losses of the wire do not hide a queue") {
     CHECK(mean_window(net, w, 10'000) < 20);
 }
 
+TEST_CASE("a wire that loses some does not excuse a buffer that drops many") {
+    window_control w(512, false);
+    wire net(wire_options{.service = 10us, .buffer = 8, .loss = 0.03});
+    net.carry(w, 5000);
+    net.dropped = net.answered = 0;
+    net.carry(w, 20'000);
+    CHECK(static_cast<double>(net.dropped) / static_cast<double>(net.answered) < 0.02);
+}
+
+TEST_CASE("round trips that were not measured teach nothing of what a window brings") {
+    window_control w(512, false);
+    const auto epoch = [&](duration took) { // of a full window; 0: not measured
+        const unsigned crowd = w.window();
+        w.full();
+        for (unsigned i = 0; i < std::max(crowd, 16u); ++i) {
+            if (took.count() > 0) w.measured(took, 100us, crowd);
+            w.answered(crowd);
+        }
+    };
+    while (w.window() < 16) epoch(duration{0});
+    epoch(120us); // a queue, and nobody knows that a smaller window brought less
+    CHECK(w.window() == 16);
+}
+
 TEST_CASE("a polite window is never larger than a subnet manager's") {
     window_control w(512, true);
     wire net;

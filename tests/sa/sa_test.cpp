@@ -124,6 +124,14 @@ TEST_CASE("attributes of a node come from its record, and no SMP is sent") {
     CHECK(none.error().code == errc::class_status);
 }
 
+TEST_CASE("a node whose record was read is not asked again what it is") {
+    sa_rig s;
+    REQUIRE(s.get<smp::NodeInfo>(to(CA_LID)));
+    CHECK_FALSE(s.get<smp::PortInfo>(to(CA_LID), 1)); // there is no such record
+    REQUIRE(s.fabric.asked.size() == 2);
+    CHECK(iba::load_be<u16>(s.fabric.asked[1].bytes.data() + 16) == iba::attribute_id<PortInfoRecord>);
+}
+
 TEST_CASE("port 0 is a switch's own port, and of a CA the port that is asked") {
     sa_rig s;
     for (const u8 port : {u8{0}, u8{1}, u8{4}}) {
@@ -143,11 +151,13 @@ TEST_CASE("port 0 is a switch's own port, and of a CA the port that is asked") {
         REQUIRE(info);
         CHECK(info.value() == patterned<smp::PortInfo>(100 + port));
     }
+    const std::size_t before = s.fabric.asked.size();
     for (const u32 port : {0, 2}) {
         auto info = s.get<smp::PortInfo>(to(CA_LID), port);
         REQUIRE(info);
         CHECK(info.value() == patterned<smp::PortInfo>(200));
     }
+    CHECK(s.fabric.asked.size() == before + 3); // what kind of node it is, once
     CHECK(!s.get<smp::PortInfo>(to(CA_LID), 1));
     CHECK(s.fabric.smps() == 0);
 }

@@ -390,6 +390,11 @@ TEST_CASE("errors of a bad cable have details that add up to them") {
     CHECK(host_discards.portInactiveDiscards + host_discards.portNeighborMTUDiscards == 125);
     CHECK(host_discards.portSwHOQLimitDiscards == 0);
 
+    r.set_time(3s);
+    CHECK(r.get<PortCounters>(3).localLinkIntegrityErrors == 11);
+    CHECK(r.get<PortCounters>(3).excessiveBufferOverrunErrors == 5);
+    CHECK(r.get<PortCounters>(3).linkErrorRecoveryCounter == 46);
+
     // 4, 8 and 16 bits are full one after the other, and none comes back.
     r.set_time(100s);
     const auto full = r.get<PortCounters>(3);

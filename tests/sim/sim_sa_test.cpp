@@ -368,7 +368,12 @@ TEST_CASE("SMAs answer tables, and refuse blocks and ports that they have not") 
     CHECK(get<smp::SLToVLMappingTable>(t, leaf, 0x0104)->SLtoVL[9] == 1);
     CHECK(status(leaf, 0x17, 0x0105) == 0x1c);
     CHECK(status(leaf, 0x17, 0x0501) == 0x1c);
-    CHECK(get<smp::VLArbitrationTable>(t, leaf, 0x00010004)->VLWeightBlock[7] >> 8 == 7);
+    const auto low = get<smp::VLArbitrationTable>(t, leaf, 0x00010004)->VLWeightBlock; // VL, weight
+    const auto high = get<smp::VLArbitrationTable>(t, leaf, 0x00030004)->VLWeightBlock;
+    for (unsigned VL = 0; VL < 8; ++VL) {
+        CHECK(low[VL] == (VL << 8 | 4));
+        CHECK(high[VL] == (VL << 8 | (VL == 0 ? 1 : 0)));
+    }
     CHECK(status(leaf, 0x18, 4) == 0x1c);
     CHECK(status(leaf, 0x18, 0x00050001) == 0x1c);
     CHECK(status(leaf, 0x18, 0x00010005) == 0x1c);

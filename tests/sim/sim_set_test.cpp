@@ -282,6 +282,10 @@ TEST_CASE("M_Keys guard what their protection bits say") {
     mad::IBDRPath keyed = route({1});
     keyed.MKey = 9;
     CHECK(s.get<PortInfo>(keyed, 2).portState == PortState::Initialize);
+    // So its other ports have none, and no subnet prefix (IBA 14.2.5.6: components of port 0 and of CAs' ports alone).
+    const auto changed = s.change<PortInfo>(keyed, 2, [](PortInfo& i) { i.MKey = 7, i.GIDPrefix = 0xfec0; });
+    CHECK(changed.value().MKey == 0);
+    CHECK(changed.value().GIDPrefix == 0);
 }
 
 TEST_CASE("tables keep what is written to them, each by itself") {

@@ -224,6 +224,26 @@ TEST_CASE("base port 0 has no LID mask, enhanced port 0 has") {
     CHECK_FALSE(get<NodeInfo>(t, to_lid(12)));
 }
 
+TEST_CASE("no LID is reached through a CA, even one with a cable to each side") {
+    std::istringstream in("caguid=0xa000\nHca 1 \"A\"\n[1] \"S1\"[1]\n"
+                          "caguid=0xb000\nHca 2 \"B\"\n[1] \"S2\"[1]\n[2] \"S1\"[2]\n"
+                          "switchguid=0x1000\nSwitch 2 \"S1\"\n[1] \"A\"[1]\n[2] \"B\"[2]\n"
+                          "switchguid=0x2000\nSwitch 2 \"S2\"\n[1] \"B\"[1]\n");
+    topology t = read_topology(in, "text");
+    bring_up(t);
+    const auto LID_of = [&](u64 nodeGUID, unsigned port) {
+        const auto n = std::ranges::find(t.nodes, iba::guid{nodeGUID}, &node::nodeGUID);
+        return value(n->ports.at(port).LID);
+    };
+    const unsigned near_side = LID_of(0xb000, 2), behind = LID_of(0x2000, 0);
+    REQUIRE(behind != 0);
+    fabric net(t);
+    sim_transport from_A(net, time_mode::virtual_);
+    REQUIRE(get<NodeInfo>(from_A, route({}))->nodeGUID == iba::guid{0xa000});
+    CHECK(get<NodeInfo>(from_A, to_lid(near_side))->nodeGUID == iba::guid{0xb000});
+    CHECK_FALSE(get<NodeInfo>(from_A, to_lid(behind)));
+}
+
 TEST_CASE("what an SMA cannot answer gives the status that the IBA has for it") {
     const auto s = make("fattree2,radix=4");
     auto& t = *s.transport;

@@ -2,6 +2,7 @@
 // ibtool_outage_test.cpp - commands whose simulator ends and is started again while they run: those that run for long go on
 // and say what they missed, the others end and say why.
 #include "ibtool_subnet.hpp"
+#include "on_terminal.hpp"
 
 #include <fmt/format.h>
 
@@ -89,6 +90,21 @@ TEST_CASE("sweeps go on when their server is started again, and say which were m
     CHECK(missed >= static_cast<int>(std::floor(away / 0.2 - 0.01)));
     CHECK(missed <= between);
     check_outage_lines(r.err, s, fmt::format("; missed {} sweep", missed));
+}
+
+TEST_CASE("on a screen an outage is a line at the bottom, and on stderr when the screen is left") {
+    subnet s(quiet_topology, manager::leaves);
+    on_terminal screen(ibtool({"sweep", "--watch", "--every", "200ms", "--fabric", s.fabric()}), 200, 24);
+    screen.await("# sweep 2 at ");
+    s.kill();
+    screen.await("\nlost ibsim server '");
+    s.start();
+    screen.await("' is open again after ");
+    screen.await("\033[H# sweep ");
+    screen.press("q");
+    const process_result r = screen.wait();
+    CHECK((r.status == 0 || r.status == 3)); // whether a sweep was missed
+    CHECK_THAT(r.out, Contains("\nibtool: lost ibsim server '") && Contains(" is open again after "));
 }
 
 TEST_CASE("a signal ends what waits for its server to come back, at once") {

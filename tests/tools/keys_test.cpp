@@ -152,6 +152,37 @@ TEST_CASE("a capture is its owner's alone, and has the keys only where that is s
     CHECK(mode_of(made) == 0600);
 }
 
+TEST_CASE("the other end of a cable is asked with its own M_Key") {
+    const auto at = [](const std::string& route) {
+        return nlohmann::json::parse(run(words{"smpquery", "--json", "NI", route} + subnet).out);
+    };
+    const auto leaf = at("0,1");
+    unsigned port = 0;
+    nlohmann::json host;
+    do host = at(fmt::format("0,1,{}", ++port));
+    while (host["nodeType"] == 2 || host["portGUID"] == at("0,")["portGUID"]);
+    const directory files;
+    const auto key_of = [](const nlohmann::json& node, u64 key) {
+        return fmt::format("{} {:#x}\n", node["portGUID"].get<std::string>(), key);
+    };
+    const std::string keys = files.write("guid2mkey", key_of(leaf, MKey) + key_of(host, SMKey));
+    REQUIRE(::chmod(keys.c_str(), 0600) == 0);
+    const std::string capture = files / "asked.pcap";
+    check_success(
+        run(words{"ibportstate", "0,1", std::to_string(port), "--key-file", keys, "--pcap", capture, "--pcap-keys"} +
+            subnet));
+    const process_result all = run({"decode", "--json", capture});
+    unsigned here = 0, beyond = 0;
+    for (const nlohmann::json& mad : objects_of(all)) {
+        if (mad.value("attribute", "") != "SMPNodeInfo") continue;
+        const nlohmann::json& smp = mad["SMPFormatDirected"];
+        here += smp["hopCount"] == 1 && smp["MKey"] == fmt::format("{:#018x}", MKey);
+        beyond += smp["hopCount"] == 2 && smp["MKey"] == fmt::format("{:#018x}", SMKey);
+    }
+    CHECK(here > 0);
+    CHECK(beyond > 0);
+}
+
 TEST_CASE("a key of a configuration file that others can read is ignored, with a warning") {
     const directory files;
     const std::string conf = files.write("ibdiag.conf", fmt::format("m_key={:#x}\nsa_key={:#x}\n", MKey, SMKey));

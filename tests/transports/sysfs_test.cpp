@@ -290,15 +290,16 @@ TEST_CASE("a P_Key is found in its first place, or with the other membership") {
 
 TEST_CASE("a GID is found in its first place, as far as a path can name it") {
     end_port ep;
-    const iba::gid a{1, iba::guid{1}}, b{1, iba::guid{2}}, late{1, iba::guid{3}};
+    const iba::gid a{1, iba::guid{1}}, b{1, iba::guid{2}}, last{1, iba::guid{3}}, late{1, iba::guid{4}};
     ep.GIDs = {a, {}, b, a};
     CHECK(ep.gid_index(a) == 0);
     CHECK(ep.gid_index(b) == 2);
     CHECK_FALSE(ep.gid_index(iba::gid{}));
     CHECK_FALSE(ep.gid_index(late));
     ep.GIDs.resize(255);
-    ep.GIDs.push_back(b);
+    ep.GIDs.push_back(last);
     ep.GIDs.push_back(late);
+    CHECK(ep.gid_index(last) == 255);
     CHECK_FALSE(ep.gid_index(late)); // place 256
 }
 

@@ -95,7 +95,7 @@ asked<port_ref> read_port(session& in, subnet& s, mad::any_path path, std::optio
 asked<port_ref> read_other_end(session& in, scene& here, mad::any_path path) {
     const discovery::node& node = here.s.nodes[here.port.node];
     const iba::lid LID = here.s.end_port(here.port).info->LID;
-    BOOST_OUTCOME_CO_TRY(const auto there, co_await other_end(in, path, node.is_switch(), LID, here.port.port));
+    BOOST_OUTCOME_CO_TRY(const auto there, co_await other_end(in, path, node.info, LID, here.port.port));
     BOOST_OUTCOME_CO_TRY(const auto read, co_await read_port(in, here.s, there.path, there.port));
     co_return read;
 }

@@ -78,15 +78,15 @@ asked<port_view> view_other_end(session& in, const port_view& here) {
         static_cast<mad::path_headers&>(route) = *by_LID;
         route.dqpn = route.sqpn = route.qkey = 0;
         route.SLID = route.drSLID = in.local_port().LID;
-        const mad::any_path beyond = route.extended(here.true_number());
+        BOOST_OUTCOME_CO_TRY(const auto beyond, co_await with_key_beyond(in, route.extended(here.true_number()),
+                                                                         here.node, here.true_number()));
         auto seen = co_await view_port(in, beyond, std::nullopt);
         const bool has_SA = value(in.local_port().sa_path.DLID) != 0;
         if (seen || !has_SA || seen.error().code != mad::errc::timed_out) co_return seen;
     }
     BOOST_OUTCOME_CO_TRY(const auto there,
-                         co_await other_end(in, here.path, here.is_switch(), here.end.LID, here.true_number()));
-    BOOST_OUTCOME_CO_TRY(const auto path, co_await in.paths().with_keys(there.path));
-    co_return co_await view_port(in, path, there.port);
+                         co_await other_end(in, here.path, here.node, here.end.LID, here.true_number()));
+    co_return co_await view_port(in, there.path, there.port);
 }
 
 reporting show_port(session& in, const port_view& here, const ibportstate_settings& s) {

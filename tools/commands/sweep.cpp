@@ -222,6 +222,7 @@ private:
             out_.note_back(number_, over, missed);
             return fmt::format("missed {} sweep{}", missed, missed == 1 ? "" : "s");
         },
+        [this](const std::string& line) { out_.tell(line); },
     };
     lasting lasting_{in_, outages_};
 };

@@ -130,10 +130,14 @@ void sweep_outlets::note_change(std::size_t fabric, const std::string& why) {
 
 void sweep_outlets::note_problem(std::size_t fabric, const std::string& line) {
     const std::string& name = plan_.fabrics[fabric];
-    const std::string whole = name.empty() ? line : name + ": " + line;
-    if (!screen_ || !::isatty(STDERR_FILENO)) return print_error("ibtool: {}\n", whole);
-    screen_->note(whole);
-    if (held_back_.size() < most_held_back) held_back_.push_back(whole);
+    tell(name.empty() ? line : name + ": " + line);
+}
+
+void sweep_outlets::tell(const std::string& line) {
+    if (!screen_ || !::isatty(STDERR_FILENO)) return print_error("ibtool: {}\n", line);
+    screen_->note(line);
+    show();
+    if (held_back_.size() < most_held_back) held_back_.push_back(line);
     else ++not_held_;
 }
 

@@ -49,6 +49,8 @@ public:
     void note_lost(std::size_t fabric, const outage&);
     void note_still_lost(std::size_t fabric, const outage&);
     void note_back(std::size_t fabric, const outage&, comad::u64 missed);
+    /// A line for stderr; while a screen is shown, it stands there at the bottom and comes to stderr later.
+    void tell(const std::string& line);
     /// What was read until now is not what is to be expected any more.
     void forget_most_read();
 

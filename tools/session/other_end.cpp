@@ -13,17 +13,27 @@ namespace iba = comad::iba;
 namespace mad = comad::mad;
 using comad::u8;
 
-asked<far_end> other_end(session& in, mad::any_path path, bool is_switch, iba::lid LID, u8 port) {
+asked<mad::any_path> with_key_beyond(session& in, mad::IBDRPath route, const iba::smp::NodeInfo& node, u8 port) {
+    route.MKey = 0;
+    auto with_its_own = co_await in.paths().with_keys(route);
+    if (with_its_own) co_return with_its_own;
+    route.MKey = in.options().keys.beyond(mad::key_kind::MKey, node.portGUID, port);
+    co_return route;
+}
+
+asked<far_end> other_end(session& in, mad::any_path path, const iba::smp::NodeInfo& node, iba::lid LID, u8 port) {
     const mad::IBDRPath* route = in.options().by_SA ? nullptr : mad::directed(path);
-    if (route && (is_switch || route->hopCount == 0)) {
+    if (route && (node.nodeType == iba::NodeType::Switch || route->hopCount == 0)) {
         if (!route->can_extend()) throw std::runtime_error("a directed route cannot be longer");
-        co_return far_end{route->extended(port), std::nullopt};
+        BOOST_OUTCOME_CO_TRY(const auto beyond, co_await with_key_beyond(in, route->extended(port), node, port));
+        co_return far_end{beyond, std::nullopt};
     }
     if (route) {
         mad::IBDRPath back = *route;
         const u8 entry = back.drPath[back.hopCount];
         back.drPath[back.hopCount--] = 0;
-        co_return far_end{back, entry};
+        BOOST_OUTCOME_CO_TRY(const auto beyond, co_await with_key_beyond(in, back, node, port));
+        co_return far_end{beyond, entry};
     }
     require_SA(in);
     using iba::sa::LinkRecord;
@@ -32,7 +42,8 @@ asked<far_end> other_end(session& in, mad::any_path path, bool is_switch, iba::l
     BOOST_OUTCOME_CO_TRY(const auto link, co_await in.schedule().SubnAdmGet(query));
     mad::IBPath to;
     to.DLID = link.toLID;
-    co_return far_end{to, link.toPort};
+    BOOST_OUTCOME_CO_TRY(const auto with_key, co_await in.paths().with_keys(to));
+    co_return far_end{with_key, link.toPort};
 }
 
 } // namespace ibtool

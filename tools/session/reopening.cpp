@@ -12,11 +12,16 @@
 
 namespace ibtool {
 
+void lasting::tell(const std::string& line) const {
+    if (listener_.on_line) listener_.on_line(line);
+    else print_error("ibtool: {}\n", line);
+}
+
 void lasting::note_lost() {
     lost_at_ = clock::now();
     now_ = {in_.device(), std::strerror(in_.loss())};
-    print_error("ibtool: {}; trying to open it again, at least every {} s\n", in_.loss_text(),
-                std::chrono::duration_cast<std::chrono::seconds>(growing_pause::longest).count());
+    tell(fmt::format("{}; trying to open it again, at least every {} s", in_.loss_text(),
+                     std::chrono::duration_cast<std::chrono::seconds>(growing_pause::longest).count()));
     if (listener_.on_lost) listener_.on_lost(now_);
 }
 
@@ -36,13 +41,13 @@ bool lasting::try_to_open() {
         if (listener_.on_open) listener_.on_open();
     } catch (const std::exception& e) {
         if (std::exchange(now_.cause, e.what()) == e.what()) return false;
-        if (in_.options().verbosity) print_error("ibtool: {} is still lost: {}\n", now_.device, now_.cause);
+        if (in_.options().verbosity) tell(fmt::format("{} is still lost: {}", now_.device, now_.cause));
         if (listener_.on_retry) listener_.on_retry(now_);
         return false;
     }
     const std::string missed = listener_.on_back ? listener_.on_back(now_) : std::string();
-    print_error("ibtool: {} is open again after {:.1f} s{}{}\n", now_.device, comad::mad::in_seconds(now_.length),
-                missed.empty() ? "" : "; ", missed);
+    tell(fmt::format("{} is open again after {:.1f} s{}{}", now_.device, comad::mad::in_seconds(now_.length),
+                     missed.empty() ? "" : "; ", missed));
     return true;
 }
 

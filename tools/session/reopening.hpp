@@ -20,7 +20,7 @@ struct outage {
     std::chrono::nanoseconds length{};
 };
 
-/// What a command does about an outage, beside the lines on stderr that all have in common. All may be empty.
+/// What a command does about an outage, beside the lines that all have in common. All may be empty.
 struct outage_listener {
     std::function<void(const outage&)> on_lost;  ///< once
     std::function<void(const outage&)> on_retry; ///< an attempt to open it failed, why is new
@@ -28,10 +28,11 @@ struct outage_listener {
     std::function<void()> on_open;
     /// All is well again. Gives what was missed, in words: `missed 3 sweeps`; empty: nothing, or nobody knows.
     std::function<std::string(const outage&)> on_back;
+    std::function<void(const std::string&)> on_line{}; ///< takes those lines; empty: they go to stderr
 };
 
-/// Runs tasks in a session, one for each time that its device is opened. Lines on stderr say when the device is lost and when
-/// it is back, with -v also why it is not.
+/// Runs tasks in a session, one for each time that its device is opened. Lines say when the device is lost and when it is back,
+/// with -v also why it is not.
 class lasting {
 public:
     /// Both must outlive it.
@@ -73,6 +74,7 @@ public:
 private:
     using clock = std::chrono::steady_clock;
     void note_lost();
+    void tell(const std::string& line) const;
     /// Calls `then` when it is open; with false: a signal came.
     void reopen(std::function<void(bool)> then);
     bool try_to_open();

@@ -54,7 +54,6 @@ std::vector<u8> agents::answer(router::place at, iba::lid source, std::span<cons
         administrator_.subscribers().acknowledge(iba::get<&MADHeader::transactionID>(mad.data()));
     mad::source_address from;
     from.SLID = source;
-    from.sqpn = 1;
     return (is_manager ? at_manager_ : everywhere_).answer(mad, from, now);
 }
 

@@ -33,7 +33,6 @@ template <class T, class Ended> task<void> race(task<T> t, bool& is_over, scope_
             if (!std::exchange(is_over, true)) ended(std::move(given));
         }
     } catch (...) {
-        is_over = true;
         together.cancel();
         throw;
     }

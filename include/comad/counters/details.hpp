@@ -48,7 +48,6 @@ public:
     template <class T> bool has() const noexcept { return bits_ & bit<T>(); }
     bool has(unsigned index) const noexcept { return bits_ >> index & 1; }
     bool empty() const noexcept { return bits_ == 0; }
-    void remove(unsigned index) noexcept { bits_ &= ~(1u << index); }
 
 private:
     template <class T> static constexpr u32 bit() noexcept {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// unique_fd_test.cpp - who has a descriptor, and that it is closed once.
+#include "catch.hpp"
+#include <comad/mad/unique_fd.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+using comad::mad::unique_fd;
+
+namespace {
+
+bool is_open(int fd) { return ::fcntl(fd, F_GETFD) >= 0; }
+int any() { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
+} // namespace
+
+TEST_CASE("a descriptor is closed by who has it last, 0 like any other") {
+    const int fd = any();
+    {
+        unique_fd first(fd);
+        REQUIRE(first);
+        unique_fd second(std::move(first));
+        CHECK_FALSE(first);
+        CHECK(second.get() == fd);
+        unique_fd third;
+        third = std::move(second);
+        CHECK(is_open(fd));
+    }
+    CHECK_FALSE(is_open(fd));
+
+    const int standard_input = ::dup(STDIN_FILENO);
+    REQUIRE(standard_input > 0);
+    {
+        const unique_fd zero(STDIN_FILENO);
+        CHECK(zero);
+    }
+    const bool was_closed = !is_open(STDIN_FILENO);
+    REQUIRE(::dup2(standard_input, STDIN_FILENO) == STDIN_FILENO);
+    ::close(standard_input);
+    CHECK(was_closed);
+}
