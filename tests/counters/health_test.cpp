@@ -3,7 +3,9 @@
 #include "catch.hpp"
 #include "thrown.hpp"
 #include <comad/counters/health_file.hpp>
+#include <comad/iba/text_file.hpp>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -365,6 +367,10 @@ TEST_CASE("a file of rules is bounded before it is parsed: its size, and how dee
     CHECK_THAT(problem(deepest + ".a = 1\n"), Catch::Contains("nest too deep"));
     CHECK_THAT(problem("a = " + std::string(200'000, '[')), Catch::EndsWith("; it is to be TOML"));
     CHECK(problem(std::string(2'000'000, '#')) == "rules.toml: a file of rules has no more than 1048576 bytes");
+    FILE* const endless = ::popen("yes", "r");
+    REQUIRE(endless);
+    CHECK_THAT(message_of([&] { iba::text_in(::fileno(endless)); }), Catch::Equals("it is larger than 256 MiB"));
+    ::pclose(endless);
     CHECK_THAT(message_of([] { read_health_rules("/"); }), Catch::Equals("cannot read '/': Is a directory"));
     CHECK_THAT(message_of([] { read_health_rules("/dev/zero"); }),
                Catch::Equals("cannot read '/dev/zero': it is a binary file"));

@@ -376,8 +376,13 @@ TEST_CASE("what a query cannot do is one line") {
 TEST_CASE("a query with -d shows each MAD, -dd its words, -v counts, and an error says more") {
     const words local{"smpquery", "-D", "ni", "0", "--fabric", "sim:single"};
     CHECK(run(local).err.empty());
-    CHECK(run(local + words{"-d"}).err ==
-          "D: RPC MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPNodeInfo(17) completed to 'DR Path (0)' len 256.\n");
+    const words shown = lines_in_order(run(local + words{"-d"}).err);
+    REQUIRE(shown.size() == 2);
+    CHECK_THAT(shown[0], StartsWith("D: Using end port "));
+    CHECK_THAT(run({"ibaddr", "-g", "--fabric", "sim:single"}).out,
+               Catch::Equals("GID " + shown[0].substr(shown[0].rfind(' ') + 1) + " \n"));
+    CHECK(shown[1] ==
+          "D: RPC MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPNodeInfo(17) completed to 'DR Path (0)' len 256.");
     const std::string words_of = run(local + words{"-dd"}).err;
     for (const std::string& line : lines_of(words_of)) CHECK_THAT(line, StartsWith("D: "));
     CHECK_THAT(words_of, Contains("nodeGUID"));

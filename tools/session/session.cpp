@@ -7,6 +7,7 @@
 #include "session/target.hpp"
 #include "text/error_words.hpp"
 #include "text/output.hpp"
+#include <comad/iba/format.hpp>
 
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -146,6 +147,7 @@ void session::open() {
     loss_ = 0;
     device_ = open_->schedule.transport().name();
     place_ = open_->on.place();
+    if (options_.debug) print_error("D: Using end port {} {}\n", device_, local_port().GID);
     if (had_LID_ && local_port().LID == comad::iba::lid{}) {
         close();
         throw std::runtime_error("it has no LID yet: the subnet manager has not configured it");
