@@ -478,7 +478,12 @@ TEST_CASE("who redirects is followed, and remembered for its class") {
     REQUIRE(again);
     CHECK(std::get<mad::IBPath>(again.value().path) == path);
     CHECK(path.SLID == iba::lid{3});
-    CHECK(r.net.taken().size() == 3); // straight to where it is
+    mad::IBPath from_4 = from_3;
+    from_4.SLID = iba::lid{4};
+    auto other = sync_wait(r.schedule, r.schedule.PerformanceGet<iba::pm::PortCounters, with_header>(from_4));
+    REQUIRE(other);
+    CHECK(std::get<mad::IBPath>(other.value().path).SLID == iba::lid{4});
+    CHECK(r.net.taken().size() == 4); // straight to where it is
     REQUIRE(sync_wait(r.schedule, r.schedule.BMGet<iba::ClassPortInfo>(lid_path(7))));
     CHECK(r.net.taken().back().destination == first); // another class has not moved
 }

@@ -188,12 +188,14 @@ TEST_CASE("losses of the wire do not hide a queue") {
 }
 
 TEST_CASE("a wire that loses some does not excuse a buffer that drops many") {
+    const unsigned buffer = GENERATE(2u, 3u, 6u);
+    CAPTURE(buffer);
     window_control w(512, false);
-    wire net(wire_options{.service = 10us, .buffer = 8, .loss = 0.03});
+    wire net(wire_options{.service = 4us, .buffer = buffer, .loss = 0.03});
     net.carry(w, 5000);
     net.dropped = net.answered = 0;
     net.carry(w, 20'000);
-    CHECK(static_cast<double>(net.dropped) / static_cast<double>(net.answered) < 0.02);
+    CHECK(static_cast<double>(net.dropped) / static_cast<double>(net.answered) < 0.1);
 }
 
 TEST_CASE("round trips that were not measured teach nothing of what a window brings") {

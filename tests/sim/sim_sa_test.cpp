@@ -374,6 +374,7 @@ TEST_CASE("SMAs answer tables, and refuse blocks and ports that they have not") 
         CHECK(low[VL] == (VL << 8 | 4));
         CHECK(high[VL] == (VL << 8 | (VL == 0 ? 1 : 0)));
     }
+    CHECK(get<smp::VLArbitrationTable>(t, leaf, 0x00010001)->VLWeightBlock == low);
     CHECK(status(leaf, 0x18, 4) == 0x1c);
     CHECK(status(leaf, 0x18, 0x00050001) == 0x1c);
     CHECK(status(leaf, 0x18, 0x00010005) == 0x1c);
