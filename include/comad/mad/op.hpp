@@ -45,12 +45,6 @@ public:
         return first;
     }
 
-    op* pop_back() noexcept {
-        op* last = tail_;
-        if (last) remove(*last);
-        return last;
-    }
-
 private:
     op* head_ = nullptr;
     op* tail_ = nullptr;
