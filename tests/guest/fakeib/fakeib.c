@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fakeib: a pretend InfiniBand HCA for testing ib_umad inside a throw-away guest.  Proof of concept.
+ * fakeib: pretended InfiniBand adapters for tests of ib_umad in a throw-away guest. README.md says what they do.
  *
- * ndev one-port CAs of link layer InfiniBand, cabled in pairs (0-1, 2-3, ...).  Only QP0 and QP1 (and kernel UD
- * QPs) exist: no RC, no user verbs.  Directed-route SMPs go over the cable; LID-routed packets go to the device of
- * that LID.  process_mad() is a small SMA: NodeDesc, NodeInfo, GUIDInfo, PortInfo, P_KeyTable.
+ * Ends of cables (0-1, 2-3, ...) have the state that a port has. An end is one device with QP0 and QP1, or, as on planarized
+ * hosts, two: one with QP0 alone, one with QP1 alone. No other queue pairs exist, and no user verbs.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -15,20 +14,24 @@
 #include <rdma/ib_smi.h>
 #include <rdma/ib_verbs.h>
 
-static int ndev = 2;
-module_param(ndev, int, 0444);
+static int nports = 2;
+module_param(nports, int, 0444);
+MODULE_PARM_DESC(nports, "ports, cabled in pairs");
 static int presets;
 module_param(presets, int, 0444);
-MODULE_PARM_DESC(presets, "1: ports come up ACTIVE with LID index+1, no SM needed");
-static int drop; /* drop every n-th packet */
+MODULE_PARM_DESC(presets, "1: ports come up Active with LID index+1, no SM needed");
+static int split;
+module_param(split, int, 0444);
+MODULE_PARM_DESC(split, "1: each port is two devices, smiN with QP0 and fibN with QP1");
+static int drop;
 module_param(drop, int, 0644);
+MODULE_PARM_DESC(drop, "every so many-th packet is lost; 0: none");
 
-#define MAXDEV 16
+#define MAXPORTS 16
 struct fib_qp {
     struct ib_qp ib;
     spinlock_t lock;
     struct list_head rq;
-    bool err;
 };
 struct fib_cq {
     struct ib_cq ib;
@@ -45,14 +48,18 @@ struct fib_pd {
 };
 struct fib_dev {
     struct ib_device ib;
-    int idx;
-    struct mutex lock;
+    struct fib_end* end;
     struct fib_qp* sqp[2];
+};
+/* One end of a cable. */
+struct fib_end {
+    int idx;
+    struct fib_dev* dev[2]; /* by the number of the queue pair */
+    struct mutex lock;
     u16 lid, sm_lid;
     u8 lmc, sm_sl, state, subnet_to;
     u32 capmask;
     __be64 prefix;
-    char desc[64];
 };
 struct fib_rwqe {
     struct list_head list;
@@ -66,7 +73,7 @@ struct fib_wc {
 };
 struct fib_pkt {
     struct work_struct work;
-    struct fib_dev* src;
+    struct fib_end* src;
     u32 dqpn, sqpn, qkey;
     u16 slid, dlid;
     u8 sl;
@@ -75,11 +82,12 @@ struct fib_pkt {
     u32 len;
     u8 data[2048];
 };
-static struct fib_dev* devs[MAXDEV];
+static struct fib_end ends[MAXPORTS];
 static struct workqueue_struct* wire; /* ordered: the cables */
 static atomic_t npkt;
 
 static struct fib_dev* todev(struct ib_device* d) { return container_of(d, struct fib_dev, ib); }
+static struct fib_end* toend(struct ib_device* d) { return todev(d)->end; }
 static __be64 guid(int idx) { return cpu_to_be64(0x0002c90000fab000ull + idx); }
 
 static void cq_push(struct fib_cq* cq, const struct ib_wc* wc) {
@@ -99,7 +107,7 @@ static void cq_push(struct fib_cq* cq, const struct ib_wc* wc) {
 
 static void deliver(struct work_struct* work) {
     struct fib_pkt* p = container_of(work, struct fib_pkt, work);
-    struct fib_dev* d = NULL;
+    struct fib_end* d = NULL;
     struct fib_qp* qp;
     struct fib_rwqe* r = NULL;
     struct ib_wc wc = {};
@@ -107,14 +115,14 @@ static void deliver(struct work_struct* work) {
     int i;
 
     if (drop && atomic_inc_return(&npkt) % drop == 0) goto out;
-    if (p->dlid == be16_to_cpu(IB_LID_PERMISSIVE)) d = devs[p->src->idx ^ 1];
+    if (p->dlid == be16_to_cpu(IB_LID_PERMISSIVE)) d = &ends[p->src->idx ^ 1];
     else
-        for (i = 0; i < ndev; i++)
-            if (devs[i] && devs[i]->lid && (p->dlid & ~((1 << devs[i]->lmc) - 1)) == devs[i]->lid) d = devs[i];
-    if (!d || p->dqpn > 1) goto out;
+        for (i = 0; i < nports; i++)
+            if (ends[i].lid && (p->dlid & ~((1 << ends[i].lmc) - 1)) == ends[i].lid) d = &ends[i];
+    if (!d || p->dqpn > 1 || !d->dev[p->dqpn]) goto out;
     /* only SMPs cross a link that is not yet up */
     if (p->dqpn == 1 && (d->state != IB_PORT_ACTIVE || p->src->state != IB_PORT_ACTIVE)) goto out;
-    qp = d->sqp[p->dqpn];
+    qp = d->dev[p->dqpn]->sqp[p->dqpn];
     if (!qp) goto out;
     spin_lock_irqsave(&qp->lock, f);
     if (!list_empty(&qp->rq)) {
@@ -146,7 +154,7 @@ out:
 }
 
 static int fib_post_send(struct ib_qp* ibqp, const struct ib_send_wr* wr, const struct ib_send_wr** bad) {
-    struct fib_dev* d = todev(ibqp->device);
+    struct fib_end* d = toend(ibqp->device);
 
     for (; wr; wr = wr->next) {
         const struct ib_ud_wr* u = ud_wr(wr);
@@ -314,9 +322,11 @@ static struct ib_mr* fib_reg_user_mr(struct ib_pd* p, u64 a, u64 b, u64 c, int d
 }
 static int fib_dereg_mr(struct ib_mr* m, struct ib_udata* u) { return 0; }
 
+static bool is_smi(struct ib_device* d) { return toend(d)->dev[0] == todev(d); }
+
 static int fib_query_device(struct ib_device* d, struct ib_device_attr* a, struct ib_udata* u) {
     memset(a, 0, sizeof(*a));
-    a->sys_image_guid = guid(todev(d)->idx);
+    a->sys_image_guid = guid(toend(d)->idx);
     a->vendor_id = 0x02c9;
     a->vendor_part_id = 0xfab;
     a->max_qp = 64;
@@ -332,7 +342,7 @@ static int fib_query_device(struct ib_device* d, struct ib_device_attr* a, struc
     return 0;
 }
 static int fib_query_port(struct ib_device* ibd, u32 port, struct ib_port_attr* a) {
-    struct fib_dev* d = todev(ibd);
+    struct fib_end* d = toend(ibd);
 
     a->state = d->state;
     a->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
@@ -346,6 +356,7 @@ static int fib_query_port(struct ib_device* ibd, u32 port, struct ib_port_attr* 
     a->gid_tbl_len = 1;
     a->pkey_tbl_len = 1;
     a->port_cap_flags = d->capmask;
+    if (split && !is_smi(ibd)) a->port_cap_flags |= IB_PORT_SM_DISABLED;
     a->active_width = IB_WIDTH_4X;
     a->active_speed = IB_SPEED_FDR;
     a->max_vl_num = 1;
@@ -355,7 +366,11 @@ static int fib_query_port(struct ib_device* ibd, u32 port, struct ib_port_attr* 
 static int fib_immutable(struct ib_device* d, u32 port, struct ib_port_immutable* im) {
     im->pkey_tbl_len = 1;
     im->gid_tbl_len = 1;
-    im->core_cap_flags = RDMA_CORE_PORT_IBA_IB; /* <- the point: IB link layer, IB_MAD + IB_SMI + CM + SA */
+    im->core_cap_flags = RDMA_CORE_PORT_IBA_IB;
+    if (split && is_smi(d)) /* before 6.12 ib_agent wants a QP1, too, and IB_CM is what makes one */
+        im->core_cap_flags = RDMA_CORE_CAP_PROT_IB | RDMA_CORE_CAP_IB_MAD | RDMA_CORE_CAP_IB_SMI | RDMA_CORE_CAP_IB_CM;
+    else if (split)
+        im->core_cap_flags &= ~RDMA_CORE_CAP_IB_SMI; /* <- the point: IB link layer, IB_MAD + IB_SMI + CM + SA */
     im->max_mad_size = IB_MGMT_MAD_SIZE;
     return 0;
 }
@@ -365,27 +380,28 @@ static int fib_query_pkey(struct ib_device* d, u32 port, u16 i, u16* pkey) {
     return 0;
 }
 static int fib_query_gid(struct ib_device* d, u32 port, int i, union ib_gid* g) {
-    g->global.subnet_prefix = todev(d)->prefix;
-    g->global.interface_id = guid(todev(d)->idx);
+    g->global.subnet_prefix = toend(d)->prefix;
+    g->global.interface_id = guid(toend(d)->idx);
     return 0;
 }
-static void event(struct fib_dev* d, enum ib_event_type t) {
-    struct ib_event e = {.device = &d->ib, .element.port_num = 1, .event = t};
+static void event(struct fib_end* d, enum ib_event_type t) {
+    int i;
 
-    ib_dispatch_event(&e);
+    for (i = 0; i < 1 + !!split; i++) {
+        struct ib_event e = {.device = &d->dev[i]->ib, .element.port_num = 1, .event = t};
+
+        ib_dispatch_event(&e);
+    }
 }
 static int fib_modify_port(struct ib_device* ibd, u32 port, int mask, struct ib_port_modify* m) {
-    struct fib_dev* d = todev(ibd);
+    struct fib_end* d = toend(ibd);
 
     d->capmask = (d->capmask | m->set_port_cap_mask) & ~m->clr_port_cap_mask;
     return 0;
 }
-static int fib_modify_device(struct ib_device* ibd, int mask, struct ib_device_modify* m) {
-    if (mask & IB_DEVICE_MODIFY_NODE_DESC) memcpy(todev(ibd)->desc, m->node_desc, 64);
-    return 0;
-}
+static int fib_modify_device(struct ib_device* ibd, int mask, struct ib_device_modify* m) { return 0; }
 
-static void portinfo_get(struct fib_dev* d, struct ib_port_info* pi) {
+static void portinfo_get(struct fib_end* d, struct ib_port_info* pi) {
     memset(pi, 0, sizeof(*pi));
     pi->gid_prefix = d->prefix;
     pi->lid = cpu_to_be16(d->lid);
@@ -406,7 +422,7 @@ static void portinfo_get(struct fib_dev* d, struct ib_port_info* pi) {
     pi->clientrereg_resv_subnetto = d->subnet_to;
     pi->resv_resptimevalue = 16;
 }
-static int portinfo_set(struct fib_dev* d, const struct ib_port_info* pi) {
+static int portinfo_set(struct fib_end* d, const struct ib_port_info* pi) {
     u8 st = pi->linkspeed_portstate & 15, old = d->state;
     u16 lid = be16_to_cpu(pi->lid);
     bool lidchg = lid != d->lid, smchg = be16_to_cpu(pi->sm_lid) != d->sm_lid;
@@ -429,7 +445,7 @@ static int portinfo_set(struct fib_dev* d, const struct ib_port_info* pi) {
 
 static int fib_process_mad(struct ib_device* ibd, int flags, u32 port, const struct ib_wc* wc, const struct ib_grh* grh,
                            const struct ib_mad* in, struct ib_mad* out, size_t* outsz, u16* pkey) {
-    struct fib_dev* d = todev(ibd);
+    struct fib_end* d = toend(ibd);
     const struct ib_smp* s = (const void*)in;
     struct ib_smp* o = (void*)out;
     u8 method = in->mad_hdr.method, cls = in->mad_hdr.mgmt_class;
@@ -522,48 +538,61 @@ static const struct ib_device_ops ops = {
 };
 
 static void fib_del(void) {
-    int i;
+    int i, k;
 
-    for (i = 0; i < MAXDEV; i++)
-        if (devs[i]) ib_unregister_device(&devs[i]->ib);
+    for (i = 0; i < MAXPORTS; i++)
+        for (k = 0; k < 1 + !!split; k++)
+            if (ends[i].dev[k]) ib_unregister_device(&ends[i].dev[k]->ib);
     flush_workqueue(wire);
-    for (i = 0; i < MAXDEV; i++)
-        if (devs[i]) ib_dealloc_device(&devs[i]->ib);
+    for (i = 0; i < MAXPORTS; i++)
+        for (k = 0; k < 1 + !!split; k++)
+            if (ends[i].dev[k]) ib_dealloc_device(&ends[i].dev[k]->ib);
     destroy_workqueue(wire);
 }
+
+/* The device that has queue pair `qpn` of an end, or both. */
+static int fib_add(struct fib_end* e, int qpn) {
+    struct fib_dev* d = ib_alloc_device(fib_dev, ib);
+    int ret;
+
+    if (!d) return -ENOMEM;
+    d->end = e;
+    d->ib.node_type = RDMA_NODE_IB_CA;
+    d->ib.node_guid = guid(e->idx);
+    d->ib.phys_port_cnt = 1;
+    d->ib.num_comp_vectors = 1;
+    snprintf(d->ib.node_desc, sizeof(d->ib.node_desc), "fakeib%d", e->idx);
+    ib_set_device_ops(&d->ib, &ops);
+    e->dev[qpn] = d;
+    if (!split) e->dev[1] = d;
+    ret =
+        ib_register_device(&d->ib, split && !qpn ? "smi%d" : "fib%d", NULL); /* no DMA: addresses are kernel pointers */
+    if (!ret) return 0;
+    ib_dealloc_device(&d->ib);
+    e->dev[qpn] = NULL;
+    if (!split) e->dev[1] = NULL;
+    return ret;
+}
+
 static int __init fib_init(void) {
     int i, ret = 0;
 
-    ndev = clamp(ndev, 1, MAXDEV);
+    nports = clamp(nports, 1, MAXPORTS);
     wire = alloc_ordered_workqueue("fakeib_wire", 0);
     if (!wire) return -ENOMEM;
-    for (i = 0; i < ndev; i++) {
-        struct fib_dev* d = ib_alloc_device(fib_dev, ib);
+    for (i = 0; i < nports && !ret; i++) {
+        struct fib_end* e = &ends[i];
 
-        if (!d) {
-            ret = -ENOMEM;
-            break;
-        }
-        d->idx = i;
-        mutex_init(&d->lock);
-        d->prefix = cpu_to_be64(0xfe80000000000000ull);
-        d->capmask = 0x00000800;
-        d->state = presets ? IB_PORT_ACTIVE : IB_PORT_INIT;
-        d->lid = presets ? i + 1 : 0;
-        d->sm_lid = presets ? 1 : 0;
-        d->subnet_to = 18;
-        d->ib.node_type = RDMA_NODE_IB_CA;
-        d->ib.node_guid = guid(i);
-        d->ib.phys_port_cnt = 1;
-        d->ib.num_comp_vectors = 1;
-        snprintf(d->ib.node_desc, sizeof(d->ib.node_desc), "fakeib%d", i);
-        ib_set_device_ops(&d->ib, &ops);
-        ret = ib_register_device(&d->ib, "fib%d", NULL); /* no DMA device: addresses are kernel pointers */
-        if (ret) {
-            ib_dealloc_device(&d->ib);
-            break;
-        }
-        devs[i] = d;
+        e->idx = i;
+        mutex_init(&e->lock);
+        e->prefix = cpu_to_be64(0xfe80000000000000ull);
+        e->capmask = 0x00000800;
+        e->state = presets ? IB_PORT_ACTIVE : IB_PORT_INIT;
+        e->lid = presets ? i + 1 : 0;
+        e->sm_lid = presets ? 1 : 0;
+        e->subnet_to = 18;
+        ret = fib_add(e, 0);
+        if (!ret && split) ret = fib_add(e, 1);
     }
     if (ret) fib_del();
     return ret;
@@ -571,4 +600,4 @@ static int __init fib_init(void) {
 module_init(fib_init);
 module_exit(fib_del);
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("pretend InfiniBand HCAs with QP0 and QP1");
+MODULE_DESCRIPTION("pretended InfiniBand adapters with QP0 and QP1");
