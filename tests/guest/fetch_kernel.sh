@@ -6,25 +6,20 @@
 set -euo pipefail
 directory=${1:?usage: fetch_kernel.sh DIRECTORY}
 [[ ! -e $directory/release ]] || exit 0
+rm -rf "$directory/packages"
 mkdir -p "$directory/packages"
 cd "$directory"
 
 # depends PACKAGE REGEX: those of its dependencies that match.
 depends() { apt-cache depends "$1" | sed -nE "s/^ *Depends: ($2)\$/\\1/p"; }
-# download PACKAGE...: their archives, whose names it prints. Old versions leave the archive, so that they are looked up.
-download() {
-    (cd packages && apt-get -q -o APT::Sandbox::User=root download "$@" >&2)
-    printf "$PWD/packages/%s_*.deb\n" "$@"
-}
 
-# Not the `cloud` flavour: it has no rdma_rxe.
+# Old versions leave the archive, so that the present one is looked up. Not the `cloud` flavour: it has no rdma_rxe.
 image=$(depends linux-image-amd64 'linux-image-[0-9].*')
 release=${image#linux-image-}
 [[ $release ]] || { echo "fetch_kernel.sh: apt knows no linux-image-amd64" >&2; exit 1; }
 headers=linux-headers-$release
 mapfile -t more < <(depends "$headers" 'linux-(headers|kbuild)-.*')
-download "$image" >/dev/null
-download "$headers" "${more[@]}" >/dev/null
+(cd packages && apt-get -q -o APT::Sandbox::User=root download "$image" "$headers" "${more[@]}" >&2)
 
 rm -rf unpacked headers modules
 mkdir unpacked headers

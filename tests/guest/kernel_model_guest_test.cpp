@@ -145,7 +145,7 @@ happened by_the_kernel(const std::vector<step>& script) {
 /// machine is late.
 std::vector<step> script_of(unsigned seed) {
     constexpr unsigned count = 36;
-    constexpr mad::duration apart = 50ms;
+    constexpr mad::duration apart = 70ms;
     std::mt19937 random(seed);
     std::vector<unsigned> place(count);
     std::iota(place.begin(), place.end(), 0u);

@@ -143,7 +143,7 @@ TEST_CASE("who does not answer is asked as often as the options say, and the ker
     CHECK(o.error == errc::timed_out);
     CHECK(o.attempts == 3);
     CHECK(o.took >= 180ms);
-    CHECK(o.took < 1s);
+    CHECK(o.took < 5s);
     CHECK(silent.count() == 3);
     read_all_back(schedule, device, 2s);
     CHECK(schedule.counters().expired_reports == 3);
@@ -155,13 +155,13 @@ TEST_CASE(
     // The first request is answered when its attempt is over, all others never.
     bool is_first = true;
     const peer late(port_of("fib1/1"), performance, [&](std::span<const u8>) {
-        return std::exchange(is_first, false) ? std::vector<mad::duration>{120ms} : std::vector<mad::duration>{};
+        return std::exchange(is_first, false) ? std::vector<mad::duration>{300ms} : std::vector<mad::duration>{};
     });
     umad_options options;
     options.timeout = GENERATE(kernel_timeout::by_room, kernel_timeout::operation, kernel_timeout::attempt);
     const bool is_told = options.timeout != kernel_timeout::attempt;
     umad_transport device(port_of("fib0/1"), options);
-    MADSchedule schedule(device, {.timeout = 80ms, .retries = 3});
+    MADSchedule schedule(device, {.timeout = 200ms, .retries = 3});
     const outcome o = coro::sync_wait(schedule, ask(schedule, to_LID(2)));
     CHECK(o.error.has_value() == !is_told);
     CHECK(schedule.counters().late_replies == (is_told ? 1 : 0));
@@ -186,7 +186,7 @@ TEST_CASE("a transaction ID that is outstanding is refused, and one of another a
     const peer silent(port_of("fib1/1"), performance, silence());
     umad_transport device(port_of("fib0/1"));
     outgoing_mad request(to_LID(2), MgmtClass::Performance, 1, Method::Get, 0x12, 42);
-    request.timeout = 60ms;
+    request.timeout = 500ms;
     REQUIRE(request.send(device).state == mad::send_state::sent);
     for (const u16 LID : {2, 77}) { // wherever it goes
         request.path = to_LID(LID);
@@ -217,7 +217,7 @@ TEST_CASE("a thousand outstanding requests all come back, each once") {
         const peer silent(port_of("fib1/1"), performance, silence());
         for (u32 i = 0; i < count; ++i) {
             outgoing_mad request(to_LID(2), MgmtClass::Performance, 1, Method::Get, 0x12, i);
-            request.timeout = 1500ms;
+            request.timeout = 2500ms;
             REQUIRE(request.send(device).state == mad::send_state::sent);
         }
         CHECK(device.held() == count);
@@ -318,7 +318,7 @@ TEST_CASE("Asio's driver carries a sweep over the kernel, and misses nothing") {
 
 TEST_CASE("several open devices of a port have more in flight than one, and each hears of its own") {
     use_fakeib();
-    const peer slow(port_of("fib1/1"), performance, answer_after(700ms));
+    const peer slow(port_of("fib1/1"), performance, answer_after(1500ms));
     const auto wide = transports::open_end_port(port_of("fib0/1"), "/sys/class", 4);
     CHECK(wide->limits().max_window == 4 * 128);
     CHECK(wide->limits().sa_window == 4 * 16);
