@@ -92,6 +92,20 @@ function(comad_test name)
   endif()
 endfunction()
 
+# comad_guest_program(NAME SOURCES a.cpp ... [LIBRARIES x ...])
+# A test executable that runs in the guest only (tests/guest/), after those that were named before it: it stands in
+# COMAD_GUEST_PROGRAMS of the caller.
+function(comad_guest_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
+    message(FATAL_ERROR "comad_guest_program(${name}): expects SOURCES, LIBRARIES; left over: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  comad_test_options(${name})
+  target_link_libraries(${name} PRIVATE comad_test_main comad_rigs ${arg_LIBRARIES})
+  set(COMAD_GUEST_PROGRAMS ${COMAD_GUEST_PROGRAMS} ${name} PARENT_SCOPE)
+endfunction()
+
 # comad_compile_fail_test(NAME SOURCE file.cpp EXPECT "regex" [WRONG n])
 # A ctest test NAME that passes when the compiler refuses file.cpp with -DCOMAD_WRONG (or -DCOMAD_WRONG=n) and says what
 # `regex` matches. It runs only after the test "file.cpp compiles": without the definition nothing is wrong.

@@ -108,7 +108,9 @@ bool rpc_base::submit(scope_state* scope) noexcept {
         fail(mad::errc::cancelled, never_begun);
         return false;
     }
-    if (const auto* to = std::get_if<mad::IBPath>(&path_); to && to->DLID == iba::lid{}) {
+    // RoCE has GIDs alone.
+    if (const auto* to = std::get_if<mad::IBPath>(&path_);
+        to && to->DLID == iba::lid{} && !(to->has_grh && to->DGID != iba::gid{})) {
         fail(mad::errc::incomplete_path, never_begun);
         return false;
     }
@@ -221,8 +223,14 @@ void rpc_base::fail(mad::errc code, const mad::completion& how) {
     e.detail->path = path_;
     encode_request(*this, e.detail->request.data());
     // Whose fault it is: of several devices, and of one that went away while the program went on.
-    if (std::string name = schedule_.transport_.name(); how.error != 0 && !name.empty())
-        e.message(name + (code == mad::errc::transport_failed ? " has gone" : " did not send it"));
+    if (std::string text = schedule_.transport_.name(); how.error != 0 && !text.empty()) {
+        const bool has_gone = code == mad::errc::transport_failed;
+        text += has_gone ? " has gone" : " did not send it";
+        const auto call = has_gone ? mad::transport_call::receive : mad::transport_call::send;
+        if (const std::string_view advice = schedule_.transport_.advice(call, how.error); !advice.empty())
+            text.append(" (").append(advice) += ')';
+        e.message(std::move(text));
+    }
     if (!how.reply.empty()) {
         e.status = mad::status_of(how.reply.data());
         e.detail->reply.assign(how.reply.begin(), how.reply.end());

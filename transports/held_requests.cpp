@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // held_requests.cpp - which timeout the kernel is told, and which message ends a request.
+#include <comad/iba/rmpp.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/transports/held_requests.hpp>
 
@@ -8,12 +9,24 @@
 #include <climits>
 
 namespace comad::transports {
+namespace {
+
+/// Of a transfer that the kernel does not put together: a segment behind the first, or an acknowledgement.
+bool is_later_part(std::span<const u8> mad) noexcept {
+    using iba::rmpp::Header;
+    if (!mad::is_rmpp(mad)) return false;
+    const auto type = iba::get<&Header::RMPPType>(mad.data());
+    return type == iba::RMPPType::ACK || (type == iba::RMPPType::DATA && iba::get<&Header::data1>(mad.data()) > 1);
+}
+
+} // namespace
 
 u32 held_requests::timeout_ms(const mad::send_request& request) const noexcept {
     if (!request.expects_reply) return 0;
     const unsigned few = request.is_guess ? request.in_flight + most_late : roomy;
-    const bool is_roomy = count_ < std::min(few, bound_ / 2);
-    const mad::duration wanted = is_roomy ? request.operation_timeout : request.attempt_timeout;
+    const bool is_long =
+        how_ == kernel_timeout::by_room ? count_ < std::min(few, bound_ / 2) : how_ == kernel_timeout::operation;
+    const mad::duration wanted = is_long ? request.operation_timeout : request.attempt_timeout;
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(wanted).count();
     // 0 would mean that no reply is expected; the kernel keeps it in an int.
     return static_cast<u32>(std::clamp<std::int64_t>(ms, 1, INT_MAX));
@@ -27,6 +40,7 @@ void held_requests::add(iba::MgmtClass c) noexcept {
 void held_requests::take_back(const mad::received& message, iba::MgmtClass c) noexcept {
     // A report of a response is that of a reply by RMPP which nobody acknowledged: it was never counted.
     if (count_ == 0 || (message.status != 0) == mad::is_response(message.mad)) return;
+    if (message.status == 0 && is_later_part(message.mad)) return;
     --count_;
     if (by_class_[value(c)] > 0) --by_class_[value(c)];
 }

@@ -23,12 +23,17 @@ constexpr std::size_t most_agents = 32;
 constexpr std::size_t least_size = 36; // bytes that a write() must have of a MAD
 constexpr std::size_t room = 1024;     // for a MAD and what transports put before it
 
+constexpr std::size_t uncapped = std::numeric_limits<std::size_t>::max();
+
 /// Requests of an agent that are on the wire at a time, where agents are capped: fractions of a receive queue.
 constexpr std::size_t cap_of(MgmtClass c) noexcept {
     constexpr std::size_t receive_queue = 512;
     if (iba::is_SMP(c) || c == MgmtClass::CommMgt) return receive_queue / 4;
-    return c == MgmtClass::SubnAdm ? receive_queue / 32 : std::numeric_limits<std::size_t>::max();
+    return c == MgmtClass::SubnAdm ? receive_queue / 32 : uncapped;
 }
+
+/// Whether it counts against the cap of the agent that sends it, and waits for that.
+bool is_capped(std::span<const u8> mad) noexcept { return cap_of(MgmtClass{mad[1]}) != uncapped && !mad::is_rmpp(mad); }
 
 u64 tid_of(const u8* mad) noexcept { return iba::get<&MADHeader::transactionID>(mad); }
 
@@ -41,7 +46,8 @@ mad::time_point end_of(mad::time_point now, u32 timeout_ms, mad::duration tick) 
 } // namespace
 
 kernel_model::kernel_model(mad::transport& inner, kernel_options options)
-    : inner_(inner), options_(options), has_rmpp_(inner.limits().kernel_rmpp), held_(options.max_held) {
+    : inner_(inner), options_(options), has_rmpp_(inner.limits().kernel_rmpp),
+      held_(options.max_held, options.timeout) {
     if (inner.native_handle() >= 0)
         throw std::invalid_argument("the kernel model runs in virtual time only, and the transport below it does not");
     agents_.reserve(most_agents);
@@ -119,7 +125,7 @@ kernel_model::agent* kernel_model::agent_for(const mad::send_request& r) noexcep
 kernel_model::agent& kernel_model::agent_of(const entry& r) noexcept { return agents_[(r.tid >> 32) - 1]; }
 
 bool kernel_model::must_wait(const agent& a, std::span<const u8> mad) const noexcept {
-    if (!options_.is_capped || mad::is_rmpp(mad)) return false;
+    if (!options_.is_capped || !is_capped(mad)) return false;
     return !a.backlog.empty() || a.on_wire >= cap_of(MgmtClass{a.mgmt_class});
 }
 
@@ -142,6 +148,7 @@ kernel_model::requests::iterator kernel_model::enter(const mad::send_request& r,
     entry& entered = *known->second;
     entered.tid = tid;
     entered.mgmt_class = r.mad[1];
+    entered.is_capped = is_capped({r.mad, r.size});
     entered.timeout_ms = timeout_ms;
     std::copy_n(r.mad, header_size, entered.header.begin());
     return known->second;
@@ -153,7 +160,7 @@ void kernel_model::leave(requests::iterator r, requests& from) {
     r->where = place::on_wire;
     r->waiting.reset();
     r->timer = timers_.emplace(end_of(now_, r->timeout_ms, options_.tick), r);
-    ++agent_of(*r).on_wire;
+    agent_of(*r).on_wire += r->is_capped;
     const std::size_t of_class = ++on_wire_of_[r->mgmt_class];
     counters_.most_on_wire = std::max(counters_.most_on_wire, on_wire_.size());
     counters_.most_on_wire_of[r->mgmt_class] = std::max(counters_.most_on_wire_of[r->mgmt_class], of_class);
@@ -164,7 +171,7 @@ void kernel_model::end(requests::iterator r, place how) {
     timers_.erase(r->timer);
     ended_.splice(ended_.end(), on_wire_, r);
     r->where = how;
-    --agent_of(*r).on_wire;
+    agent_of(*r).on_wire -= r->is_capped;
     --on_wire_of_[r->mgmt_class];
 }
 

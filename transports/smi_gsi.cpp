@@ -2,7 +2,6 @@
 // smi_gsi.cpp - which of two devices a MAD belongs to, and fairness between them.
 #include <comad/transports/smi_gsi.hpp>
 #include <comad/transports/striped.hpp>
-#include <comad/transports/umad.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -30,10 +29,16 @@ mad::transport& smi_gsi_transport::carrier_of(iba::MgmtClass mgmt_class) const n
 }
 
 mad::send_result smi_gsi_transport::send(const mad::send_request& request) noexcept {
-    return carrier_of(iba::MgmtClass{request.mgmt_class}).send(request);
+    mad::transport& carrier = carrier_of(iba::MgmtClass{request.mgmt_class});
+    const mad::send_result result = carrier.send(request);
+    if (result.state == mad::send_state::failed) failed_ = &carrier;
+    return result;
 }
 
-int smi_gsi_transport::serve(const mad::registration& what) noexcept { return carrier_of(what.mgmt_class).serve(what); }
+int smi_gsi_transport::serve(const mad::registration& what) noexcept {
+    failed_ = &carrier_of(what.mgmt_class);
+    return failed_->serve(what);
+}
 
 mad::received smi_gsi_transport::receive(std::span<u8> buffer) noexcept {
     for (const std::size_t side : {next_, 1 - next_}) {
@@ -41,12 +46,17 @@ mad::received smi_gsi_transport::receive(std::span<u8> buffer) noexcept {
         if (r.state == mad::receive_state::would_block) continue;
         // Of a message that did not fit, the side still has the whole: the next call is for that.
         next_ = r.full_size > r.mad.size() ? side : 1 - side;
+        if (r.state == mad::receive_state::failed) failed_ = sides_[side].get();
         return r;
     }
     return {};
 }
 
 std::string smi_gsi_transport::name() const { return sides_[0]->name() + ", " + sides_[1]->name(); }
+
+std::string_view smi_gsi_transport::advice(mad::transport_call call, int error) const noexcept {
+    return (failed_ ? *failed_ : *sides_[0]).advice(call, error);
+}
 
 mad::transport_limits smi_gsi_transport::limits() const noexcept {
     const mad::transport_limits smi = sides_[0]->limits();
@@ -66,16 +76,17 @@ void smi_gsi_transport::set_now(mad::time_point now) noexcept {
 }
 
 std::unique_ptr<mad::transport> open_end_port(const end_port& port, const std::filesystem::path& sys_class,
-                                              unsigned descriptors) {
+                                              unsigned descriptors, const umad_options& options) {
     if (descriptors > 1) {
         std::vector<std::unique_ptr<mad::transport>> members;
-        for (unsigned i = 0; i < descriptors; ++i) members.push_back(open_end_port(port, sys_class));
+        for (unsigned i = 0; i < descriptors; ++i) members.push_back(open_end_port(port, sys_class, 1, options));
         return std::make_unique<striped_transport>(std::move(members));
     }
     const smi_gsi sides = smi_gsi_pair(port, end_ports(sys_class));
-    if (!sides.smi || !sides.gsi || sides.smi->umad == sides.gsi->umad) return std::make_unique<umad_transport>(port);
-    auto smi = std::make_unique<umad_transport>(*sides.smi);
-    auto gsi = std::make_unique<umad_transport>(*sides.gsi);
+    if (!sides.smi || !sides.gsi || sides.smi->umad == sides.gsi->umad)
+        return std::make_unique<umad_transport>(port, options);
+    auto smi = std::make_unique<umad_transport>(*sides.smi, options);
+    auto gsi = std::make_unique<umad_transport>(*sides.gsi, options);
     return std::make_unique<smi_gsi_transport>(std::move(smi), std::move(gsi));
 }
 

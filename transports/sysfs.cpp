@@ -87,6 +87,7 @@ end_port read_port(const fs::path& sys_class, const std::string& device_name, un
     read_number(port / "sm_sl", ep.masterSMSL);
     read_number(port / "cap_mask", ep.capabilityMask);
     ep.rate = first_line(port / "rate");
+    read_number(device / "mad_sa_cc" / std::to_string(ep.port) / "max_outstanding", ep.SA_max_outstanding);
     return ep;
 }
 

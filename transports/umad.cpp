@@ -15,6 +15,7 @@
 #include <new>
 #include <rdma/ib_user_mad.h>
 #include <stdexcept>
+#include <string_view>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <system_error>
@@ -39,19 +40,19 @@ template <class F> ssize_t uninterrupted(F&& call) noexcept {
         if (const ssize_t n = call(); n >= 0 || errno != EINTR) return n;
 }
 
-mad::unique_fd open_device(const std::filesystem::path& path) {
-    mad::unique_fd fd{::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)};
-    if (fd) return fd;
+/// With errno.
+[[noreturn]] void refuse(const std::string& what, umad_call call) {
     const int error = errno;
-    const char* advice = "";
-    if (error == EACCES || error == EPERM)
-        advice = ": run as root, or let a group use it by a udev rule such as "
-                 "KERNEL==\"umad*\", GROUP=\"rdma\", MODE=\"0660\"";
-    else if (error == ENOENT) advice = ": udev makes it; a container needs it passed in";
-    else if (error == ENXIO || error == ENODEV) advice = ": the device has been removed";
-    else if (error == EBUSY) advice = ": somebody else has it open, who does not share it";
+    const std::string_view advice = umad_advice(call, error);
     throw std::runtime_error(
-        fmt::format("cannot open {} ({}){}", path.string(), std::generic_category().message(error), advice));
+        fmt::format("{} ({}){}{}", what, std::generic_category().message(error), advice.empty() ? "" : ": ", advice));
+}
+
+mad::unique_fd open_device(const std::filesystem::path& path) {
+    const auto open = [&] { return ::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC); };
+    mad::unique_fd fd{static_cast<int>(uninterrupted(open))};
+    if (!fd) refuse("cannot open " + path.string(), umad_call::open);
+    return fd;
 }
 
 /// Short of memory: better luck once the kernel has given something back, if it is to give anything back.
@@ -79,26 +80,30 @@ umad_options named(umad_options options, const std::string& name) {
     return options;
 }
 
+/// What the port says of itself, where nobody else did.
+umad_options for_port(umad_options options, const end_port& port) {
+    if (options.sa_window == 0 && port.SA_max_outstanding > 0)
+        options.sa_window = std::min(port.SA_max_outstanding, umad_limits.sa_window);
+    return named(std::move(options), fmt::format("{} ({})", port.name(), port.umad));
+}
+
 } // namespace
 
 umad_transport::umad_transport(const end_port& port, umad_options options)
-    : umad_transport("/dev/infiniband" / std::filesystem::path(port.umad),
-                     named(std::move(options), fmt::format("{} ({})", port.name(), port.umad))) {}
+    : umad_transport("/dev/infiniband" / std::filesystem::path(port.umad), for_port(std::move(options), port)) {}
 
 umad_transport::umad_transport(const std::filesystem::path& device, umad_options options)
     : umad_transport(open_device(device), named(std::move(options), device.string())) {}
 
 umad_transport::umad_transport(mad::unique_fd device, umad_options options)
     : options_(std::move(options)), device_(std::move(device)), readable_(::epoll_create1(EPOLL_CLOEXEC)),
-      held_(options_.max_held) {
-    const auto cannot_wait = [] {
-        return std::system_error(errno, std::generic_category(), "cannot wait for the MAD device");
-    };
-    if (!readable_) throw cannot_wait();
-    if (options_.ioctl(device_.get(), IB_USER_MAD_ENABLE_PKEY, nullptr) != 0)
-        throw std::system_error(errno, std::generic_category(), "the MAD device does not take P_Key indices");
+      held_(options_.max_held, options_.timeout) {
+    const std::string of = options_.name.empty() ? "the MAD device" : options_.name;
+    if (!readable_) refuse("cannot wait for " + of, umad_call::poll);
+    if (uninterrupted([&] { return options_.ioctl(device_.get(), IB_USER_MAD_ENABLE_PKEY, nullptr); }) != 0)
+        refuse(of + " does not take P_Key indices", umad_call::ioctl);
     listen(true);
-    if (!is_listening_) throw cannot_wait();
+    if (!is_listening_) refuse("cannot wait for " + of, umad_call::poll);
 }
 
 /// Whether readable_ tells of the device.
@@ -125,6 +130,21 @@ std::optional<mad::time_point> umad_transport::next_event() const noexcept {
 
 /// Registers an agent; nothing, with errno, if the kernel refuses.
 std::optional<u32> umad_transport::register_agent(const mad::registration& what) noexcept {
+    const auto ioctl = [&](unsigned long request, void* argument) {
+        return uninterrupted([&] { return options_.ioctl(device_.get(), request, argument); }) == 0;
+    };
+    if (options_.user_rmpp && mad::has_rmpp(what.mgmt_class)) {
+        ib_user_mad_reg_req2 registration{};
+        registration.qpn = 1;
+        registration.mgmt_class = value(what.mgmt_class);
+        registration.mgmt_class_version = what.class_version;
+        registration.flags = IB_USER_MAD_USER_RMPP;
+        registration.rmpp_version = 1;
+        registration.method_mask[0] = what.methods;
+        registration.oui = what.OUI;
+        if (!ioctl(IB_USER_MAD_REGISTER_AGENT2, &registration)) return std::nullopt;
+        return registration.id;
+    }
     ib_user_mad_reg_req registration{};
     registration.qpn = iba::is_SMP(what.mgmt_class) ? 0 : 1;
     registration.mgmt_class = value(what.mgmt_class);
@@ -134,7 +154,7 @@ std::optional<u32> umad_transport::register_agent(const mad::registration& what)
     const std::uint64_t methods = what.methods;
     std::memcpy(registration.method_mask, &methods, sizeof methods);
     for (int i = 0; i < 3; ++i) registration.oui[i] = static_cast<u8>(what.OUI >> (16 - 8 * i));
-    if (options_.ioctl(device_.get(), IB_USER_MAD_REGISTER_AGENT, &registration) != 0) return std::nullopt;
+    if (!ioctl(IB_USER_MAD_REGISTER_AGENT, &registration)) return std::nullopt;
     return registration.id;
 }
 
@@ -168,7 +188,9 @@ mad::send_result umad_transport::send(const mad::send_request& request) noexcept
     if (writing_.is_resting(now_)) return {mad::send_state::would_block};
     if (request.expects_reply && held_.is_full()) return {mad::send_state::would_block};
     agent* const own = request.agent == mad::any_agent ? agent_for(request) : nullptr;
+    unsent_by_ = umad_call::ioctl;
     if (!own && request.agent == mad::any_agent) return {mad::send_state::failed, errno};
+    unsent_by_ = umad_call::write;
 
     const mad::path_headers& path = mad::headers_of(*request.path);
     header h{};
@@ -322,6 +344,20 @@ mad::received umad_transport::interpret(std::span<const u8> buffer, ssize_t byte
     return r;
 }
 
-mad::transport_limits umad_transport::limits() const noexcept { return umad_limits; }
+mad::transport_limits umad_transport::limits() const noexcept {
+    mad::transport_limits limits = umad_limits;
+    if (options_.sa_window > 0) limits.sa_window = options_.sa_window;
+    limits.kernel_rmpp = !options_.user_rmpp;
+    return limits;
+}
+
+std::string_view umad_transport::advice(mad::transport_call call, int error) const noexcept {
+    switch (call) {
+    case mad::transport_call::serve: return umad_advice(umad_call::ioctl, error);
+    case mad::transport_call::receive: return umad_advice(umad_call::read, error);
+    case mad::transport_call::send: return umad_advice(gone_ ? umad_call::read : unsent_by_, error);
+    }
+    return {};
+}
 
 } // namespace comad::transports

@@ -32,9 +32,12 @@ std::vector<mad::registration> merged(const std::vector<mad::registration>& all)
 
 agent::agent(mad::transport& carrier, const responder& answers) : carrier_(carrier), answers_(answers) {
     for (const mad::registration& r : merged(answers.registrations())) {
-        if (const int error = carrier_.serve(r); error != 0)
-            throw std::system_error(error, std::generic_category(),
-                                    fmt::format("cannot serve management class 0x{:02x}", value(r.mgmt_class)));
+        const int error = carrier_.serve(r);
+        if (error == 0) continue;
+        const std::string_view advice = carrier_.advice(mad::transport_call::serve, error);
+        throw std::system_error(error, std::generic_category(),
+                                fmt::format("cannot serve management class 0x{:02x}{}{}{}", value(r.mgmt_class),
+                                            advice.empty() ? "" : " (", advice, advice.empty() ? "" : ")"));
     }
 }
 

@@ -269,6 +269,13 @@ TEST_CASE("a path without a LID is refused, and nothing is sent") {
     CHECK(r.net.taken().empty());
     to.DLID = iba::lid{2};
     CHECK(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(to)));
+
+    // RoCE has GIDs alone, in a GRH.
+    to.DLID = iba::lid{};
+    to.has_grh = true;
+    CHECK(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(to)));
+    to.DGID = {};
+    CHECK(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(to)).error().code == errc::incomplete_path);
 }
 
 TEST_CASE("what the transport refuses fails with its errno") {

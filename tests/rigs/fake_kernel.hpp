@@ -69,7 +69,8 @@ public:
     int descriptor() const { return kernel_.get(); }
 
     std::vector<unsigned long> requests;
-    std::vector<std::array<u8, 28>> registrations; ///< struct ib_user_mad_reg_req
+    std::vector<std::array<u8, 28>> registrations;  ///< struct ib_user_mad_reg_req
+    std::vector<std::array<u8, 40>> registrations2; ///< struct ib_user_mad_reg_req2
     u32 next_id = 5;
     int error = 0;                                 ///< errno of the next ioctls, 0: they succeed
     std::deque<int> failing_reads, failing_writes; ///< errnos of the next ones; 0: one that succeeds
@@ -105,11 +106,11 @@ private:
             errno = error;
             return -1;
         }
-        if (request == IB_USER_MAD_REGISTER_AGENT) {
-            std::memcpy(argument, &next_id, sizeof next_id);
-            ++next_id;
-            std::memcpy(registrations.emplace_back().data(), argument, 28);
-        }
+        if (request != IB_USER_MAD_REGISTER_AGENT && request != IB_USER_MAD_REGISTER_AGENT2) return 0;
+        std::memcpy(argument, &next_id, sizeof next_id);
+        ++next_id;
+        if (request == IB_USER_MAD_REGISTER_AGENT) std::memcpy(registrations.emplace_back().data(), argument, 28);
+        else std::memcpy(registrations2.emplace_back().data(), argument, 40);
         return 0;
     }
     mad::unique_fd device_;

@@ -81,6 +81,18 @@ TEST_CASE("ibstat prints what infiniband-diags' prints") {
     check_success(ibstat({}));
 }
 
+TEST_CASE("ibstat tells 1X SDR and FDR10 by the rate's words, as infiniband-diags' does") {
+    // What ibstat of infiniband-diags 44.0 prints of soft RoCE, and of such a rate by its source.
+    const std::pair<const char*, const char*> rates[] = {{"10 Gb/sec (1X FDR10)", "Rate: 10 (FDR10)\n"},
+                                                         {"2.5 Gb/sec (1X SDR)", "Rate: 2.5\n"},
+                                                         {"40 Gb/sec (4X QDR)", "Rate: 40\n"}};
+    ibsim_device tree;
+    for (const auto& [rate, printed] : rates) {
+        tree.write(tree.port_dir("ibsim0", 1) / "rate", std::string(rate) + '\n');
+        CHECK_THAT(run({"ibstat", "--sysfs", tree.sysfs()}).out, Contains(printed));
+    }
+}
+
 TEST_CASE("ibstat of what is not there is one line and a failure") {
     const ibsim_device tree;
     for (const words& wrong : {words{"nope"}, words{"ibsim0", "7"}}) {

@@ -192,6 +192,8 @@ TEST_CASE("a command line that makes no sense exits with 2") {
         {{"ibhosts", "--outstanding", "some"}, "--outstanding: the window is 'some'"},
         {{"ibhosts", "--max-rate", "-1"}, "--max-rate"},
         {{"ibhosts", "--descriptors", "0"}, "--descriptors"},
+        {{"ibhosts", "--umad-timeout", "never"}, "--umad-timeout: must be auto, operation or attempt, not"},
+        {{"ibhosts", "--umad-timeout", "attempt", "--fabric", "sim:single"}, "--umad-timeout is for umad devices"},
         {{"ibhosts", "--descriptors", "2", "--fabric", "sim:single"}, "--descriptors is for umad devices"},
         {{"ibhosts", "--descriptors", "2", "--fabric", "ibsim"}, "--descriptors is for umad devices"},
         {{"ibnetdiscover", "-o", "0"}, "--outstanding_smps"},

@@ -753,6 +753,17 @@ TEST_CASE("transfers by RMPP and what expects no reply are not held back") {
     CHECK(p.on_wire() == 18);
 }
 
+TEST_CASE("against an agent's cap count requests of capped classes, whatever the agent's own class is") {
+    program p({.is_capped = true});
+    for (u32 i = 0; i < 5; ++i) REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::SubnAdm, .RMPPFlags = 1}).state == sent);
+    for (u32 i = 5; i < 30; ++i) REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
+    CHECK(p.on_wire() == 5 + 16);
+    // Counters by an agent of the SA's class do not count; requests to the SA by one without a cap do not wait.
+    for (u32 i = 30; i < 50; ++i)
+        REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::Performance, .class_in_MAD = MgmtClass::SubnAdm}).state == sent);
+    CHECK(p.on_wire() == 5 + 16 + 20);
+}
+
 TEST_CASE("a request that cannot leave after it was held back is reported to nobody") {
     program p({.is_capped = true});
     for (u32 i = 0; i < 18; ++i) REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);

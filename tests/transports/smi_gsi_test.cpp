@@ -109,6 +109,17 @@ TEST_CASE("when one of two devices has gone, the port has") {
     CHECK(port.receive().state == mad::receive_state::failed);
 }
 
+TEST_CASE("of a port of two devices the one that failed says what to do") {
+    planarized port;
+    port.smi.error = EPROTONOSUPPORT;
+    CHECK(port.transport.send(for_class(class_directed)()).error == EPROTONOSUPPORT);
+    CHECK_THAT(std::string(port.transport.advice(mad::transport_call::send, EPROTONOSUPPORT)), Catch::Contains("QP0"));
+    port.gsi.failing_writes = {EINVAL};
+    CHECK(port.transport.send(for_class(class_Performance)()).error == EINVAL);
+    CHECK_THAT(std::string(port.transport.advice(mad::transport_call::send, EINVAL)),
+               Catch::Contains("directed route"));
+}
+
 TEST_CASE("a port of two devices carries what both can") {
     planarized port;
     CHECK(port.transport.limits().smi);

@@ -71,6 +71,7 @@ TEST_CASE("an end port has what its files say") {
     sys.write(port / "sm_sl", "7\n");
     sys.write(port / "cap_mask", "0x2651e84a\n");
     sys.write(port / "rate", "100 Gb/sec (4X EDR)\n");
+    sys.write("infiniband/mlx5_0/mad_sa_cc/2/max_outstanding", "10\n"); // MLNX_OFED
     sys.gids("mlx5_0", 2,
              {"fec0:0000:0000:0001:0002:c903:0000:1492", "0000:0000:0000:0000:0000:0000:0000:0000", "fe80::7"});
     sys.pkeys("mlx5_0", 2, {"0xffff", "0x0000", "0x7fff"});
@@ -93,6 +94,7 @@ TEST_CASE("an end port has what its files say") {
     CHECK(ep.masterSMSL == 7);
     CHECK(ep.capabilityMask == 0x2651e84a);
     CHECK(ep.rate == "100 Gb/sec (4X EDR)");
+    CHECK(ep.SA_max_outstanding == 10);
     CHECK(ep.portGUID == iba::guid{0x0002c90300001492});
     CHECK(ep.GIDPrefix == 0xfec0000000000001);
     CHECK(ep.GIDs == std::vector<iba::gid>{

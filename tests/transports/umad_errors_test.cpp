@@ -10,9 +10,12 @@
 #include <comad/transports/striped.hpp>
 
 #include <boost/asio/io_context.hpp>
+#include <fmt/format.h>
 
 #include <array>
 #include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -283,6 +286,41 @@ TEST_CASE("what the kernel refuses is not repeated") {
     CHECK(d.send().state == sent);
 }
 
+// ---- what to do about it -----------------------------------------------------------------------------------------------
+
+TEST_CASE("the table of errors in the documentation is the one that messages are made of") {
+    std::ifstream page(COMAD_SOURCE_DIR "/docs/devices.md");
+    std::vector<std::string> told;
+    for (std::string line; std::getline(page, line);)
+        for (const char* call : {"open", "ioctl", "read", "write", "poll"})
+            if (line.starts_with(fmt::format("| `{}` | `E", call))) told.push_back(line);
+    std::vector<std::string> known;
+    for (const transports::umad_error& e : transports::umad_errors())
+        known.push_back(fmt::format("| `{}` | `{}` | {} |", name(e.call), ::strerrorname_np(e.error), e.advice));
+    CHECK(told == known);
+}
+
+TEST_CASE("a call that fails has its own advice, and a device that has gone that of its end") {
+    device d;
+    d.kernel.error = EPROTONOSUPPORT; // of the agent
+    CHECK(d.send().error == EPROTONOSUPPORT);
+    const auto advice = [&](mad::transport_call call, int error) {
+        return std::string(d.transport.advice(call, error));
+    };
+    CHECK_THAT(advice(mad::transport_call::send, EPROTONOSUPPORT), Catch::Contains("no QP0"));
+    CHECK_THAT(advice(mad::transport_call::send, EINVAL), Catch::Contains("no such class or version"));
+    d.kernel.error = 0;
+    d.kernel.failing_writes = {EINVAL};
+    CHECK(d.send().error == EINVAL);
+    CHECK_THAT(advice(mad::transport_call::send, EINVAL), Catch::Contains("directed route"));
+    CHECK_THAT(advice(mad::transport_call::serve, EINVAL), Catch::Contains("serves this management class already"));
+    CHECK_THAT(advice(mad::transport_call::receive, EIO), Catch::Contains("was removed"));
+    CHECK(advice(mad::transport_call::receive, EXDEV).empty());
+    d.kernel.failing_reads = {ENODEV};
+    CHECK(d.receive().state == mad::receive_state::failed);
+    CHECK_THAT(advice(mad::transport_call::send, ENODEV), Catch::Contains("was removed"));
+}
+
 // ---- under drivers ---------------------------------------------------------------------------------------------------
 
 namespace {
@@ -295,6 +333,9 @@ public:
     std::function<void()> after_send = [] {};
 
     std::string name() const override { return inner_->name(); }
+    std::string_view advice(mad::transport_call c, int error) const noexcept override {
+        return inner_->advice(c, error);
+    }
     int native_handle() const noexcept override { return inner_->native_handle(); }
     mad::send_result send(const mad::send_request& r) noexcept override {
         const mad::send_result result = inner_->send(r);
@@ -401,8 +442,10 @@ TEST_CASE("under both drivers RPCs in flight hear of a device that went away, an
     CHECK(in_flight.sys_errno == EIO);
     const bool has_two = as == form::smi_gsi || as == form::striped_smi_gsi;
     const std::string name = has_two ? "mlx5_7/1 (umad9), mlx5_8/1 (umad10)" : "mlx5_7/1 (umad9)";
-    CHECK_THAT(in_flight.text, Catch::StartsWith(name + " has gone [RPC ") &&
-                                   Catch::Contains("lost its transport (Input/output error)"));
+    CHECK_THAT(in_flight.text,
+               Catch::StartsWith(name + " has gone (the device was removed or reset; it can be opened again "
+                                        "when it is back) [RPC ") &&
+                   Catch::Contains("lost its transport (Input/output error)"));
     CHECK(schedule.transport_failed());
     CHECK(p.kernel.reads <= repetitions + 3);
     CHECK(p.transport.turns < few);
@@ -410,7 +453,8 @@ TEST_CASE("under both drivers RPCs in flight hear of a device that went away, an
     const u64 before = p.transport.turns;
     const failure_seen later = run(by, schedule, fail_to_ask(schedule));
     CHECK(later.code == errc::send_failed);
-    CHECK_THAT(later.text, Catch::StartsWith(name + " did not send it [RPC "));
+    CHECK_THAT(later.text, Catch::StartsWith(name + " did not send it (the device was removed") &&
+                               Catch::Contains("is back) [RPC "));
     const auto idle = [](MADSchedule& s) -> task<bool> { co_return co_await s.pause(50ms); };
     CHECK(run(by, schedule, idle(schedule)));
     CHECK(p.transport.turns - before < few / 10);

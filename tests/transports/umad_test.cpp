@@ -18,6 +18,7 @@
 #include <rdma/ib_user_mad.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 
@@ -490,6 +491,94 @@ TEST_CASE("a refused server says why") {
     umad_transport transport(kernel.device(), kernel.options());
     kernel.error = EINVAL; // somebody else has the method
     CHECK(transport.serve({iba::MgmtClass::SubnAdm, 2, 2}) == EINVAL);
+    server::responder answers;
+    server::add_ping(answers, {"guest", {}});
+    CHECK_THAT(message_of([&] { server::agent agent(transport, answers); }),
+               Catch::StartsWith(
+                   "cannot serve management class 0x32 (somebody else at this port serves this management class") &&
+                   Catch::EndsWith("): Invalid argument"));
+}
+
+TEST_CASE("with RMPP of the program's own, classes that have it get agents by the second ioctl, and single MADs") {
+    fake_kernel kernel;
+    umad_options options = kernel.options();
+    options.user_rmpp = true;
+    umad_transport transport(kernel.device(), options);
+    CHECK_FALSE(transport.limits().kernel_rmpp);
+    request r;
+    r.path = mad::IBPath{};
+    r.mgmt_class = class_Performance;
+    REQUIRE(transport.send(r()).state == sent);
+    CHECK(kernel.registrations2.empty());
+    kernel.written();
+
+    const u32 get_and_table = 1u << 0x01 | 1u << 0x12;
+    REQUIRE(transport.serve({iba::MgmtClass::SubnAdm, 2, get_and_table}) == 0);
+    REQUIRE(transport.serve({iba::MgmtClass{0x32}, 1, 1u << 0x01, 0x001405, true}) == 0);
+    REQUIRE(kernel.registrations2.size() == 2);
+    const auto& sa = kernel.registrations2[0];
+    CHECK(host_at<u32>(sa, 4) == 1);                                // QP
+    CHECK(bytes_at(sa, 8, 2) == std::vector<u8>{class_SubnAdm, 2}); // class, version
+    CHECK(host_at<u32>(sa, 12) == 1);                               // flags: RMPP is the user's
+    CHECK(host_at<u64>(sa, 16) == get_and_table);
+    CHECK(host_at<u64>(sa, 24) == 0);
+    CHECK(host_at<u32>(sa, 32) == 0); // OUI
+    CHECK(sa[36] == 1);               // RMPP version
+    CHECK(host_at<u32>(kernel.registrations2[1], 32) == 0x001405);
+
+    // Of an answer in segments the first one is its request's end.
+    r.mgmt_class = class_SubnAdm;
+    r.class_version = 2;
+    REQUIRE(transport.send(r()).state == sent);
+    REQUIRE(transport.send(r()).state == sent);
+    CHECK(transport.held() == 3);
+    packet_buffer buffer;
+    for (u8 segment = 1; segment <= 3; ++segment) {
+        std::vector<u8> packet = delivery(0, 0x92, 256);
+        const u8 header[] = {1, class_SubnAdm, 2, 0x92};
+        std::copy(std::begin(header), std::end(header), packet.begin() + 64);
+        const u8 rmpp[] = {1, 1, 1, 0, 0, 0, 0, segment};
+        std::copy(std::begin(rmpp), std::end(rmpp), packet.begin() + 64 + 24);
+        kernel.deliver(packet);
+        REQUIRE(transport.receive(buffer).state == mad::receive_state::message);
+        CHECK(transport.held() == 2);
+    }
+}
+
+TEST_CASE(
+    "how long the kernel is told to hold requests is the operation's time or the attempt's, where somebody says so") {
+    using transports::kernel_timeout;
+    for (const auto how : {kernel_timeout::operation, kernel_timeout::attempt}) {
+        fake_kernel kernel;
+        umad_options options = kernel.options(8);
+        options.timeout = how;
+        umad_transport transport(kernel.device(), options);
+        request r;
+        for (unsigned i = 0; i < 8; ++i) {
+            REQUIRE(transport.send(r()).state == sent);
+            CHECK(timeout_ms(kernel.written()) == (how == kernel_timeout::operation ? 3000u : 1000u));
+        }
+        CHECK(transport.send(r()).state == would_block);
+    }
+}
+
+TEST_CASE("requests to the SA are as few as the end port says, where that is less than usual") {
+    const temporary_file file;
+    const std::string fifo = file.directory / "umad1"; // can be opened and waited for as a device
+    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+    const auto window_of = [&](unsigned said, unsigned asked_for = 0) {
+        transports::end_port port;
+        port.umad = fifo;
+        port.SA_max_outstanding = said;
+        umad_options options;
+        options.sa_window = asked_for;
+        options.ioctl = [](int, unsigned long, void*) { return 0; };
+        return umad_transport(port, options).limits().sa_window;
+    };
+    CHECK(window_of(0) == 16);
+    CHECK(window_of(10) == 10);
+    CHECK(window_of(100) == 16);
+    CHECK(window_of(10, 12) == 12);
 }
 
 TEST_CASE("a reply by RMPP that nobody acknowledged is no request of ours that expired") {

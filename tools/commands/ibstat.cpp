@@ -29,6 +29,13 @@ std::string type_of(const device& d) {
     return name.empty() ? "???" : std::string(name);
 }
 
+/// Of `10 Gb/sec (4X FDR10)` what infiniband-diags make: `10 (FDR10)`.
+std::string rate_text(const std::string& rate) {
+    std::string whole = std::to_string(std::strtoul(rate.c_str(), nullptr, 10));
+    if (whole == "2") whole = "2.5"; // 1X SDR
+    return rate.ends_with("FDR10)") ? whole + " (FDR10)" : whole;
+}
+
 std::string port_text(const end_port& p, const char* indent) {
     std::string out;
     const auto line = [&](const char* name, const std::string& text) {
@@ -36,7 +43,7 @@ std::string port_text(const end_port& p, const char* indent) {
     };
     line("State", state_text(p.portState));
     line("Physical state", physical_state_text(p.portPhysicalState));
-    line("Rate", std::to_string(std::strtoul(p.rate.c_str(), nullptr, 10)));
+    line("Rate", rate_text(p.rate));
     line("Base lid", std::to_string(value(p.LID)));
     line("LMC", std::to_string(p.LMC));
     line("SM lid", std::to_string(value(p.masterSMLID)));

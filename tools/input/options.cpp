@@ -33,6 +33,15 @@ unsigned read_window(const std::string& text) {
     return window;
 }
 
+comad::transports::kernel_timeout read_umad_timeout(const std::string& text) {
+    using comad::transports::kernel_timeout;
+    if (text == "auto") return kernel_timeout::by_room;
+    if (text == "operation") return kernel_timeout::operation;
+    if (text == "attempt") return kernel_timeout::attempt;
+    throw usage_error(
+        fmt::format("--umad-timeout: must be auto, operation or attempt, not {}", comad::iba::as_given(text)));
+}
+
 /// A number must be that of a port; whether there is what else it may be, the devices tell.
 std::string read_port(const std::string& text) {
     const auto number = comad::iba::parse_number(text);
@@ -196,6 +205,11 @@ void add_global_options(arguments& takes, global_options& o) {
             "flight")
         .range(1, 64)
         .shows_default();
+    takes
+        .option(
+            "--umad-timeout", [&o](const std::string& text) { o.umad_timeout = read_umad_timeout(text); },
+            "how long the kernel is told to hold a request: operation, attempt, or auto, as room allows [auto]")
+        .value_name("POLICY");
     takes
         .option(
             "--outstanding", [&o](const std::string& text) { o.outstanding = read_window(text); },

@@ -3,6 +3,7 @@
 #pragma once
 #include <comad/coro/schedule.hpp>
 #include <comad/mad/port_keys.hpp>
+#include <comad/transports/held_requests.hpp>
 
 #include <chrono>
 #include <functional>
@@ -54,6 +55,9 @@ struct global_options {
     unsigned verbosity = 0;         ///< -v: 1 counts, 2 structures as annotated words
     unsigned debug = 0;             ///< -d: 1 a line for each MAD, 2 its words, too; and so much more of an error
     bool mlnx_ext_port_info = true; ///< MLX_EPI of the configuration file
+
+    /// How long the kernel is told to hold a request.
+    comad::transports::kernel_timeout umad_timeout = comad::transports::kernel_timeout::by_room;
 
     std::vector<std::string> warnings; ///< lines about what was ignored
 

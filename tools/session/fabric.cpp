@@ -97,6 +97,9 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
     if (kind != "umad" && o.descriptors > 1) {
         throw usage_error(fmt::format("--descriptors is for umad devices, but the fabric is '{}'", text));
     }
+    if (kind != "umad" && o.umad_timeout != transports::kernel_timeout::by_room) {
+        throw usage_error(fmt::format("--umad-timeout is for umad devices, but the fabric is '{}'", text));
+    }
     if (kind != "umad" && target && target->end_port) {
         throw usage_error(fmt::format("the target names the local port '{}', but the fabric is '{}'",
                                       iba::escaped(*target->end_port), text));
@@ -105,7 +108,14 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
         const transports::end_port port = umad_port(std::string(place), o, target);
         place_ = "umad:" + port.name();
         local_port_ = local_port_of(port);
-        own_ = transports::open_end_port(port, "/sys/class", o.descriptors);
+        transports::umad_options options;
+        options.timeout = o.umad_timeout;
+        own_ = transports::open_end_port(port, "/sys/class", o.descriptors, options);
+        if (o.verbosity && port.SA_max_outstanding)
+            print_error(
+                "ibtool: {}: its driver lets out {} requests to the SA at a time and may drop others (mad_sa_cc); no "
+                "more are sent\n",
+                own_->name(), port.SA_max_outstanding);
     } else if (kind == "ibsim") {
         auto opened = std::make_unique<transports::ibsim_transport>(ibsim_place(place));
         local_port_ = local_port_of(*opened);

@@ -14,8 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <stdexcept>
-#include <system_error>
 
 namespace ibtool {
 
@@ -80,22 +78,13 @@ coro::task<std::optional<bool>> until_a_signal(session& in) {
     co_return true;
 }
 
-server::agent agent_at(mad::transport& port, const server::responder& answers) {
-    try {
-        return server::agent(port, answers);
-    } catch (const std::system_error& e) {
-        if (e.code() != std::errc::invalid_argument) throw;
-        throw std::runtime_error(fmt::format("{}: another program serves it at this port", e.what()));
-    }
-}
-
 } // namespace
 
 int serve_in(session& in, const server::responder& answers) {
     server::agent_counters all;
     std::optional<server::agent> here;
     const auto begin = [&] {
-        here.emplace(agent_at(in.schedule().transport(), answers));
+        here.emplace(in.schedule().transport(), answers);
         in.schedule().set_server(&*here);
     };
     const auto end = [&] {

@@ -24,6 +24,9 @@ public:
     comad::mad::transport_limits limits() const noexcept override { return inner_.limits(); }
     int serve(const comad::mad::registration& what) noexcept override { return inner_.serve(what); }
     std::string name() const override { return inner_.name(); }
+    std::string_view advice(comad::mad::transport_call c, int error) const noexcept override {
+        return inner_.advice(c, error);
+    }
     std::optional<unsigned> held(comad::iba::MgmtClass c) const noexcept override { return inner_.held(c); }
     bool wants_writable() const noexcept override { return inner_.wants_writable(); }
     std::optional<comad::mad::time_point> next_event() const noexcept override { return inner_.next_event(); }

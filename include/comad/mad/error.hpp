@@ -29,7 +29,7 @@ enum class errc : u8 {
     cancelled,        ///< its scope was cancelled
     path_not_found,   ///< the SA has no path to the target
     out_of_range,     ///< never sent: a value in the request has more bits than its field
-    incomplete_path,  ///< never sent: the path has no DLID, and an SM gives none before it has brought the port up
+    incomplete_path,  ///< never sent: the path has neither DLID, which an SM gives a port that it brings up, nor GRH
 };
 
 /// The rest of the story, allocated only when something failed.

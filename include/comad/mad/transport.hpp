@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace comad::mad {
 
@@ -122,6 +123,9 @@ protected:
     ~request_sink() = default;
 };
 
+/// What was asked of a transport.
+enum class transport_call : u8 { serve, send, receive };
+
 /// Carries MADs to and from one end port. Not thread-safe: one schedule, one thread.
 /// Construction opens whatever is behind it and throws (std::system_error or std::runtime_error with one clear line)
 /// when that fails; destruction closes it, always.
@@ -140,6 +144,8 @@ public:
 
     /// What carries the MADs, for messages: `mlx5_0/1 (umad0)`. Empty: it has no name.
     virtual std::string name() const { return {}; }
+    /// What somebody may do about the errno with which the latest such call failed, in a few words; empty: nothing is known.
+    virtual std::string_view advice(transport_call, int /*error*/) const noexcept { return {}; }
 
     /// How many requests of this class it holds, as kernels do: sent, and neither answered nor given back. Nothing: it does
     /// not know.

@@ -14,6 +14,13 @@ namespace comad::transports {
 inline constexpr mad::transport_limits umad_limits{
     .max_window = 128, .sa_window = 16, .smi = true, .grain = std::chrono::milliseconds(1), .kernel_rmpp = true};
 
+/// How long a kernel is told to hold a request (docs/devices.md).
+enum class kernel_timeout : u8 {
+    by_room,   ///< as long as its operation lasts, while few are held; then as long as its attempt
+    operation, ///< as long as its operation lasts: no late reply is lost, and what is lost is held all that time
+    attempt,   ///< as long as its attempt: whatever comes later is dropped by the kernel
+};
+
 /// The requests that a kernel holds for one program, and the rule that keeps them few.
 ///
 /// The engine times attempts; the kernel is told, without retries of its own, how long an answer is of use, so that a late
@@ -30,7 +37,8 @@ public:
     static constexpr unsigned most_late = 32;
 
     /// `bound`: at least 1.
-    explicit held_requests(unsigned bound) noexcept : bound_(bound) {}
+    explicit held_requests(unsigned bound, kernel_timeout how = kernel_timeout::by_room) noexcept
+        : bound_(bound), how_(how) {}
 
     bool is_full() const noexcept { return count_ >= bound_; }
     unsigned count() const noexcept { return count_; }
@@ -46,6 +54,7 @@ public:
 
 private:
     unsigned bound_;
+    kernel_timeout how_;
     unsigned count_ = 0;
     std::array<unsigned, 256> by_class_{};
 };

@@ -25,6 +25,8 @@ struct kernel_options {
     bool is_capped = false;
     /// As umad_options::max_held. At least 1.
     unsigned max_held = held_requests::usual_bound;
+    /// As umad_options::timeout.
+    kernel_timeout timeout = kernel_timeout::by_room;
     /// While more messages than these wait to be read, those that arrive are dropped.
     std::size_t max_unread = 200'000;
 };
@@ -105,6 +107,7 @@ private:
         u64 tid;
         place where;
         u8 mgmt_class;
+        bool is_capped; ///< counts against the cap of its agent
         u32 timeout_ms;
         std::array<u8, header_size> header;
         std::unique_ptr<waiting_send> waiting; ///< while it is held back
@@ -112,7 +115,7 @@ private:
     };
     struct agent {
         u8 mgmt_class, class_version;
-        std::size_t on_wire = 0;
+        std::size_t on_wire = 0; ///< of those that count
         requests backlog{};
     };
     struct unread_message {

@@ -5,6 +5,7 @@
 #include <comad/mad/transport.hpp>
 #include <comad/mad/unique_fd.hpp>
 #include <comad/transports/sysfs.hpp>
+#include <comad/transports/umad.hpp>
 
 #include <array>
 #include <filesystem>
@@ -27,6 +28,7 @@ public:
     int serve(const mad::registration& what) noexcept override;
     /// Those of both.
     std::string name() const override;
+    std::string_view advice(mad::transport_call, int error) const noexcept override;
     std::optional<unsigned> held(iba::MgmtClass mgmt_class) const noexcept override {
         return carrier_of(mgmt_class).held(mgmt_class);
     }
@@ -38,14 +40,17 @@ private:
     mad::transport& carrier_of(iba::MgmtClass) const noexcept;
 
     std::array<std::unique_ptr<mad::transport>, 2> sides_; // SMI, GSI
+    mad::transport* failed_ = nullptr;                     // the side that failed last
     mad::unique_fd both_;
     std::size_t next_ = 0; // of sides_: where to look for a message first
 };
 
 /// Opens an end port: its MAD device or, where its SMI and its GSI are ports of two devices (smi_gsi_pair), both.
 /// A port whose other side is nowhere is opened as it is. With more than one descriptor it is opened so many times, as one
-/// striped_transport: each may have as much in flight as the kernel allows one. Errors: as umad_transport's.
-std::unique_ptr<mad::transport>
-open_end_port(const end_port& port, const std::filesystem::path& sys_class = "/sys/class", unsigned descriptors = 1);
+/// striped_transport: each may have as much in flight as the kernel allows one. Each device is opened with these options.
+/// Errors: as umad_transport's.
+std::unique_ptr<mad::transport> open_end_port(const end_port& port,
+                                              const std::filesystem::path& sys_class = "/sys/class",
+                                              unsigned descriptors = 1, const umad_options& options = {});
 
 } // namespace comad::transports

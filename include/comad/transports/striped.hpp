@@ -35,6 +35,10 @@ public:
     int serve(const mad::registration& what) noexcept override;
     /// Those of the members, each once.
     std::string name() const override;
+    /// Of the first one: all are alike.
+    std::string_view advice(mad::transport_call c, int error) const noexcept override {
+        return members_.front().carrier->advice(c, error);
+    }
     std::optional<unsigned> held(iba::MgmtClass) const noexcept override;
     std::optional<mad::time_point> next_event() const noexcept override;
     std::optional<mad::time_point> simulated_time() const noexcept override {

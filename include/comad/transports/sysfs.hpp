@@ -40,7 +40,10 @@ struct end_port {
     u8 LMC = 0;
     iba::lid masterSMLID{};
     u8 masterSMSL = 0;
-    u32 capabilityMask = 0;     ///< set of CapabilityMask
+    u32 capabilityMask = 0; ///< set of CapabilityMask
+    /// Of MLNX_OFED (mad_sa_cc/PORT/max_outstanding): requests to the SA that are on the wire at a time. Others wait in a queue,
+    /// and what finds that full is dropped in silence. 0: it does not say so.
+    unsigned SA_max_outstanding = 0;
     std::string rate;           ///< in words: `100 Gb/sec (4X EDR)`
     std::vector<iba::gid> GIDs; ///< the GID table; zero: an entry that is not used
     std::vector<u16> PKeys;     ///< the P_Key table; zero: an entry that is not used

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // umad.hpp - the kernel's MAD device /dev/infiniband/umadN (rdma/ib_user_mad.h).
-// Knows of a MAD its class, OUI and whether it is a response, nothing else; RMPP is the kernel's.
+// Knows of a MAD its class, OUI and whether it is a response, nothing else; RMPP is the kernel's, or that of who sits on it.
 #pragma once
 #include <comad/mad/transport.hpp>
 #include <comad/mad/unique_fd.hpp>
 #include <comad/transports/held_requests.hpp>
 #include <comad/transports/sysfs.hpp>
+#include <comad/transports/umad_errors.hpp>
 
 #include <array>
 #include <filesystem>
@@ -23,6 +24,13 @@ struct umad_options {
     std::string name; ///< of the transport, for messages; empty: as umad_transport::name() says
     /// Requests that the kernel may hold for us at a time, superseded attempts included (see held_requests). At least 1.
     unsigned max_held = held_requests::usual_bound;
+    /// How long it is told to hold each.
+    kernel_timeout timeout = kernel_timeout::by_room;
+    /// RMPP is the program's affair: messages are single MADs, segments among them, as rmpp_transport wants them. Otherwise
+    /// it is the kernel's.
+    bool user_rmpp = false;
+    /// Requests to the SA in flight that the device carries at a time; 0: as its end port says, else umad_limits.
+    unsigned sa_window = 0;
     /// ioctl(2), or what a test puts in its place: returns 0, or -1 and sets errno.
     std::function<int(int fd, unsigned long request, void* argument)> ioctl;
     /// read(2) and write(2), likewise.
@@ -37,7 +45,8 @@ struct umad_options {
 /// Timeouts: the engine times attempts; which timeout the kernel is told, and how many requests it may hold, is the rule of
 ///           held_requests. At max_held send() answers would_block until a receive() has taken a request back. (One
 ///           whose send the adapter itself fails is reported to nobody and stays counted.)
-/// Errors:   construction throws std::runtime_error or std::system_error with one line that says what to do.
+/// Errors:   construction throws std::runtime_error with one line that says what to do (umad_errors.hpp), as advice() does of
+///           a call that failed.
 ///           An error that may pass (EIO, ENOMEM, ENOBUFS, ENOSPC, EBUSY; of a read also less than a header, of a write
 ///           also EAGAIN) is met by would_block, and the call is repeated up to nine times, after 1 ms and then twice as
 ///           long each time: 511 ms in all. One that succeeds forgets those that failed. After the ninth receive() fails
@@ -52,7 +61,7 @@ struct umad_options {
 ///           back instead. Sends to a LID never block.
 /// Waiting:  native_handle() is an epoll(7) instance with the device in it, but for the time between repeated reads: a
 ///           device that has gone would be readable all the time. next_event() says when a call is to be repeated.
-/// RMPP:     of a message larger than the buffer, receive() gives the first segment and the full size, and the kernel
+/// RMPP:     (but with user_rmpp) of a message larger than the buffer, receive() gives the first segment and the full size, and the kernel
 ///           keeps it: only a receive() with headroom + full_size bytes takes it away.
 class umad_transport final : public mad::transport {
 public:
@@ -71,6 +80,7 @@ public:
     void set_now(mad::time_point now) noexcept override { now_ = now; }
     /// `mlx5_0/1 (umad0)`, or the path of the device, or nothing, as it was opened.
     std::string name() const override { return options_.name; }
+    std::string_view advice(mad::transport_call, int error) const noexcept override;
 
     /// Requests that the kernel holds: written, and neither answered nor reported.
     unsigned held() const noexcept { return held_.count(); }
@@ -109,7 +119,8 @@ private:
     mad::unique_fd readable_; ///< waits for the device
     bool is_listening_ = false;
     repetition reading_, writing_;
-    int gone_ = 0; ///< errno; 0: it has not
+    int gone_ = 0;                           ///< errno; 0: it has not
+    umad_call unsent_by_ = umad_call::write; ///< what failed in the latest send() that failed
     mad::time_point now_{};
     std::array<agent, 32> agents_{}; ///< of our own requests; as many as the kernel allows a descriptor in all
     std::size_t agent_count_ = 0;

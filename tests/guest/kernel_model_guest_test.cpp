@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// kernel_model_guest_test.cpp - the model of the kernel beside the kernel: the same sends, delays and losses give the same events.
+#include "guest_rig.hpp"
+#include "scripted_transport.hpp"
+#include <comad/transports/kernel_model.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <poll.h>
+#include <random>
+
+namespace kernel_model_guest_test { // compiled together with others
+
+using namespace comad;
+using namespace comad::test;
+using iba::Method;
+using iba::MgmtClass;
+
+namespace {
+
+/// A request, and the copies of its answer that arrive, so long after it was sent.
+struct step {
+    mad::duration at{};
+    u32 tid = 0;
+    MgmtClass mgmt_class = MgmtClass::Performance;
+    u8 class_version = 1; ///< of the agent
+    mad::duration timeout{};
+    bool expects_reply = true;
+    std::vector<mad::duration> answers{};
+};
+
+/// What the program reads, or a send that was refused.
+struct event {
+    u32 tid;
+    int status; ///< 0: an answer; ETIMEDOUT; negative: the errno of a send
+    std::size_t size;
+    friend bool operator==(const event&, const event&) = default;
+};
+std::ostream& operator<<(std::ostream& out, const event& e) {
+    return out << '{' << e.tid << ' ' << e.status << ' ' << e.size << '}';
+}
+
+outgoing_mad mad_of(const step& s) {
+    outgoing_mad m(to_LID(2), s.mgmt_class, 1, Method::Get, 0x0012, s.tid);
+    m.expects_reply = s.expects_reply;
+    m.timeout = s.timeout;
+    if (iba::is_vendor_OUI(s.mgmt_class)) m.mad()[39] = 7;
+    return m;
+}
+
+/// Whether the event happened at a time when it may have: nothing is sooner than the script, and a busy machine is late.
+void check_time(mad::duration got, mad::duration wanted) {
+    CHECK(got >= wanted - 10ms); // two ticks
+    CHECK(got < wanted + 400ms);
+}
+
+struct happened {
+    std::vector<event> events;
+    std::vector<mad::duration> times;
+};
+
+happened by_the_model(const std::vector<step>& script) {
+    std::map<u32, std::vector<mad::duration>> answers;
+    scripted_transport wire([&](const packet& p) {
+        fate f;
+        for (const mad::duration after : answers.at(p.tid)) {
+            arrival a = reply(p, after);
+            a.bytes = {p.bytes.begin(), p.bytes.end()};
+            a.bytes[3] |= 0x80;
+            f.arrivals.push_back(a);
+        }
+        return f;
+    });
+    transports::kernel_options options;
+    options.tick = 4ms; // Debian's HZ is 250
+    transports::kernel_model kernel(wire, options);
+    happened all;
+    std::vector<u8> buffer(1024);
+    const auto read = [&](mad::time_point now) {
+        for (;;) {
+            const auto r = kernel.receive(buffer);
+            if (r.state != mad::receive_state::message) return;
+            all.events.push_back({mad::low_tid(r.mad.data()), static_cast<int>(r.status), r.mad.size()});
+            all.times.push_back(now.time_since_epoch());
+        }
+    };
+    const auto until = [&](mad::time_point end) {
+        for (auto next = kernel.next_event(); next && *next <= end; next = kernel.next_event()) {
+            kernel.set_now(*next);
+            read(*next);
+        }
+        kernel.set_now(end);
+    };
+    for (const step& s : script) {
+        until(mad::time_point(s.at));
+        answers.try_emplace(s.tid, s.answers);
+        outgoing_mad m = mad_of(s);
+        mad::send_request r{};
+        r.path = &m.path;
+        r.mad = m.mad();
+        r.size = mad::mad_size;
+        r.mgmt_class = value(s.mgmt_class);
+        r.class_version = s.class_version;
+        r.expects_reply = s.expects_reply;
+        r.attempt_timeout = r.operation_timeout = s.timeout;
+        const auto result = kernel.send(r);
+        if (result.state == mad::send_state::sent) continue;
+        all.events.push_back({s.tid, -result.error, 0});
+        all.times.push_back(s.at);
+    }
+    until(mad::time_point(10s));
+    return all;
+}
+
+happened by_the_kernel(const std::vector<step>& script) {
+    use_fakeib();
+    std::map<u32, std::vector<mad::duration>> answers;
+    for (const step& s : script) answers.try_emplace(s.tid, s.answers);
+    const auto plan = [&](std::span<const u8> request) { return answers.at(mad::low_tid(request.data())); };
+    const peer counters(port_of("fib1/1"), {MgmtClass::Performance, 1, mad::methods(Method::Get)}, plan);
+    const peer vendor(port_of("fib1/1"), {MgmtClass::VendOUI, 1, mad::methods(Method::Get), 7}, plan);
+    umad_transport device(port_of("fib0/1"));
+    happened all;
+    const mad::time_point began = clock_now();
+    const auto read_until = [&](mad::time_point end) {
+        while (const auto got = await_message(device, std::max(end - clock_now(), mad::duration(0)))) {
+            all.events.push_back({got->tid(), static_cast<int>(got->status), got->mad.size()});
+            all.times.push_back(clock_now() - began);
+        }
+    };
+    for (const step& s : script) {
+        read_until(began + s.at);
+        outgoing_mad m = mad_of(s);
+        const auto result = m.send(device, s.class_version);
+        if (result.state == mad::send_state::sent) continue;
+        all.events.push_back({s.tid, -result.error, 0});
+        all.times.push_back(clock_now() - began);
+    }
+    while (device.held() > 0 && clock_now() - began < 10s) read_until(clock_now() + 20ms);
+    read_until(clock_now() + 100ms); // nothing more
+    return all;
+}
+
+/// Requests of two classes and several agents, sent in the first 300 ms, whose ends are apart from each other by more than a busy
+/// machine is late.
+std::vector<step> script_of(unsigned seed) {
+    constexpr unsigned count = 36;
+    constexpr mad::duration apart = 70ms;
+    std::mt19937 random(seed);
+    std::vector<unsigned> place(count);
+    std::iota(place.begin(), place.end(), 0u);
+    std::shuffle(place.begin(), place.end(), random);
+    std::vector<step> all;
+    for (unsigned i = 0; i < count; ++i) {
+        step s;
+        s.at = i * 8ms;
+        s.tid = 100 + i;
+        s.mgmt_class = i % 3 ? MgmtClass::Performance : MgmtClass::VendOUI;
+        s.class_version = 1;
+        const mad::duration end = 400ms + place[i] * apart - s.at; // since it was sent
+        switch (i % 6) {
+        case 0: // answered
+            s.timeout = end + 1s;
+            s.answers = {end};
+            break;
+        case 1: // doubled
+            s.timeout = end + 1s;
+            s.answers = {end, end + 20ms, end + 20ms};
+            break;
+        case 2: // lost
+            s.timeout = end;
+            break;
+        case 3: // late
+            s.timeout = end;
+            s.answers = {end + 200ms};
+            break;
+        case 4: // an answer nobody waits for
+            s.expects_reply = false;
+            s.answers = {end};
+            break;
+        case 5: // the same number twice, while it is outstanding
+            s.timeout = end;
+            all.push_back(s);
+            s.at += 2ms;
+            break;
+        }
+        all.push_back(s);
+    }
+    // The same numbers once more, of another agent of the class, and later again of the first one.
+    step other = all[1];
+    other.at = 300ms;
+    other.class_version = 2;
+    other.timeout = 400ms + count * apart + 100ms - other.at;
+    other.answers = {};
+    other.tid = 102;
+    all.push_back(other);
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("the same sends, delays and losses give the same events on the kernel and on its model") {
+    const auto seed = GENERATE(1u, 2u);
+    CAPTURE(seed);
+    const std::vector<step> script = script_of(seed);
+    const happened model = by_the_model(script);
+    const happened kernel = by_the_kernel(script);
+    CHECK(model.events.size() > 30);
+    REQUIRE(kernel.events == model.events);
+    for (std::size_t i = 0; i < model.events.size(); ++i) {
+        CAPTURE(i, model.events[i].tid);
+        check_time(kernel.times[i], model.times[i]);
+    }
+}
+
+} // namespace kernel_model_guest_test

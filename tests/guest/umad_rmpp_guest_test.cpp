@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// umad_rmpp_guest_test.cpp - long messages by the kernel's RMPP and by ours, each with each, up to 1 MiB.
+#include "guest_rig.hpp"
+#include <comad/coro/blocking.hpp>
+#include <comad/iba/sa.hpp>
+#include <comad/mad/message.hpp>
+#include <comad/transports/rmpp.hpp>
+
+#include <atomic>
+#include <poll.h>
+
+namespace umad_rmpp_guest_test { // compiled together with others
+
+using namespace comad;
+using namespace comad::test;
+using iba::Method;
+using iba::MgmtClass;
+using iba::sa::NodeRecord;
+
+namespace {
+
+constexpr std::size_t stride = 112; // of 108 bytes: the SA counts in words of 8
+constexpr u32 mebibyte = (u32{1} << 20) / stride;
+
+/// By the kernel's RMPP, or by ours over single MADs.
+class either {
+public:
+    either(const end_port& port, bool ours) {
+        umad_options options;
+        options.user_rmpp = ours;
+        auto device = std::make_unique<umad_transport>(port, options);
+        if (ours) top_ = std::make_unique<ours_over>(std::move(device));
+        else top_ = std::move(device);
+    }
+    std::unique_ptr<mad::transport> release() { return std::move(top_); }
+
+private:
+    /// rmpp_transport with what it is over.
+    struct ours_over final : mad::transport {
+        explicit ours_over(std::unique_ptr<umad_transport> d) : device(std::move(d)), rmpp(*device) {}
+        int native_handle() const noexcept override { return rmpp.native_handle(); }
+        mad::send_result send(const mad::send_request& r) noexcept override { return rmpp.send(r); }
+        mad::received receive(std::span<u8> buffer) noexcept override { return rmpp.receive(buffer); }
+        mad::transport_limits limits() const noexcept override { return rmpp.limits(); }
+        int serve(const mad::registration& what) noexcept override { return rmpp.serve(what); }
+        std::optional<mad::time_point> next_event() const noexcept override { return rmpp.next_event(); }
+        void set_now(mad::time_point now) noexcept override { rmpp.set_now(now); }
+
+        std::unique_ptr<umad_transport> device;
+        transports::rmpp_transport rmpp;
+    };
+    std::unique_ptr<mad::transport> top_;
+};
+
+NodeRecord record_of(u32 number) {
+    NodeRecord r;
+    r.LID = iba::lid(static_cast<u16>(number));
+    r.nodeInfo.nodeGUID = iba::guid{u64{0x11223344} << 32 | number};
+    return r;
+}
+
+/// Answers GetTable with as many records as the LID asked for says, times 16.
+server::responder tables() {
+    server::responder answers;
+    answers.add({MgmtClass::SubnAdm, 2, mad::methods(Method::GetTable), 0, true}, [](const server::request& r) {
+        const u32 count = value(r.payload<NodeRecord>().LID) * 16u;
+        std::vector<u8> records;
+        records.reserve(count * iba::wire_size<NodeRecord>);
+        for (u32 i = 0; i < count; ++i) {
+            const auto bytes = iba::encode(record_of(i));
+            records.insert(records.end(), bytes.begin(), bytes.end());
+        }
+        return server::response::table(std::move(records), iba::wire_size<NodeRecord>);
+    });
+    return answers;
+}
+
+void check_table(coro::blocking_transactor& rpcs, const mad::IBPath& to, u32 sixteens) {
+    CAPTURE(sixteens);
+    auto query = iba::query<NodeRecord>{}.where<&NodeRecord::LID>(iba::lid(static_cast<u16>(sixteens)));
+    const auto records = rpcs.SubnAdmGetTable(query, to);
+    REQUIRE(records);
+    REQUIRE(records.value().size() == sixteens * 16u);
+    u32 different = 0;
+    for (u32 i = 0; i < records.value().size(); ++i) different += records.value()[i] != record_of(i);
+    CHECK(different == 0);
+}
+
+} // namespace
+
+TEST_CASE("tables up to 1 MiB arrive whole, whoever sends and receives the segments") {
+    use_fakeib();
+    const auto [ours_asks, ours_answers] =
+        GENERATE(table<bool, bool>({{false, false}, {false, true}, {true, false}, {true, true}}));
+    CAPTURE(ours_asks, ours_answers);
+    const served_port server(either(port_of("fib1/1"), ours_answers).release(), tables());
+    const auto device = either(port_of("fib0/1"), ours_asks).release();
+    coro::blocking_transactor rpcs(*device, {.unmeasured_timeout = 10s});
+    for (const u32 sixteens : {0u, 1u, 20u}) check_table(rpcs, to_LID(2), sixteens);
+    check_table(rpcs, to_LID(2), mebibyte / 16);
+    CHECK(rpcs.schedule().counters().retried == 0);
+    CHECK(server.agent().counters().unsent == 0);
+}
+
+TEST_CASE("tables cross soft RoCE, too") {
+    const end_port there = port_of("rxe1/1");
+    const auto [ours_asks, ours_answers] = GENERATE(table<bool, bool>({{false, false}, {true, false}, {false, true}}));
+    CAPTURE(ours_asks, ours_answers);
+    const served_port server(either(there, ours_answers).release(), tables());
+    const auto device = either(port_of("rxe0/1"), ours_asks).release();
+    coro::blocking_transactor rpcs(*device, {.unmeasured_timeout = 10s});
+    check_table(rpcs, to_GID(there), 20);
+    if (!ours_asks && !ours_answers) check_table(rpcs, to_GID(there), mebibyte / 16);
+}
+
+TEST_CASE("a message that is larger than the buffer says its length, and stays until it is read whole") {
+    use_fakeib();
+    const served_port server(either(port_of("fib1/1"), false).release(), tables());
+    umad_transport device(port_of("fib0/1"));
+    outgoing_mad request(to_LID(2), MgmtClass::SubnAdm, 2, Method::GetTable, 0x11, 1);
+    NodeRecord wanted;
+    wanted.LID = iba::lid{5};
+    const auto bytes = iba::encode(wanted);
+    std::copy(bytes.begin(), bytes.end(), request.mad() + 56);
+    REQUIRE(request.send(device).state == mad::send_state::sent);
+    pollfd waiting{device.native_handle(), POLLIN, 0};
+    REQUIRE(::poll(&waiting, 1, 5000) == 1);
+
+    const std::size_t whole = 56 + 5 * 16 * stride;
+    std::vector<u8> small(mad::headroom + mad::mad_size), large(mad::headroom + whole);
+    for (int i = 0; i < 2; ++i) {
+        const auto beginning = device.receive(small);
+        REQUIRE(beginning.state == mad::receive_state::message);
+        CHECK(beginning.mad.size() == mad::mad_size);
+        CHECK(beginning.full_size == whole);
+        CHECK(device.held() == 1);
+    }
+    const auto all = device.receive(large);
+    REQUIRE(all.state == mad::receive_state::message);
+    CHECK(all.mad.size() == whole);
+    CHECK(device.held() == 0);
+    CHECK(device.receive(large).state == mad::receive_state::would_block);
+}
+
+TEST_CASE("requests of many MADs reach their handler whole") {
+    use_fakeib();
+    const bool ours_asks = GENERATE(false, true);
+    const bool ours_answers = GENERATE(false, true);
+    CAPTURE(ours_asks, ours_answers);
+    constexpr std::size_t size = 56 + 30'000;
+    std::atomic<std::size_t> heard = 0, wrong = 0;
+    server::responder answers;
+    answers.add({MgmtClass::SubnAdm, 2, mad::methods(Method::GetMulti), 0, true}, [&](const server::request& r) {
+        for (std::size_t i = 0; i + 56 < r.mad.size(); ++i) wrong += r.mad[56 + i] != static_cast<u8>(i * 7);
+        heard = r.mad.size();
+        return server::response::table(std::vector<u8>(8), 8);
+    });
+    const served_port server(either(port_of("fib1/1"), ours_answers).release(), std::move(answers));
+    const auto device = either(port_of("fib0/1"), ours_asks).release();
+    outgoing_mad request(to_LID(2), MgmtClass::SubnAdm, 2, Method::GetMulti, 0x3a, 9);
+    request.packet.resize(mad::headroom + size);
+    request.mad()[24] = 1; // RMPP version, DATA, Active: it goes by RMPP
+    request.mad()[25] = 1;
+    request.mad()[26] = 1;
+    for (std::size_t i = 0; i + 56 < size; ++i) request.mad()[56 + i] = static_cast<u8>(i * 7);
+    REQUIRE(request.send(*device).state == mad::send_state::sent);
+    const auto answer = await_message(*device, 10s);
+    REQUIRE(answer);
+    CHECK(answer->status == 0);
+    CHECK(answer->mad[3] == 0x94); // GetMultiResp
+    CHECK(heard == size);
+    CHECK(wrong == 0);
+}
+
+} // namespace umad_rmpp_guest_test

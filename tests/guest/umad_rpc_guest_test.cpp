@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+// umad_rpc_guest_test.cpp - RPCs over the kernel's MAD devices: SMPs and GMPs, what is late, doubled, lost or too much.
+#include "guest_rig.hpp"
+#include <comad/coro/asio.hpp>
+#include <comad/coro/blocking.hpp>
+#include <comad/iba/pm.hpp>
+#include <comad/iba/smp.hpp>
+#include <comad/transports/smi_gsi.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <sys/epoll.h>
+#include <utility>
+
+namespace umad_rpc_guest_test { // compiled together with others
+
+using namespace comad;
+using namespace comad::test;
+using coro::generator;
+using coro::MADSchedule;
+using coro::task;
+using iba::Method;
+using iba::MgmtClass;
+using iba::pm::PortCounters;
+using iba::smp::NodeInfo;
+using iba::smp::PortInfo;
+using mad::errc;
+using mad::IBDRPath;
+using transports::kernel_timeout;
+
+namespace {
+
+constexpr u64 first_GUID = 0x0002c90000fab000; // fakeib's
+constexpr mad::registration performance{MgmtClass::Performance, 1, mad::methods(Method::Get)};
+
+template <class... Port> IBDRPath route(Port... ports) {
+    const std::array<u8, sizeof...(ports)> hops{static_cast<u8>(ports)...};
+    return IBDRPath{hops};
+}
+
+/// What became of one RPC.
+struct outcome {
+    std::optional<errc> error;
+    unsigned attempts = 0;
+    mad::duration took{};
+};
+task<outcome> ask(MADSchedule& s, mad::IBPath to) {
+    const mad::time_point began = s.now();
+    auto counters = co_await s.PerformanceGet<PortCounters>(to, 1);
+    if (counters) co_return outcome{std::nullopt, 0, s.now() - began};
+    co_return outcome{counters.error().code, counters.error().attempts, s.now() - began};
+}
+task<void> ask_into(MADSchedule& s, mad::IBPath to, std::vector<outcome>& all) {
+    outcome one = co_await ask(s, to);
+    all.push_back(one);
+}
+generator<task<void>> many(MADSchedule& s, mad::IBPath to, unsigned count, std::vector<outcome>& all) {
+    for (unsigned i = 0; i < count; ++i) co_yield ask_into(s, to, all);
+}
+task<std::vector<outcome>> ask_many(MADSchedule& s, mad::IBPath to, unsigned count) {
+    std::vector<outcome> all;
+    co_await s.mqueue(many(s, to, count, all), {.max_tasks = count});
+    co_return all;
+}
+std::size_t answered(const std::vector<outcome>& all) {
+    return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const outcome& o) { return !o.error; }));
+}
+
+/// Reads until the kernel holds nothing any more.
+void read_all_back(MADSchedule& s, umad_transport& device, mad::duration limit) {
+    const mad::time_point end = clock_now() + limit;
+    while (device.held() > 0 && clock_now() < end)
+        coro::sync_wait(s, [](MADSchedule& on) -> task<bool> { co_return co_await on.pause(5ms); }(s));
+    CHECK(device.held() == 0);
+}
+
+} // namespace
+
+TEST_CASE("SMPs go by directed routes and by LIDs, and the driver's SMA answers") {
+    use_fakeib();
+    umad_transport device(port_of("fib0/1"));
+    coro::blocking_transactor rpcs(device, {.timeout = 100ms});
+    for (const u64 hops : {0u, 1u}) {
+        const auto info = rpcs.SubnGet<NodeInfo>(hops ? route(1) : route());
+        REQUIRE(info);
+        CHECK(value(info.value().nodeGUID) == first_GUID + hops);
+    }
+    const auto port = rpcs.SubnGet<PortInfo>(to_LID(2), 1);
+    REQUIRE(port);
+    CHECK(port.value().LID == iba::lid{2});
+    CHECK(port.value().portState == iba::PortState::Active);
+
+    const auto unknown = rpcs.SubnGet<iba::smp::SwitchInfo>(to_LID(2));
+    REQUIRE_FALSE(unknown);
+    CHECK(unknown.error().code == errc::status);
+    const auto beyond = rpcs.SubnGet<NodeInfo>(route(1, 1)); // through a CA
+    REQUIRE_FALSE(beyond);
+    CHECK(beyond.error().code == errc::timed_out);
+    CHECK(beyond.error().attempts == 3);
+    const auto nobody = rpcs.SubnGet<NodeInfo>(to_LID(77));
+    REQUIRE_FALSE(nobody);
+    CHECK(nobody.error().code == errc::timed_out);
+    const auto no_port = rpcs.SubnGet<NodeInfo>(route(2)); // of a CA with one
+    CHECK_FALSE(no_port);
+}
+
+TEST_CASE("GMPs go by LID over InfiniBand and by GID over soft RoCE, and come back") {
+    use_fakeib();
+    const auto check = [](const end_port& from, const end_port& at, const mad::IBPath& to) {
+        CAPTURE(from.name(), at.name());
+        const peer answers(at, performance, answer_after(0ms));
+        umad_transport device(from);
+        coro::blocking_transactor rpcs(device);
+        for (int i = 0; i < 20; ++i) CHECK(rpcs.PerformanceGet<PortCounters>(to, 1));
+        CHECK(answers.count() >= 20); // a busy machine may ask again
+        CHECK(device.held() == 0);
+    };
+    check(port_of("fib0/1"), port_of("fib1/1"), to_LID(2));
+    check(port_of("rxe0/1"), port_of("rxe1/1"), to_GID(port_of("rxe1/1")));
+    check(port_of("rxe1/1"), port_of("rxe0/1"), to_GID(port_of("rxe0/1")));
+    check(port_of("rxe0/1"), port_of("rxe0/1"), to_GID(port_of("rxe0/1"))); // to itself
+}
+
+TEST_CASE("a class that nobody serves is refused by the kernel itself") {
+    use_fakeib();
+    umad_transport device(port_of("fib0/1"));
+    coro::blocking_transactor rpcs(device);
+    const auto refused = rpcs.PerformanceGet<PortCounters>(to_LID(2), 1);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == errc::status);
+    CHECK(refused.error().status == 0x000c);
+}
+
+TEST_CASE("who does not answer is asked as often as the options say, and the kernel keeps nothing of it") {
+    use_fakeib();
+    const peer silent(port_of("fib1/1"), performance, silence());
+    umad_transport device(port_of("fib0/1"));
+    MADSchedule schedule(device, {.timeout = 60ms, .retries = 2});
+    const outcome o = coro::sync_wait(schedule, ask(schedule, to_LID(2)));
+    CHECK(o.error == errc::timed_out);
+    CHECK(o.attempts == 3);
+    CHECK(o.took >= 180ms);
+    CHECK(o.took < 5s);
+    CHECK(silent.count() == 3);
+    read_all_back(schedule, device, 2s);
+    CHECK(schedule.counters().expired_reports == 3);
+}
+
+TEST_CASE(
+    "an answer to an earlier attempt counts where the kernel was told of the operation, and is dropped where not") {
+    use_fakeib();
+    // The first request is answered when its attempt is over, all others never.
+    bool is_first = true;
+    const peer late(port_of("fib1/1"), performance, [&](std::span<const u8>) {
+        return std::exchange(is_first, false) ? std::vector<mad::duration>{300ms} : std::vector<mad::duration>{};
+    });
+    umad_options options;
+    options.timeout = GENERATE(kernel_timeout::by_room, kernel_timeout::operation, kernel_timeout::attempt);
+    const bool is_told = options.timeout != kernel_timeout::attempt;
+    umad_transport device(port_of("fib0/1"), options);
+    MADSchedule schedule(device, {.timeout = 200ms, .retries = 3});
+    const outcome o = coro::sync_wait(schedule, ask(schedule, to_LID(2)));
+    CHECK(o.error.has_value() == !is_told);
+    CHECK(schedule.counters().late_replies == (is_told ? 1 : 0));
+    read_all_back(schedule, device, 2s);
+}
+
+TEST_CASE("doubled answers and those that come after the end reach nobody") {
+    use_fakeib();
+    const peer chatty(port_of("fib1/1"), performance, [](std::span<const u8>) {
+        return std::vector<mad::duration>{0ms, 0ms, 5ms, 40ms};
+    });
+    umad_transport device(port_of("fib0/1"));
+    MADSchedule schedule(device, {.timeout = 1s});
+    for (int i = 0; i < 3; ++i) CHECK_FALSE(coro::sync_wait(schedule, ask(schedule, to_LID(2))).error);
+    CHECK_FALSE(await_message(device, 100ms));
+    CHECK(schedule.counters().stale == 0);
+    CHECK(schedule.counters().replied == 3);
+}
+
+TEST_CASE("a transaction ID that is outstanding is refused, and one of another agent is not") {
+    use_fakeib();
+    const peer silent(port_of("fib1/1"), performance, silence());
+    umad_transport device(port_of("fib0/1"));
+    outgoing_mad request(to_LID(2), MgmtClass::Performance, 1, Method::Get, 0x12, 42);
+    request.timeout = 500ms;
+    REQUIRE(request.send(device).state == mad::send_state::sent);
+    for (const u16 LID : {2, 77}) { // wherever it goes
+        request.path = to_LID(LID);
+        const auto again = request.send(device);
+        CHECK(again.state == mad::send_state::failed);
+        CHECK(again.error == EINVAL);
+    }
+    CHECK(request.send(device, u8{2}).state == mad::send_state::sent);
+    CHECK_THAT(std::string(device.advice(mad::transport_call::send, EINVAL)), Catch::Contains("transaction ID"));
+    for (int i = 0; i < 2; ++i) {
+        const auto report = await_message(device);
+        REQUIRE(report);
+        CHECK(report->status == ETIMEDOUT);
+        CHECK(report->mad.size() == 24);
+        CHECK(report->tid() == 42);
+    }
+    request.path = to_LID(2);
+    CHECK(request.send(device).state == mad::send_state::sent); // it is free again
+}
+
+TEST_CASE("a thousand outstanding requests all come back, each once") {
+    use_fakeib();
+    constexpr u32 count = 1000;
+    umad_options options;
+    options.max_held = 2 * count;
+    umad_transport device(port_of("fib0/1"), options);
+    SECTION("that nobody answers") {
+        const peer silent(port_of("fib1/1"), performance, silence());
+        for (u32 i = 0; i < count; ++i) {
+            outgoing_mad request(to_LID(2), MgmtClass::Performance, 1, Method::Get, 0x12, i);
+            request.timeout = 2500ms;
+            REQUIRE(request.send(device).state == mad::send_state::sent);
+        }
+        CHECK(device.held() == count);
+        std::set<u32> back;
+        for (u32 i = 0; i < count; ++i) {
+            const auto report = await_message(device);
+            REQUIRE(report);
+            CHECK(report->status == ETIMEDOUT);
+            back.insert(report->tid());
+        }
+        CHECK(back.size() == count);
+        CHECK(device.held() == 0);
+    }
+    SECTION("that are answered late") {
+        const peer slow(port_of("fib1/1"), performance, answer_after(200ms));
+        coro::schedule_options all_at_once{.max_outstanding = count, .GMPs_per_destination = 0, .timeout = 20s};
+        MADSchedule schedule(device, all_at_once);
+        const auto all = coro::sync_wait(schedule, ask_many(schedule, to_LID(2), count));
+        CHECK(answered(all) == count);
+        CHECK(schedule.window() == 128); // what the kernel's send queue takes
+        CHECK(slow.most_waiting() <= 128);
+        CHECK(slow.count() == count);
+    }
+}
+
+TEST_CASE("copies beyond the bound wait until the kernel has given some back, and all RPCs end") {
+    use_fakeib();
+    const peer silent(port_of("fib1/1"), performance, silence());
+    umad_options options;
+    options.max_held = 8;
+    umad_transport device(port_of("fib0/1"), options);
+    MADSchedule schedule(device, {.max_outstanding = 6, .GMPs_per_destination = 0, .timeout = 20ms, .retries = 3});
+    const auto all = coro::sync_wait(schedule, ask_many(schedule, to_LID(2), 24));
+    REQUIRE(all.size() == 24);
+    CHECK(answered(all) == 0);
+    CHECK(std::all_of(all.begin(), all.end(), [](const outcome& o) { return o.error == errc::timed_out; }));
+    read_all_back(schedule, device, 2s);
+    // Every copy that left was reported once.
+    CHECK(schedule.counters().expired_reports == silent.count());
+    CHECK(schedule.counters().stale == 0);
+}
+
+TEST_CASE("a slow node is waited for, without more copies than its slowness is worth") {
+    use_fakeib();
+    const peer slow(port_of("fib1/1"), performance, answer_after(700ms));
+    umad_transport device(port_of("fib0/1"));
+    MADSchedule schedule(device); // as it comes: timeouts are measured
+    CHECK_FALSE(coro::sync_wait(schedule, ask(schedule, to_LID(2))).error);
+    const std::size_t first = slow.count();
+    CHECK(first <= 4);
+    CHECK_FALSE(coro::sync_wait(schedule, ask(schedule, to_LID(2))).error);
+    CHECK(slow.count() - first <= first);
+    CHECK(schedule.counters().replied == 2);
+    CHECK(schedule.counters().timed_out == 0);
+}
+
+TEST_CASE("each message is an edge of an epoll around the device's descriptor, read or not") {
+    use_fakeib();
+    const peer answers(port_of("fib1/1"), performance, answer_after(10ms));
+    umad_transport device(port_of("fib0/1"));
+    const mad::unique_fd edges(::epoll_create1(EPOLL_CLOEXEC));
+    epoll_event wanted{.events = EPOLLIN | EPOLLET, .data = {}};
+    REQUIRE(::epoll_ctl(edges.get(), EPOLL_CTL_ADD, device.native_handle(), &wanted) == 0);
+    const auto edge_within = [&](int ms) {
+        epoll_event event;
+        return ::epoll_wait(edges.get(), &event, 1, ms) == 1;
+    };
+    CHECK_FALSE(edge_within(0)); // that it can be written to is none
+    const auto ask_once = [&](u32 tid) {
+        outgoing_mad request(to_LID(2), MgmtClass::Performance, 1, Method::Get, 0x12, tid);
+        REQUIRE(request.send(device).state == mad::send_state::sent);
+    };
+    ask_once(1);
+    CHECK(edge_within(2000));
+    CHECK_FALSE(edge_within(0));
+    ask_once(2);
+    CHECK(edge_within(2000)); // though the first is not read
+    CHECK(await_message(device, 0ms)->tid() == 1);
+    CHECK(await_message(device, 0ms)->tid() == 2);
+    CHECK_FALSE(await_message(device, 0ms));
+    ask_once(3);
+    CHECK(edge_within(2000));
+}
+
+TEST_CASE("Asio's driver carries a sweep over the kernel, and misses nothing") {
+    use_fakeib();
+    const peer answers(port_of("fib1/1"), performance, answer_after(1ms));
+    umad_transport device(port_of("fib0/1"));
+    MADSchedule schedule(device, {.GMPs_per_destination = 0});
+    boost::asio::io_context io{1};
+    coro::asio_driver driver(io, schedule);
+    std::vector<outcome> all;
+    coro::async_run(driver, ask_many(schedule, to_LID(2), 300), [&](std::vector<outcome> v) { all = std::move(v); });
+    io.run();
+    CHECK(all.size() == 300);
+    CHECK(answered(all) == 300);
+}
+
+TEST_CASE("several open devices of a port have more in flight than one, and each hears of its own") {
+    use_fakeib();
+    const peer slow(port_of("fib1/1"), performance, answer_after(1500ms));
+    const auto wide = transports::open_end_port(port_of("fib0/1"), "/sys/class", 4);
+    CHECK(wide->limits().max_window == 4 * 128);
+    CHECK(wide->limits().sa_window == 4 * 16);
+    coro::schedule_options options{.max_outstanding = 500, .GMPs_per_destination = 0, .timeout = 20s};
+    MADSchedule schedule(*wide, options);
+    const auto all = coro::sync_wait(schedule, ask_many(schedule, to_LID(2), 500));
+    CHECK(answered(all) == 500);
+    CHECK(slow.most_waiting() > 2 * 128);
+    CHECK(schedule.counters().stale == 0);
+}
+
+} // namespace umad_rpc_guest_test

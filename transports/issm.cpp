@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// issm.cpp - finds /dev/infiniband/issmN by infiniband_mad/issmN/{ibdev,port} and opens it.
+#include <comad/transports/issm.hpp>
+#include <comad/transports/umad_errors.hpp>
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <fcntl.h>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace comad::transports {
+namespace {
+
+std::string word_of(const std::filesystem::path& file) {
+    std::string word;
+    std::ifstream(file) >> word;
+    return word;
+}
+
+} // namespace
+
+mad::unique_fd open_issm(const end_port& port, const std::filesystem::path& sys_class,
+                         const std::filesystem::path& devices) {
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(sys_class / "infiniband_mad", none)) {
+        const std::string name = entry.path().filename();
+        if (!name.starts_with("issm") || word_of(entry.path() / "ibdev") != port.device ||
+            word_of(entry.path() / "port") != std::to_string(port.port))
+            continue;
+        const std::string file = devices / name;
+        // Without O_NONBLOCK it would wait until the other one closes it.
+        mad::unique_fd fd{::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+        if (fd) return fd;
+        const int error = errno;
+        const std::string_view advice =
+            error == EAGAIN ? "another subnet manager runs at this port" : umad_advice(umad_call::open, error);
+        throw std::runtime_error(fmt::format("cannot open {} ({}){}{}", file, std::generic_category().message(error),
+                                             advice.empty() ? "" : ": ", advice));
+    }
+    throw std::runtime_error(
+        fmt::format("{} has no issm device: no subnet manager can be there (RoCE has none)", port.name()));
+}
+
+} // namespace comad::transports
