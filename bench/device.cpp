@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // device.cpp - pings, and who answers them.
 #include "device.hpp"
+
 #include <comad/coro/driver.hpp>
 #include <comad/server/agent.hpp>
 #include <comad/server/diags.hpp>

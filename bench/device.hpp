@@ -16,6 +16,7 @@ void serve_pings(const std::string& port);
 
 /// The same schedule and the same RPC over each carrier of `which` (umad, verbs): from a port to whoever serves. Throws
 /// std::runtime_error where one of them cannot be opened.
-std::vector<variant> ping_variants(const std::string& from, const mad::IBPath& to, const std::vector<std::string>& which);
+std::vector<variant> ping_variants(const std::string& from, const mad::IBPath& to,
+                                   const std::vector<std::string>& which);
 
 } // namespace comad::bench

@@ -24,7 +24,7 @@ namespace comad::transports {
 namespace {
 
 constexpr std::size_t datagram_size = verbs::grh_size + mad::mad_size;
-constexpr std::size_t slot_size = 320;      // whole cache lines
+constexpr std::size_t slot_size = 320; // whole cache lines
 constexpr unsigned most_broken_in_a_row = 9;
 constexpr mad::duration until_sent = std::chrono::microseconds(100); // a full send queue has room again, at the latest
 
@@ -48,8 +48,8 @@ enum told_by : u64 { of_completions, of_events };
 
 verbs_transport::verbs_transport(const end_port& port, verbs_options options)
     : port_(port), options_(with_defaults(std::move(options), port)), pkey_place_(options_.pkey_index),
-      pkey_(pkey_at(port, pkey_place_)),
-      device_(value_or_throw(verbs::context::open(port.device))), domain_(value_or_throw(verbs::pd::create(device_))),
+      pkey_(pkey_at(port, pkey_place_)), device_(value_or_throw(verbs::context::open(port.device))),
+      domain_(value_or_throw(verbs::pd::create(device_))),
       addresses_(domain_, static_cast<u8>(port.port), std::max(options_.max_addresses, 1u)),
       readable_(::epoll_create1(EPOLL_CLOEXEC)), lane_(value_or_throw(make_lane())) {
     epoll_event events{.events = EPOLLIN, .data = {.u64 = of_events}};
@@ -69,8 +69,8 @@ verbs::result<std::unique_ptr<verbs_transport::lane>> verbs_transport::make_lane
     wanted.max_sends = options_.sends;
     wanted.max_receives = options_.receives;
     BOOST_OUTCOME_TRY(auto pair, verbs::queue_pair::create(domain_, sent, received, wanted));
-    auto made = std::make_unique<lane>(lane{verbs::completions(received, channel), sent, std::move(receives),
-                                            std::move(sends), std::move(pair), {}});
+    auto made = std::make_unique<lane>(
+        lane{verbs::completions(received, channel), sent, std::move(receives), std::move(sends), std::move(pair), {}});
     made->on_their_way.resize(options_.sends);
 
     mad::IBPath ours;
@@ -289,7 +289,10 @@ bool verbs_transport::is_for_us(std::span<u8> mad) noexcept {
 mad::transport_limits verbs_transport::limits() const noexcept {
     // Half of the receives are left for segments of answers.
     const unsigned window = std::max(options_.receives / 2, 1u);
-    return {.max_window = window, .sa_window = window, .smi = false, .grain = std::chrono::microseconds(100),
+    return {.max_window = window,
+            .sa_window = window,
+            .smi = false,
+            .grain = std::chrono::microseconds(100),
             .kernel_rmpp = false};
 }
 

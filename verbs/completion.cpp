@@ -35,10 +35,11 @@ result<bool> completion_channel::take_notification() const {
 result<completion_queue> completion_queue::create(const context& device, unsigned entries,
                                                   const std::optional<completion_channel>& channel, int vector) {
     errno = 0;
-    ibv_cq* const raw = ::ibv_create_cq(device.get(), static_cast<int>(entries), nullptr,
-                                        channel ? channel->get() : nullptr, vector);
+    ibv_cq* const raw =
+        ::ibv_create_cq(device.get(), static_cast<int>(entries), nullptr, channel ? channel->get() : nullptr, vector);
     if (!raw)
-        return failed(fmt::format("cannot create a completion queue of {} entries on {}", entries, device.name()), errno);
+        return failed(fmt::format("cannot create a completion queue of {} entries on {}", entries, device.name()),
+                      errno);
     return completion_queue(own(raw, ::ibv_destroy_cq, device, channel));
 }
 

@@ -67,9 +67,10 @@ result<context> context::open(std::string_view device) {
     ibv_context* const opened = ::ibv_open_device(*found);
     if (!opened) {
         const int error = errno ? errno : ENODEV;
-        const char* advice = error == EACCES || error == EPERM
-                                 ? " (let a group use /dev/infiniband/uverbs* by a udev rule, as rdma-core's packages do)"
-                                 : "";
+        const char* advice =
+            error == EACCES || error == EPERM
+                ? " (let a group use /dev/infiniband/uverbs* by a udev rule, as rdma-core's packages do)"
+                : "";
         return failed(fmt::format("cannot open {}{}", device, advice), error);
     }
     context made(own(opened, ::ibv_close_device));
@@ -167,7 +168,8 @@ bool event::is_fatal() const noexcept {
 std::string event::name() const { return ::ibv_event_type_str(type); }
 
 error error_of(const event& e, std::string_view device) {
-    return {e.is_of_port() ? fmt::format("{}/{}: {}", device, e.port, e.name()) : fmt::format("{}: {}", device, e.name())};
+    return {e.is_of_port() ? fmt::format("{}/{}: {}", device, e.port, e.name())
+                           : fmt::format("{}: {}", device, e.name())};
 }
 
 result<std::optional<event>> context::next_event() const {

@@ -38,15 +38,17 @@ const char* type_name(ibv_qp_type type) noexcept {
 
 // ---- shared receive queues -------------------------------------------------------------------------------------------
 
-result<shared_receive_queue> shared_receive_queue::create(const pd& domain, unsigned max_receives, unsigned max_pieces) {
+result<shared_receive_queue> shared_receive_queue::create(const pd& domain, unsigned max_receives,
+                                                          unsigned max_pieces) {
     ibv_srq_init_attr wanted{};
     wanted.attr.max_wr = max_receives;
     wanted.attr.max_sge = max_pieces;
     errno = 0;
     ibv_srq* const raw = ::ibv_create_srq(domain.get(), &wanted);
     if (!raw)
-        return failed(fmt::format("cannot create a shared receive queue of {} on {}", max_receives, domain.device().name()),
-                      errno);
+        return failed(
+            fmt::format("cannot create a shared receive queue of {} on {}", max_receives, domain.device().name()),
+            errno);
     return shared_receive_queue(own(raw, ::ibv_destroy_srq, domain));
 }
 
@@ -93,8 +95,9 @@ result<queue_pair> queue_pair::create(const pd& domain, const completion_queue& 
     errno = 0;
     ibv_qp* const raw = ::ibv_create_qp(domain.get(), &wanted);
     if (!raw)
-        return failed(fmt::format("cannot create a {} queue pair on {} ({} sends, {} receives)", type_name(options.type),
-                                  domain.device().name(), options.max_sends, options.max_receives),
+        return failed(fmt::format("cannot create a {} queue pair on {} ({} sends, {} receives)",
+                                  type_name(options.type), domain.device().name(), options.max_sends,
+                                  options.max_receives),
                       errno);
     return queue_pair(own(raw, ::ibv_destroy_qp, domain, sends, receives, options.receives), domain);
 }
@@ -105,9 +108,10 @@ result<void> queue_pair::modify(const ibv_qp_attr& attributes, int what) const {
     if (error == 0) return success();
     // Kernels since 6.5 (and stable ones since) take a Q_Key like QP1's from privileged users only.
     const bool has_controlled_qkey = what & IBV_QP_QKEY && wanted.qkey & 0x80000000u;
-    const char* advice = error == EPERM && has_controlled_qkey
-                             ? " (its Q_Key is a controlled one: it takes CAP_NET_RAW, or rdma system set privileged-qkey on)"
-                             : "";
+    const char* advice =
+        error == EPERM && has_controlled_qkey
+            ? " (its Q_Key is a controlled one: it takes CAP_NET_RAW, or rdma system set privileged-qkey on)"
+            : "";
     return failed(fmt::format("cannot modify the {} queue pair {}{}", type_name(type()), number(), advice), error);
 }
 
@@ -136,14 +140,14 @@ result<void> queue_pair::post_receives(std::span<ibv_recv_wr> requests) const {
 
 // ---- multicast -------------------------------------------------------------------------------------------------------
 
-result<multicast_membership> multicast_membership::create(const queue_pair& member, const iba::gid& group, iba::lid LID) {
+result<multicast_membership> multicast_membership::create(const queue_pair& member, const iba::gid& group,
+                                                          iba::lid LID) {
     const ibv_gid raw = raw_gid(group);
     if (const int error = ::ibv_attach_mcast(member.get(), &raw, value(LID)))
         return failed(fmt::format("cannot attach the queue pair {} to the multicast group {}", member.number(), group),
                       error);
-    return multicast_membership(std::shared_ptr<void>(nullptr, [member, raw, LID](void*) {
-        ::ibv_detach_mcast(member.get(), &raw, value(LID));
-    }));
+    return multicast_membership(std::shared_ptr<void>(
+        nullptr, [member, raw, LID](void*) { ::ibv_detach_mcast(member.get(), &raw, value(LID)); }));
 }
 
 // ---- work requests ---------------------------------------------------------------------------------------------------

@@ -194,8 +194,8 @@ int post_send(ibv_qp* pair, ibv_send_wr* wr, ibv_send_wr** bad) {
         else if (q->made_with.sq_sig_all || wr->send_flags & IBV_SEND_SIGNALED || wc.status) complete(q->send_cq, wc);
         if (q->qp_type != IBV_QPT_UD || wc.status) continue;
         const ibv_ah_attr to = static_cast<made_ah*>(wr->wr.ud.ah)->to;
-        device->sent.push_back({to, wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey, q->qp_num, q->attributes.pkey_index,
-                                gathered(*wr)});
+        device->sent.push_back(
+            {to, wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey, q->qp_num, q->attributes.pkey_index, gathered(*wr)});
         const made_datagram latest = device->sent.back();
         if (device->on_send) device->on_send(latest);
     }
@@ -280,7 +280,7 @@ ibv_device** ibv_get_device_list(int* count) {
     errno = device ? failure_of("ibv_get_device_list") : ENOSYS;
     if (errno) return nullptr;
     *count = 1;
-    return new ibv_device*[2]{plugged.get(), nullptr};
+    return new ibv_device* [2] { plugged.get(), nullptr };
 }
 void ibv_free_device_list(ibv_device** list) { delete[] list; }
 const char* ibv_get_device_name(ibv_device* d) { return d->name; }

@@ -89,7 +89,8 @@ TEST_CASE("the ends of rdma_bw tell each other where to write") {
 }
 
 TEST_CASE("rdma_bw takes nothing from its other end but numbers that can be") {
-    const std::string good = R"({"rdma_bw":1,"LID":1,"GID":"::","QPN":1,"PSN":1,"MTU":1,"address":1,"rkey":1,"size":1,"writes":1,"both_ways":0})";
+    const std::string good =
+        R"({"rdma_bw":1,"LID":1,"GID":"::","QPN":1,"PSN":1,"MTU":1,"address":1,"rkey":1,"size":1,"writes":1,"both_ways":0})";
     const auto with = [&](const std::string& was, const std::string& is) {
         std::string said = good;
         return refusal_of(said.replace(said.find(was), was.size(), is));

@@ -25,9 +25,9 @@ namespace verbs_test { // compiled together with others
 
 using namespace comad;
 using namespace comad::test;
+using Catch::Matchers::Contains;
 using transports::verbs_options;
 using transports::verbs_transport;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -273,8 +273,8 @@ TEST_CASE("events are told with what they changed, and address handles are made 
     std::vector<std::string> heard;
     verbs_options options;
     options.on_event = [&](const verbs::event& e, const transports::end_port& now) {
-        heard.push_back(fmt::format("{} LID {} SM {} PKeys {} GIDs {}", e.name(), value(now.LID), value(now.masterSMLID),
-                                    now.PKeys.size(), now.GIDs.size()));
+        heard.push_back(fmt::format("{} LID {} SM {} PKeys {} GIDs {}", e.name(), value(now.LID),
+                                    value(now.masterSMLID), now.PKeys.size(), now.GIDs.size()));
     };
     answered port(options);
     CHECK(port.receive().state == mad::receive_state::would_block);
@@ -358,7 +358,8 @@ TEST_CASE("when the device fails, everything under way ends with an error that n
     REQUIRE_FALSE(counters);
     CHECK(counters.error().code == mad::errc::transport_failed);
     CHECK(counters.error().sys_errno == ENODEV);
-    CHECK_THAT(plain_text(counters.error()), Contains("made0/1 (verbs) has gone (the device was removed or has failed"));
+    CHECK_THAT(plain_text(counters.error()),
+               Contains("made0/1 (verbs) has gone (the device was removed or has failed"));
     CHECK(port.transport.send(for_class(class_Performance)()).error == ENODEV);
 }
 
@@ -374,16 +375,17 @@ TEST_CASE("tables of many MADs come by our own RMPP, and requests of many MADs l
 
     constexpr std::size_t records = 1000;
     server::responder answers;
-    answers.add({iba::MgmtClass::SubnAdm, 2, mad::methods(iba::Method::GetTable), 0, true}, [&](const server::request&) {
-        std::vector<u8> bytes;
-        for (std::size_t i = 0; i < records; ++i) {
-            iba::sa::NodeRecord record;
-            record.LID = iba::lid{static_cast<u16>(i)};
-            const auto one = iba::encode(record);
-            bytes.insert(bytes.end(), one.begin(), one.end());
-        }
-        return server::response::table(std::move(bytes), iba::wire_size<iba::sa::NodeRecord>);
-    });
+    answers.add({iba::MgmtClass::SubnAdm, 2, mad::methods(iba::Method::GetTable), 0, true},
+                [&](const server::request&) {
+                    std::vector<u8> bytes;
+                    for (std::size_t i = 0; i < records; ++i) {
+                        iba::sa::NodeRecord record;
+                        record.LID = iba::lid{static_cast<u16>(i)};
+                        const auto one = iba::encode(record);
+                        bytes.insert(bytes.end(), one.begin(), one.end());
+                    }
+                    return server::response::table(std::move(bytes), iba::wire_size<iba::sa::NodeRecord>);
+                });
     server::agent agent(serving_port, answers);
     coro::MADSchedule serving(serving_port);
     serving.set_server(&agent);
@@ -444,8 +446,8 @@ TEST_CASE("a transport for GMPs is over verbs, else umad's, and says which") {
 
 TEST_CASE("what opening takes and does not get ends with one line, and leaves nothing behind") {
     made_device made;
-    for (const char* step : {"ibv_open_device", "ibv_alloc_pd", "ibv_create_comp_channel", "ibv_create_cq", "ibv_reg_mr",
-                             "ibv_create_qp", "ibv_modify_qp", "ibv_post_recv"}) {
+    for (const char* step : {"ibv_open_device", "ibv_alloc_pd", "ibv_create_comp_channel", "ibv_create_cq",
+                             "ibv_reg_mr", "ibv_create_qp", "ibv_modify_qp", "ibv_post_recv"}) {
         INFO(step);
         made.failures[step] = {ENOMEM};
         CHECK_THAT(message_of([&] { (void)verbs_transport{made_port()}; }), Contains("Cannot allocate memory"));

@@ -75,7 +75,8 @@ TEST_CASE("a device tells its attributes, ports and tables") {
 
 TEST_CASE("a device that is not there, or may not be opened, is told with what to do") {
     made_device made;
-    CHECK_THAT(verbs::context::open("mlx5_9").error().text, Contains("there are made0") && Contains("ibverbs-providers"));
+    CHECK_THAT(verbs::context::open("mlx5_9").error().text,
+               Contains("there are made0") && Contains("ibverbs-providers"));
     made.failures["ibv_open_device"] = {EACCES};
     const auto refused = verbs::context::open("made0");
     CHECK_THAT(refused.error().text, Contains("udev rule") && Contains("Permission denied"));
@@ -243,8 +244,8 @@ TEST_CASE("a source is what the completion and the header in front of a datagram
 
     wc.wc_flags = IBV_WC_GRH;
     // Version 6, traffic class 0x12, flow label 0x34567, hop limit 9 (IBA 8.3).
-    grh = {0x61, 0x23, 0x45, 0x67, 0, 0, 0x1b, 9, 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xfe, 0, 0, 2,
-           0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xfe, 0, 0, 1};
+    grh = {0x61, 0x23, 0x45, 0x67, 0,    0,    0x1b, 9, 0xfe, 0x80, 0, 0, 0, 0, 0, 0,    0,    0, 0, 0xff,
+           0xfe, 0,    0,    2,    0xfe, 0x80, 0,    0, 0,    0,    0, 0, 0, 0, 0, 0xff, 0xfe, 0, 0, 1};
     const mad::source_address global = verbs::source_of(wc, grh);
     CHECK(global.has_grh);
     CHECK(global.traffic_class == 0x12);
@@ -255,7 +256,8 @@ TEST_CASE("a source is what the completion and the header in front of a datagram
 
     // 20 bytes of anything, then an IPv4 header: the example of RFC 1071's sum in Wikipedia's "Internet checksum".
     grh.fill(0x66);
-    const std::array<u8, 20> ipv4{0x45, 0, 0, 0x73, 0, 0, 0x40, 0, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0, 1, 0xc0, 0xa8, 0, 0xc7};
+    const std::array<u8, 20> ipv4{0x45, 0,    0,    0x73, 0, 0, 0x40, 0,    0x40, 0x11,
+                                  0xb8, 0x61, 0xc0, 0xa8, 0, 1, 0xc0, 0xa8, 0,    0xc7};
     std::copy(ipv4.begin(), ipv4.end(), grh.begin() + 20);
     const mad::source_address over_ipv4 = verbs::source_of(wc, grh);
     CHECK(over_ipv4.has_grh);
@@ -399,7 +401,8 @@ TEST_CASE("writes of a reliable connection arrive where the other end lets them"
     const bench a(of_type(IBV_QPT_RC)), b(of_type(IBV_QPT_RC));
     std::vector<u8> from(64, 5), to(64);
     const auto source = had(verbs::memory_region::create(a.domain, from));
-    const auto target = had(verbs::memory_region::create(b.domain, to, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+    const auto target =
+        had(verbs::memory_region::create(b.domain, to, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
     mad::IBPath path;
     path.dqpn = b.pair.number();
     had(verbs::establish(a.pair, path));

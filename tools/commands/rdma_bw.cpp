@@ -130,32 +130,35 @@ int run_rdma_bw(const rdma_bw_settings&, const global_options&) {
 } // namespace
 
 command rdma_bw_command() {
-    return {.name = "rdma_bw",
-            .group = command_group::measuring,
-            .summary = "measure the bandwidth of RDMA writes between two hosts",
-            .examples = "rdma_bw\nrdma_bw host1\nrdma_bw -P mlx5_0/1 -s 65536 -n 10000 host1",
-            .no_SA = "it sends no MADs",
-            .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<rdma_bw_settings>();
-                takes.option("server", s->server, "the host where rdma_bw waits; without it this one waits for a client");
-                takes.option("-p,--tcp-port", s->tcp_port, "TCP port at which the two meet").range(1, 65535).shows_default();
-                takes.option("-s,--size", s->size, "bytes of each write; the client's counts")
-                    .range(1, static_cast<std::int64_t>(rdma_bw_most_size))
-                    .shows_default();
-                takes.option("-n,--writes", s->writes, "how many; the client's counts")
-                    .range(1, static_cast<std::int64_t>(rdma_bw_most_writes))
-                    .shows_default();
-                takes.option("-t,--depth", s->depth, "writes in flight").range(1, 10000).shows_default();
-                takes.option("-e,--pieces", s->pieces, "pieces of memory that each write is gathered from")
-                    .range(1, 16)
-                    .shows_default();
-                takes.option("--gid-index", s->GID_index, "with a global route header from this GID of the port [RoCE: 0]")
-                    .range(0, 255);
-                takes.flag("-b,--both-ways", s->both_ways, "the server writes, too; the client's counts");
-                takes.flag("-6,--ipv6", s->v6, "TCP over IPv6");
-                takes.flag("--json", s->json, "the result as a JSON object");
-                return [s](const global_options& o) { return run_rdma_bw(*s, o); };
-            }};
+    return {
+        .name = "rdma_bw",
+        .group = command_group::measuring,
+        .summary = "measure the bandwidth of RDMA writes between two hosts",
+        .examples = "rdma_bw\nrdma_bw host1\nrdma_bw -P mlx5_0/1 -s 65536 -n 10000 host1",
+        .no_SA = "it sends no MADs",
+        .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<rdma_bw_settings>();
+            takes.option("server", s->server, "the host where rdma_bw waits; without it this one waits for a client");
+            takes.option("-p,--tcp-port", s->tcp_port, "TCP port at which the two meet")
+                .range(1, 65535)
+                .shows_default();
+            takes.option("-s,--size", s->size, "bytes of each write; the client's counts")
+                .range(1, static_cast<std::int64_t>(rdma_bw_most_size))
+                .shows_default();
+            takes.option("-n,--writes", s->writes, "how many; the client's counts")
+                .range(1, static_cast<std::int64_t>(rdma_bw_most_writes))
+                .shows_default();
+            takes.option("-t,--depth", s->depth, "writes in flight").range(1, 10000).shows_default();
+            takes.option("-e,--pieces", s->pieces, "pieces of memory that each write is gathered from")
+                .range(1, 16)
+                .shows_default();
+            takes.option("--gid-index", s->GID_index, "with a global route header from this GID of the port [RoCE: 0]")
+                .range(0, 255);
+            takes.flag("-b,--both-ways", s->both_ways, "the server writes, too; the client's counts");
+            takes.flag("-6,--ipv6", s->v6, "TCP over IPv6");
+            takes.flag("--json", s->json, "the result as a JSON object");
+            return [s](const global_options& o) { return run_rdma_bw(*s, o); };
+        }};
 }
 
 } // namespace ibtool

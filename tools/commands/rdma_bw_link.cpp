@@ -88,7 +88,8 @@ rdma_bw_end rdma_bw_link::hear_end() {
     rdma_bw_end e;
     e.LID = comad::iba::lid{static_cast<comad::u16>(number_in(said, "LID", 0, 0xffff))};
     const auto GID = said.find("GID");
-    const auto read = GID != said.end() && GID->is_string() ? comad::iba::parse_gid(GID->get<std::string>()) : std::nullopt;
+    const auto read =
+        GID != said.end() && GID->is_string() ? comad::iba::parse_gid(GID->get<std::string>()) : std::nullopt;
     if (!read) refuse("'GID' is no GID");
     e.GID = *read;
     e.QPN = static_cast<comad::u32>(number_in(said, "QPN", 0, bits_24));

@@ -13,14 +13,14 @@ namespace ibtool {
 /// How one end is to be written to, and what the client wants of the run.
 struct rdma_bw_end {
     comad::iba::lid LID{};
-    comad::iba::gid GID;     ///< zero: without a global route header
-    comad::u32 QPN = 0;      ///< 24 bits
-    comad::u32 PSN = 0;      ///< 24 bits: of its first packet
-    unsigned MTU = 1;        ///< as the IBA codes it, 1..5
-    comad::u64 address = 0;  ///< of the memory to write to
+    comad::iba::gid GID;    ///< zero: without a global route header
+    comad::u32 QPN = 0;     ///< 24 bits
+    comad::u32 PSN = 0;     ///< 24 bits: of its first packet
+    unsigned MTU = 1;       ///< as the IBA codes it, 1..5
+    comad::u64 address = 0; ///< of the memory to write to
     comad::u32 rkey = 0;
-    comad::u64 size = 0;     ///< bytes of each write
-    comad::u64 writes = 0;   ///< of each end that writes
+    comad::u64 size = 0;   ///< bytes of each write
+    comad::u64 writes = 0; ///< of each end that writes
     bool both_ways = false;
 };
 inline constexpr comad::u64 rdma_bw_most_size = comad::u64{1} << 30, rdma_bw_most_writes = 100'000'000;

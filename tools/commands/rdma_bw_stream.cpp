@@ -44,8 +44,8 @@ verbs::queue_pair pair_of(const verbs::pd& domain, const verbs::completions& don
 
 } // namespace
 
-rdma_bw_stream::rdma_bw_stream(const comad::transports::end_port& port, std::size_t size, unsigned depth, unsigned pieces,
-                               int GID_index)
+rdma_bw_stream::rdma_bw_stream(const comad::transports::end_port& port, std::size_t size, unsigned depth,
+                               unsigned pieces, int GID_index)
     : size_(size), depth_(depth), pieces_(pieces), GID_index_(GID_index), port_(static_cast<u8>(port.port)),
       device_(had(verbs::context::open(port.device))), domain_(had(verbs::pd::create(device_))), bytes_(2 * size),
       region_(had(verbs::memory_region::create(domain_, bytes_, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE))),

@@ -15,7 +15,8 @@ class rdma_bw_stream {
 public:
     /// `size`: bytes of each write; `depth`: writes in flight; `pieces`: of which each is gathered; `GID_index`: of ours, with
     /// which packets have a global route header; -1: none. Throws std::runtime_error with one line.
-    rdma_bw_stream(const comad::transports::end_port&, std::size_t size, unsigned depth, unsigned pieces, int GID_index);
+    rdma_bw_stream(const comad::transports::end_port&, std::size_t size, unsigned depth, unsigned pieces,
+                   int GID_index);
 
     /// What the other end has to know.
     const rdma_bw_end& ours() const noexcept { return ours_; }

@@ -109,9 +109,10 @@ void fabric::open_umad(std::string_view place, const global_options& o, const co
     options.timeout = o.umad_timeout;
     own_ = transports::open_end_port(port, sys_class, o.descriptors, options);
     if (o.verbosity && port.SA_max_outstanding)
-        print_error("ibtool: {}: its driver lets out {} requests to the SA at a time and may drop others (mad_sa_cc); no "
-                    "more are sent\n",
-                    own_->name(), port.SA_max_outstanding);
+        print_error(
+            "ibtool: {}: its driver lets out {} requests to the SA at a time and may drop others (mad_sa_cc); no "
+            "more are sent\n",
+            own_->name(), port.SA_max_outstanding);
     place_ = "umad:" + port.name();
     local_port_ = local_port_of(port);
 }

@@ -18,13 +18,13 @@
 namespace comad::transports {
 
 struct verbs_options {
-    std::string name;        ///< of the transport, for messages; empty: `mlx5_0/1 (verbs)`
-    unsigned receives = 512; ///< datagrams that may lie there unread, 320 bytes of locked memory each
-    unsigned sends = 128;    ///< MADs on their way out, 256 bytes each
+    std::string name;              ///< of the transport, for messages; empty: `mlx5_0/1 (verbs)`
+    unsigned receives = 512;       ///< datagrams that may lie there unread, 320 bytes of locked memory each
+    unsigned sends = 128;          ///< MADs on their way out, 256 bytes each
     unsigned max_addresses = 1024; ///< address handles kept
     u16 pkey_index = 0;            ///< of the P_Key of all its MADs: a UD QP has one
     u32 qkey = 0x80010000;         ///< of QP1: others send to us with that (IBA 3.5.3)
-    u32 session = 0; ///< upper half of the transaction IDs of its requests; 0: by chance
+    u32 session = 0;               ///< upper half of the transaction IDs of its requests; 0: by chance
     /// Hears of each event of the port or the device, after what it changed was read anew: `port` is as it is now. Called in
     /// receive().
     std::function<void(const verbs::event&, const end_port& port)> on_event{};
@@ -114,7 +114,7 @@ private:
     std::span<ibv_wc> unread_; // of batch_
     std::vector<mad::registration> served_;
     std::vector<verbs::event> injected_;
-    bool is_broken_ = false;      // the lane
+    bool is_broken_ = false; // the lane
     unsigned broken_in_a_row_ = 0;
     bool waits_for_room_ = false; // a send
     bool has_waited_ = false;     // the last receive() gave nothing

@@ -12,12 +12,12 @@ namespace comad::verbs {
 /// of UD its qkey is that of datagrams that are received. Each end has a path of its own.
 struct connection {
     u8 port = 1;
-    u32 sq_psn = 0, rq_psn = 0;      ///< 24 bits: of the first packet that leaves, and of the one that is expected
-    unsigned remote_access = 0;      ///< IBV_ACCESS_REMOTE_...: what the other end may do here; RC, UC
-    u8 max_rd_atomic = 1;            ///< RDMA reads and atomics of ours in flight; RC
-    u8 max_dest_rd_atomic = 1;       ///< those of the other end
-    u8 min_rnr_timer = 12;           ///< 0.64 ms: how long a sender waits when no receive was posted (IBA 9.7.5.2.8); RC
-    std::optional<u8> ack_timeout;   ///< 4.096 us * 2^n; nothing: twice the path's packet_life_time; RC
+    u32 sq_psn = 0, rq_psn = 0;    ///< 24 bits: of the first packet that leaves, and of the one that is expected
+    unsigned remote_access = 0;    ///< IBV_ACCESS_REMOTE_...: what the other end may do here; RC, UC
+    u8 max_rd_atomic = 1;          ///< RDMA reads and atomics of ours in flight; RC
+    u8 max_dest_rd_atomic = 1;     ///< those of the other end
+    u8 min_rnr_timer = 12;         ///< 0.64 ms: how long a sender waits when no receive was posted (IBA 9.7.5.2.8); RC
+    std::optional<u8> ack_timeout; ///< 4.096 us * 2^n; nothing: twice the path's packet_life_time; RC
     u8 retries = 7, rnr_retries = 7; ///< 7 RNR retries are without end; RC
 };
 

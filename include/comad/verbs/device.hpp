@@ -20,7 +20,7 @@ result<std::vector<std::string>> device_names();
 /// An asynchronous event (IBA 11.6.3). It was acknowledged already.
 struct event {
     ibv_event_type type{};
-    unsigned port = 0;           ///< of events of a port: its number
+    unsigned port = 0;            ///< of events of a port: its number
     const void* object = nullptr; ///< of events of a CQ, QP or SRQ: what its get() gives
 
     bool is_of_port() const noexcept;

@@ -45,8 +45,7 @@ private:
 };
 
 /// Owns `raw`, which `destroy` ends, and keeps `parents`, which it was made of, until then.
-template <class T, class... Parents>
-std::shared_ptr<T> own(T* raw, int (*destroy)(T*), Parents... parents) {
+template <class T, class... Parents> std::shared_ptr<T> own(T* raw, int (*destroy)(T*), Parents... parents) {
     return std::shared_ptr<T>(raw, [destroy, parents...](T* last) { destroy(last); });
 }
 

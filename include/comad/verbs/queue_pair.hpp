@@ -29,8 +29,8 @@ struct queue_pair_options {
     ibv_qp_type type = IBV_QPT_UD;
     unsigned max_sends = 64, max_receives = 64;
     unsigned max_send_pieces = 1, max_receive_pieces = 1;
-    unsigned max_inline = 0;    ///< bytes of a send with IBV_SEND_INLINE
-    bool all_signalled = true;  ///< each send makes a completion; else those with IBV_SEND_SIGNALED, and failures
+    unsigned max_inline = 0;   ///< bytes of a send with IBV_SEND_INLINE
+    bool all_signalled = true; ///< each send makes a completion; else those with IBV_SEND_SIGNALED, and failures
     std::optional<shared_receive_queue> receives; ///< instead of its own
 };
 
