@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // engine_overhead.cpp - what the engine and its coroutines add to a MAD: against a raw read and write loop on the same
 // descriptor in the same run, and in memory, where nothing else costs.
+#include "device.hpp"
 #include "echo.hpp"
 #include "rounds.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/coro/driver.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/mad/engine.hpp>
+#include <comad/mad/path_text.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -327,6 +329,8 @@ struct settings {
     double scale = 1;
     std::vector<unsigned> windows{1, 4, 16, 64, 256};
     std::string part = "both";
+    std::string from, to, serve; // of a device
+    std::vector<std::string> carriers{"umad", "verbs"};
 };
 
 std::string processor_name() {
@@ -380,10 +384,32 @@ u64 measure_in_memory(const settings& s) {
     return allocations;
 }
 
+u64 measure_over_device(const settings& s) {
+    const auto to = mad::from_string(s.to, mad::hex_means::LID);
+    const auto* path = to ? std::get_if<mad::IBPath>(&to.value().path) : nullptr;
+    if (!path) throw std::runtime_error("--to is no LID-routed path");
+    print_heading("GMPs from " + s.from + ", answered by another process; CPU and allocations of this one");
+    const auto variants = ping_variants(s.from, *path, s.carriers);
+    u64 allocations = 0;
+    for (const unsigned window : s.windows) {
+        if (window > 64) continue; // more than a umad device sends at a time
+        allocations += measure(variants, s.rounds, static_cast<u64>(1000 * s.scale), window);
+    }
+    return allocations;
+}
+
 int run(const settings& s) {
+    if (!s.serve.empty()) {
+        serve_pings(s.serve);
+        return 0;
+    }
     bind_to_processor(0);
     print_conditions(s);
     u64 allocations = 0;
+    if (s.part == "device") {
+        measure_over_device(s);
+        return 0; // the C library of verbs may allocate
+    }
     if (s.part != "memory") allocations += measure_over_descriptor(s);
     if (s.part != "descriptor") allocations += measure_in_memory(s);
     if (allocations == 0) return 0;
@@ -408,8 +434,12 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(1u, 256u))
         ->capture_default_str();
     app.add_option("--part", s.part, "what is measured")
-        ->check(CLI::IsMember({"descriptor", "memory", "both"}))
+        ->check(CLI::IsMember({"descriptor", "memory", "both", "device"}))
         ->capture_default_str();
+    app.add_option("--from", s.from, "of --part device: the local port, e.g. rxe0/1");
+    app.add_option("--to", s.to, "where --serve runs, e.g. 'IBPath(DLID=7)'");
+    app.add_option("--carriers", s.carriers, "what carries them: umad, verbs")->delimiter(',')->capture_default_str();
+    app.add_option("--serve", s.serve, "answers pings at this local port until it is killed");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

@@ -7,7 +7,11 @@ install(CODE "set(CMAKE_INSTALL_DO_STRIP ON)" ALL_COMPONENTS) # the line numbers
 
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/comad)
 
-install(DIRECTORY include/comad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT lib FILES_MATCHING PATTERN "*.hpp")
+if(NOT COMAD_HAS_VERBS)
+  set(without_verbs REGEX "/comad/verbs$" EXCLUDE REGEX "/transports/verbs\\.hpp$" EXCLUDE)
+endif()
+install(DIRECTORY include/comad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT lib
+        FILES_MATCHING PATTERN "*.hpp" ${without_verbs})
 install(TARGETS comad EXPORT comadTargets COMPONENT lib)
 if(NOT BUILD_SHARED_LIBS) # CMake strips no archive
   install(CODE "execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug
@@ -24,5 +28,8 @@ install(FILES ${PROJECT_BINARY_DIR}/comadConfig.cmake ${PROJECT_BINARY_DIR}/coma
 
 # Relative to the file itself, so that the prefix may be chosen, or the tree moved, after configuring.
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+if(COMAD_HAS_VERBS)
+  set(pc_verbs -libverbs)
+endif()
 configure_file(cmake/comad.pc.in comad.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/comad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT lib)

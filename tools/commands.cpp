@@ -48,6 +48,7 @@
     X(set_sminfo)                                                                                                      \
     X(ibsendtrap)                                                                                                      \
     X(bench)                                                                                                           \
+    X(rdma_bw)                                                                                                         \
     X(health)                                                                                                          \
     X(sweep)                                                                                                           \
     X(decode)                                                                                                          \

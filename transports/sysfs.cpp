@@ -13,6 +13,7 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
@@ -106,6 +107,10 @@ bool comes_before(const std::string& device_a, const std::string& device_b) {
     return ::strverscmp(device_a.c_str(), device_b.c_str()) < 0; // mlx5_2 before mlx5_10
 }
 
+bool comes_before(const end_port& a, const end_port& b) {
+    return a.device != b.device ? comes_before(a.device, b.device) : a.port < b.port;
+}
+
 /// All end ports with a MAD device, in order, without tables. Devices that have just gone are passed over.
 std::vector<end_port> ports_with_umad(const fs::path& sys_class) {
     std::vector<end_port> found;
@@ -117,9 +122,38 @@ std::vector<end_port> ports_with_umad(const fs::path& sys_class) {
         const auto number = leading_number(first_line(entry.path() / "port"));
         if (!device.empty() && number) found.push_back(read_port(sys_class, device, *number, umad));
     }
-    std::sort(found.begin(), found.end(), [](const end_port& a, const end_port& b) {
-        return a.device != b.device ? comes_before(a.device, b.device) : a.port < b.port;
-    });
+    std::sort(found.begin(), found.end(), [](const end_port& a, const end_port& b) { return comes_before(a, b); });
+    return found;
+}
+
+/// The ports of a device in order, with a MAD device or without, without tables.
+std::vector<end_port> ports_of(const fs::path& sys_class, const std::string& device_name,
+                               const std::vector<end_port>& with_umad) {
+    std::vector<end_port> found;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(sys_class / "infiniband" / device_name / "ports", none)) {
+        const auto number = iba::parse_digits(entry.path().filename().string(), 10);
+        if (!number || number->value > 0xff) continue;
+        const auto port = static_cast<unsigned>(number->value);
+        const auto known = std::find_if(with_umad.begin(), with_umad.end(), [&](const end_port& ep) {
+            return ep.device == device_name && ep.port == port;
+        });
+        found.push_back(known != with_umad.end() ? *known : read_port(sys_class, device_name, port, {}));
+    }
+    std::sort(found.begin(), found.end(), [](const end_port& a, const end_port& b) { return comes_before(a, b); });
+    return found;
+}
+
+/// Likewise of all devices.
+std::vector<end_port> all_ports(const fs::path& sys_class) {
+    const std::vector<end_port> with_umad = ports_with_umad(sys_class);
+    std::vector<end_port> found;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(sys_class / "infiniband", none)) {
+        auto more = ports_of(sys_class, entry.path().filename(), with_umad);
+        std::move(more.begin(), more.end(), std::back_inserter(found));
+    }
+    std::sort(found.begin(), found.end(), [](const end_port& a, const end_port& b) { return comes_before(a, b); });
     return found;
 }
 
@@ -146,7 +180,12 @@ void require_abi(const fs::path& sys_class) {
 }
 
 /// Those that a choice is made from. Throws if there are none, or of a kernel that is too old.
-std::vector<end_port> candidates_in(const fs::path& sys_class) {
+std::vector<end_port> candidates_in(const fs::path& sys_class, port_use use) {
+    if (use == port_use::GMPs) {
+        std::vector<end_port> all = all_ports(sys_class);
+        if (!all.empty()) return all;
+        throw no_device(fmt::format("no InfiniBand device: there is none in {}", (sys_class / "infiniband").string()));
+    }
     std::vector<end_port> candidates = ports_with_umad(sys_class);
     if (candidates.empty())
         throw no_device(fmt::format("no InfiniBand device: there is none in {} (is the module ib_umad loaded?)",
@@ -174,24 +213,13 @@ device read_device(const fs::path& sys_class, const std::string& name, const std
     d.hw_ver = first_line(directory / "hw_rev");
     d.board_id = first_line(directory / "board_id");
     d.hca_type = first_line(directory / "hca_type");
-
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(directory / "ports", none)) {
-        const auto number = iba::parse_digits(entry.path().filename().string(), 10);
-        if (!number || number->value > 0xff) continue;
-        const auto port = static_cast<unsigned>(number->value);
-        const auto known = std::find_if(with_umad.begin(), with_umad.end(),
-                                        [&](const end_port& ep) { return ep.device == name && ep.port == port; });
-        d.end_ports.push_back(known != with_umad.end() ? *known : read_port(sys_class, name, port, {}));
-        read_tables(sys_class, d.end_ports.back());
-    }
-    std::sort(d.end_ports.begin(), d.end_ports.end(),
-              [](const end_port& a, const end_port& b) { return a.port < b.port; });
+    d.end_ports = with_tables(ports_of(sys_class, name, with_umad), sys_class);
     return d;
 }
 
-end_port choose_end_port(std::string_view name, std::vector<end_port> candidates) {
+end_port choose_end_port(std::string_view name, std::vector<end_port> candidates, port_use use) {
     const std::size_t slash = name.find('/');
+    const bool is_full = slash != name.npos && slash != 0;
     if (!name.empty()) {
         const std::string all = describe(candidates);
         std::erase_if(candidates, [&](const end_port& ep) {
@@ -202,12 +230,14 @@ end_port choose_end_port(std::string_view name, std::vector<end_port> candidates
             throw std::runtime_error(fmt::format("no InfiniBand end port {}; there are {}", iba::as_given(name), all));
     }
 
+    if (is_full && use == port_use::GMPs) return candidates.front(); // those of RoCE carry GMPs, too
+
     const std::string named = describe(candidates);
     std::erase_if(candidates, [](const end_port& ep) { return !ep.is_infiniband(); });
     if (candidates.empty())
         throw std::runtime_error(
             fmt::format("no port with link layer InfiniBand: {}; MADs of a subnet need one", named));
-    if (slash != name.npos && slash != 0) return candidates.front();
+    if (is_full) return candidates.front();
 
     const auto first_where = [&](auto&& holds) { return std::find_if(candidates.begin(), candidates.end(), holds); };
     auto chosen = first_where([](const end_port& ep) { return ep.portState == iba::PortState::Active; });
@@ -262,17 +292,17 @@ std::vector<end_port> end_ports(const fs::path& sys_class) {
     return with_tables(ports_with_umad(sys_class), sys_class);
 }
 
-end_port select_end_port(std::string_view name, const fs::path& sys_class) {
-    end_port chosen = choose_end_port(name, candidates_in(sys_class));
+end_port select_end_port(std::string_view name, const fs::path& sys_class, port_use use) {
+    end_port chosen = choose_end_port(name, candidates_in(sys_class, use), use);
     read_tables(sys_class, chosen);
     return chosen;
 }
 
-end_port get_end_port(std::string_view text, const fs::path& sys_class) {
+end_port get_end_port(std::string_view text, const fs::path& sys_class, port_use use) {
     std::optional<iba::gid> wanted = iba::parse_gid(text);
     if (const auto guid = iba::parse_guid(text); !wanted && guid) wanted = iba::gid(iba::link_local_prefix, *guid);
-    if (!wanted) return select_end_port(text, sys_class);
-    const std::vector<end_port> all = with_tables(candidates_in(sys_class), sys_class);
+    if (!wanted) return select_end_port(text, sys_class, use);
+    const std::vector<end_port> all = with_tables(candidates_in(sys_class, use), sys_class);
     const bool is_somebodys = wanted->interface_id() != iba::guid{};
     auto found = find_infiniband(all, [&](const end_port& ep) { return is_somebodys && has_gid(ep, *wanted); });
     if (found) return std::move(*found);
@@ -280,25 +310,25 @@ end_port get_end_port(std::string_view text, const fs::path& sys_class) {
         fmt::format("no InfiniBand end port has {}; there are {}", iba::as_given(text), describe(all)));
 }
 
-end_port end_port_for(const mad::address& target, std::string_view chosen, const fs::path& sys_class) {
+end_port end_port_for(const mad::address& target, std::string_view chosen, const fs::path& sys_class, port_use use) {
     if (target.end_port) {
-        end_port required = get_end_port(*target.end_port, sys_class);
+        end_port required = get_end_port(*target.end_port, sys_class, use);
         if (chosen.empty()) return required;
-        if (const end_port other = get_end_port(chosen, sys_class); other.name() != required.name())
+        if (const end_port other = get_end_port(chosen, sys_class, use); other.name() != required.name())
             throw std::runtime_error(
                 fmt::format("the path requires end port {}, not {}", required.name(), other.name()));
         return required;
     }
-    if (!chosen.empty()) return get_end_port(chosen, sys_class);
+    if (!chosen.empty()) return get_end_port(chosen, sys_class, use);
     const auto* path = std::get_if<mad::IBPath>(&target.path);
     if (path && path->DGID != iba::gid{} && path->DGID.prefix() != iba::link_local_prefix) {
-        auto found = find_infiniband(with_tables(candidates_in(sys_class), sys_class), [&](const end_port& ep) {
+        auto found = find_infiniband(with_tables(candidates_in(sys_class, use), sys_class), [&](const end_port& ep) {
             return std::any_of(ep.GIDs.begin(), ep.GIDs.end(),
                                [&](const iba::gid& g) { return g.prefix() == path->DGID.prefix(); });
         });
         if (found) return std::move(*found);
     }
-    return select_end_port({}, sys_class);
+    return select_end_port({}, sys_class, use);
 }
 
 std::vector<device> get_devices(const fs::path& sys_class) {

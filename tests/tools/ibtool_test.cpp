@@ -103,7 +103,7 @@ TEST_CASE("options -C and -P are accepted on simulated fabrics, and said to mean
     const process_result r = run(tree + words{"ibhosts", "-C", "mlx5_0", "-P", "1"});
     CHECK(r.status == 0);
     CHECK(r.out == run(tree + words{"ibhosts"}).out);
-    CHECK(r.err == "ibtool: -C and -P choose a port of a umad device; ignored, the fabric is "
+    CHECK(r.err == "ibtool: -C and -P choose a port of a local device; ignored, the fabric is "
                    "'sim:fattree2,radix=4,time=virtual'\n");
 }
 

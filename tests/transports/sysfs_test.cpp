@@ -518,3 +518,30 @@ TEST_CASE("ports are paired by their GUID only, and never with Ethernet") {
     CHECK(pair_of(sys, "broken0/1") == sides{"broken0/1", "broken0/1"});
     CHECK(pair_of(sys, "broken1/1") == sides{"none", "broken1/1"});
 }
+
+TEST_CASE("for GMPs over verbs no MAD device is needed, and a port of RoCE is taken when it is named in full") {
+    tree t;
+    const auto add = [&](const std::string& device, const char* link_layer, const char* state) {
+        t.write(t.port_dir(device, 1) / "link_layer", link_layer);
+        t.write(t.port_dir(device, 1) / "state", state);
+        t.write(t.port_dir(device, 1) / "phys_state", link_up);
+    };
+    using transports::port_use;
+    const auto chosen = [&](std::string_view name) { return get_end_port(name, t.root(), port_use::GMPs).name(); };
+    CHECK_THAT(error_of([&] { chosen({}); }), Catch::Contains("no InfiniBand device"));
+    add("rxe0", ethernet, active);
+    CHECK(chosen("rxe0/1") == "rxe0/1");
+    CHECK_THAT(error_of([&] { chosen({}); }), Catch::Contains("no port with link layer InfiniBand"));
+    CHECK_THAT(error_of([&] { chosen("rxe0"); }), Catch::Contains("no port with link layer InfiniBand"));
+    CHECK_THAT(error_of([&] { chosen("rxe0/2"); }), Catch::Contains("no InfiniBand end port"));
+    add("mlx5_10", infiniband, initialize);
+    add("mlx5_2", infiniband, active);
+    CHECK(chosen({}) == "mlx5_2/1");
+    CHECK(get_end_port("mlx5_2/1", t.root(), port_use::GMPs).umad.empty());
+    // A MAD device needs one all the same.
+    CHECK_THAT(error_of([&] { get_end_port({}, t.root()); }), Catch::Contains("ib_umad"));
+    t.abi();
+    t.umad(0, "mlx5_2", 1);
+    CHECK(get_end_port({}, t.root()).umad == "umad0");
+    CHECK(get_end_port("mlx5_2", t.root(), port_use::GMPs).umad == "umad0");
+}

@@ -189,8 +189,9 @@ std::vector<global_options> each_fabric(const global_options& o) {
 void add_global_options(arguments& takes, global_options& o) {
     read_default_config(o, default_config);
     takes
-        .option("--fabric", o.fabrics,
-                "umad[:DEVICE[/PORT]], ibsim[:SOCKNAME[,NODE]], sim:FILE or sim:KIND,key=value...")
+        .option(
+            "--fabric", o.fabrics,
+            "umad[:DEVICE[/PORT]], verbs[:DEVICE[/PORT]], ibsim[:SOCKNAME[,NODE]], sim:FILE or sim:KIND,key=value...")
         .one_each()
         .environment("IBTOOL_FABRIC");
     takes.option("-C,--Ca", o.cas, "local device of the umad fabric, by its name or node GUID").one_each();

@@ -29,7 +29,8 @@ struct usage_error : std::runtime_error {
 };
 
 struct global_options {
-    std::string fabric;                  ///< `umad[:DEVICE[/PORT]]`, `ibsim[:SOCKNAME[,NODE]]`, `sim:...`; empty: umad
+    std::string
+        fabric; ///< `umad[:DEVICE[/PORT]]`, `verbs[...]`, `ibsim[:SOCKNAME[,NODE]]`, `sim:...`; empty: umad, or verbs where there is none
     std::string ca;                      ///< -C: device name or node GUID, for umad
     std::string ca_port;                 ///< -P: number of a port, or an end port; empty: any
     std::vector<std::string> fabrics;    ///< --fabric, as often as it is given: `fabric` of each, see each_fabric()

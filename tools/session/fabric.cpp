@@ -3,15 +3,18 @@
 #include "session/fabric.hpp"
 
 #include "text/output.hpp"
+#include <comad/iba/format.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/iba/text.hpp>
+#include <comad/transports/gmp.hpp>
 #include <comad/transports/ibsim.hpp>
 #include <comad/transports/smi_gsi.hpp>
 #include <comad/transports/sysfs.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 namespace ibtool {
@@ -20,6 +23,8 @@ namespace {
 namespace iba = comad::iba;
 namespace sa = comad::sa;
 namespace transports = comad::transports;
+
+constexpr const char* sys_class = "/sys/class";
 
 std::string port_name(const std::string& device, unsigned port) {
     return port ? fmt::format("{}/{}", device, port) : device;
@@ -35,15 +40,18 @@ std::string chosen_port(const global_options& o) {
     return o.ca_port;
 }
 
-transports::end_port umad_port(std::string name, const global_options& o, const comad::mad::address* target) {
+transports::end_port chosen_end_port(std::string name, const global_options& o, const comad::mad::address* target,
+                                     transports::port_use use) {
     try {
         if (!o.ca.empty() || !o.ca_port.empty()) {
             if (!name.empty())
-                throw usage_error("give the port either as --fabric umad:DEVICE/PORT or as -C and -P, not both");
+                throw usage_error(
+                    "give the port either as --fabric umad:DEVICE/PORT, or verbs:, or as -C and -P, not both");
             name = chosen_port(o);
         }
         if (name.empty() && !(target && target->end_port)) name = port_name(o.default_ca, o.default_ca_port);
-        return target ? transports::end_port_for(*target, name) : transports::get_end_port(name);
+        return target ? transports::end_port_for(*target, name, sys_class, use)
+                      : transports::get_end_port(name, sys_class, use);
     } catch (const transports::no_device& e) {
         throw transports::no_device(fmt::format("{}; --fabric sim:... simulates a fabric", e.what()));
     }
@@ -83,15 +91,67 @@ sa::local_port local_port_of(const transports::sim::simulation& s) {
 
 } // namespace
 
+transports::end_port local_port_for_verbs(const global_options& o) {
+    const std::string_view prefix = "verbs";
+    std::string_view place = o.fabric;
+    if (!place.starts_with(prefix) && !place.empty())
+        throw usage_error(fmt::format("this takes a local device, but the fabric is '{}'", iba::escaped(place)));
+    place.remove_prefix(std::min(place.size(), prefix.size() + 1));
+    return chosen_end_port(std::string(place), o, nullptr, transports::port_use::GMPs);
+}
+
 fabric::fabric(std::unique_ptr<comad::mad::transport> own, const sa::local_port& local_port)
     : own_(std::move(own)), transport_(own_.get()), local_port_(local_port) {}
+
+void fabric::open_umad(std::string_view place, const global_options& o, const comad::mad::address* target) {
+    const transports::end_port port = chosen_end_port(std::string(place), o, target, transports::port_use::umad);
+    transports::umad_options options;
+    options.timeout = o.umad_timeout;
+    own_ = transports::open_end_port(port, sys_class, o.descriptors, options);
+    if (o.verbosity && port.SA_max_outstanding)
+        print_error(
+            "ibtool: {}: its driver lets out {} requests to the SA at a time and may drop others (mad_sa_cc); no "
+            "more are sent\n",
+            own_->name(), port.SA_max_outstanding);
+    place_ = "umad:" + port.name();
+    local_port_ = local_port_of(port);
+}
+
+void fabric::open_verbs(std::string_view place, const global_options& o, const comad::mad::address* target) {
+    const transports::end_port port = chosen_end_port(std::string(place), o, target, transports::port_use::GMPs);
+    transports::gmp_options options;
+    if (o.verbosity > 0)
+        options.on_event = [](std::string_view event, const transports::end_port& now) {
+            print_error("{}: {} (LID {}, SM LID {}, {})\n", now.name(), event, value(now.LID), value(now.masterSMLID),
+                        comad::iba::name_or_number(now.portState));
+        };
+    own_ = transports::open_gmp_port(port, options);
+    place_ = "verbs:" + port.name();
+    local_port_ = local_port_of(port);
+}
+
+// Without a umad device anywhere there are still the GMPs: --sa, perfquery, ibping.
+void fabric::open_what_is_there(const global_options& o, const comad::mad::address* target) {
+    try {
+        open_umad({}, o, target);
+    } catch (const transports::no_device& no_umad) {
+        if (!transports::has_verbs() || o.descriptors > 1) throw; // those are umad's
+        try {
+            open_verbs({}, o, target);
+        } catch (const transports::no_device&) {
+            throw no_umad;
+        }
+        if (o.verbosity > 0) print_error("{}: {}\n", own_->name(), no_umad.what());
+    }
+}
 
 fabric::fabric(const global_options& o, const comad::mad::address* target) : place_(o.fabric) {
     const std::string_view text = o.fabric.empty() ? "umad" : std::string_view(o.fabric);
     const std::string_view kind = text.substr(0, text.find(':'));
     const std::string_view place = kind.size() < text.size() ? text.substr(kind.size() + 1) : std::string_view{};
-    if (kind != "umad" && (!o.ca.empty() || !o.ca_port.empty())) {
-        print_error("ibtool: -C and -P choose a port of a umad device; ignored, the fabric is '{}'\n",
+    const bool is_device = kind == "umad" || kind == "verbs";
+    if (!is_device && (!o.ca.empty() || !o.ca_port.empty())) {
+        print_error("ibtool: -C and -P choose a port of a local device; ignored, the fabric is '{}'\n",
                     iba::escaped(text));
     }
     if (kind != "umad" && o.descriptors > 1) {
@@ -100,22 +160,16 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
     if (kind != "umad" && o.umad_timeout != transports::kernel_timeout::by_room) {
         throw usage_error(fmt::format("--umad-timeout is for umad devices, but the fabric is '{}'", text));
     }
-    if (kind != "umad" && target && target->end_port) {
+    if (!is_device && target && target->end_port) {
         throw usage_error(fmt::format("the target names the local port '{}', but the fabric is '{}'",
                                       iba::escaped(*target->end_port), text));
     }
-    if (kind == "umad") {
-        const transports::end_port port = umad_port(std::string(place), o, target);
-        place_ = "umad:" + port.name();
-        local_port_ = local_port_of(port);
-        transports::umad_options options;
-        options.timeout = o.umad_timeout;
-        own_ = transports::open_end_port(port, "/sys/class", o.descriptors, options);
-        if (o.verbosity && port.SA_max_outstanding)
-            print_error(
-                "ibtool: {}: its driver lets out {} requests to the SA at a time and may drop others (mad_sa_cc); no "
-                "more are sent\n",
-                own_->name(), port.SA_max_outstanding);
+    if (o.fabric.empty()) {
+        open_what_is_there(o, target);
+    } else if (kind == "umad") {
+        open_umad(place, o, target);
+    } else if (kind == "verbs") {
+        open_verbs(place, o, target);
     } else if (kind == "ibsim") {
         auto opened = std::make_unique<transports::ibsim_transport>(ibsim_place(place));
         local_port_ = local_port_of(*opened);
@@ -124,10 +178,10 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
         simulation_ = transports::sim::make_sim(place);
         local_port_ = local_port_of(simulation_);
     } else {
-        throw usage_error(
-            fmt::format("'{}' is no fabric; write umad[:DEVICE[/PORT]], ibsim[:SOCKNAME[,NODE]], sim:FILE or "
-                        "sim:KIND,key=value... with KIND one of {}",
-                        text, transports::sim::topology_kinds()));
+        throw usage_error(fmt::format("'{}' is no fabric; write umad[:DEVICE[/PORT]], verbs[:DEVICE[/PORT]], "
+                                      "ibsim[:SOCKNAME[,NODE]], sim:FILE or "
+                                      "sim:KIND,key=value... with KIND one of {}",
+                                      text, transports::sim::topology_kinds()));
     }
     if (o.sm_port) local_port_.sa_path.DLID = comad::iba::lid(o.sm_port);
     transport_ = own_ ? own_.get() : simulation_.transport;

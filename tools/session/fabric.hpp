@@ -6,11 +6,17 @@
 #include <comad/mad/transport.hpp>
 #include <comad/sa/client.hpp>
 #include <comad/transports/sim/transport.hpp>
+#include <comad/transports/sysfs.hpp>
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace ibtool {
+
+/// The local port for verbs: that of -C and -P, or of a fabric `verbs:DEVICE/PORT`, or the default one. Throws usage_error
+/// for another fabric, std::runtime_error with one line where there is none.
+comad::transports::end_port local_port_for_verbs(const global_options&);
 
 /// An open fabric; closing it gives back whatever it held.
 class fabric {
@@ -32,6 +38,10 @@ public:
     const comad::sa::local_port& local_port() const noexcept { return local_port_; }
 
 private:
+    void open_umad(std::string_view place, const global_options&, const comad::mad::address* target);
+    void open_verbs(std::string_view place, const global_options&, const comad::mad::address* target);
+    void open_what_is_there(const global_options&, const comad::mad::address* target);
+
     std::string place_;
     comad::transports::sim::simulation simulation_;
     std::unique_ptr<comad::mad::transport> own_;

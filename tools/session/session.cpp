@@ -180,7 +180,7 @@ comad::coro::task<void> session::find_SA() {
     comad::mad::IBPath only_LID;
     only_LID.DLID = wanted.DLID;
     comad::mad::IBPath to_SA = wanted;
-    if (wanted.DGID != comad::iba::gid{}) {
+    if (wanted.DGID != comad::iba::gid{} && !wanted.has_grh) { // with one it is whole, as between ports of RoCE
         const comad::mad::address target{wanted, std::nullopt};
         const auto path = co_await resolve(*this, target);
         if (!path) throw std::runtime_error("--sa-path: " + words_of(path.error(), options_));

@@ -66,7 +66,7 @@ mad::address this_port(session& in) {
 }
 
 void require_SA(session& in) {
-    if (value(in.schedule().sa_path().DLID) == 0)
+    if (value(in.schedule().sa_path().DLID) == 0 && !in.schedule().sa_path().has_grh)
         throw std::runtime_error("the local port knows no subnet manager whose SA could be asked");
 }
 

@@ -7,7 +7,9 @@
 
 #include <deque>
 #include <list>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace comad::transports {
@@ -33,8 +35,10 @@ struct rmpp_options {
 /// under way, another answer to the same request is dropped.
 class rmpp_transport final : public mad::transport {
 public:
-    /// `inner` must outlive it.
+    /// `inner` must outlive it, or is its own.
     explicit rmpp_transport(mad::transport& inner, rmpp_options options = {}) : inner_(inner), options_(options) {}
+    explicit rmpp_transport(std::unique_ptr<mad::transport> inner, rmpp_options options = {})
+        : owned_(std::move(inner)), inner_(*owned_), options_(options) {}
 
     int native_handle() const noexcept override { return inner_.native_handle(); }
     mad::send_result send(const mad::send_request&) noexcept override;
@@ -104,6 +108,7 @@ private:
     void flush() noexcept;
     mad::received deliver(std::span<u8> buffer) noexcept;
 
+    std::unique_ptr<mad::transport> owned_; // null: it is somebody else's
     mad::transport& inner_;
     rmpp_options options_;
     mad::time_point now_{};

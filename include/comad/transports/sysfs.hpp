@@ -75,6 +75,12 @@ struct device {
     std::vector<end_port> end_ports; ///< by number
 };
 
+/// What an end port is chosen for.
+enum class port_use : u8 {
+    umad, ///< its MAD device: ports that have none are passed over, and those of RoCE, which have no SMPs
+    GMPs, ///< GMPs over verbs: no MAD device is needed, and of RoCE only a port that is named in full is taken
+};
+
 /// All end ports with a MAD device, whatever their link layer, by device in natural order (mlx5_2 before mlx5_10), then
 /// by port. Empty where there are none. `sys_class` is the root of the tree, for tests.
 std::vector<end_port> end_ports(const std::filesystem::path& sys_class = "/sys/class");
@@ -84,14 +90,16 @@ std::vector<end_port> end_ports(const std::filesystem::path& sys_class = "/sys/c
 ///
 /// Errors: no_device, or std::runtime_error with one line: none of that name, Ethernet only, none up, or a kernel
 /// interface older than ABI version 5.
-end_port select_end_port(std::string_view name = {}, const std::filesystem::path& sys_class = "/sys/class");
+end_port select_end_port(std::string_view name = {}, const std::filesystem::path& sys_class = "/sys/class",
+                         port_use use = port_use::umad);
 
 /// The end port that a text means: a port's GID or GUID, else as select_end_port() has it. Of a link-local GID
 /// (fe80::/64) only the GUID counts, because every port has it; another one must be in a port's table. Of several ports
 /// with one GUID (see smi_gsi_pair) the first that is not down.
 ///
 /// Errors: as select_end_port(); and no InfiniBand port has that GID or GUID.
-end_port get_end_port(std::string_view text = {}, const std::filesystem::path& sys_class = "/sys/class");
+end_port get_end_port(std::string_view text = {}, const std::filesystem::path& sys_class = "/sys/class",
+                      port_use use = port_use::umad);
 
 /// The end port to go from to a target: the one that its text names, which must be the chosen one, if one was `chosen`; else
 /// the chosen one; else, to a GID outside fe80::/64, the first port that has a GID of that prefix, preferably one that is
@@ -99,7 +107,7 @@ end_port get_end_port(std::string_view text = {}, const std::filesystem::path& s
 ///
 /// Errors: as get_end_port(); and the path requires another end port than the chosen one.
 end_port end_port_for(const mad::address& target, std::string_view chosen = {},
-                      const std::filesystem::path& sys_class = "/sys/class");
+                      const std::filesystem::path& sys_class = "/sys/class", port_use use = port_use::umad);
 
 /// All devices, with or without MAD device, whatever their link layer, in natural order. Empty where there are none.
 std::vector<device> get_devices(const std::filesystem::path& sys_class = "/sys/class");

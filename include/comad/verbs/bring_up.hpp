@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// bring_up.hpp - queue pairs into the states in which they receive and send (IBA 10.3.1), from paths. Knows no work request.
+#pragma once
+#include <comad/mad/path.hpp>
+#include <comad/verbs/queue_pair.hpp>
+
+#include <optional>
+
+namespace comad::verbs {
+
+/// What a connection takes beside its path. The path says address, P_Key index, MTU, and in IBPath::dqpn the other end's QP;
+/// of UD its qkey is that of datagrams that are received. Each end has a path of its own.
+struct connection {
+    u8 port = 1;
+    u32 sq_psn = 0, rq_psn = 0;    ///< 24 bits: of the first packet that leaves, and of the one that is expected
+    unsigned remote_access = 0;    ///< IBV_ACCESS_REMOTE_...: what the other end may do here; RC, UC
+    u8 max_rd_atomic = 1;          ///< RDMA reads and atomics of ours in flight; RC
+    u8 max_dest_rd_atomic = 1;     ///< those of the other end
+    u8 min_rnr_timer = 12;         ///< 0.64 ms: how long a sender waits when no receive was posted (IBA 9.7.5.2.8); RC
+    std::optional<u8> ack_timeout; ///< 4.096 us * 2^n; nothing: twice the path's packet_life_time; RC
+    u8 retries = 7, rnr_retries = 7; ///< 7 RNR retries are without end; RC
+};
+
+/// Reset to Init: the receive queue takes work requests.
+result<void> to_init(const queue_pair&, const mad::IBPath&, const connection&);
+/// Init to Ready To Receive.
+result<void> to_rtr(const queue_pair&, const mad::IBPath&, const connection&);
+/// Ready To Receive to Ready To Send.
+result<void> to_rts(const queue_pair&, const mad::IBPath&, const connection&);
+/// All three. UD, UC and RC. Receives should be posted before anything can arrive: after to_init().
+result<void> establish(const queue_pair&, const mad::IBPath&, const connection& = {});
+
+} // namespace comad::verbs

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: MIT
+// verbs_guest_test.cpp - libibverbs over soft RoCE: GMPs to the kernel's QP1 and back, RMPP with the kernel's both ways, queue
+// pairs of all kinds, failures and removal; and ibtool where no umad device is.
+#include "guest_rig.hpp"
+#include "ibtool_rig.hpp"
+#include "thrown.hpp"
+#include <comad/coro/blocking.hpp>
+#include <comad/iba/format.hpp>
+#include <comad/iba/pm.hpp>
+#include <comad/iba/sa.hpp>
+#include <comad/transports/gmp.hpp>
+#include <comad/transports/rmpp.hpp>
+#include <comad/transports/verbs.hpp>
+#include <comad/verbs/bring_up.hpp>
+#include <comad/verbs/poller.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace verbs_guest_test { // compiled together with others
+
+using namespace comad;
+using namespace comad::test;
+using iba::Method;
+using iba::MgmtClass;
+using iba::pm::PortCounters;
+using iba::sa::NodeRecord;
+using namespace ibtool_rig;
+using transports::verbs_options;
+using transports::verbs_transport;
+using Catch::Matchers::Contains;
+
+namespace {
+
+template <class T> T had(verbs::result<T> r) {
+    INFO((r ? std::string() : r.error().text));
+    REQUIRE(r);
+    if constexpr (!std::is_void_v<T>) return std::move(r.value());
+}
+
+/// Answers PerformanceGet(PortCounters) with the port that was asked for in a counter.
+server::responder counters() {
+    server::responder answers;
+    answers.add({MgmtClass::Performance, 1, mad::methods(Method::Get)}, [](const server::request& r) {
+        PortCounters c;
+        c.portSelect = r.payload<PortCounters>().portSelect;
+        c.portXmitData = 1000u + c.portSelect;
+        return server::response::of(c);
+    });
+    return answers;
+}
+
+NodeRecord record_of(u32 number) {
+    NodeRecord r;
+    r.LID = iba::lid(static_cast<u16>(number));
+    r.nodeInfo.nodeGUID = iba::guid{u64{0x1122334400000000} + number};
+    return r;
+}
+
+/// Answers GetTable of NodeRecords with as many as the LID asked for says, times 16.
+server::responder tables() {
+    server::responder answers;
+    answers.add({MgmtClass::SubnAdm, 2, mad::methods(Method::GetTable), 0, true}, [](const server::request& r) {
+        const u32 count = std::max<u32>(value(r.payload<NodeRecord>().LID) * 16u, 3);
+        std::vector<u8> records;
+        for (u32 i = 0; i < count; ++i) {
+            const auto bytes = iba::encode(record_of(i));
+            records.insert(records.end(), bytes.begin(), bytes.end());
+        }
+        return server::response::table(std::move(records), iba::wire_size<NodeRecord>);
+    });
+    return answers;
+}
+
+void check_table(coro::blocking_transactor& rpcs, const mad::IBPath& to, u16 sixteens) {
+    CAPTURE(sixteens);
+    auto query = iba::query<NodeRecord>{}.where<&NodeRecord::LID>(iba::lid{sixteens});
+    const auto records = rpcs.SubnAdmGetTable(query, to);
+    REQUIRE(records);
+    REQUIRE(records.value().size() == sixteens * 16u);
+    u32 different = 0;
+    for (u32 i = 0; i < records.value().size(); ++i) different += records.value()[i] != record_of(i);
+    CHECK(different == 0);
+}
+
+std::unique_ptr<mad::transport> umad_at(const char* port) { return std::make_unique<umad_transport>(port_of(port)); }
+
+/// What a program prints; it must succeed.
+void must(words command) {
+    const process_result r = run_process(std::move(command));
+    INFO(r.err);
+    REQUIRE(r.status == 0);
+}
+
+coro::task<unsigned> ask_many(coro::MADSchedule& schedule, mad::IBPath to, unsigned count) {
+    coro::scope scope(schedule.root());
+    unsigned right = 0;
+    const auto one = [&](u8 number) -> coro::task<void> {
+        PortCounters request;
+        request.portSelect = number;
+        auto counters = co_await schedule.PerformanceGet<PortCounters>(request, to);
+        right += counters && counters.value().portXmitData == 1000u + number;
+    };
+    for (unsigned i = 0; i < count; ++i) scope.spawn(one(static_cast<u8>(i)));
+    co_await scope.join();
+    co_return right;
+}
+
+} // namespace
+
+TEST_CASE("a UD queue pair and a umad server at the other port talk, one at a time and a thousand at once") {
+    const served_port server(umad_at("rxe1/1"), counters());
+    verbs_transport device(port_of("rxe0/1"));
+    CHECK(device.name() == "rxe0/1 (verbs)");
+    const mad::IBPath to = to_GID(port_of("rxe1/1"));
+    coro::schedule_options options;
+    options.max_outstanding = 256;
+    options.GMPs_per_destination = 0;
+    options.timeout = 10s;
+    coro::MADSchedule schedule(device, options);
+    CHECK(coro::sync_wait(schedule, ask_many(schedule, to, 1)) == 1);
+    CHECK(coro::sync_wait(schedule, ask_many(schedule, to, 1000)) == 1000);
+    CHECK(schedule.counters().retried == 0);
+    CHECK(device.replaced() == 0);
+    // What nobody serves the kernel answers itself.
+    outgoing_mad unserved(to, MgmtClass{0x0a}, 1, Method::Get, 0x12, 7);
+    REQUIRE(unserved.send(device).state == mad::send_state::sent);
+    const auto refused = await_message(device);
+    REQUIRE(refused);
+    CHECK(refused->tid() == 7);
+    CHECK(refused->mad[5] == 0x0c);
+}
+
+TEST_CASE("all 64 bits of a transaction ID come back, and the answer says where it came from") {
+    const end_port here = port_of("rxe0/1"), there = port_of("rxe1/1");
+    const served_port server(std::make_unique<umad_transport>(there), counters());
+    verbs_options how;
+    how.session = 0xfeedface;
+    verbs_transport device(here, how);
+    outgoing_mad request(to_GID(there), MgmtClass::Performance, 1, Method::Get, 0x12, 0x12345678);
+    REQUIRE(request.send(device).state == mad::send_state::sent);
+    const auto answer = await_message(device);
+    REQUIRE(answer);
+    CHECK(answer->tid() == 0x12345678);
+    CHECK(answer->mad.size() == 256);
+    CHECK(answer->source.sqpn == 1);
+    CHECK(answer->source.has_grh);
+    CHECK(answer->source.SGID == there.GIDs[0]);
+    CHECK(answer->source.SGID_index == 0);
+    CHECK(device.foreign() == 0);
+}
+
+TEST_CASE("the kernel's RMPP sends to ours over verbs, and ours to the kernel's, up to 1 MiB") {
+    const end_port here = port_of("rxe0/1"), there = port_of("rxe1/1");
+    constexpr u16 mebibyte = (1 << 20) / 112 / 16;
+    {
+        const served_port server(std::make_unique<umad_transport>(there), tables());
+        const auto device = transports::open_verbs_port(here);
+        coro::blocking_transactor rpcs(*device, {.unmeasured_timeout = 10s});
+        for (const u16 sixteens : {u16{1}, u16{20}, mebibyte}) check_table(rpcs, to_GID(there), sixteens);
+    }
+    // Who serves over verbs is asked at the number of its queue pair.
+    auto single = std::make_unique<verbs_transport>(there);
+    mad::IBPath to_server = to_GID(there);
+    to_server.dqpn = single->qp_number();
+    const served_port server(std::make_unique<transports::rmpp_transport>(std::move(single)), tables());
+    umad_transport device(here);
+    coro::blocking_transactor rpcs(device, {.unmeasured_timeout = 10s});
+    for (const u16 sixteens : {u16{1}, u16{20}, mebibyte}) check_table(rpcs, to_server, sixteens);
+    // And ours to ours.
+    const auto over = transports::open_verbs_port(here);
+    coro::blocking_transactor ours(*over, {.unmeasured_timeout = 10s});
+    check_table(ours, to_server, 20);
+}
+
+TEST_CASE("a queue pair that fails with RPCs in flight is replaced, and all are answered") {
+    const end_port there = port_of("rxe1/1");
+    const served_port server(std::make_unique<umad_transport>(there), counters());
+    verbs_transport device(port_of("rxe0/1"));
+    coro::schedule_options options;
+    options.timeout = 500ms;
+    options.retries = 3;
+    coro::MADSchedule schedule(device, options);
+    const u32 first = device.qp_number();
+    const auto ask_while_it_fails = [&]() -> coro::task<unsigned> {
+        auto all = ask_many(schedule, to_GID(there), 100);
+        had(device.pair().modify(IBV_QPS_ERR));
+        co_return co_await std::move(all);
+    };
+    CHECK(coro::sync_wait(schedule, ask_while_it_fails()) == 100);
+    CHECK(device.replaced() == 1);
+    CHECK(device.qp_number() != first);
+}
+
+TEST_CASE("events of the port arrive, from the driver and injected, with what they changed") {
+    std::vector<std::string> heard;
+    verbs_options how;
+    how.on_event = [&](const verbs::event& e, const end_port& now) {
+        heard.push_back(fmt::format("{} {}", value(now.portState), static_cast<int>(e.type)));
+    };
+    verbs_transport device(port_of("rxe1/1"), how);
+    const auto said = [](int state, ibv_event_type type) { return fmt::format("{} {}", state, static_cast<int>(type)); };
+    const auto await = [&](const std::string& what) {
+        const mad::time_point end = clock_now() + 5s;
+        while (std::find(heard.begin(), heard.end(), what) == heard.end() && clock_now() < end)
+            await_message(device, 50ms);
+        CHECK(std::find(heard.begin(), heard.end(), what) != heard.end());
+    };
+    must({"ip", "link", "set", "eth1", "down"});
+    await(said(1, IBV_EVENT_PORT_ERR));
+    must({"ip", "link", "set", "eth1", "up"});
+    await(said(4, IBV_EVENT_PORT_ACTIVE));
+    // Those that this driver does not raise.
+    for (const ibv_event_type type : {IBV_EVENT_LID_CHANGE, IBV_EVENT_PKEY_CHANGE, IBV_EVENT_SM_CHANGE}) {
+        device.inject({type, 1});
+        await(said(4, type));
+    }
+    CHECK(device.port().GIDs.at(0) == port_of("rxe1/1").GIDs.at(0));
+    CHECK(device.replaced() == 0);
+}
+
+TEST_CASE("RPCs in flight end with an error that names the device when it has failed") {
+    const end_port there = port_of("rxe1/1");
+    const peer nobody(there, {MgmtClass::Performance, 1, mad::methods(Method::Get)}, silence());
+    verbs_transport device(port_of("rxe0/1"));
+    coro::schedule_options options;
+    options.GMPs_per_destination = 0;
+    options.max_outstanding = 16; // an adaptive window begins with fewer
+    coro::MADSchedule schedule(device, options);
+    std::vector<std::string> ends;
+    const auto one = [&]() -> coro::task<void> {
+        auto counters = co_await schedule.PerformanceGet<PortCounters>(to_GID(there));
+        ends.push_back(counters ? "answered" : plain_text(counters.error()));
+    };
+    const auto all = [&]() -> coro::task<void> {
+        coro::scope scope(schedule.root());
+        for (int i = 0; i < 10; ++i) scope.spawn(one());
+        device.inject({IBV_EVENT_DEVICE_FATAL});
+        co_await scope.join();
+    };
+    coro::sync_wait(schedule, all());
+    REQUIRE(ends.size() == 10);
+    for (const std::string& end : ends) CHECK_THAT(end, Contains("rxe0/1 (verbs) has gone"));
+}
+
+// Drivers of hardware take it away and tell (IBV_EVENT_DEVICE_FATAL); this one does neither.
+TEST_CASE("soft RoCE is removed when nobody has it open any more, and can be opened again when it is back") {
+    std::vector<std::string> heard;
+    verbs_options how;
+    how.on_event = [&](const verbs::event& e, const end_port&) { heard.push_back(e.name()); };
+    auto device = std::make_unique<verbs_transport>(port_of("rxe1/1"), how);
+    process removal({"rdma", "link", "del", "rxe1"});
+    await([] { return !std::filesystem::exists("/sys/class/infiniband_verbs/uverbs1"); });
+    CHECK_FALSE(await_message(*device, 100ms));
+    CHECK(heard.empty());
+    CHECK_FALSE(removal.ended());
+    device.reset();
+    CHECK(removal.wait().status == 0);
+    CHECK_THAT(message_of([] { verbs_transport gone(port_of("rxe1/1")); }), Contains("there is no end port rxe1/1"));
+    must({"rdma", "link", "add", "rxe1", "type", "rxe", "netdev", "eth1"});
+    await([] { return std::filesystem::exists("/dev/infiniband/umad1"); });
+    const served_port server(umad_at("rxe1/1"), counters());
+    verbs_transport again(port_of("rxe0/1"));
+    coro::MADSchedule schedule(again);
+    CHECK(coro::sync_wait(schedule, ask_many(schedule, to_GID(port_of("rxe1/1")), 3)) == 3);
+}
+
+namespace {
+
+/// One end of a connection.
+struct end {
+    end(const char* device_name, ibv_qp_type type)
+        : device(had(verbs::context::open(device_name))), domain(had(verbs::pd::create(device))),
+          channel(had(verbs::completion_channel::create(device))),
+          queue(had(verbs::completion_queue::create(device, 64, channel))),
+          pair(had(verbs::queue_pair::create(domain, queue, queue, options(type)))), bytes(4096),
+          region(had(verbs::memory_region::create(domain, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                                                                     IBV_ACCESS_REMOTE_READ))),
+          done(device, {queue, channel}) {}
+    static verbs::queue_pair_options options(ibv_qp_type type) {
+        verbs::queue_pair_options o;
+        o.type = type;
+        return o;
+    }
+    void connect(const end& other, u32 our_psn, u32 their_psn) {
+        mad::IBPath path;
+        path.has_grh = true;
+        path.DGID = had(other.device.gid(1, 0));
+        path.hop_limit = 64;
+        path.dqpn = other.pair.number();
+        path.MTU = iba::MTU::m1024;
+        path.rate = iba::Rate{0};
+        verbs::connection how;
+        how.sq_psn = our_psn;
+        how.rq_psn = their_psn;
+        how.remote_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+        how.ack_timeout = 14;
+        had(verbs::establish(pair, path, how));
+    }
+    ibv_wc complete() {
+        std::array<ibv_wc, 1> room;
+        const auto found = had(done.wait(room, clock_now() + 5s));
+        REQUIRE(found.size() == 1);
+        return found[0];
+    }
+    verbs::context device;
+    verbs::pd domain;
+    verbs::completion_channel channel;
+    verbs::completion_queue queue;
+    verbs::queue_pair pair;
+    std::vector<u8> bytes;
+    verbs::memory_region region;
+    verbs::poller done;
+};
+
+} // namespace
+
+TEST_CASE("connected queue pairs of both kinds send, write, and those of RC read") {
+    const ibv_qp_type type = GENERATE(IBV_QPT_RC, IBV_QPT_UC);
+    CAPTURE(static_cast<int>(type));
+    end a("rxe0", type), b("rxe1", type);
+    a.connect(b, 0x111, 0x222);
+    b.connect(a, 0x222, 0x111);
+    CHECK(had(a.pair.attributes()).now.qp_state == IBV_QPS_RTS);
+    CHECK(had(a.pair.attributes(IBV_QP_DEST_QPN)).now.dest_qp_num == b.pair.number());
+
+    std::fill_n(a.bytes.begin(), 100, u8{7});
+    std::array<ibv_sge, 1> into{b.region.piece(1000, 200)};
+    had(b.pair.post_receive(verbs::receive_request(5, into)));
+    std::array<ibv_sge, 1> whole{a.region.piece(0, 100)};
+    had(a.pair.post_send(verbs::send_request(1, IBV_WR_SEND, whole)));
+    CHECK(a.complete().status == IBV_WC_SUCCESS);
+    const ibv_wc arrived = b.complete();
+    CHECK(arrived.wr_id == 5);
+    CHECK(arrived.byte_len == 100);
+    CHECK(b.bytes[1099] == 7);
+
+    ibv_send_wr write = verbs::send_request(2, IBV_WR_RDMA_WRITE, whole);
+    write.wr.rdma = {b.region.address() + 2000, b.region.rkey()};
+    had(a.pair.post_send(write));
+    CHECK(a.complete().status == IBV_WC_SUCCESS);
+    if (type == IBV_QPT_UC) return;
+    CHECK(b.bytes[2099] == 7);
+    ibv_send_wr read = verbs::send_request(3, IBV_WR_RDMA_READ, whole);
+    read.wr.rdma = {b.region.address() + 3000, b.region.rkey()};
+    had(a.pair.post_send(read));
+    CHECK(a.complete().status == IBV_WC_SUCCESS);
+    CHECK(a.bytes[99] == 0);
+    write.wr.rdma.rkey ^= 0x5500;
+    had(a.pair.post_send(write));
+    const ibv_wc refused = a.complete();
+    CHECK(refused.status == IBV_WC_REM_ACCESS_ERR);
+    CHECK_THAT(verbs::error_of(refused).text, Contains("remote access error"));
+}
+
+TEST_CASE("receives are shared, groups are joined, and a device tells what it is") {
+    end a("rxe0", IBV_QPT_UD);
+    const auto shared = had(verbs::shared_receive_queue::create(a.domain, 8));
+    had(shared.set_limit(2));
+    CHECK(had(shared.attributes()).srq_limit == 2);
+    auto options = end::options(IBV_QPT_UD);
+    options.receives = shared;
+    const auto one = had(verbs::queue_pair::create(a.domain, a.queue, a.queue, options));
+    auto pool = had(verbs::buffer_pool::create(a.domain, 4, 512));
+    had(pool.post_receives(shared, 4));
+    mad::IBPath path;
+    path.qkey = 0x11111111;
+    had(verbs::establish(one, path));
+    had(verbs::establish(a.pair, path));
+
+    const iba::gid group(0xff0e000000000000, iba::guid{0x77});
+    const auto member = had(verbs::multicast_membership::create(one, group, iba::lid{0xc001}));
+
+    // From a's own queue pair to the one with the shared receives, by the port's own GID.
+    path.has_grh = true;
+    path.DGID = had(a.device.gid(1, 0));
+    path.hop_limit = 1;
+    verbs::address_cache addresses(a.domain, 1, 4);
+    const auto to = had(addresses.get(path));
+    std::array<ibv_sge, 1> piece{a.region.piece(0, 32)};
+    ibv_send_wr work = verbs::send_request(9, IBV_WR_SEND, piece);
+    work.wr.ud = {to.get(), one.number(), 0x11111111};
+    had(a.pair.post_send(work));
+    std::optional<ibv_wc> arrived;
+    for (int i = 0; i < 2; ++i)
+        if (const ibv_wc wc = a.complete(); wc.opcode == IBV_WC_RECV) arrived = wc;
+    REQUIRE(arrived);
+    CHECK(arrived->byte_len == 32 + verbs::grh_size);
+    CHECK(arrived->src_qp == a.pair.number());
+    const auto number = static_cast<u32>(arrived->wr_id & ~verbs::buffer_pool::is_receive);
+    const auto source = verbs::source_of(*arrived, pool[number].first<verbs::grh_size>());
+    CHECK(source.SGID == path.DGID);
+
+    CHECK(had(a.device.attributes()).phys_port_cnt == 1);
+    CHECK(had(a.device.port_attributes(1)).state == IBV_PORT_ACTIVE);
+    CHECK(had(a.device.gids(1)).at(0) == port_of("rxe0/1").GIDs.at(0));
+    CHECK(had(a.device.pkeys(1)) == std::vector<u16>{0xffff});
+    CHECK_THAT(verbs::context::open("rxe9").error().text, Contains("there are rxe0, rxe1"));
+    had(a.queue.resize(256));
+}
+
+TEST_CASE("a transport for GMPs is over verbs, and by umad where the device may not be opened") {
+    const end_port port = port_of("rxe0/1");
+    const auto over = transports::get_gmp_mad(port);
+    CHECK(over.transport->name() == "rxe0/1 (verbs)");
+    CHECK(over.refusal.empty());
+}
+
+TEST_CASE("rdma_bw writes from one port to the other, and what it wrote is there") {
+    process server(ibtool({"rdma_bw", "-P", "rxe1/1", "--tcp-port", "4455"}));
+    process_result client;
+    await([&] {
+        client = run({"rdma_bw", "-P", "rxe0/1", "--tcp-port", "4455", "-b", "-s", "65536", "-n", "50", "-e",
+                                  "3", "--json", "127.0.0.1"});
+        return client.err.find("cannot connect") == client.err.npos;
+    });
+    INFO(client.err);
+    CHECK(client.status == 0);
+    CHECK_THAT(client.out, Contains("\"writes\":50") && Contains("\"has_arrived\":true"));
+    const process_result served = server.wait();
+    INFO(served.err);
+    CHECK(served.status == 0);
+    CHECK_THAT(served.out, Contains("50 writes of 65536 bytes in ") && Contains("what the other end wrote is here\n"));
+}
+
+TEST_CASE("ibtool asks an SA over verbs alone where there is no umad device") {
+    const end_port there = port_of("rxe1/1");
+    auto single = std::make_unique<verbs_transport>(there);
+    const std::string sa = fmt::format("IBPath(DGID={}, has_grh=1, hop_limit=64, dqpn={})", there.GIDs.at(0),
+                                       single->qp_number());
+    const served_port server(std::make_unique<transports::rmpp_transport>(std::move(single)), tables());
+    // A mount namespace in which no MAD device is to be seen.
+    const words without_umad{"IBTOOL_FABRIC=",
+                             "unshare", "-m", "sh", "-c", "mount -t tmpfs none /sys/class/infiniband_mad && exec \"$@\"", "sh"};
+    const auto run_without_umad = [&](const words& command) { return run_process(without_umad + words{ibtool_program()} + command); };
+    const process_result records = run_without_umad({"saquery", "NR", "-P", "rxe0/1", "--sa-path", sa, "--json", "-v"});
+    INFO(records.err);
+    CHECK(records.status == 0);
+    CHECK(std::count(records.out.begin(), records.out.end(), '\n') >= 3);
+    CHECK_THAT(records.out, Contains("1122:3344:0000:0002"));
+    CHECK_THAT(records.err, Contains("rxe0/1 (verbs)"));
+    const process_result smp = run_without_umad({"smpquery", "NI", "-D", "0", "-P", "rxe0/1"});
+    CHECK(smp.status == 1);
+    CHECK_THAT(smp.err, Contains("over verbs there are no SMPs"));
+}
+
+} // namespace verbs_guest_test

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// rdma_bw_test.cpp - the two ends of rdma_bw: their connection, beside one that says something else, and their writes over a made
+// device.
+#include "catch.hpp"
+#include "commands/rdma_bw_link.hpp"
+#include "commands/rdma_bw_stream.hpp"
+#include "made_verbs.hpp"
+#include "thrown.hpp"
+#include <comad/iba/text.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <future>
+#include <string>
+#include <thread>
+
+namespace rdma_bw_test { // compiled together with others
+
+using namespace ibtool;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// A port at which nobody listens.
+unsigned short free_port() {
+    boost::asio::io_context io;
+    boost::asio::ip::tcp::acceptor any(io, {boost::asio::ip::tcp::v4(), 0});
+    return any.local_endpoint().port();
+}
+
+rdma_bw_link connected(unsigned short port) {
+    for (int i = 0;; ++i) {
+        try {
+            return rdma_bw_link::connect("127.0.0.1", port, false);
+        } catch (const std::runtime_error&) { // the other thread does not listen yet
+            if (i == 1000) throw;
+            std::this_thread::yield();
+        }
+    }
+}
+
+/// What hear_end() throws of a client that says this.
+std::string refusal_of(const std::string& said) {
+    const unsigned short port = free_port();
+    auto client = std::async(std::launch::async, [&] {
+        rdma_bw_link link = connected(port);
+        link.tell(said);
+    });
+    rdma_bw_link link = rdma_bw_link::accept(port, false);
+    const std::string refusal = message_of([&] { link.hear_end(); });
+    client.get();
+    return refusal;
+}
+
+} // namespace
+
+TEST_CASE("the ends of rdma_bw tell each other where to write") {
+    rdma_bw_end end;
+    end.LID = comad::iba::lid{7};
+    end.GID = comad::iba::gid(comad::iba::link_local_prefix, comad::iba::guid{9});
+    end.QPN = 0xfffffe;
+    end.PSN = 0x123456;
+    end.MTU = 5;
+    end.address = ~comad::u64{0};
+    end.rkey = 0xffffffff;
+    end.size = 65536;
+    end.writes = 12;
+    end.both_ways = true;
+    const unsigned short port = free_port();
+    auto client = std::async(std::launch::async, [&] {
+        rdma_bw_link link = connected(port);
+        link.tell(end);
+        link.hear("ready");
+    });
+    rdma_bw_link link = rdma_bw_link::accept(port, false);
+    const rdma_bw_end heard = link.hear_end();
+    link.tell("ready");
+    client.get();
+    CHECK(heard.LID == end.LID);
+    CHECK(heard.GID == end.GID);
+    CHECK(heard.QPN == end.QPN);
+    CHECK(heard.PSN == end.PSN);
+    CHECK(heard.MTU == end.MTU);
+    CHECK(heard.address == end.address);
+    CHECK(heard.rkey == end.rkey);
+    CHECK(heard.size == end.size);
+    CHECK(heard.writes == end.writes);
+    CHECK(heard.both_ways);
+}
+
+TEST_CASE("rdma_bw takes nothing from its other end but numbers that can be") {
+    const std::string good =
+        R"({"rdma_bw":1,"LID":1,"GID":"::","QPN":1,"PSN":1,"MTU":1,"address":1,"rkey":1,"size":1,"writes":1,"both_ways":0})";
+    const auto with = [&](const std::string& was, const std::string& is) {
+        std::string said = good;
+        return refusal_of(said.replace(said.find(was), was.size(), is));
+    };
+    CHECK(refusal_of(good) == "nothing was thrown");
+    CHECK_THAT(refusal_of("GET / HTTP/1.1\r"), Contains("no rdma_bw"));
+    CHECK_THAT(refusal_of("(dp0"), Contains("no rdma_bw"));
+    CHECK_THAT(refusal_of(std::string(5000, '{')), Contains("a line has no end"));
+    CHECK_THAT(with("\"rdma_bw\":1", "\"rdma_bw\":2"), Contains("'rdma_bw'"));
+    CHECK_THAT(with("\"size\":1", "\"size\":1073741825"), Contains("'size'"));
+    CHECK_THAT(with("\"size\":1", "\"size\":0"), Contains("'size'"));
+    CHECK_THAT(with("\"QPN\":1", "\"QPN\":-1"), Contains("'QPN'"));
+    CHECK_THAT(with("\"QPN\":1", "\"QPN\":16777216"), Contains("'QPN'"));
+    CHECK_THAT(with("\"MTU\":1", "\"MTU\":6"), Contains("'MTU'"));
+    CHECK_THAT(with("\"::\"", "7"), Contains("'GID'"));
+    CHECK_THAT(message_of([] { rdma_bw_link::connect("127.0.0.1", free_port(), false); }), Contains("cannot connect"));
+}
+
+TEST_CASE("what one end of rdma_bw writes arrives at the other, in pieces too, and a key that is wrong is an error") {
+    comad::test::made_device made;
+    comad::transports::end_port port;
+    port.device = "made0";
+    port.port = 1;
+    rdma_bw_stream a(port, 1000, 4, 3, -1), b(port, 1000, 4, 1, -1);
+    CHECK(a.ours().LID == comad::iba::lid{3});
+    CHECK(a.ours().MTU == 5);
+    a.connect(b.ours());
+    b.connect(a.ours());
+    CHECK_FALSE(b.has_arrived(a.ours()));
+    a.write(10);
+    CHECK(b.has_arrived(a.ours()));
+    CHECK_FALSE(a.has_arrived(b.ours()));
+
+    rdma_bw_end wrong = b.ours();
+    wrong.rkey ^= 0xf0f0;
+    rdma_bw_stream c(port, 1000, 4, 1, -1);
+    wrong.QPN = b.ours().QPN;
+    c.connect(wrong);
+    CHECK_THAT(message_of([&] { c.write(1); }), Contains("failed"));
+    CHECK(made.misuses.empty());
+}
+
+} // namespace rdma_bw_test

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: MIT
+// verbs_test.cpp - GMPs over a UD queue pair of a made device: what leaves, what is taken for an answer, and what becomes of both
+// when the device has something to tell.
+#include "fake_kernel.hpp"
+#include "made_verbs.hpp"
+#include "sysfs_tree.hpp"
+#include "thrown.hpp"
+#include <comad/coro/asio.hpp>
+#include <comad/coro/driver.hpp>
+#include <comad/coro/schedule.hpp>
+#include <comad/iba/pm.hpp>
+#include <comad/iba/sa.hpp>
+#include <comad/iba/smp.hpp>
+#include <comad/server/agent.hpp>
+#include <comad/transports/gmp.hpp>
+#include <comad/transports/rmpp.hpp>
+#include <comad/transports/smi_gsi.hpp>
+#include <comad/transports/verbs.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <poll.h>
+
+namespace verbs_test { // compiled together with others
+
+using namespace comad;
+using namespace comad::test;
+using Catch::Matchers::Contains;
+using transports::verbs_options;
+using transports::verbs_transport;
+
+namespace {
+
+transports::end_port made_port() {
+    transports::end_port port;
+    port.device = "made0";
+    port.port = 1;
+    port.LID = iba::lid{3};
+    port.PKeys = {0xffff, 0x8001, 0};
+    port.GIDs = {iba::gid(iba::link_local_prefix, iba::guid{0x10})};
+    return port;
+}
+
+mad::IBPath to_LID(u16 LID) {
+    mad::IBPath path;
+    path.DLID = iba::lid{LID};
+    return path;
+}
+
+request for_class(u8 mgmt_class) {
+    request r;
+    r.mgmt_class = mgmt_class;
+    r.path = to_LID(7);
+    r.bytes[mad::headroom + 1] = mgmt_class;
+    r.bytes[mad::headroom + 3] = 1; // Get
+    return r;
+}
+
+std::vector<u8> answer_to(std::vector<u8> asked) {
+    asked[3] |= 0x80;
+    return asked;
+}
+
+/// A transport whose requests are all answered by the node that they go to, unless it is told otherwise.
+struct answered {
+    explicit answered(verbs_options options = {}) : transport(made_port(), std::move(options)) {
+        made.on_send = [this](const made_datagram& d) {
+            if (answers) made.deliver(d.sqpn, answer_to(d.bytes), {}, 1, d.to.dlid);
+        };
+    }
+    mad::received receive() { return transport.receive(buffer); }
+    bool readable() const {
+        pollfd waiting{transport.native_handle(), POLLIN, 0};
+        return ::poll(&waiting, 1, 0) == 1;
+    }
+    made_device made;
+    bool answers = true;
+    verbs_transport transport;
+    std::array<u8, 1024> buffer{};
+};
+
+using iba::pm::PortCounters;
+
+coro::task<mad::result<PortCounters>> ask(coro::MADSchedule& schedule, u16 LID) {
+    const mad::IBPath path = to_LID(LID);
+    auto counters = co_await schedule.PerformanceGet<PortCounters>(path);
+    co_return counters;
+}
+
+} // namespace
+
+TEST_CASE("a GMP leaves as a datagram to QP1, with the path's address and Q_Key") {
+    answered port;
+    port.answers = false;
+    request r = for_class(class_Performance);
+    auto path = to_LID(7);
+    path.SL = 2;
+    path.dqpn = 1;
+    r.path = path;
+    REQUIRE(port.transport.send(r()).state == mad::send_state::sent);
+    REQUIRE(port.made.sent.size() == 1);
+    const made_datagram& d = port.made.sent[0];
+    CHECK(d.to.dlid == 7);
+    CHECK(d.to.sl == 2);
+    CHECK(d.dqpn == 1);
+    CHECK(d.qkey == 0x80010000);
+    CHECK(d.sqpn == port.transport.qp_number());
+    CHECK(d.bytes.size() == 256);
+    CHECK(d.bytes[100] == r.bytes[mad::headroom + 100]);
+    CHECK(port.made.modifications.front().attributes.qkey == 0x80010000); // what QP1 answers with
+    CHECK(port.transport.name() == "made0/1 (verbs)");
+    CHECK(port.made.misuses.empty());
+}
+
+TEST_CASE("a schedule asks over verbs, by poll and by Asio, one at a time and many") {
+    answered port;
+    coro::MADSchedule schedule(port.transport);
+    for (int i = 0; i < 3; ++i) CHECK(coro::sync_wait(schedule, ask(schedule, 7)));
+    const auto ask_many = [&]() -> coro::task<unsigned> {
+        coro::scope scope(schedule.root());
+        unsigned there = 0;
+        const auto one = [&](u16 LID) -> coro::task<void> {
+            auto counters = co_await ask(schedule, LID);
+            there += counters.has_value();
+        };
+        for (u16 LID = 1; LID <= 600; ++LID) scope.spawn(one(LID)); // more than receives are posted
+        co_await scope.join();
+        co_return there;
+    };
+    CHECK(coro::sync_wait(schedule, ask_many()) == 600);
+    boost::asio::io_context io;
+    coro::asio_driver driver(io, schedule);
+    unsigned there = 0;
+    coro::async_run(driver, ask_many(), [&](unsigned n) { there = n; });
+    io.run();
+    CHECK(there == 600);
+    CHECK(port.made.receives_posted(port.transport.qp_number()) == 512);
+    CHECK(port.made.misuses.empty());
+}
+
+TEST_CASE("the upper half of a transaction ID is the transport's: what has another one is not for us") {
+    verbs_options options;
+    options.session = 0x12345678;
+    answered port(options);
+    port.answers = false;
+    request r = for_class(class_Performance);
+    REQUIRE(port.transport.send(r()).state == mad::send_state::sent);
+    std::vector<u8> asked = port.made.sent[0].bytes;
+    CHECK(iba::load_be<u32>(asked.data() + 8) == 0x12345678);
+    CHECK(std::equal(asked.begin() + 12, asked.begin() + 16, r.bytes.begin() + mad::headroom + 12));
+
+    std::vector<u8> late = answer_to(asked);
+    late[8] ^= 1;
+    REQUIRE(port.made.deliver(port.transport.qp_number(), late));
+    REQUIRE(port.made.deliver(port.transport.qp_number(), answer_to(asked)));
+    const mad::received got = port.receive();
+    REQUIRE(got.state == mad::receive_state::message);
+    CHECK(iba::load_be<u32>(got.mad.data() + 8) == 0);
+    CHECK(got.mad.size() == 256);
+    CHECK(port.receive().state == mad::receive_state::would_block);
+    CHECK(port.transport.foreign() == 1);
+
+    // What answers somebody's request, ACKs of RMPP included, keeps its transaction.
+    r.bytes[mad::headroom + 3] = 0x81;
+    REQUIRE(port.transport.send(r()).state == mad::send_state::sent);
+    CHECK(std::equal(port.made.sent[1].bytes.begin(), port.made.sent[1].bytes.end(), r.bytes.begin() + mad::headroom));
+}
+
+TEST_CASE("a datagram says where it came from") {
+    answered port;
+    port.answers = false;
+    request r = for_class(class_Performance);
+    REQUIRE(port.transport.send(r()).state == mad::send_state::sent);
+    std::vector<u8> grh(40);
+    grh[0] = 0x60;
+    grh[7] = 64;
+    grh[8] = grh[24] = 0xfe;
+    grh[9] = grh[25] = 0x80;
+    grh[23] = 0x77;
+    grh[39] = 0x10;
+    REQUIRE(port.made.deliver(port.transport.qp_number(), answer_to(port.made.sent[0].bytes), grh, 5, 9));
+    const mad::received got = port.receive();
+    REQUIRE(got.state == mad::receive_state::message);
+    CHECK(got.source.SLID == iba::lid{9});
+    CHECK(got.source.sqpn == 5);
+    CHECK(got.source.has_grh);
+    CHECK(got.source.SGID == iba::gid(iba::link_local_prefix, iba::guid{0x77}));
+    CHECK(got.source.SGID_index == 0);
+    CHECK(got.source.hop_limit == 64);
+}
+
+TEST_CASE("SMPs, other P_Keys and what is no GMP are refused with a reason") {
+    answered port;
+    CHECK(port.transport.send(for_class(class_lid_routed)()).error == EPROTONOSUPPORT);
+    CHECK_FALSE(port.transport.limits().smi);
+    CHECK(port.transport.serve({iba::MgmtClass::SubnDirected, 1, 2}) == EPROTONOSUPPORT);
+    request r = for_class(class_Performance);
+    auto path = to_LID(7);
+    path.pkey_index = 1;
+    r.path = path;
+    CHECK(port.transport.send(r()).error == EADDRNOTAVAIL);
+    r.path = mad::IBDRPath{};
+    CHECK(port.transport.send(r()).error == EINVAL);
+
+    coro::MADSchedule schedule(port.transport);
+    const auto info = coro::sync_wait(schedule, schedule.SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{}));
+    REQUIRE_FALSE(info);
+    CHECK_THAT(plain_text(info.error()),
+               Contains("made0/1 (verbs) did not send it (over verbs there are no SMPs: they need a umad device"));
+}
+
+TEST_CASE("requests of others arrive where they are served, and nowhere else") {
+    answered port;
+    const u32 ours = port.transport.qp_number();
+    std::vector<u8> asked(256);
+    asked[0] = 1;
+    asked[1] = class_Performance;
+    asked[2] = 1;
+    asked[3] = 1;
+    REQUIRE(port.made.deliver(ours, asked, {}, 0x99, 5));
+    CHECK(port.receive().state == mad::receive_state::would_block);
+    CHECK(port.transport.serve({iba::MgmtClass::Performance, 1, mad::methods(iba::Method::Get)}) == 0);
+    REQUIRE(port.made.deliver(ours, asked, {}, 0x99, 5));
+    asked[3] = 2;
+    REQUIRE(port.made.deliver(ours, asked, {}, 0x99, 5));
+    const mad::received got = port.receive();
+    REQUIRE(got.state == mad::receive_state::message);
+    CHECK(mad::path_back(got.source).dqpn == 0x99);
+    CHECK(port.receive().state == mad::receive_state::would_block);
+    CHECK(port.made.receives_posted(ours) == 512);
+}
+
+TEST_CASE("no more MADs are on their way out than there are buffers") {
+    verbs_options options;
+    options.sends = 2;
+    answered port(options);
+    port.answers = false;
+    port.made.holds_sends = true;
+    request r = for_class(class_Performance);
+    port.transport.set_now(mad::time_point(1s));
+    CHECK(port.receive().state == mad::receive_state::would_block);
+    CHECK_FALSE(port.transport.next_event());
+    CHECK(port.transport.send(r()).state == mad::send_state::sent);
+    CHECK(port.transport.send(r()).state == mad::send_state::sent);
+    CHECK(port.transport.send(r()).state == mad::send_state::would_block);
+    REQUIRE(port.transport.next_event());
+    CHECK(*port.transport.next_event() > mad::time_point(1s));
+    port.made.complete_sends();
+    CHECK(port.receive().state == mad::receive_state::would_block);
+    CHECK_FALSE(port.transport.next_event());
+    CHECK(port.transport.send(r()).state == mad::send_state::sent);
+    CHECK(port.made.alive["ah"] == 1);
+}
+
+TEST_CASE("the descriptor tells of a datagram, of an event, and of nothing else") {
+    answered port;
+    CHECK(port.receive().state == mad::receive_state::would_block);
+    CHECK_FALSE(port.readable());
+    for (int i = 0; i < 3; ++i) {
+        REQUIRE(port.transport.send(for_class(class_Performance)()).state == mad::send_state::sent);
+        CHECK(port.readable());
+        CHECK(port.receive().state == mad::receive_state::message);
+        CHECK(port.receive().state == mad::receive_state::would_block);
+        CHECK_FALSE(port.readable());
+    }
+    port.made.raise(IBV_EVENT_PORT_ACTIVE);
+    CHECK(port.readable());
+    CHECK(port.receive().state == mad::receive_state::would_block);
+    CHECK_FALSE(port.readable());
+}
+
+TEST_CASE("events are told with what they changed, and address handles are made anew") {
+    std::vector<std::string> heard;
+    verbs_options options;
+    options.on_event = [&](const verbs::event& e, const transports::end_port& now) {
+        heard.push_back(fmt::format("{} LID {} SM {} PKeys {} GIDs {}", e.name(), value(now.LID),
+                                    value(now.masterSMLID), now.PKeys.size(), now.GIDs.size()));
+    };
+    answered port(options);
+    CHECK(port.receive().state == mad::receive_state::would_block);
+    REQUIRE(port.transport.send(for_class(class_Performance)()).state == mad::send_state::sent);
+    REQUIRE(port.transport.send(for_class(class_Performance)()).state == mad::send_state::sent);
+    CHECK(port.made.addresses.size() == 1);
+    port.made.port.lid = 30;
+    port.made.port.sm_lid = 2;
+    port.made.GIDs.resize(2);
+    const bool injected = GENERATE(false, true);
+    const verbs::event lid_change{IBV_EVENT_LID_CHANGE, 1};
+    if (injected) port.transport.inject(lid_change);
+    else port.made.raise(IBV_EVENT_LID_CHANGE);
+    while (port.receive().state == mad::receive_state::message) {}
+    CHECK(port.receive().state == mad::receive_state::would_block);
+    CHECK(heard == std::vector<std::string>{"LID changed LID 30 SM 2 PKeys 3 GIDs 2"});
+    CHECK(port.transport.port().LID == iba::lid{30});
+    REQUIRE(port.transport.send(for_class(class_Performance)()).state == mad::send_state::sent);
+    CHECK(port.made.addresses.size() == 2);
+    port.made.raise(IBV_EVENT_LID_CHANGE, 2); // another port's
+    while (port.receive().state == mad::receive_state::message) {}
+    CHECK(port.receive().state == mad::receive_state::would_block);
+    CHECK(heard.size() == 1);
+}
+
+TEST_CASE("a P_Key that moves in its table is followed") {
+    answered port;
+    coro::MADSchedule schedule(port.transport);
+    CHECK(coro::sync_wait(schedule, ask(schedule, 7)));
+    CHECK(port.made.sent.back().pkey_index == 0);
+    port.made.PKeys = {0x8001, 0, 0xffff};
+    port.made.raise(IBV_EVENT_PKEY_CHANGE);
+    CHECK(port.receive().state == mad::receive_state::would_block);
+    CHECK(port.receive().state == mad::receive_state::would_block);
+    CHECK(coro::sync_wait(schedule, ask(schedule, 7)));
+    CHECK(port.made.sent.back().pkey_index == 2);
+    CHECK(port.transport.replaced() == 1);
+    CHECK(port.made.alive["qp"] == 1);
+}
+
+TEST_CASE("a queue pair that fails is replaced, and who was under way is asked again") {
+    answered port;
+    coro::MADSchedule schedule(port.transport, [] {
+        coro::schedule_options options;
+        options.timeout = 20ms;
+        options.retries = 3;
+        return options;
+    }());
+    unsigned failed = 0;
+    const u32 first = port.transport.qp_number();
+    port.made.on_send = [&](const made_datagram& d) {
+        if (failed++ == 0) port.made.fail(d.sqpn);
+        else port.made.deliver(d.sqpn, answer_to(d.bytes), {}, 1, d.to.dlid);
+    };
+    CHECK(coro::sync_wait(schedule, ask(schedule, 7)));
+    CHECK(port.transport.replaced() == 1);
+    CHECK(port.transport.qp_number() != first);
+    CHECK(port.made.alive["qp"] == 1);
+    CHECK(port.made.misuses.empty());
+}
+
+TEST_CASE("a queue pair that fails over and over ends the transport") {
+    answered port;
+    mad::received got;
+    for (unsigned i = 0; i < 20 && got.state != mad::receive_state::failed; ++i) {
+        port.made.fail(port.transport.qp_number());
+        got = port.receive();
+    }
+    CHECK(got.state == mad::receive_state::failed);
+    CHECK(got.error == EIO);
+    CHECK(port.transport.replaced() == 9);
+    CHECK(port.transport.send(for_class(class_Performance)()).error == EIO);
+}
+
+TEST_CASE("when the device fails, everything under way ends with an error that names it") {
+    answered port;
+    port.answers = false;
+    coro::MADSchedule schedule(port.transport);
+    port.made.on_send = [&](const made_datagram&) { port.made.raise(IBV_EVENT_DEVICE_FATAL); };
+    const auto counters = coro::sync_wait(schedule, ask(schedule, 7));
+    REQUIRE_FALSE(counters);
+    CHECK(counters.error().code == mad::errc::transport_failed);
+    CHECK(counters.error().sys_errno == ENODEV);
+    CHECK_THAT(plain_text(counters.error()),
+               Contains("made0/1 (verbs) has gone (the device was removed or has failed"));
+    CHECK(port.transport.send(for_class(class_Performance)()).error == ENODEV);
+}
+
+TEST_CASE("tables of many MADs come by our own RMPP, and requests of many MADs leave by it") {
+    // Two ends of one device: what one sends to the other's QP arrives there.
+    made_device made;
+    made.on_send = [&](const made_datagram& d) { made.deliver(d.dqpn, d.bytes, {}, d.sqpn, d.to.dlid); };
+    transports::verbs_transport serving_end(made_port());
+    transports::rmpp_transport serving_port(serving_end);
+    const auto client = transports::open_verbs_port(made_port());
+    mad::IBPath to_server = to_LID(3);
+    to_server.dqpn = serving_end.qp_number();
+
+    constexpr std::size_t records = 1000;
+    server::responder answers;
+    answers.add({iba::MgmtClass::SubnAdm, 2, mad::methods(iba::Method::GetTable), 0, true},
+                [&](const server::request&) {
+                    std::vector<u8> bytes;
+                    for (std::size_t i = 0; i < records; ++i) {
+                        iba::sa::NodeRecord record;
+                        record.LID = iba::lid{static_cast<u16>(i)};
+                        const auto one = iba::encode(record);
+                        bytes.insert(bytes.end(), one.begin(), one.end());
+                    }
+                    return server::response::table(std::move(bytes), iba::wire_size<iba::sa::NodeRecord>);
+                });
+    server::agent agent(serving_port, answers);
+    coro::MADSchedule serving(serving_port);
+    serving.set_server(&agent);
+    coro::MADSchedule schedule(*client);
+
+    boost::asio::io_context io;
+    coro::asio_driver serving_driver(io, serving), driver(io, schedule);
+    std::size_t got = 0;
+    const auto ask_table = [&]() -> coro::task<void> {
+        iba::query<iba::sa::NodeRecord> all;
+        auto table = co_await schedule.SubnAdmGetTable(all, to_server);
+        if (table) got = table.value().size();
+        io.stop();
+    };
+    const auto serve = [&]() -> coro::task<void> { co_await serving.pause(30s); };
+    coro::async_run(serving_driver, serve(), [] {});
+    coro::async_run(driver, ask_table(), [] {});
+    io.run();
+    CHECK(got == records);
+    CHECK(made.misuses.empty());
+}
+
+TEST_CASE("SMPs go by umad and all other MADs over verbs, as one transport") {
+    made_device made;
+    made.on_send = [&](const made_datagram& d) { made.deliver(d.sqpn, answer_to(d.bytes), {}, 1, d.to.dlid); };
+    fake_kernel kernel;
+    transports::smi_gsi_transport both(std::make_unique<transports::umad_transport>(kernel.device(), kernel.options()),
+                                       transports::open_verbs_port(made_port()));
+    CHECK(both.limits().smi);
+    coro::MADSchedule schedule(both);
+    CHECK(coro::sync_wait(schedule, ask(schedule, 7)));
+    CHECK(kernel.nothing_written());
+    request smp;
+    REQUIRE(both.send(smp()).state == mad::send_state::sent);
+    CHECK(kernel.written().size() == 64 + 256);
+}
+
+TEST_CASE("a transport for GMPs is over verbs, else umad's, and says which") {
+    sysfs_tree tree;
+    transports::gmp_options options;
+    options.sys_class = tree.root();
+    {
+        made_device made;
+        const auto over = transports::get_gmp_mad(made_port(), options);
+        CHECK(over.transport->name() == "made0/1 (verbs)");
+        CHECK(over.refusal.empty());
+        CHECK(over.transport->limits().kernel_rmpp);
+        made.failures["ibv_modify_qp"] = {EPERM};
+        CHECK_THAT(message_of([&] { transports::get_gmp_mad(made_port(), options); }),
+                   Contains("made0/1 has no umad device") && Contains("CAP_NET_RAW"));
+    }
+    // No device at all, and a umad device that cannot be opened: both causes.
+    auto port = made_port();
+    port.umad = "umad_that_is_not_there";
+    CHECK_THAT(message_of([&] { transports::get_gmp_mad(port, options); }),
+               Contains("umad_that_is_not_there") && Contains("libibverbs lists no devices"));
+}
+
+TEST_CASE("what opening takes and does not get ends with one line, and leaves nothing behind") {
+    made_device made;
+    for (const char* step : {"ibv_open_device", "ibv_alloc_pd", "ibv_create_comp_channel", "ibv_create_cq",
+                             "ibv_reg_mr", "ibv_create_qp", "ibv_modify_qp", "ibv_post_recv"}) {
+        INFO(step);
+        made.failures[step] = {ENOMEM};
+        CHECK_THAT(message_of([&] { (void)verbs_transport{made_port()}; }), Contains("Cannot allocate memory"));
+        for (const auto& [kind, count] : made.alive) CHECK(count == 0);
+    }
+    CHECK(made.misuses.empty());
+}
+
+} // namespace verbs_test

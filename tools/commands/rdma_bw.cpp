@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// rdma_bw.cpp - bandwidth of RDMA writes over a reliable connection between two hosts: a server that waits, and a client.
+#include "command.hpp"
+#include "commands/rdma_bw_link.hpp"
+#include "session/fabric.hpp"
+#include "text/output.hpp"
+#include <comad/iba/format.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#ifdef COMAD_HAS_VERBS
+#include "commands/rdma_bw_stream.hpp"
+#endif
+
+namespace ibtool {
+namespace {
+
+struct rdma_bw_settings {
+    std::string server;
+    unsigned tcp_port = 4444, depth = 100, pieces = 1;
+    int GID_index = -1;
+    comad::u64 size = comad::u64{1} << 20, writes = 1000;
+    bool both_ways = false, v6 = false, json = false;
+};
+
+#ifdef COMAD_HAS_VERBS
+
+/// What one end has measured and seen.
+struct rdma_bw_report {
+    rdma_bw_end ours, theirs;
+    std::optional<std::chrono::nanoseconds> took; ///< its writes; nothing: it wrote none
+    std::optional<bool> has_arrived;              ///< what the other end wrote
+};
+
+std::string end_text(const rdma_bw_end& e) {
+    std::string text = fmt::format("LID {} QPN {:#x} PSN {:#x} address {:#x} R_Key {:#x}", value(e.LID), e.QPN, e.PSN,
+                                   e.address, e.rkey);
+    if (e.GID != comad::iba::gid{}) text += fmt::format(" GID {}", e.GID);
+    return text;
+}
+
+double bytes_per_second(const rdma_bw_report& r) {
+    const double seconds = comad::mad::in_seconds(*r.took);
+    return static_cast<double>(r.ours.size) * static_cast<double>(r.ours.writes) / seconds;
+}
+
+std::string report_text(const rdma_bw_report& r) {
+    std::string text = fmt::format("here:  {}\nthere: {}\n", end_text(r.ours), end_text(r.theirs));
+    if (r.took) {
+        const double rate = bytes_per_second(r);
+        fmt::format_to(std::back_inserter(text), "{} writes of {} bytes in {:.3f} s: {:.2f} MB/s, {:.3f} Gb/s\n",
+                       r.ours.writes, r.ours.size, comad::mad::in_seconds(*r.took), rate / 1e6, rate * 8 / 1e9);
+    }
+    if (r.has_arrived)
+        text += *r.has_arrived ? "what the other end wrote is here\n" : "what the other end wrote is NOT here\n";
+    return text;
+}
+
+std::string report_json(const rdma_bw_report& r) {
+    nlohmann::ordered_json j{{"size", r.ours.size}, {"writes", r.ours.writes}, {"both_ways", r.ours.both_ways}};
+    if (r.took) {
+        j["seconds"] = comad::mad::in_seconds(*r.took);
+        j["bytes_per_second"] = bytes_per_second(r);
+    }
+    if (r.has_arrived) j["has_arrived"] = *r.has_arrived;
+    return j.dump() + '\n';
+}
+
+rdma_bw_report run_client(const rdma_bw_settings& s, const comad::transports::end_port& port) {
+    rdma_bw_link link = rdma_bw_link::connect(s.server, static_cast<unsigned short>(s.tcp_port), s.v6);
+    rdma_bw_stream stream(port, s.size, s.depth, s.pieces, s.GID_index);
+    rdma_bw_report report{stream.ours(), {}, {}, {}};
+    report.ours.writes = s.writes;
+    report.ours.both_ways = s.both_ways;
+    link.tell(report.ours);
+    report.theirs = link.hear_end();
+    stream.connect(report.theirs);
+    link.tell("ready");
+    link.hear("ready");
+    report.took = stream.write(s.writes);
+    link.tell("written");
+    link.hear("written", true);
+    if (s.both_ways) report.has_arrived = stream.has_arrived(report.theirs);
+    return report;
+}
+
+rdma_bw_report run_server(const rdma_bw_settings& s, const comad::transports::end_port& port) {
+    rdma_bw_link link = rdma_bw_link::accept(static_cast<unsigned short>(s.tcp_port), s.v6);
+    rdma_bw_report report;
+    report.theirs = link.hear_end(); // how much is the client's to say
+    rdma_bw_stream stream(port, report.theirs.size, s.depth, s.pieces, s.GID_index);
+    report.ours = stream.ours();
+    report.ours.writes = report.theirs.writes;
+    report.ours.both_ways = report.theirs.both_ways;
+    stream.connect(report.theirs);
+    link.tell(report.ours);
+    link.hear("ready");
+    link.tell("ready");
+    if (report.theirs.both_ways) report.took = stream.write(report.theirs.writes);
+    link.tell("written");
+    link.hear("written", true);
+    report.has_arrived = stream.has_arrived(report.theirs);
+    return report;
+}
+
+int run_rdma_bw(rdma_bw_settings s, const global_options& o) {
+    const auto port = local_port_for_verbs(o);
+    if (s.GID_index < 0 && !port.is_infiniband()) s.GID_index = 0; // RoCE has no LIDs
+    const rdma_bw_report report = s.server.empty() ? run_server(s, port) : run_client(s, port);
+    write_output(s.json ? report_json(report) : report_text(report));
+    if (!report.has_arrived.value_or(true)) throw std::runtime_error("the other end's writes have not all arrived");
+    return complete;
+}
+
+#else
+
+int run_rdma_bw(const rdma_bw_settings&, const global_options&) {
+    throw std::runtime_error("this ibtool was built without libibverbs, which rdma_bw needs");
+}
+
+#endif
+
+} // namespace
+
+command rdma_bw_command() {
+    return {
+        .name = "rdma_bw",
+        .group = command_group::measuring,
+        .summary = "measure the bandwidth of RDMA writes between two hosts",
+        .examples = "rdma_bw\nrdma_bw host1\nrdma_bw -P mlx5_0/1 -s 65536 -n 10000 host1",
+        .no_SA = "it sends no MADs",
+        .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<rdma_bw_settings>();
+            takes.option("server", s->server, "the host where rdma_bw waits; without it this one waits for a client");
+            takes.option("-p,--tcp-port", s->tcp_port, "TCP port at which the two meet")
+                .range(1, 65535)
+                .shows_default();
+            takes.option("-s,--size", s->size, "bytes of each write; the client's counts")
+                .range(1, static_cast<std::int64_t>(rdma_bw_most_size))
+                .shows_default();
+            takes.option("-n,--writes", s->writes, "how many; the client's counts")
+                .range(1, static_cast<std::int64_t>(rdma_bw_most_writes))
+                .shows_default();
+            takes.option("-t,--depth", s->depth, "writes in flight").range(1, 10000).shows_default();
+            takes.option("-e,--pieces", s->pieces, "pieces of memory that each write is gathered from")
+                .range(1, 16)
+                .shows_default();
+            takes.option("--gid-index", s->GID_index, "with a global route header from this GID of the port [RoCE: 0]")
+                .range(0, 255);
+            takes.flag("-b,--both-ways", s->both_ways, "the server writes, too; the client's counts");
+            takes.flag("-6,--ipv6", s->v6, "TCP over IPv6");
+            takes.flag("--json", s->json, "the result as a JSON object");
+            return [s](const global_options& o) { return run_rdma_bw(*s, o); };
+        }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+// verbs.cpp - datagrams of a UD queue pair as MADs, and what becomes of the queue pair when its device has something to tell.
+#include <comad/iba/mad_header.hpp>
+#include <comad/mad/message.hpp>
+#include <comad/transports/rmpp.hpp>
+#include <comad/transports/verbs.hpp>
+#include <comad/verbs/bring_up.hpp>
+
+#include <boost/outcome/try.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <sys/epoll.h>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+namespace comad::transports {
+
+namespace {
+
+constexpr std::size_t datagram_size = verbs::grh_size + mad::mad_size;
+constexpr std::size_t slot_size = 320; // whole cache lines
+constexpr unsigned most_broken_in_a_row = 9;
+constexpr mad::duration until_sent = std::chrono::microseconds(100); // a full send queue has room again, at the latest
+
+template <class T> T value_or_throw(verbs::result<T> r) {
+    if (!r) throw std::runtime_error(r.error().text);
+    if constexpr (!std::is_void_v<T>) return std::move(r.value());
+}
+
+verbs_options with_defaults(verbs_options options, const end_port& port) {
+    if (options.name.empty()) options.name = fmt::format("{} (verbs)", port.name());
+    while (options.session == 0) options.session = std::random_device{}();
+    return options;
+}
+
+u16 pkey_at(const end_port& port, u16 index) noexcept { return index < port.PKeys.size() ? port.PKeys[index] : u16{0}; }
+
+// What lies in epoll_event::data.
+enum told_by : u64 { of_completions, of_events };
+
+} // namespace
+
+verbs_transport::verbs_transport(const end_port& port, verbs_options options)
+    : port_(port), options_(with_defaults(std::move(options), port)), pkey_place_(options_.pkey_index),
+      pkey_(pkey_at(port, pkey_place_)), device_(value_or_throw(verbs::context::open(port.device))),
+      domain_(value_or_throw(verbs::pd::create(device_))),
+      addresses_(domain_, static_cast<u8>(port.port), std::max(options_.max_addresses, 1u)),
+      readable_(::epoll_create1(EPOLL_CLOEXEC)), lane_(value_or_throw(make_lane())) {
+    epoll_event events{.events = EPOLLIN, .data = {.u64 = of_events}};
+    if (!readable_ || ::epoll_ctl(readable_.get(), EPOLL_CTL_ADD, device_.event_descriptor(), &events) != 0)
+        throw std::system_error(errno, std::generic_category(), "cannot wait for events of " + options_.name);
+    value_or_throw(watch(*lane_));
+}
+verbs_transport::~verbs_transport() = default;
+
+verbs::result<std::unique_ptr<verbs_transport::lane>> verbs_transport::make_lane() const {
+    BOOST_OUTCOME_TRY(auto channel, verbs::completion_channel::create(device_));
+    BOOST_OUTCOME_TRY(auto received, verbs::completion_queue::create(device_, options_.receives, channel));
+    BOOST_OUTCOME_TRY(auto sent, verbs::completion_queue::create(device_, options_.sends));
+    BOOST_OUTCOME_TRY(auto receives, verbs::buffer_pool::create(domain_, options_.receives, slot_size));
+    BOOST_OUTCOME_TRY(auto sends, verbs::buffer_pool::create(domain_, options_.sends, mad::mad_size));
+    verbs::queue_pair_options wanted;
+    wanted.max_sends = options_.sends;
+    wanted.max_receives = options_.receives;
+    BOOST_OUTCOME_TRY(auto pair, verbs::queue_pair::create(domain_, sent, received, wanted));
+    auto made = std::make_unique<lane>(
+        lane{verbs::completions(received, channel), sent, std::move(receives), std::move(sends), std::move(pair), {}});
+    made->on_their_way.resize(options_.sends);
+
+    mad::IBPath ours;
+    ours.pkey_index = pkey_place_;
+    ours.qkey = options_.qkey;
+    verbs::connection how;
+    how.port = static_cast<u8>(port_.port);
+    BOOST_OUTCOME_TRYV(verbs::to_init(made->pair, ours, how));
+    BOOST_OUTCOME_TRYV(made->receives.post_receives(made->pair, options_.receives));
+    BOOST_OUTCOME_TRYV(verbs::to_rtr(made->pair, ours, how));
+    BOOST_OUTCOME_TRYV(verbs::to_rts(made->pair, ours, how));
+    return made;
+}
+
+// The descriptor of a lane that has gone was closed, and epoll forgot it.
+verbs::result<void> verbs_transport::watch(const lane& l) const {
+    epoll_event completions{.events = EPOLLIN, .data = {.u64 = of_completions}};
+    if (::epoll_ctl(readable_.get(), EPOLL_CTL_ADD, l.received.descriptor(), &completions) != 0)
+        return verbs::failed("cannot wait for completions of " + options_.name, errno);
+    return verbs::success();
+}
+
+/// False: it cannot be, and the transport is gone.
+bool verbs_transport::replace_lane() noexcept {
+    unread_ = {};
+    is_broken_ = false;
+    if (++broken_in_a_row_ > most_broken_in_a_row) {
+        gone_ = EIO;
+        return false;
+    }
+    lane_->on_their_way.clear();
+    auto made = make_lane();
+    if (made) {
+        lane_ = std::move(made.value());
+        ++replaced_;
+        if (watch(*lane_)) return true;
+    }
+    gone_ = made ? EIO : made.error().sys_errno ? made.error().sys_errno : EIO;
+    return false;
+}
+
+// ---- sending -------------------------------------------------------------------------------------------------------
+
+/// Takes back the buffers of what has left.
+void verbs_transport::reap() noexcept {
+    std::array<ibv_wc, 16> left;
+    for (;;) {
+        const auto found = lane_->sent.poll(left);
+        if (!found) is_broken_ = true;
+        if (!found || found.value().empty()) return;
+        for (const ibv_wc& wc : found.value()) {
+            if (wc.status != IBV_WC_SUCCESS) is_broken_ = true;
+            const auto number = static_cast<u32>(wc.wr_id);
+            lane_->on_their_way[number].reset();
+            lane_->sends.give_back(number);
+        }
+    }
+}
+
+// Of a response, an ACK of RMPP included, the transaction is the requester's.
+void verbs_transport::stamp(std::span<u8> mad) const noexcept {
+    if (mad::is_response(mad)) return;
+    iba::store_be<u32>(mad.data() + iba::offset_of<&iba::MADHeader::transactionID>, options_.session);
+}
+
+mad::send_result verbs_transport::send(const mad::send_request& request) noexcept {
+    if (gone_) return {mad::send_state::failed, gone_};
+    if (iba::is_SMP(iba::MgmtClass{request.mgmt_class})) return {mad::send_state::failed, EPROTONOSUPPORT};
+    const auto* path = std::get_if<mad::IBPath>(request.path);
+    if (!path) return {mad::send_state::failed, EINVAL};
+    if (request.size > mad::mad_size) return {mad::send_state::failed, EMSGSIZE};
+    if (path->pkey_index != options_.pkey_index && path->pkey_index != pkey_place_)
+        return {mad::send_state::failed, EADDRNOTAVAIL};
+    reap();
+    if (is_broken_ && !replace_lane()) return {mad::send_state::failed, gone_};
+
+    auto address = addresses_.get(*path);
+    if (!address) return {mad::send_state::failed, address.error().sys_errno};
+    const auto number = lane_->sends.take();
+    waits_for_room_ = !number;
+    if (!number) return {mad::send_state::would_block};
+    const std::span<u8> mad = lane_->sends[*number];
+    std::memcpy(mad.data(), request.mad, request.size);
+    std::memset(mad.data() + request.size, 0, mad::mad_size - request.size);
+    stamp(mad);
+
+    ibv_sge piece = lane_->sends.piece(*number, mad::mad_size);
+    ibv_send_wr work = verbs::send_request(*number, IBV_WR_SEND, {&piece, 1});
+    work.wr.ud = {address.value().get(), path->dqpn, path->qkey};
+    if (const auto posted = lane_->pair.post_send(work); !posted) {
+        lane_->sends.give_back(*number);
+        return {mad::send_state::failed, posted.error().sys_errno};
+    }
+    lane_->on_their_way[*number] = std::move(address.value());
+    return {};
+}
+
+std::optional<mad::time_point> verbs_transport::next_event() const noexcept {
+    if (!unread_.empty() || !injected_.empty() || !lane_->received.will_tell()) return now_;
+    if (waits_for_room_) return now_ + until_sent;
+    return std::nullopt;
+}
+
+std::string_view verbs_transport::advice(mad::transport_call, int error) const noexcept {
+    switch (error) {
+    case EPROTONOSUPPORT: return "over verbs there are no SMPs: they need a umad device, or ask the SA (--sa)";
+    case EADDRNOTAVAIL: return "the path has another P_Key index than the queue pair of this transport";
+    case EMSGSIZE: return "it is longer than a MAD, and this management class has no RMPP";
+    case EINVAL: return "the device takes no such address: of an Ethernet port paths need a GRH";
+    case ENETUNREACH:
+    case EHOSTUNREACH: return "no route to the path's DGID; on an Ethernet port its network must be configured and up";
+    case ETIMEDOUT: return "nobody on this Ethernet port's network has the path's DGID";
+    case ENODEV:
+    case EIO: return "the device was removed or has failed; it can be opened again when it is back";
+    default: return {};
+    }
+}
+
+// ---- receiving -----------------------------------------------------------------------------------------------------
+
+int verbs_transport::serve(const mad::registration& what) noexcept {
+    if (iba::is_SMP(what.mgmt_class)) return EPROTONOSUPPORT;
+    served_.push_back(what);
+    return 0;
+}
+
+mad::received verbs_transport::receive(std::span<u8> buffer) noexcept {
+    waits_for_room_ = false;
+    while (!gone_) {
+        if (unread_.empty() && !fill()) break;
+        if (unread_.empty()) continue; // an event, or another lane
+        const ibv_wc wc = unread_.front();
+        unread_ = unread_.subspan(1);
+        if (auto r = take(wc, buffer)) return *r;
+        if (is_broken_) replace_lane();
+    }
+    has_waited_ = true;
+    if (gone_) return {mad::receive_state::failed, gone_};
+    return {};
+}
+
+/// Gets completions to read. False: there is nothing.
+bool verbs_transport::fill() noexcept {
+    if (!injected_.empty()) {
+        const verbs::event next = injected_.front();
+        injected_.erase(injected_.begin());
+        on_event(next);
+        return true;
+    }
+    const bool has_notification = std::exchange(has_waited_, false) && look_who_is_readable();
+    if (gone_) return false;
+    const auto found = lane_->received.poll(batch_, has_notification);
+    if (is_broken_ || !found) return replace_lane();
+    unread_ = found.value();
+    return !unread_.empty();
+}
+
+/// Hears events, and gives whether the lane has a notification.
+bool verbs_transport::look_who_is_readable() noexcept {
+    std::array<epoll_event, 2> ready;
+    const int count = ::epoll_wait(readable_.get(), ready.data(), static_cast<int>(ready.size()), 0);
+    bool has_notification = false;
+    for (int i = 0; i < count; ++i) {
+        const u64 whose = ready[static_cast<std::size_t>(i)].data.u64;
+        if (whose == of_completions) has_notification = true;
+        else hear();
+    }
+    return has_notification;
+}
+
+/// A datagram as a message, if it is one for us.
+std::optional<mad::received> verbs_transport::take(const ibv_wc& wc, std::span<u8> buffer) noexcept {
+    if (wc.status != IBV_WC_SUCCESS) {
+        is_broken_ = true;
+        return std::nullopt;
+    }
+    broken_in_a_row_ = 0;
+    const auto number = static_cast<u32>(wc.wr_id & ~verbs::buffer_pool::is_receive);
+    const std::span<const u8> datagram = lane_->receives[number];
+    const std::size_t length = std::min<std::size_t>(wc.byte_len, datagram_size);
+    mad::received r;
+    if (length > verbs::grh_size) {
+        const std::span<u8> mad = buffer.subspan(mad::headroom, length - verbs::grh_size);
+        std::memcpy(mad.data(), datagram.data() + verbs::grh_size, mad.size());
+        r.state = mad::receive_state::message;
+        r.mad = mad;
+        r.full_size = mad.size();
+        const auto grh = datagram.first<verbs::grh_size>();
+        r.source = verbs::source_of(wc, grh);
+        r.source.pkey_index = pkey_place_;
+        if (r.source.has_grh) r.source.SGID_index = port_.gid_index(verbs::destination_of(wc, grh)).value_or(0);
+        if (!is_for_us(mad)) r.state = mad::receive_state::would_block;
+    }
+    if (!lane_->receives.post_again(lane_->pair, number)) is_broken_ = true;
+    if (r.state != mad::receive_state::message) return std::nullopt;
+    return r;
+}
+
+bool verbs_transport::is_for_us(std::span<u8> mad) noexcept {
+    if (mad.size() < iba::wire_size<iba::MADHeader>) return true; // the engine counts what is malformed
+    if (!mad::is_response(mad)) {
+        if (mad.size() < mad::mad_size || served_.empty()) return false;
+        // The ACKs of our answers by RMPP have the bit of a request, too.
+        return mad::is_rmpp(mad) ||
+               std::any_of(served_.begin(), served_.end(), [&](const auto& what) { return mad::describes(what, mad); });
+    }
+    u8* const upper = mad.data() + iba::offset_of<&iba::MADHeader::transactionID>;
+    if (iba::load_be<u32>(upper) != options_.session) {
+        ++foreign_;
+        return false;
+    }
+    iba::store_be<u32>(upper, 0);
+    return true;
+}
+
+mad::transport_limits verbs_transport::limits() const noexcept {
+    // Half of the receives are left for segments of answers.
+    const unsigned window = std::max(options_.receives / 2, 1u);
+    return {.max_window = window,
+            .sa_window = window,
+            .smi = false,
+            .grain = std::chrono::microseconds(100),
+            .kernel_rmpp = false};
+}
+
+// ---- events --------------------------------------------------------------------------------------------------------
+
+void verbs_transport::hear() noexcept {
+    while (!gone_) {
+        const auto next = device_.next_event();
+        if (!next) gone_ = next.error().sys_errno;
+        if (!next || !next.value()) return;
+        on_event(*next.value());
+    }
+}
+
+void verbs_transport::inject(const verbs::event& e) { injected_.push_back(e); }
+
+void verbs_transport::on_event(const verbs::event& e) noexcept {
+    if (e.is_of_port()) {
+        if (e.port != port_.port) return;
+        refresh();
+    } else if (e.type == IBV_EVENT_DEVICE_FATAL) {
+        gone_ = ENODEV;
+    } else if (e.is_fatal()) {
+        is_broken_ = true; // of this context nobody else has a queue
+    }
+    if (options_.on_event) options_.on_event(e, port_);
+}
+
+/// What cannot be read stays as it was: the next event tells again.
+void verbs_transport::refresh() noexcept {
+    const auto number = static_cast<u8>(port_.port);
+    if (const auto now = device_.port_attributes(number)) {
+        port_.portState = iba::PortState{static_cast<u8>(now.value().state)};
+        port_.portPhysicalState = iba::PortPhysicalState{now.value().phys_state};
+        port_.LID = iba::lid{now.value().lid};
+        port_.LMC = now.value().lmc;
+        port_.masterSMLID = iba::lid{now.value().sm_lid};
+        port_.masterSMSL = now.value().sm_sl;
+        port_.capabilityMask = now.value().port_cap_flags;
+    }
+    if (auto gids = device_.gids(number)) {
+        port_.GIDs = std::move(gids.value());
+        if (!port_.GIDs.empty()) {
+            port_.GIDPrefix = port_.GIDs.front().prefix();
+            port_.portGUID = port_.GIDs.front().interface_id();
+        }
+    }
+    if (auto pkeys = device_.pkeys(number)) {
+        port_.PKeys = std::move(pkeys.value());
+        follow_pkey();
+    }
+    addresses_.clear();
+}
+
+/// Our P_Key may have another place now; a QP that sends has to be made anew for that.
+void verbs_transport::follow_pkey() {
+    if (pkey_ == 0) pkey_ = pkey_at(port_, pkey_place_);
+    if (pkey_ == 0 || pkey_at(port_, pkey_place_) == pkey_) return;
+    const auto place = std::find(port_.PKeys.begin(), port_.PKeys.end(), pkey_);
+    if (place == port_.PKeys.end()) return; // without it nothing leaves; another event may bring it back
+    pkey_place_ = static_cast<u16>(place - port_.PKeys.begin());
+    is_broken_ = true;
+}
+
+std::unique_ptr<mad::transport> open_verbs_port(const end_port& port, verbs_options options) {
+    return std::make_unique<rmpp_transport>(std::make_unique<verbs_transport>(port, std::move(options)));
+}
+
+} // namespace comad::transports

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// bring_up.cpp - which attributes each transition of each kind of QP takes (IBA table 96, ibv_modify_qp(3)).
+#include <comad/verbs/address.hpp>
+#include <comad/verbs/bring_up.hpp>
+
+#include <algorithm>
+
+namespace comad::verbs {
+
+namespace {
+
+bool is_connected(const queue_pair& q) noexcept { return q.type() == IBV_QPT_RC || q.type() == IBV_QPT_UC; }
+
+/// An answer takes both ways: 4.096 us * 2^(life + 1).
+u8 ack_timeout_of(const mad::IBPath& path, const connection& c) noexcept {
+    constexpr u8 most = 31; // 5 bits
+    return c.ack_timeout.value_or(std::min<u8>(most, static_cast<u8>(path.packet_life_time + 1)));
+}
+
+} // namespace
+
+result<void> to_init(const queue_pair& q, const mad::IBPath& path, const connection& c) {
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_INIT;
+    attributes.pkey_index = path.pkey_index;
+    attributes.port_num = c.port;
+    attributes.qkey = path.qkey;
+    attributes.qp_access_flags = c.remote_access;
+    return q.modify(attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+                                    (is_connected(q) ? IBV_QP_ACCESS_FLAGS : IBV_QP_QKEY));
+}
+
+result<void> to_rtr(const queue_pair& q, const mad::IBPath& path, const connection& c) {
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_RTR;
+    int what = IBV_QP_STATE;
+    if (is_connected(q)) {
+        attributes.ah_attr = address_of(path, c.port);
+        attributes.path_mtu = static_cast<ibv_mtu>(path.MTU);
+        attributes.dest_qp_num = path.dqpn;
+        attributes.rq_psn = c.rq_psn;
+        what |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+    }
+    if (q.type() == IBV_QPT_RC) {
+        attributes.max_dest_rd_atomic = c.max_dest_rd_atomic;
+        attributes.min_rnr_timer = c.min_rnr_timer;
+        what |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+    }
+    return q.modify(attributes, what);
+}
+
+result<void> to_rts(const queue_pair& q, const mad::IBPath& path, const connection& c) {
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_RTS;
+    attributes.sq_psn = c.sq_psn;
+    int what = IBV_QP_STATE | IBV_QP_SQ_PSN;
+    if (q.type() == IBV_QPT_RC) {
+        attributes.timeout = ack_timeout_of(path, c);
+        attributes.retry_cnt = c.retries;
+        attributes.rnr_retry = c.rnr_retries;
+        attributes.max_rd_atomic = c.max_rd_atomic;
+        what |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+    }
+    return q.modify(attributes, what);
+}
+
+result<void> establish(const queue_pair& q, const mad::IBPath& path, const connection& c) {
+    for (const auto step : {to_init, to_rtr, to_rts})
+        if (auto done = step(q, path, c); !done) return done;
+    return success();
+}
+
+} // namespace comad::verbs

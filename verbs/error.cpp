@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// error.cpp - errors as text.
+#include <comad/verbs/error.hpp>
+
+#include <fmt/format.h>
+
+#include <system_error>
+
+namespace comad::verbs {
+
+error failed(std::string what, int sys_errno) {
+    return {fmt::format("{}: {}", what, std::generic_category().message(sys_errno)), sys_errno};
+}
+
+void end_for_lack_of_value(const error& e) noexcept { iba::end_for_lack_of_value({iba::errc::unreadable, e.text}); }
+
+} // namespace comad::verbs
