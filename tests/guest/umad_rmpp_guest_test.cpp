@@ -7,6 +7,7 @@
 #include <comad/transports/rmpp.hpp>
 
 #include <atomic>
+#include <memory>
 #include <poll.h>
 
 namespace umad_rmpp_guest_test { // compiled together with others
@@ -23,34 +24,13 @@ constexpr std::size_t stride = 112; // of 108 bytes: the SA counts in words of 8
 constexpr u32 mebibyte = (u32{1} << 20) / stride;
 
 /// By the kernel's RMPP, or by ours over single MADs.
-class either {
-public:
-    either(const end_port& port, bool ours) {
-        umad_options options;
-        options.user_rmpp = ours;
-        auto device = std::make_unique<umad_transport>(port, options);
-        if (ours) top_ = std::make_unique<ours_over>(std::move(device));
-        else top_ = std::move(device);
-    }
-    std::unique_ptr<mad::transport> release() { return std::move(top_); }
-
-private:
-    /// rmpp_transport with what it is over.
-    struct ours_over final : mad::transport {
-        explicit ours_over(std::unique_ptr<umad_transport> d) : device(std::move(d)), rmpp(*device) {}
-        int native_handle() const noexcept override { return rmpp.native_handle(); }
-        mad::send_result send(const mad::send_request& r) noexcept override { return rmpp.send(r); }
-        mad::received receive(std::span<u8> buffer) noexcept override { return rmpp.receive(buffer); }
-        mad::transport_limits limits() const noexcept override { return rmpp.limits(); }
-        int serve(const mad::registration& what) noexcept override { return rmpp.serve(what); }
-        std::optional<mad::time_point> next_event() const noexcept override { return rmpp.next_event(); }
-        void set_now(mad::time_point now) noexcept override { rmpp.set_now(now); }
-
-        std::unique_ptr<umad_transport> device;
-        transports::rmpp_transport rmpp;
-    };
-    std::unique_ptr<mad::transport> top_;
-};
+std::unique_ptr<mad::transport> with_rmpp(const end_port& port, bool ours) {
+    umad_options options;
+    options.user_rmpp = ours;
+    auto device = std::make_unique<umad_transport>(port, options);
+    if (!ours) return device;
+    return std::make_unique<transports::rmpp_transport>(std::move(device));
+}
 
 NodeRecord record_of(u32 number) {
     NodeRecord r;
@@ -93,8 +73,8 @@ TEST_CASE("tables up to 1 MiB arrive whole, whoever sends and receives the segme
     const auto [ours_asks, ours_answers] =
         GENERATE(table<bool, bool>({{false, false}, {false, true}, {true, false}, {true, true}}));
     CAPTURE(ours_asks, ours_answers);
-    const served_port server(either(port_of("fib1/1"), ours_answers).release(), tables());
-    const auto device = either(port_of("fib0/1"), ours_asks).release();
+    const served_port server(with_rmpp(port_of("fib1/1"), ours_answers), tables());
+    const auto device = with_rmpp(port_of("fib0/1"), ours_asks);
     coro::blocking_transactor rpcs(*device, {.unmeasured_timeout = 10s});
     for (const u32 sixteens : {0u, 1u, 20u}) check_table(rpcs, to_LID(2), sixteens);
     check_table(rpcs, to_LID(2), mebibyte / 16);
@@ -106,8 +86,8 @@ TEST_CASE("tables cross soft RoCE, too") {
     const end_port there = port_of("rxe1/1");
     const auto [ours_asks, ours_answers] = GENERATE(table<bool, bool>({{false, false}, {true, false}, {false, true}}));
     CAPTURE(ours_asks, ours_answers);
-    const served_port server(either(there, ours_answers).release(), tables());
-    const auto device = either(port_of("rxe0/1"), ours_asks).release();
+    const served_port server(with_rmpp(there, ours_answers), tables());
+    const auto device = with_rmpp(port_of("rxe0/1"), ours_asks);
     coro::blocking_transactor rpcs(*device, {.unmeasured_timeout = 10s});
     check_table(rpcs, to_GID(there), 20);
     if (!ours_asks && !ours_answers) check_table(rpcs, to_GID(there), mebibyte / 16);
@@ -115,7 +95,7 @@ TEST_CASE("tables cross soft RoCE, too") {
 
 TEST_CASE("a message that is larger than the buffer says its length, and stays until it is read whole") {
     use_fakeib();
-    const served_port server(either(port_of("fib1/1"), false).release(), tables());
+    const served_port server(with_rmpp(port_of("fib1/1"), false), tables());
     umad_transport device(port_of("fib0/1"));
     outgoing_mad request(to_LID(2), MgmtClass::SubnAdm, 2, Method::GetTable, 0x11, 1);
     NodeRecord wanted;
@@ -155,8 +135,8 @@ TEST_CASE("requests of many MADs reach their handler whole") {
         heard = r.mad.size();
         return server::response::table(std::vector<u8>(8), 8);
     });
-    const served_port server(either(port_of("fib1/1"), ours_answers).release(), std::move(answers));
-    const auto device = either(port_of("fib0/1"), ours_asks).release();
+    const served_port server(with_rmpp(port_of("fib1/1"), ours_answers), std::move(answers));
+    const auto device = with_rmpp(port_of("fib0/1"), ours_asks);
     outgoing_mad request(to_LID(2), MgmtClass::SubnAdm, 2, Method::GetMulti, 0x3a, 9);
     request.packet.resize(mad::headroom + size);
     request.mad()[24] = 1; // RMPP version, DATA, Active: it goes by RMPP
