@@ -169,7 +169,7 @@ mad::send_result verbs_transport::send(const mad::send_request& request) noexcep
 }
 
 std::optional<mad::time_point> verbs_transport::next_event() const noexcept {
-    if (!unread_.empty() || !injected_.empty() || !lane_->received.will_tell()) return now_;
+    if (gone_ || !unread_.empty() || !injected_.empty() || !lane_->received.will_tell()) return now_;
     if (waits_for_room_) return now_ + until_sent;
     return std::nullopt;
 }

@@ -45,6 +45,7 @@ result<std::vector<std::string>> device_names() {
     if (!all) return no_list();
     std::vector<std::string> names;
     for (int i = 0; i < count; ++i) names.emplace_back(::ibv_get_device_name(all.get()[i]));
+    std::sort(names.begin(), names.end()); // the library has them in no order
     return names;
 }
 
@@ -58,6 +59,7 @@ result<context> context::open(std::string_view device) {
     if (found == end) {
         std::vector<std::string> names;
         std::transform(all.get(), end, std::back_inserter(names), ::ibv_get_device_name);
+        std::sort(names.begin(), names.end());
         return error{fmt::format("libibverbs knows no device {}; {} (its provider may be missing: ibverbs-providers)",
                                  iba::as_given(device),
                                  names.empty() ? "there is none" : fmt::format("there are {}", fmt::join(names, ", "))),

@@ -29,9 +29,9 @@ using iba::MgmtClass;
 using iba::pm::PortCounters;
 using iba::sa::NodeRecord;
 using namespace ibtool_rig;
+using Catch::Matchers::Contains;
 using transports::verbs_options;
 using transports::verbs_transport;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -202,7 +202,9 @@ TEST_CASE("events of the port arrive, from the driver and injected, with what th
         heard.push_back(fmt::format("{} {}", value(now.portState), static_cast<int>(e.type)));
     };
     verbs_transport device(port_of("rxe1/1"), how);
-    const auto said = [](int state, ibv_event_type type) { return fmt::format("{} {}", state, static_cast<int>(type)); };
+    const auto said = [](int state, ibv_event_type type) {
+        return fmt::format("{} {}", state, static_cast<int>(type));
+    };
     const auto await = [&](const std::string& what) {
         const mad::time_point end = clock_now() + 5s;
         while (std::find(heard.begin(), heard.end(), what) == heard.end() && clock_now() < end)
@@ -277,8 +279,8 @@ struct end {
           channel(had(verbs::completion_channel::create(device))),
           queue(had(verbs::completion_queue::create(device, 64, channel))),
           pair(had(verbs::queue_pair::create(domain, queue, queue, options(type)))), bytes(4096),
-          region(had(verbs::memory_region::create(domain, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                                                                     IBV_ACCESS_REMOTE_READ))),
+          region(had(verbs::memory_region::create(
+              domain, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ))),
           done(device, {queue, channel}) {}
     static verbs::queue_pair_options options(ibv_qp_type type) {
         verbs::queue_pair_options o;
@@ -413,8 +415,8 @@ TEST_CASE("rdma_bw writes from one port to the other, and what it wrote is there
     process server(ibtool({"rdma_bw", "-P", "rxe1/1", "--tcp-port", "4455"}));
     process_result client;
     await([&] {
-        client = run({"rdma_bw", "-P", "rxe0/1", "--tcp-port", "4455", "-b", "-s", "65536", "-n", "50", "-e",
-                                  "3", "--json", "127.0.0.1"});
+        client = run({"rdma_bw", "-P", "rxe0/1", "--tcp-port", "4455", "-b", "-s", "65536", "-n", "50", "-e", "3",
+                      "--json", "127.0.0.1"});
         return client.err.find("cannot connect") == client.err.npos;
     });
     INFO(client.err);
@@ -429,13 +431,20 @@ TEST_CASE("rdma_bw writes from one port to the other, and what it wrote is there
 TEST_CASE("ibtool asks an SA over verbs alone where there is no umad device") {
     const end_port there = port_of("rxe1/1");
     auto single = std::make_unique<verbs_transport>(there);
-    const std::string sa = fmt::format("IBPath(DGID={}, has_grh=1, hop_limit=64, dqpn={})", there.GIDs.at(0),
-                                       single->qp_number());
+    const std::string sa =
+        fmt::format("IBPath(DGID={}, has_grh=1, hop_limit=64, dqpn={})", there.GIDs.at(0), single->qp_number());
     const served_port server(std::make_unique<transports::rmpp_transport>(std::move(single)), tables());
     // A mount namespace in which no MAD device is to be seen.
     const words without_umad{"IBTOOL_FABRIC=",
-                             "unshare", "-m", "sh", "-c", "mount -t tmpfs none /sys/class/infiniband_mad && exec \"$@\"", "sh"};
-    const auto run_without_umad = [&](const words& command) { return run_process(without_umad + words{ibtool_program()} + command); };
+                             "unshare",
+                             "-m",
+                             "sh",
+                             "-c",
+                             "mount -t tmpfs none /sys/class/infiniband_mad && exec \"$@\"",
+                             "sh"};
+    const auto run_without_umad = [&](const words& command) {
+        return run_process(without_umad + words{ibtool_program()} + command);
+    };
     const process_result records = run_without_umad({"saquery", "NR", "-P", "rxe0/1", "--sa-path", sa, "--json", "-v"});
     INFO(records.err);
     CHECK(records.status == 0);
