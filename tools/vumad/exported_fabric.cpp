@@ -57,7 +57,7 @@ exported_fabric::exported_fabric(std::string_view text, const std::vector<std::s
 void exported_fabric::add(exported_port port, const std::string& node, unsigned number, vumad::port_place place) {
     auto known = std::ranges::find(nodes_, node);
     if (known == nodes_.end()) known = nodes_.insert(nodes_.end(), node);
-    port.described = {fmt::format("vib{}", known - nodes_.begin()), std::max(number, 1u)};
+    port.described = {fmt::format("vib{}", known - nodes_.begin()), number};
     port.place = number == 0 ? node : fmt::format("{} port {}", node, number);
     const bool is_there = std::ranges::any_of(ports_, [&](const exported_port& p) {
         return p.described.device == port.described.device && p.described.port == port.described.port;

@@ -14,7 +14,7 @@ namespace comad::transports::vumad {
 /// An end port that is to have a MAD device: umadN and issmN, N its place in the list.
 struct described_port {
     std::string device; ///< `vib0`
-    unsigned port = 1;
+    unsigned port = 1;  ///< 0: a switch's
 };
 
 struct sysfs_file {
