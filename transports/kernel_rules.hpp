@@ -2,6 +2,7 @@
 // kernel_rules.hpp - numbers of the kernel's MAD stack (Linux, drivers/infiniband/core: user_mad.c, mad.c) that a model of it and
 // a device in its place have in common.
 #pragma once
+#include <comad/iba/types.hpp>
 #include <comad/mad/time.hpp>
 
 #include <cstddef>

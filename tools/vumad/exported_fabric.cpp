@@ -75,21 +75,25 @@ void exported_fabric::open_sim(const std::string& specification, const std::vect
     if (simulation_.place->native_handle() < 0)
         throw usage_error("the programs of a virtual device live in real time: leave out time=virtual");
     const sim::topology& graph = simulation_.fabric->graph();
-    const auto add_at = [&](sim_place at) {
-        auto carried =
-            std::make_unique<sim::sim_transport>(*simulation_.fabric, at.node, at.port, sim::time_mode::real);
+    const auto add_carried = [&](std::unique_ptr<sim::sim_transport> carried) {
         sim::sim_transport& t = *carried;
         t.serve_beside_SMA();
         exported_port port;
         port.outer = std::make_unique<vumad::single_mads>(t);
         port.inner = std::move(carried);
-        add(std::move(port), graph.nodes[at.node].description, at.port,
+        add(std::move(port), graph.nodes[t.node()].description, t.port(),
             {.carrier = nullptr,
              .unserve = [&t](const mad::registration& what) { t.unserve(what); },
              .set_is_sm = [&t](bool is_sm) { t.set_is_sm(is_sm); }});
     };
-    if (places.empty()) add_at({simulation_.place->node(), simulation_.place->port()});
-    for (const std::string& place : places) add_at(find_place(graph, place));
+    simulation_.transport = nullptr;
+    std::unique_ptr<sim::sim_transport> usual = std::move(simulation_.place);
+    if (places.empty()) return add_carried(std::move(usual));
+    usual.reset();
+    for (const std::string& place : places) {
+        const sim_place at = find_place(graph, place);
+        add_carried(std::make_unique<sim::sim_transport>(*simulation_.fabric, at.node, at.port, sim::time_mode::real));
+    }
 }
 
 void exported_fabric::open_ibsim(std::string_view server, const std::vector<std::string>& places) {

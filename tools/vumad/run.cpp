@@ -19,6 +19,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <optional>
 #include <poll.h>
 #include <stdexcept>
@@ -51,14 +52,17 @@ public:
 
     int descriptor() const noexcept { return arrived_.get(); }
     void release() noexcept { sigprocmask(SIG_SETMASK, &before_, nullptr); }
-    /// What came from a terminal, the command got itself.
-    void pass_on(pid_t command) noexcept {
+    /// What came from a terminal, the command got itself. True: a process has ended.
+    bool pass_on(pid_t command) noexcept {
+        bool has_ended = false;
         signalfd_siginfo next;
         while (::read(arrived_.get(), &next, sizeof next) == sizeof next) {
             const int number = static_cast<int>(next.ssi_signo);
             if (number == SIGTERM || number == SIGHUP || (number == SIGINT && next.ssi_code != SI_KERNEL))
                 ::kill(command, number);
+            has_ended |= number == SIGCHLD;
         }
+        return has_ended;
     }
 
 private:
@@ -193,8 +197,7 @@ int run_beside_devices(const vumad_settings& s) {
         if (!server.take_calls()) throw std::runtime_error("somebody has unmounted the virtual devices");
         fabric.set_now(real_time::now());
         server.answer_waiting();
-        signals.pass_on(command.id());
-        code = command.ended();
+        if (signals.pass_on(command.id())) code = command.ended();
     }
     if (s.tells_counts || s.json) tell_counts(fabric, s.json);
     return *code;
