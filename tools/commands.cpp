@@ -43,6 +43,7 @@
     X(ibstat)                                                                                                          \
     X(ibstatus)                                                                                                        \
     X(ibv_devices)                                                                                                     \
+    X(vumad)                                                                                                           \
     X(ibportstate)                                                                                                     \
     X(set_guid)                                                                                                        \
     X(set_sminfo)                                                                                                      \

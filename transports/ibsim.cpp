@@ -31,6 +31,7 @@ enum control_type : u32 {
     ctl_disconnect = 2,
     ctl_get_nodeinfo = 7,
     ctl_get_portinfo = 8,
+    ctl_set_issm = 9,
 };
 
 /// Payload of CONNECT, both ways (`struct sim_client_info`). Host order.
@@ -203,6 +204,16 @@ std::array<u8, 64> ibsim_transport::attribute(u32 question) {
 std::array<u8, 64> ibsim_transport::node_info() { return attribute(ctl_get_nodeinfo); }
 std::array<u8, 64> ibsim_transport::port_info() { return attribute(ctl_get_portinfo); }
 
+int ibsim_transport::set_is_sm(bool is_sm) noexcept {
+    control_message message;
+    message.client_id = client_id_;
+    message.type = ctl_set_issm;
+    const int told = is_sm ? 1 : 0;
+    message.length = sizeof told;
+    std::memcpy(message.data, &told, sizeof told);
+    return converse(message, 5s);
+}
+
 ibsim_transport::~ibsim_transport() {
     if (client_id_ == detached) return;
     control_message message;
@@ -213,7 +224,7 @@ ibsim_transport::~ibsim_transport() {
 
 /// Sends `message` and replaces it by the server's answer. Returns 0 or an errno, ETIMEDOUT when patience ends.
 ///
-/// Reads the data socket empty meanwhile: the server, one thread, spins as long as a reply to us does not fit, and
+/// Reads the data socket empty meanwhile, for receive(): the server, one thread, spins as long as a reply to us does not fit, and
 /// would never come to this message.
 int ibsim_transport::converse(control_message& message, milliseconds patience) noexcept {
     const auto deadline = std::chrono::steady_clock::now() + patience;
@@ -224,8 +235,8 @@ int ibsim_transport::converse(control_message& message, milliseconds patience) n
             if (!sent && errno != EAGAIN) return errno;
         }
         if (sent && ::recv(control_.get(), &message, sizeof message, 0) == sizeof message) return 0;
-        u8 unwanted[512];
-        while (::recv(data_.get(), unwanted, sizeof unwanted, 0) > 0) {}
+        u8 early[512];
+        for (ssize_t n; (n = ::recv(data_.get(), early, sizeof early, 0)) > 0;) early_.emplace_back(early, early + n);
 
         const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
         if (left <= 0ms) return ETIMEDOUT;
@@ -261,9 +272,18 @@ mad::send_result ibsim_transport::send(const mad::send_request& request) noexcep
     return {mad::send_state::would_block};
 }
 
+/// Its size, which may be larger than the buffer; negative with errno.
+ssize_t ibsim_transport::receive_datagram(std::span<u8> buffer) noexcept {
+    if (early_.empty()) return ::recv(data_.get(), buffer.data(), buffer.size(), MSG_TRUNC);
+    const std::vector<u8> first = std::move(early_.front());
+    early_.pop_front();
+    std::copy_n(first.begin(), std::min(first.size(), buffer.size()), buffer.begin());
+    return static_cast<ssize_t>(first.size());
+}
+
 mad::received ibsim_transport::receive(std::span<u8> buffer) noexcept {
     mad::received r;
-    const ssize_t n = ::recv(data_.get(), buffer.data(), buffer.size(), MSG_TRUNC);
+    const ssize_t n = receive_datagram(buffer);
     if (n < 0) {
         if (errno == EAGAIN && !gone_) return r;
         r.state = mad::receive_state::failed;
@@ -289,7 +309,7 @@ mad::received ibsim_transport::receive(std::span<u8> buffer) noexcept {
 }
 
 std::optional<mad::time_point> ibsim_transport::next_event() const noexcept {
-    if (gone_) return mad::time_point{}; // receive() has something to say
+    if (gone_ || !early_.empty()) return mad::time_point{}; // receive() has something to say
     return std::nullopt;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // kernel_model.cpp - agents, timers, backlog and receive queue of the kernel's MAD stack (Linux, drivers/infiniband/core:
 // user_mad.c, mad.c).
+#include "kernel_rules.hpp"
 #include <comad/iba/enums.hpp>
 #include <comad/iba/mad_header.hpp>
 #include <comad/mad/message.hpp>
@@ -18,10 +19,9 @@ namespace {
 
 using iba::MADHeader;
 using iba::MgmtClass;
+using kernel_rules::end_of, kernel_rules::least_size, kernel_rules::most_agents;
 
-constexpr std::size_t most_agents = 32;
-constexpr std::size_t least_size = 36; // bytes that a write() must have of a MAD
-constexpr std::size_t room = 1024;     // for a MAD and what transports put before it
+constexpr std::size_t room = 1024; // for a MAD and what transports put before it
 
 constexpr std::size_t uncapped = std::numeric_limits<std::size_t>::max();
 
@@ -36,12 +36,6 @@ constexpr std::size_t cap_of(MgmtClass c) noexcept {
 bool is_capped(std::span<const u8> mad) noexcept { return cap_of(MgmtClass{mad[1]}) != uncapped && !mad::is_rmpp(mad); }
 
 u64 tid_of(const u8* mad) noexcept { return iba::get<&MADHeader::transactionID>(mad); }
-
-/// The tick at which a timeout ends that begins now.
-mad::time_point end_of(mad::time_point now, u32 timeout_ms, mad::duration tick) noexcept {
-    const auto whole_ticks = [tick](mad::duration d) { return (d + tick - mad::duration(1)) / tick * tick; };
-    return mad::time_point(whole_ticks(now.time_since_epoch() + whole_ticks(std::chrono::milliseconds(timeout_ms))));
-}
 
 } // namespace
 

@@ -23,7 +23,8 @@ TOOLS = {
     "text": ["input"],
     "session": ["text"],
     "exporter": ["text"],
-    "commands": ["session", "exporter"],
+    "vumad": ["session"],
+    "commands": ["session", "exporter", "vumad"],
 }
 
 

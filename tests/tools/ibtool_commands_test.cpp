@@ -143,7 +143,7 @@ TEST_CASE("with --sa no command sends an SMP, or it refuses") {
                        "smpdump",       "ibstat",         "ibchecknet",      "ibcheckstate",  "ibcheckwidth",
                        "ibcheckerrors", "ibdatacounters", "ibclearcounters", "ibclearerrors", "ibstatus",
                        "ibrouters",     "ibv_devices",    "ibsendtrap",      "decode",        "encode",
-                       "describe",      "help",           "set_sminfo",      "rdma_bw"};
+                       "describe",      "help",           "set_sminfo",      "rdma_bw",       "vumad"};
     for (const std::string& name : refuse) {
         CAPTURE(name);
         const auto arguments = examples.find(name);

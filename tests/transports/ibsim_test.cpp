@@ -168,6 +168,35 @@ TEST_CASE("a route to nowhere comes back at once with status 110") {
     CHECK(low_tid(reply.mad) == 0x1234);
 }
 
+TEST_CASE("a port where a manager runs says so, and what arrives while the server is told so is not lost") {
+    ibsim_server server(small_fabric);
+    ibsim_transport transport(at(server.sockname(), "A"));
+    packet_buffer buffer;
+    const auto is_sm = [&] {
+        const auto bytes = transport.port_info();
+        return (iba::decode<iba::smp::PortInfo>(std::span<const u8, 64>(bytes)).capabilityMask & 2) != 0;
+    };
+    CHECK_FALSE(is_sm());
+    for (u32 tid = 1; tid <= 3; ++tid) {
+        REQUIRE(transport.send(node_info_request({1}, tid)()).state == mad::send_state::sent);
+        REQUIRE(ready(transport, POLLIN, long_ms));
+    }
+    CHECK(transport.set_is_sm(true) == 0);
+    CHECK(is_sm());
+    for (u32 tid = 1; tid <= 3; ++tid) {
+        const bool is_told = transport.next_event().has_value() || ready(transport, POLLIN, long_ms);
+        REQUIRE(is_told);
+        const mad::received reply = transport.receive(buffer);
+        REQUIRE(reply.state == mad::receive_state::message);
+        CHECK(low_tid(reply.mad) == tid);
+        CHECK(reply.mad.size() == mad::mad_size);
+    }
+    CHECK(transport.receive(buffer).state == mad::receive_state::would_block);
+    CHECK_FALSE(transport.next_event().has_value());
+    CHECK(transport.set_is_sm(false) == 0);
+    CHECK_FALSE(is_sm());
+}
+
 TEST_CASE("a link that is cut on the console is cut when the console has answered") {
     ibsim_server server(small_fabric);
     ibsim_transport transport(at(server.sockname(), "A"));

@@ -8,14 +8,12 @@
 #include <comad/iba/smp.hpp>
 #include <comad/iba/text.hpp>
 #include <comad/transports/gmp.hpp>
-#include <comad/transports/ibsim.hpp>
 #include <comad/transports/smi_gsi.hpp>
 #include <comad/transports/sysfs.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 
 namespace ibtool {
 namespace {
@@ -57,14 +55,6 @@ transports::end_port chosen_end_port(std::string name, const global_options& o, 
     }
 }
 
-transports::ibsim_options ibsim_place(std::string_view place) {
-    transports::ibsim_options options;
-    const std::size_t comma = place.find(',');
-    if (!place.substr(0, comma).empty()) options.sockname = place.substr(0, comma);
-    if (comma != std::string_view::npos) options.node = place.substr(comma + 1);
-    return options;
-}
-
 sa::local_port local_port_of(const transports::end_port& p) {
     return {p.LID, p.GIDs.empty() ? iba::gid(p.GIDPrefix, p.portGUID) : p.GIDs.front(), p.sa_path()};
 }
@@ -98,6 +88,14 @@ transports::end_port local_port_for_verbs(const global_options& o) {
         throw usage_error(fmt::format("this takes a local device, but the fabric is '{}'", iba::escaped(place)));
     place.remove_prefix(std::min(place.size(), prefix.size() + 1));
     return chosen_end_port(std::string(place), o, nullptr, transports::port_use::GMPs);
+}
+
+transports::ibsim_options ibsim_place(std::string_view place) {
+    transports::ibsim_options options;
+    const std::size_t comma = place.find(',');
+    if (!place.substr(0, comma).empty()) options.sockname = place.substr(0, comma);
+    if (comma != std::string_view::npos) options.node = place.substr(comma + 1);
+    return options;
 }
 
 fabric::fabric(std::unique_ptr<comad::mad::transport> own, const sa::local_port& local_port)

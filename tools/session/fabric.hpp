@@ -5,6 +5,7 @@
 #include <comad/mad/path_text.hpp>
 #include <comad/mad/transport.hpp>
 #include <comad/sa/client.hpp>
+#include <comad/transports/ibsim.hpp>
 #include <comad/transports/sim/transport.hpp>
 #include <comad/transports/sysfs.hpp>
 
@@ -48,5 +49,8 @@ private:
     comad::mad::transport* transport_ = nullptr;
     comad::sa::local_port local_port_;
 };
+
+/// `[SOCKNAME[,NODE]]`.
+comad::transports::ibsim_options ibsim_place(std::string_view place);
 
 } // namespace ibtool

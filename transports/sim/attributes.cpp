@@ -188,6 +188,11 @@ bool attributes::has_alias(u32 number, u8 which, const iba::gid& GID) const noex
 
 // ---- Ports -----------------------------------------------------------------------------------------------------------
 
+void attributes::set_is_sm(u32 number, u8 which, bool is_sm) {
+    if (is_sm) managers_.insert({number, which});
+    else managers_.erase({number, which});
+}
+
 smp::PortInfo attributes::port_info(u32 number, u8 in_port, u32 which) const noexcept {
     const node& n = topology_.nodes[number];
     const port& p = n.ports[which];
@@ -195,6 +200,7 @@ smp::PortInfo attributes::port_info(u32 number, u8 in_port, u32 which) const noe
     i.localPortNum = in_port;
     describe_link(p, i);
     if (which == 0 || !n.is_switch()) describe_end_port(topology_, n, p, i);
+    if (managers_.contains({number, static_cast<u8>(which)})) i.capabilityMask |= value(iba::CapabilityMask::IsSM);
     i.neighborMTU = i.MTUCap = iba::MTU::m4096;
     i.VLCap = i.operationalVLs = iba::VLCap::VL0_7;
     i.VLArbitrationHighCap = i.VLArbitrationLowCap = arbitration_entries;

@@ -6,6 +6,7 @@
 #include <comad/iba/smp.hpp>
 #include <comad/transports/sim/topology.hpp>
 
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -38,6 +39,8 @@ public:
     u16 set(u32 node, u8 in_port, u16 attributeID, u32 modifier, const_block in);
 
     u64 GID_prefix(u32 node, u8 port) const noexcept;
+    /// Of the capability mask of an end port; the port of the topology's manager has it anyway.
+    void set_is_sm(u32 node, u8 port, bool is_sm);
     /// Whether a port has a GID beside its own (GUIDInfo).
     bool has_alias(u32 node, u8 port, const iba::gid& GID) const noexcept;
 
@@ -117,6 +120,7 @@ private:
     overrides written_;
     forwarding forwarding_;
     std::vector<bool> port_state_change_;
+    std::set<std::pair<u32, u8>> managers_; // by node and port, beside the topology's
     iba::SMState SM_state_ = iba::SMState::Master;
     bool changed_ = false;
     std::vector<service_change> service_changes_;

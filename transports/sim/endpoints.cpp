@@ -3,7 +3,7 @@
 #include "agents.hpp"
 #include "router.hpp"
 #include "split_mix.hpp"
-#include <comad/iba/smp/format.hpp>
+#include <comad/iba/smp.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/transports/sim/fabric.hpp>
 
@@ -53,6 +53,19 @@ int fabric::serve(u32 number, const mad::registration& what) {
     }
     own.served.push_back(what);
     return 0;
+}
+
+void fabric::unserve(u32 number, const mad::registration& what) noexcept {
+    auto& served = endpoints_[number].served;
+    const auto found = std::find_if(served.begin(), served.end(), [&](const mad::registration& r) {
+        return r.mgmt_class == what.mgmt_class && r.class_version == what.class_version && r.OUI == what.OUI &&
+               r.methods == what.methods;
+    });
+    if (found != served.end()) served.erase(found);
+}
+
+void fabric::set_is_sm(u32 number, bool is_sm) {
+    agents_->subnet().set_is_sm(endpoints_[number].node, endpoints_[number].port, is_sm);
 }
 
 iba::lid fabric::LID_of(const attachment& e) const noexcept { return topology_.nodes[e.node].ports[e.port].LID; }
@@ -114,12 +127,20 @@ bool fabric::send_directed_answer(packet& p, u32 to) noexcept {
     return true;
 }
 
+bool fabric::is_for_SMA(const packet& p) noexcept {
+    using iba::MADHeader;
+    const auto method = iba::get<&MADHeader::method>(p.mad.data());
+    return is_smp(p) && (method == iba::Method::Get || method == iba::Method::Set) &&
+           iba::get<&MADHeader::attributeID>(p.mad.data()) != iba::attribute_id<iba::smp::SMInfo>;
+}
+
 /// The endpoint that wants this request; none: it is for the agents of the node.
 u32 fabric::server_of(const packet& p) const noexcept {
     if ((p.is_directed && !is_without_lids(p)) || mad::is_response(p.mad)) return none;
     for (u32 i = 0; i < endpoints_.size(); ++i) {
         const attachment& e = endpoints_[i];
         if (!e.attached || e.node != p.node || (!topology_.nodes[e.node].is_switch() && e.port != p.port)) continue;
+        if (e.is_beside_SMA && is_for_SMA(p)) continue;
         const auto wants = [&](const mad::registration& r) { return mad::describes(r, p.mad); };
         if (std::any_of(e.served.begin(), e.served.end(), wants)) return i;
     }

@@ -5,6 +5,8 @@
 #include "sma.hpp"
 #include "split_mix.hpp"
 #include <comad/iba/mad_header.hpp>
+#include <comad/iba/rmpp.hpp>
+#include <comad/mad/message.hpp>
 #include <comad/server/reply.hpp>
 #include <comad/transports/sim/fabric.hpp>
 
@@ -323,6 +325,8 @@ bool fabric::make_reply(packet& p) noexcept {
         return has_reply;
     }
     const std::span<const u8> request = p.whole.empty() ? std::span<const u8>(p.mad) : std::span<const u8>(p.whole);
+    const bool is_of_transfer = mad::is_rmpp(request); // nobody here has transfers: messages travel whole
+    if (is_of_transfer && iba::get<&iba::rmpp::Header::RMPPType>(request.data()) != iba::RMPPType::DATA) return false;
     const std::vector<u8> reply = agents_->answer({p.node, p.port}, p.SLID, request, now_);
     if (reply.empty()) return false;
     hold(p, reply);

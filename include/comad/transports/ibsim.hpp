@@ -7,8 +7,12 @@
 
 #include <array>
 #include <chrono>
+#include <deque>
 #include <optional>
+#include <span>
 #include <string>
+#include <sys/types.h>
+#include <vector>
 
 namespace comad::transports {
 
@@ -61,10 +65,13 @@ public:
     u32 client_id() const noexcept { return client_id_; }
 
     /// NodeInfo and PortInfo of where we are attached, wire order: the server's own, no MAD is sent for them.
-    /// Of a CA it says the node's GUID for the port's. Throws std::system_error if the server does not answer. Messages
-    /// that arrive meanwhile are lost: call it before anything is sent.
+    /// Of a CA it says the node's GUID for the port's. Throws std::system_error if the server does not answer.
     std::array<u8, 64> node_info();
     std::array<u8, 64> port_info();
+
+    /// A subnet manager runs here: the port says so (IsSM of its capability mask), and requests to it that the server does not
+    /// answer itself are messages from now on; or no more. Gives 0, or an errno if the server does not answer.
+    int set_is_sm(bool is_sm) noexcept;
 
 private:
     struct sockets;
@@ -77,6 +84,7 @@ private:
     control_message connect_as(const std::string& node, const ibsim_options& options);
     int converse(control_message& message, std::chrono::milliseconds patience) noexcept;
     std::array<u8, 64> attribute(u32 question);
+    ssize_t receive_datagram(std::span<u8> buffer) noexcept;
 
     mad::unique_fd control_;
     mad::unique_fd data_;
@@ -85,7 +93,8 @@ private:
     u32 client_id_ = detached; ///< the server's
     std::string node_;
     bool wants_writable_ = false;
-    int gone_ = 0; ///< errno; 0: the server has not ended
+    std::deque<std::vector<u8>> early_; ///< messages that came while the server was asked something
+    int gone_ = 0;                      ///< errno; 0: the server has not ended
 };
 
 } // namespace comad::transports

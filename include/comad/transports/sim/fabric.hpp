@@ -150,6 +150,13 @@ public:
     /// From now on the endpoint gets these requests to its port, in place of the agents that are there; of directed routes
     /// those without parts by LID. EINVAL if another endpoint has them.
     int serve(u32 endpoint, const mad::registration&);
+    /// From now on no more: they are for the agents that are there.
+    void unserve(u32 endpoint, const mad::registration&) noexcept;
+    /// Whatever the endpoint serves, the Gets and Sets of SMPs are answered by the port's SMA, but for those of SMInfo: as a host
+    /// channel adapter does it, and its driver.
+    void serve_beside_SMA(u32 endpoint) noexcept { endpoints_[endpoint].is_beside_SMA = true; }
+    /// The bit IsSM in the port's capability mask: a subnet manager runs there. Where the topology has one, it is set anyway.
+    void set_is_sm(u32 endpoint, bool is_sm);
     /// Time goes on to `now`; it never goes back.
     void advance(mad::time_point now) noexcept;
     /// When something will happen next; nothing will while nothing is under way.
@@ -207,6 +214,7 @@ private:
         u32 first = none, last = none; // messages that have arrived
         std::vector<mad::registration> served{};
         std::function<void()> rearm{};
+        bool is_beside_SMA = false;
     };
     struct timed_change {
         mad::time_point when;
@@ -239,6 +247,7 @@ private:
     bool send_answer(packet&, u32 to) noexcept;
     bool send_directed_answer(packet&, u32 to) noexcept;
     static bool is_without_lids(const packet&) noexcept;
+    static bool is_for_SMA(const packet&) noexcept;
     bool make_reply(packet&) noexcept;
     void send_reports() noexcept;
     void on_report(u32 packet) noexcept;

@@ -48,6 +48,11 @@ public:
     std::optional<mad::time_point> simulated_time() const noexcept override;
     void set_now(mad::time_point) noexcept override;
 
+    /// As fabric has them, of this place.
+    void unserve(const mad::registration& what) noexcept { fabric_.unserve(endpoint_, what); }
+    void serve_beside_SMA() noexcept { fabric_.serve_beside_SMA(endpoint_); }
+    void set_is_sm(bool is_sm) { fabric_.set_is_sm(endpoint_, is_sm); }
+
     u32 node() const noexcept { return node_; }
     unsigned port() const noexcept { return port_; }
 

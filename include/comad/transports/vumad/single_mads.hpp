@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// single_mads.hpp - a transport that carries single MADs over one that carries messages whole, as the embedded simulator does: what
+// is longer crosses it segment by segment, and is acknowledged. The other side of rmpp_transport.
+#pragma once
+#include <comad/mad/rmpp.hpp>
+#include <comad/mad/transport.hpp>
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <list>
+#include <optional>
+#include <vector>
+
+namespace comad::transports::vumad {
+
+/// Messages of `inner` leave receive() as segments, each as far as those before it are acknowledged by what send() gets;
+/// requests that come to send() as segments leave for `inner` when they are whole. All other MADs pass, those of transfers
+/// between two programs too.
+class single_mads final : public mad::transport {
+public:
+    /// `inner` must outlive it.
+    explicit single_mads(mad::transport& inner);
+
+    int native_handle() const noexcept override { return inner_.native_handle(); }
+    mad::send_result send(const mad::send_request&) noexcept override;
+    mad::received receive(std::span<u8> buffer) noexcept override;
+    mad::transport_limits limits() const noexcept override;
+    int serve(const mad::registration& what) noexcept override { return inner_.serve(what); }
+    std::string name() const override { return inner_.name(); }
+    std::optional<mad::time_point> next_event() const noexcept override;
+    std::optional<mad::time_point> simulated_time() const noexcept override { return inner_.simulated_time(); }
+    void set_now(mad::time_point) noexcept override;
+
+    /// Messages under way.
+    std::size_t transfers() const noexcept { return answers_.size() + requests_.size(); }
+
+private:
+    struct answer {
+        mad::rmpp_sender transfer;
+        mad::source_address source;
+        u64 tid;
+    };
+    struct request {
+        mad::rmpp_receiver transfer;
+        mad::any_path path;
+        u64 tid;
+        mad::time_point began;
+        bool has_left = false; // kept, as its sender may ask for the last ACK again
+    };
+    struct segment {
+        std::array<u8, mad::mad_size> bytes;
+        mad::source_address source;
+    };
+
+    void begin_answer(const mad::received&);
+    mad::send_result take_request(const mad::send_request&);
+    void settle();
+
+    mad::transport& inner_;
+    mad::time_point now_{};
+    std::vector<u8> whole_;
+    std::list<answer> answers_;
+    std::list<request> requests_;
+    std::deque<segment> segments_; // for receive()
+};
+
+} // namespace comad::transports::vumad

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// ibtool_vumad_test.cpp - the virtual MAD device under programs that know nothing of it: infiniband-diags and OpenSM as Debian has
+// them, beside what they print under ibsim's preloaded library; ibtool by its own umad transport, beside its native ones.
+#include "ibsim_server.hpp"
+#include "ibtool_subnet.hpp"
+#include <comad/transports/sim/topology.hpp>
+
+#include <regex>
+#include <sstream>
+
+using namespace ibtool_rig;
+
+namespace {
+
+/// Where this machine gives a program no FUSE or no mount namespace, nothing is shown, and it says so.
+bool has_devices() {
+    static const process_result tried = run({"vumad", "--fabric", "sim:single", "--", "true"});
+    if (tried.status == 0) return true;
+    WARN("skipped: " << tried.err);
+    CHECK_THAT(tried.err, Contains("/dev/fuse") || Contains("mount namespace") || Contains("libfuse3"));
+    return false;
+}
+
+/// In a directory of its own, as OpenSM leaves files where it runs.
+process_result beside_device(const std::string& fabric, const words& command, const words& options = {}) {
+    const directory files;
+    const words line = ibtool(words{"vumad", "--fabric", fabric} + options + words{"--"} + command);
+    return process(words{"OSM_TMP_DIR=" + files / ".", "OSM_CACHE_DIR=" + files / ".", "IBTOOL=" + ibtool_program(),
+                         "ASAN_OPTIONS=detect_leaks=0"} +
+                   line)
+        .wait();
+}
+process_result in_shell(const std::string& fabric, const std::string& script, const words& options = {}) {
+    return beside_device(fabric, {"sh", "-ec", script}, options);
+}
+
+/// The stanzas of a topology, or lines, without order and without what tells times and counts.
+words stanzas(const std::string& text) {
+    words all;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find("\n\n", begin), text.size());
+        std::string piece = text.substr(begin, end - begin);
+        piece.erase(piece.find_last_not_of('\n') + 1);
+        if (piece.find("# Initiated") == piece.npos) all.push_back(piece);
+        begin = end + 2;
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+/// A manager in the background, and what comes after it has configured the subnet.
+const std::string with_manager = "d=$(mktemp -d); trap 'kill -KILL $m; rm -rf $d' EXIT; mkfifo $d/log\n"
+                                 "opensm --qos --log_file stderr >/dev/null 2>$d/log & m=$!\n"
+                                 "exec 3<$d/log; grep -qm1 'SUBNET UP' <&3; cat <&3 >/dev/null &\n";
+
+} // namespace
+
+TEST_CASE("vumad gives the exit code of its command, and says when that cannot be run") {
+    if (!has_devices()) return;
+    CHECK(in_shell("sim:single", "exit 7").status == 7);
+    CHECK(in_shell("sim:single", "kill -KILL $$").status == 128 + 9);
+    check_failure(beside_device("sim:single", {"no-such-program"}), 127,
+                  "cannot run 'no-such-program': No such file or directory");
+    check_failure(beside_device("sim:single", {"/dev"}), 126, "cannot run '/dev': Permission denied");
+    const process_result shell =
+        process(words{"SHELL=/bin/false"} + ibtool({"vumad", "--fabric", "sim:single"})).wait();
+    CHECK(shell.status == 1);
+    CHECK_THAT(shell.err, Contains("/dev/infiniband/umad0 is vib0/1, at ") && Contains(" port 1; "));
+}
+
+TEST_CASE("vumad refuses what is no simulated fabric, or not in real time") {
+    check_failure(run({"vumad", "--", "true"}), 2, "vumad exports a simulated fabric: write --fabric sim:");
+    check_failure(run({"vumad", "--fabric", "umad:mlx5_0", "--", "true"}), 2, "not 'umad:mlx5_0'");
+    check_failure(run({"vumad", "--fabric", "sim:single,time=virtual", "--", "true"}), 2, "leave out time=virtual");
+    check_failure(run({"vumad", "--fabric", "sim:single", "--port", "x", "--", "true"}), 1, "--port: no node 'x'");
+    check_failure(
+        run({"vumad", "--fabric", "sim:single", "--port", "h-0001 HCA-1", "--port", "h-0001 HCA-1/1", "--", "true"}), 1,
+        "is named twice");
+    check_failure(run({"vumad", "--fabric", "ibsim:no-such-server", "--", "true"}), 1, "no ibsim server");
+}
+
+TEST_CASE("nothing of a virtual device is seen outside, and all else is there inside") {
+    if (!has_devices()) return;
+    const std::string script = "ls /sys/class /dev | grep -v infiniband; test -c /dev/null; echo x >/dev/null";
+    const process_result inside = in_shell("sim:single", script);
+    CHECK(inside.status == 0);
+    CHECK(lines_of(inside.out) == lines_of(run_process({"sh", "-ec", script}).out));
+    CHECK(in_shell("sim:single", "ls /dev/infiniband").out == "issm0\numad0\n");
+    CHECK(in_shell("sim:single", "ls /sys/class/infiniband /sys/class/infiniband_mad").out ==
+          "/sys/class/infiniband:\nvib0\n\n/sys/class/infiniband_mad:\nabi_version\nissm0\numad0\n");
+    CHECK_FALSE(std::filesystem::exists("/sys/class/infiniband/vib0"));
+}
+
+TEST_CASE("each --port is a device, and several of one node are ports of one") {
+    if (!has_devices()) return;
+    const process_result r =
+        in_shell("sim:fattree2,radix=4,sm=1",
+                 "ibstat -l; cd /sys/class/infiniband; cat */node_desc */ports/1/lid; smpquery -C vib1 NI -D 0",
+                 {"--port", "h-0003 HCA-1", "--port", "leaf-0002", "--port", "h-0004 HCA-1/1"});
+    INFO(r.err);
+    CHECK(r.status == 0);
+    CHECK_THAT(r.out, StartsWith("vib0\nvib1\nvib2\nh-0003 HCA-1\nleaf-0002\nh-0004 HCA-1\n0x3\n"));
+    CHECK_THAT(r.out, Contains("NodeType:........................Switch"));
+}
+
+TEST_CASE("the capability mask says that a manager runs while issm is open, for one at a time") {
+    if (!has_devices()) return;
+    const process_result r = in_shell(
+        "sim:single",
+        "mask() { cat /sys/class/infiniband/vib0/ports/1/cap_mask; }; mask; exec 3</dev/infiniband/issm0; mask\n"
+        "cat /dev/infiniband/issm0 || true; exec 3<&-; mask");
+    const words masks = lines_in_order(r.out);
+    REQUIRE(masks.size() == 3);
+    CHECK(masks[0] == masks[2]);
+    CHECK(std::stoul(masks[1], nullptr, 16) == (std::stoul(masks[0], nullptr, 16) | 2));
+    CHECK_THAT(r.err, Contains("Resource temporarily unavailable"));
+}
+
+namespace {
+
+/// Both say the same, whatever order that has.
+void check_same(const std::string& one, const std::string& other) {
+    CHECK_FALSE(one.empty());
+    const bool is_topology = one.starts_with("#\n");
+    if (is_topology) CHECK(stanzas(one) == stanzas(other));
+    else CHECK(lines_of(one) == lines_of(other));
+}
+
+/// What lies before each `=====`.
+words parts_of(const std::string& text) {
+    words all;
+    for (std::size_t at = 0, end; (end = text.find("=====\n", at)) != text.npos; at = end + 6)
+        all.push_back(text.substr(at, end - at));
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("ibtool finds through the virtual device what it finds without") {
+    if (!has_devices()) return;
+    const std::string fabric = "sim:fattree2,radix=8,sm=1,counters=3";
+    for (const words& command :
+         {words{"ibnetdiscover"}, words{"iblinkinfo"}, words{"saquery", "PIR"}, words{"sminfo"},
+          words{"ibtracert", "1", "20"},
+          words{"query", "SubnAdmGetTable", "PathRecord", "-f", "SGID=fe80::2:c903:0:101", "-f", "numbPath=1"}}) {
+        CAPTURE(command);
+        const process_result there = beside_device(fabric, words{ibtool_program()} + command);
+        const process_result here = run(command + words{"--fabric", fabric});
+        check_success(there);
+        check_success(here);
+        check_same(there.out, here.out);
+    }
+}
+
+TEST_CASE(
+    "infiniband-diags and OpenSM see an ibsim subnet through the virtual device as with ibsim's library before them") {
+    if (!has_devices()) return;
+    const subnet preloaded;
+    const ibsim_server server(topology);
+    const words commands{"ibnetdiscover", "ibnetdiscover -p", "iblinkinfo",       "ibqueryerrors",
+                         "ibhosts",       "saquery NR 1",     "smpquery PI -D 0", "saquery PR --src-to-dst 1:2"};
+    std::string script = with_manager;
+    for (const std::string& command : commands) script += command + "; echo =====\n";
+    const process_result r = in_shell("ibsim:" + server.sockname(), script);
+    INFO(r.err);
+    REQUIRE(r.status == 0);
+    const words said = parts_of(r.out);
+    REQUIRE(said.size() == commands.size());
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+        CAPTURE(commands[i]);
+        const process_result theirs = preloaded.peer({"sh", "-c", commands[i]});
+        REQUIRE(theirs.status == 0);
+        check_same(said[i], theirs.out);
+    }
+}
+
+namespace {
+
+/// OpenSM configures the subnet from the virtual device; then what infiniband-diags and ibtool say of it there.
+void check_manager(const std::string& fabric, std::size_t ports) {
+    const process_result r = in_shell(fabric, with_manager + "ibnetdiscover >$d/a; $IBTOOL ibnetdiscover >$d/b\n"
+                                                             "saquery PIR >$d/c; $IBTOOL saquery PIR >$d/d\n"
+                                                             "cd $d; for f in a b c d; do cat $f; echo =====; done");
+    INFO(r.err);
+    REQUIRE(r.status == 0);
+    const words said = parts_of(r.out);
+    REQUIRE(said.size() == 4);
+    CHECK(stanzas(said[0]) == stanzas(said[1]));
+    CHECK_THAT(said[0], Contains(" lid ") && !Contains(" lid 0 "));
+    CHECK(lines_of(said[2]) == lines_of(said[3]));
+    const std::regex record("PortInfoRecord dump:");
+    CHECK(std::distance(std::sregex_iterator(said[2].begin(), said[2].end(), record), {}) == static_cast<long>(ports));
+}
+
+} // namespace
+
+TEST_CASE("OpenSM configures a simulated subnet through the virtual device, and its SA answers with tables") {
+    if (!has_devices()) return;
+    check_manager("sim:fattree2,radix=8", 32 + 12 * 9); // hosts; switches with their port 0
+}
+
+TEST_CASE("OpenSM configures an ibsim subnet through the virtual device, and its SA answers with tables") {
+    if (!has_devices()) return;
+    std::ostringstream topology;
+    write_topology(topology, comad::transports::sim::make_topology("fattree2,radix=8"));
+    const ibsim_server server(topology.str());
+    check_manager("ibsim:" + server.sockname(), 32 + 12 * 9);
+}
+
+TEST_CASE("several programs use a virtual device at once, each hears its own, and what is lost is asked again") {
+    if (!has_devices()) return;
+    const process_result r =
+        in_shell("sim:fattree2,radix=8,sm=1,loss=0.01",
+                 "d=$(mktemp -d); for i in 1 2 3 4; do ibnetdiscover -t 100 >$d/$i & done; $IBTOOL ibnetdiscover "
+                 ">$d/5; wait; for i in 5 1 2 3 4; do cat $d/$i; echo =====; done; rm -r $d");
+    INFO(r.err);
+    REQUIRE(r.status == 0);
+    const words said = parts_of(r.out);
+    REQUIRE(said.size() == 5);
+    for (const std::string& one : said) CHECK(stanzas(one) == stanzas(said.front()));
+}

@@ -1,0 +1,699 @@
+// SPDX-License-Identifier: MIT
+// vumad_test.cpp - the kernel's side of a MAD device: what was measured on the umad of Linux 6.1 and 6.12 (MADs over soft RoCE and
+// over a module with InfiniBand ports), one statement for each test; and the embedded simulator behind it.
+#include "lossy_wire.hpp"
+#include <comad/iba/sa.hpp>
+#include <comad/iba/smp.hpp>
+#include <comad/mad/message.hpp>
+#include <comad/transports/sim/transport.hpp>
+#include <comad/transports/sysfs.hpp>
+#include <comad/transports/vumad/kernel_port.hpp>
+#include <comad/transports/vumad/local_port.hpp>
+#include <comad/transports/vumad/single_mads.hpp>
+#include <comad/transports/vumad/sysfs_files.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <endian.h>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <rdma/ib_user_mad.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <vector>
+
+namespace vumad_test { // compiled together with others
+
+using namespace comad;
+using namespace comad::test;
+using namespace std::chrono_literals;
+using iba::MgmtClass;
+using transports::vumad::kernel_port;
+
+namespace {
+
+constexpr u8 get = 0x01, get_table = 0x12, get_resp = 0x81, get_table_resp = 0x92;
+constexpr std::size_t header_size = 64;
+using packet = std::vector<u8>;
+
+/// A program with the device open.
+class program {
+public:
+    explicit program(kernel_port& p) : file(p.open()) { REQUIRE(file->ioctl(IB_USER_MAD_ENABLE_PKEY, nullptr) == 0); }
+
+    /// Gives the agent's number, or a negative errno.
+    int add(u8 mgmt_class, u8 version, u32 methods = 0, u8 rmpp = 0, u32 OUI = 0, u8 qpn = 1) {
+        ib_user_mad_reg_req r{};
+        r.qpn = qpn;
+        r.mgmt_class = mgmt_class;
+        r.mgmt_class_version = version;
+        r.rmpp_version = rmpp;
+        const std::uint64_t mask = methods;
+        std::memcpy(r.method_mask, &mask, sizeof mask);
+        for (int i = 0; i < 3; ++i) r.oui[i] = static_cast<u8>(OUI >> (16 - 8 * i));
+        const int error = file->ioctl(IB_USER_MAD_REGISTER_AGENT, &r);
+        return error ? -error : static_cast<int>(r.id);
+    }
+    int add2(ib_user_mad_reg_req2& r) { return file->ioctl(IB_USER_MAD_REGISTER_AGENT2, &r); }
+    /// An agent of the SA's class for messages of any length, as OpenSM has it.
+    int serve_SA() { return add(0x03, 2, 1u << get | 1u << get_table, 1); }
+
+    std::ptrdiff_t send(int agent, u16 LID, const packet& mad, u32 timeout_ms = 0, u32 retries = 0) {
+        ib_user_mad_hdr h{};
+        h.id = static_cast<u32>(agent);
+        h.timeout_ms = timeout_ms;
+        h.retries = retries;
+        h.qpn = htobe32(1);
+        h.lid = htobe16(LID);
+        packet p(header_size + mad.size());
+        std::memcpy(p.data(), &h, sizeof h);
+        std::copy(mad.begin(), mad.end(), p.begin() + header_size);
+        return file->write(p);
+    }
+    /// The next packet; empty: there is none.
+    packet read(std::size_t room = header_size + (2u << 20)) {
+        packet p(room);
+        const std::ptrdiff_t n = file->read(p);
+        if (n == -EAGAIN) return {};
+        REQUIRE(n > 0);
+        p.resize(static_cast<std::size_t>(n));
+        return p;
+    }
+
+    std::unique_ptr<kernel_port::file> file;
+};
+
+ib_user_mad_hdr header_of(const packet& p) {
+    ib_user_mad_hdr h;
+    REQUIRE(p.size() >= sizeof h);
+    std::memcpy(&h, p.data(), sizeof h);
+    return h;
+}
+packet mad_of(const packet& p) { return {p.begin() + header_size, p.end()}; }
+u64 tid_of(const packet& mad) { return iba::get<&iba::MADHeader::transactionID>(mad.data()); }
+
+packet make_mad(u8 mgmt_class, u8 version, u8 method, u32 tid = 1, std::size_t size = 256) {
+    packet m(size);
+    m[0] = 1, m[1] = mgmt_class, m[2] = version, m[3] = method;
+    mad::set_low_tid(m.data(), tid);
+    return m;
+}
+/// A message of the SA with so many bytes behind its headers, by RMPP.
+packet make_table(u8 method, std::size_t data, u32 tid = 1) {
+    packet m = make_mad(0x03, 2, method, tid, 56 + data);
+    m[26] = 1; // Active; OpenSM leaves all else to the kernel
+    for (std::size_t i = 0; i < data; ++i) m[56 + i] = static_cast<u8>(i * 7 + i / 251);
+    return m;
+}
+
+/// Two ports on one wire.
+struct two_ports {
+    explicit two_ports(faults f = {}, unsigned seed = 1) : wire(f, seed) {}
+    lossy_wire wire;
+    lossy_wire::end near_end{wire, 1}, far_end{wire, 2};
+    kernel_port near{{&near_end}}, far{{&far_end}};
+    mad::time_point now{};
+
+    void run(mad::duration time) {
+        for (const mad::time_point end = now + time; now < end;) {
+            mad::time_point next = end;
+            for (const kernel_port* p : {&near, &far})
+                if (const auto event = p->next_event()) next = std::min(next, std::max(*event, now + 1us));
+            now = next;
+            near.set_now(now);
+            far.set_now(now);
+        }
+    }
+};
+
+} // namespace
+
+TEST_CASE("agents of a MAD device are registered as the kernel registers them") {
+    two_ports w;
+    program p(w.near), q(w.near);
+    CHECK(p.add(0x04, 1, 0, 0, 0, 2) == -EINVAL); // no such QP
+    CHECK(p.add(0x50, 1) == -EINVAL);
+    CHECK(p.add(0x82, 1) == -EINVAL);
+    CHECK(p.add(0x04, 0x83) == -EINVAL);
+    CHECK(p.add(0x03, 2, 0, 2) == -EINVAL);
+    CHECK(p.add(0x04, 1, 0, 1) == -EINVAL);       // no class with RMPP
+    CHECK(p.add(0x30, 1) == -EINVAL);             // it must tell an OUI
+    CHECK(p.add(0x01, 1) == -EINVAL);             // SMPs are QP0's
+    CHECK(p.add(0x04, 1, 0, 0, 0, 0) == -EINVAL); // and nothing else is
+    CHECK(p.add(0x01, 1, 0, 0, 0, 0) == 0);
+    CHECK(p.add(0x81, 1, 0, 0, 0, 0) == 1);
+    CHECK(p.add(0x00, 0) == 2); // of any class, for answers
+    CHECK(p.add(0x30, 1, 1u << get, 0, 0x001405) == 3);
+    CHECK(p.file->ioctl(IB_USER_MAD_ENABLE_PKEY, nullptr) == EINVAL); // too late
+
+    CHECK(p.add(0x0a, 1, 1u << get) == 4);
+    CHECK(q.add(0x0a, 1, 1u << get) == -EINVAL); // somebody has the method
+    CHECK(q.add(0x0a, 2, 1u << get) == 0);
+    CHECK(q.add(0x0a, 1, 1u << get_table) == 1);
+    u32 id = 4;
+    CHECK(p.file->ioctl(IB_USER_MAD_UNREGISTER_AGENT, &id) == 0);
+    CHECK(p.file->ioctl(IB_USER_MAD_UNREGISTER_AGENT, &id) == EINVAL);
+    CHECK(q.add(0x0a, 1, 1u << get) == 2);
+    id = 99;
+    CHECK(p.file->ioctl(IB_USER_MAD_UNREGISTER_AGENT, &id) == EINVAL);
+    CHECK(p.file->ioctl(_IO(IB_IOCTL_MAGIC, 99), nullptr) == ENOTTY);
+
+    for (int n = 4; n < 32; ++n) CHECK(p.add(0x04, 1) == n);
+    CHECK(p.add(0x04, 1) == -ENOMEM);
+    id = 7;
+    CHECK(p.file->ioctl(IB_USER_MAD_UNREGISTER_AGENT, &id) == 0);
+    CHECK(p.add(0x04, 1) == 7); // the lowest that is free
+}
+
+TEST_CASE("the second registration call knows flags and larger OUIs than there are") {
+    two_ports w;
+    program p(w.near);
+    ib_user_mad_reg_req2 r{};
+    r.qpn = 1;
+    r.mgmt_class = 0x03;
+    r.mgmt_class_version = 2;
+    r.flags = 6;
+    CHECK(p.add2(r) == EINVAL);
+    CHECK(r.flags == IB_USER_MAD_USER_RMPP); // what it knows
+    r.mgmt_class = 0x00;
+    CHECK(p.add2(r) == EINVAL); // nothing to take RMPP from
+    r.mgmt_class = 0x30;
+    r.flags = 0;
+    r.oui = 0x1000000;
+    CHECK(p.add2(r) == EINVAL);
+    r.oui = 0x001405;
+    CHECK(p.add2(r) == 0);
+    CHECK(r.id == 0);
+}
+
+TEST_CASE("without P_Key indices a packet has the header of older programs") {
+    two_ports w;
+    std::unique_ptr<kernel_port::file> file = w.near.open();
+    ib_user_mad_reg_req r{};
+    r.qpn = 1;
+    r.mgmt_class = 0x04;
+    r.mgmt_class_version = 1;
+    REQUIRE(file->ioctl(IB_USER_MAD_REGISTER_AGENT, &r) == 0);
+    packet p(56 + 36);
+    p[56] = 1, p[57] = 4, p[58] = 1, p[59] = get;
+    p[8] = 1; // timeout_ms
+    CHECK(file->write(std::span(p).first(91)) == -EINVAL);
+    CHECK(file->write(p) == 92);
+    w.run(2ms);
+    packet report(320);
+    CHECK(file->read(report) == 56 + 24);
+    CHECK(file->read(std::span(report).first(55)) == -EINVAL);
+}
+
+TEST_CASE("a MAD device refuses writes and reads with the kernel's errors") {
+    two_ports w;
+    program p(w.near);
+    REQUIRE(p.add(0x04, 1) == 0);
+    REQUIRE(p.add(0x03, 2, 0, 1) == 1);
+    CHECK(p.send(0, 2, make_mad(0x04, 1, get, 1, 35)) == -EINVAL);
+    CHECK(p.send(0, 2, make_mad(0x04, 1, get, 1, 36)) == 64 + 36);
+    CHECK(p.send(0, 2, make_mad(0x04, 1, get, 1, 257)) == -EINVAL);
+    CHECK(p.send(32, 2, make_mad(0x04, 1, get)) == -EINVAL);
+    CHECK(p.send(5, 2, make_mad(0x04, 1, get)) == -EIO);
+    CHECK(p.send(1, 2, make_mad(0x04, 1, get)) == -EINVAL); // an agent with RMPP, a class without
+    CHECK(p.send(0, 2, make_mad(0x0a, 1, get)) == 64 + 256);
+    CHECK(p.send(1, 2, make_table(get_table, 1000), 100) == 64 + 56 + 1000);
+    CHECK(p.send(0, 2, make_table(get_table, 1000)) == -EINVAL); // an agent without RMPP
+
+    packet buffer(320);
+    CHECK(p.file->read(std::span(buffer).first(63)) == -EINVAL);
+    CHECK(p.file->read(buffer) == -EAGAIN);
+    CHECK_FALSE(p.file->is_readable());
+}
+
+TEST_CASE("SMPs leave by the port of their device, with the hop pointer at the beginning") {
+    two_ports w;
+    kernel_port port({&w.near_end, 1});
+    program p(port);
+    REQUIRE(p.add(0x81, 1, 0, 0, 0, 0) == 0);
+    packet m = make_mad(0x81, 1, get);
+    m[7] = 1;   // hop count
+    m[129] = 1; // the first hop's port
+    CHECK(p.send(0, 0xffff, m) == 320);
+    m[129] = 2;
+    CHECK(p.send(0, 0xffff, m) == -EINVAL);
+    m[129] = 1, m[7] = 64;
+    CHECK(p.send(0, 0xffff, m) == -EINVAL);
+    m[7] = 3, m[6] = 1;
+    CHECK(p.send(0, 0xffff, m) == -EINVAL);
+}
+
+TEST_CASE("a request comes to the agent that registered it, and its answer back to the one that asked") {
+    two_ports w;
+    program client(w.near), other(w.near), server(w.far);
+    REQUIRE(other.add(0x04, 1) == 0);
+    REQUIRE(client.add(0x30, 1, 0, 0, 0x001405) == 0);
+    REQUIRE(client.add(0x04, 1) == 1);
+    REQUIRE(server.add(0x04, 1, 1u << get) == 0);
+    CHECK(client.send(1, 2, make_mad(0x04, 1, get, 77), 100) == 320);
+    w.run(1ms);
+    const packet asked = server.read();
+    REQUIRE(asked.size() == 320);
+    const ib_user_mad_hdr h = header_of(asked);
+    CHECK(h.length == 320);
+    CHECK(h.status == 0);
+    CHECK(h.id == 0);
+    CHECK(be32toh(h.qpn) == 1);
+    CHECK(h.qkey == 0);
+    CHECK(be16toh(h.lid) == 1);
+    const packet request = mad_of(asked);
+    CHECK(tid_of(request) >> 32 != 0); // the agent's number
+    CHECK(static_cast<u32>(tid_of(request)) == 77);
+
+    packet answer = request;
+    answer[3] = get_resp;
+    answer[100] = 0x5a;
+    CHECK(server.send(0, 1, answer) == 320);
+    CHECK(server.send(0, 1, answer) == 320); // doubled: nobody gets it
+    packet lost = answer;
+    mad::set_low_tid(lost.data(), 78); // to nothing
+    CHECK(server.send(0, 1, lost) == 320);
+    w.run(1ms);
+    const packet got = client.read();
+    REQUIRE(got.size() == 320);
+    CHECK(header_of(got).id == 1);
+    CHECK(mad_of(got) == answer);
+    CHECK(client.read().empty());
+    CHECK(other.read().empty());
+    CHECK(w.near.counters().dropped == 2);
+    w.run(200ms);
+    CHECK(client.read().empty()); // no report of what was answered
+}
+
+TEST_CASE("an agent of class 0 gets answers of any class") {
+    two_ports w;
+    program client(w.near), server(w.far);
+    REQUIRE(client.add(0, 0) == 0);
+    REQUIRE(server.add(0x04, 1, 1u << get) == 0);
+    REQUIRE(client.send(0, 2, make_mad(0x04, 1, get), 100) == 320);
+    w.run(1ms);
+    packet answer = mad_of(server.read());
+    answer[3] = get_resp;
+    REQUIRE(server.send(0, 1, answer) == 320);
+    w.run(1ms);
+    CHECK(client.read().size() == 320);
+}
+
+TEST_CASE("what nobody answers is sent as often as its header says, and reported once") {
+    struct sample {
+        u32 timeout_ms, retries;
+        mad::duration least, most;
+    };
+    const sample s = GENERATE(sample{100, 0, 100ms, 104ms}, sample{100, 3, 400ms, 416ms}, sample{300, 2, 900ms, 960ms},
+                              sample{1, 0, 1ms, 7ms});
+    two_ports w;
+    program client(w.near), server(w.far);
+    REQUIRE(client.add(0x04, 1) == 0);
+    REQUIRE(server.add(0x04, 1, 1u << get) == 0);
+    const packet request = make_mad(0x04, 1, get, 9);
+    REQUIRE(client.send(0, 2, request, s.timeout_ms, s.retries) == 320);
+    w.run(s.least - 1us);
+    CHECK(client.read().empty());
+    w.run(s.most - s.least + 1us);
+    const packet report = client.read();
+    REQUIRE(report.size() == 88);
+    const ib_user_mad_hdr h = header_of(report);
+    CHECK(h.status == ETIMEDOUT);
+    CHECK(h.id == 0);
+    CHECK(h.timeout_ms == s.timeout_ms);
+    CHECK(h.retries == s.retries);
+    CHECK(be32toh(h.qpn) == 1);
+    CHECK(h.length == 0);
+    packet reported = mad_of(report);
+    CHECK(tid_of(reported) >> 32 != 0);
+    iba::put<&iba::MADHeader::transactionID>(reported.data(), 9);
+    CHECK(std::equal(reported.begin(), reported.end(), request.begin()));
+    unsigned copies = 0;
+    packet copy;
+    for (packet next; !(next = server.read()).empty(); ++copies) copy = mad_of(next);
+    CHECK(copies == s.retries + 1);
+
+    copy[3] = get_resp; // too late
+    REQUIRE(server.send(0, 1, copy) == 320);
+    w.run(10s);
+    CHECK(client.read().empty());
+}
+
+TEST_CASE("what has no timeout is sent once, and neither its answer nor its loss is told") {
+    two_ports w;
+    program client(w.near), server(w.far);
+    REQUIRE(client.add(0x04, 1) == 0);
+    REQUIRE(server.add(0x04, 1, 1u << get) == 0);
+    REQUIRE(client.send(0, 2, make_mad(0x04, 1, get), 0, 5) == 320);
+    w.run(10s);
+    packet answer = mad_of(server.read());
+    CHECK(server.read().empty());
+    answer[3] = get_resp;
+    REQUIRE(server.send(0, 1, answer) == 320);
+    w.run(10s);
+    CHECK(client.read().empty());
+}
+
+TEST_CASE("a transaction ID is an agent's own while it is outstanding") {
+    two_ports w;
+    program p(w.near);
+    REQUIRE(p.add(0x04, 1) == 0);
+    REQUIRE(p.add(0x04, 1) == 1);
+    CHECK(p.send(0, 2, make_mad(0x04, 1, get, 5), 10) == 320);
+    CHECK(p.send(0, 2, make_mad(0x04, 1, get, 5), 10) == -EINVAL);
+    CHECK(p.send(0, 3, make_mad(0x04, 1, get, 5), 10) == -EINVAL); // wherever it goes
+    CHECK(p.send(1, 2, make_mad(0x04, 1, get, 5), 10) == 320);
+    w.run(20ms);
+    CHECK(p.send(0, 2, make_mad(0x04, 1, get, 5), 10) == 320);
+}
+
+TEST_CASE("a thousand are outstanding, and each is reported; what is closed is not") {
+    two_ports w;
+    program p(w.near);
+    REQUIRE(p.add(0x04, 1) == 0);
+    for (u32 tid = 1; tid <= 1000; ++tid) REQUIRE(p.send(0, 2, make_mad(0x04, 1, get, tid), 100) == 320);
+    CHECK(w.near.counters().most_outstanding == 1000);
+    w.run(200ms);
+    unsigned reports = 0;
+    while (!p.read().empty()) ++reports;
+    CHECK(reports == 1000);
+
+    REQUIRE(p.send(0, 2, make_mad(0x04, 1, get), 100) == 320);
+    u32 id = 0;
+    REQUIRE(p.file->ioctl(IB_USER_MAD_UNREGISTER_AGENT, &id) == 0);
+    w.run(200ms);
+    CHECK(p.read().empty());
+}
+
+TEST_CASE("a Get that nobody serves is answered by the kernel itself") {
+    two_ports w;
+    program client(w.near);
+    REQUIRE(client.add(0x0a, 1) == 0);
+    REQUIRE(client.send(0, 2, make_mad(0x0a, 1, get), 100) == 320);
+    REQUIRE(client.send(0, 2, make_mad(0x0a, 1, get_table, 2), 100) == 320); // not so that
+    w.run(1ms);
+    const packet answer = client.read();
+    REQUIRE(answer.size() == 320);
+    CHECK(mad_of(answer)[3] == get_resp);
+    CHECK(mad::status_of(mad_of(answer).data()) == 0x0c);
+    CHECK(client.read().empty());
+}
+
+TEST_CASE("a message of any length goes there and back by RMPP of the kernel") {
+    const std::size_t size = GENERATE(0, 1, 199, 200, 201, 12345, 1u << 20);
+    const faults f = GENERATE(faults{}, faults{.loss = 0.02, .twice = 0.02, .late = 0.05});
+    if (size > 100'000 && f.loss > 0) return; // the same, longer
+    two_ports w(f, 3);
+    program client(w.near), server(w.far);
+    REQUIRE(client.add(0x03, 2, 0, 1) == 0);
+    REQUIRE(server.serve_SA() == 0);
+    packet asked;
+    for (u32 tid = 1; asked.empty(); ++tid) { // a single MAD is not repeated by the kernel without being told so
+        REQUIRE(client.send(0, 2, make_mad(0x03, 2, get_table, tid), 600'000) == 320);
+        w.run(1ms);
+        asked = server.read();
+    }
+    packet answer = make_table(get_table_resp, size);
+    std::copy_n(mad_of(asked).begin() + 8, 8, answer.begin() + 8); // the transaction ID
+    REQUIRE(server.send(0, 1, answer) == static_cast<std::ptrdiff_t>(64 + answer.size()));
+    packet got;
+    for (int seconds = 0; got.empty() && seconds < 300; ++seconds) {
+        w.run(1s);
+        got = client.read();
+    }
+    REQUIRE(got.size() == 64 + answer.size());
+    CHECK(header_of(got).length == got.size());
+    const packet message = mad_of(got);
+    CHECK(std::equal(message.begin() + 56, message.end(), answer.begin() + 56));
+    CHECK(message[25] == 1);                                 // of the first segment
+    CHECK(message[26] == (size <= 200 ? 1 | 2 | 4 : 1 | 2)); // Active, First, Last
+    const std::size_t segments =
+        std::max<std::size_t>(1, (size + 199) / 200); // each counts 20 bytes of the SA's header
+    CHECK(iba::load_be<u32>(message.data() + 32) == size + 20 * segments);
+    w.run(60s);
+    CHECK(client.read().empty());
+    CHECK(server.read().empty()); // all was acknowledged: nothing is reported
+}
+
+TEST_CASE("a message that does not fit stays, and its beginning says how long it is") {
+    two_ports w;
+    program client(w.near), server(w.far);
+    REQUIRE(client.add(0x03, 2, 0, 1) == 0);
+    REQUIRE(server.serve_SA() == 0);
+    REQUIRE(client.send(0, 2, make_mad(0x03, 2, get_table), 10'000) == 320);
+    w.run(1ms);
+    packet answer = make_table(get_table_resp, 5000);
+    std::copy_n(mad_of(server.read()).begin() + 8, 8, answer.begin() + 8);
+    REQUIRE(server.send(0, 1, answer) > 0);
+    w.run(100ms);
+    packet small(319), usual(320);
+    CHECK(client.file->read(small) == -EINVAL);
+    CHECK(client.file->read(usual) == -ENOSPC);
+    CHECK(header_of(usual).length == 64 + 56 + 5000);
+    CHECK(std::equal(usual.begin() + 64 + 56, usual.end(), answer.begin() + 56));
+    CHECK(client.read().size() == 64 + 56 + 5000);
+}
+
+TEST_CASE("a message that nobody acknowledges is reported, whether it has a timeout or not") {
+    struct sample {
+        u32 timeout_ms, retries;
+        mad::duration least, most;
+    };
+    const sample s = GENERATE(sample{100, 2, 300ms, 320ms}, sample{0, 0, 2s, 2010ms}, sample{60'000, 1, 4s, 4010ms});
+    two_ports w;
+    program server(w.far);
+    REQUIRE(server.serve_SA() == 0);
+    const packet answer = make_table(get_table_resp, 1000);
+    REQUIRE(server.send(0, 7, answer, s.timeout_ms, s.retries) > 0);
+    CHECK(server.send(0, 7, answer, s.timeout_ms, s.retries) == -EINVAL); // it is on its way
+    CHECK(server.send(0, 8, answer, s.timeout_ms, s.retries) > 0);        // elsewhere it is another one
+    w.run(s.least - 1us);
+    CHECK(server.read().empty());
+    w.run(s.most - s.least + 1us);
+    const packet report = server.read();
+    REQUIRE(report.size() == 88);
+    CHECK(header_of(report).status == ETIMEDOUT);
+}
+
+TEST_CASE("an answer by RMPP with a timeout waits for an answer itself") {
+    two_ports w;
+    program client(w.near), server(w.far);
+    REQUIRE(client.add(0x03, 2, 0, 1) == 0);
+    REQUIRE(server.serve_SA() == 0);
+    REQUIRE(client.send(0, 2, make_mad(0x03, 2, get_table), 10'000) == 320);
+    w.run(1ms);
+    packet answer = make_table(get_table_resp, 1000);
+    std::copy_n(mad_of(server.read()).begin() + 8, 8, answer.begin() + 8);
+    REQUIRE(server.send(0, 1, answer, 500) > 0);
+    w.run(400ms);
+    CHECK(client.read().size() == 64 + 56 + 1000);
+    CHECK(server.read().empty());
+    w.run(200ms);
+    CHECK(server.read().size() == 88);
+}
+
+TEST_CASE("an agent that does RMPP itself sees every segment") {
+    two_ports w;
+    program client(w.near), server(w.far);
+    ib_user_mad_reg_req2 r{};
+    r.qpn = 1;
+    r.mgmt_class = 0x03;
+    r.mgmt_class_version = 2;
+    r.rmpp_version = 1;
+    r.flags = IB_USER_MAD_USER_RMPP;
+    REQUIRE(client.add2(r) == 0);
+    REQUIRE(server.serve_SA() == 0);
+    const int agent = static_cast<int>(r.id);
+    REQUIRE(client.send(agent, 2, make_mad(0x03, 2, get_table), 10'000) == 320);
+    w.run(1ms);
+    packet answer = make_table(get_table_resp, 8000);
+    std::copy_n(mad_of(server.read()).begin() + 8, 8, answer.begin() + 8);
+    REQUIRE(server.send(0, 1, answer) > 0);
+    packet data;
+    for (u32 segment = 1; segment <= 40; ++segment) {
+        w.run(100us);
+        const packet got = client.read();
+        REQUIRE(got.size() == 320);
+        const packet m = mad_of(got);
+        REQUIRE(iba::load_be<u32>(m.data() + 28) == segment);
+        data.insert(data.end(), m.begin() + 56, m.end());
+        packet ack = m; // each one, with a window for the next
+        ack[3] = get_table;
+        ack[25] = 2;
+        ack[26] = 1;
+        iba::store_be<u32>(ack.data() + 32, segment + 1);
+        REQUIRE(client.send(agent, 2, ack) == 320);
+    }
+    CHECK(std::equal(data.begin(), data.end(), answer.begin() + 56));
+    w.run(10s);
+    CHECK(server.read().empty());
+}
+
+namespace {
+
+/// A port of the embedded simulator as a device.
+struct simulated {
+    explicit simulated(const std::string& specification)
+        : simulation(transports::sim::make_sim(specification, transports::sim::time_mode::virtual_)) {
+        simulation.place->serve_beside_SMA();
+    }
+    void run(mad::duration time) {
+        for (const mad::time_point end = now + time; now < end;) {
+            now = std::clamp(port.next_event().value_or(end), now + mad::duration(1), end);
+            port.set_now(now);
+        }
+    }
+
+    transports::sim::simulation simulation;
+    transports::vumad::single_mads carrier{*simulation.place};
+    kernel_port port{{&carrier, 1, [this](const mad::registration& r) { simulation.place->unserve(r); },
+                      [this](bool is_sm) { simulation.place->set_is_sm(is_sm); }}};
+    mad::time_point now{};
+};
+
+u32 capability_mask(simulated& s, program& p, int agent) {
+    packet m = make_mad(0x81, 1, get, 1000);
+    iba::put<&iba::MADHeader::attributeID>(m.data(), iba::attribute_id<iba::smp::PortInfo>);
+    iba::put<&iba::smp::FormatDirected::drSLID>(m.data(), iba::permissive_lid);
+    iba::put<&iba::smp::FormatDirected::drDLID>(m.data(), iba::permissive_lid);
+    REQUIRE(p.send(agent, 0xffff, m, 100) == 320);
+    s.run(1ms);
+    const packet answer = mad_of(p.read());
+    return iba::decode<iba::smp::PortInfo>(std::span<const u8, 64>(answer.data() + 64, 64)).capabilityMask;
+}
+
+} // namespace
+
+TEST_CASE("tables of the simulated SA arrive whole, segment by segment, and none is left over") {
+    simulated s("fattree2,radix=8,sm=1");
+    program p(s.port);
+    REQUIRE(p.add(0x03, 2, 0, 1) == 0);
+    const auto& graph = s.simulation.fabric->graph();
+    packet m = make_mad(0x03, 2, get_table);
+    iba::put<&iba::MADHeader::attributeID>(m.data(), iba::attribute_id<iba::sa::NodeRecord>);
+    for (u32 tid = 1; tid <= 3; ++tid) {
+        mad::set_low_tid(m.data(), tid);
+        REQUIRE(p.send(0, value(graph.sm_lid), m, 1000) == 320);
+        s.run(100ms);
+        const packet got = p.read();
+        REQUIRE(got.size() > 64 + 256);
+        const std::size_t stride = 8 * iba::load_be<u16>(got.data() + 64 + 44); // attributeOffset
+        REQUIRE(stride >= 108);
+        CHECK(got.size() == 64 + 56 + graph.nodes.size() * stride);
+        CHECK(p.read().empty());
+    }
+    s.run(20s);
+    CHECK(s.carrier.transfers() == 0);
+    CHECK(s.port.counters().timed_out == 0);
+}
+
+TEST_CASE("a manager on the virtual device serves its port, and its SMA goes on") {
+    simulated s("single,sm=1");
+    program manager(s.port), tool(s.port);
+    REQUIRE(manager.add(0x81, 1, 1u << get | 1u << 2, 0, 0, 0) == 0);
+    REQUIRE(tool.add(0x81, 1, 0, 0, 0, 0) == 0);
+    constexpr u32 is_sm = 1u << 1;
+
+    // The SMA answers what is its own, SMInfo is the manager's.
+    capability_mask(s, tool, 0);
+    CHECK(manager.read().empty());
+    packet m = make_mad(0x81, 1, get);
+    iba::put<&iba::MADHeader::attributeID>(m.data(), iba::attribute_id<iba::smp::SMInfo>);
+    iba::put<&iba::smp::FormatDirected::drSLID>(m.data(), iba::permissive_lid);
+    iba::put<&iba::smp::FormatDirected::drDLID>(m.data(), iba::permissive_lid);
+    REQUIRE(tool.send(0, 0xffff, m, 100) == 320);
+    s.run(1ms);
+    packet asked = mad_of(manager.read());
+    REQUIRE(asked.size() == 256);
+    asked[3] = get_resp;
+    asked[4] = 0x80; // D
+    asked[6] = 1;    // hop pointer
+    asked[64] = 0x77;
+    REQUIRE(manager.send(0, 0xffff, asked) == 320);
+    s.run(1ms);
+    const packet answer = tool.read();
+    REQUIRE(answer.size() == 320);
+    CHECK(mad_of(answer)[64] == 0x77);
+
+    // Without its agent the simulated one answers again.
+    u32 id = 0;
+    REQUIRE(manager.file->ioctl(IB_USER_MAD_UNREGISTER_AGENT, &id) == 0);
+    mad::set_low_tid(m.data(), 2);
+    REQUIRE(tool.send(0, 0xffff, m, 100) == 320);
+    s.run(1ms);
+    CHECK(tool.read().size() == 320);
+
+    simulated nobody("single");
+    program there(nobody.port);
+    REQUIRE(there.add(0x81, 1, 0, 0, 0, 0) == 0);
+    CHECK((capability_mask(nobody, there, 0) & is_sm) == 0);
+    CHECK(nobody.port.claim_sm());
+    CHECK_FALSE(nobody.port.claim_sm());
+    CHECK((capability_mask(nobody, there, 0) & is_sm) != 0);
+    nobody.port.give_up_sm();
+    CHECK((capability_mask(nobody, there, 0) & is_sm) == 0);
+}
+
+TEST_CASE("sysfs says of a virtual device what its SMA says, as the kernel writes it") {
+    simulated s("fattree2,radix=4,sm=1,loss=0.2");
+    transports::vumad::local_port local(s.port);
+    const transports::vumad::described_port described{"vib0", 1};
+    char name[] = "/tmp/comad-vumad-XXXXXX";
+    REQUIRE(::mkdtemp(name));
+    const std::filesystem::path root = name;
+    std::map<std::string, std::string> all;
+    for (const auto& file : transports::vumad::sysfs_files({&described, 1})) {
+        std::string text;
+        const auto take = [&](const transports::vumad::local_attributes* a) {
+            REQUIRE(a);
+            text = file.text(*a);
+        };
+        if (file.what == 0) {
+            const transports::vumad::local_attributes none;
+            take(&none);
+        } else {
+            local.ask(file.what, take);
+            for (int i = 0; text.empty() && i < 100; ++i) {
+                s.run(20ms);
+                local.take_answers();
+            }
+        }
+        all[file.path] = text;
+        std::filesystem::create_directories((root / file.path).parent_path());
+        std::ofstream(root / file.path) << text;
+    }
+    const std::string port = "infiniband/vib0/ports/1/";
+    CHECK(all["infiniband_mad/abi_version"] == "5\n");
+    CHECK(all["infiniband_mad/umad0/ibdev"] == "vib0\n");
+    CHECK(all["infiniband_mad/issm0/port"] == "1\n");
+    CHECK(all["infiniband/vib0/node_type"] == "1: CA\n");
+    CHECK(all[port + "state"] == "4: ACTIVE\n");
+    CHECK(all[port + "phys_state"] == "5: LinkUp\n");
+    CHECK(all[port + "rate"] == "100 Gb/sec (4X EDR)\n");
+    CHECK(all[port + "lid"] == "0x1\n");
+    CHECK(all[port + "sm_lid"] == "0x1\n");
+    CHECK(all[port + "link_layer"] == "InfiniBand\n");
+    CHECK(all[port + "pkeys/0"] == "0xffff\n");
+    CHECK(all[port + "pkeys/31"] == "0x0000\n");
+    CHECK(all[port + "gids/0"].size() == 40);
+
+    // And who reads sysfs understands it.
+    const auto found = transports::end_ports(root);
+    std::filesystem::remove_all(root);
+    REQUIRE(found.size() == 1);
+    const auto& graph = s.simulation.fabric->graph();
+    const auto& node = graph.nodes[s.simulation.place->node()];
+    CHECK(found[0].umad == "umad0");
+    CHECK(found[0].nodeGUID == node.nodeGUID);
+    CHECK(found[0].portGUID == node.ports[1].GUID);
+    CHECK(found[0].GIDPrefix == iba::link_local_prefix);
+    CHECK(found[0].LID == node.ports[1].LID);
+    CHECK(found[0].masterSMLID == graph.sm_lid);
+    CHECK(found[0].portState == iba::PortState::Active);
+    CHECK((found[0].capabilityMask & value(iba::CapabilityMask::IsSM)) != 0);
+    CHECK(found[0].PKeys.at(0) == 0xffff);
+}
+
+} // namespace vumad_test

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// exported_fabric.hpp - a simulated fabric, and those of its end ports that become MAD devices. Knows no file system.
+#pragma once
+#include <comad/transports/ibsim.hpp>
+#include <comad/transports/sim/transport.hpp>
+#include <comad/transports/vumad/kernel_port.hpp>
+#include <comad/transports/vumad/local_port.hpp>
+#include <comad/transports/vumad/single_mads.hpp>
+#include <comad/transports/vumad/sysfs_files.hpp>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ibtool {
+
+/// A port that becomes a device, and what carries its MADs.
+struct exported_port {
+    comad::transports::vumad::described_port described;
+    std::string place; ///< for messages: `h-0001 HCA-1 port 1`
+    std::unique_ptr<comad::mad::transport> outer,
+        inner; ///< the carrier, and what it goes over, if that is a second one
+    std::unique_ptr<comad::transports::vumad::kernel_port> kernel;
+    std::unique_ptr<comad::transports::vumad::local_port> local;
+    int descriptor() const noexcept { return outer->native_handle(); }
+};
+
+class exported_fabric {
+public:
+    /// `text`: as --fabric has it, sim:... or ibsim...; `places`: NODE or NODE/PORT of each port; none: where the text says.
+    /// Throws usage_error for a text that names no simulated fabric, std::runtime_error or std::system_error with one line.
+    exported_fabric(std::string_view text, const std::vector<std::string>& places);
+
+    std::deque<exported_port>& ports() noexcept { return ports_; }
+
+    /// All ports at this time.
+    void set_now(comad::mad::time_point);
+    std::optional<comad::mad::time_point> next_event() const noexcept;
+
+private:
+    void open_sim(const std::string& specification, const std::vector<std::string>& places);
+    void open_ibsim(std::string_view server, const std::vector<std::string>& places);
+    void add(exported_port, const std::string& node, unsigned port, comad::transports::vumad::port_place);
+
+    comad::transports::sim::simulation simulation_;
+    std::vector<std::string> nodes_; // whose devices there are
+    std::deque<exported_port> ports_;
+};
+
+} // namespace ibtool

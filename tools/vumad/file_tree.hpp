@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// file_tree.hpp - the directories and files of the virtual devices, by the numbers that a file system gives them. Opens nothing.
+#pragma once
+#include <comad/transports/vumad/sysfs_files.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ibtool {
+
+/// Below its root: `dev/` as /dev/infiniband is to be, `infiniband/` and `infiniband_mad/` as those of /sys/class.
+class file_tree {
+public:
+    enum class kind { directory, described, umad, issm };
+    struct entry {
+        std::string name;
+        kind what;
+        std::size_t parent; ///< the root is its own
+        std::size_t port;   ///< of a device: in the list of ports
+        std::size_t file;   ///< of a described one: in files()
+        std::vector<std::size_t> children{};
+    };
+
+    explicit file_tree(const std::vector<comad::transports::vumad::described_port>& ports);
+
+    static constexpr std::size_t root = 0;
+    /// Null: there is none of that number.
+    const entry* find(std::size_t number) const noexcept;
+    std::optional<std::size_t> child(std::size_t directory, std::string_view name) const noexcept;
+    const std::vector<comad::transports::vumad::sysfs_file>& files() const noexcept { return files_; }
+
+private:
+    std::size_t directory(std::size_t in, const std::string& name);
+    std::size_t add(entry);
+
+    std::vector<comad::transports::vumad::sysfs_file> files_;
+    std::vector<entry> entries_;
+};
+
+} // namespace ibtool

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// kernel_rules.hpp - numbers of the kernel's MAD stack (Linux, drivers/infiniband/core: user_mad.c, mad.c) that a model of it and
+// a device in its place have in common.
+#pragma once
+#include <comad/iba/types.hpp>
+#include <comad/mad/time.hpp>
+
+#include <cstddef>
+
+namespace comad::transports::kernel_rules {
+
+constexpr std::size_t most_agents = 32; // of an open file
+constexpr std::size_t least_size = 36;  // bytes that a write() must have of a MAD
+
+/// The tick at which a timeout ends that begins now.
+constexpr mad::time_point end_of(mad::time_point now, u32 timeout_ms, mad::duration tick) noexcept {
+    const auto whole_ticks = [tick](mad::duration d) { return (d + tick - mad::duration(1)) / tick * tick; };
+    return mad::time_point(whole_ticks(now.time_since_epoch() + whole_ticks(std::chrono::milliseconds(timeout_ms))));
+}
+
+} // namespace comad::transports::kernel_rules
