@@ -9,6 +9,7 @@
 #include <memory>
 #include <sys/eventfd.h>
 #include <unistd.h>
+#include <utility>
 
 // Macros of the header, whose functions are here.
 #undef ibv_query_port
