@@ -240,7 +240,7 @@ TEST_CASE("with --sa the same is said, and no SMP is sent") {
             return lines;
         };
         CHECK(comparable(by_SA.out) == comparable(by_SMP.out));
-        CHECK_THAT(by_SA.err, StartsWith("D: RPC ") && Contains(" SAFormat(3.2) "));
+        CHECK_THAT(by_SA.err, StartsWith("D: Using end port ") && Contains("\nD: RPC ") && Contains(" SAFormat(3.2) "));
         CHECK_THAT(by_SA.err, !Contains("SMPFormat"));
     }
     check_failure(s.ours({"smpquery", "PKeys", CA, "--sa"}), 1, "invalid request (status 0x200)");

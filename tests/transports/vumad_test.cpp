@@ -369,7 +369,7 @@ TEST_CASE("a transaction ID is an agent's own while it is outstanding") {
     CHECK(p.send(0, 2, make_mad(0x04, 1, get, 5), 10) == 320);
 }
 
-TEST_CASE("a thousand are outstanding, and each is reported; what is closed is not") {
+TEST_CASE("a thousand are outstanding, and each is reported, but not what is closed") {
     two_ports w;
     program p(w.near);
     REQUIRE(p.add(0x04, 1) == 0);
