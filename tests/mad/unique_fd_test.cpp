@@ -18,13 +18,13 @@ int any() { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
 TEST_CASE("a descriptor is closed by who has it last, 0 like any other") {
     const int fd = any();
     {
-        unique_fd first(fd);
-        REQUIRE(first);
-        unique_fd second(std::move(first));
-        CHECK_FALSE(first);
-        CHECK(second.get() == fd);
-        unique_fd third;
-        third = std::move(second);
+        unique_fd owner(fd);
+        REQUIRE(owner);
+        unique_fd heir(std::move(owner));
+        CHECK_FALSE(owner);
+        CHECK(heir.get() == fd);
+        unique_fd next_heir;
+        next_heir = std::move(heir);
         CHECK(is_open(fd));
     }
     CHECK_FALSE(is_open(fd));

@@ -98,13 +98,13 @@ void rdma_bw_stream::post(u64 number) {
 }
 
 std::chrono::nanoseconds rdma_bw_stream::write(u64 count) {
-    constexpr std::chrono::seconds patience{30}; // for one write of a gibibyte, in software
+    constexpr std::chrono::seconds longest_write{30}; // for one write of a gibibyte, in software
     std::array<ibv_wc, 32> room;
     const auto begin = std::chrono::steady_clock::now();
     u64 posted = 0, over = 0;
     while (over < count) {
         for (; posted < count && posted - over < depth_; ++posted) post(posted);
-        const auto found = had(poller_.wait(room, std::chrono::steady_clock::now() + patience));
+        const auto found = had(poller_.wait(room, std::chrono::steady_clock::now() + longest_write));
         if (found.empty()) throw std::runtime_error("no write has completed for 30 s");
         for (const ibv_wc& wc : found)
             if (wc.status != IBV_WC_SUCCESS) throw std::runtime_error(verbs::error_of(wc).text);
