@@ -209,9 +209,11 @@ TEST_CASE("OpenSM configures an ibsim subnet through the virtual device, and its
 
 TEST_CASE("several programs use a virtual device at once, each hears its own, and what is lost is asked again") {
     if (!has_devices()) return;
+    // Of the first MADs, to the local node, libibmad repeats none: its wait is over before the device gives one back.
     const process_result r =
         in_shell("sim:fattree2,radix=8,sm=1,loss=0.01",
-                 "d=$(mktemp -d); for i in 1 2 3 4; do ibnetdiscover -t 100 >$d/$i & done; $IBTOOL ibnetdiscover "
+                 "d=$(mktemp -d); discover() { for n in 1 2 3 4 5 6; do ibnetdiscover -t 100 >$1 2>/dev/null && break; "
+                 "done; }; for i in 1 2 3 4; do discover $d/$i & done; $IBTOOL ibnetdiscover "
                  ">$d/5; wait; for i in 5 1 2 3 4; do cat $d/$i; echo =====; done; rm -r $d");
     INFO(r.err);
     REQUIRE(r.status == 0);
