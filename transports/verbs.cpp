@@ -3,6 +3,7 @@
 #include <comad/iba/mad_header.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/transports/rmpp.hpp>
+#include <comad/transports/umad_errors.hpp>
 #include <comad/transports/verbs.hpp>
 #include <comad/verbs/bring_up.hpp>
 
@@ -181,8 +182,8 @@ std::string_view verbs_transport::advice(mad::transport_call, int error) const n
     case EMSGSIZE: return "it is longer than a MAD, and this management class has no RMPP";
     case EINVAL: return "the device takes no such address: of an Ethernet port paths need a GRH";
     case ENETUNREACH:
-    case EHOSTUNREACH: return "no route to the path's DGID; on an Ethernet port its network must be configured and up";
-    case ETIMEDOUT: return "nobody on this Ethernet port's network has the path's DGID";
+    case EHOSTUNREACH:
+    case ETIMEDOUT: return umad_advice(umad_call::write, error); // a route is found in the same way
     case ENODEV:
     case EIO: return "the device was removed or has failed; it can be opened again when it is back";
     default: return {};

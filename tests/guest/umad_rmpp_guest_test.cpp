@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // umad_rmpp_guest_test.cpp - long messages by the kernel's RMPP and by ours, each with each, up to 1 MiB.
 #include "guest_rig.hpp"
+#include "record_tables.hpp"
 #include <comad/coro/blocking.hpp>
-#include <comad/iba/sa.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/transports/rmpp.hpp>
 
@@ -20,9 +20,6 @@ using iba::sa::NodeRecord;
 
 namespace {
 
-constexpr std::size_t stride = 112; // of 108 bytes: the SA counts in words of 8
-constexpr u32 mebibyte = (u32{1} << 20) / stride;
-
 /// By the kernel's RMPP, or by ours over single MADs.
 std::unique_ptr<mad::transport> with_rmpp(const end_port& port, bool ours) {
     umad_options options;
@@ -32,40 +29,6 @@ std::unique_ptr<mad::transport> with_rmpp(const end_port& port, bool ours) {
     return std::make_unique<transports::rmpp_transport>(std::move(device));
 }
 
-NodeRecord record_of(u32 number) {
-    NodeRecord r;
-    r.LID = iba::lid(static_cast<u16>(number));
-    r.nodeInfo.nodeGUID = iba::guid{u64{0x11223344} << 32 | number};
-    return r;
-}
-
-/// Answers GetTable with as many records as the LID asked for says, times 16.
-server::responder tables() {
-    server::responder answers;
-    answers.add({MgmtClass::SubnAdm, 2, mad::methods(Method::GetTable), 0, true}, [](const server::request& r) {
-        const u32 count = value(r.payload<NodeRecord>().LID) * 16u;
-        std::vector<u8> records;
-        records.reserve(count * iba::wire_size<NodeRecord>);
-        for (u32 i = 0; i < count; ++i) {
-            const auto bytes = iba::encode(record_of(i));
-            records.insert(records.end(), bytes.begin(), bytes.end());
-        }
-        return server::response::table(std::move(records), iba::wire_size<NodeRecord>);
-    });
-    return answers;
-}
-
-void check_table(coro::blocking_transactor& rpcs, const mad::IBPath& to, u32 sixteens) {
-    CAPTURE(sixteens);
-    auto query = iba::query<NodeRecord>{}.where<&NodeRecord::LID>(iba::lid(static_cast<u16>(sixteens)));
-    const auto records = rpcs.SubnAdmGetTable(query, to);
-    REQUIRE(records);
-    REQUIRE(records.value().size() == sixteens * 16u);
-    u32 different = 0;
-    for (u32 i = 0; i < records.value().size(); ++i) different += records.value()[i] != record_of(i);
-    CHECK(different == 0);
-}
-
 } // namespace
 
 TEST_CASE("tables up to 1 MiB arrive whole, whoever sends and receives the segments") {
@@ -73,11 +36,11 @@ TEST_CASE("tables up to 1 MiB arrive whole, whoever sends and receives the segme
     const auto [ours_asks, ours_answers] =
         GENERATE(table<bool, bool>({{false, false}, {false, true}, {true, false}, {true, true}}));
     CAPTURE(ours_asks, ours_answers);
-    const served_port server(with_rmpp(port_of("fib1/1"), ours_answers), tables());
+    const served_port server(with_rmpp(port_of("fib1/1"), ours_answers), record_tables());
     const auto device = with_rmpp(port_of("fib0/1"), ours_asks);
     coro::blocking_transactor rpcs(*device, {.unmeasured_timeout = 10s});
-    for (const u32 sixteens : {0u, 1u, 20u}) check_table(rpcs, to_LID(2), sixteens);
-    check_table(rpcs, to_LID(2), mebibyte / 16);
+    for (const u16 sixteens : {u16{0}, u16{1}, u16{20}}) check_table(rpcs, to_LID(2), sixteens);
+    check_table(rpcs, to_LID(2), mebibyte);
     CHECK(rpcs.schedule().counters().retried == 0);
     CHECK(server.agent().counters().unsent == 0);
 }
@@ -86,16 +49,16 @@ TEST_CASE("tables cross soft RoCE, too") {
     const end_port there = port_of("rxe1/1");
     const auto [ours_asks, ours_answers] = GENERATE(table<bool, bool>({{false, false}, {true, false}, {false, true}}));
     CAPTURE(ours_asks, ours_answers);
-    const served_port server(with_rmpp(there, ours_answers), tables());
+    const served_port server(with_rmpp(there, ours_answers), record_tables());
     const auto device = with_rmpp(port_of("rxe0/1"), ours_asks);
     coro::blocking_transactor rpcs(*device, {.unmeasured_timeout = 10s});
     check_table(rpcs, to_GID(there), 20);
-    if (!ours_asks && !ours_answers) check_table(rpcs, to_GID(there), mebibyte / 16);
+    if (!ours_asks && !ours_answers) check_table(rpcs, to_GID(there), mebibyte);
 }
 
 TEST_CASE("a message that is larger than the buffer says its length, and stays until it is read whole") {
     use_fakeib();
-    const served_port server(with_rmpp(port_of("fib1/1"), false), tables());
+    const served_port server(with_rmpp(port_of("fib1/1"), false), record_tables());
     umad_transport device(port_of("fib0/1"));
     outgoing_mad request(to_LID(2), MgmtClass::SubnAdm, 2, Method::GetTable, 0x11, 1);
     NodeRecord wanted;
@@ -106,7 +69,7 @@ TEST_CASE("a message that is larger than the buffer says its length, and stays u
     pollfd waiting{device.native_handle(), POLLIN, 0};
     REQUIRE(::poll(&waiting, 1, 5000) == 1);
 
-    const std::size_t whole = 56 + 5 * 16 * stride;
+    const std::size_t whole = 56 + 5 * 16 * record_stride;
     std::vector<u8> small(mad::headroom + mad::mad_size), large(mad::headroom + whole);
     for (int i = 0; i < 2; ++i) {
         const auto beginning = device.receive(small);

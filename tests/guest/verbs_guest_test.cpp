@@ -3,6 +3,7 @@
 // pairs of all kinds, failures and removal; and ibtool where no umad device is.
 #include "guest_rig.hpp"
 #include "ibtool_rig.hpp"
+#include "record_tables.hpp"
 #include "thrown.hpp"
 #include <comad/coro/blocking.hpp>
 #include <comad/iba/format.hpp>
@@ -27,7 +28,6 @@ using namespace comad::test;
 using iba::Method;
 using iba::MgmtClass;
 using iba::pm::PortCounters;
-using iba::sa::NodeRecord;
 using namespace ibtool_rig;
 using Catch::Matchers::Contains;
 using transports::verbs_options;
@@ -51,39 +51,6 @@ server::responder counters() {
         return server::response::of(c);
     });
     return answers;
-}
-
-NodeRecord record_of(u32 number) {
-    NodeRecord r;
-    r.LID = iba::lid(static_cast<u16>(number));
-    r.nodeInfo.nodeGUID = iba::guid{u64{0x1122334400000000} + number};
-    return r;
-}
-
-/// Answers GetTable of NodeRecords with as many as the LID asked for says, times 16.
-server::responder tables() {
-    server::responder answers;
-    answers.add({MgmtClass::SubnAdm, 2, mad::methods(Method::GetTable), 0, true}, [](const server::request& r) {
-        const u32 count = std::max<u32>(value(r.payload<NodeRecord>().LID) * 16u, 3);
-        std::vector<u8> records;
-        for (u32 i = 0; i < count; ++i) {
-            const auto bytes = iba::encode(record_of(i));
-            records.insert(records.end(), bytes.begin(), bytes.end());
-        }
-        return server::response::table(std::move(records), iba::wire_size<NodeRecord>);
-    });
-    return answers;
-}
-
-void check_table(coro::blocking_transactor& rpcs, const mad::IBPath& to, u16 sixteens) {
-    CAPTURE(sixteens);
-    auto query = iba::query<NodeRecord>{}.where<&NodeRecord::LID>(iba::lid{sixteens});
-    const auto records = rpcs.SubnAdmGetTable(query, to);
-    REQUIRE(records);
-    REQUIRE(records.value().size() == sixteens * 16u);
-    u32 different = 0;
-    for (u32 i = 0; i < records.value().size(); ++i) different += records.value()[i] != record_of(i);
-    CHECK(different == 0);
 }
 
 std::unique_ptr<mad::transport> umad_at(const char* port) { return std::make_unique<umad_transport>(port_of(port)); }
@@ -155,9 +122,8 @@ TEST_CASE("all 64 bits of a transaction ID come back, and the answer says where 
 
 TEST_CASE("the kernel's RMPP sends to ours over verbs, and ours to the kernel's, up to 1 MiB") {
     const end_port here = port_of("rxe0/1"), there = port_of("rxe1/1");
-    constexpr u16 mebibyte = (1 << 20) / 112 / 16;
     {
-        const served_port server(std::make_unique<umad_transport>(there), tables());
+        const served_port server(std::make_unique<umad_transport>(there), record_tables());
         const auto device = transports::open_verbs_port(here);
         coro::blocking_transactor rpcs(*device, {.unmeasured_timeout = 10s});
         for (const u16 sixteens : {u16{1}, u16{20}, mebibyte}) check_table(rpcs, to_GID(there), sixteens);
@@ -166,7 +132,7 @@ TEST_CASE("the kernel's RMPP sends to ours over verbs, and ours to the kernel's,
     auto single = std::make_unique<verbs_transport>(there);
     mad::IBPath to_server = to_GID(there);
     to_server.dqpn = single->qp_number();
-    const served_port server(std::make_unique<transports::rmpp_transport>(std::move(single)), tables());
+    const served_port server(std::make_unique<transports::rmpp_transport>(std::move(single)), record_tables());
     umad_transport device(here);
     coro::blocking_transactor rpcs(device, {.unmeasured_timeout = 10s});
     for (const u16 sixteens : {u16{1}, u16{20}, mebibyte}) check_table(rpcs, to_server, sixteens);
@@ -433,7 +399,7 @@ TEST_CASE("ibtool asks an SA over verbs alone where there is no umad device") {
     auto single = std::make_unique<verbs_transport>(there);
     const std::string sa =
         fmt::format("IBPath(DGID={}, has_grh=1, hop_limit=64, dqpn={})", there.GIDs.at(0), single->qp_number());
-    const served_port server(std::make_unique<transports::rmpp_transport>(std::move(single)), tables());
+    const served_port server(std::make_unique<transports::rmpp_transport>(std::move(single)), record_tables(3));
     // A mount namespace in which no MAD device is to be seen.
     const words without_umad{"IBTOOL_FABRIC=",
                              "unshare",

@@ -207,6 +207,16 @@ TEST_CASE("OpenSM configures an ibsim subnet through the virtual device, and its
     check_manager("ibsim:" + server.sockname(), 32 + 12 * 9);
 }
 
+TEST_CASE("a table that FUSE brings in pieces, for it is longer than a mebibyte, arrives whole") {
+    if (!has_devices()) return;
+    // A fat tree of switches with 36 ports has 36^3/4 hosts and 5*36^2/4 switches; a record takes 112 bytes.
+    const process_result r =
+        in_shell("sim:fattree3,radix=36,sm=1",
+                 "for ask in saquery \"$IBTOOL saquery\"; do $ask NR | grep -c 'NodeRecord dump'; done");
+    INFO(r.err);
+    CHECK(r.out == "13284\n13284\n");
+}
+
 TEST_CASE("several programs use a virtual device at once, each hears its own, and what is lost is asked again") {
     if (!has_devices()) return;
     // Of the first MADs, to the local node, libibmad repeats none: its wait is over before the device gives one back.

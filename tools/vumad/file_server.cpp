@@ -90,7 +90,7 @@ struct file_server::state {
     void open_device(fuse_req_t, fuse_file_info, const file_tree::entry&);
     void open_sm(fuse_req_t, fuse_file_info, const file_tree::entry&);
     void read_device(opened_file&, fuse_req_t, std::size_t size, off_t begin, bool may_wait);
-    bool read_in_pieces(opened_file&, fuse_req_t, std::size_t size, off_t begin);
+    bool read_in_pieces(opened_file&, fuse_req_t, std::size_t whole_size, std::size_t size, off_t begin);
     static void reply(fuse_req_t, std::span<const u8>);
     void answer(opened_file&);
     void close(opened_file&);
@@ -178,7 +178,9 @@ void file_server::state::read_device(opened_file& file, fuse_req_t request, std:
     if (got >= 0) return reply(request, room.first(static_cast<std::size_t>(got)));
     if (got == -EAGAIN && may_wait) return file.readers.push_back({request, size, begin});
     if (got == -ENOSPC) {
-        if (size >= most_at_once && read_in_pieces(file, request, size, begin)) return;
+        ib_user_mad_hdr header;
+        std::memcpy(&header, room.data(), sizeof header); // which says how long the message is
+        if (size >= most_at_once && read_in_pieces(file, request, header.length, size, begin)) return;
         // The kernel's device copies the beginning, which says how long the message is; FUSE's errors carry nothing.
         const pid_t thread = fuse_req_ctx(request)->pid;
         const auto call = call_of(thread, SYS_read);
@@ -189,10 +191,11 @@ void file_server::state::read_device(opened_file& file, fuse_req_t request, std:
 }
 
 /// The first piece of a message for which the program has room, though FUSE has not. False: it has none.
-bool file_server::state::read_in_pieces(opened_file& file, fuse_req_t request, std::size_t size, off_t begin) {
+bool file_server::state::read_in_pieces(opened_file& file, fuse_req_t request, std::size_t whole_size, std::size_t size,
+                                        off_t begin) {
     const auto call = call_of(fuse_req_ctx(request)->pid, SYS_read);
-    if (!call || call->size <= size) return false;
-    std::vector<u8> whole(call->size);
+    if (!call || call->size < whole_size) return false;
+    std::vector<u8> whole(whole_size);
     const std::ptrdiff_t got = file.device->read(whole);
     if (got <= 0) return false;
     reply(request, std::span(whole).first(size));

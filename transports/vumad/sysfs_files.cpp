@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // sysfs_files.cpp - texts as the kernel writes them (Linux, drivers/infiniband/core/sysfs.c, user_mad.c).
+#include "../sim/rates.hpp"
 #include <comad/iba/format.hpp>
 #include <comad/transports/vumad/sysfs_files.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <string_view>
@@ -32,16 +34,6 @@ std::string physical_state_of(const PortInfo& p) {
     return fmt::format("{}: {}\n", n, n < names.size() ? names[n] : "<unknown>");
 }
 
-unsigned lanes_of(iba::LinkWidth width) {
-    switch (value(width)) {
-    case 2: return 4;
-    case 4: return 8;
-    case 8: return 12;
-    case 16: return 2;
-    default: return 1;
-    }
-}
-
 std::string rate_of(const PortInfo& p) {
     struct speed {
         unsigned code, tenths; // of Gb/s of a lane
@@ -56,7 +48,8 @@ std::string rate_of(const PortInfo& p) {
     for (const speed& s : extended)
         if (value(p.linkSpeedExtActive) == s.code) active = s;
     if (value(p.linkSpeedExtActive2) == 1) active = {1, 2000, " XDR"};
-    const unsigned lanes = lanes_of(p.linkWidthActive), tenths = active.tenths * lanes;
+    const unsigned lanes = std::max(sim::lanes_of({.width = value(p.linkWidthActive)}), 1u); // none is 1x (Linux)
+    const unsigned tenths = active.tenths * lanes;
     return fmt::format("{}{} Gb/sec ({}X{})\n", tenths / 10, tenths % 10 ? ".5" : "", lanes, active.name);
 }
 
