@@ -2,6 +2,7 @@
 // umad.cpp - header, agents, timeouts and errors of the kernel's MAD device (Linux, drivers/infiniband/core/user_mad.c).
 #include <comad/iba/vendor.hpp>
 #include <comad/mad/message.hpp>
+#include <comad/mad/rmpp.hpp>
 #include <comad/transports/umad.hpp>
 
 #include <fmt/format.h>
@@ -54,6 +55,10 @@ mad::unique_fd open_device(const std::filesystem::path& path) {
     if (!fd) refuse("cannot open " + path.string(), umad_call::open);
     return fd;
 }
+
+/// How often the kernel sends a window of an answer by RMPP again that is not acknowledged, each time after 2 s (mad_rmpp.c), as it is
+/// told no timeout; with 0 a single lost segment would end the answer.
+constexpr u32 answer_repetitions = mad::rmpp_timing{}.retries;
 
 /// Short of memory: better luck once the kernel has given something back, if it is to give anything back.
 bool is_shortage(int error) noexcept { return error == EAGAIN || error == ENOMEM || error == ENOBUFS; }
@@ -196,6 +201,8 @@ mad::send_result umad_transport::send(const mad::send_request& request) noexcept
     header h{};
     h.id = own ? own->id : request.agent;
     h.timeout_ms = held_.timeout_ms(request);
+    const std::span<const u8> message(request.mad, request.size);
+    if (!request.expects_reply && !options_.user_rmpp && mad::is_rmpp(message)) h.retries = answer_repetitions;
     h.length = static_cast<u32>(request.size);
     h.qpn = htobe32(iba::is_SMP(iba::MgmtClass{request.mgmt_class}) ? 0 : path.dqpn);
     h.qkey = htobe32(path.qkey);

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # fetch_kernel.sh DIRECTORY - Debian's stock kernel and its headers, unpacked there and not installed: the directory gets
-# `release` (its name), `vmlinux`, `modules/` and `headers/`. Does nothing where they are.
+# `release` (its name), `vmlinux`, `modules/` and `headers/`. Does nothing where they are, fetched by this script as it is.
 # Needs no root: apt-get download, dpkg-deb, python3, xz (zstd for kernels since 6.12).
 set -euo pipefail
 directory=${1:?usage: fetch_kernel.sh DIRECTORY}
-[[ ! -e $directory/release ]] || exit 0
+[[ ! $directory/release -nt $0 ]] || exit 0
 rm -rf "$directory/packages"
 mkdir -p "$directory/packages"
 cd "$directory"
@@ -25,7 +25,7 @@ rm -rf unpacked headers modules
 mkdir unpacked headers
 wanted=()
 for part in drivers/infiniband drivers/net/veth.ko drivers/virtio net/9p net/ipv4 net/ipv6 crypto lib fs/9p fs/netfs fs/fscache \
-            fs/overlayfs; do
+            fs/overlayfs net/sched; do
     wanted+=("./*lib/modules/*/kernel/$part*")
 done
 # What has no match is built in, or not of this version.

@@ -30,7 +30,9 @@ load() {
     cp "${file_of[$name]}" "$tree/modules/$name.ko"
     echo "$name" >>"$tree/modules/order"
 }
-# crc32_generic is what rdma_rxe asks for by name when it runs.
-for module in virtio_pci 9pnet_virtio 9p overlay veth crc32_generic rdma_rxe ib_umad ib_uverbs; do load "$module"; done
+# crc32_generic is what rdma_rxe asks for by name when it runs; the last three drop packets where a test says so (tc).
+for module in virtio_pci 9pnet_virtio 9p overlay veth crc32_generic rdma_rxe ib_umad ib_uverbs sch_ingress cls_matchall act_gact; do
+    load "$module"
+done
 (cd "$tree" && find . | LC_ALL=C sort | busybox cpio -o -H newc 2>/dev/null) >"$made.new"
 mv "$made.new" "$made"

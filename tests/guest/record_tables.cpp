@@ -42,6 +42,7 @@ void check_table(coro::blocking_transactor& rpcs, const mad::IBPath& to, u16 six
     CAPTURE(sixteens);
     auto query = iba::query<NodeRecord>{}.where<&NodeRecord::LID>(iba::lid{sixteens});
     const auto records = rpcs.SubnAdmGetTable(query, to);
+    INFO((records ? std::string() : mad::plain_text(records.error())));
     REQUIRE(records);
     REQUIRE(records.value().size() == sixteens * 16u);
     u32 different = 0;

@@ -142,6 +142,57 @@ TEST_CASE("the kernel's RMPP sends to ours over verbs, and ours to the kernel's,
     check_table(ours, to_server, 20);
 }
 
+namespace {
+
+/// While it lives, each Nth packet that comes to a network device is dropped.
+class lossy_device {
+public:
+    lossy_device(std::string name, unsigned one_of) : name_(std::move(name)) {
+        must({"tc", "qdisc", "add", "dev", name_, "ingress"});
+        must({"tc", "filter", "add", "dev", name_, "ingress", "matchall", "action", "pass", "random", "determ", "drop",
+              std::to_string(one_of)});
+    }
+    ~lossy_device() { run_process({"tc", "qdisc", "del", "dev", name_, "ingress"}); }
+
+    unsigned dropped() const {
+        const std::string counts = run_process({"tc", "-s", "filter", "show", "dev", name_, "ingress"}).out;
+        const std::size_t at = counts.find("(dropped ");
+        return at == counts.npos ? 0 : static_cast<unsigned>(std::stoul(counts.substr(at + 9)));
+    }
+
+private:
+    std::string name_;
+};
+
+} // namespace
+
+TEST_CASE("segments and acknowledgements that are lost are sent again, by the kernel and by ours") {
+    const end_port here = port_of("rxe0/1"), there = port_of("rxe1/1");
+    const lossy_device to_us("eth0", 29), to_them("eth1", 7);
+    const auto over_verbs = [](const end_port& port) { return transports::open_verbs_port(port); };
+    const auto over_umad = [](const end_port& port) { return std::make_unique<umad_transport>(port); };
+    {
+        const served_port server(over_umad(there), record_tables());
+        const auto device = over_verbs(here);
+        coro::blocking_transactor rpcs(*device, {.timeout = 20s, .retries = 1});
+        check_table(rpcs, to_GID(there), 6);
+    }
+    auto single = std::make_unique<verbs_transport>(there);
+    mad::IBPath to_server = to_GID(there);
+    to_server.dqpn = single->qp_number();
+    const served_port server(std::make_unique<transports::rmpp_transport>(std::move(single)), record_tables());
+    {
+        const auto device = over_umad(here);
+        coro::blocking_transactor rpcs(*device, {.timeout = 20s, .retries = 1});
+        check_table(rpcs, to_server, 6);
+    }
+    const auto device = over_verbs(here);
+    coro::blocking_transactor rpcs(*device, {.timeout = 20s, .retries = 1});
+    check_table(rpcs, to_server, 6);
+    CHECK(to_us.dropped() > 2);
+    CHECK(to_them.dropped() > 2);
+}
+
 TEST_CASE("a queue pair that fails with RPCs in flight is replaced, and all are answered") {
     const end_port there = port_of("rxe1/1");
     const served_port server(std::make_unique<umad_transport>(there), counters());
@@ -375,6 +426,20 @@ TEST_CASE("a transport for GMPs is over verbs, and by umad where the device may 
     const auto over = transports::get_gmp_mad(port);
     CHECK(over.transport->name() == "rxe0/1 (verbs)");
     CHECK(over.refusal.empty());
+
+    const std::filesystem::path device = "/dev/infiniband/uverbs0", away = "/dev/infiniband/away";
+    std::filesystem::rename(device, away);
+    const auto instead = transports::get_gmp_mad(port);
+    std::filesystem::rename(away, device);
+    CHECK(instead.transport->name() == "rxe0/1 (umad0)");
+    CHECK_THAT(instead.refusal, Contains("rxe0"));
+
+    end_port neither = port;
+    neither.umad.clear();
+    std::filesystem::rename(device, away);
+    const std::string refused = message_of([&] { transports::get_gmp_mad(neither); });
+    std::filesystem::rename(away, device);
+    CHECK_THAT(refused, Contains("rxe0/1 has no umad device, and over verbs: "));
 }
 
 TEST_CASE("rdma_bw writes from one port to the other, and what it wrote is there") {

@@ -592,6 +592,34 @@ TEST_CASE("a reply by RMPP that nobody acknowledged is no request of ours that e
     CHECK(transport.held() == 1);
 }
 
+// With none a lost segment would end the answer (mad_rmpp.c, retry_send()).
+TEST_CASE("the kernel is to repeat what is not acknowledged of a reply by RMPP, and nothing else") {
+    fake_kernel kernel;
+    umad_transport transport(kernel.device(), kernel.options());
+    request r;
+    r.path = mad::IBPath{};
+    r.mgmt_class = 3;
+    u8* mad = r.bytes.data() + mad::headroom;
+    mad[1] = 3;
+    mad[3] = 0x92; // GetTableResp
+    mad::send_request reply = r();
+    reply.expects_reply = false;
+    mad[24] = 1, mad[25] = 1, mad[26] = 0; // version, DATA
+    REQUIRE(transport.send(reply).state == sent);
+    CHECK(host_at<u32>(kernel.written(), 12) == 0);
+    mad[26] = 1; // active
+    REQUIRE(transport.send(reply).state == sent);
+    const auto packet = kernel.written();
+    CHECK(host_at<u32>(packet, 8) == 0); // a timeout would make a double-sided transfer of it
+    CHECK(host_at<u32>(packet, 12) > 0);
+    fake_kernel of_segments;
+    umad_options with_segments = of_segments.options();
+    with_segments.user_rmpp = true;
+    umad_transport single(of_segments.device(), with_segments);
+    REQUIRE(single.send(reply).state == sent);
+    CHECK(host_at<u32>(of_segments.written(), 12) == 0);
+}
+
 TEST_CASE("requests of a vendor class go through an agent with their OUI, one for each") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
