@@ -176,8 +176,8 @@ TEST_CASE(
 
 namespace {
 
-/// OpenSM configures the subnet from the virtual device; then what infiniband-diags and ibtool say of it there.
-void check_manager(const std::string& fabric, std::size_t ports) {
+/// OpenSM configures the subnet from the virtual device; then what infiniband-diags and ibtool say of it there. Returns the topology.
+std::string check_manager(const std::string& fabric, std::size_t ports) {
     const process_result r = in_shell(fabric, with_manager + "ibnetdiscover >$d/a; $IBTOOL ibnetdiscover >$d/b\n"
                                                              "saquery PIR >$d/c; $IBTOOL saquery PIR >$d/d\n"
                                                              "cd $d; for f in a b c d; do cat $f; echo =====; done");
@@ -190,6 +190,7 @@ void check_manager(const std::string& fabric, std::size_t ports) {
     CHECK(lines_of(said[2]) == lines_of(said[3]));
     const std::regex record("PortInfoRecord dump:");
     CHECK(std::distance(std::sregex_iterator(said[2].begin(), said[2].end(), record), {}) == static_cast<long>(ports));
+    return said[1];
 }
 
 } // namespace
@@ -204,7 +205,11 @@ TEST_CASE("OpenSM configures an ibsim subnet through the virtual device, and its
     std::ostringstream topology;
     write_topology(topology, comad::transports::sim::make_topology("fattree2,radix=8"));
     const ibsim_server server(topology.str());
-    check_manager("ibsim:" + server.sockname(), 32 + 12 * 9);
+    const std::string fabric = "ibsim:" + server.sockname();
+    const std::string there = check_manager(fabric, 32 + 12 * 9);
+    const process_result here = run({"ibnetdiscover", "--fabric", fabric}); // the server keeps what the manager wrote
+    check_success(here);
+    check_same(there, here.out);
 }
 
 TEST_CASE("a table that FUSE brings in pieces, for it is longer than a mebibyte, arrives whole") {
