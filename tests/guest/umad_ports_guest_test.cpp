@@ -75,7 +75,6 @@ TEST_CASE("of a port of two devices SMPs leave by the one and GMPs by the other,
         const auto counters = rpcs.PerformanceGet<PortCounters>(to_LID(2), 1);
         REQUIRE(counters);
         CHECK(counters.value().symbolErrorCounter == 42);
-        CHECK(server.agent().counters().replies == 3);
     }
     // By itself the side with the SMI carries no GMP, the other one no SMP.
     umad_transport gsi(port_of("fib0/1"));

@@ -337,12 +337,18 @@ TEST_CASE("SIGHUP reads the names, the keys and who may scrape anew, and keeps w
     await([&] { return page("new").find("node=\"the spine\"") != std::string::npos; });
     await([&] { return page("new").find(",counter=\"portXmitPkts\"}") != std::string::npos; });
 
-    files.write("names", "nonsense\n");
+    std::filesystem::remove(names);
     secret("keys", "nonsense\n");
     std::filesystem::remove(auth);
     sweep.program.signal(SIGHUP);
     sweep.program.await_error("auth: cannot be read; what was read before stays\n");
-    CHECK_THAT(sweep.program.errors(), Contains("names:1: ") && Contains("keys': line 1: "));
+    CHECK_THAT(sweep.program.errors(), Contains("names") && Contains("keys': line 1: "));
+    const auto sweeps = [&] {
+        const std::string text = page("new");
+        return std::stoul(text.substr(text.find("\ninfiniband_sweeps_total ") + 25));
+    };
+    const unsigned long now = sweeps();
+    await([&] { return sweeps() > now + 1; }); // all that a page shows is of a sweep after it
     CHECK_THAT(page("new"), Contains("node=\"the spine\""));
     sweep.program.signal(SIGTERM);
     const process_result r = sweep.program.wait();
