@@ -123,4 +123,9 @@ std::string json_text(const subnet& s) {
     return out + "\n}\n";
 }
 
+std::string node_json(const subnet& s, u32 index) {
+    constexpr bool ascii_only = true;
+    return of_node(s, index).dump(-1, ' ', ascii_only) + '\n';
+}
+
 } // namespace comad::discovery

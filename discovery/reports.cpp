@@ -123,6 +123,13 @@ std::string topology_text(const subnet& s, const node_names& names, const topolo
     return out;
 }
 
+std::string node_stanza(const subnet& s, u32 index, const node_names& names) {
+    std::string out;
+    if (s.nodes[index].is_switch()) print_switch(out, s, index, names, false);
+    else print_end_node(out, s, index, names, false);
+    return out.substr(1);
+}
+
 std::string node_list(const subnet& s, const node_names& names, std::initializer_list<NodeType> types) {
     std::string out;
     for (NodeType type : types) {

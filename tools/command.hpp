@@ -6,6 +6,7 @@
 #include "input/options.hpp"
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,7 +47,14 @@ struct grouped_commands {
 /// In the order in which the groups begin in all_commands().
 std::vector<grouped_commands> commands_by_group();
 
-/// Null: there is none of that name.
+/// Another name of a command, as infiniband-diags or scripts have it.
+struct command_alias {
+    std::string_view name, command;
+};
+/// All of them, sorted. No list of commands has them, help and the documentation do.
+std::span<const command_alias> command_aliases();
+
+/// By its name, or by another one. Null: there is none.
 const command* find_command(std::string_view name);
 
 /// The commands that are most like the wrong one, as `a, b, c`.

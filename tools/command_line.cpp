@@ -25,6 +25,8 @@ namespace {
 
 std::string footer_of(const command& c, const arguments& taken) {
     std::string text;
+    for (const command_alias& other : command_aliases())
+        if (other.command == c.name) text += fmt::format("Also called {}.\n", other.name);
     if (taken.find("target") || taken.find("from")) text += fmt::format("Targets: {}\n", target_forms);
     text += "Examples:\n  ibtool ";
     for (const char letter : c.examples) text += letter == '\n' ? "\n  ibtool " : std::string(1, letter);
@@ -187,11 +189,14 @@ CLI::Option* command_line::add_reader(CLI::App& app, const argument& a, const ar
 
 int command_line::run(int argc, char** argv) {
     try {
-        std::vector<std::string> words = whole_words({argv + 1, argv + argc}, global_, [this](std::string_view name) {
-            const command* const c = find_command(name);
-            if (c) name_command(*c);
-            return c ? &arguments_ : nullptr;
-        });
+        std::vector<std::string> words =
+            whole_words({argv + 1, argv + argc}, global_, [this](std::string& name) -> const arguments* {
+                const command* const c = find_command(name);
+                if (!c) return nullptr;
+                name = c->name;
+                name_command(*c);
+                return &arguments_;
+            });
         std::ranges::reverse(words); // as CLI11 takes them
         app_.parse(std::move(words));
         check_SA();

@@ -12,6 +12,9 @@
     X(ibswitches)                                                                                                      \
     X(ibrouters)                                                                                                       \
     X(ibnodes)                                                                                                         \
+    X(ibprintca)                                                                                                       \
+    X(ibprintswitch)                                                                                                   \
+    X(ibprintrt)                                                                                                       \
     X(iblinkinfo)                                                                                                      \
     X(smpquery)                                                                                                        \
     X(saquery)                                                                                                         \
@@ -20,6 +23,7 @@
     X(ibaddr)                                                                                                          \
     X(ibroute)                                                                                                         \
     X(ibtracert)                                                                                                       \
+    X(ibfindnodesusing)                                                                                                \
     X(smpdump)                                                                                                         \
     X(perfquery)                                                                                                       \
     X(ibqueryerrors)                                                                                                   \
@@ -37,14 +41,18 @@
     X(ibcheckportwidth)                                                                                                \
     X(ibcheckstate)                                                                                                    \
     X(ibcheckwidth)                                                                                                    \
+    X(ibidsverify)                                                                                                     \
     X(vendstat)                                                                                                        \
     X(ibping)                                                                                                          \
     X(ibsysstat)                                                                                                       \
     X(ibstat)                                                                                                          \
     X(ibstatus)                                                                                                        \
     X(ibv_devices)                                                                                                     \
+    X(set_nodedesc)                                                                                                    \
     X(vumad)                                                                                                           \
     X(ibportstate)                                                                                                     \
+    X(set_port_state)                                                                                                  \
+    X(init_all_ports)                                                                                                  \
     X(set_guid)                                                                                                        \
     X(set_sminfo)                                                                                                      \
     X(ibsendtrap)                                                                                                      \
@@ -78,7 +86,25 @@ std::vector<grouped_commands> commands_by_group() {
     return groups;
 }
 
+std::span<const command_alias> command_aliases() {
+    static constexpr command_alias all[] = {
+        {"decode_mad", "decode"},
+        {"ibfindnodesusing.pl", "ibfindnodesusing"},
+        {"ibidsverify.pl", "ibidsverify"},
+        {"iblinkinfo.pl", "iblinkinfo"},
+        {"ibprintca.pl", "ibprintca"},
+        {"ibprintrt.pl", "ibprintrt"},
+        {"ibprintswitch.pl", "ibprintswitch"},
+        {"ibqueryerrors.pl", "ibqueryerrors"},
+        {"ibswportwatch.pl", "ibswportwatch"},
+        {"set_nodedesc.sh", "set_nodedesc"},
+    };
+    return all;
+}
+
 const command* find_command(std::string_view name) {
+    for (const command_alias& other : command_aliases())
+        if (other.name == name) name = other.command;
     const auto found = std::ranges::find(all_commands(), name, &command::name);
     return found == all_commands().end() ? nullptr : &*found;
 }

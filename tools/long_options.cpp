@@ -99,7 +99,7 @@ std::vector<std::string> whole_words(const std::vector<std::string>& words, cons
         if (is_option) {
             if (options.takes_next(out.back()) && std::next(word) != words.end()) out.push_back(*++word);
         } else if (!std::exchange(is_command_known, true)) {
-            if (const arguments* own = of_command(*word)) options.add(*own);
+            if (const arguments* own = of_command(out.back())) options.add(*own);
             if (wants_json) out.emplace_back("--json");
         }
     }

@@ -6,13 +6,12 @@
 
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace ibtool {
 
-/// The arguments of a command by its name; null: there is no such command.
-using arguments_finder = std::function<const arguments*(std::string_view command)>;
+/// The arguments of a command by its name, which instead of another one becomes its own; null: there is no such command.
+using arguments_finder = std::function<const arguments*(std::string& command)>;
 
 /// `--node-name` becomes `--node-name-map` where no other option begins like that, as getopt_long takes it; a --json before the
 /// command stands behind it, where each command has its own. All else stays as it is.

@@ -131,6 +131,8 @@ std::string man_page(const command& c) {
     const arguments takes = arguments_of(c);
     std::string text = head_of_page(fmt::format("ibtool-{}", c.name), c.summary) + synopsis(c, takes);
     text += ".SH DESCRIPTION\n" + roff(sentence(c.summary));
+    for (const command_alias& other : command_aliases())
+        if (other.command == c.name) text += fmt::format("It is also called \\fB{}\\fR.\n", roff(other.name));
     if (c.writes) text += "Operations and options that say so write to the fabric.\n";
     if (!c.no_SA.empty()) text += fmt::format("\\fB\\-\\-sa\\fR means nothing here: {}.\n", roff(c.no_SA));
     text += entries("ARGUMENTS", takes, false);
@@ -168,6 +170,9 @@ std::string command_tables() {
             text += fmt::format("| `{}` | {} |\n", usage, c->summary);
         }
     }
+    text += "\n| Other names | |\n|---|---|\n";
+    for (const command_alias& other : command_aliases())
+        text += fmt::format("| `{}` | `{}` |\n", other.name, other.command);
     return text;
 }
 

@@ -122,6 +122,28 @@ TEST_CASE("ibv_devices lists names and GUIDs") {
                                                                "    ibsim0          \t0000000000100000\n");
 }
 
+TEST_CASE("set_nodedesc shows what devices are called, and calls them otherwise") {
+    ibsim_device tree;
+    const auto set = [&](const words& how) { return run(words{"set_nodedesc", "--sysfs", tree.sysfs()} + how); };
+    tree.write("infiniband/ibsim0/node_desc", "host A\n");
+    CHECK(set({}).out == "ibsim0: host A\n");
+    CHECK(set({"other", "--dry-run"}).out == "ibsim0: host A; without --dry-run it would be other\n");
+    CHECK(set({}).out == "ibsim0: host A\n");
+    const process_result done = set({"login 1", "-C", "ibsim0"});
+    check_success(done);
+    CHECK(done.out == "ibsim0: login 1\n");
+    CHECK(read_file(tree.root() / "infiniband/ibsim0/node_desc") ==
+          "login 1"); // without a line break, which would be part of it
+    CHECK(nlohmann::json::parse(set({"--json"}).out)["nodeString"] == "login 1");
+    check_failure(set({std::string(65, 'x')}), 2, "65 bytes, and a NodeDescription at most 64");
+    check_failure(set({"a\tb"}), 2, "characters");
+    check_failure(set({"b", "-C", "mlx5_0"}), 1, "mlx5_0");
+    // What is not kept is told.
+    fs::remove(tree.root() / "infiniband/ibsim0/node_desc");
+    fs::create_symlink("/dev/null", tree.root() / "infiniband/ibsim0/node_desc");
+    check_failure(set({"c"}), 1, "ibsim0 is called '', not 'c'");
+}
+
 TEST_CASE("local devices as JSON") {
     const ibsim_device tree;
     for (const char* command : {"ibstat", "ibstatus", "ibv_devices"}) {

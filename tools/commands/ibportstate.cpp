@@ -170,14 +170,6 @@ void require_fields(const port_view& v, const port_change& c) {
 
 // ---- changes ----------------------------------------------------------------------------------------------------------
 
-/// A structure as it is sent back with these fields changed.
-template <class T> T with_fields(const T& now, const std::vector<std::string>& fields) {
-    const auto bytes = changed(iba::info_of<T>, iba::encode(now), fields);
-    T value;
-    iba::decode(value, bytes.data());
-    return value;
-}
-
 /// Where the port is after the change.
 mad::any_path path_after(const port_view& before, const smp::PortInfo& wanted, const port_change& c) {
     mad::any_path path = before.path;

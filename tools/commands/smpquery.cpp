@@ -215,17 +215,42 @@ answer GUIDs(smp_query q) {
     co_return fmt::format("{}{} guids capacity for this port\n", table_text(guids, capacity), capacity);
 }
 
+answer forwarding_table(smp_query q) {
+    constexpr unsigned block_size = 64, highest_LID = 0xbfff;
+    BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
+    if (node.nodeType != iba::NodeType::Switch)
+        throw std::runtime_error(fmt::format("{} is no switch: it has no forwarding table", place_text(q.path)));
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
+    const unsigned count = std::min<unsigned>(info.linearFDBTop, highest_LID) + 1;
+    std::vector<coro::task<mad::result<smp::LinearForwardingTable>>> asked;
+    for (unsigned block = 0; block < (count + block_size - 1) / block_size; ++block)
+        asked.push_back(q.in.SubnGet<smp::LinearForwardingTable>(q.path, block));
+    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(asked)));
+    const auto ports = joined<smp::LinearForwardingTable, &smp::LinearForwardingTable::portBlock>(blocks, count);
+    if (q.how.json)
+        co_return fmt::format("{{\"linearFDBCap\":{},\"linearFDBTop\":{},\"ports\":[{}]}}\n", info.linearFDBCap,
+                              info.linearFDBTop, fmt::join(ports, ","));
+    co_return fmt::format("{}{} LFT capacity for this port, top is {}\n", table_text(ports, count), info.linearFDBCap,
+                          info.linearFDBTop);
+}
+
 struct operation {
     std::string_view name, alias;
     bool has_port;
     answer (*ask)(smp_query);
 };
 constexpr operation operations[] = {
-    {"NodeInfo", "NI", false, node_info},     {"NodeDesc", "ND", false, node_description},
-    {"PortInfo", "PI", true, port_info},      {"PortInfoExtended", "PIE", true, port_info_extended},
-    {"SwitchInfo", "SI", false, switch_info}, {"PKeyTable", "PKeys", true, P_Keys},
-    {"SL2VLTable", "SL2VL", true, SL_to_VL},  {"VLArbitration", "VLArb", true, VL_arbitration},
-    {"GUIDInfo", "GI", false, GUIDs},         {"MlnxExtPortInfo", "MEPI", true, mlnx_ext_port_info},
+    {"NodeInfo", "NI", false, node_info},
+    {"NodeDesc", "ND", false, node_description},
+    {"PortInfo", "PI", true, port_info},
+    {"PortInfoExtended", "PIE", true, port_info_extended},
+    {"SwitchInfo", "SI", false, switch_info},
+    {"PKeyTable", "PKeys", true, P_Keys},
+    {"SL2VLTable", "SL2VL", true, SL_to_VL},
+    {"VLArbitration", "VLArb", true, VL_arbitration},
+    {"GUIDInfo", "GI", false, GUIDs},
+    {"MlnxExtPortInfo", "MEPI", true, mlnx_ext_port_info},
+    {"LinearForwardingTable", "LFT", false, forwarding_table},
 };
 
 /// With their abbreviations.
@@ -235,10 +260,19 @@ std::vector<std::string> operation_names() {
     return known;
 }
 
+/// By its name, its abbreviation, or a beginning of the name that no other has.
 const operation& operation_named(const std::string& name) {
     const std::string lower = in_small_letters(name);
-    for (const operation& o : operations)
+    std::vector<const operation*> begin_so;
+    for (const operation& o : operations) {
         if (lower == in_small_letters(o.name) || lower == in_small_letters(o.alias)) return o;
+        if (in_small_letters(o.name).starts_with(lower)) begin_so.push_back(&o);
+    }
+    if (begin_so.size() == 1) return *begin_so.front();
+    std::vector<std::string_view> names;
+    for (const operation* o : begin_so) names.push_back(o->name);
+    if (!names.empty() && !name.empty())
+        throw usage_error(fmt::format("operation {} is ambiguous: {}", iba::as_given(name), fmt::join(names, ", ")));
     throw usage_error(
         fmt::format("there is no operation {}; there are {}", iba::as_given(name), fmt::join(operation_names(), ", ")));
 }
@@ -280,7 +314,7 @@ command smpquery_command() {
         .name = "smpquery",
         .group = command_group::queries,
         .summary = "print one attribute of a node or port",
-        .examples = "smpquery NodeInfo 7\nsmpquery PortInfo 0,1,4 1\nsmpquery SwitchInfo --sa 3",
+        .examples = "smpquery NodeInfo 7\nsmpquery PortInfo 0,1,4 1\nsmpquery LFT 0,1\nsmpquery SwitchInfo --sa 3",
         .declare = [](arguments& takes) -> action {
             auto s = std::make_shared<smpquery_settings>();
             takes.option("operation", s->operation, fmt::format("{}", fmt::join(operation_names(), ", "))).required();

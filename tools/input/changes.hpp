@@ -20,4 +20,12 @@ void assign(const comad::iba::record_info&, std::span<comad::u8> bytes, const st
 std::vector<comad::u8> changed(const comad::iba::record_info&, std::span<const comad::u8> now,
                                const std::vector<std::string>& fields);
 
+/// The same of a structure.
+template <class T> T with_fields(const T& now, const std::vector<std::string>& fields) {
+    const auto bytes = changed(comad::iba::info_of<T>, comad::iba::encode(now), fields);
+    T value;
+    comad::iba::decode(value, bytes.data());
+    return value;
+}
+
 } // namespace ibtool

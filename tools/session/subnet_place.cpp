@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_place.cpp - GUIDs and directed routes looked up in what was discovered.
+// subnet_place.cpp - LIDs, GUIDs, directed routes and names looked up in what was discovered.
 #include "session/subnet_place.hpp"
 
 #include "session/target.hpp"
@@ -33,6 +33,27 @@ subnet_place read_place(const std::string& GUID, const std::string& route) {
     return p;
 }
 
+subnet_place read_place(const std::string& target) {
+    constexpr std::size_t longest_hex_LID = 6; // 0xbfff
+    if (target.empty()) throw usage_error("which node?");
+    const bool is_hex =
+        target.starts_with("0x") && target.find_first_not_of("0123456789abcdefABCDEF", 2) == target.npos;
+    if (is_hex && target.size() > longest_hex_LID) return read_place(target, {});
+    subnet_place p;
+    p.words = target;
+    mad::address where;
+    try {
+        where = read_target(target, {});
+    } catch (const usage_error&) {
+        p.is_name = true;
+        return p;
+    }
+    if (const auto* route = mad::directed(where.path)) p.route = *route;
+    else if (const auto& by_LID = std::get<mad::IBPath>(where.path); value(by_LID.DLID) != 0) p.LID = by_LID.DLID;
+    else p.GUID = by_LID.DGID.interface_id();
+    return p;
+}
+
 namespace {
 
 std::optional<u32> node_with(const subnet& s, iba::guid GUID) {
@@ -43,6 +64,33 @@ std::optional<u32> node_with(const subnet& s, iba::guid GUID) {
             return n;
     }
     return std::nullopt;
+}
+
+std::optional<u32> node_with(const subnet& s, iba::lid LID) {
+    const unsigned asked = value(LID);
+    for (u32 n = 0; n < s.nodes.size(); ++n)
+        for (const discovery::port& p : s.nodes[n].ports) {
+            if (!p.info || (s.nodes[n].is_switch() && &p != &s.nodes[n].ports.front())) continue;
+            const unsigned first = value(p.info->LID);
+            if (first != 0 && asked >= first && asked < first + (1u << p.info->LMC)) return n;
+        }
+    return std::nullopt;
+}
+
+/// The node of that name, or the only one whose name has it in it.
+std::optional<u32> node_called(const subnet& s, const std::string& name, const discovery::node_names& names) {
+    std::vector<u32> exact, similar;
+    for (u32 n = 0; n < s.nodes.size(); ++n) {
+        const std::string here = names.of(s.nodes[n]);
+        if (here == name) exact.push_back(n);
+        else if (here.find(name) != here.npos) similar.push_back(n);
+    }
+    const std::vector<u32>& found = exact.empty() ? similar : exact;
+    if (found.size() > 1)
+        throw std::runtime_error(fmt::format("{} nodes are called {}, such as 0x{:016x} and 0x{:016x}: take a GUID",
+                                             found.size(), iba::as_given(name), value(s.nodes[found[0]].info.nodeGUID),
+                                             value(s.nodes[found[1]].info.nodeGUID)));
+    return found.empty() ? std::nullopt : std::optional(found.front());
 }
 
 std::optional<u32> node_behind(const subnet& s, const mad::IBDRPath& route) {
@@ -57,9 +105,15 @@ std::optional<u32> node_behind(const subnet& s, const mad::IBDRPath& route) {
 
 } // namespace
 
-std::optional<u32> node_at(const subnet& s, const subnet_place& p) {
+std::optional<u32> node_at(const subnet& s, const subnet_place& p, const discovery::node_names& names) {
     std::optional<u32> found;
+    if (p.is_name) {
+        found = node_called(s, p.words, names);
+        if (!found) throw std::runtime_error(fmt::format("there is no node {}", iba::as_given(p.words)));
+        return found;
+    }
     if (p.GUID) found = node_with(s, *p.GUID);
+    else if (p.LID) found = node_with(s, *p.LID);
     else if (p.route) found = node_behind(s, *p.route);
     if (!p.words.empty() && !found)
         throw std::runtime_error(fmt::format("there is no port {}", iba::as_given(p.words)));

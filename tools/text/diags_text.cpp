@@ -344,6 +344,7 @@ template <class T> std::string rows_of(std::span<const T> values, std::size_t si
 
 } // namespace
 
+std::string table_text(std::span<const u8> values, std::size_t size) { return rows_of(values, size, 8, 2); }
 std::string table_text(std::span<const u16> values, std::size_t size) { return rows_of(values, size, 8, 4); }
 std::string table_text(std::span<const iba::guid> values, std::size_t size) { return rows_of(values, size, 2, 16); }
 

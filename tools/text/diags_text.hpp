@@ -44,6 +44,7 @@ std::string diags_text(const comad::iba::smp::SLToVLMappingTable&);
 /// Two lines for up to 32 entries: VLs and weights.
 std::string vl_arbitration_text(std::span<const comad::u16> entries);
 /// Rows of `per_row` numbers behind the index of their first; `size`: how many of `values` there are, rounded up to rows.
+std::string table_text(std::span<const comad::u8> values, std::size_t size);
 std::string table_text(std::span<const comad::u16> values, std::size_t size);
 std::string table_text(std::span<const comad::iba::guid> values, std::size_t size);
 /// `Node Description:` and dots up to the name.

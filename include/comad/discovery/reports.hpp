@@ -23,6 +23,9 @@ struct topology_options {
 /// The topology file: one stanza per node, readable by ibnetdiscover's users, by ibsim and by this project's simulator.
 std::string topology_text(const subnet&, const node_names&, const topology_options&);
 
+/// The stanza of one node in such a file, without the empty line before it.
+std::string node_stanza(const subnet&, u32 index, const node_names&);
+
 /// One line per node of the given types (-l, -H, -S, -R): `Ca	 : 0x... ports 1 devid 0x.. vendid 0x.. "name"`.
 std::string node_list(const subnet&, const node_names&, std::initializer_list<iba::NodeType>);
 
@@ -36,6 +39,8 @@ std::string routers_text(const subnet&, const node_names&);
 
 /// The whole database as one JSON object, schema `comad.subnet/1`; names as in the IBA structures; problems included.
 std::string json_text(const subnet&);
+/// One of its nodes alone, on a line.
+std::string node_json(const subnet&, u32 index);
 
 /// Names of the link as ibnetdiscover has them: `4x`, `EDR`, `??` and `???` for what is unknown. Whether extended speeds
 /// count is said by the capability mask of port 0 of a switch, else of the port itself.

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// ibidsverify.cpp - ibidsverify: LIDs and GUIDs that are zero, or that are there twice.
+#include "command.hpp"
+#include "session/report.hpp"
+#include "session/subnet_command.hpp"
+#include "session/subnet_queries.hpp"
+#include "text/identities.hpp"
+#include "text/link_json.hpp"
+#include "text/output.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+namespace discovery = comad::discovery;
+
+struct ibidsverify_settings {
+    std::string topology_file;
+    bool json = false;
+};
+
+std::string text_of(const identity_finding& f, const discovery::subnet& s, bool json) {
+    if (!json) return f.text + '\n';
+    nlohmann::ordered_json o = place_json(s, f.where, discovery::node_names{});
+    o["finding"] = word_of(f.what);
+    o["text"] = f.text;
+    return o.dump() + '\n';
+}
+
+report identities_of(const discovery::subnet& s, bool json) {
+    report said;
+    for (const identity_finding& f : check_identities(s)) {
+        said.text += text_of(f, s, json);
+        said.is_any_bad = true;
+    }
+    return said;
+}
+
+int run_ibidsverify(const ibidsverify_settings& s, const global_options& options) {
+    if (!s.topology_file.empty()) {
+        const report said = identities_of(read_subnet(s.topology_file), s.json);
+        write_output(said.text);
+        return said.is_any_bad ? failed : complete;
+    }
+    return discover_and_ask(options, [&](session&, const discovery::subnet& found) -> comad::coro::task<report> {
+        co_return identities_of(found, s.json);
+    });
+}
+
+} // namespace
+
+command ibidsverify_command() {
+    return {.name = "ibidsverify",
+            .group = command_group::checks,
+            .summary = "check the subnet for LIDs and GUIDs that are zero or doubled",
+            .examples = "ibidsverify\nibidsverify fabric.topo",
+            .no_SA = "discovery asks every node itself",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<ibidsverify_settings>();
+                takes.option("topology-file", s->topology_file, "read this file instead of discovering");
+                takes.ignored_flag("-R", "ignored; accepted for scripts: the subnet is always discovered anew");
+                takes.flag("--json", s->json, "one JSON object per line, for each finding");
+                return [s](const global_options& options) { return run_ibidsverify(*s, options); };
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// set_nodedesc.cpp - set_nodedesc: what this machine's devices are called in the subnet; with a name, what they are called from now on.
+#include "command.hpp"
+#include "text/local_ports.hpp"
+#include "text/output.hpp"
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+namespace transports = comad::transports;
+using transports::device;
+
+struct set_nodedesc_settings : sysfs_root {
+    std::string name;
+    bool dry_run = false, json = false;
+};
+
+std::string read_description(const std::string& root, const std::string& device_name) {
+    return transports::get_device(device_name, root).node_desc;
+}
+
+/// Throws std::runtime_error with one line.
+void write_description(const std::string& root, const std::string& device_name, const std::string& name) {
+    const std::string file = fmt::format("{}/infiniband/{}/node_desc", root, device_name);
+    errno = 0;
+    std::ofstream out(file);
+    if (out) out << name << std::flush; // the kernel takes one write
+    if (!out) throw std::runtime_error(fmt::format("cannot write {}: {}", file, std::strerror(errno)));
+}
+
+/// The devices that -C means, else all.
+std::vector<device> wanted_devices(const set_nodedesc_settings& s, const global_options& options) {
+    if (!options.ca.empty()) return {transports::get_device(options.ca, s.path)};
+    std::vector<device> devices = transports::get_devices(s.path);
+    if (devices.empty()) throw std::runtime_error("no RDMA device in " + s.path);
+    return devices;
+}
+
+void require_name(const std::string& name) {
+    constexpr std::size_t capacity = 64; // of NodeDescription
+    if (name.size() > capacity)
+        throw usage_error(
+            fmt::format("the name has {} bytes, and a NodeDescription at most {}", name.size(), capacity));
+    if (iba::escaped(name) != name) throw usage_error("the name has characters that a terminal would not show");
+}
+
+int run_set_nodedesc(const set_nodedesc_settings& s, const global_options& options) {
+    require_name(s.name);
+    std::string text;
+    for (const device& d : wanted_devices(s, options)) {
+        const bool writes = !s.name.empty() && !s.dry_run;
+        if (writes) write_description(s.path, d.name, s.name);
+        const std::string now = writes ? read_description(s.path, d.name) : d.node_desc;
+        if (writes && now != s.name)
+            throw std::runtime_error(
+                fmt::format("{} is called {}, not {}", d.name, iba::as_given(now), iba::as_given(s.name)));
+        if (s.json) {
+            nlohmann::ordered_json o{{"device", d.name}, {"nodeString", iba::escaped(now)}};
+            if (!s.name.empty()) o["set"] = s.name, o["dry_run"] = s.dry_run;
+            text += o.dump() + '\n';
+        } else if (!s.name.empty() && s.dry_run) {
+            text += fmt::format("{}: {}; without --dry-run it would be {}\n", d.name, iba::escaped(now), s.name);
+        } else {
+            text += fmt::format("{}: {}\n", d.name, iba::escaped(now));
+        }
+    }
+    write_output(text);
+    return complete;
+}
+
+} // namespace
+
+command set_nodedesc_command() {
+    return {.name = "set_nodedesc",
+            .group = command_group::device,
+            .summary = "print what local devices are called in the subnet, or call them otherwise",
+            .examples = "set_nodedesc\nset_nodedesc \"login-1 mlx5_0\" -C mlx5_0 --dry-run",
+            .no_SA = "it shows and changes this machine",
+            .writes = true,
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<set_nodedesc_settings>();
+                takes.option("name", s->name, "the NodeDescription that all devices get, or that of -C");
+                takes.flag("--dry-run", s->dry_run, "write nothing, but print what would be written");
+                takes.flag("--json", s->json, "one JSON object per line, for each device");
+                s->add_to(takes);
+                return [s](const global_options& options) { return run_set_nodedesc(*s, options); };
+            }};
+}
+
+} // namespace ibtool
