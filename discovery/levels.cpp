@@ -137,8 +137,8 @@ drawing draw(const subnet& s) {
     double x = 0, deepest = 0; // of the hosts' blocks
     for (const u32 at : columns) {
         const std::vector<u32>& block = hosts[at];
-        const auto wide = std::max<std::size_t>(
-            1, static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(block.size())))));
+        const auto wide =
+            std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(block.size())))));
         for (std::size_t i = 0; i < block.size(); ++i) {
             const double y = static_cast<double>(i / wide) * spacing;
             d.spots[block[i]] = {x + (static_cast<double>(i % wide) + 0.5) * spacing, y};

@@ -48,11 +48,11 @@ std::string svg_of_link(const subnet& s, const node_names& names, const drawing&
     const double dx = length > 0 ? -(b.y - a.y) / length * aside : 0,
                  dy = length > 0 ? (b.x - a.x) / length * aside : 0;
     const port_ref told = s.at(l.from).info ? l.from : l.to;
-    const std::string shape =
-        l.from.node == l.to.node
-            ? fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" fill="none")", a.x + 10, a.y - 10, 8 + aside / 2)
-            : fmt::format(R"(<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}")", a.x + dx, a.y + dy, b.x + dx,
-                          b.y + dy);
+    const std::string shape = l.from.node == l.to.node
+                                  ? fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" fill="none")", a.x + 10,
+                                                a.y - 10, 8 + aside / 2)
+                                  : fmt::format(R"(<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}")", a.x + dx,
+                                                a.y + dy, b.x + dx, b.y + dy);
     return fmt::format(R"({} class="link" stroke="{}"><title>{}[{}] - {}[{}] {}{}</title></{}>)"
                        "\n",
                        shape, color_of(s, l), name_in_picture(s, names, l.from.node), l.from.port,

@@ -118,7 +118,8 @@ std::map<u32, std::set<std::string>> hosts_of_leaves(const subnet& s, const node
                 tree.notes.push_back(fmt::format("{} is at {} and at {}: Slurm is told the first", name,
                                                  called[first->second.leaf], called[leaf]));
             else if (first->second.name == whole && first->second.system != host.info.systemImageGUID)
-                tree.notes.push_back(fmt::format("two hosts at {} are called {}: Slurm is told one", called[leaf], name));
+                tree.notes.push_back(
+                    fmt::format("two hosts at {} are called {}: Slurm is told one", called[leaf], name));
         }
         if (!is_at_a_switch) tree.notes.push_back(fmt::format("{} is at no switch: left out", name_of(host)));
         else if (!is_slurm_name(name))
@@ -163,7 +164,8 @@ slurm_tree tree_of(const subnet& s, const node_names& names) {
         for (u32 n = 0; n < s.nodes.size(); ++n)
             if (s.nodes[n].is_switch() && levels[n] == level)
                 for (const port& p : s.nodes[n].ports)
-                    if (p.peer && s.nodes[p.peer.node].is_switch() && levels[p.peer.node] <= level) sets.join(n, p.peer.node);
+                    if (p.peer && s.nodes[p.peer.node].is_switch() && levels[p.peer.node] <= level)
+                        sets.join(n, p.peer.node);
         for (const auto& [below, name] : tops) joined[sets.of(below)].push_back(below);
         for (u32 n = 0; n < s.nodes.size(); ++n)
             if (s.nodes[n].is_switch() && levels[n] == level) members[sets.of(n)].push_back(n);
@@ -171,8 +173,8 @@ slurm_tree tree_of(const subnet& s, const node_names& names) {
             if (below.size() < 2) continue;
             const auto& here = members[set];
             // Leaves that lead to each other have no switch above them: one is made up.
-            const std::string name = level > 1 && !here.empty() ? called[here.front()]
-                                                                : fmt::format("all-of-{}", called[below.front()]);
+            const std::string name =
+                level > 1 && !here.empty() ? called[here.front()] : fmt::format("all-of-{}", called[below.front()]);
             slurm_switch& group = tree.switches.emplace_back();
             group.name = name;
             group.merged = level > 1 ? here.size() : 0;
@@ -216,7 +218,8 @@ export_text slurm_yaml_text(const subnet& s, const node_names& names) {
     out += "---\n- topology: infiniband\n  cluster_default: true\n  tree:\n    switches:";
     out += tree.switches.empty() ? " []\n" : "\n";
     for (const slurm_switch& w : tree.switches) {
-        out += fmt::format("      {}- switch: \"{}\"\n", w.merged > 1 ? fmt::format("{}      ", merged_text(w)) : std::string(), w.name);
+        out += fmt::format("      {}- switch: \"{}\"\n",
+                           w.merged > 1 ? fmt::format("{}      ", merged_text(w)) : std::string(), w.name);
         out += fmt::format("        {}: \"{}\"\n", w.hosts.empty() ? "children" : "nodes",
                            hostlist(w.hosts.empty() ? w.switches : w.hosts));
     }

@@ -88,18 +88,19 @@ TEST_CASE("the level of a switch is its distance from the nearest host, aggregat
 TEST_CASE("Slurm's topology.conf has leaves with hosts, a switch for each pod, one above all") {
     const export_text conf = slurm_conf_text(two_pods().s, {});
     CHECK(conf.notes.empty());
-    CHECK(conf.text == "# Slurm's topology of an InfiniBand subnet, for TopologyPlugin=topology/tree; not read where there "
-                       "is a topology.yaml\n"
-                       "SwitchName=a-leaf1 Nodes=n[8-9]\n"
-                       "SwitchName=a-leaf2 Nodes=n[10-11]\n"
-                       "SwitchName=b-leaf1 Nodes=n[12-13]\n"
-                       "SwitchName=b-leaf2 Nodes=n[14-15]\n"
-                       "# a-upper1 stands for 2 switches\n"
-                       "SwitchName=a-upper1 Switches=a-leaf[1-2]\n"
-                       "# b-upper1 stands for 2 switches\n"
-                       "SwitchName=b-upper1 Switches=b-leaf[1-2]\n"
-                       "# spine1 stands for 2 switches\n"
-                       "SwitchName=spine1 Switches=a-upper1,b-upper1\n");
+    CHECK(conf.text ==
+          "# Slurm's topology of an InfiniBand subnet, for TopologyPlugin=topology/tree; not read where there "
+          "is a topology.yaml\n"
+          "SwitchName=a-leaf1 Nodes=n[8-9]\n"
+          "SwitchName=a-leaf2 Nodes=n[10-11]\n"
+          "SwitchName=b-leaf1 Nodes=n[12-13]\n"
+          "SwitchName=b-leaf2 Nodes=n[14-15]\n"
+          "# a-upper1 stands for 2 switches\n"
+          "SwitchName=a-upper1 Switches=a-leaf[1-2]\n"
+          "# b-upper1 stands for 2 switches\n"
+          "SwitchName=b-upper1 Switches=b-leaf[1-2]\n"
+          "# spine1 stands for 2 switches\n"
+          "SwitchName=spine1 Switches=a-upper1,b-upper1\n");
     CHECK_THAT(slurm_yaml_text(two_pods().s, {}).text,
                Catch::Contains("---\n- topology: infiniband\n  cluster_default: true\n  tree:\n    switches:\n"
                                "      - switch: \"a-leaf1\"\n        nodes: \"n[8-9]\"\n") &&
@@ -127,7 +128,8 @@ TEST_CASE("what Slurm cannot be told is noted, and fabrics apart have roots of t
         notes += note + '\n';
         CHECK_THAT(conf.text, Catch::Contains("# " + note + "\n"));
     }
-    CHECK_THAT(notes, Catch::Contains("both is at S-0000000000001000 and at S-0000000000001001: Slurm is told the first\n"));
+    CHECK_THAT(notes,
+               Catch::Contains("both is at S-0000000000001000 and at S-0000000000001001: Slurm is told the first\n"));
     CHECK_THAT(notes, Catch::Contains("\"bad[name]\" has no name that Slurm takes: left out\n"));
     CHECK_THAT(notes, Catch::Contains("\"x\\x0ay\" has no name that Slurm takes: left out\n"));
     CHECK_THAT(notes, Catch::Contains("two hosts at S-0000000000001001 are called same: Slurm is told one\n"));

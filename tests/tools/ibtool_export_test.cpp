@@ -2,9 +2,8 @@
 // ibtool_export_test.cpp - what `export` writes, to the programs that it is for: GraphViz, Slurm, a browser, XML and JSON Schema.
 #include "ibtool_rig.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <pwd.h>
 #include <regex>
@@ -102,11 +101,12 @@ TEST_CASE("Slurm's controller reads the topology that is exported") {
     write(d / "two.topo", std::string(hostile));
     const process_result conf = exported("slurm", {"--topology", d / "two.topo"});
     write(d / "topology.conf", conf.out);
-    write(d / "slurm.conf", fmt::format("ClusterName=test\nSlurmctldHost=localhost\nSlurmUser={}\nStateSaveLocation={}\n"
-                                        "AuthType=auth/none\nCredType=cred/none\nSlurmctldPort=16817\n"
-                                        "SlurmctldPidFile={}\nTopologyPlugin=topology/tree\nSelectType=select/cons_tres\n"
-                                        "NodeName=host[1-2] NodeAddr=127.0.0.1 State=UNKNOWN\nPartitionName=all Nodes=ALL\n",
-                                        getpwuid(geteuid())->pw_name, (d / ""), d / "pid"));
+    write(d / "slurm.conf",
+          fmt::format("ClusterName=test\nSlurmctldHost=localhost\nSlurmUser={}\nStateSaveLocation={}\n"
+                      "AuthType=auth/none\nCredType=cred/none\nSlurmctldPort=16817\n"
+                      "SlurmctldPidFile={}\nTopologyPlugin=topology/tree\nSelectType=select/cons_tres\n"
+                      "NodeName=host[1-2] NodeAddr=127.0.0.1 State=UNKNOWN\nPartitionName=all Nodes=ALL\n",
+                      getpwuid(geteuid())->pw_name, (d / ""), d / "pid"));
     process slurm({"slurmctld", "-D", "-c", "-vvv", "-f", d / "slurm.conf"});
     slurm.await_error("route/default: init"); // what it loads after the topology
     const std::string said = slurm.errors();
@@ -123,15 +123,14 @@ TEST_CASE("the JSON of a discovery is as its schema says") {
     }
     const directory d;
     exported("json", live + words{d / "fabric.json"});
-    const process_result r = run_process(
-        {"python3", "-c",
-         "import json, sys, jsonschema\n"
-         "schema, data = (json.load(open(f)) for f in sys.argv[1:])\n"
-         "v = jsonschema.validators.validator_for(schema); v.check_schema(schema)\n"
-         "v(schema).validate(data); print(len(data['nodes']))\n"
-         "data['nodes'][0]['ports'][0]['peer'] = {'port': 300}\n"
-         "print(v(schema).is_valid(data))\n",
-         COMAD_SOURCE_DIR "/docs/schema/subnet-1.json", d / "fabric.json"});
+    const process_result r = run_process({"python3", "-c",
+                                          "import json, sys, jsonschema\n"
+                                          "schema, data = (json.load(open(f)) for f in sys.argv[1:])\n"
+                                          "v = jsonschema.validators.validator_for(schema); v.check_schema(schema)\n"
+                                          "v(schema).validate(data); print(len(data['nodes']))\n"
+                                          "data['nodes'][0]['ports'][0]['peer'] = {'port': 300}\n"
+                                          "print(v(schema).is_valid(data))\n",
+                                          COMAD_SOURCE_DIR "/docs/schema/subnet-1.json", d / "fabric.json"});
     CAPTURE(r.err);
     CHECK(r.out == "14\nFalse\n");
 }
@@ -151,15 +150,15 @@ at("color").value = "state"; at("color").dispatchEvent(new Event("change"));
 say.zoomed = Number(document.body.dataset.zoom);
 const search = text => { at("search").value = text; at("search").dispatchEvent(new Event("input")); return at("found").textContent; };
 say.name = search("host2"); say.GUID = search("0x000000000000b000"); say.none = search("nobody");
-say.switch = search("</script>"); say.details = at("details").textContent;
+say.switch = search("<\/script>"); say.details = at("details").textContent;
 document.body.innerHTML = ""; document.body.textContent = "SAID" + btoa(JSON.stringify(say)) + "SAID";
 </script></body>)";
     page.replace(page.rfind("</body>"), 7, user);
     write(d / "page.html", page);
-    const process_result r = run_process({"chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1200,800",
-                                          "--user-data-dir=" + (d / "profile"), "--dump-dom", "file://" + (d / "page.html")});
+    const process_result r =
+        run_process({"chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1200,800",
+                     "--user-data-dir=" + (d / "profile"), "--dump-dom", "file://" + (d / "page.html")});
     std::smatch found;
-    CAPTURE(r.err);
     REQUIRE(std::regex_search(r.out, found, std::regex("SAID([A-Za-z0-9+/=]+)SAID")));
     write(d / "said", found[1]);
     const auto say = nlohmann::json::parse(run_process({"base64", "-d", d / "said"}).out);
@@ -178,7 +177,8 @@ document.body.innerHTML = ""; document.body.textContent = "SAID" + btoa(JSON.str
 
 TEST_CASE("export says what it wants, and its page has what a sweep read") {
     check_failure(run(words{"export"} + live), 2, "--format is missing");
-    check_failure(run(words{"export", "--format", "dot", "--errors"} + live), 2, "--errors means nothing but with html");
+    check_failure(run(words{"export", "--format", "dot", "--errors"} + live), 2,
+                  "--errors means nothing but with html");
     CHECK_THAT(exported("html", words{"--errors"} + live).out, Contains("\"has_errors\":true") && Contains(",0],\n"));
     CHECK_THAT(exported("html", live).out, Contains("\"has_errors\":false") && Contains(",null],\n"));
     const std::string yaml = exported("slurm-yaml", live).out;

@@ -80,7 +80,8 @@ command export_command() {
                 takes.option("file", s->file, "write to this file instead of stdout");
                 takes.option("--format", s->format, "what to write")
                     .one_of({"json", "topology", "dot", "slurm", "slurm-yaml", "svg", "html"});
-                takes.flag("--json", [s] { s->format = "json"; }, "same as --format json");
+                takes.flag(
+                    "--json", [s] { s->format = "json"; }, "same as --format json");
                 const argument& topology =
                     takes.option("--topology", s->topology, "of the subnet in this topology file; no MAD is sent")
                         .value_name("FILE");
@@ -89,7 +90,8 @@ command export_command() {
                 add_name_map_option(takes, s->name_map);
                 return [s](const global_options& options) {
                     if (s->format.empty()) throw usage_error("export: --format is missing; it is what to write");
-                    if (s->errors && s->format != "html") throw usage_error("export: --errors means nothing but with html");
+                    if (s->errors && s->format != "html")
+                        throw usage_error("export: --errors means nothing but with html");
                     return run_export(*s, options);
                 };
             }};

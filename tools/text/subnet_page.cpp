@@ -96,9 +96,9 @@ std::string link_row(const discovery::subnet& s, const discovery::link_ends& l, 
 std::string subnet_page(const discovery::subnet& s, const discovery::node_names& names, const counters::sweep* errors) {
     const discovery::drawing d = discovery::draw(s);
     const port_errors read = errors ? errors_of(*errors) : port_errors();
-    std::string data = fmt::format(R"({{"complete":{},"has_errors":{},"width":{:.1f},"height":{:.1f},"nodes":[)",
-                                   s.complete() && (!errors || errors->complete()), errors != nullptr, d.width,
-                                   d.height);
+    std::string data =
+        fmt::format(R"({{"complete":{},"has_errors":{},"width":{:.1f},"height":{:.1f},"nodes":[)",
+                    s.complete() && (!errors || errors->complete()), errors != nullptr, d.width, d.height);
     for (u32 n = 0; n < s.nodes.size(); ++n) data += fmt::format("{}{}", n ? ",\n" : "\n", node_row(s, names, d, n));
     data += "],\n\"links\":[";
     bool is_first = true;
