@@ -16,6 +16,7 @@
     X(ibprintswitch)                                                                                                   \
     X(ibprintrt)                                                                                                       \
     X(iblinkinfo)                                                                                                      \
+    X(export)                                                                                                          \
     X(smpquery)                                                                                                        \
     X(saquery)                                                                                                         \
     X(query)                                                                                                           \

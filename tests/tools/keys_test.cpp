@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // keys_test.cpp - keys appear nowhere, unless they are asked for.
-#include "ibtool_rig.hpp"
+#include "ibtool_subnet.hpp"
 #include "input/options.hpp"
 #include <comad/iba/bits.hpp>
 
@@ -173,7 +173,7 @@ TEST_CASE("the other end of a cable is asked with its own M_Key") {
             subnet));
     const process_result all = run({"decode", "--json", capture});
     unsigned here = 0, beyond = 0;
-    for (const nlohmann::json& mad : objects_of(all)) {
+    for (const nlohmann::json& mad : objects_of(all.out)) {
         if (mad.value("attribute", "") != "SMPNodeInfo") continue;
         const nlohmann::json& smp = mad["SMPFormatDirected"];
         here += smp["hopCount"] == 1 && smp["MKey"] == fmt::format("{:#018x}", MKey);

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// exports_test.cpp - what other programs are told of a subnet made by hand. What is expected follows topology.conf(5),
+// topology.yaml(5) and counts by hand; tests/tools/ibtool_export_test.cpp asks those programs.
+#include "catch.hpp"
+#include <comad/discovery/exports.hpp>
+
+#include <string>
+
+namespace exports_test { // compiled together with others
+
+using namespace comad;
+using namespace comad::discovery;
+using iba::NodeType;
+
+namespace {
+
+struct fabric {
+    subnet s;
+    u32 add(NodeType type, u8 ports, std::string description) {
+        const auto index = static_cast<u32>(s.nodes.size());
+        node& n = s.nodes.emplace_back();
+        n.info.nodeType = type;
+        n.info.numPorts = ports;
+        n.info.nodeGUID = n.info.systemImageGUID = iba::guid{0x1000 + index};
+        n.description = std::move(description);
+        n.ports.resize(ports + 1u);
+        return index;
+    }
+    u32 add_switch(std::string description) { return add(NodeType::Switch, 8, std::move(description)); }
+    /// At the first free port of each.
+    void cable(u32 a, u32 b) {
+        const port_ref from = free_port(a);
+        s.nodes[a].ports[from.port].peer = {b, 0}; // taken, should both be the same node
+        const port_ref to = free_port(b);
+        s.nodes[a].ports[from.port].peer = to;
+        s.nodes[b].ports[to.port].peer = from;
+    }
+    port_ref free_port(u32 n) const {
+        u8 number = 1;
+        while (s.nodes[n].ports[number].peer) ++number;
+        return {n, number};
+    }
+    u32 host(u32 leaf, std::string description, u8 ports = 1) {
+        const u32 n = add(NodeType::CA, ports, std::move(description));
+        cable(n, leaf);
+        return n;
+    }
+};
+
+/// Two pods of two leaves and two switches above them, and two spines over both.
+fabric two_pods() {
+    fabric f;
+    const u32 spine1 = f.add_switch("spine1"), spine2 = f.add_switch("spine2");
+    unsigned number = 8;
+    for (const std::string pod : {"a", "b"}) {
+        const u32 upper1 = f.add_switch(pod + "-upper1"), upper2 = f.add_switch(pod + "-upper2");
+        f.cable(upper1, spine1), f.cable(upper2, spine2);
+        for (const std::string which : {"1", "2"}) {
+            const u32 leaf = f.add_switch("MF0;" + pod + "-leaf" + which + ":SX6036/U1");
+            f.cable(leaf, upper1), f.cable(leaf, upper2);
+            for (int i = 0; i < 2; ++i) f.host(leaf, "n" + std::to_string(number++) + " mlx5_0");
+        }
+    }
+    return f;
+}
+
+} // namespace
+
+TEST_CASE("the level of a switch is its distance from the nearest host, aggregation nodes apart") {
+    fabric f = two_pods();
+    f.host(0, "Mellanox Technologies Aggregation Node");
+    const auto levels = levels_of(f.s);
+    CHECK(levels[0] == 3);
+    CHECK(levels[1] == 3);
+    CHECK(levels[2] == 2);
+    CHECK(levels[4] == 1);
+    CHECK(levels[5] == 0);
+    const drawing d = draw(f.s);
+    CHECK(d.spots[0].y < d.spots[2].y);
+    CHECK(d.spots[2].y < d.spots[4].y);
+    CHECK(d.spots[4].y < d.spots[5].y);
+    for (u32 a = 0; a < f.s.nodes.size(); ++a) {
+        CHECK((d.spots[a].x >= 0 && d.spots[a].x <= d.width && d.spots[a].y >= 0 && d.spots[a].y <= d.height));
+        for (u32 b = 0; b < a; ++b) CHECK((d.spots[a].x != d.spots[b].x || d.spots[a].y != d.spots[b].y));
+    }
+}
+
+TEST_CASE("Slurm's topology.conf has leaves with hosts, a switch for each pod, one above all") {
+    const export_text conf = slurm_conf_text(two_pods().s, {});
+    CHECK(conf.notes.empty());
+    CHECK(conf.text ==
+          "# Slurm's topology of an InfiniBand subnet, for TopologyPlugin=topology/tree; not read where there "
+          "is a topology.yaml\n"
+          "SwitchName=a-leaf1 Nodes=n[8-9]\n"
+          "SwitchName=a-leaf2 Nodes=n[10-11]\n"
+          "SwitchName=b-leaf1 Nodes=n[12-13]\n"
+          "SwitchName=b-leaf2 Nodes=n[14-15]\n"
+          "# a-upper1 stands for 2 switches\n"
+          "SwitchName=a-upper1 Switches=a-leaf[1-2]\n"
+          "# b-upper1 stands for 2 switches\n"
+          "SwitchName=b-upper1 Switches=b-leaf[1-2]\n"
+          "# spine1 stands for 2 switches\n"
+          "SwitchName=spine1 Switches=a-upper1,b-upper1\n");
+    CHECK_THAT(slurm_yaml_text(two_pods().s, {}).text,
+               Catch::Contains("---\n- topology: infiniband\n  cluster_default: true\n  tree:\n    switches:\n"
+                               "      - switch: \"a-leaf1\"\n        nodes: \"n[8-9]\"\n") &&
+                   Catch::Contains("      - switch: \"spine1\"\n        children: \"a-upper1,b-upper1\"\n"));
+}
+
+TEST_CASE("what Slurm cannot be told is noted, and fabrics apart have roots of their own") {
+    fabric f;
+    const u32 left = f.add_switch("sw"), right = f.add_switch("sw"); // of one name: their IDs
+    f.host(left, "n009"), f.host(left, "n010"), f.host(left, "n10"), f.host(left, "n7 HCA-1"), f.host(left, "n7 HCA-2");
+    const u32 two = f.host(left, "both mlx5_0", 2);
+    f.cable(two, right);
+    f.host(right, "bad[name]"), f.host(right, "x\ny");
+    f.host(right, "same"), f.host(right, "same");
+    const u32 apart = f.add_switch("other");
+    f.host(apart, "far1");
+    f.add(NodeType::CA, 1, "alone");
+    const export_text conf = slurm_conf_text(f.s, {});
+    CHECK_THAT(conf.text, Catch::Contains("SwitchName=S-0000000000001000 Nodes=both,n[7,009-010,10]\n") ||
+                              Catch::Contains("SwitchName=S-0000000000001000 Nodes=both,n[7,009,10,010]\n"));
+    CHECK_THAT(conf.text, Catch::Contains("\nSwitchName=S-0000000000001001 Nodes=same\n"));
+    CHECK_THAT(conf.text, Catch::Contains("\nSwitchName=other Nodes=far1\n"));
+    std::string notes;
+    for (const std::string& note : conf.notes) {
+        notes += note + '\n';
+        CHECK_THAT(conf.text, Catch::Contains("# " + note + "\n"));
+    }
+    CHECK_THAT(notes,
+               Catch::Contains("both is at S-0000000000001000 and at S-0000000000001001: Slurm is told the first\n"));
+    CHECK_THAT(notes, Catch::Contains("\"bad[name]\" has no name that Slurm takes: left out\n"));
+    CHECK_THAT(notes, Catch::Contains("\"x\\x0ay\" has no name that Slurm takes: left out\n"));
+    CHECK_THAT(notes, Catch::Contains("two hosts at S-0000000000001001 are called same: Slurm is told one\n"));
+    CHECK_THAT(notes, Catch::Contains("\"alone\" is at no switch: left out\n"));
+    CHECK_THAT(notes, Catch::Contains("3 fabrics are not connected: "));
+    CHECK(conf.notes.size() == 6);
+}
+
+TEST_CASE("a link is exported once, a loop, too, and one whose ends disagree from both") {
+    fabric f;
+    const u32 a = f.add_switch("a"), b = f.add_switch("b");
+    f.cable(a, b), f.cable(a, b), f.cable(a, a);
+    CHECK(links_of(f.s).size() == 3);
+    f.s.nodes[a].ports[1].peer = {b, 2};
+    CHECK(links_of(f.s).size() == 4);
+}
+
+} // namespace exports_test

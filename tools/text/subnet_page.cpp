@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// subnet_page.cpp - the data for the page of tools/page/: rows in the order in which page.js takes them.
+#include "text/subnet_page.hpp"
+
+#include <comad/discovery/exports.hpp>
+#include <comad/discovery/node_words.hpp>
+#include <comad/discovery/reports.hpp>
+#include <comad/iba/print.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <string_view>
+
+namespace ibtool {
+namespace {
+
+namespace counters = comad::counters;
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+using comad::u32, comad::u64, comad::u8;
+using discovery::port_ref;
+
+// A compiler need not take so long a string; those that this is for do.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+constexpr std::string_view page =
+#include IBTOOL_PAGE
+    ;
+#pragma GCC diagnostic pop
+constexpr std::string_view place_of_data = "<!--DATA-->";
+
+/// JSON for a script element, which `</script>` or `<!--` in a name would end: no `<` is left.
+std::string for_script(std::string_view json) {
+    std::string out;
+    for (const char c : json) {
+        if (c == '<') out += "\\u003c";
+        else out += c;
+    }
+    return out;
+}
+
+std::string node_row(const discovery::subnet& s, const discovery::node_names& names, const discovery::drawing& d,
+                     u32 index) {
+    const discovery::node& n = s.nodes[index];
+    std::string LID = "null"; // of a CA the first that is known
+    for (const discovery::port& p : n.ports) {
+        if (!p.info || value(p.info->LID) == 0) continue;
+        LID = fmt::format("{}", value(p.info->LID));
+        break;
+    }
+    return fmt::format(R"(["{}","{}",{},{},{},{},{:.1f},{:.1f}])", discovery::words_of(n.info.nodeType).name,
+                       n.info.nodeGUID, iba::json_quoted(names.of(n)), LID, n.info.numPorts, d.levels[index],
+                       d.spots[index].x, d.spots[index].y);
+}
+
+using port_errors = std::map<std::pair<u32, u8>, u64>;
+
+port_errors errors_of(const counters::sweep& sweep) {
+    port_errors all;
+    for (const counters::reading& r : sweep.ports) {
+        if (!r.is_told) continue;
+        u64& sum = all[{r.where.node, r.where.port}];
+        counters::for_each_counter([&](counters::counter c) {
+            if (counters::is_error(c)) sum += r.counters.counters[c];
+        });
+    }
+    return all;
+}
+
+std::string link_row(const discovery::subnet& s, const discovery::link_ends& l, const port_errors& errors) {
+    std::optional<u64> sum; // of what was read
+    for (const port_ref end : {l.from, l.to}) {
+        const auto found = errors.find({end.node, end.port});
+        if (found != errors.end()) sum = sum.value_or(0) + found->second;
+        if (l.from == l.to) break;
+    }
+    const port_ref told = s.at(l.from).info ? l.from : l.to;
+    const bool is_known = condition_of(s, l) != discovery::link_condition::unknown;
+    std::string state, speed;
+    if (is_known) {
+        for (const port_ref end : {l.to, l.from})
+            if (const auto& info = s.at(end).info; info && value(info->portState) != 0)
+                state = iba::name_or_number(info->portState);
+        speed = fmt::format("{}{}", link_width_text(s.at(told)), link_speed_text(s, told));
+    }
+    return fmt::format(R"([{},{},{},{},{},{},"{}",{}])", l.from.node, l.from.port, l.to.node, l.to.port,
+                       iba::json_quoted(state), iba::json_quoted(speed), color_of(s, l),
+                       sum ? fmt::format("{}", *sum) : "null");
+}
+
+} // namespace
+
+std::string subnet_page(const discovery::subnet& s, const discovery::node_names& names, const counters::sweep* errors) {
+    const discovery::drawing d = discovery::draw(s);
+    const port_errors read = errors ? errors_of(*errors) : port_errors();
+    std::string data =
+        fmt::format(R"({{"complete":{},"has_errors":{},"width":{:.1f},"height":{:.1f},"nodes":[)",
+                    s.complete() && (!errors || errors->complete()), errors != nullptr, d.width, d.height);
+    for (u32 n = 0; n < s.nodes.size(); ++n) data += fmt::format("{}{}", n ? ",\n" : "\n", node_row(s, names, d, n));
+    data += "],\n\"links\":[";
+    bool is_first = true;
+    for (const discovery::link_ends& l : links_of(s)) {
+        data += fmt::format("{}{}", is_first ? "\n" : ",\n", link_row(s, l, read));
+        is_first = false;
+    }
+    data += "]}";
+    const std::size_t at = page.find(place_of_data);
+    return fmt::format("{}<script id=\"data\" type=\"application/json\">{}</script>{}", page.substr(0, at),
+                       for_script(data), page.substr(at + place_of_data.size()));
+}
+
+} // namespace ibtool
