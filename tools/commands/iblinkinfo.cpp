@@ -127,7 +127,6 @@ command iblinkinfo_command() {
             .summary = "discover the subnet, print every link",
             .examples =
                 "iblinkinfo\niblinkinfo -l --switches-only\niblinkinfo -d\niblinkinfo -G 0x0002c90300001491 --json",
-            .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<iblinkinfo_settings>();
                 const argument& GUID =
