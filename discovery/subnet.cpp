@@ -106,8 +106,11 @@ void put_in_order(subnet& s, u32 start, u8 start_port) {
     }
     s.nodes = std::move(nodes);
     for (node& n : s.nodes) {
-        for (port& p : n.ports) {
+        for (unsigned number = 0; port & p : n.ports) {
             if (p.peer) p.peer.node = place[p.peer.node];
+            // A port tells by which one the question came in, whichever way that was.
+            if (p.info) p.info->localPortNum = n.is_switch() ? n.info.localPortNum : static_cast<u8>(number);
+            ++number;
         }
     }
 }

@@ -220,6 +220,8 @@ int command_line::run(int argc, char** argv) {
 void command_line::check_SA() const {
     if (options_.by_SA && !named_->no_SA.empty())
         throw usage_error(fmt::format("there is no --sa for {}: {}", named_->name, named_->no_SA));
+    if (options_.discovers_by_SA && !named_->no_SA.empty())
+        throw usage_error(fmt::format("there is no --discovery SA for {}: {}", named_->name, named_->no_SA));
 }
 
 void command_line::choose_fabric() {

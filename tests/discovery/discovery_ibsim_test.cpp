@@ -138,6 +138,92 @@ TEST_CASE("a cable or a node that is unlinked at any send leaves a problem or a 
     CHECK(partial > 0);
 }
 
+namespace {
+
+// Adapters and a router with several ports, a cable that leads back to its switch, cables side by side; some are pulled. Of
+// these devices links at QDR are asked for FDR10.
+constexpr std::string_view irregular = R"(
+vendid=0x2c9
+devid=0xc738
+switchguid=0x5000
+Switch	12 "S0"	# "first" lid 0 lmc 0
+[1]	"H0"[1]	# lid 0 lmc 0 "two ports" lid 0 4xQDR
+[2]	"H0"[2]	# lid 0 lmc 0 "two ports" lid 0 4xQDR
+[3]	"S0"[9]	# lid 0 lmc 0 "first" lid 0 4xQDR
+[5]	"S1"[1]	# lid 0 lmc 0 "second" lid 0 4xQDR
+[6]	"S1"[2]	# lid 0 lmc 0 "second" lid 0 4xQDR
+[7]	"R0"[1]	# lid 0 lmc 0 "router" lid 0 4xQDR
+[9]	"S0"[3]	# lid 0 lmc 0 "first" lid 0 4xQDR
+
+vendid=0x2c9
+devid=0xc738
+switchguid=0x6000
+Switch	12 "S1"	# "second" lid 0 lmc 0
+[1]	"S0"[5]	# lid 0 lmc 0 "first" lid 0 4xQDR
+[2]	"S0"[6]	# lid 0 lmc 0 "first" lid 0 4xQDR
+[3]	"H1"[1]	# lid 0 lmc 0 "four ports" lid 0 4xQDR
+[4]	"H1"[2]	# lid 0 lmc 0 "four ports" lid 0 4xQDR
+[5]	"H1"[4]	# lid 0 lmc 0 "four ports" lid 0 4xQDR
+[6]	"R0"[2]	# lid 0 lmc 0 "router" lid 0 4xQDR
+[8]	"H2"[1]	# lid 0 lmc 0 "pulled" lid 0 4xQDR
+
+vendid=0x2c9
+devid=0x1003
+caguid=0xa000
+Hca	2 "H0"	# "two ports"
+[1]	"S0"[1]	# lid 0 lmc 0 "first" lid 0 4xQDR
+[2]	"S0"[2]	# lid 0 lmc 0 "first" lid 0 4xQDR
+
+vendid=0x2c9
+devid=0x1003
+caguid=0xb000
+Hca	4 "H1"	# "four ports"
+[1]	"S1"[3]	# lid 0 lmc 0 "second" lid 0 4xQDR
+[2]	"S1"[4]	# lid 0 lmc 0 "second" lid 0 4xQDR
+[4]	"S1"[5]	# lid 0 lmc 0 "second" lid 0 4xQDR
+
+caguid=0xc000
+Hca	1 "H2"	# "pulled"
+[1]	"S1"[8]	# lid 0 lmc 0 "second" lid 0 4xSDR
+
+rtguid=0xd000
+Rt	2 "R0"	# "router"
+[1]	"S0"[7]	# lid 0 lmc 0 "first" lid 0 4xQDR
+[2]	"S1"[6]	# lid 0 lmc 0 "second" lid 0 4xQDR
+)";
+
+/// What `ibnetdiscover -m` counts.
+unsigned MADs_of_ibnetdiscover(const ibsim_server& server, const char* at_node, unsigned outstanding) {
+    const std::string text =
+        run_beside(server, fmt::format("env SIM_HOST={} ibnetdiscover -m -o {}", at_node, outstanding));
+    constexpr std::string_view label = "# Total MADs used: ";
+    const auto found = text.find(label);
+    REQUIRE(found != text.npos);
+    return static_cast<unsigned>(std::stoul(text.substr(found + label.size())));
+}
+
+} // namespace
+
+TEST_CASE("of an irregular fabric discovery asks no more than ibnetdiscover, from any node and with any window") {
+    ibsim_server server(irregular);
+    server.console("Unlink \"H2\"[1]");
+    for (const char* const node : {"S0", "H0", "H1", "R0"}) {
+        for (const unsigned outstanding : {1u, 64u}) {
+            CAPTURE(node, outstanding);
+            transports::ibsim_options here = at(server);
+            here.node = node;
+            ibsim_transport port(here);
+            coro::MADSchedule schedule(port, window(outstanding));
+            const auto found = coro::sync_wait(schedule, discovery::discover(schedule));
+            REQUIRE(found);
+            CHECK(found.value().complete());
+            CHECK(found.value().nodes.size() == 5);
+            CHECK(found.value().link_count() == 10);
+            CHECK(schedule.counters().sent <= MADs_of_ibnetdiscover(server, node, outstanding));
+        }
+    }
+}
+
 TEST_CASE("discoveries with a window of 256 survive a console that pulls cables all the time") {
     ibsim_server server(topology_file_of("fattree3,radix=4"));
     const subnet whole = discover(server, 64);

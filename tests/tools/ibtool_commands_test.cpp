@@ -145,39 +145,10 @@ TEST_CASE("every command's answer is JSON if asked for") {
 }
 
 TEST_CASE("with --sa no command sends an SMP, or it refuses") {
-    const words refuse{"ibnetdiscover",
-                       "ibhosts",
-                       "ibswitches",
-                       "ibnodes",
-                       "iblinkinfo",
-                       "smpdump",
-                       "ibstat",
-                       "ibchecknet",
-                       "ibcheckstate",
-                       "ibcheckwidth",
-                       "ibcheckerrors",
-                       "ibdatacounters",
-                       "ibclearcounters",
-                       "ibclearerrors",
-                       "ibstatus",
-                       "ibrouters",
-                       "ibv_devices",
-                       "ibsendtrap",
-                       "decode",
-                       "encode",
-                       "describe",
-                       "help",
-                       "set_port_state",
-                       "init_all_ports",
-                       "ibprintca",
-                       "ibprintswitch",
-                       "ibprintrt",
-                       "ibfindnodesusing",
-                       "ibidsverify",
-                       "set_nodedesc",
-                       "set_sminfo",
-                       "rdma_bw",
-                       "vumad"};
+    const words refuse{"smpdump",        "ibstat",           "ibchecknet",   "ibcheckstate",   "ibcheckwidth", "ibcheckerrors",
+                       "ibstatus",       "ibv_devices",      "ibsendtrap",   "decode",         "encode",       "describe",
+                       "help",           "set_port_state",   "init_all_ports", "ibprintca",    "ibprintswitch", "ibprintrt",
+                       "ibfindnodesusing", "ibidsverify",    "set_nodedesc", "set_sminfo",     "rdma_bw",      "vumad"};
     for (const std::string& name : refuse) {
         CAPTURE(name);
         const auto arguments = examples.find(name);
@@ -194,6 +165,21 @@ TEST_CASE("with --sa no command sends an SMP, or it refuses") {
         CHECK_THAT(r.err, !Contains("SMPFormat"));
     }
     check_failure(run(words{"query", "SubnGet", "NodeInfo", "1", "--sa"} + fabric), 2, "there is no --sa for SubnGet");
+}
+
+TEST_CASE("a subnet is the same by --discovery SA as by directed routes, and who judges LIDs refuses it") {
+    for (const std::string name : {"ibnetdiscover", "iblinkinfo", "ibnodes"}) {
+        CAPTURE(name);
+        const words json = words{name, "--json"} + fabric;
+        const process_result by_SA = run(json + words{"--discovery", "SA", "--debug"});
+        CHECK(by_SA.status == 0);
+        CHECK_THAT(by_SA.err, Contains(" SANodeRecord") && !Contains("SMPFormat"));
+        CHECK(by_SA.out == run(json + words{"--discovery", "DR"}).out);
+    }
+    check_failure(run(words{"ibchecknet", "--discovery", "SA"} + fabric), 2,
+                  "there is no --discovery SA for ibchecknet");
+    check_failure(run({"ibnodes", "--discovery", "SA", "--fabric", "sim:fattree2,radix=4,time=virtual"}), 1,
+                  "the local port knows no subnet manager whose SA could be asked");
 }
 
 TEST_CASE("every form of target means the same port to every command") {

@@ -236,3 +236,22 @@ TEST_CASE("several programs use a virtual device at once, each hears its own, an
     REQUIRE(said.size() == 5);
     for (const std::string& one : said) CHECK(stanzas(one) == stanzas(said.front()));
 }
+
+TEST_CASE("an OpenSM's tables give ibtool the subnet that directed routes give, with LMC and losses, too") {
+    if (!has_devices()) return;
+    struct managed_fabric {
+        std::string specification, OpenSM;
+    };
+    const auto f = GENERATE(managed_fabric{"fattree2,radix=8,loss=0.01", "-l 0"},
+                            managed_fabric{"ring,switches=5,hosts=2,loss=0.01", "-l 2"});
+    CAPTURE(f.specification);
+    std::string script = with_manager;
+    script.replace(script.find("--qos"), 5, "--qos " + f.OpenSM);
+    script += "$IBTOOL ibnetdiscover --json --discovery DR >$d/dr; $IBTOOL ibnetdiscover --json --discovery SA -d "
+              ">$d/sa 2>$d/err\n"
+              "grep -c SMPFormat $d/err || true; cmp $d/dr $d/sa";
+    const process_result r = in_shell("sim:" + f.specification, script);
+    INFO(r.err);
+    CHECK(r.status == 0);
+    CHECK_THAT(r.out, StartsWith("0\n"));
+}

@@ -255,7 +255,7 @@ command ibchecknet_command() {
             .group = command_group::checks,
             .summary = "check all nodes, ports and error counters",
             .examples = "ibchecknet\nibchecknet --json",
-            .no_SA = "discovery asks every node itself",
+            .no_SA = "it judges LIDs, and asks every node by its directed route",
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
                 s.ports = {.state = true, .width = true, .speed = true, .addresses = true};
@@ -269,7 +269,7 @@ command ibcheckstate_command() {
             .group = command_group::checks,
             .summary = "check that all nodes answer and all ports are Active",
             .examples = "ibcheckstate\nibcheckstate --down",
-            .no_SA = "discovery asks every node itself",
+            .no_SA = "it judges LIDs, and asks every node by its directed route",
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
                 s.ports = {.state = true};
@@ -282,7 +282,7 @@ command ibcheckwidth_command() {
             .group = command_group::checks,
             .summary = "check that all links are as wide as both their ends can",
             .examples = "ibcheckwidth\nibcheckwidth --json",
-            .no_SA = "discovery asks every node itself",
+            .no_SA = "it judges LIDs, and asks every node by its directed route",
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
                 s.ports = {.width = true};
@@ -295,7 +295,7 @@ command ibcheckerrors_command() {
             .group = command_group::checks,
             .summary = "check the error counters of all ports",
             .examples = "ibcheckerrors\nibcheckerrors -v -T thresholds",
-            .no_SA = "discovery asks every node itself",
+            .no_SA = "it judges LIDs, and asks every node by its directed route",
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
                 s.errors = true;

@@ -160,7 +160,6 @@ command ibclearcounters_command() {
             .group = command_group::counters,
             .summary = "clear the counters of all ports (writes)",
             .examples = "ibclearcounters\nibclearcounters -v",
-            .no_SA = "discovery asks every node itself",
             .writes = true,
             .declare = [](arguments& takes) { return declare(takes, kind::all_of_them); }};
 }
@@ -169,7 +168,6 @@ command ibclearerrors_command() {
             .group = command_group::counters,
             .summary = "clear the error counters of all ports (writes)",
             .examples = "ibclearerrors\nibclearerrors --json",
-            .no_SA = "discovery asks every node itself",
             .writes = true,
             .declare = [](arguments& takes) { return declare(takes, kind::errors); }};
 }

@@ -259,7 +259,6 @@ command ibdatacounters_command() {
             .group = command_group::counters,
             .summary = "print the data and packet counters of the whole subnet",
             .examples = "ibdatacounters\nibdatacounters --ports --json",
-            .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<data_counters_settings>();
                 takes.flag("--ports", s->port_by_port, "of switches each port [the sum of all]");

@@ -10,7 +10,6 @@ command ibhosts_command() {
             .group = command_group::subnet,
             .summary = "list the CAs",
             .examples = "ibhosts\nibhosts fabric.topo",
-            .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) {
                 return declare_node_list(takes, {comad::discovery::hosts_text, {NodeType::CA}});
             }};

@@ -136,7 +136,6 @@ command iblinkinfo_command() {
             .summary = "discover the subnet, print every link",
             .examples = "iblinkinfo\niblinkinfo -l --switches-only\niblinkinfo -d\niblinkinfo 7 --up\niblinkinfo -G "
                         "0x0002c90300001491 --json",
-            .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<iblinkinfo_settings>();
                 takes.option("target", s->target, "only this node; also by its name");

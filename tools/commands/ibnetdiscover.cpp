@@ -58,7 +58,6 @@ command ibnetdiscover_command() {
             .group = command_group::subnet,
             .summary = "discover the subnet, print its topology",
             .examples = "ibnetdiscover fabric.topo\nibnetdiscover --fabric sim:fattree2,radix=8,sm=1 --json",
-            .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibnetdiscover_settings>();
                 takes.option("topology-file", s->file, "write the report to this file instead of stdout");

@@ -17,7 +17,6 @@ command ibnodes_command() {
             .group = command_group::subnet,
             .summary = "list CAs and switches",
             .examples = "ibnodes\nibnodes fabric.topo",
-            .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) {
                 return declare_node_list(takes, {hosts_and_switches, {NodeType::CA, NodeType::Switch}});
             }};

@@ -224,7 +224,6 @@ command ibqueryerrors_command() {
             .summary = "print the ports whose error counters exceed their thresholds",
             .examples = "ibqueryerrors\nibqueryerrors -r --details --skip-sl\nibqueryerrors --counters --switch "
                         "--json\nibqueryerrors -k",
-            .no_SA = "discovery asks every node itself",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibqueryerrors_settings>();

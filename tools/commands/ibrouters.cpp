@@ -10,7 +10,6 @@ command ibrouters_command() {
             .group = command_group::subnet,
             .summary = "list the routers",
             .examples = "ibrouters\nibrouters fabric.topo",
-            .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) {
                 return declare_node_list(takes, {comad::discovery::routers_text, {NodeType::Router}});
             }};

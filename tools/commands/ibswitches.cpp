@@ -10,7 +10,6 @@ command ibswitches_command() {
             .group = command_group::subnet,
             .summary = "list the switches",
             .examples = "ibswitches\nibswitches fabric.topo",
-            .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) {
                 return declare_node_list(takes, {comad::discovery::switches_text, {NodeType::Switch}});
             }};

@@ -265,6 +265,13 @@ void add_global_options(arguments& takes, global_options& o) {
     takes.flag("-v,--verbose", o.verbosity,
                "counts on stderr: MADs, retries, timeouts, time, rate; -vv: structures as annotated words");
     takes.flag("-d,--debug", o.debug, "a line on stderr for each MAD, and more about an error; -dd: MADs decoded");
+    takes
+        .option(
+            "--discovery", [&o](const std::string& how) { o.discovers_by_SA = how == "SA"; },
+            "how a subnet is discovered: DR asks every node by a directed route, SA reads the tables of the subnet's "
+            "SA "
+            "[DR; with --sa SA]")
+        .one_of({"DR", "SA"});
     takes.flag("--sa", o.by_SA, "ask the subnet's SA instead of the nodes: no SMP is sent");
     takes
         .option(

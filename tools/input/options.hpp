@@ -52,6 +52,7 @@ struct global_options {
     unsigned sm_port = 0;           ///< -s: LID to ask as the SA; 0: where the local port knows one
     std::string sa_path;            ///< --sa-path: where the SA is, as a target; empty: where the local port knows one
     bool by_SA = false;             ///< --sa: the SA's records instead of SMPs
+    bool discovers_by_SA = false;   ///< --discovery SA, and with --sa: a subnet is what the SA's tables say
     bool IBA_names = false;         ///< --int-names: fields by the names of the IBA instead of infiniband-diags'
     unsigned verbosity = 0;         ///< -v: 1 counts, 2 structures as annotated words
     unsigned debug = 0;             ///< -d: 1 a line for each MAD, 2 its words, too; and so much more of an error

@@ -3,8 +3,10 @@
 #include "session/report.hpp"
 
 #include "session/memory_reserve.hpp"
+#include "session/target.hpp"
 #include "text/error_words.hpp"
 #include "text/output.hpp"
+#include <comad/discovery/sa_discovery.hpp>
 #include <comad/iba/class_port_info.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/mad/message.hpp>
@@ -121,7 +123,11 @@ coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discover
     how.start_portGUID = iba::guid{in.local_port().GID.interface_id()};
     how.mlnx_ext_port_info = in.options().mlnx_ext_port_info;
     how.progress = progress;
-    auto found = co_await discovery::discover(in.schedule(), how);
+    if (in.options().by_SA || in.options().discovers_by_SA) require_SA(in);
+    auto asking = in.options().by_SA || in.options().discovers_by_SA
+                      ? discovery::discover_by_SA(in.schedule(), in.local_port().LID, how)
+                      : discovery::discover(in.schedule(), how);
+    auto found = co_await std::move(asking);
     if (found)
         for (discovery::problem& p : found.value().problems)
             if (p.what == discovery::problem::kind::limit && !is_memory_short)
@@ -137,7 +143,10 @@ coro::task<discovery::subnet> require_subnet(session& in) {
 
 void refuse_silent_port(const mad::mad_error& e, const global_options& options) {
     const std::string words = words_of(e, options);
-    throw std::runtime_error(e.code == mad::errc::cancelled ? words : "the local port does not answer: " + words);
+    if (e.code == mad::errc::cancelled) throw std::runtime_error(words);
+    const bool is_of_SA = e.code == mad::errc::path_not_found || e.mgmt_class == iba::MgmtClass::SubnAdm;
+    throw std::runtime_error((is_of_SA ? "the SA does not tell the subnet: " : "the local port does not answer: ") +
+                             words);
 }
 
 } // namespace ibtool

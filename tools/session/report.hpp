@@ -41,7 +41,8 @@ int finish(session&, int code);
 int run_query(const global_options&, const comad::mad::address* target, const std::function<reporting(session&)>& query,
               std::function<std::string()> progress = {});
 
-/// Discovers the subnet with the keys and the configuration of the command line. `progress` may be null.
+/// Discovers the subnet as the command line says, with its keys and its configuration. `progress` may be null. Throws one
+/// line where the SA is to be asked and none is known.
 comad::coro::task<comad::mad::result<comad::discovery::subnet>>
 discover_subnet(session&, comad::discovery::discovery_progress* progress = nullptr);
 

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// sa_discovery_test.cpp - the database of the SA's tables beside that of directed routes, in virtual time, without losses and with
+// them. The SA is the simulator's; ibtool_vumad_test has a real OpenSM's.
+#include "discovery_rig.hpp"
+#include <comad/discovery/facts.hpp>
+#include <comad/discovery/lid_index.hpp>
+#include <comad/discovery/sa_discovery.hpp>
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+using namespace comad;
+using namespace comad::test;
+using transports::sim::make_sim;
+
+namespace {
+
+/// Counts the SMPs that are sent.
+class counting final : public mad::transport {
+public:
+    explicit counting(mad::transport& carrier) : carrier_(carrier) {}
+
+    int native_handle() const noexcept override { return carrier_.native_handle(); }
+    mad::send_result send(const mad::send_request& request) noexcept override {
+        const auto mgmt_class = iba::MgmtClass{request.mgmt_class};
+        SMPs += mgmt_class == iba::MgmtClass::SubnLID || mgmt_class == iba::MgmtClass::SubnDirected;
+        return carrier_.send(request);
+    }
+    mad::received receive(std::span<u8> buffer) noexcept override { return carrier_.receive(buffer); }
+    mad::transport_limits limits() const noexcept override { return carrier_.limits(); }
+    std::optional<mad::time_point> next_event() const noexcept override { return carrier_.next_event(); }
+    void set_now(mad::time_point now) noexcept override { carrier_.set_now(now); }
+
+    unsigned SMPs = 0;
+
+private:
+    mad::transport& carrier_;
+};
+
+/// What is known of a port or a node, as text: two texts are equal where the databases are.
+template <class T> std::string words_of(const T& value) {
+    std::string text;
+    for (const u8 byte : iba::encode(value)) text += fmt::format("{:02x}", byte);
+    return text;
+}
+
+std::vector<std::string> lines_of(const subnet& s) {
+    std::vector<std::string> lines{fmt::format("start port {}", s.start_port)};
+    for (const discovery::node& n : s.nodes) {
+        const std::string id = topology_id(n);
+        lines.push_back(fmt::format("{} {} '{}' {} {}", id, words_of(n.info), n.description, to_string(n.route),
+                                    n.switch_info ? words_of(*n.switch_info) : "no SwitchInfo"));
+        for (std::size_t p = 0; p < n.ports.size(); ++p) {
+            const discovery::port& port = n.ports[p];
+            lines.push_back(fmt::format("{}[{}] GUID {:x} to {}[{}] {}", id, p, value(port.portGUID),
+                                        port.peer ? topology_id(s.nodes[port.peer.node]) : "nobody", port.peer.port,
+                                        port.info ? words_of(*port.info) : "no PortInfo"));
+        }
+    }
+    for (const discovery::problem& p : s.problems) lines.push_back("problem: " + describe(s, p));
+    return lines;
+}
+
+/// Lines that only one of them has.
+std::vector<std::string> differences(const subnet& a, const subnet& b) {
+    const std::vector<std::string> one = lines_of(a), other = lines_of(b);
+    std::vector<std::string> found;
+    for (std::size_t i = 0; i < std::max(one.size(), other.size()) && found.size() < 6; ++i) {
+        const std::string x = i < one.size() ? one[i] : "nothing", y = i < other.size() ? other[i] : "nothing";
+        if (x != y) found.push_back(x + "\n  and " + y);
+    }
+    return found;
+}
+
+} // namespace
+
+TEST_CASE(
+    "the SA's tables give the database that directed routes give, losses and all, and so do they what ports hold") {
+    const auto [specification, nodes] =
+        GENERATE(std::pair<std::string, std::size_t>{"fattree2,radix=8,loss=0.01", 32 + 8 + 4},
+                 std::pair<std::string, std::size_t>{"torus,x=3,y=3,z=2,hosts=1,loss=0.01", 36},
+                 std::pair<std::string, std::size_t>{"ring,switches=5,hosts=2", 15});
+    CAPTURE(specification);
+    const simulation sim = make_sim(specification + ",sm=1", time_mode::virtual_);
+    counting wire(*sim.transport);
+    coro::schedule_options patient = window(32, 8);
+    patient.timeout = std::chrono::milliseconds(100);
+    coro::MADSchedule schedule(wire, patient);
+    const iba::lid local = sim.fabric->graph().nodes[sim.place->node()].ports[sim.place->port()].LID;
+    mad::IBPath to;
+    to.DLID = sim.fabric->graph().sm_lid;
+    to.SLID = local;
+    schedule.set_sa_path(to);
+
+    const auto by_SA = coro::sync_wait(schedule, discovery::discover_by_SA(schedule, local));
+    INFO((by_SA ? "" : to_string(by_SA.error())));
+    REQUIRE(by_SA);
+    const subnet& known = by_SA.value();
+    constexpr discovery::fact_kinds all{true, true, true, true, true};
+    const discovery::subnet_facts told = coro::sync_wait(schedule, discovery::read_facts_by_SA(schedule, known, all));
+    CHECK(wire.SMPs == 0);
+    const auto directed = coro::sync_wait(schedule, discovery::discover(schedule));
+    REQUIRE(directed);
+    const discovery::subnet_facts asked = coro::sync_wait(schedule, discovery::read_facts(schedule, known, all));
+    CHECK(directed.value().nodes.size() == nodes);
+    CHECK(differences(directed.value(), known) == std::vector<std::string>{});
+    CHECK((directed.value().complete() && known.complete()));
+    CHECK(inconsistencies(known) == std::vector<std::string>{});
+
+    // What ports hold: bit by bit, but for the SM, which counts what it does.
+    for (const discovery::subnet_facts* facts : {&asked, &told}) {
+        std::string problems;
+        for (const discovery::problem& p : facts->problems) problems += p.text + '\n';
+        CHECK(problems.empty());
+        CHECK((facts->PKeys.complete() && facts->SLToVL.complete() && facts->VLArbitration.complete()));
+        CHECK((facts->GUIDs.complete() && facts->SMs.complete()));
+    }
+    CHECK(asked.PKeys.values.size() > nodes);
+    CHECK(asked.SLToVL.values.size() > nodes);
+    CHECK(asked.VLArbitration.values.size() > nodes);
+    CHECK(asked.GUIDs.values.size() >= nodes);
+    CHECK(asked.SMs.values.size() == 1);
+    CHECK(asked.PKeys == told.PKeys);
+    CHECK(asked.SLToVL == told.SLToVL);
+    CHECK(asked.VLArbitration == told.VLArbitration);
+    CHECK(asked.GUIDs == told.GUIDs);
+    REQUIRE(told.SMs.values.size() == 1);
+    CHECK(asked.SMs.values.begin()->first == told.SMs.values.begin()->first);
+    CHECK(asked.SMs.values.begin()->second.GUID == told.SMs.values.begin()->second.GUID);
+
+    // Every LID leads to its end port, and to no other.
+    const discovery::lid_index LIDs(known);
+    CHECK(LIDs.duplicates().empty());
+    CHECK(moved_lids(directed.value(), known).empty());
+    for (u32 n = 0; n < known.nodes.size(); ++n) {
+        const discovery::node& node = known.nodes[n];
+        const discovery::port_ref end{n, node.is_switch() ? u8{0} : node.info.localPortNum};
+        const iba::smp::PortInfo& info = *known.at(end).info;
+        CHECK(LIDs.at(info.LID) == end);
+        CHECK(LIDs.at(iba::lid{static_cast<u16>(value(info.LID) + (1u << info.LMC) - 1)}) == end);
+    }
+}
+
+TEST_CASE("LIDs of an LMC belong to one port, and who shares or changes them is named") {
+    const simulation sim = make_sim("ring,switches=3,hosts=2,sm=1", time_mode::virtual_);
+    coro::MADSchedule schedule(*sim.transport, window());
+    const auto found = coro::sync_wait(schedule, discovery::discover(schedule));
+    REQUIRE(found);
+    subnet today = found.value();
+    const auto end_of = [&](u32 n) {
+        return discovery::port_ref{n, today.nodes[n].is_switch() ? u8{0} : today.nodes[n].info.localPortNum};
+    };
+    const auto give = [&](u32 n, unsigned LID, u8 LMC) {
+        iba::smp::PortInfo& info = *today.nodes[n].ports[end_of(n).port].info;
+        info.LID = iba::lid{static_cast<u16>(LID)};
+        info.LMC = LMC;
+    };
+    for (u32 n = 0; n < today.nodes.size(); ++n) give(n, 16 * (n + 1), 2);
+    const subnet before = today;
+    const discovery::lid_index clean(today);
+    CHECK(clean.duplicates().empty());
+    CHECK(clean.at(iba::lid{15}) == discovery::port_ref{});
+    for (unsigned LID : {16u, 19u}) CHECK(clean.at(iba::lid{static_cast<u16>(LID)}) == end_of(0));
+    CHECK(clean.at(iba::lid{20}) == discovery::port_ref{});
+    CHECK(clean.at(iba::lid{35}) == end_of(1));
+
+    give(2, 34, 1); // 34 and 35 are node 1's, too
+    const discovery::lid_index LIDs(today);
+    const std::vector<discovery::lid_index::shared> expected{{iba::lid{34}, end_of(1), end_of(2)}};
+    CHECK(LIDs.duplicates() == expected);
+    CHECK(LIDs.at(iba::lid{35}) == end_of(1));
+    CHECK(describe(today, expected[0]).starts_with("LID 34 is that of both "));
+    const std::vector<discovery::moved_lid> moved{{end_of(2), iba::lid{48}, iba::lid{34}}};
+    CHECK(discovery::moved_lids(before, today) == moved);
+}
