@@ -23,6 +23,18 @@ struct topology_options {
 /// The topology file: one stanza per node, readable by ibnetdiscover's users, by ibsim and by this project's simulator.
 std::string topology_text(const subnet&, const node_names&, const topology_options&);
 
+/// What ibnetdiscover --diffcheck names: which nodes are compared, and what of those that both subnets have.
+struct topology_checks {
+    bool switches = true, CAs = true, routers = true;
+    bool links = true;         ///< whether a port is connected, and to which port GUID
+    bool LIDs = false;         ///< of switches, ports and what they lead to
+    bool descriptions = false; ///< of nodes and what they lead to
+};
+/// What ibnetdiscover --diff prints: nodes and links of `was` behind `< `, those of `is` behind `> `; nothing where they are
+/// the same.
+std::string topology_difference(const subnet& was, const subnet& is, const node_names&, const topology_checks&,
+                                bool full = false);
+
 /// One line per node of the given types (-l, -H, -S, -R): `Ca	 : 0x... ports 1 devid 0x.. vendid 0x.. "name"`.
 std::string node_list(const subnet&, const node_names&, std::initializer_list<iba::NodeType>);
 
