@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // reports.cpp - the text forms of a subnet.
+#include "topology_parts.hpp"
 #include <comad/discovery/link.hpp>
 #include <comad/discovery/node_words.hpp>
 #include <comad/discovery/reports.hpp>
@@ -14,73 +15,11 @@ namespace {
 
 using iba::NodeType;
 
-template <class... Arguments>
-void print(std::string& out, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(out), format, std::forward<Arguments>(arguments)...);
-}
-
-const iba::smp::PortInfo& info_of(const port& p) {
-    static const iba::smp::PortInfo unknown{};
-    return p.info ? *p.info : unknown;
-}
-
-unsigned lid_of(const port& p) { return value(info_of(p).LID); }
-
-void for_each(const subnet& s, NodeType type, auto&& use) {
-    for (u32 i = 0; i < s.nodes.size(); ++i) {
-        if (s.nodes[i].info.nodeType == type) use(i, s.nodes[i]);
-    }
-}
-
-void print_ids(std::string& out, const node& n) {
-    print(out, "\nvendid=0x{:x}\ndevid=0x{:x}\n", n.info.vendorID, n.info.deviceID);
-    if (value(n.info.systemImageGUID)) print(out, "sysimgguid=0x{:x}\n", value(n.info.systemImageGUID));
-}
-
-void print_link(std::string& out, const subnet& s, port_ref here, bool full) {
-    const port& p = s.at(here);
-    print(out, "{}{}", link_width_text(p), link_speed_text(s, here));
-    if (full) {
-        const auto& info = info_of(p);
-        print(out, " s={} w={} v={}", static_cast<unsigned>(info.linkSpeedActive),
-              static_cast<unsigned>(info.linkWidthActive), value(info.VLCap));
-    }
-    out += '\n';
-}
-
-void print_switch(std::string& out, const subnet& s, u32 index, const node_names& names, bool full) {
-    const node& n = s.nodes[index];
-    print_ids(out, n);
-    print(out, "switchguid=0x{:x}({:x})\n", value(n.info.nodeGUID), value(n.info.portGUID));
-    print(out, "Switch\t{} \"{}\"\t\t# \"{}\" {} port 0 lid {} lmc {}\n", n.info.numPorts, topology_id(n), names.of(n),
-          n.switch_info && n.switch_info->enhancedPort0 ? "enhanced" : "base", lid_of(n.ports[0]),
-          info_of(n.ports[0]).LMC);
-    for (unsigned number = 1; number < n.ports.size(); ++number) {
-        const port_ref peer = n.ports[number].peer;
-        if (!peer) continue;
-        const node& there = s.nodes[peer.node];
-        print(out, "[{}]\t\"{}\"[{}]", number, topology_id(there), peer.port);
-        if (!there.is_switch()) print(out, "({:x}) ", value(s.at(peer).portGUID));
-        print(out, "\t\t# \"{}\" lid {} ", names.of(there), lid_of(s.end_port(peer)));
-        print_link(out, s, {index, static_cast<u8>(number)}, full);
-    }
-}
-
-void print_end_node(std::string& out, const subnet& s, u32 index, const node_names& names, bool full) {
-    const node& n = s.nodes[index];
-    const node_words words = words_of(n.info.nodeType);
-    print_ids(out, n);
-    print(out, "{}guid=0x{:x}\n", words.prefix, value(n.info.nodeGUID));
-    print(out, "{}\t{} \"{}\"\t\t# \"{}\"\n", words.record, n.info.numPorts, topology_id(n), names.of(n));
-    for (unsigned number = 1; number < n.ports.size(); ++number) {
-        const port& p = n.ports[number];
-        if (!p.peer) continue;
-        const node& there = s.nodes[p.peer.node];
-        print(out, "[{}]({:x}) \t\"{}\"[{}]", number, value(p.portGUID), topology_id(there), p.peer.port);
-        if (!there.is_switch()) print(out, " ({:x}) ", value(s.at(p.peer).portGUID));
-        print(out, "\t\t# lid {} lmc {} \"{}\" lid {} ", lid_of(p), info_of(p).LMC, names.of(there),
-              lid_of(s.end_port(p.peer)));
-        print_link(out, s, {index, static_cast<u8>(number)}, full);
+void print_stanza(std::string& out, const subnet& s, u32 index, const node_names& names, bool full) {
+    print_head(out, s.nodes[index], names);
+    for (unsigned number = 1; number < s.nodes[index].ports.size(); ++number) {
+        const port_ref here{index, static_cast<u8>(number)};
+        if (s.at(here).peer) print_port_line(out, s, here, names, full);
     }
 }
 
@@ -117,16 +56,14 @@ std::string topology_text(const subnet& s, const node_names& names, const topolo
         print(out, "# Initiated from node {:016x} port {:016x}\n", value(s.nodes[0].info.nodeGUID),
               value(s.nodes[0].info.portGUID));
     }
-    for_each(s, NodeType::Switch, [&](u32 i, const node&) { print_switch(out, s, i, names, options.full); });
-    for_each(s, NodeType::CA, [&](u32 i, const node&) { print_end_node(out, s, i, names, options.full); });
-    for_each(s, NodeType::Router, [&](u32 i, const node&) { print_end_node(out, s, i, names, options.full); });
+    for (const NodeType type : {NodeType::Switch, NodeType::CA, NodeType::Router})
+        for_each(s, type, [&](u32 i, const node&) { print_stanza(out, s, i, names, options.full); });
     return out;
 }
 
 std::string node_stanza(const subnet& s, u32 index, const node_names& names) {
     std::string out;
-    if (s.nodes[index].is_switch()) print_switch(out, s, index, names, false);
-    else print_end_node(out, s, index, names, false);
+    print_stanza(out, s, index, names, false);
     return out.substr(1);
 }
 

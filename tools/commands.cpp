@@ -17,6 +17,7 @@
     X(ibprintrt)                                                                                                       \
     X(iblinkinfo)                                                                                                      \
     X(export)                                                                                                          \
+    X(subnet_diff)                                                                                                     \
     X(smpquery)                                                                                                        \
     X(saquery)                                                                                                         \
     X(query)                                                                                                           \

@@ -44,26 +44,28 @@ comad::coro::task<counters::sweep> sweep_errors(session& in, const discovery::su
     co_return read;
 }
 
+comad::coro::task<report> with_errors(session& in, const discovery::subnet& found, const export_settings& s,
+                                      const discovery::node_names& names) {
+    const counters::sweep errors = co_await sweep_errors(in, found);
+    report made;
+    for (const counters::gap& g : errors.gaps) made.missing.push_back(missing_of(found, g));
+    made.text = exported(s.format, found, names, &errors);
+    if (!s.file.empty()) write_output(std::exchange(made.text, {}), s.file);
+    co_return made;
+}
+
 int run_export(const export_settings& s, const global_options& options) {
     const discovery::node_names names = read_node_names(s.name_map);
     if (!s.topology.empty()) {
         write_output(exported(s.format, read_subnet(s.topology), names, nullptr), s.file);
         return complete;
     }
-    std::vector<missing_answer> unread;
-    const int code = discover_and_report(
+    if (s.errors) return discover_and_ask(options, [&](session& in, const discovery::subnet& found) {
+        return with_errors(in, found, s, names);
+    });
+    return discover_and_report(
         options,
-        [&](const discovery::subnet& found, session& in) {
-            std::optional<counters::sweep> errors;
-            if (s.errors) {
-                errors = in.run(sweep_errors(in, found), [] { return std::string("reading counters"); });
-                for (const counters::gap& g : errors->gaps) unread.push_back(missing_of(found, g));
-            }
-            return exported(s.format, found, names, errors ? &*errors : nullptr);
-        },
-        s.file);
-    tell_missing(unread, options.tells_all());
-    return code == complete && !unread.empty() ? static_cast<int>(partial) : code;
+        [&](const discovery::subnet& found, comad::u64) { return exported(s.format, found, names, nullptr); }, s.file);
 }
 
 } // namespace

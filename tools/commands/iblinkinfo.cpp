@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: MIT
 // iblinkinfo.cpp - iblinkinfo: every link of the subnet, or of a part of it, with its state, width, speed and other end.
 #include "command.hpp"
+#include "input/words.hpp"
 #include "session/subnet_command.hpp"
+#include "session/subnet_file.hpp"
 #include "session/subnet_place.hpp"
 #include "text/link_json.hpp"
 #include "text/link_text.hpp"
 #include <comad/discovery/node_words.hpp>
+#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 namespace ibtool {
 namespace {
@@ -26,8 +31,14 @@ using discovery::port_ref;
 using discovery::subnet;
 using iba::NodeType;
 
+/// What of a link --diff compares.
+struct link_checks {
+    bool links = true, states = true, LIDs = false, descriptions = false;
+};
+
 struct iblinkinfo_settings {
-    std::string target, GUID, route, name_map;
+    std::string target, GUID, route, name_map, load_cache, diff, filter;
+    link_checks checks;
     unsigned hops = 0;        ///< 0: not given
     unsigned outstanding = 0; ///< 0: the global one
     bool whole_part = false, only_down = false, only_up = false, GUIDs = false, by_line = false, additional = false,
@@ -101,8 +112,19 @@ std::string json_of(const subnet& s, port_ref r, const node_names& names) {
     return line.dump() + '\n';
 }
 
+/// It is down in both. Null: there is no other.
+bool is_down_too(const subnet* other, const subnet& s, port_ref r) {
+    if (!other || s.at(r).info->portState != iba::PortState::Down) return false;
+    const node* there = other->find(s.nodes[r.node].info.nodeGUID);
+    if (!there || r.port >= there->ports.size()) return false;
+    const auto& info = there->ports[r.port].info;
+    return info && info->portState == iba::PortState::Down;
+}
+
 std::string report_of(const iblinkinfo_settings& how, const subnet_place& where, const subnet& s,
                       const node_names& names) {
+    std::optional<subnet> filter;
+    if (!how.filter.empty()) filter = read_subnet_cache(how.filter).found;
     std::string text;
     for (const u32 n : wanted_nodes(how, where, s, names)) {
         bool has_head = how.by_line || how.json;
@@ -112,11 +134,108 @@ std::string report_of(const iblinkinfo_settings& how, const subnet_place& where,
             if (!info || !is_wanted(how, *info)) continue;
             if (!has_head) text += head_of(s.nodes[n], names);
             has_head = true;
+            if (is_down_too(filter ? &*filter : nullptr, s, r)) continue;
             text += how.json ? json_of(s, r, names) : line_of(how, s, r, names);
         }
     }
     return text;
 }
+
+// ---- what differs ----------------------------------------------------------------------------------------------------
+
+/// `port,state`: only these.
+link_checks read_link_checks(const std::string& keys) {
+    link_checks c{false, false, false, false};
+    const std::pair<std::string_view, bool*> known[] = {
+        {"port", &c.links}, {"state", &c.states}, {"lid", &c.LIDs}, {"nodedesc", &c.descriptions}};
+    for (const std::string& key : split(keys, ',')) {
+        const auto found = std::ranges::find(known, key, &std::pair<std::string_view, bool*>::first);
+        if (found == std::end(known))
+            throw usage_error(
+                fmt::format("--diffcheck: must be of port, state, lid, nodedesc, not {}", iba::as_given(key)));
+        *found->second = true;
+    }
+    return c;
+}
+
+/// The links of one subnet that are not so in another, behind `< ` and `> `: by the rules of infiniband-diags' iblinkinfo.c.
+class link_comparison {
+public:
+    link_comparison(const iblinkinfo_settings& how, const subnet& was, const subnet& is, const node_names& names)
+        : how_(how), was_(was), is_(is), names_(names) {}
+
+    std::string run(const subnet_place& where) {
+        for (const u32 n : wanted_nodes(how_, where, was_, names_)) compare(n);
+        for (const u32 n : wanted_nodes(how_, where, is_, names_))
+            if (!was_.find(is_.nodes[n].info.nodeGUID)) add_all(is_, n, "> ");
+        return std::move(text_);
+    }
+
+private:
+    void add_head(const node& n, std::string_view prefix = {}) {
+        if (!how_.by_line) text_.append(prefix) += head_of(n, names_);
+    }
+    void need_head(const node& n) {
+        if (!std::exchange(has_head_, true)) add_head(n);
+    }
+    void add_line(const subnet& s, port_ref r, std::string_view prefix) {
+        if (s.at(r).info) text_.append(prefix) += line_of(how_, s, r, names_);
+    }
+    void add_all(const subnet& s, u32 n, std::string_view prefix) {
+        bool is_first = true;
+        for (unsigned p = 1; p < s.nodes[n].ports.size(); ++p) {
+            const port_ref r{n, static_cast<u8>(p)};
+            const auto& info = s.at(r).info;
+            if (!info || !is_wanted(how_, *info)) continue;
+            if (std::exchange(is_first, false)) add_head(s.nodes[n], prefix);
+            add_line(s, r, prefix);
+        }
+    }
+
+    void compare(u32 n) {
+        const node& before = was_.nodes[n];
+        const auto found = is_.by_guid.find(before.info.nodeGUID);
+        if (found == is_.by_guid.end()) return add_all(was_, n, "< ");
+        const node& now = is_.nodes[found->second];
+        has_head_ = false;
+        const bool LID_differs = how_.checks.LIDs && before.is_switch() && now.is_switch() &&
+                                 LID_at(was_, {n, 0}) != LID_at(is_, {found->second, 0});
+        if (LID_differs || (how_.checks.descriptions && before.description != now.description)) {
+            add_head(before, "< ");
+            add_head(now, "> ");
+            has_head_ = true;
+        }
+        if (before.info.numPorts != now.info.numPorts) {
+            need_head(before);
+            text_ += fmt::format("< numports = {}\n> numports = {}\n", before.info.numPorts, now.info.numPorts);
+            return;
+        }
+        for (unsigned p = 1; p < before.ports.size() && p < now.ports.size(); ++p) {
+            const port_ref b{n, static_cast<u8>(p)}, i{found->second, static_cast<u8>(p)};
+            if (!differs(was_.at(b), is_.at(i))) continue;
+            need_head(before);
+            add_line(was_, b, "< ");
+            add_line(is_, i, "> ");
+        }
+    }
+
+    bool differs(const discovery::port& b, const discovery::port& n) const {
+        const link_checks& c = how_.checks;
+        if (c.links && (b.info.has_value() != n.info.has_value() || bool(b.peer) != bool(n.peer))) return true;
+        if (c.states && b.info && n.info && b.info->portState != n.info->portState) return true;
+        if (!c.links || !b.peer || !n.peer) return false;
+        const discovery::port &before = was_.at(b.peer), &now = is_.at(n.peer);
+        return before.portGUID != now.portGUID || (c.LIDs && LID_at(was_, b.peer) != LID_at(is_, n.peer)) ||
+               (c.descriptions && was_.nodes[b.peer.node].description != is_.nodes[n.peer.node].description);
+    }
+
+    const iblinkinfo_settings& how_;
+    const subnet& was_;
+    const subnet& is_;
+    const node_names& names_;
+    bool has_head_ = false;
+    std::string text_;
+};
 
 int run_iblinkinfo(const iblinkinfo_settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
@@ -124,8 +243,11 @@ int run_iblinkinfo(const iblinkinfo_settings& s, global_options options) {
         throw usage_error("the node is named twice: by a target, and by -G or -D");
     const subnet_place where = s.target.empty() ? read_place(s.GUID, s.route) : read_place(s.target);
     const node_names names = read_node_names(s.name_map);
-    return discover_and_report(options,
-                               [&](const subnet& found, session&) { return report_of(s, where, found, names); });
+    options.load_cache = s.load_cache;
+    return discover_and_report(options, [&](const subnet& found, comad::u64) {
+        if (!s.diff.empty()) return link_comparison(s, read_subnet_cache(s.diff).found, found, names).run(where);
+        return report_of(s, where, found, names);
+    });
 }
 
 } // namespace
@@ -157,7 +279,21 @@ command iblinkinfo_command() {
                 takes.option("-o,--outstanding_smps", s->outstanding, "same as --outstanding").range(1, 65536);
                 add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json, "one JSON object per line, for each port");
-                takes.missing({"--load-cache", "--diff", "--diffcheck", "--filterdownports"});
+                add_load_cache_option(takes, s->load_cache);
+                const argument& diff = takes
+                                           .option("--diff", s->diff,
+                                                   "show what differs from the subnet in this file, of "
+                                                   "ibnetdiscover --cache or --subnet-cache")
+                                           .value_name("FILE");
+                takes
+                    .option(
+                        "--diffcheck", [s](const std::string& keys) { s->checks = read_link_checks(keys); },
+                        "what --diff compares, of port,state,lid,nodedesc [port,state]")
+                    .value_name("KEYS")
+                    .needs(diff);
+                takes
+                    .option("--filterdownports", s->filter, "leave out links that are down in the subnet in this file, too")
+                    .value_name("FILE");
                 return [s](const global_options& options) { return run_iblinkinfo(*s, options); };
             }};
 }

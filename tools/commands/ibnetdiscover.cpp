@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: MIT
 // ibnetdiscover.cpp - the whole subnet, as a topology file or one of several reports; options as infiniband-diags has them.
 #include "command.hpp"
+#include "input/words.hpp"
 #include "session/subnet_command.hpp"
+#include "session/subnet_file.hpp"
+#include "text/output.hpp"
+#include <comad/iba/text.hpp>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <ctime>
 #include <memory>
+#include <string_view>
+#include <utility>
 
 namespace ibtool {
 namespace {
 
+namespace discovery = comad::discovery;
 using comad::iba::NodeType;
 
 struct ibnetdiscover_settings {
@@ -16,6 +26,8 @@ struct ibnetdiscover_settings {
     bool cas = false, switches = false, routers = false;
     unsigned outstanding = 0; // 0: the global one
     std::string name_map, file;
+    std::string cache, load_cache, diff;
+    discovery::topology_checks checks;
 };
 
 std::string now_as_text() {
@@ -25,29 +37,51 @@ std::string now_as_text() {
     return text;
 }
 
-namespace discovery = comad::discovery;
+/// `sw,ca,port`: only these.
+discovery::topology_checks read_checks(const std::string& keys) {
+    discovery::topology_checks c{false, false, false, false, false, false};
+    const std::pair<std::string_view, bool*> known[] = {{"sw", &c.switches},    {"ca", &c.CAs},
+                                                        {"router", &c.routers}, {"port", &c.links},
+                                                        {"lid", &c.LIDs},       {"nodedesc", &c.descriptions}};
+    for (const std::string& key : split(keys, ',')) {
+        const auto found = std::ranges::find(known, key, &std::pair<std::string_view, bool*>::first);
+        if (found == std::end(known))
+            throw usage_error(fmt::format("--diffcheck: must be of sw, ca, router, port, lid, nodedesc, not {}",
+                                          comad::iba::as_given(key)));
+        *found->second = true;
+    }
+    return c;
+}
 
 std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& subnet,
-                    const discovery::node_names& names, const comad::coro::MADSchedule& schedule) {
+                    const discovery::node_names& names, comad::u64 MADs) {
     if (s.json) return discovery::json_text(subnet);
     if (s.ports) return discovery::ports_report(subnet, names);
     if (s.list) return discovery::node_list(subnet, names, {NodeType::CA, NodeType::Switch, NodeType::Router});
     if (s.switches) return discovery::node_list(subnet, names, {NodeType::Switch});
     if (s.cas) return discovery::node_list(subnet, names, {NodeType::CA});
     if (s.routers) return discovery::node_list(subnet, names, {NodeType::Router});
+    if (!s.diff.empty())
+        return discovery::topology_difference(read_subnet_cache(s.diff).found, subnet, names, s.checks, s.full);
     const std::string time = now_as_text();
     discovery::topology_options options;
     options.full = s.full;
     options.generated_on = time;
-    if (s.max_hops) options.mads_used = schedule.counters().sent;
+    if (s.max_hops) options.mads_used = MADs;
     return discovery::topology_text(subnet, names, options);
 }
 
 int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
+    options.load_cache = s.load_cache;
     const discovery::node_names names = read_node_names(s.name_map);
     return discover_and_report(
-        options, [&](const discovery::subnet& subnet, session& in) { return text_of(s, subnet, names, in.schedule()); },
+        options,
+        [&](const discovery::subnet& subnet, comad::u64 MADs) {
+            std::string text = text_of(s, subnet, names, MADs);
+            if (!s.cache.empty()) replace_file(discovery::diags_cache_bytes(subnet), s.cache);
+            return text;
+        },
         s.file);
 }
 
@@ -72,7 +106,21 @@ command ibnetdiscover_command() {
                 takes.flag("-m,--max_hops", s->max_hops, "also report the longest route and the number of MADs");
                 takes.option("-o,--outstanding_smps", s->outstanding, "same as --outstanding").range(1, 65536);
                 add_name_map_option(takes, s->name_map);
-                takes.missing({"-g,--grouping", "--cache", "--load-cache", "--diff", "--diffcheck"});
+                takes.option("--cache", s->cache, "write the subnet to this file too, in infiniband-diags' format")
+                    .value_name("FILE");
+                add_load_cache_option(takes, s->load_cache);
+                const argument& diff = takes
+                                           .option("--diff", s->diff,
+                                                   "show what differs from the subnet in this file, of "
+                                                   "--cache or --subnet-cache")
+                                           .value_name("FILE");
+                takes
+                    .option(
+                        "--diffcheck", [s](const std::string& keys) { s->checks = read_checks(keys); },
+                        "what --diff compares, of sw,ca,router,port,lid,nodedesc [sw,ca,router,port]")
+                    .value_name("KEYS")
+                    .needs(diff);
+                takes.missing({"-g,--grouping"});
                 return [s](const global_options& options) { return run_ibnetdiscover(*s, options); };
             }};
 }

@@ -4,6 +4,7 @@
 #include "command.hpp"
 #include "input/words.hpp"
 #include "session/subnet_command.hpp"
+#include "session/subnet_file.hpp"
 #include "session/subnet_place.hpp"
 #include "text/error_report.hpp"
 #include "text/error_words.hpp"
@@ -40,7 +41,7 @@ using iba::sa::PathRecord;
 constexpr const char* default_thresholds = "/etc/infiniband-diags/error_thresholds";
 
 struct ibqueryerrors_settings {
-    std::string GUID, route, name_map, thresholds;
+    std::string GUID, route, name_map, thresholds, load_cache;
     std::vector<std::string> suppressed;
     unsigned outstanding = 0; ///< 0: the global one
     bool skip_SL = false, links = false, data = false, data_only = false, details = false;
@@ -210,6 +211,7 @@ reporting told_by(session& in, asking& queries, const ibqueryerrors_plan& p) {
 
 int run_ibqueryerrors(const ibqueryerrors_settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
+    options.load_cache = s.load_cache;
     const ibqueryerrors_plan p = make_plan(s);
     std::optional<asking> queries;
     const auto ask_all = [&](session& in) { return told_by(in, queries.emplace(in, s, p), p); };
@@ -258,7 +260,7 @@ command ibqueryerrors_command() {
                 takes.option("-o,--outstanding_smps", s->outstanding, "same as --outstanding").range(1, 65536);
                 add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json, "one JSON object per line; the last one is the summary");
-                takes.missing({"--load-cache"});
+                add_load_cache_option(takes, s->load_cache);
                 return [s](const global_options& options) { return run_ibqueryerrors(*s, options); };
             }};
 }

@@ -51,7 +51,7 @@ int run_node_list(const node_list_settings& s, const global_options& options) {
     const node_names names = read_node_names(s.name_map);
     if (s.topology_file.empty()) {
         return discover_and_report(options,
-                                   [&](const subnet& found, session&) { return list_of_nodes(s, found, names); });
+                                   [&](const subnet& found, comad::u64) { return list_of_nodes(s, found, names); });
     }
     write_output(list_of_nodes(s, read_subnet(s.topology_file), names));
     return complete;

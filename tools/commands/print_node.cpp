@@ -50,7 +50,7 @@ int run_print_node(const print_node_settings& s, const global_options& options) 
     if (s.lists != s.target.empty()) throw usage_error(s.lists ? "-l takes no node" : "which node? -l lists them");
     const subnet_place where = s.lists ? subnet_place{} : read_place(s.target);
     const node_names names = read_node_names(s.name_map);
-    return discover_and_report(options, [&](const subnet& found, session&) {
+    return discover_and_report(options, [&](const subnet& found, comad::u64) {
         if (!s.lists) return text_of_node(s, where, found, names);
         return s.json ? json_of_list(s, found) : s.list(found, names);
     });

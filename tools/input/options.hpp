@@ -47,6 +47,9 @@ struct global_options {
     comad::mad::port_keys keys;          ///< of --key-file, and for all other ports those of -y, --smkey, --cckey
     comad::u64 max_nodes = 200'000;      ///< that a discovery may find
     std::chrono::nanoseconds max_time = std::chrono::hours(1); ///< that one may take
+    std::string subnet_cache;       ///< a file, with $C, $P, $A in its name, that keeps what was discovered; empty: none
+    bool refresh_cache = false;     ///< discover although it is there
+    std::string load_cache;         ///< a cache of a subnet that is read instead of discovering; empty: none
     std::string pcap;               ///< a capture of every MAD that is sent or arrives; empty: none
     bool pcap_keys = false;         ///< with the keys in them
     unsigned sm_port = 0;           ///< -s: LID to ask as the SA; 0: where the local port knows one

@@ -3,6 +3,7 @@
 #include "session/report.hpp"
 
 #include "session/memory_reserve.hpp"
+#include "session/subnet_file.hpp"
 #include "session/target.hpp"
 #include "text/error_words.hpp"
 #include "text/output.hpp"
@@ -112,15 +113,21 @@ int run_query(const global_options& options, const mad::address* target,
     return failed;
 }
 
-coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discovery::discovery_progress* progress) {
+coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discovery::discovery_progress* progress,
+                                                           subnet_source source) {
     reserve_memory();
+    const iba::guid local{in.local_port().GID.interface_id()};
+    if (source == subnet_source::cache_or_fabric) {
+        auto known = known_subnet(in.options(), in.place(), local);
+        if (known) co_return std::move(*known);
+    }
     discovery::discover_options how;
     how.max_nodes = in.options().max_nodes;
     how.max_time = in.options().max_time;
     how.max_ports = std::max(how.max_ports, 20 * how.max_nodes);
     how.memory_is_short = &is_memory_short;
     how.keys = &in.options().keys;
-    how.start_portGUID = iba::guid{in.local_port().GID.interface_id()};
+    how.start_portGUID = local;
     how.mlnx_ext_port_info = in.options().mlnx_ext_port_info;
     how.progress = progress;
     if (in.options().by_SA || in.options().discovers_by_SA) require_SA(in);
@@ -128,10 +135,12 @@ coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discover
                       ? discovery::discover_by_SA(in.schedule(), in.local_port().LID, how)
                       : discovery::discover(in.schedule(), how);
     auto found = co_await std::move(asking);
-    if (found)
+    if (found) {
         for (discovery::problem& p : found.value().problems)
             if (p.what == discovery::problem::kind::limit && !is_memory_short)
                 p.text += "; --max-nodes and --max-time are the limits";
+        keep_subnet(found.value(), in.options(), in.place());
+    }
     co_return found;
 }
 

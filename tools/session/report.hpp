@@ -22,6 +22,8 @@ using reporting = comad::coro::task<comad::mad::result<report>>;
 /// What is left of a session that has ended.
 struct session_end {
     explicit session_end(session&);
+    /// Of a command that needed none.
+    explicit session_end(const global_options& o) : tells_all(o.tells_all()) {}
     std::string counts, capture_problem, loss;
     bool tells_all; ///< as the options of the session say
 };
@@ -41,10 +43,17 @@ int finish(session&, int code);
 int run_query(const global_options&, const comad::mad::address* target, const std::function<reporting(session&)>& query,
               std::function<std::string()> progress = {});
 
-/// Discovers the subnet as the command line says, with its keys and its configuration. `progress` may be null. Throws one
-/// line where the SA is to be asked and none is known.
+/// Where a subnet comes from.
+enum class subnet_source {
+    cache_or_fabric, ///< from the cache file that the options name, if they do and it is there
+    fabric,
+};
+/// Discovers the subnet as the command line says, with its keys and its configuration, and writes the cache file that it names.
+/// `progress` may be null. Throws std::runtime_error with one line where the cache cannot be read or written, or
+/// the SA is to be asked and none is known.
 comad::coro::task<comad::mad::result<comad::discovery::subnet>>
-discover_subnet(session&, comad::discovery::discovery_progress* progress = nullptr);
+discover_subnet(session&, comad::discovery::discovery_progress* progress = nullptr,
+                subnet_source = subnet_source::cache_or_fabric);
 
 /// The same for who can do nothing without one: throws one line if the local port does not answer.
 comad::coro::task<comad::discovery::subnet> require_subnet(session&);

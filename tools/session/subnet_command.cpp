@@ -2,6 +2,7 @@
 // subnet_command.cpp - discover, report, tell what is missing.
 #include "session/subnet_command.hpp"
 
+#include "session/subnet_file.hpp"
 #include "text/output.hpp"
 #include "text/subnet_missing.hpp"
 #include <comad/discovery/discover.hpp>
@@ -18,13 +19,21 @@ namespace sim = comad::transports::sim;
 namespace {
 
 struct outcome {
-    discovery::subnet subnet;
+    std::size_t problems;
     report said;
     session_end end;
 };
 
+outcome outcome_of(const discovery::subnet& s, const subnet_report& made, comad::u64 MADs, auto& ended) {
+    outcome result{s.problems.size(), made(s, MADs), session_end(ended)};
+    auto missing = all_missing(s);
+    result.said.missing.insert(result.said.missing.begin(), missing.begin(), missing.end());
+    return result;
+}
+
 // The fabric is closed again when this returns: who reads the output slowly, or stops reading, holds no server's slot.
-outcome discover_in_session(const global_options& options, const subnet_text& text) {
+outcome discover_in_session(const global_options& options, const subnet_report& made) {
+    if (const auto known = subnet_without_device(options)) return outcome_of(*known, made, 0, options);
     session in(options);
     discovery::discovery_progress progress;
     auto found = in.run(discover_subnet(in, &progress), [&] {
@@ -32,21 +41,26 @@ outcome discover_in_session(const global_options& options, const subnet_text& te
                            progress.problems.load());
     });
     if (!found) refuse_silent_port(found.error(), options);
-    outcome result{std::move(found).value(), {}, session_end(in)};
-    result.said.text = text(result.subnet, in);
-    result.said.missing = all_missing(result.subnet);
-    return result;
+    return outcome_of(found.value(), made, in.schedule().counters().sent, in);
+}
+
+int discover_and_report_to(const global_options& options, const subnet_report& made, const std::string& file) {
+    const outcome o = discover_in_session(options, made);
+    const int code = finish(o.said, o.end, file);
+    if (o.problems)
+        print_error("ibtool: the result is partial: {} problem{}\n", o.problems, o.problems == 1 ? "" : "s");
+    return code;
 }
 
 } // namespace
 
 int discover_and_report(const global_options& options, const subnet_text& text, const std::string& file) {
-    const outcome o = discover_in_session(options, text);
-    const int code = finish(o.said, o.end, file);
-    if (!o.subnet.complete())
-        print_error("ibtool: the result is partial: {} problem{}\n", o.subnet.problems.size(),
-                    o.subnet.problems.size() == 1 ? "" : "s");
-    return code;
+    const auto made = [&](const discovery::subnet& s, comad::u64 MADs) { return report{text(s, MADs), {}, {}, false}; };
+    return discover_and_report_to(options, made, file);
+}
+
+int discover_and_report(const global_options& options, const subnet_report& made) {
+    return discover_and_report_to(options, made, {});
 }
 
 namespace {

@@ -11,12 +11,15 @@
 
 namespace ibtool {
 
-/// How a subnet becomes text.
-using subnet_text = std::function<std::string(const comad::discovery::subnet&, session&)>;
+/// How a subnet becomes text. `MADs`: how many were sent for it, 0 where it is of a cache.
+using subnet_text = std::function<std::string(const comad::discovery::subnet&, comad::u64 MADs)>;
+/// The same of what is more than text; what the discovery lacks need not be in it.
+using subnet_report = std::function<report(const comad::discovery::subnet&, comad::u64 MADs)>;
 
-/// Discovers the subnet, writes `text` of it to `file` (empty: stdout) and its problems to stderr.
+/// Discovers the subnet, or takes it from the cache file that the options name, writes `text` of it to `file` (empty: stdout) and its problems to stderr.
 /// Returns complete or partial; throws one line if the local port does not answer.
 int discover_and_report(const global_options& options, const subnet_text& text, const std::string& file = {});
+int discover_and_report(const global_options& options, const subnet_report& made);
 
 /// The subnet that a topology file describes, in the order of the file; no MAD is sent.
 /// Throws std::runtime_error with one line where the file is missing or wrong.

@@ -98,7 +98,9 @@ coro::task<bool> sweeping::find_subnet() {
 }
 
 coro::task<mad::result<void>> sweeping::discover() {
-    auto found = co_await discover_subnet(in_);
+    // What has changed is not in the cache.
+    const auto source = known_ ? subnet_source::fabric : subnet_source::cache_or_fabric;
+    auto found = co_await discover_subnet(in_, nullptr, source);
     if (!found) co_return std::move(found.error());
     counters::sweep_options how;
     how.details = plan_.details;

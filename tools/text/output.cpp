@@ -37,7 +37,7 @@ void write_output(std::string_view text, const std::string& file) {
     }
 }
 
-void replace_file(std::string_view text, const std::string& file) {
+void replace_file(std::string_view text, const std::string& file, unsigned mode) {
     const auto fail = [&](const char* why) {
         throw std::runtime_error(fmt::format("cannot write '{}': {}", iba::escaped(file), why));
     };
@@ -58,7 +58,7 @@ void replace_file(std::string_view text, const std::string& file) {
         if (written < 0 && errno != EINTR) fail(std::strerror(errno));
         if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
     }
-    ::fchmod(out.get(), 0644); // Prometheus runs as another user
+    ::fchmod(out.get(), mode); // it was made for its owner alone
     if (::rename(next.c_str(), file.c_str()) != 0) fail(std::strerror(errno));
     temporary.is_done = true;
 }

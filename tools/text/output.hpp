@@ -18,8 +18,9 @@ struct closed_pipe : std::exception {};
 void write_output(std::string_view text, const std::string& file = {});
 
 /// Replaces the file at once: who reads it gets all of the old or all of the new. What is there already must be a regular file;
-/// a symbolic link is none. Throws std::runtime_error with one line where that fails, and leaves the old one.
-void replace_file(std::string_view text, const std::string& file);
+/// a symbolic link is none. `mode`: who may read it. Throws std::runtime_error with one line where that fails, and leaves the old
+/// one.
+void replace_file(std::string_view text, const std::string& file, unsigned mode = 0644);
 
 /// Writes to stdout what it takes, as print_error() does to stderr: for what has more important things to do. False: not all.
 bool offer_output(std::string_view text) noexcept;

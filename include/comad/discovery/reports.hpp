@@ -26,6 +26,18 @@ std::string topology_text(const subnet&, const node_names&, const topology_optio
 /// The stanza of one node in such a file, without the empty line before it.
 std::string node_stanza(const subnet&, u32 index, const node_names&);
 
+/// What ibnetdiscover --diffcheck names: which nodes are compared, and what of those that both subnets have.
+struct topology_checks {
+    bool switches = true, CAs = true, routers = true;
+    bool links = true;         ///< whether a port is connected, and to which port GUID
+    bool LIDs = false;         ///< of switches, ports and what they lead to
+    bool descriptions = false; ///< of nodes and what they lead to
+};
+/// What ibnetdiscover --diff prints: nodes and links of `was` behind `< `, those of `is` behind `> `; nothing where they are
+/// the same.
+std::string topology_difference(const subnet& was, const subnet& is, const node_names&, const topology_checks&,
+                                bool full = false);
+
 /// One line per node of the given types (-l, -H, -S, -R): `Ca	 : 0x... ports 1 devid 0x.. vendid 0x.. "name"`.
 std::string node_list(const subnet&, const node_names&, std::initializer_list<iba::NodeType>);
 

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// cache.cpp - the library's own format.
+#include "cache_bytes.hpp"
+#include "diags_cache.hpp"
+#include <comad/discovery/cache.hpp>
+#include <comad/iba/text.hpp>
+
+#include <boost/crc.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace comad::discovery {
+namespace {
+
+using iba::smp::NodeInfo;
+using iba::smp::PortInfo;
+using iba::smp::SwitchInfo;
+
+constexpr std::string_view own_magic = "comadsub";
+constexpr u32 own_version = 1;
+constexpr std::size_t checksum_bytes = 4;
+
+// What of a port is there.
+constexpr u8 info_there = 1, GUID_there = 2, peer_there = 4, FDR10_runs = 8, FDR10_supported = 16, all_port_flags = 31;
+
+u32 checksum_of(std::span<const u8> bytes) {
+    boost::crc_32_type sum;
+    sum.process_bytes(bytes.data(), bytes.size());
+    return sum.checksum();
+}
+
+std::span<const u8> as_bytes(std::string_view text) { return {reinterpret_cast<const u8*>(text.data()), text.size()}; }
+
+void write_route(byte_writer& out, const mad::IBDRPath& route) {
+    out.number<u8>(route.hopCount);
+    for (const u8 hop : route.hops()) out.number<u8>(hop);
+}
+
+void write_text(byte_writer& out, std::string_view text) {
+    out.number<u32>(static_cast<u32>(text.size()));
+    out.bytes(text);
+}
+
+void write_port(byte_writer& out, const port& p) {
+    const bool has_portGUID = p.portGUID != iba::guid{};
+    out.number<u8>(static_cast<u8>((p.info ? info_there : 0) | (has_portGUID ? GUID_there : 0) |
+                                   (p.peer ? peer_there : 0) | (p.fdr10 ? FDR10_runs : 0) |
+                                   (p.fdr10_supported ? FDR10_supported : 0)));
+    if (p.info) {
+        PortInfo info = *p.info;
+        info.MKey = {}; // a secret of the subnet, which nobody needs here
+        out.structure(info);
+    }
+    if (has_portGUID) out.number<u64>(value(p.portGUID));
+    if (p.peer) {
+        out.number<u32>(p.peer.node);
+        out.number<u8>(p.peer.port);
+    }
+}
+
+void write_node(byte_writer& out, const node& n) {
+    out.structure(n.info);
+    write_text(out, n.description);
+    write_route(out, n.route);
+    out.number<u8>(n.switch_info ? 1 : 0);
+    if (n.switch_info) out.structure(*n.switch_info);
+    out.number<u16>(static_cast<u16>(n.ports.size()));
+    for (const port& p : n.ports) write_port(out, p);
+}
+
+/// Reads what follows the head.
+class cache_reader {
+public:
+    cache_reader(byte_reader& in, subnet& out) : in_(in), out_(out) {}
+
+    void read_nodes(u32 count) {
+        out_.nodes.reserve(std::min<std::size_t>(count, in_.left() / iba::info_of<NodeInfo>.bytes));
+        for (u32 i = 0; i < count; ++i) read_node(i);
+        check_peers();
+    }
+
+    void read_problem() {
+        problem p;
+        p.what = problem::kind{in_.number<u8>("a problem", static_cast<u8>(problem::kind::limit))};
+        p.nodeGUID = iba::guid{in_.number<u64>("a problem")};
+        const node* at = out_.find(p.nodeGUID);
+        p.port = in_.number<u8>("the port of a problem", at ? at->ports.size() - 1 : 255);
+        p.route = read_route();
+        p.text = read_line("a problem's text");
+        p.cause = read_line("a problem's cause");
+        out_.problems.push_back(std::move(p));
+    }
+
+private:
+    void read_node(u32 index) {
+        const std::size_t begin = in_.offset();
+        begins_.push_back(begin);
+        node n;
+        n.info = in_.structure<NodeInfo>("a NodeInfo");
+        constexpr std::size_t most_description = 64;
+        n.description = in_.text(in_.number<u32>("the length of a description", most_description), "a description");
+        n.route = read_route();
+        if (in_.number<u8>("whether there is a SwitchInfo", 1))
+            n.switch_info = in_.structure<SwitchInfo>("a SwitchInfo");
+        const u16 ports = in_.number<u16>("the number of ports", 256);
+        if (ports == 0 || ports <= n.info.numPorts || ports <= n.info.localPortNum)
+            in_.fail(fmt::format("a node has {} ports, and only {} are there", n.info.numPorts, ports), begin);
+        if ((ports_ += ports) > max_cached_ports)
+            in_.fail(fmt::format("there are more than {} ports", max_cached_ports), begin);
+        n.ports.reserve(ports);
+        for (unsigned p = 0; p < ports; ++p) n.ports.push_back(read_port());
+        if (!out_.by_guid.emplace(n.info.nodeGUID, index).second)
+            in_.fail(fmt::format("a second node has the GUID {}", n.info.nodeGUID), begin);
+        out_.nodes.push_back(std::move(n));
+    }
+
+    port read_port() {
+        port p;
+        const u8 there = in_.number<u8>("a port", all_port_flags);
+        if (there & info_there) p.info = in_.structure<PortInfo>("a PortInfo");
+        if (there & GUID_there) p.portGUID = iba::guid{in_.number<u64>("a port GUID")};
+        if (there & peer_there) {
+            p.peer.node = in_.number<u32>("the other end of a link", max_cached_nodes);
+            p.peer.port = in_.number<u8>("the other end of a link");
+        }
+        p.fdr10 = there & FDR10_runs;
+        p.fdr10_supported = there & FDR10_supported;
+        return p;
+    }
+
+    /// Both ends of a link say that it is there.
+    void check_peers() const {
+        for (u32 i = 0; i < out_.nodes.size(); ++i) {
+            for (unsigned number = 0; number < out_.nodes[i].ports.size(); ++number) {
+                const port_ref here{i, static_cast<u8>(number)}, there = out_.at(here).peer;
+                if (!there) continue;
+                if (there.node >= out_.nodes.size() || there.port >= out_.nodes[there.node].ports.size() ||
+                    out_.at(there).peer != here)
+                    in_.fail(fmt::format("port {} of a node leads to a port that does not lead back", number),
+                             begins_[i]);
+            }
+        }
+    }
+
+    mad::IBDRPath read_route() {
+        const u8 hops = in_.number<u8>("the length of a route", mad::IBDRPath::max_hops);
+        return mad::IBDRPath(in_.bytes(hops, "a route"));
+    }
+
+    /// It is shown as it is.
+    std::string read_line(std::string_view what) {
+        std::string line = in_.text(in_.number<u32>(what), what);
+        const auto is_plain = [](char c) { return c >= ' ' && c <= '~'; };
+        return std::ranges::all_of(line, is_plain) ? line : iba::escaped(line);
+    }
+
+    byte_reader& in_;
+    subnet& out_;
+    std::vector<std::size_t> begins_; // of nodes
+    std::size_t ports_ = 0;
+};
+
+cached_subnet read_own_cache(std::span<const u8> bytes) {
+    byte_reader in(bytes, std::endian::big);
+    in.bytes(own_magic.size(), "the head");
+    const u32 version = in.number<u32>("the version");
+    if (version != own_version)
+        in.fail(fmt::format("it has version {} of the format, this program reads {}", version, own_version));
+    if (in.left() < checksum_bytes) in.fail("the file ends within the head");
+    const std::size_t end = bytes.size() - checksum_bytes;
+    byte_reader tail(bytes.subspan(end), std::endian::big);
+    if (tail.number<u32>("the checksum") != checksum_of(bytes.first(end)))
+        in.fail("the checksum is wrong: the file was changed or is not whole", end);
+
+    in = byte_reader(bytes.first(end), std::endian::big);
+    in.bytes(own_magic.size() + sizeof version, "the head");
+    cached_subnet c;
+    constexpr u64 year_9999 = 253'402'300'799;
+    c.discovered_at = std::chrono::sys_seconds(std::chrono::seconds(in.number<u64>("the time", year_9999)));
+    subnet& s = c.found;
+    s.start_port = in.number<u8>("the local port");
+    const u32 nodes = in.number<u32>("the number of nodes", max_cached_nodes);
+    const u32 problems = in.number<u32>("the number of problems");
+    cache_reader rest(in, s);
+    rest.read_nodes(nodes);
+    if (!s.nodes.empty() && s.start_port >= s.nodes[0].ports.size()) in.fail("the first node has no such local port");
+    for (u32 i = 0; i < problems; ++i) rest.read_problem();
+    if (in.left()) in.fail("there is more than belongs there");
+    return c;
+}
+
+} // namespace
+
+std::string cache_bytes(const subnet& s, std::chrono::sys_seconds discovered_at) {
+    byte_writer out(std::endian::big);
+    out.bytes(own_magic);
+    out.number<u32>(own_version);
+    out.number<u64>(static_cast<u64>(discovered_at.time_since_epoch().count()));
+    out.number<u8>(s.start_port);
+    out.number<u32>(static_cast<u32>(s.nodes.size()));
+    out.number<u32>(static_cast<u32>(s.problems.size()));
+    for (const node& n : s.nodes) write_node(out, n);
+    for (const problem& p : s.problems) {
+        out.number<u8>(static_cast<u8>(p.what));
+        out.number<u64>(value(p.nodeGUID));
+        out.number<u8>(p.port);
+        write_route(out, p.route);
+        write_text(out, p.text);
+        write_text(out, p.cause);
+    }
+    out.number<u32>(checksum_of(as_bytes(out.text())));
+    return std::move(out.text());
+}
+
+cached_subnet read_cache(std::span<const u8> bytes) {
+    if (is_diags_cache(bytes)) return {read_diags_cache(bytes), std::nullopt};
+    const std::span<const u8> magic = as_bytes(own_magic);
+    if (bytes.size() < magic.size() || !std::ranges::equal(bytes.first(magic.size()), magic))
+        byte_reader::fail("it is no cache of a subnet", 0);
+    return read_own_cache(bytes);
+}
+
+} // namespace comad::discovery

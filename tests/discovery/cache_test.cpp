@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// cache_test.cpp - subnets as bytes and back, in both formats; bytes that are wrong; what differs between two subnets.
+#include "catch.hpp"
+#include "made_subnet.hpp"
+#include <comad/discovery/cache.hpp>
+#include <comad/discovery/difference.hpp>
+#include <comad/discovery/reports.hpp>
+#include <comad/iba/bits.hpp>
+
+#include <boost/crc.hpp>
+
+#include <stdexcept>
+#include <string>
+
+using namespace comad;
+using namespace comad::discovery;
+using Catch::Contains;
+
+namespace cache_test { // compiled together with others
+namespace {
+
+constexpr std::chrono::sys_seconds some_time{std::chrono::seconds(1'700'000'000)};
+
+cached_subnet read(const std::string& bytes) {
+    return read_cache({reinterpret_cast<const u8*>(bytes.data()), bytes.size()});
+}
+
+/// Entered by ports that are there.
+subnet whole_subnet() {
+    subnet s = test::made_subnet();
+    for (node& n : s.nodes) n.info.localPortNum = 1;
+    return s;
+}
+
+subnet partial_subnet() {
+    subnet s = whole_subnet();
+    s.nodes[0].ports[2].info.reset();
+    s.nodes[0].ports[3].fdr10 = true;
+    s.nodes[1].ports[2].fdr10_supported = true;
+    s.problems.push_back(
+        {problem::kind::no_answer, s.nodes[0].info.nodeGUID, 2, s.nodes[1].route, "no answer", "cause"});
+    return s;
+}
+
+/// What is wrong with them; empty: nothing.
+std::string complaint(const std::string& bytes) {
+    try {
+        read(bytes);
+        return {};
+    } catch (const std::runtime_error& e) {
+        return e.what();
+    }
+}
+
+/// With the checksum that belongs to the bytes before it.
+std::string with_checksum(std::string bytes) {
+    boost::crc_32_type sum;
+    sum.process_bytes(bytes.data(), bytes.size() - 4);
+    iba::store_be<u32>(reinterpret_cast<u8*>(bytes.data()) + bytes.size() - 4, sum.checksum());
+    return bytes;
+}
+
+} // namespace
+
+TEST_CASE("a subnet that was written is read as it was, but for the M_Keys") {
+    subnet s = partial_subnet();
+    const cached_subnet c = read(cache_bytes(s, some_time));
+    CHECK(c.discovered_at == some_time);
+    CHECK(c.found.start_port == s.start_port);
+    CHECK(c.found.by_guid == s.by_guid);
+    CHECK(json_text(c.found) == json_text(s));
+    REQUIRE(c.found.nodes.size() == s.nodes.size());
+    for (std::size_t n = 0; n < s.nodes.size(); ++n) {
+        const node &was = s.nodes[n], &is = c.found.nodes[n];
+        CHECK(is.info == was.info);
+        CHECK(is.switch_info == was.switch_info);
+        CHECK(is.route == was.route);
+        REQUIRE(is.ports.size() == was.ports.size());
+        for (std::size_t p = 0; p < was.ports.size(); ++p) {
+            CAPTURE(n, p);
+            auto info = was.ports[p].info;
+            if (info) info->MKey = {};
+            CHECK(is.ports[p].info == info);
+            CHECK(is.ports[p].portGUID == was.ports[p].portGUID);
+            CHECK(is.ports[p].peer == was.ports[p].peer);
+            CHECK(is.ports[p].fdr10 == was.ports[p].fdr10);
+            CHECK(is.ports[p].fdr10_supported == was.ports[p].fdr10_supported);
+        }
+    }
+    REQUIRE(c.found.problems.size() == 1);
+    CHECK(c.found.problems[0].what == problem::kind::no_answer);
+    CHECK(c.found.problems[0].cause == "cause");
+    CHECK_FALSE(c.found.complete());
+    CHECK(read(cache_bytes({}, some_time)).found.nodes.empty());
+}
+
+TEST_CASE("a cache that was cut off or changed anywhere is refused in one line that says where") {
+    const std::string whole = cache_bytes(partial_subnet(), some_time);
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        CAPTURE(size);
+        REQUIRE_THAT(complaint(whole.substr(0, size)), Contains("at byte ") && !Contains("\n"));
+    }
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+        CAPTURE(at);
+        std::string changed = whole;
+        changed[at] ^= 1;
+        REQUIRE_THAT(complaint(changed), Contains("at byte ") && !Contains("\n"));
+    }
+    CHECK_THAT(complaint(whole + "x"), Contains("checksum"));
+}
+
+TEST_CASE("a cache with a right checksum and wrong contents is refused, or makes a subnet that holds together") {
+    const std::string whole = cache_bytes(partial_subnet(), some_time);
+    std::size_t refused = 0;
+    for (std::size_t at = 0; at + 4 < whole.size(); ++at) {
+        for (const int change : {1, 0x80, 0xff}) {
+            std::string changed = whole;
+            changed[at] = static_cast<char>(changed[at] ^ change);
+            changed = with_checksum(changed);
+            CAPTURE(at, change);
+            const std::string wrong = complaint(changed);
+            if (!wrong.empty()) {
+                ++refused;
+                REQUIRE_THAT(wrong, Contains("at byte "));
+                continue;
+            }
+            const subnet s = read(changed).found;
+            for (const node& n : s.nodes)
+                for (const port& p : n.ports) {
+                    if (p.peer) REQUIRE(s.at(s.at(p.peer).peer).peer == p.peer);
+                }
+            REQUIRE_FALSE(json_text(s).empty());
+        }
+    }
+    CHECK(refused > 100);
+}
+
+TEST_CASE("libibnetdisc's format has what its description says, where it says") {
+    const subnet s = whole_subnet();
+    const std::string bytes = diags_cache_bytes(s);
+    const auto at = [&](std::size_t i) { return static_cast<u8>(bytes[i]); };
+    CHECK(at(0) == 0x2b); // 0x8fe7832b, the lowest byte first
+    CHECK(at(3) == 0x8f);
+    CHECK(at(4) == 1);
+    CHECK(at(8) == 3);           // nodes
+    CHECK(at(12) == 5 + 2 + 1);  // ports
+    CHECK(at(24) == 1);          // hops
+    CHECK(at(28 + 76 + 1) == 4); // the switch's numPorts: behind LID, LMC, flag, SwitchInfo, GUID and type
+    const std::size_t nodes = 3 * (15 + 3 * 64) + 8 * 9;
+    CHECK(bytes.size() == 28 + nodes + 8 * (31 + 64));
+
+    const subnet again = read(bytes).found;
+    CHECK(again.nodes.size() == 3);
+    CHECK(again.link_count() == 2);
+    CHECK(differences(s, again).empty());
+    for (std::size_t size = 0; size < bytes.size(); ++size) REQUIRE_FALSE(complaint(bytes.substr(0, size)).empty());
+    for (std::size_t i = 0; i < bytes.size(); ++i) { // nothing but an exception comes of it
+        std::string changed = bytes;
+        changed[i] ^= 0xff;
+        complaint(changed);
+    }
+}
+
+TEST_CASE("what differs between two subnets is told by its kind and place") {
+    using subject = difference::subject;
+    const subnet was = whole_subnet();
+    CHECK(differences(was, was).empty());
+
+    subnet is = was;
+    is.nodes[1].ports[2].peer = {};
+    is.nodes[0].ports[3].peer = {}; // the link to the host is cut
+    is.nodes[0].ports[1].info->linkWidthActive = iba::LinkWidth::w4x;
+    is.nodes[2].ports[1].info->linkWidthActive = iba::LinkWidth::w4x;
+    is.nodes[2].ports[1].info->LMC ^= 1;
+    is.nodes[1].description = "another name";
+    const auto all = differences(was, is);
+    REQUIRE(all.size() == 4);
+    CHECK(all[0].of == subject::link);
+    CHECK(all[0].what == difference::kind::gone);
+    CHECK_THAT(all[0].place, Contains("made switch\"[3]") && Contains("made host\"[2]"));
+    CHECK(all[1].of == subject::rate);
+    CHECK(all[1].was == "1x SDR");
+    CHECK(all[1].is == "4x SDR");
+    CHECK(all[2].of == subject::LID);
+    CHECK(all[2].nodeGUID == was.nodes[2].info.nodeGUID);
+    CHECK(all[3].of == subject::description);
+    CHECK(all[3].is == "another name");
+
+    const auto back = differences(is, was);
+    REQUIRE(back.size() == 4);
+    CHECK(back[0].what == difference::kind::is_new);
+
+    subnet less = was; // the router, which is last
+    less.nodes[0].ports[1].peer = {};
+    less.by_guid.erase(less.nodes[2].info.nodeGUID);
+    less.nodes.pop_back();
+    const auto gone = differences(was, less);
+    REQUIRE(gone.size() == 2);
+    CHECK(gone[0].of == subject::node);
+    CHECK(gone[1].of == subject::link);
+}
+
+} // namespace cache_test

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// ibtool_subnet_cache_test.cpp - caches of a subnet: infiniband-diags' format beside infiniband-diags on ibsim, what differs after
+// a cable was cut; the tool's own file.
+#include "ibtool_subnet.hpp"
+
+#include <set>
+#include <sys/stat.h>
+
+namespace ibtool_subnet_cache_test { // compiled together with others
+
+using namespace ibtool_rig;
+
+namespace {
+
+std::string contents_of(const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The head, then the records of nodes and of ports, of libibnetdisc's format, in whatever order.
+std::set<std::string> records_of(const std::string& bytes) {
+    std::set<std::string> all;
+    std::size_t at = 28;
+    const auto take = [&](std::size_t size) { return at += size, bytes.substr(at - size, size); };
+    all.insert(bytes.substr(0, at));
+    const auto nodes = static_cast<unsigned char>(bytes.at(8)), ports = static_cast<unsigned char>(bytes.at(12));
+    for (unsigned n = 0; n < nodes; ++n) {
+        std::string node = take(207);
+        node += take(9u * static_cast<unsigned char>(node.back()));
+        all.insert(node);
+    }
+    for (unsigned p = 0; p < ports; ++p) all.insert(take(95));
+    CHECK(at == bytes.size());
+    return all;
+}
+
+std::set<std::string> stanzas_of(const std::string& text) {
+    std::set<std::string> all;
+    std::string stanza;
+    for (const std::string& line : lines_in_order(text)) {
+        if (line.starts_with('#')) continue;
+        if (line.empty()) all.insert(std::exchange(stanza, {}));
+        stanza += line + '\n';
+    }
+    all.insert(stanza);
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("ibnetdiscover --cache writes what infiniband-diags write, each reads the other's, and both see the same "
+          "differences") {
+    subnet s;
+    const std::string theirs = s.files() / "theirs", ours = s.files() / "ours", kept = s.files() / "kept";
+    REQUIRE(s.peer({"ibnetdiscover", "--cache", theirs}).status == 0);
+    check_success(s.ours({"ibnetdiscover", "--cache", ours}));
+    CHECK(records_of(contents_of(ours)) == records_of(contents_of(theirs)));
+
+    // Each from the other's.
+    const auto live = stanzas_of(s.peer({"ibnetdiscover"}).out);
+    CHECK(live.size() > 5);
+    CHECK(stanzas_of(s.peer({"ibnetdiscover", "--load-cache", ours}).out) == live);
+    const auto loaded = run({"ibnetdiscover", "--load-cache", theirs});
+    CHECK(loaded.status == 0);
+    CHECK_THAT(loaded.err, Contains("from the cache"));
+    CHECK(stanzas_of(loaded.out) == live);
+    const auto links = run({"iblinkinfo", "-l", "--load-cache", theirs});
+    CHECK(lines_of(links.out) == lines_of(s.peer({"iblinkinfo", "-l", "--load-cache", ours}).out));
+
+    // The tool's own: it is written once, read by its owner alone, and then no MAD is sent.
+    const auto first = s.ours({"ibnetdiscover", "--subnet-cache", kept});
+    struct stat file {};
+    REQUIRE(::stat(kept.c_str(), &file) == 0);
+    CHECK((file.st_mode & 0777) == 0600);
+    const auto same = run({"subnet_diff", kept, theirs});
+    CHECK(same.status == 0);
+    CHECK_THAT(same.out, Contains("links (5 and 5): no difference"));
+
+    // A cable is cut.
+    s.console("Unlink \"S2\"[4]");
+    const auto stale = s.ours({"ibnetdiscover", "--subnet-cache", kept});
+    CHECK(stanzas_of(stale.out) == live);
+    CHECK_THAT(stale.err, Contains(" s old; --refresh-cache"));
+    const auto differing = s.ours({"subnet_diff", kept, "--json"});
+    CHECK(differing.status == 1);
+    const auto list = nlohmann::json::parse(differing.out).at("differences");
+    REQUIRE(list.size() == 1);
+    CHECK(list[0].at("subject") == "link");
+    CHECK(list[0].at("kind") == "gone");
+
+    const std::vector<words> comparisons{{"ibnetdiscover", "--diff", theirs},
+                                         {"ibnetdiscover", "--diff", theirs, "--diffcheck", "sw,port,lid,nodedesc"},
+                                         {"iblinkinfo", "--diff", theirs},
+                                         {"iblinkinfo", "-l", "--diff", theirs, "--diffcheck", "port"},
+                                         {"iblinkinfo", "--filterdownports", theirs}};
+    for (const words& command : comparisons) {
+        CAPTURE(command);
+        const auto expected = s.peer(command), r = s.ours(command);
+        CHECK(expected.status == 0);
+        CHECK_FALSE(expected.out.empty());
+        CHECK(r.status == 0);
+        CHECK(lines_of(r.out) == lines_of(expected.out));
+    }
+
+    check_success(s.ours({"ibnetdiscover", "--subnet-cache", kept, "--refresh-cache"}));
+    CHECK(s.ours({"subnet_diff", kept}).status == 0);
+    CHECK(s.ours({"ibqueryerrors", "--load-cache", kept}).status == s.ours({"ibqueryerrors"}).status);
+}
+
+TEST_CASE("a file that is no cache of a subnet is refused in one line") {
+    const directory files;
+    const std::string file = files / "no cache";
+    std::ofstream(file) << "something else";
+    check_failure(run({"ibnetdiscover", "--load-cache", file}), 1, "it is no cache of a subnet, at byte 0");
+    check_failure(run({"ibnetdiscover", "--load-cache", "/dev/null"}), 1, "it is no regular file");
+    check_failure(run({"ibnetdiscover", "--fabric", "sim:fattree2,radix=4", "--subnet-cache", files / "$X"}), 2, "$X");
+}
+
+} // namespace ibtool_subnet_cache_test

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// subnet_diff.cpp - subnet_diff: what differs between the subnet of a cache file and that of another, or the one that is there.
+#include "command.hpp"
+#include "session/subnet_command.hpp"
+#include "session/subnet_file.hpp"
+#include "text/difference_text.hpp"
+#include "text/subnet_missing.hpp"
+
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+namespace discovery = comad::discovery;
+
+struct subnet_diff_settings {
+    std::string reference, current;
+    bool json = false;
+};
+
+int run_subnet_diff(const subnet_diff_settings& s, global_options options) {
+    const discovery::cached_subnet was = read_subnet_cache(s.reference);
+    if (!s.current.empty()) options.load_cache = s.current;
+    return discover_and_report(options, [&](const discovery::subnet& is, comad::u64) {
+        const auto all = discovery::differences(was.found, is);
+        report r;
+        r.text = (s.json ? difference_json : difference_text)(was.found, is, all);
+        r.is_any_bad = !all.empty();
+        if (!was.found.complete())
+            r.notes.push_back(fmt::format("the reference is partial: what it lacks is new here; it has {} problem{}",
+                                          was.found.problems.size(), was.found.problems.size() == 1 ? "" : "s"));
+        return r;
+    });
+}
+
+} // namespace
+
+command subnet_diff_command() {
+    return {.name = "subnet_diff",
+            .group = command_group::subnet,
+            .summary = "compare the subnet with that of a cache file",
+            .examples = "subnet_diff yesterday.cache\nsubnet_diff yesterday.cache today.cache --json",
+            .no_SA = "discovery asks every node itself",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<subnet_diff_settings>();
+                takes
+                    .option("reference", s->reference,
+                            "file of --subnet-cache or ibnetdiscover --cache: the subnet as it was")
+                    .required();
+                takes.option("current", s->current, "such a file: the subnet as it is [discovered now]");
+                takes.flag("--json", s->json, "everything as one JSON object");
+                return [s](const global_options& options) { return run_subnet_diff(*s, options); };
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// subnet_file.cpp - cache files of subnets.
+#include "session/subnet_file.hpp"
+
+#include "text/output.hpp"
+#include <comad/iba/text.hpp>
+#include <comad/iba/text_file.hpp>
+#include <comad/mad/unique_fd.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <stdexcept>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace ibtool {
+
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+using comad::u32;
+using comad::u8;
+using discovery::subnet;
+
+void add_load_cache_option(arguments& takes, std::string& file) {
+    takes
+        .option("--load-cache", file,
+                "read the subnet from this file, of ibnetdiscover --cache or --subnet-cache, and do not "
+                "discover")
+        .value_name("FILE");
+}
+
+namespace {
+
+constexpr std::size_t most_cache = std::size_t{1} << 30;
+
+[[noreturn]] void refuse_cache(const std::string& file, std::string_view why) {
+    throw std::runtime_error(fmt::format("cannot read the subnet cache '{}': {}", iba::escaped(file), why));
+}
+
+std::vector<u8> bytes_of(const std::string& file) {
+    // A FIFO, or whatever else would wait, is not opened to be waited for.
+    const comad::mad::unique_fd in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (in.get() < 0) throw iba::cannot_read(file);
+    struct stat found {};
+    if (::fstat(in.get(), &found) != 0 || !S_ISREG(found.st_mode)) refuse_cache(file, "it is no regular file");
+    if (static_cast<std::size_t>(found.st_size) > most_cache) refuse_cache(file, "it has more than 1 GiB");
+    std::vector<u8> bytes(static_cast<std::size_t>(found.st_size));
+    for (std::size_t have = 0; have < bytes.size();) {
+        const ssize_t got = ::read(in.get(), bytes.data() + have, bytes.size() - have);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) throw iba::cannot_read(file);
+        if (got == 0) bytes.resize(have); // somebody made it shorter
+        have += static_cast<std::size_t>(got);
+    }
+    return bytes;
+}
+
+std::chrono::sys_seconds now_in_seconds() {
+    return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+subnet read_and_tell(const std::string& file, std::string_view advice) {
+    discovery::cached_subnet c = read_subnet_cache(file);
+    std::string age = "of unknown age";
+    if (c.discovered_at) age = age_text(now_in_seconds() - *c.discovered_at);
+    print_error("ibtool: the subnet is from the cache '{}', {}{}\n", iba::escaped(file), age, advice);
+    return std::move(c.found);
+}
+
+constexpr std::string_view how_to_refresh = "; --refresh-cache discovers it anew";
+
+std::optional<subnet> subnet_of_cache(const global_options& o, const std::string& file) {
+    if (o.refresh_cache || ::access(file.c_str(), F_OK) != 0) return std::nullopt;
+    return read_and_tell(file, how_to_refresh);
+}
+
+/// Order and routes as from that end port.
+void begin_at(subnet& s, iba::guid from) {
+    if (s.nodes.empty() || from == iba::guid{} || s.nodes[0].info.portGUID == from) return;
+    for (u32 n = 0; n < s.nodes.size(); ++n) {
+        const discovery::node& here = s.nodes[n];
+        for (unsigned p = here.is_switch() ? 0 : 1; p < (here.is_switch() ? 1 : here.ports.size()); ++p)
+            if (here.ports[p].portGUID == from) return put_in_order(s, n, static_cast<u8>(p));
+    }
+    throw std::runtime_error(
+        fmt::format("the cached subnet does not have the local port {}: it is of another subnet or too "
+                    "old; --refresh-cache discovers it anew",
+                    from));
+}
+
+} // namespace
+
+discovery::cached_subnet read_subnet_cache(const std::string& file) {
+    const std::vector<u8> bytes = bytes_of(file);
+    try {
+        return discovery::read_cache(bytes);
+    } catch (const std::runtime_error& e) {
+        refuse_cache(file, e.what());
+    }
+}
+
+std::optional<subnet> subnet_without_device(const global_options& o) {
+    if (!o.load_cache.empty()) return read_and_tell(o.load_cache, {});
+    if (o.subnet_cache.empty() || o.subnet_cache.find('$') != std::string::npos) return std::nullopt;
+    return subnet_of_cache(o, o.subnet_cache);
+}
+
+std::optional<subnet> known_subnet(const global_options& o, std::string_view place, iba::guid from) {
+    std::optional<subnet> known;
+    if (!o.load_cache.empty()) known = read_and_tell(o.load_cache, {});
+    else if (!o.subnet_cache.empty()) known = subnet_of_cache(o, name_for_place(o.subnet_cache, place));
+    if (known) begin_at(*known, from);
+    return known;
+}
+
+void keep_subnet(const subnet& found, const global_options& o, std::string_view place) {
+    if (o.subnet_cache.empty()) return;
+    const auto was_cancelled = [](const discovery::problem& p) {
+        return p.what == discovery::problem::kind::cancelled;
+    };
+    if (std::ranges::any_of(found.problems, was_cancelled)) return; // an earlier one is worth more
+    constexpr unsigned for_its_owner = 0600;
+    replace_file(discovery::cache_bytes(found, now_in_seconds()), name_for_place(o.subnet_cache, place), for_its_owner);
+}
+
+std::string name_for_place(std::string_view name, std::string_view place) {
+    const bool is_device = place.starts_with("umad:") || place.starts_with("verbs:");
+    std::string device(is_device ? place.substr(place.find(':') + 1) : place), port = "1";
+    if (const std::size_t slash = device.rfind('/'); is_device && slash != std::string::npos) {
+        port = device.substr(slash + 1);
+        device.resize(slash);
+    }
+    std::ranges::replace(device, '/', '_'); // of a socket's or topology file's name
+    const std::pair<std::string_view, std::string> words[] = {
+        {"$$", "$"}, {"${CA}", device}, {"$C", device}, {"${PORT}", port}, {"$P", port}, {"$A", device + "-" + port}};
+    std::string made;
+    while (!name.empty()) {
+        const std::size_t begin = name.find('$');
+        made += name.substr(0, begin);
+        if (begin == std::string_view::npos) break;
+        name.remove_prefix(begin);
+        const auto known = std::ranges::find_if(words, [&](const auto& w) { return name.starts_with(w.first); });
+        if (known == std::end(words))
+            throw usage_error(fmt::format("--subnet-cache: {} is neither $C, ${{CA}}, $P, ${{PORT}}, $A nor $$",
+                                          iba::as_given(name)));
+        made += known->second;
+        name.remove_prefix(known->first.size());
+    }
+    return made;
+}
+
+std::string age_text(std::chrono::seconds age) {
+    using namespace std::chrono_literals;
+    if (age < 0s) return "from the future";
+    if (age < 120s) return fmt::format("{} s old", age.count());
+    if (age < 2h) return fmt::format("{} min old", age / 1min);
+    if (age < 48h) return fmt::format("{} h old", age / 1h);
+    return fmt::format("{} days old", age / 24h);
+}
+
+} // namespace ibtool

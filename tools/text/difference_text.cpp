@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// difference_text.cpp - headings, lines, JSON.
+#include "text/difference_text.hpp"
+
+#include <comad/iba/format.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace ibtool {
+
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+using discovery::difference;
+using discovery::subnet;
+
+namespace {
+
+using subject = difference::subject;
+
+std::string_view word_of(difference::kind k) {
+    switch (k) {
+    case difference::kind::gone: return "gone";
+    case difference::kind::is_new: return "new";
+    case difference::kind::changed: return "changed";
+    }
+    return "?";
+}
+
+std::size_t end_ports_in(const subnet& s) {
+    std::size_t all = 0;
+    for (const discovery::node& n : s.nodes) {
+        if (n.is_switch()) ++all;
+        else
+            all += static_cast<std::size_t>(
+                std::ranges::count_if(n.ports, [](const auto& p) { return p.info.has_value(); }));
+    }
+    return all;
+}
+
+/// How many of them a subnet has, where that says something.
+std::string counts_text(const subnet& was, const subnet& is, subject of) {
+    switch (of) {
+    case subject::node: return fmt::format(" ({} and {})", was.nodes.size(), is.nodes.size());
+    case subject::end_port: return fmt::format(" ({} and {})", end_ports_in(was), end_ports_in(is));
+    case subject::link: return fmt::format(" ({} and {})", was.link_count(), is.link_count());
+    default: return {};
+    }
+}
+
+} // namespace
+
+std::string difference_text(const subnet& was, const subnet& is, const std::vector<difference>& all) {
+    std::string text;
+    for (const subject of :
+         {subject::node, subject::end_port, subject::link, subject::rate, subject::LID, subject::description}) {
+        const auto found = std::ranges::count(all, of, &difference::of);
+        text += fmt::format("{}s{}: {}\n", discovery::text_of(of), counts_text(was, is, of),
+                            found ? fmt::format("{} difference{}", found, found == 1 ? "" : "s") : "no difference");
+        for (const difference& d : all) {
+            if (d.of != of) continue;
+            text += fmt::format("  {}: {}", word_of(d.what), d.place);
+            if (d.what == difference::kind::changed)
+                text += fmt::format(": {}, was {}", iba::as_given(d.is), iba::as_given(d.was));
+            text += '\n';
+        }
+    }
+    return text;
+}
+
+std::string difference_json(const subnet& was, const subnet& is, const std::vector<difference>& all) {
+    using json = nlohmann::ordered_json;
+    const auto counts = [](const subnet& s) {
+        return json{{"complete", s.complete()},
+                    {"nodes", s.nodes.size()},
+                    {"end_ports", end_ports_in(s)},
+                    {"links", s.link_count()}};
+    };
+    json list = json::array();
+    for (const difference& d : all) {
+        json one{{"subject", discovery::text_of(d.of)},
+                 {"kind", word_of(d.what)},
+                 {"nodeGUID", fmt::format("{}", d.nodeGUID)}};
+        if (d.of != subject::node && d.of != subject::description) one["port"] = d.port;
+        if (d.of == subject::link || d.of == subject::rate) {
+            one["peer_nodeGUID"] = fmt::format("{}", d.peer_nodeGUID);
+            one["peer_port"] = d.peer_port;
+        }
+        one["place"] = d.place;
+        if (d.what == difference::kind::changed) {
+            one["was"] = iba::escaped(d.was);
+            one["is"] = iba::escaped(d.is);
+        }
+        list.push_back(std::move(one));
+    }
+    const json out{{"schema", "comad.subnet_diff/1"},
+                   {"reference", counts(was)},
+                   {"current", counts(is)},
+                   {"differences", std::move(list)}};
+    constexpr bool ascii_only = true;
+    return out.dump(1, ' ', ascii_only) + '\n';
+}
+
+} // namespace ibtool

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// difference_text.hpp - what differs between two subnets, as lines and as JSON. Compares nothing.
+#pragma once
+#include <comad/discovery/difference.hpp>
+
+#include <string>
+#include <vector>
+
+namespace ibtool {
+
+/// A heading for each subject with how many there are in both, and a line for each difference.
+std::string difference_text(const comad::discovery::subnet& was, const comad::discovery::subnet& is,
+                            const std::vector<comad::discovery::difference>&);
+
+/// One JSON object, schema `comad.subnet_diff/1`.
+std::string difference_json(const comad::discovery::subnet& was, const comad::discovery::subnet& is,
+                            const std::vector<comad::discovery::difference>&);
+
+} // namespace ibtool
