@@ -3,13 +3,14 @@
 #include "command.hpp"
 #include "session/report.hpp"
 #include "session/subnet_command.hpp"
+#include "session/subnet_queries.hpp"
 #include "text/output.hpp"
 #include "text/subnet_missing.hpp"
 #include "text/subnet_page.hpp"
 #include <comad/discovery/exports.hpp>
 
 #include <memory>
-#include <optional>
+#include <utility>
 
 namespace ibtool {
 namespace {
