@@ -13,6 +13,7 @@
     X(ibrouters)                                                                                                       \
     X(ibnodes)                                                                                                         \
     X(iblinkinfo)                                                                                                      \
+    X(watch)                                                                                                           \
     X(smpquery)                                                                                                        \
     X(saquery)                                                                                                         \
     X(query)                                                                                                           \

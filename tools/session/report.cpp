@@ -110,8 +110,7 @@ int run_query(const global_options& options, const mad::address* target,
     return failed;
 }
 
-coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discovery::discovery_progress* progress) {
-    reserve_memory();
+discovery::discover_options discover_options_of(session& in, discovery::discovery_progress* progress) {
     discovery::discover_options how;
     how.max_nodes = in.options().max_nodes;
     how.max_time = in.options().max_time;
@@ -121,6 +120,12 @@ coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discover
     how.start_portGUID = iba::guid{in.local_port().GID.interface_id()};
     how.mlnx_ext_port_info = in.options().mlnx_ext_port_info;
     how.progress = progress;
+    return how;
+}
+
+coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discovery::discovery_progress* progress) {
+    reserve_memory();
+    const discovery::discover_options how = discover_options_of(in, progress);
     auto found = co_await discovery::discover(in.schedule(), how);
     if (found)
         for (discovery::problem& p : found.value().problems)

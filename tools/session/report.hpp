@@ -41,6 +41,10 @@ int finish(session&, int code);
 int run_query(const global_options&, const comad::mad::address* target, const std::function<reporting(session&)>& query,
               std::function<std::string()> progress = {});
 
+/// How a discovery is to be made: with the keys, limits and configuration of the command line. `progress` may be null.
+comad::discovery::discover_options discover_options_of(session&,
+                                                       comad::discovery::discovery_progress* progress = nullptr);
+
 /// Discovers the subnet with the keys and the configuration of the command line. `progress` may be null.
 comad::coro::task<comad::mad::result<comad::discovery::subnet>>
 discover_subnet(session&, comad::discovery::discovery_progress* progress = nullptr);

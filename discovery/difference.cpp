@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// difference.cpp - two subnets beside each other.
+#include <comad/discovery/difference.hpp>
+#include <comad/discovery/reports.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <tuple>
+#include <utility>
+
+namespace comad::discovery {
+namespace {
+
+using subject = difference::subject;
+using what_kind = difference::kind;
+
+std::string place_of(const subnet& s, port_ref r) { return fmt::format("{}[{}]", name_of(s.nodes[r.node]), r.port); }
+
+/// The same port in another subnet, by nodeGUID and number; nobody, if that has none.
+port_ref same_in(const subnet& other, const subnet& s, port_ref r) {
+    const auto found = other.by_guid.find(s.nodes[r.node].info.nodeGUID);
+    if (found == other.by_guid.end() || r.port >= other.nodes[found->second].ports.size()) return {};
+    return {found->second, r.port};
+}
+
+/// It has a LID of its own.
+bool is_end_port(const node& n, unsigned port) { return n.is_switch() ? port == 0 : port != 0; }
+
+template <class F> void for_each_port(const subnet& s, F&& f) {
+    for (u32 n = 0; n < s.nodes.size(); ++n)
+        for (unsigned p = 0; p < s.nodes[n].ports.size(); ++p) f(port_ref{n, static_cast<u8>(p)});
+}
+
+class comparison {
+public:
+    comparison(const subnet& was, const subnet& is) : was_(was), is_(is) {}
+
+    std::vector<difference> run() {
+        for_both([&](const subnet& one, const subnet& other, what_kind k) { compare_nodes(one, other, k); });
+        for_both([&](const subnet& one, const subnet& other, what_kind k) { compare_end_ports(one, other, k); });
+        for_both([&](const subnet& one, const subnet& other, what_kind k) { compare_links(one, other, k); });
+        for_each_port(was_, [&](port_ref r) { compare_rate(r); });
+        for_each_port(was_, [&](port_ref r) { compare_LID(r); });
+        for (const node& n : was_.nodes) compare_description(n);
+        for_each_port(was_, [&](port_ref r) { compare_state(r); });
+        return std::move(found_);
+    }
+
+private:
+    template <class F> void for_both(F&& f) {
+        f(was_, is_, what_kind::gone);
+        f(is_, was_, what_kind::is_new);
+    }
+
+    void compare_nodes(const subnet& one, const subnet& other, what_kind k) {
+        for (const node& n : one.nodes)
+            if (!other.find(n.info.nodeGUID)) found_.push_back({subject::node, k, n.info.nodeGUID, 0, {}, 0, name_of(n)});
+    }
+
+    void compare_end_ports(const subnet& one, const subnet& other, what_kind k) {
+        for_each_port(one, [&](port_ref r) {
+            const node& n = one.nodes[r.node];
+            const node* there = other.find(n.info.nodeGUID);
+            if (!is_end_port(n, r.port) || !one.at(r).info || !there) return; // of a node that is gone all is
+            const port_ref same = same_in(other, one, r);
+            if (!same || !other.at(same).info || other.at(same).portGUID != one.at(r).portGUID)
+                found_.push_back({subject::end_port, k, n.info.nodeGUID, r.port, {}, 0,
+                                  fmt::format("{} port GUID {}", place_of(one, r), one.at(r).portGUID)});
+        });
+    }
+
+    /// Each link once, at the end with the smaller GUID and number.
+    static bool is_first_end(const subnet& s, port_ref r) {
+        const port_ref peer = s.at(r).peer;
+        if (!peer) return false;
+        return std::tuple(s.nodes[r.node].info.nodeGUID, r.port) <=
+               std::tuple(s.nodes[peer.node].info.nodeGUID, peer.port);
+    }
+
+    static difference link_at(subject of, what_kind k, const subnet& s, port_ref r) {
+        const port_ref peer = s.at(r).peer;
+        return {of,     k,         s.nodes[r.node].info.nodeGUID,
+                r.port, s.nodes[peer.node].info.nodeGUID, peer.port,
+                fmt::format("{} <=> {}", place_of(s, r), place_of(s, peer))};
+    }
+
+    static bool has_link(const subnet& other, const subnet& s, port_ref r) {
+        const port_ref same = same_in(other, s, r), peer = same_in(other, s, s.at(r).peer);
+        return same && peer && other.at(same).peer == peer;
+    }
+
+    void compare_links(const subnet& one, const subnet& other, what_kind k) {
+        for_each_port(one, [&](port_ref r) {
+            if (is_first_end(one, r) && !has_link(other, one, r)) found_.push_back(link_at(subject::link, k, one, r));
+        });
+    }
+
+    static std::string rate_text(const subnet& s, port_ref r) {
+        return fmt::format("{} {}", link_width_text(s.at(r)), link_speed_text(s, r));
+    }
+
+    void compare_rate(port_ref r) {
+        if (!is_first_end(was_, r) || !has_link(is_, was_, r)) return;
+        const port_ref now = same_in(is_, was_, r);
+        if (!was_.at(r).info || !is_.at(now).info) return;
+        std::string before = rate_text(was_, r), after = rate_text(is_, now);
+        if (before == after) return;
+        difference d = link_at(subject::rate, what_kind::changed, was_, r);
+        d.was = std::move(before);
+        d.is = std::move(after);
+        found_.push_back(std::move(d));
+    }
+
+    void compare_LID(port_ref r) {
+        const node& n = was_.nodes[r.node];
+        const port_ref now = same_in(is_, was_, r);
+        if (!is_end_port(n, r.port) || !now || !was_.at(r).info || !is_.at(now).info) return;
+        const auto &before = *was_.at(r).info, &after = *is_.at(now).info;
+        if (before.LID == after.LID && before.LMC == after.LMC) return;
+        const auto text = [](const iba::smp::PortInfo& i) { return fmt::format("LID {} LMC {}", i.LID, i.LMC); };
+        found_.push_back({subject::LID, what_kind::changed, n.info.nodeGUID, r.port, {}, 0, place_of(was_, r),
+                          text(before), text(after)});
+    }
+
+    void compare_description(const node& n) {
+        const node* now = is_.find(n.info.nodeGUID);
+        if (now && now->description != n.description)
+            found_.push_back({subject::description, what_kind::changed, n.info.nodeGUID, 0, {}, 0, topology_id(n),
+                              n.description, now->description});
+    }
+
+    // Where a link went or came, the states of its ends follow from that.
+    void compare_state(port_ref r) {
+        const port_ref now = same_in(is_, was_, r);
+        if (!now || !was_.at(r).info || !is_.at(now).info) return;
+        const bool has_same_link = was_.at(r).peer ? has_link(is_, was_, r) : !is_.at(now).peer;
+        const auto before = was_.at(r).info->portState, after = is_.at(now).info->portState;
+        if (has_same_link && before != after)
+            found_.push_back({subject::state, what_kind::changed, was_.nodes[r.node].info.nodeGUID, r.port, {}, 0,
+                              place_of(was_, r), iba::name_or_number(before), iba::name_or_number(after)});
+    }
+
+    const subnet& was_;
+    const subnet& is_;
+    std::vector<difference> found_;
+};
+
+} // namespace
+
+std::string_view text_of(difference::subject of) noexcept {
+    switch (of) {
+    case subject::node: return "node";
+    case subject::end_port: return "end port";
+    case subject::link: return "link";
+    case subject::rate: return "rate";
+    case subject::LID: return "LID";
+    case subject::description: return "description";
+    case subject::state: return "state";
+    }
+    return "?";
+}
+
+std::vector<difference> differences(const subnet& was, const subnet& is) { return comparison(was, is).run(); }
+
+} // namespace comad::discovery
