@@ -19,6 +19,7 @@ using coro::MADSchedule;
 using coro::task;
 using iba::PortState;
 using iba::smp::PortInfo;
+using iba::smp::SwitchInfo;
 using iba::smp::SwitchPortStateTable;
 
 std::string describe(const subnet& s, const change& c) {
@@ -40,8 +41,8 @@ bool has_state_table(const node& n) {
 /// A look at all that can tell, under way.
 class look_around {
 public:
-    look_around(MADSchedule& schedule, const subnet& s, const mad::port_keys* keys)
-        : schedule_(schedule), subnet_(s), keys_(keys) {}
+    look_around(MADSchedule& schedule, const subnet& s, const mad::port_keys* keys, bool without_manager)
+        : schedule_(schedule), subnet_(s), keys_(keys), without_manager_(without_manager) {}
 
     task<std::vector<change>> run() {
         co_await schedule_.mqueue(looks());
@@ -72,6 +73,10 @@ private:
             const bool is_told = co_await look_at_states(n);
             if (is_told) co_return;
         }
+        if (without_manager_ && one.switch_info && !one.switch_info->portStateChange) {
+            const bool is_same = co_await look_at_state_change(n);
+            if (is_same) co_return;
+        }
         for (unsigned p = 0; p < one.ports.size(); ++p) {
             const bool goes_on = co_await look_at_port({n, static_cast<u8>(p)});
             if (!goes_on) co_return;
@@ -91,6 +96,15 @@ private:
             for (unsigned p = std::max(first, 1u); p < one.ports.size() && p < first + states_; ++p)
                 compare({n, static_cast<u8>(p)}, table.value().portState[p - first]);
         }
+        co_return true;
+    }
+
+    /// True: no port has changed, or nobody is there to be asked further.
+    task<bool> look_at_state_change(u32 n) {
+        auto told = co_await schedule_.SubnGet<SwitchInfo>(path_to(n));
+        if (told) co_return !told.value().portStateChange;
+        if (told.error().code == mad::errc::status) co_return false;
+        failed({n, 0}, told.error());
         co_return true;
     }
 
@@ -133,13 +147,15 @@ private:
     MADSchedule& schedule_;
     const subnet& subnet_;
     const mad::port_keys* keys_;
+    const bool without_manager_;
     std::vector<change> changes_;
 };
 
 } // namespace
 
-task<std::vector<change>> find_changes(MADSchedule& schedule, const subnet& s, const mad::port_keys* keys) {
-    look_around look(schedule, s, keys);
+task<std::vector<change>> find_changes(MADSchedule& schedule, const subnet& s, const mad::port_keys* keys,
+                                       bool without_manager) {
+    look_around look(schedule, s, keys, without_manager);
     co_return co_await look.run();
 }
 

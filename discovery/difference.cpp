@@ -3,6 +3,7 @@
 #include <comad/discovery/difference.hpp>
 #include <comad/discovery/reports.hpp>
 #include <comad/iba/format.hpp>
+#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 
@@ -43,6 +44,7 @@ public:
         for_each_port(was_, [&](port_ref r) { compare_rate(r); });
         for_each_port(was_, [&](port_ref r) { compare_LID(r); });
         for (const node& n : was_.nodes) compare_description(n);
+        for_each_port(was_, [&](port_ref r) { compare_state(r); });
         return std::move(found_);
     }
 
@@ -153,6 +155,20 @@ private:
                               now->description});
     }
 
+    // Where a link went or came, the states of its ends follow from that.
+    void compare_state(port_ref r) {
+        const port_ref now = same_in(is_, was_, r);
+        if (!now || !was_.at(r).info || !is_.at(now).info) return;
+        const bool has_same_link = was_.at(r).peer ? has_link(is_, was_, r) : !is_.at(now).peer;
+        const auto before = was_.at(r).info->portState, after = is_.at(now).info->portState;
+        if (!has_same_link || before == after) return;
+        difference d{subject::state, what_kind::changed, was_.nodes[r.node].info.nodeGUID, r.port};
+        d.place = place_of(was_, r);
+        d.was = iba::name_or_number(before);
+        d.is = iba::name_or_number(after);
+        found_.push_back(std::move(d));
+    }
+
     const subnet& was_;
     const subnet& is_;
     std::vector<difference> found_;
@@ -168,6 +184,7 @@ std::string_view text_of(difference::subject of) noexcept {
     case subject::rate: return "rate";
     case subject::LID: return "LID";
     case subject::description: return "description";
+    case subject::state: return "state";
     }
     return "?";
 }

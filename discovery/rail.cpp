@@ -103,6 +103,10 @@ task<void> rail::probe(const SMP_query& q) {
     const bool is_idle = to_ask_.empty() && running_ == 1;
     const subnet_builder::meeting there = all_.meet({q.node, q.port}, reply.value(), route, me(is_idle));
     if (there.is_other_port) to_ask_.push_back({topic::port, there.node, reply.value().localPortNum, route});
+    if (there.is_back) {
+        to_ask_.push_back({topic::description, there.node, 0, route});
+        if (reply.value().nodeType == iba::NodeType::Switch) to_ask_.push_back({topic::port, there.node, 0, route});
+    }
     read(there, route);
 }
 

@@ -47,8 +47,13 @@ std::string describe(const subnet& s, const problem& p) {
 
 namespace {
 
+struct node_order {
+    std::vector<u32> nodes;
+    u32 reached; ///< the first of them, to which links lead
+};
+
 // Breadth first, by port number. Only switches forward directed routes; a CA sends by the port that the program is at.
-std::vector<u32> breadth_first(subnet& s, u32 start) {
+node_order breadth_first(subnet& s, u32 start) {
     std::vector<u32> order{start};
     std::vector<bool> seen(s.nodes.size());
     seen[start] = true;
@@ -70,13 +75,13 @@ std::vector<u32> breadth_first(subnet& s, u32 start) {
             order.push_back(peer.node);
         }
     }
-    const auto reached = static_cast<std::ptrdiff_t>(order.size());
+    const auto reached = static_cast<u32>(order.size());
     for (u32 n = 0; n < s.nodes.size(); ++n) {
         if (!seen[n]) order.push_back(n);
     }
-    std::sort(order.begin() + reached, order.end(),
+    std::sort(order.begin() + static_cast<std::ptrdiff_t>(reached), order.end(),
               [&](u32 a, u32 b) { return s.nodes[a].info.nodeGUID < s.nodes[b].info.nodeGUID; });
-    return order;
+    return {std::move(order), reached};
 }
 
 } // namespace
@@ -85,7 +90,7 @@ void put_in_order(subnet& s) {
     if (!s.nodes.empty()) put_in_order(s, 0, s.start_port);
 }
 
-void put_in_order(subnet& s, u32 start, u8 start_port) {
+u32 put_in_order(subnet& s, u32 start, u8 start_port) {
     s.start_port = start_port;
     node& first = s.nodes[start];
     const u64 MKey = first.route.MKey;
@@ -95,7 +100,7 @@ void put_in_order(subnet& s, u32 start, u8 start_port) {
         first.info.localPortNum = start_port;
         first.info.portGUID = first.ports[start_port].portGUID;
     }
-    const std::vector<u32> order = breadth_first(s, start);
+    const auto [order, reached] = breadth_first(s, start);
     std::vector<u32> place(order.size());
     std::vector<node> nodes;
     nodes.reserve(order.size());
@@ -113,6 +118,7 @@ void put_in_order(subnet& s, u32 start, u8 start_port) {
             ++number;
         }
     }
+    return reached;
 }
 
 } // namespace comad::discovery

@@ -104,6 +104,58 @@ void subnet_builder::note_limit(std::string text) {
     if (limit_.empty()) limit_ = std::move(text);
 }
 
+// ---- what is known before it begins --------------------------------------------------------------------------------
+
+bool subnet_builder::is_start_of(const subnet& known, const NodeInfo& info) const {
+    const NodeInfo& was = known.nodes.front().info;
+    const bool is_same_node =
+        was.nodeGUID == info.nodeGUID && was.nodeType == info.nodeType && was.numPorts == info.numPorts;
+    return is_same_node && known.start_port == (known.nodes.front().is_switch() ? 0 : info.localPortNum);
+}
+
+void subnet_builder::begin_with(const subnet& known, std::span<const port_ref> doubtful) {
+    found_ = known;
+    found_.problems.clear();
+    readings_.assign(found_.nodes.size(), {.next_step = ~0u});
+    for (const node& n : found_.nodes) {
+        known_before_.insert(n.info.nodeGUID);
+        ports_ += n.ports.size();
+    }
+    if (options_.progress) options_.progress->nodes.store(found_.nodes.size(), std::memory_order_relaxed);
+    for (const port_ref r : doubtful) {
+        if (r.port != 0) {
+            doubt_port(r);
+            continue;
+        }
+        const node& n = found_.nodes[r.node];
+        left_.push_back({topic::description, n.info.nodeGUID, 0, left_by::doubt});
+        if (n.is_switch()) left_.push_back({topic::switch_info, n.info.nodeGUID, 0, left_by::doubt});
+        for (unsigned p = 0; p < n.ports.size(); ++p) {
+            if (n.is_switch() && p > 0) doubt_port({r.node, static_cast<u8>(p)});
+            else if (n.is_switch() || n.ports[p].info)
+                left_.push_back({topic::port, n.info.nodeGUID, static_cast<u8>(p), left_by::doubt});
+        }
+    }
+    // Nobody is asked twice for one port.
+    const auto key = [](const remaining_query& q) { return std::tuple(q.nodeGUID, q.what, q.port); };
+    std::sort(left_.begin(), left_.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+    left_.erase(std::unique(left_.begin(), left_.end(), [&](const auto& a, const auto& b) { return key(a) == key(b); }),
+                left_.end());
+}
+
+// Both ends of its link: which of them a way leads to, is not known yet. A port of a CA is asked when it is met again.
+void subnet_builder::doubt_port(port_ref here) {
+    port& p = found_.nodes[here.node].ports[here.port];
+    const port_ref there = std::exchange(p.peer, {});
+    if (!p.info && !there && !found_.nodes[here.node].is_switch()) return;
+    p.fdr10 = p.fdr10_supported = false;
+    if (found_.nodes[here.node].is_switch())
+        left_.push_back({topic::port, found_.nodes[here.node].info.nodeGUID, here.port, left_by::doubt});
+    if (!there) return;
+    found_.nodes[there.node].ports[there.port].peer = {};
+    doubt_port(there);
+}
+
 // ---- who is there --------------------------------------------------------------------------------------------------
 
 // Several rails may begin at one node, by the same port or by another.
@@ -151,8 +203,9 @@ subnet_builder::meeting subnet_builder::meet(port_ref from, const NodeInfo& info
     }
     const bool is_new_link = connect(from, {there, info.localPortNum}, info.portGUID, route);
     const node& n = found_.nodes[there];
-    const bool is_other_port = is_new_link && !n.is_switch() && info.localPortNum != n.info.localPortNum;
-    return {there, help(there, who), is_other_port};
+    const bool is_back = is_new_link && known_before_.erase(info.nodeGUID) > 0;
+    const bool is_other_port = is_new_link && !n.is_switch() && (is_back || info.localPortNum != n.info.localPortNum);
+    return {there, help(there, who), is_other_port, is_back};
 }
 
 subnet_builder::meeting subnet_builder::add_node(const NodeInfo& info, const IBDRPath& route, const asker& who) {
@@ -346,7 +399,7 @@ void subnet_builder::add_problem(problem p, bool is_behind) {
 // ---- at the end of a round -----------------------------------------------------------------------------------------
 
 void subnet_builder::order_from(iba::guid start, u8 start_port) {
-    put_in_order(found_, found_.by_guid.at(start), start_port);
+    reached_ = put_in_order(found_, found_.by_guid.at(start), start_port);
     for (node& n : found_.nodes) n.route = with_key(n.route, n.info.portGUID);
     readings_.assign(found_.nodes.size(), {.next_step = ~0u}); // indices have changed, and whatever could be read was
 }
@@ -360,6 +413,7 @@ std::vector<SMP_query> subnet_builder::take_up_left() {
         const node& n = found_.nodes[index];
         if (left.what == topic::neighbour && n.ports[left.port].peer) return true;
         if (left.cause == left_by::distance && n.route.hopCount >= longest_route()) return false;
+        if (left.cause == left_by::doubt && index >= reached_) return false;
         const bool is_second = left.cause == left_by::silence;
         queries.push_back({left.what, index, left.port, n.route, is_second});
         if (left.what == topic::node)
@@ -371,6 +425,7 @@ std::vector<SMP_query> subnet_builder::take_up_left() {
 
 subnet subnet_builder::finish(bool stopped) {
     for (const remaining_query& left : left_) {
+        if (left.cause == left_by::doubt) continue; // no way leads there any more
         const IBDRPath& route = found_.find(left.nodeGUID)->route;
         if (left.cause == left_by::silence) { // it was stopped before it was asked again
             add_problem({problem::kind::no_answer, left.nodeGUID, left.port, route, "no answer"},

@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace comad::discovery {
@@ -45,6 +47,7 @@ public:
         u32 node = port_ref::nobody; ///< nobody: there is a contradiction, and it is noted
         unsigned readers = 0;
         bool is_other_port = false; ///< of a node with several: it answers for itself, by its own way
+        bool is_back = false;       ///< it was known before: what it says of itself may be another
     };
 
     // ---- how long
@@ -54,6 +57,12 @@ public:
     mad::duration time_left(mad::time_point now) const;
     /// Nothing is left of it.
     void note_time_over();
+
+    // ---- what is known before it begins
+    /// Whether a discovery that begins there is one of the same subnet, at the same place.
+    bool is_start_of(const subnet& known, const iba::smp::NodeInfo&) const;
+    /// Begins with this: its ports that are doubtful are to be asked again, once a way leads there, and have no link until then.
+    void begin_with(const subnet& known, std::span<const port_ref> doubtful);
 
     // ---- who is there
     meeting begin(const iba::smp::NodeInfo&, const mad::IBDRPath& local, const asker&);
@@ -101,6 +110,7 @@ private:
         bool is_second = false;
     };
     enum class left_by : u8 {
+        doubt,    // it was known before, and may have changed
         distance, // it is up, but at the end of the longest route
         failure,  // of the rail that asked
         silence,
@@ -116,6 +126,7 @@ private:
     std::unique_lock<std::mutex> guard() const {
         return shared_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
     }
+    void doubt_port(port_ref);
     meeting add_node(const iba::smp::NodeInfo&, const mad::IBDRPath& route, const asker&);
     bool is_full();
     bool lacks_memory();
@@ -137,9 +148,11 @@ private:
     std::vector<bool> is_behind_;   // of each problem: it is about what is behind the port
     std::vector<reading> readings_; // by node index
     std::vector<remaining_query> left_;
-    std::size_t ports_ = 0;               // of all nodes
-    std::optional<mad::time_point> ends_; // by max_time
-    std::string limit_;                   // the one that was reached, in words; empty: none
+    std::unordered_set<iba::guid> known_before_; // since before it began, and not met yet
+    u32 reached_ = 0;                            // nodes that a way leads to, which come first
+    std::size_t ports_ = 0;                      // of all nodes
+    std::optional<mad::time_point> ends_;        // by max_time
+    std::string limit_;                          // the one that was reached, in words; empty: none
 };
 
 } // namespace comad::discovery

@@ -18,6 +18,7 @@
     X(iblinkinfo)                                                                                                      \
     X(export)                                                                                                          \
     X(subnet_diff)                                                                                                     \
+    X(watch)                                                                                                           \
     X(smpquery)                                                                                                        \
     X(saquery)                                                                                                         \
     X(query)                                                                                                           \

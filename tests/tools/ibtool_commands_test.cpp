@@ -145,10 +145,12 @@ TEST_CASE("every command's answer is JSON if asked for") {
 }
 
 TEST_CASE("with --sa no command sends an SMP, or it refuses") {
-    const words refuse{"smpdump",        "ibstat",           "ibchecknet",   "ibcheckstate",   "ibcheckwidth", "ibcheckerrors",
-                       "ibstatus",       "ibv_devices",      "ibsendtrap",   "decode",         "encode",       "describe",
-                       "help",           "set_port_state",   "init_all_ports", "ibprintca",    "ibprintswitch", "ibprintrt",
-                       "ibfindnodesusing", "ibidsverify",    "set_nodedesc", "set_sminfo",     "rdma_bw",      "vumad"};
+    const words refuse{"smpdump",       "ibstat",         "ibchecknet",       "ibcheckstate",
+                       "ibcheckwidth",  "ibcheckerrors",  "ibstatus",         "ibv_devices",
+                       "ibsendtrap",    "decode",         "encode",           "describe",
+                       "help",          "set_port_state", "init_all_ports",   "ibprintca",
+                       "ibprintswitch", "ibprintrt",      "ibfindnodesusing", "ibidsverify",
+                       "set_nodedesc",  "set_sminfo",     "rdma_bw",          "vumad"};
     for (const std::string& name : refuse) {
         CAPTURE(name);
         const auto arguments = examples.find(name);

@@ -212,6 +212,21 @@ TEST_CASE("OpenSM configures an ibsim subnet through the virtual device, and its
     check_same(there, here.out);
 }
 
+TEST_CASE(
+    "OpenSM forwards notices to watch, which has told of the host that left and of the one that came before it looks") {
+    if (!has_devices()) return;
+    const std::string script =
+        "d=$(mktemp -d); trap 'kill -KILL $m; rm -rf $d' EXIT; mkfifo $d/log\n"
+        "opensm -s 1 --log_file stderr >/dev/null 2>$d/log & m=$!\n" // it sweeps each second, and so sees the cable
+        "exec 3<$d/log; grep -qm1 'SUBNET UP' <&3; cat <&3 >/dev/null &\n"
+        "$IBTOOL watch --every 1000s -n 4";
+    const process_result r = in_shell("sim:fattree2,radix=4,flap=leaf-0002/1@1s:1s:2s", script);
+    INFO(r.err);
+    CHECK(r.status == 0);
+    CHECK_THAT(r.out, Contains("notice GIDOutOfService of LID ") && Contains("notice GIDInService of LID "));
+    CHECK_THAT(r.out, Contains("\"h-0003 HCA-1\" went\n") && Contains("\"h-0003 HCA-1\" appeared\n"));
+}
+
 TEST_CASE("a table that FUSE brings in pieces, for it is longer than a mebibyte, arrives whole") {
     if (!has_devices()) return;
     // A fat tree of switches with 36 ports has 36^3/4 hosts and 5*36^2/4 switches; a record takes 112 bytes.

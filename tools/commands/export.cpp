@@ -61,12 +61,12 @@ int run_export(const export_settings& s, const global_options& options) {
         write_output(exported(s.format, read_subnet(s.topology), names, nullptr), s.file);
         return complete;
     }
-    if (s.errors) return discover_and_ask(options, [&](session& in, const discovery::subnet& found) {
-        return with_errors(in, found, s, names);
-    });
+    if (s.errors)
+        return discover_and_ask(
+            options, [&](session& in, const discovery::subnet& found) { return with_errors(in, found, s, names); });
     return discover_and_report(
-        options,
-        [&](const discovery::subnet& found, comad::u64) { return exported(s.format, found, names, nullptr); }, s.file);
+        options, [&](const discovery::subnet& found, comad::u64) { return exported(s.format, found, names, nullptr); },
+        s.file);
 }
 
 } // namespace

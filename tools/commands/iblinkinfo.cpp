@@ -292,7 +292,8 @@ command iblinkinfo_command() {
                     .value_name("KEYS")
                     .needs(diff);
                 takes
-                    .option("--filterdownports", s->filter, "leave out links that are down in the subnet in this file, too")
+                    .option("--filterdownports", s->filter,
+                            "leave out links that are down in the subnet in this file, too")
                     .value_name("FILE");
                 return [s](const global_options& options) { return run_iblinkinfo(*s, options); };
             }};

@@ -113,23 +113,27 @@ int run_query(const global_options& options, const mad::address* target,
     return failed;
 }
 
-coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discovery::discovery_progress* progress,
-                                                           subnet_source source) {
-    reserve_memory();
-    const iba::guid local{in.local_port().GID.interface_id()};
-    if (source == subnet_source::cache_or_fabric) {
-        auto known = known_subnet(in.options(), in.place(), local);
-        if (known) co_return std::move(*known);
-    }
+discovery::discover_options discover_options_of(session& in, discovery::discovery_progress* progress) {
     discovery::discover_options how;
     how.max_nodes = in.options().max_nodes;
     how.max_time = in.options().max_time;
     how.max_ports = std::max(how.max_ports, 20 * how.max_nodes);
     how.memory_is_short = &is_memory_short;
     how.keys = &in.options().keys;
-    how.start_portGUID = local;
+    how.start_portGUID = iba::guid{in.local_port().GID.interface_id()};
     how.mlnx_ext_port_info = in.options().mlnx_ext_port_info;
     how.progress = progress;
+    return how;
+}
+
+coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discovery::discovery_progress* progress,
+                                                           subnet_source source) {
+    reserve_memory();
+    const discovery::discover_options how = discover_options_of(in, progress);
+    if (source == subnet_source::cache_or_fabric) {
+        auto known = known_subnet(in.options(), in.place(), how.start_portGUID);
+        if (known) co_return std::move(*known);
+    }
     if (in.options().by_SA || in.options().discovers_by_SA) require_SA(in);
     auto asking = in.options().by_SA || in.options().discovers_by_SA
                       ? discovery::discover_by_SA(in.schedule(), in.local_port().LID, how)

@@ -43,6 +43,10 @@ int finish(session&, int code);
 int run_query(const global_options&, const comad::mad::address* target, const std::function<reporting(session&)>& query,
               std::function<std::string()> progress = {});
 
+/// How a discovery is to be made: with the keys, limits and configuration of the command line. `progress` may be null.
+comad::discovery::discover_options discover_options_of(session&,
+                                                       comad::discovery::discovery_progress* progress = nullptr);
+
 /// Where a subnet comes from.
 enum class subnet_source {
     cache_or_fabric, ///< from the cache file that the options name, if they do and it is there

@@ -26,10 +26,13 @@ std::string describe(const subnet&, const change&);
 /// SwitchPortStateTable where the switch has that (IBA 14.2.5.20), else PortInfo of each port, which tells width, speed and
 /// LID as well. Of nodes behind switches nothing is asked: their ports' other ends tell.
 ///
-/// What it cannot see: a cable that was moved while nobody looked, and links that came back. SwitchInfo.portStateChange is
-/// not used: subnet managers clear it at once, and to clear it would be to write.
+/// What it cannot see: a cable that was moved while nobody looked, and links that came back.
+/// `without_manager`: no subnet manager is active. Then a switch without that table is asked no further as long as its
+/// SwitchInfo.portStateChange was not set in `subnet`, and is not now. Where a manager is it clears that at once (to clear it here
+/// would be to write), so that it tells nothing.
 /// Empty: nothing has changed. Cancel: ends soon with what was found. Lifetime: all must outlive the task.
-coro::task<std::vector<change>> find_changes(coro::MADSchedule&, const subnet&, const mad::port_keys* = nullptr);
+coro::task<std::vector<change>> find_changes(coro::MADSchedule&, const subnet&, const mad::port_keys* = nullptr,
+                                             bool without_manager = false);
 
 /// The same by the tables of the SA, LinkRecords and PortInfoRecords: two requests, whatever the size of the subnet, for
 /// which the SA has much to send. The first look is what later ones are compared with.

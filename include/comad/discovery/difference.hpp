@@ -18,6 +18,7 @@ struct difference {
         rate,        ///< width and speed of a link that both have
         LID,         ///< LID and LMC of an end port that both have
         description, ///< of a node that both have
+        state,       ///< of a port that has the same link in both, or none
     };
     enum class kind : u8 { gone, is_new, changed };
     subject of;
@@ -30,7 +31,7 @@ struct difference {
     std::string was{}, is{}; ///< of what changed: `4x EDR`, `LID 7 LMC 0`, a description as received
 };
 
-/// `node`, `end port`, `link`, `rate`, `LID`, `description`.
+/// `node`, `end port`, `link`, `rate`, `LID`, `description`, `state`.
 std::string_view text_of(difference::subject) noexcept;
 
 /// Of `is` against `was`, by subject, then in the order of the subnets. What a problem of a partial subnet hides counts as not

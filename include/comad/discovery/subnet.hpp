@@ -91,7 +91,7 @@ std::string describe(const subnet&, const problem&);
 /// Brings the nodes into breadth-first order from nodes[0] by port number, and gives each a shortest route over the links
 /// that were found. Nodes without a link that leads there come last, by GUID, with the route they have.
 void put_in_order(subnet&);
-/// The same from another node, which becomes nodes[0], and its local port.
-void put_in_order(subnet&, u32 start, u8 start_port);
+/// The same from another node, which becomes nodes[0], and its local port. Returns how many come first, to which links lead.
+u32 put_in_order(subnet&, u32 start, u8 start_port);
 
 } // namespace comad::discovery

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// ibtool_watch_test.cpp - watch: what happens to a simulated subnet is told as it happens, by notices and by looking.
+#include "ibtool_rig.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace ibtool_watch_test { // compiled together with others
+
+using namespace ibtool_rig;
+
+namespace {
+
+words watched(const std::string& events, const words& options) {
+    return words{"watch", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual" + events} + options;
+}
+
+/// The lines without their times.
+words lines_without_time(const std::string& text) {
+    words all;
+    for (const std::string& line : lines_in_order(text)) all.push_back(line.substr(line.find(" s ") + 3));
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("watch tells of a cable between switches that is pulled and put back, within the time between two looks") {
+    const process_result r =
+        run(watched(",cut=spine-0001/2@1500ms,restore=spine-0001/2@8500ms", {"--every", "1s", "-n", "2"}));
+    CHECK(r.status == 0);
+    const words said = lines_in_order(r.out);
+    REQUIRE(said.size() == 2);
+    CHECK_THAT(said[0], StartsWith("2.0") && Contains("link ") && Contains("\"spine-0001\"[2]") && EndsWith(" went"));
+    CHECK_THAT(said[1], StartsWith("9.0") && Contains("\"spine-0001\"[2]") && EndsWith(" appeared"));
+    CHECK_THAT(r.err, Contains("watching 14 nodes and 16 links; the SA forwards notices, and looking every 1s\n"));
+}
+
+TEST_CASE("a notice of the SA is told at once, and what it means is looked for there alone") {
+    const process_result r = run(watched(",cut=leaf-0002/1@1500ms", {"--every", "1000s", "-n", "2", "-v"}));
+    CHECK(r.status == 0);
+    const words said = lines_without_time(r.out);
+    REQUIRE(said.size() == 3);
+    CHECK(said[0] == "notice GIDOutOfService of LID 1");
+    CHECK_THAT(said[1], StartsWith("node H-") && Contains("\"h-0003 HCA-1\"") && EndsWith(" went"));
+    CHECK_THAT(said[2], StartsWith("link ") && Contains("\"leaf-0002\"[1]") && EndsWith(" went"));
+    CHECK_THAT(r.out, StartsWith("1.5"));
+}
+
+TEST_CASE("without a subscription watch only looks, and its JSON has a line for each event") {
+    const process_result r =
+        run(watched(",cut=leaf-0002/1@1500ms", {"--every", "1s", "-n", "2", "--json", "--no-subscription"}));
+    CHECK(r.status == 0);
+    const words said = lines_in_order(r.out);
+    REQUIRE(said.size() == 2);
+    const auto node = nlohmann::json::parse(said[0]), link = nlohmann::json::parse(said[1]);
+    CHECK(node.at("event") == "went");
+    CHECK(node.at("of") == "node");
+    CHECK(node.at("nodeGUID") == "0002:c903:0000:0300");
+    CHECK(link.at("of") == "link");
+    CHECK(link.at("peer").at("port") == 1);
+    CHECK_THAT(r.err, Contains("links; looking every 1s\n"));
+}
+
+TEST_CASE("a switch that answers no more makes the result partial, in one line until it is back") {
+    const process_result r = run(watched(",kill=spine-0002@1500ms,cut=leaf-0001/1@20s,restore=leaf-0001/1@30s",
+                                         {"--every", "2s", "-n", "2", "--no-subscription", "-t", "10"}));
+    CHECK(r.status == 3);
+    CHECK_THAT(r.err, Contains("spine-0002"));
+}
+
+TEST_CASE("watch wants a time to look every") {
+    check_failure(run(watched("", {"--every", "0s"})), 2, "--every: a time above 0");
+}
+
+} // namespace ibtool_watch_test

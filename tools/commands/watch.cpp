@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT
+// watch.cpp - watch: what changes in a subnet, line by line as it happens: told by the SA where it forwards notices, and looked for
+// now and then. It reads, but for the subscription.
+#include "command.hpp"
+#include "session/reopening.hpp"
+#include "session/report.hpp"
+#include "text/error_words.hpp"
+#include "text/output.hpp"
+#include "text/subnet_missing.hpp"
+#include <comad/coro/event.hpp>
+#include <comad/coro/with_timeout.hpp>
+#include <comad/discovery/difference.hpp>
+#include <comad/discovery/rediscover.hpp>
+#include <comad/iba/format.hpp>
+#include <comad/iba/text.hpp>
+#include <comad/sa/subscription.hpp>
+#include <comad/server/agent.hpp>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <system_error>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace server = comad::server;
+using comad::u64;
+using discovery::difference;
+
+struct subnet_watch_settings {
+    std::string every = "30s";
+    u64 count = 0; ///< 0: until a signal comes
+    bool only_polls = false, json = false;
+};
+
+std::string_view verb_of(difference::kind what) {
+    switch (what) {
+    case difference::kind::gone: return "went";
+    case difference::kind::is_new: return "appeared";
+    case difference::kind::changed: return "changed";
+    }
+    return "?";
+}
+
+std::string line_of(const difference& d) {
+    const std::string begin = fmt::format("{} {} {}", text_of(d.of), d.place, verb_of(d.what));
+    if (d.what != difference::kind::changed) return begin;
+    return fmt::format("{}: is {}, was {}", begin, iba::escaped(d.is), iba::escaped(d.was));
+}
+
+nlohmann::ordered_json json_of(const difference& d) {
+    nlohmann::ordered_json line{{"event", verb_of(d.what)}, {"of", text_of(d.of)}};
+    line["nodeGUID"] = fmt::format("{}", d.nodeGUID);
+    if (d.port) line["port"] = d.port;
+    if (value(d.peer_nodeGUID))
+        line["peer"] = {{"nodeGUID", fmt::format("{}", d.peer_nodeGUID)}, {"port", d.peer_port}};
+    line["place"] = d.place;
+    if (d.what == difference::kind::changed) {
+        line["is"] = nlohmann::ordered_json::parse(iba::json_quoted(d.is));
+        line["was"] = nlohmann::ordered_json::parse(iba::json_quoted(d.was));
+    }
+    return line;
+}
+
+class subnet_watch {
+public:
+    subnet_watch(session& in, const subnet_watch_settings& s) : in_(in), how_(s), period_(parse_duration(s.every)) {
+        if (period_.count() <= 0) throw usage_error("--every: a time above 0, e.g. 30s");
+        answers_.on_report(iba::MgmtClass::SubnAdm, 2, [this](const server::request&, const iba::Notice& notice) {
+            take(notice);
+            return true;
+        });
+    }
+
+    /// The exit code, or why there was no beginning. Nothing: the device was lost; when it is open again, the next call goes on.
+    coro::task<std::optional<mad::result<int>>> run() {
+        coro::event told(in_.schedule());
+        told_ = &told;
+        auto code = co_await watch_all(told);
+        told_ = nullptr;
+        co_return code;
+    }
+
+    void begin_serving() {
+        if (how_.only_polls) return;
+        try {
+            agent_.emplace(in_.schedule().transport(), answers_);
+            in_.schedule().set_server(&*agent_);
+        } catch (const std::system_error& e) {
+            agent_.reset();
+            print_error(
+                "ibtool: no notices: another program receives the SA's reports at this port ({}); looking every "
+                "{}\n",
+                e.code().message(), how_.every);
+        }
+    }
+    void end_serving() {
+        if (!agent_) return;
+        in_.schedule().set_server(nullptr);
+        agent_.reset();
+        is_subscribed_ = false;
+    }
+    int code() const { return is_complete_ ? complete : partial; }
+
+private:
+    coro::task<std::optional<mad::result<int>>> watch_all(coro::event& told) {
+        if (!known_) {
+            auto found = co_await discover_subnet(in_, nullptr, subnet_source::fabric);
+            bool has_gone = false;
+            if (!found) has_gone = co_await in_.is_lost();
+            if (has_gone) co_return std::nullopt;
+            if (!found) co_return std::move(found.error());
+            known_ = std::move(found).value();
+            tell_missing();
+        }
+        co_await subscribe();
+        if (!has_begun_) tell_beginning();
+        has_begun_ = true;
+        mad::time_point looks = in_.now() + period_;
+        while (how_.count == 0 || events_ < how_.count) {
+            const auto left = looks - in_.now();
+            if (left.count() > 0) {
+                auto wait = wait_for(told);
+                const auto heard = co_await coro::with_timeout(in_.schedule(), left, std::move(wait));
+                if (heard && !*heard) co_return interrupted();
+            }
+            if (in_.stopped() || in_.loss() != 0) co_return interrupted();
+            const bool is_time = looks <= in_.now();
+            told.reset();
+            const bool goes_on = co_await look(is_time);
+            if (!goes_on) co_return interrupted();
+            if (is_time) looks = in_.now() + period_;
+        }
+        co_await end_subscription();
+        co_return code();
+    }
+
+    static coro::task<bool> wait_for(coro::event& told) { co_return co_await told.wait(); }
+
+    std::optional<mad::result<int>> interrupted() const {
+        if (in_.loss() != 0) return std::nullopt;
+        return code();
+    }
+
+    // The SA forgets its subscribers when it begins anew: therefore at each look.
+    coro::task<void> subscribe() {
+        if (!agent_) co_return;
+        auto done = co_await comad::sa::subscribe(in_.schedule());
+        if (done) {
+            is_subscribed_ = true;
+            co_return;
+        }
+        if (done.error().code == mad::errc::cancelled) co_return;
+        if (is_subscribed_ || !has_begun_)
+            print_error("ibtool: no notices: {}; looking every {}\n", words_of(done.error(), in_.options()),
+                        how_.every);
+        is_subscribed_ = false;
+    }
+    coro::task<void> end_subscription() {
+        if (is_subscribed_) [[maybe_unused]]
+            const auto done = co_await comad::sa::unsubscribe(in_.schedule());
+    }
+
+    void take(const iba::Notice& notice) {
+        tell_notice(notice);
+        auto doubted = known_ ? discovery::doubted_by(*known_, notice) : std::vector<discovery::port_ref>{};
+        if (!doubted) asks_SA_ = true;
+        else doubtful_.insert(doubtful_.end(), doubted->begin(), doubted->end());
+        if (told_) told_->set();
+    }
+
+    /// False: it was ended, or the device was lost.
+    coro::task<bool> look(bool is_time) {
+        const std::vector<discovery::port_ref> doubtful = std::exchange(doubtful_, {});
+        const bool is_whole = std::exchange(asks_SA_, false) || is_time;
+        if (is_time) co_await subscribe();
+        if (!is_whole && doubtful.empty()) co_return true;
+        const discovery::discover_options options = discover_options_of(in_);
+        coro::task<mad::result<discovery::subnet>> asking =
+            is_whole ? discovery::rediscover(in_.schedule(), *known_, discovery::told_by::anybody, options)
+                     : discovery::rediscover(in_.schedule(), *known_, doubtful, options);
+        auto now = co_await std::move(asking);
+        const bool has_gone = co_await in_.is_lost();
+        if (has_gone || in_.stopped()) co_return false;
+        if (!now) {
+            is_complete_ = false;
+            tell_error(now.error(), in_.options());
+            co_return true;
+        }
+        for (const difference& d : discovery::differences(*known_, now.value())) tell(d);
+        known_ = std::move(now).value();
+        tell_missing();
+        // A notice that came meanwhile named ports by the indices of before.
+        if (!doubtful_.empty()) asks_SA_ = true;
+        co_return true;
+    }
+
+    // ---- what is said
+
+    std::string time_text() const {
+        if (in_.is_virtual()) return fmt::format("{:.6f} s", mad::in_seconds(in_.now().time_since_epoch()));
+        return fmt::format("{:%F %T}", fmt::localtime(std::time(nullptr)));
+    }
+    void write(nlohmann::ordered_json line, const std::string& text) {
+        if (!how_.json) {
+            write_output(fmt::format("{} {}\n", time_text(), text));
+            return;
+        }
+        line["time"] = time_text();
+        write_output(line.dump() + '\n');
+    }
+    void tell(const difference& d) {
+        ++events_;
+        write(json_of(d), line_of(d));
+    }
+    void tell_notice(const iba::Notice& n) {
+        const std::string name = iba::name_or_number(n.trapNumber);
+        write({{"notice", name}, {"issuerLID", value(n.issuerLID)}},
+              fmt::format("notice {} of LID {}", name, n.issuerLID));
+    }
+    void tell_beginning() const {
+        print_error("watching {} nodes and {} links; {}\n", known_->nodes.size(), known_->link_count(),
+                    is_subscribed_ ? fmt::format("the SA forwards notices, and looking every {}", how_.every)
+                                   : fmt::format("looking every {}", how_.every));
+    }
+    // Each cause once, until it is over.
+    void tell_missing() {
+        std::set<std::string> now;
+        if (!known_->complete()) is_complete_ = false;
+        for (const std::string& line : lines_about(all_missing(*known_), in_.options().verbosity > 0)) {
+            now.insert(line);
+            if (!missing_.contains(line)) print_error("{}\n", line);
+        }
+        missing_ = std::move(now);
+    }
+
+    session& in_;
+    const subnet_watch_settings& how_;
+    const std::chrono::nanoseconds period_;
+    server::responder answers_;
+    std::optional<server::agent> agent_; // while the device is open, unless it is refused
+    coro::event* told_ = nullptr;        // while it runs
+    std::optional<discovery::subnet> known_;
+    std::vector<discovery::port_ref> doubtful_; // by notices since the last look
+    bool asks_SA_ = false;                      // a notice was about what is not known
+    bool is_subscribed_ = false, has_begun_ = false, is_complete_ = true;
+    std::set<std::string> missing_;
+    u64 events_ = 0;
+};
+
+int run_watch(const subnet_watch_settings& s, const global_options& options) {
+    session in(options);
+    subnet_watch all(in, s);
+    outage_listener listener;
+    listener.on_lost = [&](const outage&) { all.end_serving(); };
+    listener.on_open = [&] { all.begin_serving(); };
+    all.begin_serving();
+    using outcome = mad::result<int>;
+    std::optional<outcome> code = lasting(in, listener).run<outcome>([&] { return all.run(); });
+    all.end_serving();
+    if (!code) return finish(in, all.code()); // by a signal
+    if (!*code) refuse_silent_port(code->error(), options);
+    return finish(in, code->value());
+}
+
+} // namespace
+
+command watch_command() {
+    return {.name = "watch",
+            .group = command_group::subnet,
+            .summary = "print what changes in the subnet, as it happens",
+            .examples = "watch\nwatch --every 10s --json\nwatch --no-subscription",
+            .no_SA = "it asks the SA for what has changed where there is one",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<subnet_watch_settings>();
+                takes.option("--every", s->every, "how often to look, also where no notice came");
+                takes.option("-n,--count", s->count, "end after so many events [when a signal comes]");
+                takes.flag("--no-subscription", s->only_polls,
+                           "do not ask the SA to forward notices, which it notes; only look");
+                takes.flag("--json", s->json, "one JSON object per line");
+                return [s](const global_options& options) { return run_watch(*s, options); };
+            }};
+}
+
+} // namespace ibtool
