@@ -20,6 +20,8 @@
     X(ibaddr)                                                                                                          \
     X(ibroute)                                                                                                         \
     X(ibtracert)                                                                                                       \
+    X(dump_lfts)                                                                                                       \
+    X(dump_mfts)                                                                                                       \
     X(smpdump)                                                                                                         \
     X(perfquery)                                                                                                       \
     X(ibqueryerrors)                                                                                                   \
@@ -31,12 +33,14 @@
     X(ibcheckerrors)                                                                                                   \
     X(ibcheckerrs)                                                                                                     \
     X(ibchecknet)                                                                                                      \
+    X(ibcheckroutes)                                                                                                   \
     X(ibchecknode)                                                                                                     \
     X(ibcheckport)                                                                                                     \
     X(ibcheckportstate)                                                                                                \
     X(ibcheckportwidth)                                                                                                \
     X(ibcheckstate)                                                                                                    \
     X(ibcheckwidth)                                                                                                    \
+    X(check_lft_balance)                                                                                               \
     X(vendstat)                                                                                                        \
     X(ibping)                                                                                                          \
     X(ibsysstat)                                                                                                       \

@@ -56,6 +56,9 @@ const std::map<std::string, words> examples{
     {"ibaddr", {"1"}},
     {"ibroute", {"0,1"}},
     {"ibtracert", {"1", "2"}},
+    {"dump_lfts", {}},
+    {"dump_mfts", {}},
+    {"ibcheckroutes", {}},
     {"smpdump", {"1", "0x11"}},
     {"ibportstate", {"0,1", "1"}},
     {"set_sminfo", {"1", "handover"}},
@@ -139,11 +142,12 @@ TEST_CASE("every command's answer is JSON if asked for") {
 }
 
 TEST_CASE("with --sa no command sends an SMP, or it refuses") {
-    const words refuse{"ibnetdiscover", "ibhosts",        "ibswitches",      "ibnodes",       "iblinkinfo",
-                       "smpdump",       "ibstat",         "ibchecknet",      "ibcheckstate",  "ibcheckwidth",
-                       "ibcheckerrors", "ibdatacounters", "ibclearcounters", "ibclearerrors", "ibstatus",
-                       "ibrouters",     "ibv_devices",    "ibsendtrap",      "decode",        "encode",
-                       "describe",      "help",           "set_sminfo",      "rdma_bw",       "vumad"};
+    const words refuse{"ibnetdiscover", "ibhosts",        "ibswitches",      "ibnodes",          "iblinkinfo",
+                       "smpdump",       "ibstat",         "ibchecknet",      "ibcheckstate",     "ibcheckwidth",
+                       "ibcheckerrors", "ibdatacounters", "ibclearcounters", "ibclearerrors",    "ibstatus",
+                       "ibrouters",     "ibv_devices",    "ibsendtrap",      "decode",           "encode",
+                       "describe",      "help",           "set_sminfo",      "rdma_bw",          "vumad",
+                       "dump_lfts",     "dump_mfts",      "ibcheckroutes",   "check_lft_balance"};
     for (const std::string& name : refuse) {
         CAPTURE(name);
         const auto arguments = examples.find(name);
