@@ -9,8 +9,6 @@
 namespace comad::discovery {
 namespace {
 
-constexpr unsigned last_unicast_LID = 0xbfff; // IBA 4.1.3
-
 template <class F> void for_each_end_port(const subnet& s, F&& f) {
     for (u32 n = 0; n < s.nodes.size(); ++n) {
         const unsigned ports = s.nodes[n].is_switch() ? 1 : static_cast<unsigned>(s.nodes[n].ports.size());
@@ -31,7 +29,9 @@ lid_index::lid_index(const subnet& s) {
 
 void lid_index::add(port_ref end_port, iba::lid base, unsigned LMC) {
     const unsigned first = value(base), last = first + (1u << LMC) - 1;
-    if (first == 0 || last > last_unicast_LID) return;
+    const bool has_LID = first != 0 && last <= last_unicast_LID;
+    ends_.push_back({end_port, has_LID ? first : 0, has_LID ? 1u << LMC : 0});
+    if (!has_LID) return;
     if (last >= ports_.size()) ports_.resize(last + 1);
     port_ref latest;
     for (unsigned LID = first; LID <= last; ++LID) {

@@ -27,6 +27,8 @@
     X(ibroute)                                                                                                         \
     X(ibtracert)                                                                                                       \
     X(ibfindnodesusing)                                                                                                \
+    X(dump_lfts)                                                                                                       \
+    X(dump_mfts)                                                                                                       \
     X(smpdump)                                                                                                         \
     X(perfquery)                                                                                                       \
     X(ibqueryerrors)                                                                                                   \
@@ -38,6 +40,7 @@
     X(ibcheckerrors)                                                                                                   \
     X(ibcheckerrs)                                                                                                     \
     X(ibchecknet)                                                                                                      \
+    X(ibcheckroutes)                                                                                                   \
     X(ibchecknode)                                                                                                     \
     X(ibcheckport)                                                                                                     \
     X(ibcheckportstate)                                                                                                \
@@ -45,6 +48,7 @@
     X(ibcheckstate)                                                                                                    \
     X(ibcheckwidth)                                                                                                    \
     X(ibidsverify)                                                                                                     \
+    X(check_lft_balance)                                                                                               \
     X(vendstat)                                                                                                        \
     X(ibping)                                                                                                          \
     X(ibsysstat)                                                                                                       \
@@ -91,7 +95,10 @@ std::vector<grouped_commands> commands_by_group() {
 
 std::span<const command_alias> command_aliases() {
     static constexpr command_alias all[] = {
+        {"check_lft_balance.pl", "check_lft_balance"},
         {"decode_mad", "decode"},
+        {"dump_lfts.sh", "dump_lfts"},
+        {"dump_mfts.sh", "dump_mfts"},
         {"ibfindnodesusing.pl", "ibfindnodesusing"},
         {"ibidsverify.pl", "ibidsverify"},
         {"iblinkinfo.pl", "iblinkinfo"},

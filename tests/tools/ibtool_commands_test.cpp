@@ -57,6 +57,9 @@ const std::map<std::string, words> examples{
     {"ibaddr", {"1"}},
     {"ibroute", {"0,1"}},
     {"ibtracert", {"1", "2"}},
+    {"dump_lfts", {}},
+    {"dump_mfts", {}},
+    {"ibcheckroutes", {}},
     {"smpdump", {"1", "0x11"}},
     {"ibportstate", {"0,1", "1"}},
     {"set_port_state", {"--disable", "0,1@1", "--dry-run"}},
@@ -150,7 +153,8 @@ TEST_CASE("with --sa no command sends an SMP, or it refuses") {
                        "ibsendtrap",    "decode",         "encode",           "describe",
                        "help",          "set_port_state", "init_all_ports",   "ibprintca",
                        "ibprintswitch", "ibprintrt",      "ibfindnodesusing", "ibidsverify",
-                       "set_nodedesc",  "set_sminfo",     "rdma_bw",          "vumad"};
+                       "set_nodedesc",  "set_sminfo",     "rdma_bw",          "vumad",
+                       "dump_lfts",     "dump_mfts",      "ibcheckroutes",    "check_lft_balance"};
     for (const std::string& name : refuse) {
         CAPTURE(name);
         const auto arguments = examples.find(name);

@@ -41,4 +41,12 @@ std::vector<missing_answer> all_missing(const subnet& s, const std::vector<count
     return all;
 }
 
+std::vector<missing_answer> missing_of(const comad::discovery::subnet& s,
+                                       const comad::discovery::forwarding_tables& tables) {
+    std::vector<missing_answer> all;
+    for (const comad::discovery::forwarding_gap& g : tables.gaps)
+        all.push_back(missing_at(s, {g.node, 0}, g.text, g.cause));
+    return all;
+}
+
 } // namespace ibtool

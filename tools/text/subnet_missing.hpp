@@ -3,6 +3,7 @@
 #pragma once
 #include "text/missing.hpp"
 #include <comad/counters/sweep.hpp>
+#include <comad/discovery/forwarding.hpp>
 #include <comad/discovery/subnet.hpp>
 
 #include <string>
@@ -15,6 +16,9 @@ missing_answer missing_at(const comad::discovery::subnet&, comad::discovery::por
                           std::string cause = {});
 missing_answer missing_of(const comad::discovery::subnet&, const comad::discovery::problem&);
 missing_answer missing_of(const comad::discovery::subnet&, const comad::counters::gap&);
+
+/// What could not be read of the switches' tables.
+std::vector<missing_answer> missing_of(const comad::discovery::subnet&, const comad::discovery::forwarding_tables&);
 
 /// All problems of the discovery, then all gaps of the sweep.
 std::vector<missing_answer> all_missing(const comad::discovery::subnet&, const std::vector<comad::counters::gap>& = {});

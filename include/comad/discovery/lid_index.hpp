@@ -12,14 +12,26 @@ namespace comad::discovery {
 /// port that was read. It refers to places in the subnet, whose order must not change meanwhile.
 class lid_index {
 public:
+    static constexpr unsigned last_unicast_LID = 0xbfff; ///< IBA 4.1.3
+
     lid_index() = default;
     explicit lid_index(const subnet&);
 
-    /// Gives an end port 2^LMC LIDs from its base LID. What has no unicast LID is left out. A LID that is another's already
+    /// Gives an end port 2^LMC LIDs from its base LID. What has no unicast LID gets none. A LID that is another's already
     /// stays with that one.
     void add(port_ref end_port, iba::lid base, unsigned LMC);
     /// The end port of this LID; of a switch its port 0. None: nobody has it.
     port_ref at(iba::lid LID) const noexcept { return value(LID) < ports_.size() ? ports_[value(LID)] : port_ref{}; }
+
+    port_ref at(unsigned LID) const noexcept { return LID < ports_.size() ? ports_[LID] : port_ref{}; }
+
+    /// An end port and its LIDs.
+    struct end {
+        port_ref where;
+        unsigned first = 0, count = 0; ///< 2^LMC LIDs; both 0 where it has no unicast LID
+    };
+    /// In the order of add().
+    const std::vector<end>& ends() const noexcept { return ends_; }
 
     /// Two end ports with a LID in common.
     struct shared {
@@ -32,6 +44,7 @@ public:
 
 private:
     std::vector<port_ref> ports_; // by LID, as far as the highest
+    std::vector<end> ends_;
     std::vector<shared> duplicates_;
 };
 

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// ibcheckroutes.cpp - ibcheckroutes: the routes of the whole subnet, as its switches' forwarding tables have them.
+#include "command.hpp"
+#include "input/lane_files.hpp"
+#include "session/subnet_queries.hpp"
+#include "text/route_text.hpp"
+#include <comad/iba/format.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+namespace discovery = comad::discovery;
+using comad::u32;
+using comad::u64;
+
+struct route_settings {
+    bool switches_too = false, multicast = false, shows_loads = false, json = false;
+    std::string path_SLs, SL_to_VL;
+};
+
+/// How evenly the routes are spread over the links between switches.
+struct load_range {
+    std::size_t channels = 0, unused = 0;
+    u32 least_LIDs = ~u32{0}, most_LIDs = 0;
+    u64 least_routes = ~u64{0}, most_routes = 0;
+};
+
+class all_routes {
+public:
+    all_routes(session& in, const discovery::subnet& s, const route_settings& how)
+        : in_(in), subnet_(s), how_(how), index_(s) {}
+
+    comad::coro::task<report> run() {
+        if (!how_.path_SLs.empty()) read_path_SLs(how_.path_SLs, subnet_, lanes_);
+        if (!how_.SL_to_VL.empty()) read_SL_to_VL(how_.SL_to_VL, subnet_, lanes_);
+        discovery::forwarding_options wanted;
+        wanted.multicast = how_.multicast;
+        wanted.keys = &in_.options().keys;
+        tables_ = co_await discovery::read_forwarding(in_.schedule(), subnet_, wanted);
+        found_.missing = missing_of(subnet_, tables_);
+        judge();
+        co_return std::move(found_);
+    }
+
+private:
+    void judge() {
+        const auto routes = discovery::check_routes(subnet_, index_, tables_, {.switches_too = how_.switches_too});
+        const auto credits = discovery::find_credit_loops(
+            subnet_, index_, tables_, lanes_, {.switches_too = how_.switches_too, .multicast = how_.multicast});
+        discovery::group_check groups;
+        if (how_.multicast) groups = discovery::check_groups(subnet_, tables_);
+        tell(findings_of(subnet_, index_));
+        tell(findings_of(subnet_, index_, routes));
+        tell(findings_of(subnet_, groups));
+        tell(findings_of(subnet_, credits));
+        const load_range loads = judge_loads(routes);
+        if (how_.json) sum_up_json(routes, groups, credits, loads);
+        else sum_up(routes, groups, credits, loads);
+        found_.is_any_bad = findings_ > 0;
+    }
+
+    /// Without -v not all of many.
+    void tell(const std::vector<route_finding>& findings) {
+        constexpr std::size_t few = 100;
+        const std::size_t shown = in_.options().verbosity ? findings.size() : std::min(findings.size(), few);
+        findings_ += findings.size();
+        for (std::size_t i = 0; i < shown; ++i) found_.text += (how_.json ? findings[i].json : findings[i].text) + '\n';
+        if (shown < findings.size())
+            found_.notes.push_back(
+                fmt::format("{} more findings like the last one; -v shows all", findings.size() - shown));
+    }
+
+    load_range judge_loads(const discovery::route_check& routes) {
+        load_range all;
+        for (u32 n = 0; n < subnet_.nodes.size(); ++n) {
+            for (unsigned p = 1; p < routes.loads[n].size(); ++p) {
+                const discovery::port_ref peer = subnet_.nodes[n].ports[p].peer;
+                if (!peer || !subnet_.nodes[peer.node].is_switch()) continue;
+                const discovery::channel_load& load = routes.loads[n][p];
+                ++all.channels;
+                all.unused += load.routes == 0;
+                all.least_LIDs = std::min(all.least_LIDs, load.LIDs);
+                all.most_LIDs = std::max(all.most_LIDs, load.LIDs);
+                all.least_routes = std::min(all.least_routes, load.routes);
+                all.most_routes = std::max(all.most_routes, load.routes);
+                if (how_.shows_loads) tell_load(n, p, load);
+            }
+        }
+        if (all.channels == 0) all.least_LIDs = 0, all.least_routes = 0;
+        return all;
+    }
+
+    void tell_load(u32 n, unsigned p, const discovery::channel_load& load) {
+        const discovery::node& sw = subnet_.nodes[n];
+        if (!how_.json) {
+            found_.text +=
+                fmt::format("{}[{}]: {} LIDs, {} routes\n", discovery::name_of(sw), p, load.LIDs, load.routes);
+            return;
+        }
+        found_.text += nlohmann::ordered_json{{"nodeGUID", fmt::format("{}", sw.info.nodeGUID)},
+                                              {"description", comad::iba::escaped(sw.description)},
+                                              {"port", p},
+                                              {"LIDs", load.LIDs},
+                                              {"routes", load.routes}}
+                           .dump() +
+                       '\n';
+    }
+
+    void sum_up(const discovery::route_check& r, const discovery::group_check& g, const discovery::credit_check& c,
+                const load_range& l) {
+        std::string& text = found_.text;
+        text += fmt::format("\n## Summary: {} routes checked, {} cut", r.pairs - r.unknown, r.unreachable);
+        if (r.unknown) text += fmt::format(", {} not checked", r.unknown);
+        text +=
+            fmt::format("\n##          {} links between switches, of each direction {} to {} LIDs, {} to {} routes, "
+                        "{} without any\n",
+                        l.channels / 2, l.least_LIDs, l.most_LIDs, l.least_routes, l.most_routes, l.unused);
+        text += fmt::format("##          {} dependencies between channels, {} VL{}, {} credit loop{}\n", c.dependencies,
+                            c.VLs, c.VLs == 1 ? "" : "s", c.loops.size(), c.loops.size() == 1 ? "" : "s");
+        if (how_.multicast)
+            text += fmt::format("##          {} multicast LIDs checked, {} faults\n", g.groups - g.not_judged,
+                                g.faults.size());
+    }
+
+    void sum_up_json(const discovery::route_check& r, const discovery::group_check& g, const discovery::credit_check& c,
+                     const load_range& l) {
+        nlohmann::ordered_json all{{"routes", r.pairs},
+                                   {"cut", r.unreachable},
+                                   {"not_checked", r.unknown},
+                                   {"findings", findings_},
+                                   {"links", l.channels / 2},
+                                   {"least_LIDs", l.least_LIDs},
+                                   {"most_LIDs", l.most_LIDs},
+                                   {"least_routes", l.least_routes},
+                                   {"most_routes", l.most_routes},
+                                   {"dependencies", c.dependencies},
+                                   {"VLs", c.VLs},
+                                   {"credit_loops", c.loops.size()}};
+        if (how_.multicast) {
+            all["MLIDs"] = g.groups;
+            all["MLIDs_not_checked"] = g.not_judged;
+        }
+        all["table_bytes"] = tables_.bytes();
+        all["complete"] = found_.missing.empty() && subnet_.complete();
+        found_.text += all.dump() + '\n';
+    }
+
+    session& in_;
+    const discovery::subnet& subnet_;
+    const route_settings& how_;
+    const discovery::lid_index index_;
+    discovery::virtual_lanes lanes_;
+    discovery::forwarding_tables tables_;
+    std::size_t findings_ = 0;
+    report found_;
+};
+
+comad::coro::task<report> check_all_routes(session& in, const discovery::subnet& s, const route_settings& how) {
+    all_routes all(in, s, how);
+    co_return co_await all.run();
+}
+
+} // namespace
+
+command ibcheckroutes_command() {
+    return {
+        .name = "ibcheckroutes",
+        .group = command_group::checks,
+        .summary = "check all routes: unreachable ports, loops, credit loops",
+        .examples = "ibcheckroutes\nibcheckroutes -M --loads",
+        .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<route_settings>();
+            takes.flag("-a,--all", s->switches_too, "also from and to switches [only CAs and routers]");
+            takes.flag("-M,--Multicast", s->multicast, "also the trees of multicast LIDs");
+            takes.flag("--loads", s->shows_loads, "how many LIDs and routes each link between switches has");
+            takes.option("--path-SLs", s->path_SLs, "lines NODEGUID DLID SL: the service levels that packets have [0]")
+                .value_name("FILE");
+            takes
+                .option("--SL-to-VL", s->SL_to_VL,
+                        "lines GUID INPORT OUTPORT and 8 bytes of two VLs: the tables of switches [VL = SL]")
+                .value_name("FILE");
+            takes.flag("--json", s->json, "one JSON object for each finding, and one for the summary");
+            return [s](const global_options& options) {
+                return discover_and_ask(options, [&](session& in, const discovery::subnet& known) {
+                    return check_all_routes(in, known, *s);
+                });
+            };
+        }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// forwarding_text.cpp - rows, headings and tails of forwarding tables.
+#include "text/forwarding_text.hpp"
+
+#include "text/diags_text.hpp"
+#include <comad/iba/format.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace ibtool {
+
+namespace iba = comad::iba;
+using comad::u16;
+
+std::string scanned_place_text(const comad::mad::IBDRPath& route) {
+    return fmt::format("DR path slid 0; dlid 0; {}",
+                       fmt::join(route.drPath.begin(), route.drPath.begin() + route.hopCount + 1, ","));
+}
+
+bool multicast_row::leads_nowhere() const noexcept {
+    return std::ranges::all_of(masks, [](u16 mask) { return mask == 0; });
+}
+
+namespace {
+
+constexpr unsigned ports_per_mask = 16;
+
+std::string heading(const char* what, const table_heading& h) {
+    return fmt::format("{} [{:#x}-{:#x}] of switch {} guid 0x{:016x} ({}):\n", what, h.first, h.last, h.where,
+                       value(h.nodeGUID), h.name);
+}
+
+std::string tail(std::size_t count, const table_style& style, const char* what) {
+    return fmt::format("{} {}{} dumped \n", count, style.everything ? "" : "valid ", what);
+}
+
+/// The words behind a row. The LIDs of one port after its first are numbered, as `path #2 out of 4`.
+class destination_words {
+public:
+    explicit destination_words(std::string_view unknown) : unknown_(unknown) {}
+    std::string of(const unicast_row& e) {
+        if (e.LID <= last_) {
+            if (!e.valid) return fmt::format(": (path #{} - illegal port)", e.LID - base_);
+            const std::string path = fmt::format("path #{} out of {}", e.LID - base_ + 1, last_ - base_ + 1);
+            return GUID_ ? fmt::format(": ({}: portguid 0x{:016x})", path, GUID_) : fmt::format(": ({})", path);
+        }
+        if (!e.valid) return ": (illegal port)";
+        GUID_ = 0;
+        if (!e.to.known) return fmt::format(": {}", unknown_);
+        GUID_ = value(e.to.portGUID);
+        if (e.to.LMC > 0) {
+            base_ = e.to.base_LID;
+            last_ = base_ + (1u << e.to.LMC) - 1;
+        }
+        return fmt::format(": ({} portguid 0x{:016x}: '{}')", node_type_text(e.to.nodeType), GUID_, e.to.name);
+    }
+
+private:
+    std::string_view unknown_;
+    unsigned base_ = 0, last_ = 0;
+    comad::u64 GUID_ = 0;
+};
+
+std::string json_of(const unicast_row& e, bool brief) {
+    std::string text = fmt::format("{{\"LID\":{},\"port\":{}", e.LID, e.port);
+    if (!brief && e.to.known)
+        text += fmt::format(",\"nodeType\":{},\"portGUID\":\"{}\",\"name\":{}", static_cast<unsigned>(e.to.nodeType),
+                            e.to.portGUID, iba::json_quoted(e.to.name));
+    return text + '}';
+}
+
+} // namespace
+
+std::string unicast_text(const table_heading& h, const std::vector<unicast_row>& rows, const table_style& style) {
+    std::string text = heading("Unicast lids", h);
+    text += "  Lid  Out   Destination\n       Port     Info \n";
+    destination_words words(style.unknown);
+    for (const unicast_row& e : rows)
+        text += fmt::format("0x{:04x} {:03} {}\n", e.LID, e.port, style.brief ? "" : words.of(e));
+    return text + tail(rows.size(), style, "lids");
+}
+
+std::string unicast_json(const table_heading& h, const std::vector<unicast_row>& rows, const table_style& style,
+                         unsigned top) {
+    std::vector<std::string> objects;
+    for (const unicast_row& e : rows) objects.push_back(json_of(e, style.brief));
+    return fmt::format("{{\"nodeGUID\":\"{}\",\"name\":{},\"linearFDBTop\":{},\"entries\":[{}]}}\n", h.nodeGUID,
+                       iba::json_quoted(h.name), top, fmt::join(objects, ","));
+}
+
+namespace {
+
+bool has_port(const std::vector<u16>& masks, unsigned port) {
+    return masks[port / ports_per_mask] >> port % ports_per_mask & 1;
+}
+
+std::string port_heading(unsigned num_ports) {
+    std::string tens, ones;
+    for (unsigned port = 0; port <= num_ports; ++port) {
+        tens += fmt::format("{} ", port % 10 ? " " : fmt::to_string(port / 10));
+        ones += fmt::format("{} ", port % 10);
+    }
+    return (num_ports > 9 ? fmt::format("            {}\n", tens) : "") + fmt::format("     Ports: {}\n MLid\n", ones);
+}
+
+std::string row_text(unsigned MLID, const std::vector<u16>& masks, unsigned num_ports, bool brief) {
+    std::string ports;
+    if (brief) ports = fmt::format("{:04x}", fmt::join(masks, ""));
+    for (unsigned port = 0; !brief && port <= num_ports; ++port) ports += has_port(masks, port) ? "x " : "  ";
+    return fmt::format("0x{:04x}      {}\n", MLID, ports);
+}
+
+std::string row_json(unsigned MLID, const std::vector<u16>& masks, unsigned num_ports) {
+    std::vector<unsigned> ports;
+    for (unsigned port = 0; port <= num_ports; ++port)
+        if (has_port(masks, port)) ports.push_back(port);
+    return fmt::format("{{\"MLID\":{},\"ports\":[{}]}}", MLID, fmt::join(ports, ","));
+}
+
+} // namespace
+
+std::string multicast_text(const table_heading& h, const std::vector<multicast_row>& rows, const table_style& style) {
+    std::string text =
+        heading("Multicast mlids", h) + (style.brief ? " MLid       Port Mask\n" : port_heading(h.num_ports));
+    for (const multicast_row& r : rows) text += row_text(r.MLID, r.masks, h.num_ports, style.brief);
+    return text + tail(rows.size(), style, "mlids");
+}
+
+std::string multicast_json(const table_heading& h, const std::vector<multicast_row>& rows, unsigned top) {
+    std::vector<std::string> objects;
+    for (const multicast_row& r : rows) objects.push_back(row_json(r.MLID, r.masks, h.num_ports));
+    return fmt::format("{{\"nodeGUID\":\"{}\",\"name\":{},\"multicastFDBTop\":{},\"entries\":[{}]}}\n", h.nodeGUID,
+                       iba::json_quoted(h.name), top, fmt::join(objects, ","));
+}
+
+} // namespace ibtool

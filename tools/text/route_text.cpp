@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// route_text.cpp - findings about routes in words.
+#include "text/route_text.hpp"
+
+#include <comad/iba/format.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace ibtool {
+
+namespace discovery = comad::discovery;
+using comad::u16;
+using discovery::port_ref;
+using discovery::subnet;
+using json = nlohmann::ordered_json;
+
+std::string LID_ranges(const std::vector<u16>& LIDs) {
+    constexpr unsigned most = 8;
+    std::vector<std::string> ranges;
+    for (std::size_t i = 0; i < LIDs.size();) {
+        std::size_t end = i + 1;
+        while (end < LIDs.size() && LIDs[end] == LIDs[end - 1] + 1) ++end;
+        if (ranges.size() == most) return fmt::format("{} and {} more", fmt::join(ranges, ", "), LIDs.size() - i);
+        ranges.push_back(end == i + 1 ? fmt::format("{}", LIDs[i]) : fmt::format("{}-{}", LIDs[i], LIDs[end - 1]));
+        i = end;
+    }
+    return fmt::to_string(fmt::join(ranges, ", "));
+}
+
+namespace {
+
+std::string name_at(const subnet& s, port_ref r) {
+    const std::string name = discovery::name_of(s.nodes[r.node]);
+    return r.port ? fmt::format("{}[{}]", name, r.port) : name;
+}
+
+json place_at(const subnet& s, port_ref r) {
+    const discovery::node& n = s.nodes[r.node];
+    return {{"nodeGUID", fmt::format("{}", n.info.nodeGUID)},
+            {"description", comad::iba::escaped(n.description)},
+            {"port", r.port}};
+}
+
+/// Long circles begin to be told.
+std::string circle_text(const subnet& s, const std::vector<port_ref>& circle) {
+    constexpr std::size_t most = 12;
+    std::vector<std::string> names;
+    for (const port_ref r : circle) {
+        if (names.size() == most) {
+            names.push_back(fmt::format("{} more", circle.size() - most));
+            break;
+        }
+        names.push_back(name_at(s, r));
+    }
+    return fmt::format("{} -> {}", fmt::join(names, " -> "), name_at(s, circle.front()));
+}
+
+std::string fault_text(const subnet& s, const discovery::lid_index&, const discovery::route_fault& f) {
+    using enum discovery::route_fault::kind;
+    const std::string LIDs = fmt::format("LID{} {}", f.LIDs.size() == 1 ? "" : "s", LID_ranges(f.LIDs));
+    switch (f.what) {
+    case no_entry: return fmt::format("{}: no port for {}", name_at(s, f.where), LIDs);
+    case no_link: return fmt::format("{}: no link, but where {} should leave", name_at(s, f.where), LIDs);
+    case wrong_end:
+        if (f.where.port == 0)
+            return fmt::format("{}: keeps packets to {}, which it has not", name_at(s, f.where), LIDs);
+        return fmt::format("{}: leads to {}, which is not at {}", name_at(s, f.where), name_at(s, s.at(f.where).peer),
+                           LIDs);
+    case loop: return fmt::format("loop: {} go round: {}", LIDs, circle_text(s, f.circle));
+    case others: break;
+    }
+    return fmt::format("more faults, not told one by one: {}", LIDs);
+}
+
+std::string_view word_of(discovery::route_fault::kind what) {
+    using enum discovery::route_fault::kind;
+    switch (what) {
+    case no_entry: return "no_entry";
+    case no_link: return "no_link";
+    case wrong_end: return "wrong_end";
+    case loop: return "loop";
+    case others: break;
+    }
+    return "others";
+}
+
+} // namespace
+
+std::vector<route_finding> findings_of(const subnet& s, const discovery::lid_index& index) {
+    std::vector<route_finding> all;
+    for (const discovery::lid_index::shared& d : index.duplicates())
+        all.push_back({fmt::format("LID {}: at {} and at {}", d.LID, name_at(s, d.first), name_at(s, d.second)),
+                       json{{"finding", "double_LID"},
+                            {"LID", value(d.LID)},
+                            {"places", json::array({place_at(s, d.first), place_at(s, d.second)})}}
+                           .dump()});
+    for (const discovery::lid_index::end& e : index.ends()) {
+        const bool is_cabled = s.nodes[e.where.node].is_switch() || s.at(e.where).peer;
+        if (e.count || !is_cabled) continue;
+        all.push_back({fmt::format("{}: no LID", name_at(s, e.where)),
+                       json{{"finding", "no_LID"}, {"place", place_at(s, e.where)}}.dump()});
+    }
+    return all;
+}
+
+std::vector<route_finding> findings_of(const subnet& s, const discovery::lid_index& index,
+                                       const discovery::route_check& check) {
+    std::vector<route_finding> all;
+    for (const discovery::route_fault& f : check.faults) {
+        json line{{"finding", word_of(f.what)}, {"LIDs", f.LIDs}, {"pairs", f.pairs}};
+        if (f.where) line["place"] = place_at(s, f.where);
+        for (const port_ref r : f.circle) line["circle"].push_back(place_at(s, r));
+        all.push_back({fmt::format("{}: {} route{} cut", fault_text(s, index, f), f.pairs, f.pairs == 1 ? "" : "s"),
+                       line.dump()});
+    }
+    return all;
+}
+
+std::vector<route_finding> findings_of(const subnet& s, const discovery::group_check& check) {
+    using enum discovery::group_fault::kind;
+    std::vector<route_finding> all;
+    for (const discovery::group_fault& f : check.faults) {
+        const auto [word, text] = f.what == loop    ? std::pair("multicast_loop", "closes a circle of links")
+                                  : f.what == apart ? std::pair("multicast_apart", "no link to the rest of the group")
+                                                    : std::pair("multicast_dropped", "leads to a switch that drops it");
+        all.push_back({fmt::format("multicast LID {:#x}: {}: {}", f.MLID, name_at(s, f.where), text),
+                       json{{"finding", word}, {"MLID", f.MLID}, {"place", place_at(s, f.where)}}.dump()});
+    }
+    return all;
+}
+
+std::vector<route_finding> findings_of(const subnet& s, const discovery::credit_check& check) {
+    std::vector<route_finding> all;
+    for (const discovery::credit_loop& loop : check.loops) {
+        std::vector<port_ref> circle;
+        json line{{"finding", "credit_loop"}, {"lanes", loop.lanes}, {"cycle", json::array()}};
+        for (const discovery::lane& l : loop.cycle) {
+            circle.push_back(l.out);
+            json place = place_at(s, l.out);
+            place["VL"] = l.VL;
+            line["cycle"].push_back(std::move(place));
+        }
+        const std::string VL = check.VLs > 1 ? fmt::format(" of VL {}", loop.cycle.front().VL) : "";
+        all.push_back(
+            {fmt::format("credit loop among {} channels{}: {}", loop.lanes, VL, circle_text(s, circle)), line.dump()});
+    }
+    return all;
+}
+
+} // namespace ibtool
