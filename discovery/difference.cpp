@@ -162,8 +162,8 @@ private:
         const bool has_same_link = was_.at(r).peer ? has_link(is_, was_, r) : !is_.at(now).peer;
         const auto before = was_.at(r).info->portState, after = is_.at(now).info->portState;
         if (!has_same_link || before == after) return;
-        difference d{subject::state, what_kind::changed, was_.nodes[r.node].info.nodeGUID, r.port};
-        d.place = place_of(was_, r);
+        difference d{subject::state,   what_kind::changed, was_.nodes[r.node].info.nodeGUID, r.port, {}, 0,
+                     place_of(was_, r)};
         d.was = iba::name_or_number(before);
         d.is = iba::name_or_number(after);
         found_.push_back(std::move(d));

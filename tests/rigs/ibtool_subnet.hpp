@@ -60,8 +60,9 @@ enum class manager { stays, leaves };
 /// A subnet that OpenSM has configured.
 class subnet {
 public:
-    explicit subnet(std::string_view described = topology, manager kind = manager::stays)
-        : kind_(kind), server_(described) {
+    /// `options`: of OpenSM, beside those that all have.
+    explicit subnet(std::string_view described = topology, manager kind = manager::stays, words options = {})
+        : kind_(kind), options_(std::move(options)), server_(described) {
         configure();
     }
 
@@ -109,6 +110,7 @@ private:
     void configure() {
         words command{"opensm", "--qos", "--log_file", "stderr"};
         if (kind_ == manager::leaves) command.push_back("--once");
+        command.insert(command.end(), options_.begin(), options_.end());
         manager_.emplace(beside({"OSM_TMP_DIR=.", "OSM_CACHE_DIR=."}, command));
         if (kind_ == manager::stays) manager_->await_error("SUBNET UP");
         else REQUIRE_THAT(manager_->wait().err, Contains("SUBNET UP"));
@@ -120,6 +122,7 @@ private:
     }
 
     manager kind_;
+    words options_;
     directory files_;
     ibsim_server server_;
     std::optional<process> manager_;

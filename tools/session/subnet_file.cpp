@@ -84,7 +84,10 @@ void begin_at(subnet& s, iba::guid from) {
     for (u32 n = 0; n < s.nodes.size(); ++n) {
         const discovery::node& here = s.nodes[n];
         for (unsigned p = here.is_switch() ? 0 : 1; p < (here.is_switch() ? 1 : here.ports.size()); ++p)
-            if (here.ports[p].portGUID == from) return put_in_order(s, n, static_cast<u8>(p));
+            if (here.ports[p].portGUID == from) {
+                put_in_order(s, n, static_cast<u8>(p));
+                return;
+            }
     }
     throw std::runtime_error(
         fmt::format("the cached subnet does not have the local port {}: it is of another subnet or too "
