@@ -62,7 +62,7 @@ const std::map<std::string, words> examples{
     {"ibcheckroutes", {}},
     {"smpdump", {"1", "0x11"}},
     {"ibportstate", {"0,1", "1"}},
-    {"set_port_state", {"--disable", "0,1@1", "--dry-run"}},
+    {"set_port_state", {"--disable", "0,1@1", "--dry-run", "--force"}},
     {"init_all_ports", {"--dry-run"}},
     {"ibprintca", {"-l"}},
     {"ibprintswitch", {"0,1"}},

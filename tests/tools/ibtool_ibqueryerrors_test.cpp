@@ -391,7 +391,7 @@ TEST_CASE("ibqueryerrors says what makes no sense") {
         {{"-G", "0xdead"}, 1, "there is no port '0xdead'"},
         {{"-D", "0,17"}, 1, "there is no port '0,17'"},
         {{"-G", "0x1", "-D", "0"}, 2, "excludes"},
-        {{"--load-cache", "file"}, 2, "is not there yet"},
+        {{"--load-cache", "no-such-file"}, 1, "cannot read 'no-such-file'"},
         {{"-o", "0"}, 2, "-o"},
         {{"7"}, 2, "7"},
     };

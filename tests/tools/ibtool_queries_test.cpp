@@ -246,7 +246,7 @@ TEST_CASE("with --sa the same is said, and no SMP is sent") {
     check_failure(s.ours({"smpquery", "PKeys", CA, "--sa"}), 1, "invalid request (status 0x200)");
     check_failure(s.ours({"smpquery", "MEPI", CA, "--sa"}), 2, "the SA does not know MlnxExtPortInfo");
     check_failure(s.ours({"smpdump", CA, "0x11", "--sa"}), 2, "no --sa");
-    check_failure(s.ours({"ibhosts", "--sa"}), 2, "no --sa");
+    check_failure(s.ours({"ibchecknet", "--sa"}), 2, "no --sa");
 }
 
 TEST_CASE("structures are shown by the names of the IBA, or their words, if asked for") {

@@ -228,7 +228,7 @@ TEST_CASE("the option --sa-path says where the SA is, and that it is to answer")
                   "the SA at LID " + other + " did not answer NodeRecord");
     check_failure(s.ours({"saquery", "--sa-path", "fe80::9999"}), 1, "--sa-path: ");
     check_failure(s.ours({"saquery", "--sa-path", "0,1"}), 2, "--sa-path is a directed route");
-    check_failure(s.ours({"ibhosts", "--sa-path", manager}), 2, "no --sa");
+    check_failure(s.ours({"ibchecknet", "--sa-path", manager}), 2, "no --sa");
 }
 
 TEST_CASE("saquery of nothing is an empty answer, of nonsense one line") {

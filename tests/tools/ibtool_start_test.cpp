@@ -201,9 +201,6 @@ TEST_CASE("a command line that makes no sense exits with 2") {
         {{"ibhosts", "-y", "key"}, "M_Key is no number of 64 bits"},
         {{"ibhosts", "-z", bad_config}, "'soon'"},
         {{"ibnetdiscover", "-g"}, "--grouping"},
-        {{"ibnetdiscover", "--cache", "file"}, "--cache"},
-        {{"ibnetdiscover", "--load-cache", "file"}, "--load-cache"},
-        {{"ibnetdiscover", "--diff", "file"}, "--diff"},
         {{"ibnetdiscover", "--diffcheck", "port"}, "--diffcheck"},
     };
     for (const auto& line : lines) {

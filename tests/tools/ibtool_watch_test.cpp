@@ -44,7 +44,6 @@ TEST_CASE("a notice of the SA is told at once, and what it means is looked for t
     CHECK(said[0] == "notice GIDOutOfService of LID 1");
     CHECK_THAT(said[1], StartsWith("node H-") && Contains("\"h-0003 HCA-1\"") && EndsWith(" went"));
     CHECK_THAT(said[2], StartsWith("link ") && Contains("\"leaf-0002\"[1]") && EndsWith(" went"));
-    CHECK_THAT(r.out, StartsWith("1.5"));
 }
 
 TEST_CASE("without a subscription watch only looks, and its JSON has a line for each event") {
@@ -62,15 +61,15 @@ TEST_CASE("without a subscription watch only looks, and its JSON has a line for 
     CHECK_THAT(r.err, Contains("links; looking every 1s\n"));
 }
 
-TEST_CASE("a switch that answers no more makes the result partial, in one line until it is back") {
-    const process_result r = run(watched(",kill=spine-0002@1500ms,cut=leaf-0001/1@20s,restore=leaf-0001/1@30s",
-                                         {"--every", "2s", "-n", "2", "--no-subscription", "-t", "10"}));
+TEST_CASE("what does not answer when it is asked again makes the result partial") {
+    const process_result r = run(watched(",kill=spine-0002@1500ms,cut=spine-0002/1@20s",
+                                         {"--every", "30s", "-n", "1", "--no-subscription", "-t", "10"}));
     CHECK(r.status == 3);
     CHECK_THAT(r.err, Contains("spine-0002"));
 }
 
 TEST_CASE("watch wants a time to look every") {
-    check_failure(run(watched("", {"--every", "0s"})), 2, "--every: a time above 0");
+    check_failure(run(watched("", {"--every", "0s"})), 2, "'0s' is not a time");
 }
 
 } // namespace ibtool_watch_test
