@@ -77,7 +77,6 @@ command export_command() {
             .summary = "the subnet for GraphViz, Slurm, a browser, as a picture or JSON",
             .examples = "export --format html --errors fabric.html\nexport --format slurm topology.conf\n"
                         "export --format dot --topology fabric.topo",
-            .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<export_settings>();
                 takes.option("file", s->file, "write to this file instead of stdout");
