@@ -49,7 +49,7 @@ const std::map<std::string, words> examples{
     {"ibswitches", {}},
     {"ibnodes", {}},
     {"iblinkinfo", {}},
-    {"export", {}},
+    {"export", {"--format", "json"}},
     {"smpquery", {"NodeInfo", "1"}},
     {"saquery", {"NR"}},
     {"query", {"SubnAdmGetTable", "NodeRecord"}},
