@@ -13,12 +13,16 @@ namespace comad::discovery {
 using coro::MADSchedule;
 using coro::task;
 
-namespace {
-
-/// With a timeout that was given, all patience is in it.
-bool is_measured(const MADSchedule& schedule) { return schedule.options().timeout.count() == 0; }
-
-} // namespace
+task<bool> explore_all(rail& only, subnet_builder& all) {
+    for (;;) {
+        const bool is_whole = co_await only.explore();
+        all.order_from(only.start(), only.start_port());
+        if (!is_whole) co_return false;
+        std::vector<SMP_query> left = all.take_up_left();
+        if (left.empty()) co_return true;
+        only.add(std::move(left));
+    }
+}
 
 task<mad::result<subnet>> discover(MADSchedule& schedule, discover_options options) {
     subnet_builder all(options, false, is_measured(schedule));
@@ -26,14 +30,8 @@ task<mad::result<subnet>> discover(MADSchedule& schedule, discover_options optio
     auto first = co_await only.ask_start();
     if (!first) co_return std::move(first.error());
     only.begin(first.value());
-    for (;;) {
-        const bool is_whole = co_await only.explore();
-        all.order_from(only.start(), only.start_port());
-        if (!is_whole) co_return all.finish(true);
-        std::vector<SMP_query> left = all.take_up_left();
-        if (left.empty()) co_return all.finish(false);
-        only.add(std::move(left));
-    }
+    const bool is_whole = co_await explore_all(only, all);
+    co_return all.finish(!is_whole);
 }
 
 namespace {

@@ -54,4 +54,10 @@ private:
     bool has_lost_ = false;
 };
 
+/// Whether answers are waited for as long as was measured; with a timeout that was given, all patience is in it.
+inline bool is_measured(const coro::MADSchedule& schedule) { return schedule.options().timeout.count() == 0; }
+
+/// Explores by one rail that has begun, in rounds until nothing is left to ask: true, or false as rail::explore().
+coro::task<bool> explore_all(rail&, subnet_builder&);
+
 } // namespace comad::discovery

@@ -136,8 +136,7 @@ bool was_cut_short(const subnet& s) {
 
 task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known, std::vector<port_ref> doubtful,
                                      discover_options options) {
-    const bool asks_twice = schedule.options().timeout.count() == 0;
-    subnet_builder all(options, false, asks_twice);
+    subnet_builder all(options, false, is_measured(schedule));
     rail only(schedule, all, 0);
     auto first = co_await only.ask_start();
     if (!first) co_return std::move(first.error());
@@ -149,21 +148,13 @@ task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known,
     doubtful.insert(doubtful.end(), missing.begin(), missing.end());
     all.begin_with(known, doubtful);
     only.begin(first.value());
-    for (;;) {
-        const bool is_whole = co_await only.explore();
-        all.order_from(only.start(), only.start_port());
-        std::vector<SMP_query> left;
-        if (is_whole) left = all.take_up_left();
-        if (left.empty()) {
-            subnet now = all.finish(!is_whole);
-            if (!was_cut_short(now)) {
-                drop_what_is_gone(now);
-                put_in_order(now);
-            }
-            co_return now;
-        }
-        only.add(std::move(left));
+    const bool is_whole = co_await explore_all(only, all);
+    subnet now = all.finish(!is_whole);
+    if (!was_cut_short(now)) {
+        drop_what_is_gone(now);
+        put_in_order(now);
     }
+    co_return now;
 }
 
 namespace {
