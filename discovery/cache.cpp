@@ -22,6 +22,7 @@ constexpr u32 own_version = 1;
 constexpr std::size_t checksum_bytes = 4;
 
 // What of a port is there.
+constexpr u8 begins_at_LID = 128; // of a route
 constexpr u8 info_there = 1, GUID_there = 2, peer_there = 4, FDR10_runs = 8, FDR10_supported = 16, all_port_flags = 31;
 
 u32 checksum_of(std::span<const u8> bytes) {
@@ -33,7 +34,12 @@ u32 checksum_of(std::span<const u8> bytes) {
 std::span<const u8> as_bytes(std::string_view text) { return {reinterpret_cast<const u8*>(text.data()), text.size()}; }
 
 void write_route(byte_writer& out, const mad::IBDRPath& route) {
-    out.number<u8>(route.hopCount);
+    const bool begins_by_LID = route.drSLID != iba::permissive_lid;
+    out.number<u8>(route.hopCount | (begins_by_LID ? begins_at_LID : 0));
+    if (begins_by_LID) {
+        out.number<u16>(value(route.DLID));
+        out.number<u16>(value(route.drSLID));
+    }
     for (const u8 hop : route.hops()) out.number<u8>(hop);
 }
 
@@ -144,8 +150,18 @@ private:
     }
 
     mad::IBDRPath read_route() {
-        const u8 hops = in_.number<u8>("the length of a route", mad::IBDRPath::max_hops);
-        return mad::IBDRPath(in_.bytes(hops, "a route"));
+        const u8 head = in_.number<u8>("the length of a route", begins_at_LID | mad::IBDRPath::max_hops);
+        const unsigned hops = head & ~unsigned{begins_at_LID};
+        if (hops > mad::IBDRPath::max_hops) in_.fail(fmt::format("a route has {} hops", hops));
+        const bool begins_by_LID = head & begins_at_LID;
+        const iba::lid first{begins_by_LID ? in_.number<u16>("the LID of a switch") : u16{}};
+        const iba::lid own{begins_by_LID ? in_.number<u16>("our LID") : u16{}};
+        mad::IBDRPath route(in_.bytes(hops, "a route"));
+        if (begins_by_LID) {
+            route.DLID = first;
+            route.SLID = route.drSLID = own;
+        }
+        return route;
     }
 
     /// It is shown as it is.
@@ -187,6 +203,7 @@ cached_subnet read_own_cache(std::span<const u8> bytes) {
     if (!s.nodes.empty() && s.start_port >= s.nodes[0].ports.size()) in.fail("the first node has no such local port");
     for (u32 i = 0; i < problems; ++i) rest.read_problem();
     if (in.left()) in.fail("there is more than belongs there");
+    put_in_order(s); // counts the hops
     return c;
 }
 

@@ -31,6 +31,12 @@ task<mad::result<subnet>> discover(MADSchedule& schedule, discover_options optio
     if (!first) co_return std::move(first.error());
     only.begin(first.value());
     const bool is_whole = co_await explore_all(only, all);
+    if (is_whole && all.has_doubled_LIDs()) {
+        options.from_LID = {};
+        if (options.max_time.count() > 0) options.max_time = std::max(all.time_left(schedule.now()), mad::duration{1});
+        task<mad::result<subnet>> again = discover(schedule, options);
+        co_return co_await std::move(again);
+    }
     co_return all.finish(!is_whole);
 }
 
@@ -49,6 +55,7 @@ template <class Member> auto run_all(const std::vector<rail*>& rails, Member wha
 mad::result<subnet> discover_rails(std::span<MADSchedule* const> schedules, discover_options options,
                                    std::stop_token stop) {
     const bool asks_twice = std::ranges::all_of(schedules, [](const MADSchedule* s) { return is_measured(*s); });
+    options.from_LID = {};
     subnet_builder all(options, schedules.size() > 1, asks_twice);
     std::deque<rail> rails;
     std::vector<rail*> active;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // json.cpp - a subnet as JSON: keys are the IBA's names, values as in the structures.
+#include <comad/discovery/lid_index.hpp>
 #include <comad/discovery/reports.hpp>
 #include <comad/iba/print.hpp>
 #include <comad/iba/text.hpp>
@@ -90,6 +91,13 @@ json of_problem(const problem& p) {
     return entry;
 }
 
+json of_doubled_LID(const subnet& s, const lid_index::shared& doubled) {
+    json entry{{"kind", "doubled_LID"}, {"LID", value(doubled.LID)}, {"places", json::array()}};
+    for (const port_ref at : {doubled.first, doubled.second})
+        entry["places"].push_back({{"nodeGUID", text_of(s.nodes[at.node].info.nodeGUID)}, {"port", at.port}});
+    return entry;
+}
+
 std::string dumped(const json& j) {
     constexpr bool ascii_only = true; // a terminal obeys U+009B as it obeys escape, and reads U+202E backwards
     return j.dump(1, ' ', ascii_only);
@@ -120,6 +128,9 @@ std::string json_text(const subnet& s) {
     out.resize(out.size() - 2); // "\n}": it goes on
     add_list(out, "nodes", s.nodes.size(), [&](std::size_t i) { return of_node(s, static_cast<u32>(i)); });
     add_list(out, "problems", s.problems.size(), [&](std::size_t i) { return of_problem(s.problems[i]); });
+    const lid_index LIDs(s);
+    if (const auto& doubled = LIDs.duplicates(); !doubled.empty())
+        add_list(out, "findings", doubled.size(), [&](std::size_t i) { return of_doubled_LID(s, doubled[i]); });
     return out + "\n}\n";
 }
 

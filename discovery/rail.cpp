@@ -93,9 +93,8 @@ task<void> rail::answer(SMP_query q) {
 // ---- who is there --------------------------------------------------------------------------------------------------
 
 task<void> rail::probe(const SMP_query& q) {
-    const mad::any_path path = all_.path_beyond(q);
-    const IBDRPath& route = *mad::directed(path);
-    auto reply = co_await schedule_.SubnGet<NodeInfo>(path);
+    const IBDRPath route = all_.path_beyond(q);
+    auto reply = co_await get<NodeInfo>(q, route);
     if (!reply) {
         failed(q, reply.error(), route, "no answer from behind it");
         co_return;
@@ -159,6 +158,11 @@ task<void> rail::read_port(const SMP_query& q) {
 
 namespace {
 
+/// Neither an answer nor the end of all.
+bool is_silence(const mad::mad_error& e) {
+    return e.code == mad::errc::timed_out || e.code == mad::errc::send_failed || e.code == mad::errc::malformed_reply;
+}
+
 /// Device IDs promise these, and firmware need not keep it: then there is nothing to know, and nothing is missing.
 template <class T> constexpr bool is_optional = std::is_same_v<T, iba::smp::MlnxExtPortInfo>;
 
@@ -166,12 +170,24 @@ template <class T> constexpr bool is_optional = std::is_same_v<T, iba::smp::Mlnx
 
 // One fact about a known node; nothing where it is silent or refuses, which is noted.
 template <class T> task<std::optional<T>> rail::ask(const SMP_query& q) {
-    const mad::any_path path = all_.path_to(q.node, q.port, q.route);
-    auto reply = co_await schedule_.SubnGet<T>(path, q.port);
+    const IBDRPath route = all_.path_to(q.node, q.port, q.route);
+    auto reply = co_await get<T>(q, route);
     if (reply) co_return reply.value();
     if (is_optional<T> && is_unsupported(reply.error())) co_return std::nullopt;
-    failed(q, reply.error(), *mad::directed(path), fmt::format("{} not read", iba::info_of<T>.name));
+    failed(q, reply.error(), route, fmt::format("{} not read", iba::info_of<T>.name));
     co_return std::nullopt;
+}
+
+// What has no answer by LID may have one by the directed route: LIDs may be stale, and some devices take no such SMP.
+template <class T> task<mad::result<T>> rail::get(const SMP_query& q, const IBDRPath& route) {
+    const u32 modifier = q.what == topic::neighbour ? 0 : q.port;
+    const auto [by, path] = all_.best_path(q, route);
+    auto reply = co_await schedule_.SubnGet<T>(path, modifier);
+    if (reply) all_.answered_by(by);
+    if (reply || !is_silence(reply.error()) || !all_.is_directed_next(q, by)) co_return std::move(reply);
+    auto again = co_await schedule_.SubnGet<T>(route, modifier);
+    if (again) all_.failed_by(by);
+    co_return std::move(again);
 }
 
 } // namespace comad::discovery

@@ -21,6 +21,11 @@ std::size_t subnet::link_count() const noexcept {
     return (ends + loops) / 2;
 }
 
+iba::lid subnet::LID_at(port_ref r) const noexcept {
+    const auto& info = end_port(r).info;
+    return info && is_unicast(info->LID) ? info->LID : iba::lid{};
+}
+
 std::size_t subnet::count(iba::NodeType type) const noexcept {
     return static_cast<std::size_t>(
         std::count_if(nodes.begin(), nodes.end(), [&](const node& n) { return n.info.nodeType == type; }));
@@ -28,7 +33,7 @@ std::size_t subnet::count(iba::NodeType type) const noexcept {
 
 unsigned subnet::max_hops() const noexcept {
     unsigned hops = 0;
-    for (const node& n : nodes) hops = std::max<unsigned>(hops, n.route.hopCount);
+    for (const node& n : nodes) hops = std::max(hops, n.hops);
     return hops;
 }
 
@@ -57,19 +62,23 @@ node_order breadth_first(subnet& s, u32 start) {
     std::vector<u32> order{start};
     std::vector<bool> seen(s.nodes.size());
     seen[start] = true;
+    const iba::lid start_LID = s.LID_at({start, s.start_port});
     for (std::size_t next = 0; next < order.size(); ++next) {
         const u32 here = order[next];
         if (here != start && !s.nodes[here].is_switch()) continue;
-        if (!s.nodes[here].route.can_extend()) continue;
         for (unsigned p = 1; p < s.nodes[here].ports.size(); ++p) {
             if (!s.nodes[here].is_switch() && p != s.start_port) continue;
             const port_ref peer = s.nodes[here].ports[p].peer;
             if (!peer || seen[peer.node]) continue;
+            const auto route =
+                route_beyond(s, {here, static_cast<u8>(p)}, s.nodes[here].route, start_LID);
+            if (!route) continue;
             seen[peer.node] = true;
             node& there = s.nodes[peer.node];
             const u64 MKey = there.route.MKey; // the node's own
-            there.route = s.nodes[here].route.extended(static_cast<u8>(p));
+            there.route = *route;
             there.route.MKey = MKey;
+            there.hops = s.nodes[here].hops + 1;
             there.info.localPortNum = peer.port;
             there.info.portGUID = there.ports[peer.port].portGUID;
             order.push_back(peer.node);
@@ -86,6 +95,14 @@ node_order breadth_first(subnet& s, u32 start) {
 
 } // namespace
 
+std::optional<mad::IBDRPath> route_beyond(const subnet& s, port_ref port, const mad::IBDRPath& route_to_it,
+                                          iba::lid start_LID) {
+    if (route_to_it.can_extend()) return route_to_it.extended(port.port);
+    const iba::lid LID = s.LID_at(port);
+    if (!is_unicast(LID) || !is_unicast(start_LID)) return std::nullopt;
+    return mad::IBDRPath::from_LID(LID, port.port, start_LID);
+}
+
 void put_in_order(subnet& s) {
     if (!s.nodes.empty()) put_in_order(s, 0, s.start_port);
 }
@@ -96,6 +113,7 @@ u32 put_in_order(subnet& s, u32 start, u8 start_port) {
     const u64 MKey = first.route.MKey;
     first.route = {};
     first.route.MKey = MKey;
+    first.hops = 0;
     if (start_port != 0) {
         first.info.localPortNum = start_port;
         first.info.portGUID = first.ports[start_port].portGUID;

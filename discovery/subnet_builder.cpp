@@ -163,7 +163,7 @@ subnet_builder::meeting subnet_builder::begin(const NodeInfo& info, const IBDRPa
     const auto lock = guard();
     const auto known = found_.by_guid.find(info.nodeGUID);
     if (known == found_.by_guid.end()) {
-        const meeting added = add_node(info, local, who);
+        const meeting added = add_node(info, local, 0, who);
         if (added.node == 0 && !found_.nodes[0].is_switch()) found_.start_port = info.localPortNum;
         const bool is_switch = info.nodeType == iba::NodeType::Switch;
         const std::string impossible = impossible_in(info, is_switch ? 0 : 1);
@@ -192,7 +192,7 @@ subnet_builder::meeting subnet_builder::meet(port_ref from, const NodeInfo& info
             return {};
         }
         if (is_full()) return {};
-        const meeting added = add_node(info, route, who);
+        const meeting added = add_node(info, route, found_.nodes[from.node].hops + 1, who);
         connect(from, {added.node, info.localPortNum}, info.portGUID, route);
         return added;
     }
@@ -208,11 +208,13 @@ subnet_builder::meeting subnet_builder::meet(port_ref from, const NodeInfo& info
     return {there, help(there, who), is_other_port, is_back};
 }
 
-subnet_builder::meeting subnet_builder::add_node(const NodeInfo& info, const IBDRPath& route, const asker& who) {
+subnet_builder::meeting subnet_builder::add_node(const NodeInfo& info, const IBDRPath& route, unsigned hops,
+                                                 const asker& who) {
     const auto index = static_cast<u32>(found_.nodes.size());
     node& n = found_.nodes.emplace_back();
     n.info = info;
     n.route = with_key(route, info.portGUID);
+    n.hops = hops;
     n.ports.resize(std::max(info.numPorts, info.localPortNum) + 1u); // where a discovery begins, that is not checked
     if (n.is_switch()) {
         for (port& p : n.ports) p.portGUID = info.portGUID;
@@ -262,10 +264,17 @@ bool subnet_builder::connect(port_ref a, port_ref b, iba::guid portGUID_b, const
 
 bool subnet_builder::is_open(const SMP_query& q) {
     const auto lock = guard();
-    if (found_.nodes[q.node].ports[q.port].peer || lacks_memory()) return false;
-    if (q.route.hopCount < longest_route()) return true;
-    left_.push_back({topic::neighbour, found_.nodes[q.node].info.nodeGUID, q.port, left_by::distance});
+    const node& n = found_.nodes[q.node];
+    if (n.ports[q.port].peer || is_ending()) return false;
+    if (!is_too_far({q.node, q.port}, q.route)) return true;
+    left_.push_back({topic::neighbour, n.info.nodeGUID, q.port, left_by::distance});
     return false;
+}
+
+// What is behind the port. With several rails each has its own distance, that of its route.
+bool subnet_builder::is_too_far(port_ref here, const IBDRPath& route) const {
+    const unsigned hops = shared_ ? route.hopCount : found_.nodes[here.node].hops;
+    return hops >= options_.max_hops || !route_beyond(found_, here, route, options_.from_LID);
 }
 
 // ---- what they are -------------------------------------------------------------------------------------------------
@@ -276,7 +285,7 @@ std::optional<SMP_query> subnet_builder::next_step(u32 index, const IBDRPath& ro
     reading& r = readings_[index];
     // Until a silence is explained, the request that is still under way is enough.
     const bool is_enough = r.timeouts_in_a_row > 0 && r.readers > 1;
-    if (r.next_step >= steps_of(n) || r.given_up || is_enough || lacks_memory()) {
+    if (r.next_step >= steps_of(n) || r.given_up || is_enough || is_ending()) {
         --r.readers;
         return std::nullopt;
     }
@@ -286,6 +295,7 @@ std::optional<SMP_query> subnet_builder::next_step(u32 index, const IBDRPath& ro
     };
     if (!n.is_switch()) return step == 0 ? ask(topic::port, n.info.localPortNum) : ask(topic::description, 0);
     const unsigned last_port = n.info.numPorts;
+    if (options_.from_LID != iba::lid{} && step <= last_port) return ask(topic::port, step); // port 0 has the LID
     if (step < last_port) return ask(topic::port, step + 1);
     if (step == last_port) return ask(topic::port, 0);
     return ask(step == last_port + 1 ? topic::switch_info : topic::description, 0);
@@ -297,6 +307,8 @@ subnet_builder::port_state subnet_builder::take(u32 index, u8 number, const Port
     const node& n = found_.nodes[index];
     port& p = found_.nodes[index].ports[number];
     p.info = info;
+    if (options_.from_LID != iba::lid{} && n.is_switch() == (number == 0))
+        LIDs_.add({index, number}, info.LID, info.LMC);
     if (number == 0 || !is_up(info)) return {false, false};
     return {(n.is_switch() || is_start) && !p.peer, options_.mlnx_ext_port_info && may_be_FDR10(n, number)};
 }
@@ -328,12 +340,60 @@ IBDRPath subnet_builder::path_to(u32 index, u8 number, const IBDRPath& route) co
 }
 
 IBDRPath subnet_builder::path_beyond(const SMP_query& q) const {
-    IBDRPath route = q.route.extended(q.port);
-    if (!options_.keys) return with_key(route, {});
     const auto lock = guard();
+    IBDRPath route = route_beyond(found_, {q.node, q.port}, q.route, options_.from_LID).value_or(IBDRPath{});
+    if (!options_.keys) return with_key(route, {});
     const iba::guid portGUID = found_.nodes[q.node].ports[q.port].portGUID;
     route.MKey = options_.keys->beyond(mad::key_kind::MKey, portGUID, q.port);
     return route;
+}
+
+bool subnet_builder::trusts(way by) const {
+    return options_.from_LID != iba::lid{} && ways_[static_cast<std::size_t>(by)] != experience::bad &&
+           LIDs_.duplicates().empty();
+}
+
+subnet_builder::routed_path subnet_builder::best_path(const SMP_query& q, const IBDRPath& directed) const {
+    if (options_.from_LID == iba::lid{} || q.is_second) return {way::directed, directed};
+    const auto lock = guard();
+    const node& n = found_.nodes[q.node];
+    const auto with_key_of = [&](auto path) {
+        path.MKey = directed.MKey;
+        return path;
+    };
+    const auto from_LID = [&](port_ref in_front) -> routed_path {
+        // Without a switch between there is no agent to spare.
+        const bool is_near = !in_front || found_.nodes[in_front.node].hops == 0 || !found_.nodes[in_front.node].is_switch();
+        const iba::lid LID = is_near ? iba::lid{} : found_.LID_at(in_front);
+        if (LID == iba::lid{} || !trusts(way::from_LID)) return {way::directed, directed};
+        return {way::from_LID, with_key_of(IBDRPath::from_LID(LID, in_front.port, options_.from_LID))};
+    };
+    if (q.what == topic::neighbour) return from_LID({q.node, q.port});
+    const u8 entry = n.is_switch() || q.port == 0 ? n.info.localPortNum : q.port;
+    const iba::lid LID = found_.LID_at({q.node, entry});
+    if (n.hops == 0 || LID == iba::lid{} || !trusts(way::by_LID)) return from_LID(n.ports[entry].peer);
+    mad::IBPath path;
+    path.DLID = LID;
+    path.SLID = options_.from_LID;
+    return {way::by_LID, with_key_of(path)};
+}
+
+void subnet_builder::answered_by(way by) {
+    if (by == way::directed) return;
+    const auto lock = guard();
+    ways_[static_cast<std::size_t>(by)] = experience::good;
+}
+
+void subnet_builder::failed_by(way by) {
+    const auto lock = guard();
+    experience& so_far = ways_[static_cast<std::size_t>(by)];
+    if (so_far == experience::none) so_far = experience::bad;
+}
+
+bool subnet_builder::is_directed_next(const SMP_query& q, way by) const {
+    if (by == way::directed) return false;
+    const auto lock = guard();
+    return !asks_twice_ || q.is_second || ways_[static_cast<std::size_t>(by)] != experience::good;
 }
 
 // `port`: the one that it leads to; zero: still unknown.
@@ -401,6 +461,7 @@ void subnet_builder::add_problem(problem p, bool is_behind) {
 void subnet_builder::order_from(iba::guid start, u8 start_port) {
     reached_ = put_in_order(found_, found_.by_guid.at(start), start_port);
     for (node& n : found_.nodes) n.route = with_key(n.route, n.info.portGUID);
+    if (options_.from_LID != iba::lid{}) LIDs_ = lid_index(found_);
     readings_.assign(found_.nodes.size(), {.next_step = ~0u}); // indices have changed, and whatever could be read was
 }
 
@@ -412,7 +473,7 @@ std::vector<SMP_query> subnet_builder::take_up_left() {
         const u32 index = found_.by_guid.at(left.nodeGUID);
         const node& n = found_.nodes[index];
         if (left.what == topic::neighbour && n.ports[left.port].peer) return true;
-        if (left.cause == left_by::distance && n.route.hopCount >= longest_route()) return false;
+        if (left.cause == left_by::distance && is_too_far({index, left.port}, n.route)) return false;
         if (left.cause == left_by::doubt && index >= reached_) return false;
         const bool is_second = left.cause == left_by::silence;
         queries.push_back({left.what, index, left.port, n.route, is_second});
@@ -432,7 +493,8 @@ subnet subnet_builder::finish(bool stopped) {
                         left.what == topic::neighbour);
         } else if (left.cause == left_by::distance) {
             add_problem({problem::kind::too_far, left.nodeGUID, left.port, route,
-                         fmt::format("what is behind it is more than {} hops away", longest_route())},
+                         fmt::format("what is behind it is more than {} hops away",
+                                     std::min(options_.max_hops, mad::IBDRPath::max_hops))},
                         false);
         } else {
             add_problem(

@@ -3,10 +3,12 @@
 // what is missing, what is left to be asked. Knows no schedule.
 #pragma once
 #include <comad/discovery/discover.hpp>
+#include <comad/discovery/lid_index.hpp>
 #include <comad/discovery/subnet.hpp>
 #include <comad/mad/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -19,6 +21,13 @@ namespace comad::discovery {
 
 /// What a rail asks for.
 enum class topic : u8 { neighbour, node, port, switch_info, description };
+
+/// How an SMP gets to where it is asked.
+enum class way : u8 {
+    directed,
+    from_LID, ///< a directed route of one hop, through the switch with a LID that is in front
+    by_LID,
+};
 
 struct SMP_query {
     topic what;
@@ -81,11 +90,25 @@ public:
     void take(u32 node, u8 port, const iba::smp::MlnxExtPortInfo&);
     void take(u32 node, const iba::smp::SwitchInfo&);
     void take(u32 node, const iba::smp::NodeDescription&);
-    /// The path for an SMP to a port of a known node.
+    struct routed_path {
+        way by;
+        mad::any_path path;
+    };
+    /// The directed route for an SMP to a port of a known node, to where it begins, and to whoever is behind a port.
     mad::IBDRPath path_to(u32 node, u8 port, const mad::IBDRPath& route) const;
-    /// The path to where it begins, and for an SMP to whoever is behind a port.
     mad::IBDRPath path_to_start() const { return with_key({}, options_.start_portGUID); }
     mad::IBDRPath path_beyond(const SMP_query& neighbour) const;
+    /// The way with the fewest agents on it, if SMPs may go by LIDs; else the directed route, which is `directed`.
+    routed_path best_path(const SMP_query&, const mad::IBDRPath& directed) const;
+    /// An SMP had an answer on this way.
+    void answered_by(way);
+    /// It had none on this way, but by the directed route: if none ever had one on this way, no other takes it.
+    void failed_by(way);
+    /// Where an SMP had no answer on this way: whether it is time for the directed route, or that comes at the end, when the fabric
+    /// is quiet.
+    bool is_directed_next(const SMP_query&, way) const;
+    /// Two end ports have one LID, and so what was asked by LIDs may have been answered by another.
+    bool has_doubled_LIDs() const noexcept { return !LIDs_.duplicates().empty(); }
 
     // ---- what goes wrong
     /// A query had no good answer. What a rail's own end port lost is left to other rails.
@@ -126,10 +149,13 @@ private:
     std::unique_lock<std::mutex> guard() const {
         return shared_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
     }
+    bool trusts(way) const;
+    bool is_too_far(port_ref, const mad::IBDRPath& route) const;
     void doubt_port(port_ref);
-    meeting add_node(const iba::smp::NodeInfo&, const mad::IBDRPath& route, const asker&);
+    meeting add_node(const iba::smp::NodeInfo&, const mad::IBDRPath& route, unsigned hops, const asker&);
     bool is_full();
     bool lacks_memory();
+    bool is_ending() { return lacks_memory() || has_doubled_LIDs(); }
     void note_limit(std::string text);
     unsigned help(u32 node, const asker&);
     bool connect(port_ref a, port_ref b, iba::guid portGUID_b, const mad::IBDRPath& route);
@@ -138,7 +164,6 @@ private:
     problem problem_of(const SMP_query&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what) const;
     void add_problem(problem, bool is_behind);
     mad::IBDRPath with_key(mad::IBDRPath route, iba::guid port) const;
-    unsigned longest_route() const { return std::min(options_.max_hops, mad::IBDRPath::max_hops); }
 
     const discover_options options_;
     const bool shared_;
@@ -151,6 +176,9 @@ private:
     std::unordered_set<iba::guid> known_before_; // since before it began, and not met yet
     u32 reached_ = 0;                            // nodes that a way leads to, which come first
     std::size_t ports_ = 0;                      // of all nodes
+    lid_index LIDs_;                             // where SMPs may go by LIDs
+    enum class experience : u8 { none, good, bad };
+    std::array<experience, 3> ways_{}; // by way
     std::optional<mad::time_point> ends_;        // by max_time
     std::string limit_;                          // the one that was reached, in words; empty: none
 };

@@ -214,13 +214,17 @@ int command_line::run(int argc, char** argv) {
         return usage;
     }
     for (const std::string& line : options_.warnings) print_error("ibtool: {}\n", line);
+    if (named_->judges_LIDs && options_.discovery == discovery_mode::automatic)
+        options_.discovery = discovery_mode::DR;
     return action_(options_);
 }
 
 void command_line::check_SA() const {
     if (options_.by_SA && !named_->no_SA.empty())
         throw usage_error(fmt::format("there is no --sa for {}: {}", named_->name, named_->no_SA));
-    if (options_.discovers_by_SA && !named_->no_SA.empty())
+    if (options_.by_SA && (options_.discovery == discovery_mode::DR || options_.discovery == discovery_mode::LID))
+        throw usage_error("with --sa no SMP is sent: it goes with --discovery SA alone");
+    if (options_.discovery == discovery_mode::SA && !named_->no_SA.empty())
         throw usage_error(fmt::format("there is no --discovery SA for {}: {}", named_->name, named_->no_SA));
 }
 

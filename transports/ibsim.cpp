@@ -249,6 +249,9 @@ mad::send_result ibsim_transport::send(const mad::send_request& request) noexcep
     if (gone_) return {mad::send_state::failed, gone_};
     if (request.size != mad::mad_size) return {mad::send_state::failed, EMSGSIZE};
     const mad::path_headers& path = mad::headers_of(*request.path);
+    // ibsim would begin such a route at our own port, and so somebody else would answer.
+    const mad::IBDRPath* const route = mad::directed(*request.path);
+    if (route && route->drSLID != iba::permissive_lid) return {mad::send_state::failed, EOPNOTSUPP};
     const bool smp = iba::is_SMP(iba::MgmtClass{request.mgmt_class});
     const request_header header{
         .dlid = htobe16(value(path.DLID)),

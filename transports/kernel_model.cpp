@@ -53,6 +53,7 @@ mad::transport_limits kernel_model::limits() const noexcept {
     limits.max_window = std::min(limits.max_window, inner.max_window);
     limits.sa_window = std::min(limits.sa_window, inner.sa_window);
     limits.smi = inner.smi;
+    limits.smi_by_LID = inner.smi_by_LID;
     limits.kernel_rmpp = inner.kernel_rmpp;
     return limits;
 }

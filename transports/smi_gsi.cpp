@@ -61,8 +61,12 @@ std::string_view smi_gsi_transport::advice(mad::transport_call call, int error) 
 mad::transport_limits smi_gsi_transport::limits() const noexcept {
     const mad::transport_limits smi = sides_[0]->limits();
     const mad::transport_limits gsi = sides_[1]->limits();
-    return {std::min(smi.max_window, gsi.max_window), gsi.sa_window, smi.smi, std::max(smi.grain, gsi.grain),
-            gsi.kernel_rmpp};
+    return {.max_window = std::min(smi.max_window, gsi.max_window),
+            .sa_window = gsi.sa_window,
+            .smi = smi.smi,
+            .smi_by_LID = false,
+            .grain = std::max(smi.grain, gsi.grain),
+            .kernel_rmpp = gsi.kernel_rmpp};
 }
 
 std::optional<mad::time_point> smi_gsi_transport::next_event() const noexcept {

@@ -146,12 +146,13 @@ void striped_transport::lose(member& m) noexcept {
 
 mad::transport_limits striped_transport::limits() const noexcept {
     mad::transport_limits sum{
-        .max_window = 0, .sa_window = 0, .smi = true, .grain = mad::duration{0}, .kernel_rmpp = true};
+        .max_window = 0, .sa_window = 0, .smi = true, .smi_by_LID = true, .grain = mad::duration{0}, .kernel_rmpp = true};
     for (const member& m : members_) {
         const mad::transport_limits one = m.carrier->limits();
         sum.max_window += one.max_window;
         sum.sa_window += one.sa_window;
         sum.smi = sum.smi && one.smi;
+        sum.smi_by_LID = sum.smi_by_LID && one.smi_by_LID;
         sum.grain = std::max(sum.grain, one.grain);
         sum.kernel_rmpp = sum.kernel_rmpp && one.kernel_rmpp;
     }

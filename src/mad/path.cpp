@@ -19,8 +19,6 @@ u64 mix(u64 hash, u64 word) noexcept {
     return hash ^ hash >> 32;
 }
 
-bool is_unicast(iba::lid l) noexcept { return value(l) >= 1 && value(l) <= 0xbfff; }
-
 void swap_ends(path_headers& p) noexcept {
     std::swap(p.DLID, p.SLID);
     std::swap(p.dqpn, p.sqpn);

@@ -256,6 +256,7 @@ command ibchecknet_command() {
             .summary = "check all nodes, ports and error counters",
             .examples = "ibchecknet\nibchecknet --json",
             .no_SA = "it judges LIDs, and asks every node by its directed route",
+            .judges_LIDs = true,
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
                 s.ports = {.state = true, .width = true, .speed = true, .addresses = true};
@@ -270,6 +271,7 @@ command ibcheckstate_command() {
             .summary = "check that all nodes answer and all ports are Active",
             .examples = "ibcheckstate\nibcheckstate --down",
             .no_SA = "it judges LIDs, and asks every node by its directed route",
+            .judges_LIDs = true,
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
                 s.ports = {.state = true};
@@ -283,6 +285,7 @@ command ibcheckwidth_command() {
             .summary = "check that all links are as wide as both their ends can",
             .examples = "ibcheckwidth\nibcheckwidth --json",
             .no_SA = "it judges LIDs, and asks every node by its directed route",
+            .judges_LIDs = true,
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
                 s.ports = {.width = true};
@@ -296,6 +299,7 @@ command ibcheckerrors_command() {
             .summary = "check the error counters of all ports",
             .examples = "ibcheckerrors\nibcheckerrors -v -T thresholds",
             .no_SA = "it judges LIDs, and asks every node by its directed route",
+            .judges_LIDs = true,
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
                 s.errors = true;

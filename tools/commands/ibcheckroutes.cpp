@@ -176,6 +176,7 @@ command ibcheckroutes_command() {
         .summary = "check all routes: unreachable ports, loops, credit loops",
         .examples = "ibcheckroutes\nibcheckroutes -M --loads",
         .no_SA = "it judges LIDs by what each node says",
+        .judges_LIDs = true,
         .declare = [](arguments& takes) -> action {
             auto s = std::make_shared<route_settings>();
             takes.flag("-a,--all", s->switches_too, "also from and to switches [only CAs and routers]");

@@ -58,6 +58,7 @@ command ibidsverify_command() {
             .summary = "check the subnet for LIDs and GUIDs that are zero or doubled",
             .examples = "ibidsverify\nibidsverify fabric.topo",
             .no_SA = "discovery asks every node itself",
+            .judges_LIDs = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibidsverify_settings>();
                 takes.option("topology-file", s->topology_file, "read this file instead of discovering");

@@ -273,11 +273,16 @@ void add_global_options(arguments& takes, global_options& o) {
     takes.flag("-d,--debug", o.debug, "a line on stderr for each MAD, and more about an error; -dd: MADs decoded");
     takes
         .option(
-            "--discovery", [&o](const std::string& how) { o.discovers_by_SA = how == "SA"; },
-            "how a subnet is discovered: DR asks every node by a directed route, SA reads the tables of the subnet's "
-            "SA "
-            "[DR; with --sa SA]")
-        .one_of({"DR", "SA"});
+            "--discovery",
+            [&o](const std::string& how) {
+                o.discovery = how == "SA"    ? discovery_mode::SA
+                              : how == "LID" ? discovery_mode::LID
+                                             : discovery_mode::DR;
+            },
+            "how a subnet is discovered: DR asks every node by a directed route; LID asks by LIDs, which switches forward "
+            "in hardware, and by a directed route only from the last known switch to a new node; SA reads the tables of "
+            "the subnet's SA [LID where the local port has one, else DR; with --sa SA]")
+        .one_of({"DR", "LID", "SA"});
     takes.flag("--sa", o.by_SA, "ask the subnet's SA instead of the nodes: no SMP is sent");
     takes
         .option(

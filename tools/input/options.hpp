@@ -28,6 +28,14 @@ struct usage_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// How a subnet is discovered.
+enum class discovery_mode : comad::u8 {
+    automatic, ///< by LIDs where the local port has one
+    DR,
+    LID,
+    SA,
+};
+
 struct global_options {
     std::string
         fabric; ///< `umad[:DEVICE[/PORT]]`, `verbs[...]`, `ibsim[:SOCKNAME[,NODE]]`, `sim:...`; empty: umad, or verbs where there is none
@@ -55,11 +63,13 @@ struct global_options {
     unsigned sm_port = 0;         ///< -s: LID to ask as the SA; 0: where the local port knows one
     std::string sa_path;          ///< --sa-path: where the SA is, as a target; empty: where the local port knows one
     bool by_SA = false;           ///< --sa: the SA's records instead of SMPs
-    bool discovers_by_SA = false; ///< --discovery SA, and with --sa: a subnet is what the SA's tables say
+    discovery_mode discovery = discovery_mode::automatic;
     bool IBA_names = false;       ///< --int-names: fields by the names of the IBA instead of infiniband-diags'
     unsigned verbosity = 0;       ///< -v: 1 counts, 2 structures as annotated words
     unsigned debug = 0;           ///< -d: 1 a line for each MAD, 2 its words, too; and so much more of an error
     bool mlnx_ext_port_info = true; ///< MLX_EPI of the configuration file
+
+    bool discovers_by_SA() const noexcept { return by_SA || discovery == discovery_mode::SA; }
 
     /// How long the kernel is told to hold a request.
     comad::transports::kernel_timeout umad_timeout = comad::transports::kernel_timeout::by_room;

@@ -113,6 +113,23 @@ int run_query(const global_options& options, const mad::address* target,
     return failed;
 }
 
+namespace {
+
+/// 0: directed routes.
+iba::lid LID_to_begin_at(session& in) {
+    const iba::lid LID = in.local_port().LID;
+    switch (in.options().discovery) {
+    case discovery_mode::automatic: return in.schedule().transport().limits().smi_by_LID ? LID : iba::lid{};
+    case discovery_mode::LID:
+        if (LID == iba::lid{})
+            throw usage_error("there is no --discovery LID from here: the local port has no LID; DR needs none");
+        return LID;
+    default: return {};
+    }
+}
+
+} // namespace
+
 discovery::discover_options discover_options_of(session& in, discovery::discovery_progress* progress) {
     discovery::discover_options how;
     how.max_nodes = in.options().max_nodes;
@@ -120,6 +137,7 @@ discovery::discover_options discover_options_of(session& in, discovery::discover
     how.max_ports = std::max(how.max_ports, 20 * how.max_nodes);
     how.memory_is_short = &is_memory_short;
     how.keys = &in.options().keys;
+    how.from_LID = LID_to_begin_at(in);
     how.start_portGUID = iba::guid{in.local_port().GID.interface_id()};
     how.mlnx_ext_port_info = in.options().mlnx_ext_port_info;
     how.progress = progress;
@@ -134,8 +152,8 @@ coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discover
         auto known = known_subnet(in.options(), in.place(), how.start_portGUID);
         if (known) co_return std::move(*known);
     }
-    if (in.options().by_SA || in.options().discovers_by_SA) require_SA(in);
-    auto asking = in.options().by_SA || in.options().discovers_by_SA
+    if (in.options().discovers_by_SA()) require_SA(in);
+    auto asking = in.options().discovers_by_SA()
                       ? discovery::discover_by_SA(in.schedule(), in.local_port().LID, how)
                       : discovery::discover(in.schedule(), how);
     auto found = co_await std::move(asking);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// discover.hpp - parallel directed-route discovery of a subnet as one awaitable task.
+// discover.hpp - parallel discovery of a subnet by SMPs as one awaitable task.
 #pragma once
 #include <comad/coro/schedule.hpp>
 #include <comad/discovery/subnet.hpp>
@@ -21,7 +21,11 @@ struct discovery_progress {
 };
 
 struct discover_options {
-    unsigned max_hops = mad::IBDRPath::max_hops; ///< nodes farther away become problems of kind too_far
+    /// The LID of the end port where it begins: each SMP goes by LID to where a LID is known to lead, and to a new node through
+    /// the switch in front of it alone. Switches forward it in hardware, and no management agent on the way is troubled. What
+    /// has no answer by LID is asked by a directed route. 0: all go by directed routes, which need no LIDs.
+    iba::lid from_LID{};
+    unsigned max_hops = ~0u; ///< nodes farther away become problems of kind too_far; directed routes end after 63
     // Bounds of what may be an endless subnet, or a peer that makes one up. At each of them the discovery ends with what was
     // found, and a problem of kind limit says so.
     std::size_t max_nodes = 200'000;   ///< a subnet has 49,151 unicast LIDs
@@ -36,17 +40,18 @@ struct discover_options {
     iba::guid start_portGUID{}; ///< of the end port where it begins, whose key the first SMP has; zero: unknown
 };
 
-/// Finds every node, port and link that directed routes from the local port reach, by SubnGets only.
+/// Finds every node, port and link that routes from the local port reach, by SubnGets only.
 ///
 /// Breadth first, so that routes are short from the beginning; no SMP is sent for a fact that is already known, except
 /// that the two ends of a link may be asked at once. What does not answer becomes a problem in the result and the rest
-/// is complete. A node that times out twice in a row after it had answered is not asked further.
+/// is complete. A node that times out twice in a row after it had answered is not asked further. Where two end ports have one
+/// LID, no LID is trusted, and what was found by LIDs is asked again by directed routes.
 /// Errors: only if the local port itself does not answer; then the error of that RPC.
 /// Cancel: ends soon with what was found, and says so in the problems.
 /// Lifetime: the schedule must outlive the task.
 coro::task<mad::result<subnet>> discover(coro::MADSchedule& schedule, discover_options options = {});
 
-/// The same by several end ports of one subnet at once, its rails: each has a schedule of its own, which a thread of its own
+/// The same by several end ports of one subnet at once, its rails, by directed routes only: each has a schedule of its own, which a thread of its own
 /// drives; one database is filled. A node is read by the rail that comes to it first; one that has nothing else to do takes
 /// part in reading the node that it came to. What is found, its order and routes are what the first rail that answers
 /// would find alone, however the threads take turns. What no cable but another rail's leads to comes last, with the route

@@ -35,7 +35,8 @@ struct node {
     std::string description; ///< NodeDescription as received: any bytes, made safe only where it is printed
     std::optional<iba::smp::SwitchInfo> switch_info;
     std::vector<port> ports; ///< [0..numPorts]; [0] only of switches, of other nodes only those that are cabled to us
-    mad::IBDRPath route;     ///< a shortest directed route from the start
+    mad::IBDRPath route;     ///< a shortest directed route from the start; beyond 63 hops it begins at the LID of a switch
+    unsigned hops = 0;       ///< links on the shortest way from the start; 0 also where none leads there
 
     bool is_switch() const noexcept { return info.nodeType == iba::NodeType::Switch; }
 };
@@ -76,9 +77,11 @@ struct subnet {
     const port& end_port(port_ref r) const noexcept {
         return nodes[r.node].is_switch() ? nodes[r.node].ports[0] : at(r);
     }
+    /// The unicast LID that leads to this place; 0: none is known.
+    iba::lid LID_at(port_ref) const noexcept;
     std::size_t link_count() const noexcept;
     std::size_t count(iba::NodeType) const noexcept;
-    unsigned max_hops() const noexcept; ///< of the longest route
+    unsigned max_hops() const noexcept; ///< of the farthest node
 };
 
 /// `S-0002c90000000001`, `H-` of a CA, `R-` of a router: how topology files name a node.
@@ -88,8 +91,13 @@ std::string name_of(const node&);
 /// One line for a user: where the problem is and what it is.
 std::string describe(const subnet&, const problem&);
 
+/// The route through a port of a node to whoever is behind it: one hop longer; of the longest one the hop alone, from the node's
+/// LID. Nothing: it is the longest one, and it or the start has no LID.
+std::optional<mad::IBDRPath> route_beyond(const subnet&, port_ref, const mad::IBDRPath& route_to_it, iba::lid start_LID);
+
 /// Brings the nodes into breadth-first order from nodes[0] by port number, and gives each a shortest route over the links
-/// that were found. Nodes without a link that leads there come last, by GUID, with the route they have.
+/// that were found; where 63 hops do not reach, one from the LID of the switch in front, if there are LIDs. Nodes without a link
+/// that leads there come last, by GUID, with the route they have.
 void put_in_order(subnet&);
 /// The same from another node, which becomes nodes[0], and its local port. Returns how many come first, to which links lead.
 u32 put_in_order(subnet&, u32 start, u8 start_port);

@@ -26,6 +26,8 @@ enum class lid : u16 {};
 
 /// The permissive LID: "whoever receives this", used by directed routes (IBA 4.1.3).
 inline constexpr lid permissive_lid{0xffff};
+/// IBA 4.1.3: 1 to 0xbfff.
+constexpr bool is_unicast(lid l) noexcept { return l >= lid{1} && l <= lid{0xbfff}; }
 
 /// The upper half of a GID that every port has, in whatever subnet: fe80::/64 (IBA 4.1.1).
 inline constexpr u64 link_local_prefix = 0xfe80000000000000;

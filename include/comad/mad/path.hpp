@@ -83,6 +83,14 @@ struct IBDRPath : path_headers {
         for (u8 port : ports) drPath[++hopCount] = port;
     }
 
+    /// Through `port` of the switch that has this LID, LID-routed from our own LID to there.
+    static IBDRPath from_LID(iba::lid switch_LID, u8 port, iba::lid own_LID) noexcept {
+        IBDRPath route(std::span<const u8>(&port, 1));
+        route.DLID = switch_LID;
+        route.SLID = route.drSLID = own_LID;
+        return route;
+    }
+
     bool can_extend() const noexcept { return hopCount < max_hops; }
     /// The route one hop longer, through `port` of its last node. Precondition: can_extend().
     IBDRPath extended(u8 port) const noexcept {

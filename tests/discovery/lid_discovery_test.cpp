@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// lid_discovery_test.cpp - discovery by LIDs beside that by directed routes, in virtual time: the same database, fewer agents on the
+// way, no end after 63 hops; and what happens where LIDs lead nowhere, or to somebody else.
+#include "discovery_rig.hpp"
+#include <comad/discovery/lid_index.hpp>
+
+#include <cerrno>
+#include <functional>
+#include <string>
+
+using namespace comad;
+using namespace comad::test;
+
+namespace {
+
+iba::lid LID_of(const world& w) {
+    const transports::sim::node& n = w.net.graph().nodes[w.port.node()];
+    return n.ports[n.is_switch() ? 0 : w.port.port()].LID;
+}
+
+discovery::discover_options by_LID(const world& w) {
+    discovery::discover_options how;
+    how.from_LID = LID_of(w);
+    return how;
+}
+
+/// The same as directed routes find, and nothing is missing.
+void check_equal(world& w, const subnet& found) {
+    CHECK(differences(found, w) == std::vector<std::string>{});
+    CHECK(inconsistencies(found) == std::vector<std::string>{});
+    CHECK(found.complete());
+}
+
+/// Refuses or loses what `spoils` says; the rest passes.
+class spoiled final : public mad::transport {
+public:
+    enum class fate : u8 { carried, refused, lost };
+    spoiled(mad::transport& carrier, std::function<fate(const mad::send_request&)> judge)
+        : carrier_(carrier), judge_(std::move(judge)) {}
+
+    int native_handle() const noexcept override { return carrier_.native_handle(); }
+    mad::send_result send(const mad::send_request& request) noexcept override {
+        const bool begins_by_LID = mad::directed(*request.path) && value(mad::headers_of(*request.path).DLID) != 0xffff;
+        const bool goes_by_LID = !mad::directed(*request.path) || begins_by_LID;
+        LID_routed += goes_by_LID;
+        const fate what = goes_by_LID ? judge_(request) : fate::carried;
+        if (what == fate::refused) return {mad::send_state::failed, EOPNOTSUPP};
+        return what == fate::lost ? mad::send_result{} : carrier_.send(request);
+    }
+    mad::received receive(std::span<u8> buffer) noexcept override { return carrier_.receive(buffer); }
+    mad::transport_limits limits() const noexcept override { return carrier_.limits(); }
+    std::optional<mad::time_point> next_event() const noexcept override { return carrier_.next_event(); }
+    void set_now(mad::time_point now) noexcept override { carrier_.set_now(now); }
+
+    unsigned LID_routed = 0;
+
+private:
+    mad::transport& carrier_;
+    std::function<fate(const mad::send_request&)> judge_;
+};
+
+} // namespace
+
+TEST_CASE("by LIDs the database is that of directed routes, with as many SMPs and nobody on the way") {
+    const std::string specification =
+        GENERATE("fattree3,radix=4", "torus,x=4,y=3,hosts=2", "ring,switches=7,hosts=1", "single");
+    CAPTURE(specification);
+    world w(managed(specification)), directed(managed(specification));
+    const subnet found = w.discover(by_LID(w)), expected = directed.discover();
+    check_equal(w, found);
+    CHECK(text_of(found) == text_of(expected));
+    CHECK(w.sent() == directed.sent());
+    CHECK(w.seen.longest_route == 1);
+    for (u32 n = 0; n < found.nodes.size(); ++n) CHECK(found.nodes[n].hops == expected.nodes[n].route.hopCount);
+}
+
+TEST_CASE("by LIDs with losses, with one SMP in flight, and from a switch, the database is the same") {
+    const auto [specification, lost, outstanding] = GENERATE(std::tuple{"fattree2,radix=8", 0.01, 64u},
+                                                             std::tuple{"torus,x=4,y=4,z=2,hosts=1", 0.01, 64u},
+                                                             std::tuple{"torus,x=3,y=3,hosts=1", 0.0, 1u});
+    CAPTURE(specification);
+    faults wrong;
+    wrong.request_loss = wrong.reply_loss = lost;
+    world w(managed(specification), window(outstanding, 8), {}, wrong);
+    check_equal(w, w.discover(by_LID(w)));
+
+    const topology t = managed(specification);
+    const auto first_switch = static_cast<u32>(
+        std::find_if(t.nodes.begin(), t.nodes.end(), [](const auto& n) { return n.is_switch(); }) - t.nodes.begin());
+    world from_switch(t, first_switch, 0);
+    check_equal(from_switch, from_switch.discover(by_LID(from_switch)));
+}
+
+TEST_CASE("LIDs lead on where directed routes end, and every route that is given leads there") {
+    world w(managed("line,switches=150,hosts=1"));
+    const subnet found = w.discover(by_LID(w));
+    CHECK(found.complete());
+    CHECK(found.nodes.size() == 300);
+    CHECK(found.max_hops() == 151);
+    for (const discovery::node& n : found.nodes) {
+        const auto again = coro::sync_wait(w.schedule, w.schedule.SubnGet<iba::smp::NodeInfo>(n.route));
+        REQUIRE(again);
+        CHECK(again.value().nodeGUID == n.info.nodeGUID);
+    }
+    SECTION("but not beyond the hops that are wanted") {
+        discovery::discover_options how = by_LID(w);
+        how.max_hops = 100;
+        const subnet near = w.discover(how);
+        CHECK(near.max_hops() == 100);
+        REQUIRE(near.problems.size() == 1);
+        CHECK(near.problems[0].what == discovery::problem::kind::too_far);
+    }
+    SECTION("and without LIDs the longest directed route is the end") {
+        const subnet near = w.discover();
+        CHECK(near.max_hops() == 63);
+        REQUIRE(near.problems.size() == 1);
+        CHECK(near.problems[0].what == discovery::problem::kind::too_far);
+    }
+}
+
+TEST_CASE("where LIDs lead nowhere directed routes find all, and LIDs are given up soon") {
+    using fate = spoiled::fate;
+    const fate what = GENERATE(fate::refused, fate::lost);
+    const bool only_from_LID = GENERATE(false, true);
+    CAPTURE(static_cast<int>(what), only_from_LID);
+    world w(managed("fattree2,radix=8"));
+    spoiled wire(w.seen, [&](const mad::send_request& r) {
+        return !only_from_LID || mad::directed(*r.path) ? what : fate::carried;
+    });
+    coro::MADSchedule schedule(wire, window(16));
+    auto found = coro::sync_wait(schedule, discovery::discover(schedule, by_LID(w)));
+    REQUIRE(found);
+    check_equal(w, found.value());
+    // What was in flight when the first of them was answered the other way.
+    if (!only_from_LID) CHECK(wire.LID_routed <= 2 * 16 * 3);
+}
+
+TEST_CASE("a node that LIDs do not reach is read by its directed route") {
+    const bool measures = GENERATE(false, true);
+    world w(managed("fattree2,radix=8"));
+    const topology& t = w.net.graph();
+    const iba::lid stale = t.nodes[t.nodes.size() - 1].ports[0].LID;
+    spoiled wire(w.seen, [&](const mad::send_request& r) {
+        return mad::headers_of(*r.path).DLID == stale ? spoiled::fate::lost : spoiled::fate::carried;
+    });
+    coro::MADSchedule schedule(wire, measures ? coro::schedule_options{} : window(16));
+    auto found = coro::sync_wait(schedule, discovery::discover(schedule, by_LID(w)));
+    REQUIRE(found);
+    check_equal(w, found.value());
+    CHECK(wire.LID_routed > 100);
+}
+
+TEST_CASE("where two ports have one LID nothing is asked by it, and both are named") {
+    topology t = managed("fattree2,radix=4");
+    const u32 one = 1, other = static_cast<u32>(t.nodes.size() - 1);
+    REQUIRE((!t.nodes[one].is_switch() && t.nodes[other].is_switch()));
+    t.nodes[other].ports[0].LID = t.nodes[one].ports[1].LID;
+    world w(t);
+    const subnet found = w.discover(by_LID(w));
+    CHECK(differences(found, w) == std::vector<std::string>{});
+    CHECK(found.complete());
+    const discovery::lid_index LIDs(found);
+    REQUIRE(LIDs.duplicates().size() == 1);
+    CHECK(LIDs.duplicates()[0].LID == iba::lid{2});
+    CHECK(text_of(found).find("doubled_LID") != std::string::npos);
+    world again(t);
+    CHECK(text_of(again.discover()) == text_of(found));
+}
