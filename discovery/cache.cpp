@@ -18,7 +18,7 @@ using iba::smp::PortInfo;
 using iba::smp::SwitchInfo;
 
 constexpr std::string_view own_magic = "comadsub";
-constexpr u32 own_version = 1;
+constexpr u32 own_version = 2;
 constexpr std::size_t checksum_bytes = 4;
 
 // What of a port is there.
@@ -69,6 +69,7 @@ void write_node(byte_writer& out, const node& n) {
     out.structure(n.info);
     write_text(out, n.description);
     write_route(out, n.route);
+    out.number<u16>(static_cast<u16>(std::min(n.hops, 0xffffu)));
     out.number<u8>(n.switch_info ? 1 : 0);
     if (n.switch_info) out.structure(*n.switch_info);
     out.number<u16>(static_cast<u16>(n.ports.size()));
@@ -107,6 +108,7 @@ private:
         constexpr std::size_t most_description = 64;
         n.description = in_.text(in_.number<u32>("the length of a description", most_description), "a description");
         n.route = read_route();
+        n.hops = in_.number<u16>("how far a node is");
         if (in_.number<u8>("whether there is a SwitchInfo", 1))
             n.switch_info = in_.structure<SwitchInfo>("a SwitchInfo");
         const u16 ports = in_.number<u16>("the number of ports", 256);
@@ -203,7 +205,6 @@ cached_subnet read_own_cache(std::span<const u8> bytes) {
     if (!s.nodes.empty() && s.start_port >= s.nodes[0].ports.size()) in.fail("the first node has no such local port");
     for (u32 i = 0; i < problems; ++i) rest.read_problem();
     if (in.left()) in.fail("there is more than belongs there");
-    put_in_order(s); // counts the hops
     return c;
 }
 

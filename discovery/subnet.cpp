@@ -70,8 +70,7 @@ node_order breadth_first(subnet& s, u32 start) {
             if (!s.nodes[here].is_switch() && p != s.start_port) continue;
             const port_ref peer = s.nodes[here].ports[p].peer;
             if (!peer || seen[peer.node]) continue;
-            const auto route =
-                route_beyond(s, {here, static_cast<u8>(p)}, s.nodes[here].route, start_LID);
+            const auto route = route_beyond(s, {here, static_cast<u8>(p)}, s.nodes[here].route, start_LID);
             if (!route) continue;
             seen[peer.node] = true;
             node& there = s.nodes[peer.node];

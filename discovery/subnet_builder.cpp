@@ -353,25 +353,32 @@ bool subnet_builder::trusts(way by) const {
            LIDs_.duplicates().empty();
 }
 
+// A link that trained again has LIDs at both ends, but before a subnet manager has activated it no way by LID leads over it.
+iba::lid subnet_builder::leading_LID(port_ref at) const {
+    const node& n = found_.nodes[at.node];
+    const port_ref in_front = n.ports[n.is_switch() ? n.info.localPortNum : at.port].peer;
+    const auto& link = in_front ? found_.at(in_front).info : n.ports[at.port].info;
+    return link && link->portState == iba::PortState::Active ? found_.LID_at(at) : iba::lid{};
+}
+
 subnet_builder::routed_path subnet_builder::best_path(const SMP_query& q, const IBDRPath& directed) const {
     if (options_.from_LID == iba::lid{} || q.is_second) return {way::directed, directed};
     const auto lock = guard();
-    const node& n = found_.nodes[q.node];
     const auto with_key_of = [&](auto path) {
         path.MKey = directed.MKey;
         return path;
     };
     const auto from_LID = [&](port_ref in_front) -> routed_path {
-        // Without a switch between there is no agent to spare.
-        const bool is_near = !in_front || found_.nodes[in_front.node].hops == 0 || !found_.nodes[in_front.node].is_switch();
-        const iba::lid LID = is_near ? iba::lid{} : found_.LID_at(in_front);
+        const bool has_switch_between = in_front && found_.nodes[in_front.node].hops > 0;
+        const iba::lid LID = has_switch_between ? leading_LID(in_front) : iba::lid{};
         if (LID == iba::lid{} || !trusts(way::from_LID)) return {way::directed, directed};
         return {way::from_LID, with_key_of(IBDRPath::from_LID(LID, in_front.port, options_.from_LID))};
     };
     if (q.what == topic::neighbour) return from_LID({q.node, q.port});
+    const node& n = found_.nodes[q.node];
     const u8 entry = n.is_switch() || q.port == 0 ? n.info.localPortNum : q.port;
-    const iba::lid LID = found_.LID_at({q.node, entry});
-    if (n.hops == 0 || LID == iba::lid{} || !trusts(way::by_LID)) return from_LID(n.ports[entry].peer);
+    const iba::lid LID = n.hops > 0 ? leading_LID({q.node, entry}) : iba::lid{};
+    if (LID == iba::lid{} || !trusts(way::by_LID)) return from_LID(n.ports[entry].peer);
     mad::IBPath path;
     path.DLID = LID;
     path.SLID = options_.from_LID;

@@ -150,6 +150,7 @@ private:
         return shared_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
     }
     bool trusts(way) const;
+    iba::lid leading_LID(port_ref) const;
     bool is_too_far(port_ref, const mad::IBDRPath& route) const;
     void doubt_port(port_ref);
     meeting add_node(const iba::smp::NodeInfo&, const mad::IBDRPath& route, unsigned hops, const asker&);
@@ -178,9 +179,9 @@ private:
     std::size_t ports_ = 0;                      // of all nodes
     lid_index LIDs_;                             // where SMPs may go by LIDs
     enum class experience : u8 { none, good, bad };
-    std::array<experience, 3> ways_{}; // by way
-    std::optional<mad::time_point> ends_;        // by max_time
-    std::string limit_;                          // the one that was reached, in words; empty: none
+    std::array<experience, 3> ways_{};    // by way
+    std::optional<mad::time_point> ends_; // by max_time
+    std::string limit_;                   // the one that was reached, in words; empty: none
 };
 
 } // namespace comad::discovery

@@ -25,7 +25,7 @@ struct command {
     std::string_view summary;                  ///< one line, without a full stop
     std::string_view examples;                 ///< one a line, without the program's name
     std::string_view no_SA = {};               ///< why --sa means nothing; empty: it means something
-    bool judges_LIDs = false; ///< trusts none: its discovery goes by directed routes
+    bool judges_LIDs = false;                  ///< trusts none: its discovery goes by directed routes
     bool writes = false;                       ///< to the fabric, at least with some of its options
     bool several_fabrics = false;              ///< makes of several something, see each_fabric()
     std::function<action(arguments&)> declare; ///< adds its arguments; what it returns runs when they have their values

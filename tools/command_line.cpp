@@ -214,8 +214,7 @@ int command_line::run(int argc, char** argv) {
         return usage;
     }
     for (const std::string& line : options_.warnings) print_error("ibtool: {}\n", line);
-    if (named_->judges_LIDs && options_.discovery == discovery_mode::automatic)
-        options_.discovery = discovery_mode::DR;
+    if (named_->judges_LIDs && options_.discovery == discovery_mode::automatic) options_.discovery = discovery_mode::DR;
     return action_(options_);
 }
 

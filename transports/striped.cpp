@@ -145,8 +145,12 @@ void striped_transport::lose(member& m) noexcept {
 // ---- what the members are together -----------------------------------------------------------------------------------
 
 mad::transport_limits striped_transport::limits() const noexcept {
-    mad::transport_limits sum{
-        .max_window = 0, .sa_window = 0, .smi = true, .smi_by_LID = true, .grain = mad::duration{0}, .kernel_rmpp = true};
+    mad::transport_limits sum{.max_window = 0,
+                              .sa_window = 0,
+                              .smi = true,
+                              .smi_by_LID = true,
+                              .grain = mad::duration{0},
+                              .kernel_rmpp = true};
     for (const member& m : members_) {
         const mad::transport_limits one = m.carrier->limits();
         sum.max_window += one.max_window;

@@ -75,6 +75,7 @@ TEST_CASE("a subnet that was written is read as it was, but for the M_Keys") {
         CHECK(is.info == was.info);
         CHECK(is.switch_info == was.switch_info);
         CHECK(is.route == was.route);
+        CHECK(is.hops == was.hops);
         REQUIRE(is.ports.size() == was.ports.size());
         for (std::size_t p = 0; p < was.ports.size(); ++p) {
             CAPTURE(n, p);

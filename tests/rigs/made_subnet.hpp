@@ -55,6 +55,7 @@ inline discovery::subnet made_subnet() {
     link(made_router_port, {0, 1}, LinkWidth::w1x, LinkSpeed::SDR);
     s.start_port = 2;
     const u8 to_host[] = {3}, to_router[] = {1};
+    s.nodes[1].hops = s.nodes[2].hops = 1;
     s.nodes[1].route = mad::IBDRPath(to_host);
     s.nodes[2].route = mad::IBDRPath(to_router);
     return s;

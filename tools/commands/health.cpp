@@ -56,6 +56,9 @@ std::string time_text(double seconds) {
     return fmt::format("{:.6g} s", seconds);
 }
 
+/// A sweep takes a little longer than was asked for: more digits would say nothing.
+std::string rate_text(double rate) { return rate < 1000 ? fmt::format("{:.3g}", rate) : fmt::format("{:.0f}", rate); }
+
 std::string reason(const health_finding& v) {
     const auto counted = [&] {
         return fmt::format("{}{} more in {:.4g} s", v.is_at_least ? "at least " : "", v.counted,
@@ -63,7 +66,7 @@ std::string reason(const health_finding& v) {
     };
     switch (v.why) {
     case rule::growth:
-        return fmt::format("{} {}, {:.6g} in {}; limit {:g}", v.counter, counted(), v.measured,
+        return fmt::format("{} {}, {} in {}; limit {:g}", v.counter, counted(), rate_text(v.measured),
                            time_text(comad::mad::in_seconds(v.per)), v.limit);
     case rule::bit_errors:
     case rule::raw_bit_errors:

@@ -82,7 +82,9 @@ asked<port_view> view_other_end(session& in, const port_view& here) {
                                                                          here.node, here.true_number()));
         auto seen = co_await view_port(in, beyond, std::nullopt);
         const bool has_SA = value(in.local_port().sa_path.DLID) != 0;
-        if (seen || !has_SA || seen.error().code != mad::errc::timed_out) co_return seen;
+        const bool is_carried =
+            seen || (seen.error().code != mad::errc::timed_out && seen.error().code != mad::errc::send_failed);
+        if (is_carried || !has_SA) co_return seen;
     }
     BOOST_OUTCOME_CO_TRY(const auto there,
                          co_await other_end(in, here.path, here.node, here.end.LID, here.true_number()));

@@ -279,8 +279,10 @@ void add_global_options(arguments& takes, global_options& o) {
                               : how == "LID" ? discovery_mode::LID
                                              : discovery_mode::DR;
             },
-            "how a subnet is discovered: DR asks every node by a directed route; LID asks by LIDs, which switches forward "
-            "in hardware, and by a directed route only from the last known switch to a new node; SA reads the tables of "
+            "how a subnet is discovered: DR asks every node by a directed route; LID asks by LIDs, which switches "
+            "forward "
+            "in hardware, and by a directed route only from the last known switch to a new node; SA reads the tables "
+            "of "
             "the subnet's SA [LID where the local port has one, else DR; with --sa SA]")
         .one_of({"DR", "LID", "SA"});
     takes.flag("--sa", o.by_SA, "ask the subnet's SA instead of the nodes: no SMP is sent");

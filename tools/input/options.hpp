@@ -55,18 +55,18 @@ struct global_options {
     comad::mad::port_keys keys;          ///< of --key-file, and for all other ports those of -y, --smkey, --cckey
     comad::u64 max_nodes = 200'000;      ///< that a discovery may find
     std::chrono::nanoseconds max_time = std::chrono::hours(1); ///< that one may take
-    std::string subnet_cache;     ///< a file, with $C, $P, $A in its name, that keeps what was discovered; empty: none
-    bool refresh_cache = false;   ///< discover although it is there
-    std::string load_cache;       ///< a cache of a subnet that is read instead of discovering; empty: none
-    std::string pcap;             ///< a capture of every MAD that is sent or arrives; empty: none
-    bool pcap_keys = false;       ///< with the keys in them
-    unsigned sm_port = 0;         ///< -s: LID to ask as the SA; 0: where the local port knows one
-    std::string sa_path;          ///< --sa-path: where the SA is, as a target; empty: where the local port knows one
-    bool by_SA = false;           ///< --sa: the SA's records instead of SMPs
+    std::string subnet_cache;   ///< a file, with $C, $P, $A in its name, that keeps what was discovered; empty: none
+    bool refresh_cache = false; ///< discover although it is there
+    std::string load_cache;     ///< a cache of a subnet that is read instead of discovering; empty: none
+    std::string pcap;           ///< a capture of every MAD that is sent or arrives; empty: none
+    bool pcap_keys = false;     ///< with the keys in them
+    unsigned sm_port = 0;       ///< -s: LID to ask as the SA; 0: where the local port knows one
+    std::string sa_path;        ///< --sa-path: where the SA is, as a target; empty: where the local port knows one
+    bool by_SA = false;         ///< --sa: the SA's records instead of SMPs
     discovery_mode discovery = discovery_mode::automatic;
-    bool IBA_names = false;       ///< --int-names: fields by the names of the IBA instead of infiniband-diags'
-    unsigned verbosity = 0;       ///< -v: 1 counts, 2 structures as annotated words
-    unsigned debug = 0;           ///< -d: 1 a line for each MAD, 2 its words, too; and so much more of an error
+    bool IBA_names = false;         ///< --int-names: fields by the names of the IBA instead of infiniband-diags'
+    unsigned verbosity = 0;         ///< -v: 1 counts, 2 structures as annotated words
+    unsigned debug = 0;             ///< -d: 1 a line for each MAD, 2 its words, too; and so much more of an error
     bool mlnx_ext_port_info = true; ///< MLX_EPI of the configuration file
 
     bool discovers_by_SA() const noexcept { return by_SA || discovery == discovery_mode::SA; }

@@ -153,9 +153,8 @@ coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discover
         if (known) co_return std::move(*known);
     }
     if (in.options().discovers_by_SA()) require_SA(in);
-    auto asking = in.options().discovers_by_SA()
-                      ? discovery::discover_by_SA(in.schedule(), in.local_port().LID, how)
-                      : discovery::discover(in.schedule(), how);
+    auto asking = in.options().discovers_by_SA() ? discovery::discover_by_SA(in.schedule(), in.local_port().LID, how)
+                                                 : discovery::discover(in.schedule(), how);
     auto found = co_await std::move(asking);
     if (found) {
         for (discovery::problem& p : found.value().problems)

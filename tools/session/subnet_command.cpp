@@ -28,8 +28,7 @@ struct outcome {
 outcome outcome_of(const discovery::subnet& s, const subnet_report& made, comad::u64 MADs, auto& ended) {
     outcome result{s.problems.size(), made(s, MADs), session_end(ended)};
     const discovery::lid_index LIDs(s);
-    for (const auto& doubled : LIDs.duplicates())
-        result.said.notes.push_back(discovery::describe(s, doubled));
+    for (const auto& doubled : LIDs.duplicates()) result.said.notes.push_back(discovery::describe(s, doubled));
     auto missing = all_missing(s);
     result.said.missing.insert(result.said.missing.begin(), missing.begin(), missing.end());
     return result;

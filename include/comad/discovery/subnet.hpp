@@ -35,8 +35,8 @@ struct node {
     std::string description; ///< NodeDescription as received: any bytes, made safe only where it is printed
     std::optional<iba::smp::SwitchInfo> switch_info;
     std::vector<port> ports; ///< [0..numPorts]; [0] only of switches, of other nodes only those that are cabled to us
-    mad::IBDRPath route;     ///< a shortest directed route from the start; beyond 63 hops it begins at the LID of a switch
-    unsigned hops = 0;       ///< links on the shortest way from the start; 0 also where none leads there
+    mad::IBDRPath route; ///< a shortest directed route from the start; beyond 63 hops it begins at the LID of a switch
+    unsigned hops = 0;   ///< links on the shortest way from the start; 0 also where none leads there
 
     bool is_switch() const noexcept { return info.nodeType == iba::NodeType::Switch; }
 };
@@ -93,7 +93,8 @@ std::string describe(const subnet&, const problem&);
 
 /// The route through a port of a node to whoever is behind it: one hop longer; of the longest one the hop alone, from the node's
 /// LID. Nothing: it is the longest one, and it or the start has no LID.
-std::optional<mad::IBDRPath> route_beyond(const subnet&, port_ref, const mad::IBDRPath& route_to_it, iba::lid start_LID);
+std::optional<mad::IBDRPath> route_beyond(const subnet&, port_ref, const mad::IBDRPath& route_to_it,
+                                          iba::lid start_LID);
 
 /// Brings the nodes into breadth-first order from nodes[0] by port number, and gives each a shortest route over the links
 /// that were found; where 63 hops do not reach, one from the LID of the switch in front, if there are LIDs. Nodes without a link
