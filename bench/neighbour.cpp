@@ -26,8 +26,11 @@ using coro::task;
 /// A host with a kernel of its own, whose program does nothing but discover.
 class looker {
 public:
-    looker(sim::fabric& net, u32 node, const transports::kernel_options& kernel, const coro::schedule_options& options)
-        : port_(net, node, 1, sim::time_mode::virtual_), kernel_(port_, kernel), schedule_(kernel_, options) {}
+    looker(sim::fabric& net, u32 node, const transports::kernel_options& kernel, const coro::schedule_options& options,
+           iba::lid from_LID = {})
+        : port_(net, node, 1, sim::time_mode::virtual_), kernel_(port_, kernel), schedule_(kernel_, options) {
+        how_.from_LID = from_LID;
+    }
 
     void begin(mad::time_point end) { job_.emplace(schedule_.queue(look_until(end))); }
     bool has_ended() const { return job_->done(); }
@@ -39,7 +42,7 @@ public:
 private:
     task<void> look_until(mad::time_point end) {
         while (schedule_.now() < end) {
-            const auto found = co_await discovery::discover(schedule_);
+            const auto found = co_await discovery::discover(schedule_, how_);
             ++discoveries;
             incomplete += !found || !found.value().complete();
         }
@@ -47,6 +50,7 @@ private:
     sim::sim_transport port_;
     transports::kernel_model kernel_;
     MADSchedule schedule_;
+    discovery::discover_options how_;
     std::optional<coro::job<void>> job_;
 };
 
@@ -85,11 +89,13 @@ struct neighbourhood {
 struct tool {
     std::string name;
     coro::schedule_options options;
+    bool by_LID = false;
 };
 
 std::vector<tool> tools(const settings& s) {
     std::vector<tool> all{{"defaults", s.schedule}, {"--polite", s.schedule}};
     all.back().options.polite = true;
+    for (const tool& directed : std::vector(all)) all.push_back({directed.name + " by LIDs", directed.options, true});
     for (const unsigned window : {4u, 8u, 12u, 16u, 64u}) {
         all.push_back({fmt::format("window {}", window), s.schedule});
         all.back().options.max_outstanding = window;
@@ -106,7 +112,8 @@ double per_discovery(const looker& l, double what) { return l.discoveries ? what
 } // namespace
 
 table try_neighbour(const settings& s) {
-    const sim::topology t = sim::make_topology(s.is_small ? "fattree2,radix=4" : "fattree3,radix=8");
+    sim::topology t = sim::make_topology(s.is_small ? "fattree2,radix=4" : "fattree3,radix=8");
+    bring_up(t);
     const mad::duration span = s.is_small ? 200ms : 10s;
     const mad::time_point end{span};
     const transports::kernel_options kernel = s.kernel.value_or(transports::kernel_options{});
@@ -132,10 +139,11 @@ table try_neighbour(const settings& s) {
             result.add({holds, "none", per_discovery(manager, ms), "", "", "", "", manager.incomplete});
         }
         for (const tool& one : tools(s)) {
+            const iba::lid from_LID = one.by_LID ? t.nodes[last].ports[1].LID : iba::lid{};
             sim::fabric net(t, times, {}), quiet(t, times, {});
-            looker manager(net, first, kernel, as_OpenSM()), beside(net, last, kernel, one.options);
+            looker manager(net, first, kernel, as_OpenSM()), beside(net, last, kernel, one.options, from_LID);
             run({&manager, &beside}, end);
-            looker alone(quiet, last, kernel, one.options);
+            looker alone(quiet, last, kernel, one.options, from_LID);
             run({&alone}, end);
             const auto repeated = static_cast<double>(manager.counters().retried);
             result.add({holds, one.name, per_discovery(manager, ms), per_discovery(beside, repeated),

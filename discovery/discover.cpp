@@ -2,6 +2,7 @@
 // discover.cpp - the rounds of a discovery: by one rail as a task, by several in as many threads.
 #include "rail.hpp"
 #include <comad/coro/threads.hpp>
+#include <comad/discovery/node_sequence.hpp>
 
 #include <fmt/format.h>
 
@@ -24,7 +25,20 @@ task<bool> explore_all(rail& only, subnet_builder& all) {
     }
 }
 
+namespace {
+
+/// However the discovery ends, who waits for its nodes hears of it.
+struct end_of_nodes {
+    node_sequence* nodes;
+    ~end_of_nodes() {
+        if (nodes) nodes->end();
+    }
+};
+
+} // namespace
+
 task<mad::result<subnet>> discover(MADSchedule& schedule, discover_options options) {
+    const end_of_nodes at_the_end{options.found};
     subnet_builder all(options, false, is_measured(schedule));
     rail only(schedule, all, 0);
     auto first = co_await only.ask_start();
@@ -56,6 +70,7 @@ mad::result<subnet> discover_rails(std::span<MADSchedule* const> schedules, disc
                                    std::stop_token stop) {
     const bool asks_twice = std::ranges::all_of(schedules, [](const MADSchedule* s) { return is_measured(*s); });
     options.from_LID = {};
+    options.found = nullptr;
     subnet_builder all(options, schedules.size() > 1, asks_twice);
     std::deque<rail> rails;
     std::vector<rail*> active;

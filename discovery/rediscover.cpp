@@ -137,6 +137,7 @@ bool was_cut_short(const subnet& s) {
 task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known, std::vector<port_ref> doubtful,
                                      discover_options options) {
     options.from_LID = {}; // LIDs may have changed, too
+    options.found = nullptr;
     subnet_builder all(options, false, is_measured(schedule));
     rail only(schedule, all, 0);
     auto first = co_await only.ask_start();

@@ -3,6 +3,7 @@
 #include "subnet_builder.hpp"
 
 #include <comad/discovery/link.hpp>
+#include <comad/discovery/node_sequence.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
@@ -286,7 +287,7 @@ std::optional<SMP_query> subnet_builder::next_step(u32 index, const IBDRPath& ro
     // Until a silence is explained, the request that is still under way is enough.
     const bool is_enough = r.timeouts_in_a_row > 0 && r.readers > 1;
     if (r.next_step >= steps_of(n) || r.given_up || is_enough || is_ending()) {
-        --r.readers;
+        if (--r.readers == 0 && options_.found) options_.found->put(n);
         return std::nullopt;
     }
     const unsigned step = r.next_step++;

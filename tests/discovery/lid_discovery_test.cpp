@@ -2,7 +2,9 @@
 // lid_discovery_test.cpp - discovery by LIDs beside that by directed routes, in virtual time: the same database, fewer agents on the
 // way, no end after 63 hops; and what happens where LIDs lead nowhere, or to somebody else.
 #include "discovery_rig.hpp"
+#include <comad/coro/when_all.hpp>
 #include <comad/discovery/lid_index.hpp>
+#include <comad/discovery/node_sequence.hpp>
 
 #include <cerrno>
 #include <functional>
@@ -170,4 +172,76 @@ TEST_CASE("where two ports have one LID nothing is asked by it, and both are nam
     CHECK(text_of(found).find("doubled_LID") != std::string::npos);
     world again(t);
     CHECK(text_of(again.discover()) == text_of(found));
+}
+
+TEST_CASE("nodes come as they are found, each once, while the discovery goes on") {
+    const bool LIDs = GENERATE(true, false), has_losses = GENERATE(false, true);
+    faults wrong;
+    wrong.request_loss = wrong.reply_loss = has_losses ? 0.01 : 0;
+    world w(managed("fattree3,radix=4"), window(16, 8), {}, wrong);
+    discovery::node_sequence nodes(w.schedule);
+    discovery::discover_options how = LIDs ? by_LID(w) : discovery::discover_options{};
+    how.found = &nodes;
+    discovery::discovery_progress progress;
+    how.progress = &progress;
+    std::vector<discovery::node> seen;
+    std::size_t known_at_first = 0;
+    const auto visit = [&]() -> coro::task<void> {
+        while (auto n = co_await nodes.next()) {
+            if (seen.empty()) known_at_first = progress.nodes;
+            const auto info = co_await w.schedule.SubnGet<iba::smp::NodeInfo>(n->route);
+            CHECK(info.value().nodeGUID == n->info.nodeGUID);
+            seen.push_back(std::move(*n));
+        }
+        CHECK_FALSE(co_await nodes.next());
+    };
+    auto [found, nothing] = coro::sync_wait(w.schedule, coro::when_all(discovery::discover(w.schedule, how), visit()));
+    REQUIRE(found);
+    check_equal(w, found.value());
+    CHECK(known_at_first < found.value().nodes.size() / 2);
+    CHECK(seen.size() == found.value().nodes.size());
+    for (const discovery::node& n : seen) {
+        const discovery::node* const whole = found.value().find(n.info.nodeGUID);
+        REQUIRE(whole);
+        CHECK(n.description == whole->description);
+        CHECK(n.switch_info == whole->switch_info);
+        REQUIRE(n.ports.size() == whole->ports.size());
+        for (std::size_t p = 0; p < n.ports.size(); ++p)
+            CHECK(n.ports[p].info.has_value() == whole->ports[p].info.has_value());
+    }
+}
+
+TEST_CASE("who waits for nodes hears of the end, whatever ends the discovery") {
+    world w(managed("fattree2,radix=4"));
+    discovery::node_sequence nodes(w.schedule);
+    discovery::discover_options how;
+    how.found = &nodes;
+    const auto count = [&]() -> coro::task<unsigned> {
+        unsigned all = 0;
+        while (co_await nodes.next()) ++all;
+        co_return all;
+    };
+    SECTION("the local port does not answer") {
+        w.net.apply({transports::sim::topology_event::kind::kill, w.port.node()});
+        auto [found, all] = coro::sync_wait(w.schedule, coro::when_all(discovery::discover(w.schedule, how), count()));
+        CHECK_FALSE(found);
+        CHECK(all == 0);
+    }
+    SECTION("two end ports have one LID, and all is asked again") {
+        topology t = managed("fattree2,radix=4");
+        t.nodes.back().ports[0].LID = t.nodes[1].ports[1].LID;
+        world again(t);
+        discovery::node_sequence once(again.schedule);
+        discovery::discover_options twice = by_LID(again);
+        twice.found = &once;
+        const auto count_once = [&]() -> coro::task<unsigned> {
+            unsigned all = 0;
+            while (co_await once.next()) ++all;
+            co_return all;
+        };
+        auto [found, all] =
+            coro::sync_wait(again.schedule, coro::when_all(discovery::discover(again.schedule, twice), count_once()));
+        REQUIRE(found);
+        CHECK(all == found.value().nodes.size());
+    }
 }

@@ -13,6 +13,8 @@
 
 namespace comad::discovery {
 
+class node_sequence; // of node_sequence.hpp
+
 /// What a discovery under way has found so far; any thread may look.
 struct discovery_progress {
     std::atomic<std::size_t> nodes = 0;
@@ -37,6 +39,8 @@ struct discover_options {
     /// default. Null: none. Must outlive the task.
     const mad::port_keys* keys = nullptr;
     discovery_progress* progress = nullptr; ///< must outlive the task
+    node_sequence* found =
+        nullptr;                ///< gets each node as soon as it was read; of discover() alone; must outlive the task
     iba::guid start_portGUID{}; ///< of the end port where it begins, whose key the first SMP has; zero: unknown
 };
 
