@@ -349,10 +349,7 @@ IBDRPath subnet_builder::path_beyond(const SMP_query& q) const {
     return route;
 }
 
-bool subnet_builder::trusts(way by) const {
-    return options_.from_LID != iba::lid{} && ways_[static_cast<std::size_t>(by)] != experience::bad &&
-           LIDs_.duplicates().empty();
-}
+bool subnet_builder::trusts(way by) const { return ways_[static_cast<std::size_t>(by)] != experience::bad; }
 
 // A link that trained again has LIDs at both ends, but before a subnet manager has activated it no way by LID leads over it.
 iba::lid subnet_builder::leading_LID(port_ref at) const {
@@ -398,10 +395,10 @@ void subnet_builder::failed_by(way by) {
     if (so_far == experience::none) so_far = experience::bad;
 }
 
-bool subnet_builder::is_directed_next(const SMP_query& q, way by) const {
+bool subnet_builder::is_directed_next(way by) const {
     if (by == way::directed) return false;
     const auto lock = guard();
-    return !asks_twice_ || q.is_second || ways_[static_cast<std::size_t>(by)] != experience::good;
+    return !asks_twice_ || ways_[static_cast<std::size_t>(by)] != experience::good;
 }
 
 // `port`: the one that it leads to; zero: still unknown.
@@ -469,7 +466,6 @@ void subnet_builder::add_problem(problem p, bool is_behind) {
 void subnet_builder::order_from(iba::guid start, u8 start_port) {
     reached_ = put_in_order(found_, found_.by_guid.at(start), start_port);
     for (node& n : found_.nodes) n.route = with_key(n.route, n.info.portGUID);
-    if (options_.from_LID != iba::lid{}) LIDs_ = lid_index(found_);
     readings_.assign(found_.nodes.size(), {.next_step = ~0u}); // indices have changed, and whatever could be read was
 }
 

@@ -106,7 +106,7 @@ public:
     void failed_by(way);
     /// Where an SMP had no answer on this way: whether it is time for the directed route, or that comes at the end, when the fabric
     /// is quiet.
-    bool is_directed_next(const SMP_query&, way) const;
+    bool is_directed_next(way) const;
     /// Two end ports have one LID, and so what was asked by LIDs may have been answered by another.
     bool has_doubled_LIDs() const noexcept { return !LIDs_.duplicates().empty(); }
 

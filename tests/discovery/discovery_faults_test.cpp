@@ -581,7 +581,8 @@ TEST_CASE("ports that show their M_Key only to who has it show it to a discovery
         });
     };
     CHECK(shown(w.discover()) == 0);
-    const subnet found = w.discover({.keys = &keys});
+    const iba::lid from_LID = GENERATE(false, true) ? t.nodes[w.port.node()].ports[w.port.port()].LID : iba::lid{};
+    const subnet found = w.discover({.from_LID = from_LID, .keys = &keys});
     CHECK(found.complete());
     CHECK(shown(found) == static_cast<std::ptrdiff_t>(t.nodes.size()) - 1);
 }

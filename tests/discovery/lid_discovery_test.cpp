@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <functional>
+#include <set>
 #include <string>
 
 using namespace comad;
@@ -142,19 +143,36 @@ TEST_CASE("where LIDs lead nowhere directed routes find all, and LIDs are given 
     if (!only_from_LID) CHECK(wire.LID_routed <= 2 * 16 * 3);
 }
 
-TEST_CASE("a node that LIDs do not reach is read by its directed route") {
+TEST_CASE("nodes that LIDs do not reach are read by their directed routes") {
     const bool measures = GENERATE(false, true);
     world w(managed("fattree2,radix=8"));
     const topology& t = w.net.graph();
-    const iba::lid stale = t.nodes[t.nodes.size() - 1].ports[0].LID;
+    std::set<iba::lid> stale; // of every third node
+    for (std::size_t n = 5; n < t.nodes.size(); n += 3)
+        stale.insert(t.nodes[n].ports[t.nodes[n].is_switch() ? 0 : 1].LID);
     spoiled wire(w.seen, [&](const mad::send_request& r) {
-        return mad::headers_of(*r.path).DLID == stale ? spoiled::fate::lost : spoiled::fate::carried;
+        const bool is_lost = !mad::directed(*r.path) && stale.contains(mad::headers_of(*r.path).DLID);
+        return is_lost ? spoiled::fate::lost : spoiled::fate::carried;
     });
     coro::MADSchedule schedule(wire, measures ? coro::schedule_options{} : window(16));
     auto found = coro::sync_wait(schedule, discovery::discover(schedule, by_LID(w)));
     REQUIRE(found);
     check_equal(w, found.value());
     CHECK(wire.LID_routed > 100);
+    world directed(managed("fattree2,radix=8"));
+    directed.discover();
+    CHECK(w.sent() < directed.sent() * 3 / 2); // it did not begin anew
+}
+
+TEST_CASE("a link that trained again leads nowhere by LID before a subnet manager has activated it") {
+    world w(managed("fattree2,radix=8"));
+    using transports::sim::topology_event;
+    const u32 host = 9;
+    REQUIRE_FALSE(w.net.graph().nodes[host].is_switch());
+    w.net.apply({topology_event::kind::cut, host, 1});
+    w.net.apply({topology_event::kind::restore, host, 1});
+    check_equal(w, w.discover(by_LID(w)));
+    CHECK(w.net.counters().undelivered == 0);
 }
 
 TEST_CASE("where two ports have one LID nothing is asked by it, and both are named") {

@@ -50,8 +50,8 @@ std::vector<std::string> lines_of(const subnet& s) {
     std::vector<std::string> lines{fmt::format("start port {}", s.start_port)};
     for (const discovery::node& n : s.nodes) {
         const std::string id = topology_id(n);
-        lines.push_back(fmt::format("{} {} '{}' {} {}", id, words_of(n.info), n.description, to_string(n.route),
-                                    n.switch_info ? words_of(*n.switch_info) : "no SwitchInfo"));
+        lines.push_back(fmt::format("{} {} '{}' {} {} hops {}", id, words_of(n.info), n.description, to_string(n.route),
+                                    n.hops, n.switch_info ? words_of(*n.switch_info) : "no SwitchInfo"));
         for (std::size_t p = 0; p < n.ports.size(); ++p) {
             const discovery::port& port = n.ports[p];
             lines.push_back(fmt::format("{}[{}] GUID {:x} to {}[{}] {}", id, p, value(port.portGUID),
