@@ -55,8 +55,14 @@ struct command_alias {
 /// All of them, sorted. No list of commands has them, help and the documentation do.
 std::span<const command_alias> command_aliases();
 
+/// Names of infiniband-diags' programs and scripts, of today and of its older versions, that are commands or other names here.
+std::span<const std::string_view> names_of_diags();
+
 /// By its name, or by another one. Null: there is none.
 const command* find_command(std::string_view name);
+
+/// What a program is called: its path without the directories.
+constexpr std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 /// The commands that are most like the wrong one, as `a, b, c`.
 std::string commands_like(std::string_view wrong);

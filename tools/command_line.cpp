@@ -189,14 +189,16 @@ CLI::Option* command_line::add_reader(CLI::App& app, const argument& a, const ar
 
 int command_line::run(int argc, char** argv) {
     try {
-        std::vector<std::string> words =
-            whole_words({argv + 1, argv + argc}, global_, [this](std::string& name) -> const arguments* {
-                const command* const c = find_command(name);
-                if (!c) return nullptr;
-                name = c->name;
-                name_command(*c);
-                return &arguments_;
-            });
+        std::vector<std::string> typed(argv + 1, argv + argc);
+        // Called by the name of a command, through a link, it is that command.
+        if (argc > 0 && find_command(base_name(argv[0]))) typed.insert(typed.begin(), std::string(base_name(argv[0])));
+        std::vector<std::string> words = whole_words(typed, global_, [this](std::string& name) -> const arguments* {
+            const command* const c = find_command(name);
+            if (!c) return nullptr;
+            name = c->name;
+            name_command(*c);
+            return &arguments_;
+        });
         std::ranges::reverse(words); // as CLI11 takes them
         app_.parse(std::move(words));
         check_SA();

@@ -56,6 +56,7 @@
     X(ibstatus)                                                                                                        \
     X(ibv_devices)                                                                                                     \
     X(set_nodedesc)                                                                                                    \
+    X(install_links)                                                                                                   \
     X(vumad)                                                                                                           \
     X(ibportstate)                                                                                                     \
     X(set_port_state)                                                                                                  \
@@ -108,6 +109,68 @@ std::span<const command_alias> command_aliases() {
         {"ibqueryerrors.pl", "ibqueryerrors"},
         {"ibswportwatch.pl", "ibswportwatch"},
         {"set_nodedesc.sh", "set_nodedesc"},
+    };
+    return all;
+}
+
+std::span<const std::string_view> names_of_diags() {
+    static constexpr std::string_view all[] = {
+        "check_lft_balance",
+        "check_lft_balance.pl",
+        "dump_lfts",
+        "dump_lfts.sh",
+        "dump_mfts",
+        "dump_mfts.sh",
+        "ibaddr",
+        "ibcheckerrors",
+        "ibcheckerrs",
+        "ibchecknet",
+        "ibchecknode",
+        "ibcheckport",
+        "ibcheckportstate",
+        "ibcheckportwidth",
+        "ibcheckstate",
+        "ibcheckwidth",
+        "ibclearcounters",
+        "ibclearerrors",
+        "ibdatacounters",
+        "ibdatacounts",
+        "ibfindnodesusing",
+        "ibfindnodesusing.pl",
+        "ibhosts",
+        "ibidsverify",
+        "ibidsverify.pl",
+        "iblinkinfo",
+        "iblinkinfo.pl",
+        "ibnetdiscover",
+        "ibnodes",
+        "ibping",
+        "ibportstate",
+        "ibprintca",
+        "ibprintca.pl",
+        "ibprintrt",
+        "ibprintrt.pl",
+        "ibprintswitch",
+        "ibprintswitch.pl",
+        "ibqueryerrors",
+        "ibqueryerrors.pl",
+        "ibroute",
+        "ibrouters",
+        "ibsendtrap",
+        "ibstat",
+        "ibstatus",
+        "ibswitches",
+        "ibswportwatch",
+        "ibswportwatch.pl",
+        "ibsysstat",
+        "ibtracert",
+        "perfquery",
+        "saquery",
+        "set_nodedesc.sh",
+        "sminfo",
+        "smpdump",
+        "smpquery",
+        "vendstat",
     };
     return all;
 }

@@ -2,6 +2,7 @@
 // help.cpp - help: the commands, and what there is to know of one.
 #include "command.hpp"
 #include "command_line.hpp"
+#include "completion.hpp"
 #include "manual.hpp"
 #include "text/output.hpp"
 #include "text/terminal.hpp"
@@ -10,6 +11,8 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
+#include <vector>
 
 namespace ibtool {
 namespace {
@@ -20,8 +23,9 @@ struct help_settings {
     std::string command;
     bool json = false, as_man_page = false, as_tables = false;
     std::string shell;
+    std::optional<std::string> line; ///< that is being typed
 
-    bool is_for_people() const { return !json && !as_man_page && !as_tables && shell.empty(); }
+    bool is_for_people() const { return !json && !as_man_page && !as_tables && shell.empty() && !line; }
 };
 
 std::string json_of(const command& c) {
@@ -45,8 +49,17 @@ std::string list_of(const help_settings& s) {
     return lines;
 }
 
+/// A line each: the word and, behind a tab, what it means.
+std::string text_of(const std::vector<suggestion>& all) {
+    std::string lines;
+    for (const suggestion& s : all)
+        lines += fmt::format("{}{}{}\n", s.word, s.meaning.empty() ? "" : "\t", iba::escaped(s.meaning));
+    return lines;
+}
+
 std::string text_of(const help_settings& s) {
-    if (!s.shell.empty()) return bash_completion();
+    if (s.line) return text_of(suggestions_for(words_of_line(*s.line)));
+    if (!s.shell.empty()) return completion_script(s.shell);
     if (s.as_tables) {
         if (!s.command.empty()) throw usage_error("--markdown lists all commands: name none");
         return command_tables();
@@ -72,13 +85,18 @@ command help_command() {
             .no_SA = "it sends nothing",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<help_settings>();
-                takes.option("command", s->command, "the command");
+                takes.option("command", s->command, "the command").such_as_commands();
                 const argument& json = takes.flag("--json", s->json, "one JSON object per line");
                 const argument& man = takes.flag("--man", s->as_man_page, "as a man page, in groff").excludes(json);
                 takes.option("--completion", s->shell, "print what completes command lines in this shell")
-                    .one_of({"bash"})
+                    .one_of({"bash", "zsh", "fish"})
                     .excludes(json)
                     .excludes(man);
+                takes
+                    .option(
+                        "--complete", [s](const std::string& line) { s->line = line; },
+                        "print what can stand at the end of this command line, for shells")
+                    .value_name("LINE");
                 takes.flag("--markdown", s->as_tables, "the list as tables in Markdown").excludes(json).excludes(man);
                 return [s](const global_options&) {
                     write_output(s->is_for_people() ? wrapped(text_of(*s), size_of_terminal().columns) : text_of(*s));

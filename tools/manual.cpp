@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// manual.cpp - descriptors as groff, as bash and as Markdown.
+// manual.cpp - descriptors as groff and as Markdown.
 #include "manual.hpp"
 
 #include <fmt/format.h>
@@ -38,18 +38,10 @@ std::string head_of_page(std::string_view name, std::string_view summary) {
                        roff(upper), IBTOOL_VERSION, roff(name), roff(summary));
 }
 
-std::vector<std::string> names_of_option(const argument& a) {
-    std::vector<std::string> all;
-    std::istringstream names(a.names());
-    for (std::string name; std::getline(names, name, ',');) all.push_back(name);
-    return all;
-}
-
 /// `.TP`, the names and the value, then what it means.
 std::string entry(const argument& a) {
     std::string names;
-    for (const std::string& n : names_of_option(a))
-        names += fmt::format("{}\\fB{}\\fR", names.empty() ? "" : ", ", roff(n));
+    for (const std::string& n : a.all_names()) names += fmt::format("{}\\fB{}\\fR", names.empty() ? "" : ", ", roff(n));
     const std::string value = a.value_text();
     if (a.is_option() && !value.empty()) names += fmt::format(" \\fI{}\\fR", roff(value));
     return fmt::format(".TP\n{}\n{}\n", names, roff(a.help()));
@@ -101,30 +93,6 @@ arguments arguments_of(const command& c) {
     return takes;
 }
 
-// ---- bash ------------------------------------------------------------------------------------------------------------
-
-std::string option_words(const arguments& all) {
-    std::string words = "--help";
-    for (const argument& a : all.all()) {
-        if (!a.is_option() || a.is_hidden()) continue;
-        for (const std::string& name : names_of_option(a)) words += ' ' + name;
-    }
-    return words;
-}
-
-/// `        -x|--extended) words="a b" ;;` for each option that has one of a few words.
-std::string choices_of(std::string_view command_name, const arguments& all) {
-    std::string cases;
-    for (const argument& a : all.all()) {
-        if (!a.is_option() || a.choices().empty()) continue;
-        std::string names;
-        for (const std::string& name : names_of_option(a))
-            names += fmt::format("{}{},{}", names.empty() ? "" : "|", command_name, name);
-        cases += fmt::format("        {}) words=\"{}\" ;;\n", names, fmt::join(a.choices(), " "));
-    }
-    return cases;
-}
-
 } // namespace
 
 std::string man_page(const command& c) {
@@ -174,41 +142,6 @@ std::string command_tables() {
     for (const command_alias& other : command_aliases())
         text += fmt::format("| `{}` | `{}` |\n", other.name, other.command);
     return text;
-}
-
-std::string bash_completion() {
-    global_options unused;
-    arguments global;
-    add_global_options(global, unused);
-    std::string names, options, choices = choices_of("*", global);
-    for (const command& c : all_commands()) {
-        const arguments takes = arguments_of(c);
-        names += fmt::format("{}{}", names.empty() ? "" : " ", c.name);
-        options += fmt::format("        {}) words=\"{}\" ;;\n", c.name, option_words(takes));
-        choices += choices_of(c.name, takes);
-    }
-    return fmt::format(R"(# bash completion for ibtool; made by 'ibtool help --completion bash'
-_ibtool() {{
-    local commands="{0}" word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}} command= words= i
-    for ((i = 1; i < COMP_CWORD; i++)); do
-        [[ " $commands " == *" ${{COMP_WORDS[i]}} "* ]] && {{ command=${{COMP_WORDS[i]}}; break; }}
-    done
-    case $command,$before in
-{3}    esac
-    if [[ -n $words ]]; then
-        :
-    elif [[ $word == -* ]]; then
-        case $command in
-{2}        esac
-        words+=" {1}"
-    elif [[ -z $command || $command == help ]]; then
-        words=$commands
-    fi
-    COMPREPLY=($(compgen -W "$words" -- "$word"))
-}}
-complete -o default -F _ibtool ibtool
-)",
-                       names, option_words(global), options, choices);
 }
 
 } // namespace ibtool

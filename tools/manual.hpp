@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// manual.hpp - man pages, tables and completion, made from the commands' descriptors. Knows no single command.
+// manual.hpp - man pages and tables, made from the commands' descriptors. Knows no single command.
 #pragma once
 #include "command.hpp"
 
@@ -14,9 +14,5 @@ std::string man_page();
 
 /// The commands by groups, for docs/ibtool.md: a table of Markdown each.
 std::string command_tables();
-
-/// What bash sources: commands, the options of each, and the words that an option can have. Everything else is completed as
-/// the name of a file.
-std::string bash_completion();
 
 } // namespace ibtool

@@ -29,12 +29,43 @@ std::string rendered(const std::string& page) {
     return r.out;
 }
 
-/// What bash offers for the last of these words.
-std::string offered(const std::string& script, const std::string& words) {
-    const process_result r =
-        run_process({"bash", "-c",
-                     "source " + script + "; COMP_WORDS=(" + words +
-                         "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _ibtool; echo \"${COMPREPLY[*]}\""});
+/// What ibtool itself says can stand at the end of a line: the words alone.
+std::vector<std::string> suggested(const std::string& line) {
+    const process_result r = run({"help", "--complete", line});
+    check_success(r);
+    std::vector<std::string> words;
+    std::istringstream lines(r.out);
+    for (std::string one; std::getline(lines, one);) words.push_back(one.substr(0, one.find('\t')));
+    return words;
+}
+
+bool offers(const std::string& line, const std::string& word) {
+    const std::vector<std::string> all = suggested(line);
+    return std::ranges::find(all, word) != all.end();
+}
+
+using words_list = std::vector<std::string>;
+
+/// A shell finds ibtool, and whatever it is called beside that.
+struct shell_rig {
+    explicit shell_rig(const std::string& shell) {
+        std::ofstream(script) << run({"help", "--completion", shell}).out;
+        for (const char* name : {"ibtool", "smpquery"})
+            std::filesystem::create_symlink(std::filesystem::absolute(ibtool_program()), files / name);
+    }
+    directory files;
+    std::string script = files / "completion", path = "PATH=" + (files / "") + ":" + std::getenv("PATH");
+};
+
+/// What bash offers for the end of a line, as it would put it there.
+std::string offered_by_bash(const shell_rig& here, const std::string& line) {
+    const std::string program = R"(
+source "$1"; COMP_LINE=$2 COMP_POINT=${#2}
+# as readline takes words apart
+mapfile -t COMP_WORDS < <(printf '%s' "$2" | sed -E 's/[[:space:]]+/\n/g; s/([:=])/\n\1\n/g')
+[[ $2 == *[[:space:]] ]] && COMP_WORDS+=('')
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _ibtool; printf '%s\n' "${COMPREPLY[@]}")";
+    const process_result r = run_process({"env", here.path, "bash", "-c", program, "bash", here.script, line});
     CHECK(r.status == 0);
     CHECK(r.err.empty());
     return r.out;
@@ -64,18 +95,88 @@ TEST_CASE("every command has a man page that groff reads without a warning, with
     CHECK_THAT(all, Contains("--fabric"));
 }
 
-TEST_CASE("bash completes commands, options and the words that an option has") {
-    const directory files;
-    const std::string script = files / "completion";
-    std::ofstream(script) << run({"help", "--completion", "bash"}).out;
-    CHECK(offered(script, "ibtool ibh") == "ibhosts\n");
-    CHECK(offered(script, "ibtool help sminf") == "sminfo\n");
-    CHECK_THAT(offered(script, "ibtool ''"), Contains("perfquery") && Contains("sweep"));
-    CHECK(offered(script, "ibtool sweep --prom") == "--prometheus\n");
-    CHECK_THAT(offered(script, "ibtool sweep --p"), Contains("--pcap")); // one for all commands
-    CHECK(offered(script, "ibtool sweep --type s") == "switch\n");
-    CHECK(offered(script, "ibtool --timeout 5 sweep --refresh-by ''") == "smp sa\n");
-    CHECK(offered(script, "ibtool ibhosts fab") == "\n"); // bash goes on with files
+TEST_CASE("the end of a command line is completed by what its command takes") {
+    CHECK(suggested("ibtool ibh") == words_list{"ibhosts"});
+    CHECK(suggested("ibtool help sminf") == words_list{"sminfo"});
+    CHECK(offers("ibtool ", "perfquery"));
+    CHECK(offers("ibtool ", "sweep"));
+    CHECK(suggested("ibtool sweep --prom") == words_list{"--prometheus"});
+    CHECK(offers("ibtool sweep --p", "--pcap")); // one for all commands
+    CHECK(suggested("ibtool sweep --type s") == words_list{"switch"});
+    CHECK(suggested("ibtool sweep --type=s") == words_list{"--type=switch"});
+    CHECK(suggested("ibtool --timeout 5 sweep --refresh-by ") == words_list{"smp", "sa"});
+    CHECK(suggested("ibtool ibhosts fab").empty()); // a file
+    // Words that nothing else says: operations, records, attributes.
+    CHECK(suggested("ibtool smpquery NodeD") == words_list{"NodeDesc"});
+    CHECK(suggested("ibtool smpquery --timeout 5 -x NodeD") == words_list{"NodeDesc"});
+    CHECK(suggested("ibtool smpquery NodeDesc NodeD").empty()); // that is the target's place
+    CHECK(suggested("ibtool saquery MCM") == words_list{"MCMemberRecord"});
+    CHECK(suggested("ibtool query SubnGet SMPPortInfoE") == words_list{"SMPPortInfoExtended"});
+    CHECK(suggested("ibtool decode --struct SMPPortInfoE") == words_list{"SMPPortInfoExtended"});
+    CHECK(suggested("ibtool ibportstate 7 1 dis") == words_list{"disable"});
+    // By the name of a command the program is that command, wherever it lies.
+    CHECK(suggested("/usr/sbin/smpquery NodeD") == words_list{"NodeDesc"});
+    CHECK(suggested("ibswportwatch.pl --js") == words_list{"--json"});
     check_failure(run({"help", "--completion", "tcsh"}), 2, "tcsh");
     check_failure(run({"help", "--markdown", "sweep"}), 2, "--markdown lists all commands");
+}
+
+TEST_CASE("targets are completed from the subnet cache that the line names") {
+    const directory files;
+    const std::string cache = files / "a cache";
+    const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1"};
+    check_success(run(words{"ibnodes", "--subnet-cache", cache} + fabric));
+    const std::string line = "ibtool smpquery --subnet-cache '" + cache + "' NodeInfo ";
+    CHECK(offers(line, "1"));
+    CHECK_FALSE(offers(line, "leaf-0001")); // its target has no name
+    const std::string by_name = "ibtool iblinkinfo --subnet-cache=" + (files / "a\\ cache") + " lea";
+    CHECK(suggested(by_name) == words_list{"leaf-0001", "leaf-0002", "leaf-0003", "leaf-0004"});
+    const std::vector<std::string> GUIDs = suggested(line + "0002:c9");
+    CHECK(GUIDs.size() == 14); // a port of each node
+    CHECK(suggested("ibtool smpquery --subnet-cache " + (files / "nothing") + " NodeInfo ").empty());
+}
+
+TEST_CASE("bash, fish and zsh offer what ibtool says, for ibtool and for what is linked to it") {
+    SECTION("bash") {
+        const shell_rig here("bash");
+        CHECK(offered_by_bash(here, "ibtool ibh") == "ibhosts\n");
+        CHECK(offered_by_bash(here, "ibtool sweep --type=s") == "switch\n"); // it has the part before
+        CHECK(offered_by_bash(here, "smpquery NodeD") == "NodeDesc\n");
+        CHECK(offered_by_bash(here, "ibtool ibhosts fab") == "\n"); // bash goes on with files
+        const process_result listed = run_process({"bash", "-c", "source " + here.script + "; complete -p smpquery"});
+        CHECK(listed.out == "complete -o default -F _ibtool smpquery\n");
+    }
+    SECTION("fish") {
+        const shell_rig here("fish");
+        const auto offered = [&](const std::string& line) {
+            const process_result r = run_process({"env", here.path, "HOME=" + (here.files / ""), "fish", "-c",
+                                                  "source " + here.script + "; complete -C '" + line + "'"});
+            CHECK(r.status == 0);
+            CHECK(r.err.empty());
+            return r.out;
+        };
+        CHECK_THAT(offered("ibtool ibh"), StartsWith("ibhosts\t"));
+        CHECK_THAT(offered("ibtool sweep --type s"), StartsWith("switch"));
+        CHECK_THAT(offered("smpquery NodeD"), StartsWith("NodeDesc"));
+    }
+    SECTION("zsh") {
+        const shell_rig here("zsh");
+        // A shell behind a terminal of its own, whose tab key is pressed.
+        const auto typed = [&](const std::string& line, const std::string& awaited) {
+            const std::string program = R"(zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PS1='ready> '; autoload -Uz compinit; compinit -D; source $1; echo so''urced"
+zpty -r -m shell out '*sourced*'
+zpty -w -n shell "$2"$'\t'
+zpty -r -m shell out "*$3*"
+print -r -- "$out"
+zpty -d shell)";
+            return run_process({"env", here.path, "TERM=dumb", "timeout", "20", "zsh", "-f", "-c", program, "zsh",
+                                here.script, line, awaited})
+                .status;
+        };
+        CHECK(typed("ibtool ibho", "ibhosts ") == 0);
+        CHECK(typed("ibtool sweep --type sw", "switch ") == 0);
+        CHECK(typed("smpquery NodeD", "NodeDesc ") == 0);
+    }
 }

@@ -133,7 +133,9 @@ command decode_command() {
                              "files (none or -: the standard input): hex, quoted strings, binary MADs, captures; with "
                              "--struct: hex of one "
                              "structure each (none: one per line of the standard input)");
-                takes.option("--struct", s->structure, "decode this structure; see ibtool describe").value_name("NAME");
+                takes.option("--struct", s->structure, "decode this structure; see ibtool describe")
+                    .value_name("NAME")
+                    .such_as(structure_names());
                 takes
                     .option(
                         "--kind", [s](const std::string& word) { s->kind = kind_of(word); },

@@ -146,23 +146,25 @@ std::string text_of(const describe_settings& s) {
 } // namespace
 
 command describe_command() {
-    return {.name = "describe",
-            .group = command_group::offline,
-            .summary = "list the structures, or the fields of one",
-            .examples = "describe\ndescribe SMPPortInfo",
-            .no_SA = "it sends nothing",
-            .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<describe_settings>();
-                const argument& one = takes.option("structure", s->structure, "its full name, e.g. SMPPortInfo");
-                const argument& json_flag = takes.flag("--json", s->json, "one JSON object per line");
-                takes.flag("--markdown", s->markdown, "the reference page of all structures")
-                    .excludes(one)
-                    .excludes(json_flag);
-                return [s](const global_options&) {
-                    write_output(text_of(*s));
-                    return complete;
-                };
-            }};
+    return {
+        .name = "describe",
+        .group = command_group::offline,
+        .summary = "list the structures, or the fields of one",
+        .examples = "describe\ndescribe SMPPortInfo",
+        .no_SA = "it sends nothing",
+        .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<describe_settings>();
+            const argument& one =
+                takes.option("structure", s->structure, "its full name, e.g. SMPPortInfo").such_as(structure_names());
+            const argument& json_flag = takes.flag("--json", s->json, "one JSON object per line");
+            takes.flag("--markdown", s->markdown, "the reference page of all structures")
+                .excludes(one)
+                .excludes(json_flag);
+            return [s](const global_options&) {
+                write_output(text_of(*s));
+                return complete;
+            };
+        }};
 }
 
 } // namespace ibtool

@@ -319,7 +319,8 @@ command ibportstate_command() {
             auto s = std::make_shared<ibportstate_settings>();
             takes.option("target", s->target, "the node").required();
             takes.option("port", s->port, "number of the port; 0: of a switch its own, else the target's").required();
-            takes.option("operation", s->operations, port_operations() + " (all but query write) [query]");
+            takes.option("operation", s->operations, port_operations() + " (all but query write) [query]")
+                .such_as(port_operation_names());
             add_target_options(takes, s->kind);
             takes.flag("-K,--show_keys", s->show_keys, "show the M_Key");
             takes.flag("--dry-run", s->dry_run, "write nothing, but print which fields would be set");

@@ -148,6 +148,12 @@ port_change read_port_change(const std::vector<std::string>& words) {
     return c;
 }
 
+std::vector<std::string> port_operation_names() {
+    std::vector<std::string> all;
+    for (const port_operation& o : port_operation_table) all.emplace_back(o.name);
+    return all;
+}
+
 std::string port_operations() {
     std::string text;
     for (const port_operation& o : port_operation_table)

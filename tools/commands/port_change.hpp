@@ -27,6 +27,9 @@ struct port_change {
 /// Throws usage_error; of a key it does not say what it is.
 port_change read_port_change(const std::vector<std::string>& words);
 
+/// The words for them.
+std::vector<std::string> port_operation_names();
+
 /// All of them in a line, those with a value as `speed N`.
 std::string port_operations();
 

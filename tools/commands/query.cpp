@@ -3,6 +3,7 @@
 #include "command.hpp"
 #include "input/changes.hpp"
 #include "input/request.hpp"
+#include "input/structure.hpp"
 #include "session/ask.hpp"
 #include "text/output.hpp"
 #include "text/structure_text.hpp"
@@ -130,6 +131,7 @@ command query_command() {
                 auto s = std::make_shared<query_settings>();
                 takes.option("rpc", s->method, "SubnGet, SubnAdmGetTable, PerformanceGet, ...").required();
                 takes.option("attribute", s->attribute, "SMPNodeInfo, NodeInfo, ...: 'ibtool describe' lists them")
+                    .such_as(structure_names())
                     .required();
                 takes.option("target", s->target, "destination [SubnAdm: the SA; else the local node]");
                 takes

@@ -280,11 +280,12 @@ command saquery_command() {
             .examples = "saquery NR nodeInfo.nodeType=Switch\nsaquery PR --src-to-dst 1:2\nsaquery -m 0xc000",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<saquery_settings>();
-                takes.option(
-                    "words", s->words,
-                    "a kind of record, its arguments, NAME=VALUE for any component; or the description of a node. "
-                    "Kinds and arguments: " +
-                        kinds_text());
+                takes
+                    .option("words", s->words,
+                            "a kind of record, its arguments, NAME=VALUE for any component; or the description of a "
+                            "node. Kinds and arguments: " +
+                                kinds_text())
+                    .such_as(kind_names());
                 takes.flag("-p", s->paths, "PathRecords");
                 takes.flag("-N", s->nodes, "NodeRecords");
                 takes.flag("-c", s->class_port_info, "the SA's ClassPortInfo");

@@ -157,6 +157,12 @@ const record_kind* kind_that_begins(std::string_view word) {
     return found;
 }
 
+std::vector<std::string> kind_names() {
+    std::vector<std::string> all;
+    for (const record_kind& k : kinds()) all.emplace_back(k.name);
+    return all;
+}
+
 std::string kinds_text() {
     std::string text;
     for (const record_kind& k : kinds())

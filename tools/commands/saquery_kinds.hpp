@@ -42,6 +42,8 @@ const record_kind* kind_named(std::string_view word);
 /// The kind that has one of these names beginning so. Null: there is none. Throws usage_error if there are several.
 const record_kind* kind_that_begins(std::string_view word);
 
+/// Their names.
+std::vector<std::string> kind_names();
 /// `NodeRecord (NR) LID, ...`: all kinds and their arguments.
 std::string kinds_text();
 

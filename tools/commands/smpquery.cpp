@@ -310,23 +310,27 @@ int run_smpquery(smpquery_settings s, const global_options& options) {
 } // namespace
 
 command smpquery_command() {
-    return {
-        .name = "smpquery",
-        .group = command_group::queries,
-        .summary = "print one attribute of a node or port",
-        .examples = "smpquery NodeInfo 7\nsmpquery PortInfo 0,1,4 1\nsmpquery LFT 0,1\nsmpquery SwitchInfo --sa 3",
-        .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<smpquery_settings>();
-            takes.option("operation", s->operation, fmt::format("{}", fmt::join(operation_names(), ", "))).required();
-            takes.option("target", s->words, "the node; of PortInfo, PKeys, SL2VL, VLArb, MEPI, PIE also a port");
-            add_target_options(takes, s->kind);
-            takes.flag("-c,--combined", s->combined, "the target is a LID, then a directed route that begins there");
-            takes.flag("-x,--extended", s->extended, "ask for extended speeds (PortInfo)");
-            takes.flag("-K,--show_keys", s->show_keys, "show the M_Key");
-            add_name_map_option(takes, s->name_map);
-            takes.flag("--json", s->json, "one JSON object, on one line");
-            return [s](const global_options& options) { return run_smpquery(*s, options); };
-        }};
+    return {.name = "smpquery",
+            .group = command_group::queries,
+            .summary = "print one attribute of a node or port",
+            .examples = "smpquery NodeInfo 7\nsmpquery PortInfo 0,1,4 1\nsmpquery LFT 0,1\nsmpquery SwitchInfo --sa 3",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<smpquery_settings>();
+                std::vector<std::string> names;
+                for (const operation& o : operations) names.emplace_back(o.name);
+                takes.option("operation", s->operation, fmt::format("{}", fmt::join(operation_names(), ", ")))
+                    .such_as(names)
+                    .required();
+                takes.option("target", s->words, "the node; of PortInfo, PKeys, SL2VL, VLArb, MEPI, PIE also a port");
+                add_target_options(takes, s->kind);
+                takes.flag("-c,--combined", s->combined,
+                           "the target is a LID, then a directed route that begins there");
+                takes.flag("-x,--extended", s->extended, "ask for extended speeds (PortInfo)");
+                takes.flag("-K,--show_keys", s->show_keys, "show the M_Key");
+                add_name_map_option(takes, s->name_map);
+                takes.flag("--json", s->json, "one JSON object, on one line");
+                return [s](const global_options& options) { return run_smpquery(*s, options); };
+            }};
 }
 
 } // namespace ibtool

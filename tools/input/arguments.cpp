@@ -3,6 +3,7 @@
 #include "input/arguments.hpp"
 
 #include "input/options.hpp"
+#include "input/words.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,6 +20,13 @@ std::string argument::value_text() const {
     const bool is_text =
         std::holds_alternative<std::string*>(place_) || std::holds_alternative<text_reader>(place_) || takes_several();
     return is_text ? "TEXT" : "NUMBER";
+}
+
+std::vector<std::string> argument::all_names() const { return split(names_, ','); }
+
+bool argument::is_called(std::string_view name) const {
+    const std::vector<std::string> all = all_names();
+    return std::ranges::find(all, name) != all.end();
 }
 
 void arguments::missing(std::initializer_list<const char*> names) {

@@ -35,6 +35,10 @@ public:
     argument& shows_default() { return shows_default_ = true, *this; }
     argument& range(std::int64_t least, std::int64_t most) { return range_.emplace(least, most), *this; }
     argument& one_of(std::vector<std::string> words) { return choices_ = std::move(words), *this; }
+    /// Words that it may be, among others: shells offer them.
+    argument& such_as(std::vector<std::string> words) { return words_ = std::move(words), *this; }
+    /// It may be the name of a command.
+    argument& such_as_commands() { return names_command_ = true, *this; }
     /// What stands for the value in the help: FILE, TIME.
     argument& value_name(std::string name) { return value_name_ = std::move(name), *this; }
     /// The heading in the help that it stands below.
@@ -52,8 +56,13 @@ public:
 
     /// `-g,--gid_show`, or for an argument by its place just `target`.
     const std::string& names() const { return names_; }
+    /// The same, one by one.
+    std::vector<std::string> all_names() const;
+    bool is_called(std::string_view name) const;
     const std::string& help() const { return help_; }
     const std::vector<std::string>& choices() const { return choices_; }
+    const std::vector<std::string>& words() const { return words_; }
+    bool names_command() const { return names_command_; }
     const std::string& heading() const { return group_; }
     bool is_option() const { return names_.starts_with('-'); }
     bool is_flag() const { return is_flag_; }
@@ -68,11 +77,11 @@ private:
     friend class command_line;
     std::string names_, help_, value_name_, group_, environment_;
     place place_;
-    std::vector<std::string> choices_;
+    std::vector<std::string> choices_, words_;
     std::optional<std::pair<std::int64_t, std::int64_t>> range_;
     std::vector<const argument*> excluded_, needed_;
     bool is_flag_, is_required_ = false, shows_default_ = false, is_hidden_ = false, is_one_each_ = false,
-                   is_value_optional_ = false, is_at_once_ = false;
+                   is_value_optional_ = false, is_at_once_ = false, names_command_ = false;
 };
 
 /// All of one command, in the order of its help. What values go to lives longer.

@@ -39,4 +39,10 @@ void for_each_word(const std::vector<std::string>& words,
     }
 }
 
+std::vector<std::string> structure_names() {
+    std::vector<std::string> all;
+    for (const comad::iba::structure& s : comad::iba::structures()) all.emplace_back(s.info->name);
+    return all;
+}
+
 } // namespace ibtool

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// install_links.cpp - install-links: symbolic links by which ibtool is called as infiniband-diags' commands are.
+#include "command.hpp"
+#include "text/output.hpp"
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+
+namespace ibtool {
+namespace {
+
+namespace fs = std::filesystem;
+namespace iba = comad::iba;
+
+struct install_links_settings {
+    std::string directory, target;
+    bool list = false, remove = false, dry_run = false;
+};
+
+/// Whether the name is one of our links: it leads where a new one would, or to a program called ibtool.
+bool is_our_link(const fs::path& link, const fs::path& target) {
+    std::error_code failed;
+    if (!fs::is_symlink(link, failed)) return false;
+    const fs::path leads_to = fs::read_symlink(link, failed);
+    return leads_to == target || leads_to.filename() == "ibtool";
+}
+
+class linker {
+public:
+    explicit linker(const install_links_settings& s) : s_(s), target_(s.target) {
+        if (s.target.empty()) target_ = fs::read_symlink("/proc/self/exe");
+    }
+
+    int run() {
+        if (!fs::is_directory(s_.directory))
+            throw std::runtime_error(fmt::format("{} is no directory", iba::as_given(s_.directory)));
+        for (const std::string_view name : names_of_diags()) {
+            const fs::path link = fs::path(s_.directory) / name;
+            if (s_.remove) remove(link);
+            else make(link);
+        }
+        write_output(fmt::format("{} {}, {} {}\n", s_.dry_run ? "would have" : "has", s_.remove ? "removed" : "made",
+                                 done_, done_ == 1 ? "link" : "links"));
+        return left_ ? failed : complete;
+    }
+
+private:
+    void make(const fs::path& link) {
+        std::error_code error;
+        if (is_our_link(link, target_)) {
+            if (!s_.dry_run) fs::remove(link);
+        } else if (fs::exists(fs::symlink_status(link, error))) {
+            return leave(link, "is there and no link to ibtool");
+        }
+        if (!s_.dry_run) fs::create_symlink(target_, link);
+        ++done_;
+    }
+
+    void remove(const fs::path& link) {
+        std::error_code error;
+        if (!fs::exists(fs::symlink_status(link, error))) return;
+        if (!is_our_link(link, target_)) return leave(link, "is no link to ibtool");
+        if (!s_.dry_run) fs::remove(link);
+        ++done_;
+    }
+
+    void leave(const fs::path& link, std::string_view why) {
+        ++left_;
+        print_error("ibtool: {} {}: left as it is\n", iba::as_given(link.string()), why);
+    }
+
+    const install_links_settings& s_;
+    fs::path target_;
+    unsigned done_ = 0, left_ = 0;
+};
+
+int run_install_links(const install_links_settings& s) {
+    if (s.list) {
+        std::string names;
+        for (const std::string_view name : names_of_diags()) names += fmt::format("{}\n", name);
+        write_output(names);
+        return complete;
+    }
+    if (s.directory.empty()) throw usage_error("which directory?");
+    return linker(s).run();
+}
+
+} // namespace
+
+command install_links_command() {
+    return {.name = "install-links",
+            .group = command_group::device,
+            .summary = "make links by which ibtool is infiniband-diags' commands",
+            .examples = "install-links /usr/local/sbin\ninstall-links --remove /usr/local/sbin",
+            .no_SA = "it sends nothing",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<install_links_settings>();
+                takes.option("directory", s->directory, "where the links go");
+                takes.option("--target", s->target, "where they lead, as written into them [this program]")
+                    .value_name("PATH");
+                takes.flag("--remove", s->remove, "remove them instead");
+                takes.flag("--dry-run", s->dry_run, "change nothing, and say how many there would be");
+                takes.flag("--list", s->list, "print their names, and make none");
+                return [s](const global_options&) { return run_install_links(*s); };
+            }};
+}
+
+} // namespace ibtool
