@@ -55,6 +55,9 @@ struct command_alias {
 /// All of them, sorted. No list of commands has them, help and the documentation do.
 std::span<const command_alias> command_aliases();
 
+/// Why a program that scripts know is not among them, and what takes its place; empty: it was never to be.
+std::string_view reason_against(std::string_view name);
+
 /// By its name, or by another one. Null: there is none.
 const command* find_command(std::string_view name);
 

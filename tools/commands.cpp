@@ -50,6 +50,7 @@
     X(ibidsverify)                                                                                                     \
     X(check_lft_balance)                                                                                               \
     X(vendstat)                                                                                                        \
+    X(ibccquery)                                                                                                       \
     X(ibping)                                                                                                          \
     X(ibsysstat)                                                                                                       \
     X(ibstat)                                                                                                          \
@@ -62,6 +63,8 @@
     X(init_all_ports)                                                                                                  \
     X(set_guid)                                                                                                        \
     X(set_sminfo)                                                                                                      \
+    X(ibccconfig)                                                                                                      \
+    X(mcm_rereg_test)                                                                                                  \
     X(ibsendtrap)                                                                                                      \
     X(bench)                                                                                                           \
     X(rdma_bw)                                                                                                         \
@@ -69,6 +72,7 @@
     X(sweep)                                                                                                           \
     X(decode)                                                                                                          \
     X(encode)                                                                                                          \
+    X(ibcacheedit)                                                                                                     \
     X(describe)                                                                                                        \
     X(help)
 
@@ -97,6 +101,7 @@ std::span<const command_alias> command_aliases() {
     static constexpr command_alias all[] = {
         {"check_lft_balance.pl", "check_lft_balance"},
         {"decode_mad", "decode"},
+        {"dump_fts", "dump_lfts"},
         {"dump_lfts.sh", "dump_lfts"},
         {"dump_mfts.sh", "dump_mfts"},
         {"ibfindnodesusing.pl", "ibfindnodesusing"},
@@ -110,6 +115,12 @@ std::span<const command_alias> command_aliases() {
         {"set_nodedesc.sh", "set_nodedesc"},
     };
     return all;
+}
+
+std::string_view reason_against(std::string_view name) {
+    if (name == "ibdiscover.pl")
+        return "it kept files of links and of names; subnet_diff compares subnets, --node-name-map names nodes";
+    return {};
 }
 
 const command* find_command(std::string_view name) {

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// ibtool_cacheedit_test.cpp - ibcacheedit beside infiniband-diags': the same bytes, and what their ibnetdiscover and ours read of them.
+#include "ibtool_subnet.hpp"
+
+#include <set>
+
+namespace ibtool_cacheedit_test { // compiled together with others
+
+using namespace ibtool_rig;
+
+namespace {
+
+std::set<std::string> stanzas_read(const std::string& text) {
+    std::set<std::string> all;
+    std::string stanza;
+    for (const std::string& line : lines_in_order(text)) {
+        if (line.starts_with('#')) continue;
+        if (line.empty()) all.insert(std::exchange(stanza, {}));
+        stanza += line + '\n';
+    }
+    all.insert(stanza);
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("ibcacheedit writes the same bytes as infiniband-diags', and all read them alike") {
+    subnet s;
+    const std::string cache = s.files() / "cache", own = s.files() / "own";
+    REQUIRE(s.peer({"ibnetdiscover", "--cache", cache}).status == 0);
+    check_success(s.ours({"ibnetdiscover", "--cache", own}));
+    const std::vector<words> edits{
+        {},
+        {"--switchguid", "0x5000:0x5999"},
+        {"--caguid", "0xa000:0x123456789abcdef0"},
+        {"--sysimgguid", "0x13000:0xfedcba9876543210"},
+        {"--portguid", "0xa000:0xa001:0xaaaa"},
+        {"--portguid", "0x6000:0x6000:0x6666"},
+        {"--switchguid", "20480:0x5999", "--caguid", "0xa000:0xa0a0", "--sysimgguid", "0x33000:1", "--portguid",
+         "0xa0a0:0xa001:0xaaaa"}, // 20480 is 0x5000
+    };
+    for (const std::string& from : {cache, own})
+        for (const words& edit : edits) {
+            CAPTURE(from, edit);
+            const std::string theirs = s.files() / "theirs", ours = s.files() / "ours";
+            REQUIRE(s.peer(words{"ibcacheedit"} + edit + words{from, theirs}).status == 0);
+            check_success(run(words{"ibcacheedit"} + edit + words{from, ours}));
+            CHECK_FALSE(read_file(theirs).empty());
+            CHECK(read_file(ours) == read_file(theirs));
+            const process_result read = run({"ibnetdiscover", "--load-cache", ours});
+            CHECK(read.status == 0);
+            CHECK(stanzas_read(read.out) == stanzas_read(s.peer({"ibnetdiscover", "--load-cache", ours}).out));
+        }
+}
+
+TEST_CASE("ibcacheedit says what is not found and leaves no file") {
+    subnet s(quiet_topology, manager::leaves);
+    const std::string cache = s.files() / "cache", to = s.files() / "to";
+    REQUIRE(s.peer({"ibnetdiscover", "--cache", cache}).status == 0);
+    const auto fails = [&](const words& edit, const std::string& what) {
+        CAPTURE(edit);
+        const process_result theirs = s.peer(words{"ibcacheedit"} + edit + words{cache, to});
+        CHECK(theirs.status == 255);
+        CHECK_THAT(theirs.out, Contains(what));
+        check_failure(run(words{"ibcacheedit"} + edit + words{cache, to}), 1, what);
+        CHECK_FALSE(std::filesystem::exists(to));
+    };
+    fails({"--switchguid", "0xa000:1"}, "switchguid = a000 not found");
+    fails({"--caguid", "0x5000:1"}, "caguid = 5000 not found");
+    fails({"--sysimgguid", "0xff:1"}, "sysimgguid = ff not found");
+    fails({"--portguid", "0xff:0xa001:1"}, "nodeguid = ff not found");
+    fails({"--portguid", "0xa000:0xff:1"}, "portguid = ff not found");
+    for (const words& edit :
+         {words{"--switchguid", "0x5000"}, {"--caguid", "x:1"}, {"--portguid", "1:2"}, {"--sysimgguid", "1:2:3"}})
+        check_failure(run(words{"ibcacheedit"} + edit + words{cache, to}), 2, "with GUIDs as");
+    check_failure(run({"ibcacheedit", s.files().write("text", "x"), to}), 1, "it is no cache of libibnetdisc");
+    const std::string whole = read_file(cache);
+    const std::string part = s.files().write("part", whole.substr(0, whole.size() - 1));
+    check_failure(run({"ibcacheedit", part, to}), 1, "part': ");
+}
+
+} // namespace ibtool_cacheedit_test
