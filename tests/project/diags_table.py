@@ -95,9 +95,10 @@ class Table:
         return ("?", "")
 
     def check(self, command, names, word, ours):
-        known = {n for names in list(ours) + list(self.everywhere) for n in names}
+        its_own = {n for one in ours for n in one}
+        known = its_own | {n for one in self.everywhere for n in one}
         if word == "refused":
-            there = [n for n in names if n in known]
+            there = [n for n in names if n in its_own]
             if there:
                 self.problems.append(f"{command}: {', '.join(there)} is there, and is said to be refused")
         else:

@@ -2,6 +2,7 @@
 // ibtool_cacheedit_test.cpp - ibcacheedit beside infiniband-diags': the same bytes, and what their ibnetdiscover and ours read of them.
 #include "ibtool_subnet.hpp"
 
+#include <regex>
 #include <set>
 
 namespace ibtool_cacheedit_test { // compiled together with others
@@ -10,11 +11,14 @@ using namespace ibtool_rig;
 
 namespace {
 
+/// Without the port GUID of switches, of which infiniband-diags tell what NodeInfo says, and that is not edited.
 std::set<std::string> stanzas_read(const std::string& text) {
+    const std::regex port_guid("(switchguid=0x[0-9a-f]+)\\([0-9a-f]+\\)");
     std::set<std::string> all;
     std::string stanza;
-    for (const std::string& line : lines_in_order(text)) {
+    for (std::string line : lines_in_order(text)) {
         if (line.starts_with('#')) continue;
+        line = std::regex_replace(line, port_guid, "$1");
         if (line.empty()) all.insert(std::exchange(stanza, {}));
         stanza += line + '\n';
     }
@@ -76,7 +80,7 @@ TEST_CASE("ibcacheedit says what is not found and leaves no file") {
     check_failure(run({"ibcacheedit", s.files().write("text", "x"), to}), 1, "it is no cache of libibnetdisc");
     const std::string whole = read_file(cache);
     const std::string part = s.files().write("part", whole.substr(0, whole.size() - 1));
-    check_failure(run({"ibcacheedit", part, to}), 1, "part': ");
+    check_failure(run({"ibcacheedit", part, to}), 1, "part: the file ends within a port");
 }
 
 } // namespace ibtool_cacheedit_test
