@@ -81,6 +81,13 @@ def cell(text):
     return text.replace("|", "\\|")
 
 
+HEAD = "\n| option | | |\n|---|---|---|\n"
+
+
+def row(names, word, note):
+    return f"| `{cell(', '.join(names))}` | {word} | {cell(note)} |\n"
+
+
 class Table:
     def __init__(self, ibtool, judged):
         self.ibtool, self.judged, self.used, self.problems = ibtool, judged, set(), []
@@ -90,9 +97,9 @@ class Table:
         for key in [(command, n) for n in names] + [("*", n) for n in names]:
             if key in self.judged:
                 self.used.add(key)
-                return self.judged[key]
+                return (*self.judged[key], key[0] == "*")
         self.problems.append(f"{command} {','.join(names)} has no judgement")
-        return ("?", "")
+        return ("?", "", False)
 
     def check(self, command, names, word, ours):
         its_own = {n for one in ours for n in one}
@@ -106,20 +113,29 @@ class Table:
             if missing:
                 self.problems.append(f"{command}: {', '.join(missing)} is not there, and is said to be {word}")
 
+    def of_common(self):
+        return "\n## Common options\n" + HEAD + "".join(
+            row([option], word, note) for (command, option), (word, note) in self.judged.items() if command == "*")
+
     def of(self, command):
-        word, note = self.judge(command, ["-"])
+        word, note, _ = self.judge(command, ["-"])
         ours = {} if word == "refused" else names_in(output_of([self.ibtool, "help", command]))
         text = f"\n## {command}: {word}\n"
         if note:
             text += f"\n{note}\n"
-        rows, theirs = "", set()
+        rows, theirs, common = "", set(), []
         for names in their_options(command):
             theirs.update(names)
-            word_of, note_of = self.judge(command, names)
+            word_of, note_of, is_common = self.judge(command, names)
             self.check(command, names, word_of, ours)
-            rows += f"| `{cell(', '.join(names))}` | {word_of} | {cell(note_of)} |\n"
+            if is_common:
+                common.append(f"`{names[0]}`")
+            else:
+                rows += row(names, word_of, note_of)
         if rows:
-            text += "\n| option | | |\n|---|---|---|\n" + rows
+            text += HEAD + rows
+        if common:
+            text += f"\nCommon options: {' '.join(common)}.\n"
         more = [f"`{', '.join(names)}`" for names in ours if not theirs & set(names)]
         if more:
             text += f"\nBeside these: {'; '.join(more)}.\n"
@@ -135,7 +151,7 @@ def main(arguments):
         return 0
     judged, problems = read_judgements("tests/data/infiniband-diags-44.tsv")
     table = Table(ibtool, judged)
-    made = "".join(table.of(command) for command in their_commands())
+    made = table.of_common() + "".join(table.of(command) for command in their_commands())
     problems += table.problems
     problems += [f"{c} {o} is judged, and is not there" for c, o in judged if (c, o) not in table.used]
     page = "docs/infiniband-diags.md"
