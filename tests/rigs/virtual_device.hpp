@@ -27,6 +27,11 @@ inline process_result in_shell(const std::string& fabric, const std::string& scr
     return beside_device(fabric, {"sh", "-ec", script}, options);
 }
 
+/// A manager in the background, and what comes after it has configured the subnet.
+inline const std::string with_manager = "d=$(mktemp -d); trap 'kill -KILL $m; rm -rf $d' EXIT; mkfifo $d/log\n"
+                                        "opensm --qos --log_file stderr >/dev/null 2>$d/log & m=$!\n"
+                                        "exec 3<$d/log; grep -qm1 'SUBNET UP' <&3; cat <&3 >/dev/null &\n";
+
 /// What lies before each `=====`.
 inline words parts_of(const std::string& text) {
     words all;

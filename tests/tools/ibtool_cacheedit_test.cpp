@@ -57,6 +57,20 @@ TEST_CASE("ibcacheedit writes the same bytes as infiniband-diags', and all read 
         }
 }
 
+TEST_CASE("ibcacheedit --json tells what was changed") {
+    subnet s(quiet_topology, manager::leaves);
+    const std::string cache = s.files() / "cache", to = s.files() / "to";
+    REQUIRE(s.peer({"ibnetdiscover", "--cache", cache}).status == 0);
+    const process_result r = run({"ibcacheedit", "--json", "--portguid", "0xa000:0xa001:0xaaaa", cache, to});
+    check_success(r);
+    const auto object = nlohmann::json::parse(r.out);
+    CHECK(object["new"] == to);
+    CHECK(object["portguid"] == nlohmann::json{{"before", "0000:0000:0000:a001"},
+                                               {"after", "0000:0000:0000:aaaa"},
+                                               {"node", "0000:0000:0000:a000"}});
+    CHECK_FALSE(object.contains("caguid"));
+}
+
 TEST_CASE("ibcacheedit says what is not found and leaves no file") {
     subnet s(quiet_topology, manager::leaves);
     const std::string cache = s.files() / "cache", to = s.files() / "to";

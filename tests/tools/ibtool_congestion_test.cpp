@@ -247,4 +247,21 @@ TEST_CASE("mcm_rereg_test lets ports of a file leave and join the IPoIB broadcas
     check_failure(run({"mcm_rereg_test", files.write("bad", "0x1\nnobody\n")}), 1, "line 2: 'nobody' is no GUID");
 }
 
+TEST_CASE("mcm_rereg_test says of each port whether OpenSM let it leave and join") {
+    if (!has_devices()) return;
+    const process_result r = in_shell("sim:fattree2,radix=4",
+                                      with_manager + "printf '0x0002c90300000101\\n0x0002c9030000ffff\\n' >$d/guids\n"
+                                                     "$IBTOOL mcm_rereg_test $d/guids --json || echo code $?\n"
+                                                     "$IBTOOL mcm_rereg_test $d/guids || true\n");
+    const words lines = lines_in_order(r.out);
+    INFO(r.err);
+    REQUIRE(lines.size() == 5);
+    // Who is no member cannot leave; who is no port cannot join either.
+    CHECK(lines[0] == R"({"portGUID":"0002:c903:0000:0101","left":false,"joined":true,"found":true})");
+    CHECK(lines[1] == R"({"portGUID":"0002:c903:0000:ffff","left":false,"joined":false,"found":false})");
+    CHECK(lines[2] == "code 3");
+    CHECK(lines[3] == "0x0002c90300000101: left: yes, joined: yes, found: yes");
+    CHECK_THAT(r.err, Contains("0x0002c9030000ffff: not joined: "));
+}
+
 } // namespace ibtool_congestion_test

@@ -27,11 +27,6 @@ words stanzas(const std::string& text) {
     return all;
 }
 
-/// A manager in the background, and what comes after it has configured the subnet.
-const std::string with_manager = "d=$(mktemp -d); trap 'kill -KILL $m; rm -rf $d' EXIT; mkfifo $d/log\n"
-                                 "opensm --qos --log_file stderr >/dev/null 2>$d/log & m=$!\n"
-                                 "exec 3<$d/log; grep -qm1 'SUBNET UP' <&3; cat <&3 >/dev/null &\n";
-
 } // namespace
 
 TEST_CASE("vumad gives the exit code of its command, and says when that cannot be run") {

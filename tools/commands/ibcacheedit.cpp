@@ -5,10 +5,12 @@
 #include "input/words.hpp"
 #include "text/output.hpp"
 #include <comad/discovery/cache_edit.hpp>
+#include <comad/iba/format.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <memory>
 #include <stdexcept>
@@ -22,7 +24,21 @@ namespace iba = comad::iba;
 struct ibcacheedit_settings {
     std::string from, to;
     discovery::cache_edits edits;
+    bool json = false;
 };
+
+nlohmann::ordered_json edits_json(const ibcacheedit_settings& s) {
+    nlohmann::ordered_json line{{"cache", iba::escaped(s.from)}, {"new", iba::escaped(s.to)}};
+    const auto add = [&line](const char* what, const std::optional<discovery::guid_change>& c) {
+        if (c) line[what] = {{"before", fmt::format("{}", c->before)}, {"after", fmt::format("{}", c->after)}};
+    };
+    add("switchguid", s.edits.switch_guid);
+    add("caguid", s.edits.CA_guid);
+    add("sysimgguid", s.edits.system_image_guid);
+    add("portguid", s.edits.port_guid);
+    if (s.edits.port_guid) line["portguid"]["node"] = fmt::format("{}", s.edits.node);
+    return line;
+}
 
 /// So many GUIDs with a colon between them.
 std::vector<iba::guid> read_guids(const std::string& text, std::size_t count, const char* form) {
@@ -55,6 +71,7 @@ int run_ibcacheedit(const ibcacheedit_settings& s) {
         throw std::runtime_error(fmt::format("{}: {}", iba::escaped(s.from), e.what()));
     }
     replace_file(edited, s.to);
+    if (s.json) write_output(edits_json(s).dump() + '\n');
     return complete;
 }
 
@@ -91,6 +108,7 @@ command ibcacheedit_command() {
                     },
                     "a port GUID of the node NODE; of a switch that is its node GUID, too")
                 .value_name("NODE:BEFORE:AFTER");
+            takes.flag("--json", s->json, "one JSON object, on one line: what was changed");
             return [s](const global_options&) { return run_ibcacheedit(*s); };
         }};
 }

@@ -129,7 +129,6 @@ command ibccconfig_command() {
             .examples = "ibccconfig CACongestionSetting 7 0 0x3 150 1 0 0 --dry-run\n"
                         "ibccconfig SwitchCongestionSetting --all 0x1f 0x1ffffffffe 0 15 8 0 0:0 1 --dry-run\n"
                         "ibccconfig SP 3 1 1 0 8 8 1 --dry-run",
-            .no_SA = "the SA changes no congestion control",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibccconfig_settings>();

@@ -180,7 +180,6 @@ command ibccquery_command() {
             .group = command_group::queries,
             .summary = "print an attribute of congestion control of a node or port",
             .examples = "ibccquery CongestionInfo 3\nibccquery SwitchPortCongestionSetting 3 1\nibccquery CT 7 --json",
-            .no_SA = "the SA knows nothing of congestion control",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibccquery_settings>();
                 takes.option("operation", s->operation, operations_text(ibccquery_operations)).required();

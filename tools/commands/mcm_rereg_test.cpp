@@ -107,7 +107,9 @@ int run_mcm_rereg_test(const mcm_rereg_settings& s, const global_options& option
     const std::vector<iba::guid> ports = read_port_guids(s.file);
     if (s.dry_run) {
         std::string text;
-        for (const iba::guid port : ports) text += fmt::format("0x{:016x} would leave and join\n", value(port));
+        for (const iba::guid port : ports)
+            text += s.json ? fmt::format("{{\"portGUID\":\"{}\",\"dry_run\":true}}\n", port)
+                           : fmt::format("0x{:016x} would leave and join\n", value(port));
         write_output(text);
         return complete;
     }
