@@ -109,6 +109,23 @@ TEST_CASE("ports of a switch are in blocks of 32 where infiniband-diags read 48 
     CHECK_THAT(said[2], Contains("Cong_Parm_Marking_Rate:..........0\n"));
 }
 
+TEST_CASE("the setting of port 35 goes to port 35 where infiniband-diags' goes to port 3") {
+    if (!has_devices()) return;
+    const std::string large = "sim:fattree2,radix=40,sm=1", LID = std::to_string(40 * 20 + 1);
+    for (const std::string program : {"", "$IBTOOL "}) {
+        CAPTURE(program);
+        const std::string set =
+            printed({program + "ibccconfig SP " + LID + " 35 1 0 12 8 77; $IBTOOL ibccquery SP " + LID + " --json"}, "",
+                    large)
+                .front();
+        const auto object = nlohmann::json::parse(set);
+        std::vector<int> valid;
+        for (const auto& port : object["ports"])
+            if (port["valid"] == 1) valid.push_back(port["port"]);
+        CHECK(valid == std::vector<int>{program.empty() ? 3 : 35});
+    }
+}
+
 TEST_CASE("the log of a CA is read as the IBA has it where libibmad reads other bytes") {
     if (!has_devices()) return;
     const std::string query = "ibccquery CL " + a_CA;
