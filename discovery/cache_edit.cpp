@@ -8,6 +8,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -16,7 +17,7 @@ namespace comad::discovery {
 namespace {
 
 // Offsets of what is edited or tells who somebody is; numbers are little-endian, but for what NodeInfo has.
-constexpr std::size_t head_bytes = 28, node_bytes = 206, port_bytes = 95, from_at = 16;
+constexpr std::size_t head_bytes = 28, node_bytes = 206, port_bytes = 95, nodes_at = 8, from_at = 16;
 constexpr std::size_t node_guid_at = 68, node_type_at = 76, system_guid_at = 78 + 4; // NodeInfo begins at 78
 constexpr std::size_t port_number_at = 8, owner_at = 77, has_peer_at = 85, peer_at = 86, peer_number_at = 94;
 
@@ -98,6 +99,7 @@ public:
 
     std::string bytes() const {
         std::string all = head_;
+        put_number(all, nodes_at, nodes_.size() | u64{order_.size()} << 32); // two of 32 bits
         put_number(all, from_at, nodes_[from_].guid);
         for (const cached_node& n : nodes_) all += bytes_of(n);
         for (const std::size_t p : order_) all += bytes_of(ports_[p]);
@@ -133,6 +135,7 @@ private:
 
     template <class Named, class Keys> void connect(const Named& named, const Keys& by_key) {
         std::map<u64, std::size_t> by_guid;
+        std::set<std::size_t> taken;
         for (std::size_t n = 0; n < nodes_.size(); ++n) {
             by_guid[nodes_[n].guid] = n;
             for (const auto& name : named[n]) {
@@ -140,6 +143,9 @@ private:
                 if (found == by_key.end())
                     throw std::runtime_error(
                         fmt::format("the node {:#x} names a port that is not there", nodes_[n].guid));
+                if (!taken.insert(found->second).second)
+                    throw std::runtime_error(
+                        fmt::format("a port is named twice, at last by the node {:#x}", nodes_[n].guid));
                 nodes_[n].ports.push_back(found->second);
             }
         }

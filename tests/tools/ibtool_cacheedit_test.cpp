@@ -57,6 +57,30 @@ TEST_CASE("ibcacheedit writes the same bytes as infiniband-diags', and all read 
         }
 }
 
+TEST_CASE("ibcacheedit leaves out ports that no node names and refuses those that are named twice") {
+    subnet s(quiet_topology, manager::leaves);
+    const std::string cache = s.files() / "cache", theirs = s.files() / "theirs", ours = s.files() / "ours";
+    REQUIRE(s.peer({"ibnetdiscover", "--cache", cache}).status == 0);
+    const std::string whole = read_file(cache);
+    constexpr std::size_t count_at = 28 + 206, key = 9; // of the first node
+    const unsigned char count = static_cast<unsigned char>(whole.at(count_at));
+    REQUIRE(count >= 2);
+    std::string less = whole;
+    less[count_at] = static_cast<char>(count - 1);
+    less.erase(count_at + 1 + key * (count - 1u), key);
+    const std::string with_less = s.files().write("less", less);
+    REQUIRE(s.peer({"ibcacheedit", "--caguid", "0xa000:1", with_less, theirs}).status == 0);
+    check_success(run({"ibcacheedit", "--caguid", "0xa000:1", with_less, ours}));
+    CHECK(read_file(ours) == read_file(theirs));
+    CHECK(read_file(ours).size() == less.size() - 95);
+
+    std::string twice = whole;
+    twice.replace(count_at + 1 + key, key, whole, count_at + 1, key);
+    const std::string with_twice = s.files().write("twice", twice);
+    CHECK(s.peer({"ibcacheedit", with_twice, theirs}).status == 255);
+    check_failure(run({"ibcacheedit", with_twice, ours}), 1, "a port is named twice");
+}
+
 TEST_CASE("ibcacheedit --json tells what was changed") {
     subnet s(quiet_topology, manager::leaves);
     const std::string cache = s.files() / "cache", to = s.files() / "to";
