@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // other_parsers_test.cpp - what other projects expect of infiniband-diags' output, read as they read it: the fields and patterns are
 // theirs (facts), the parsers and what must come out of a subnet whose cables are known are ours.
-#include "ibtool_rig.hpp"
+#include "virtual_device.hpp"
 
 #include <map>
 #include <regex>
@@ -72,7 +72,37 @@ TEST_CASE("a Slurm topology generator finds the hosts of each leaf and the leave
     }
 }
 
-// The same script asks `ibstat -l` whether there is a device, and goes on if it ends with 0.
+// The same script goes on if `ibstat -l` ends with 0. Health checks of hosts read `ibstat`: below `CA 'NAME'` and `Port N:` lines of a
+// name, a colon and a value, of which State, Physical state, Rate (a number), Base lid, SM lid and Link layer are compared.
+TEST_CASE("a health check of a host finds its port Active, up and at its rate") {
+    if (!has_devices()) return;
+    const auto properties_in = [](const std::string& text) {
+        std::map<std::string, std::string> found;
+        std::string where;
+        for (const std::string& line : lines_in_order(text)) {
+            std::smatch m;
+            if (std::regex_match(line, m, std::regex("CA '(.*)'"))) where = m[1].str() + '/';
+            else if (std::regex_match(line, m, std::regex("\\s*Port ([0-9]+):"))) where += m[1].str() + ' ';
+            else if (std::regex_match(line, m, std::regex("\\s*([^:]+): *(.*?)\\s*"))) found[where + m[1].str()] = m[2];
+        }
+        return found;
+    };
+    const std::string subnet = "sim:fattree2,radix=4,sm=1";
+    CHECK(in_shell(subnet, "$IBTOOL ibstat -l >/dev/null").status == 0);
+    const process_result r = in_shell(subnet, "$IBTOOL ibstat; echo =====; ibstat; echo =====");
+    INFO(r.err);
+    const words said = parts_of(r.out);
+    REQUIRE(said.size() == 2);
+    const auto ours = properties_in(said[0]);
+    CHECK(ours == properties_in(said[1]));
+    CHECK(ours.at("vib0/1 State") == "Active");
+    CHECK(ours.at("vib0/1 Physical state") == "LinkUp");
+    CHECK(ours.at("vib0/1 Rate") == "100"); // 4x EDR
+    CHECK(ours.at("vib0/1 Base lid") == "1");
+    CHECK(ours.at("vib0/1 SM lid") == "1");
+    CHECK(ours.at("vib0/1 Link layer") == "InfiniBand");
+    CHECK(ours.at("vib0/Number of ports") == "1");
+}
 
 // infiniband-exporter (guilbaults): ibqueryerrors with these options, cut at `Errors for "NAME"` or `Errors for 0xGUID "NAME"`. A switch
 // begins with the sum of its ports; then two lines belong together, of a port and of its link, which is taken where it is Active.
