@@ -7,6 +7,7 @@
 #include "text/diags_text.hpp"
 #include "text/structure_text.hpp"
 #include <comad/iba/smp.hpp>
+#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

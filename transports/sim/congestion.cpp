@@ -21,7 +21,6 @@ namespace status = server::status;
 constexpr u16 credit_starvation = 1; // of CongestionInfo
 constexpr u8 table_blocks = 4;       // that a CA has
 constexpr unsigned entries_per_block = std::tuple_size_v<decltype(CongestionControlTable::entry)>;
-constexpr unsigned ports_per_block = std::tuple_size_v<decltype(SwitchPortCongestionSetting::element)>;
 
 /// Which members of a SwitchCongestionSetting a Set means (bits of controlMap, as OpenSM has them).
 namespace means {
