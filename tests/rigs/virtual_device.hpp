@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// virtual_device.hpp - programs beside a MAD device of `ibtool vumad`, which know nothing of it.
+// virtual_device.hpp - commands beside the virtual MAD device of a simulated fabric, and OpenSM there.
 #pragma once
 #include "ibtool_rig.hpp"
+
+#include <string>
 
 namespace ibtool_rig {
 
@@ -14,14 +16,17 @@ inline bool has_devices() {
     return false;
 }
 
-/// In a directory of its own, as OpenSM leaves files where it runs.
+/// The words that run a command there, with $IBTOOL; `files`: where OpenSM leaves its own, which are left where it runs otherwise.
+inline words words_beside_device(const directory& files, const std::string& fabric, const words& command,
+                                 const words& options = {}) {
+    const words line = ibtool(words{"vumad", "--fabric", fabric} + options + words{"--"} + command);
+    return words{"OSM_TMP_DIR=" + files / ".", "OSM_CACHE_DIR=" + files / ".", "IBTOOL=" + ibtool_program(),
+                 "ASAN_OPTIONS=detect_leaks=0"} +
+           line;
+}
 inline process_result beside_device(const std::string& fabric, const words& command, const words& options = {}) {
     const directory files;
-    const words line = ibtool(words{"vumad", "--fabric", fabric} + options + words{"--"} + command);
-    return process(words{"OSM_TMP_DIR=" + files / ".", "OSM_CACHE_DIR=" + files / ".", "IBTOOL=" + ibtool_program(),
-                         "ASAN_OPTIONS=detect_leaks=0"} +
-                   line)
-        .wait();
+    return process(words_beside_device(files, fabric, command, options)).wait();
 }
 inline process_result in_shell(const std::string& fabric, const std::string& script, const words& options = {}) {
     return beside_device(fabric, {"sh", "-ec", script}, options);
