@@ -248,6 +248,13 @@ TEST_CASE("ibccconfig says of what a node keeps to itself that it was not set") 
                 "$IBTOOL ibccconfig -t 50 --retries 0 CK 1 8 0 0 0 || echo code $?; $IBTOOL ibccquery -c 7 CK 1\n");
     CHECK_THAT(r.out, StartsWith("code 3\n") && Contains("CC_Key:..........................0x0000000000000007\n"));
     CHECK_THAT(r.err, Contains("was not set: CCKey is <not displayed>"));
+    const process_result silent =
+        in_shell(fabric, "$IBTOOL ibccconfig CK 1 7 1 0 0\n"
+                         "$IBTOOL ibccquery -t 50 --retries 0 CI 1 || echo code $?\n"
+                         "$IBTOOL ibccconfig -t 50 --retries 0 CS 1 0 1 1 0 0 0 || echo code $?\n");
+    CHECK(silent.out == "code 1\ncode 1\n");
+    CHECK(lines_in_order(silent.err).size() == 2);
+    for (const std::string& line : lines_in_order(silent.err)) CHECK_THAT(line, Contains("another CC_Key (-c)"));
 }
 
 TEST_CASE("a script of infiniband-diags that is refused says why") {

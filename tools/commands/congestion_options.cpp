@@ -45,6 +45,10 @@ std::string operations_text(std::span<const operation_name> all) {
     return text;
 }
 
+void hint_at_CC_Key(mad::mad_error& e) {
+    if (e.code == mad::errc::timed_out) e.message("no answer, as from a node that has another CC_Key (-c)");
+}
+
 asked<mad::IBPath> resolve_port(session& in, mad::address target) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));

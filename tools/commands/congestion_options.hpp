@@ -25,6 +25,9 @@ std::size_t find_operation(std::span<const operation_name>, const std::string& n
 /// `CongestionInfo (CI), ...`.
 std::string operations_text(std::span<const operation_name>);
 
+/// Says of a request without an answer that it may be for want of the key: nodes drop what has another one.
+void hint_at_CC_Key(comad::mad::mad_error&);
+
 /// The port that a target means, as GMPs go there, with its keys.
 asked<comad::mad::IBPath> resolve_port(session&, comad::mad::address);
 

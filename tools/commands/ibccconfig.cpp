@@ -44,7 +44,12 @@ bool is_meant(const congestion_set& what, iba::NodeType type) {
 /// infiniband-diags' command says nothing where all is well; so does this one unless it is asked to.
 reporting set_one(session& in, const congestion_set& what, mad::address target, const ibccconfig_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_port(in, target));
-    BOOST_OUTCOME_CO_TRY(const auto done, co_await what.set(in, to, s.dry_run));
+    auto set = co_await what.set(in, to, s.dry_run);
+    if (!set) {
+        hint_at_CC_Key(set.error());
+        co_return std::move(set.error());
+    }
+    const congestion_outcome& done = set.value();
     const std::string place = place_text(to);
     report said;
     if (s.json) {

@@ -158,7 +158,9 @@ static_assert(std::size(ibccquery_operations) == std::size(ibccquery_questions))
 answer ask_congestion(session& in, std::size_t which, mad::address target, std::optional<unsigned> port, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_port(in, target));
     const congestion_query q{in, to, port, json};
-    co_return co_await ibccquery_questions[which](q, ibccquery_operations[which].name);
+    auto said = co_await ibccquery_questions[which](q, ibccquery_operations[which].name);
+    if (!said) hint_at_CC_Key(said.error());
+    co_return said;
 }
 
 int run_ibccquery(const ibccquery_settings& s, const global_options& options) {
