@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_cacheedit_test.cpp - ibcacheedit beside infiniband-diags': the same bytes, and what their ibnetdiscover and ours read of them.
 #include "ibtool_subnet.hpp"
+#include <comad/discovery/cache_edit.hpp>
 
 #include <regex>
 #include <set>
@@ -55,6 +56,36 @@ TEST_CASE("ibcacheedit writes the same bytes as infiniband-diags', and all read 
             CHECK(read.status == 0);
             CHECK(stanzas_read(read.out) == stanzas_read(s.peer({"ibnetdiscover", "--load-cache", ours}).out));
         }
+}
+
+TEST_CASE("a cache that was changed or cut off anywhere is refused in one line or edited") {
+    subnet s(quiet_topology, manager::leaves);
+    const std::string cache = s.files() / "cache";
+    REQUIRE(s.peer({"ibnetdiscover", "--cache", cache}).status == 0);
+    const std::string whole = read_file(cache);
+    comad::discovery::cache_edits edits;
+    edits.switch_guid = {comad::iba::guid{0x5000}, comad::iba::guid{0x5999}};
+    const auto edit = [&](const std::string& bytes) {
+        try {
+            const auto* data = reinterpret_cast<const comad::u8*>(bytes.data());
+            return comad::discovery::edited_diags_cache({data, bytes.size()}, edits).size();
+        } catch (const std::runtime_error& e) {
+            CHECK_THAT(e.what(), !Contains("\n"));
+            return std::size_t{0};
+        }
+    };
+    CHECK(edit(whole) == whole.size());
+    unsigned refused = 0;
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+        std::string changed = whole;
+        changed[at] = static_cast<char>(changed[at] ^ 0x81);
+        const std::size_t size = edit(changed);
+        CHECK(size <= whole.size());
+        refused += size == 0;
+        CHECK(edit(whole.substr(0, at)) == 0);
+    }
+    CHECK(refused > 0);
+    CHECK(refused < whole.size());
 }
 
 TEST_CASE("ibcacheedit leaves out ports that no node names and refuses those that are named twice") {
