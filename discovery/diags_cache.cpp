@@ -134,8 +134,10 @@ private:
         in_.bytes(3, "a node"); // LID and LMC of a switch, which port 0 has as well
         const bool is_enhanced = in_.number<u8>("a node") != 0;
         const auto switch_info = in_.structure<SwitchInfo>("a SwitchInfo", smp_data);
-        in_.bytes(10, "a node"); // GUID, type and number of ports, which NodeInfo has as well
+        const iba::guid guid{in_.number<u64>("a node")};
+        in_.bytes(2, "a node"); // type and number of ports, which NodeInfo has as well
         n.info = in_.structure<NodeInfo>("a NodeInfo", smp_data);
+        n.info.nodeGUID = guid; // ibcacheedit leaves what NodeInfo says
         const std::string description = in_.text(smp_data, "a description");
         n.description = description.substr(0, description.find('\0'));
         if (n.is_switch()) {

@@ -50,6 +50,7 @@
     X(ibidsverify)                                                                                                     \
     X(check_lft_balance)                                                                                               \
     X(vendstat)                                                                                                        \
+    X(ibccquery)                                                                                                       \
     X(ibping)                                                                                                          \
     X(ibsysstat)                                                                                                       \
     X(ibstat)                                                                                                          \
@@ -63,6 +64,8 @@
     X(init_all_ports)                                                                                                  \
     X(set_guid)                                                                                                        \
     X(set_sminfo)                                                                                                      \
+    X(ibccconfig)                                                                                                      \
+    X(mcm_rereg_test)                                                                                                  \
     X(ibsendtrap)                                                                                                      \
     X(bench)                                                                                                           \
     X(rdma_bw)                                                                                                         \
@@ -70,6 +73,7 @@
     X(sweep)                                                                                                           \
     X(decode)                                                                                                          \
     X(encode)                                                                                                          \
+    X(ibcacheedit)                                                                                                     \
     X(describe)                                                                                                        \
     X(help)
 
@@ -98,6 +102,7 @@ std::span<const command_alias> command_aliases() {
     static constexpr command_alias all[] = {
         {"check_lft_balance.pl", "check_lft_balance"},
         {"decode_mad", "decode"},
+        {"dump_fts", "dump_lfts"},
         {"dump_lfts.sh", "dump_lfts"},
         {"dump_mfts.sh", "dump_mfts"},
         {"ibfindnodesusing.pl", "ibfindnodesusing"},
@@ -117,11 +122,15 @@ std::span<const std::string_view> names_of_diags() {
     static constexpr std::string_view all[] = {
         "check_lft_balance",
         "check_lft_balance.pl",
+        "dump_fts",
         "dump_lfts",
         "dump_lfts.sh",
         "dump_mfts",
         "dump_mfts.sh",
         "ibaddr",
+        "ibcacheedit",
+        "ibccconfig",
+        "ibccquery",
         "ibcheckerrors",
         "ibcheckerrs",
         "ibchecknet",
@@ -164,6 +173,7 @@ std::span<const std::string_view> names_of_diags() {
         "ibswportwatch.pl",
         "ibsysstat",
         "ibtracert",
+        "mcm_rereg_test",
         "perfquery",
         "saquery",
         "set_nodedesc.sh",
@@ -173,34 +183,39 @@ std::span<const std::string_view> names_of_diags() {
         "vendstat",
     };
     return all;
-}
 
-const command* find_command(std::string_view name) {
-    for (const command_alias& other : command_aliases())
-        if (other.name == name) name = other.command;
-    const auto found = std::ranges::find(all_commands(), name, &command::name);
-    return found == all_commands().end() ? nullptr : &*found;
-}
-
-std::string commands_like(std::string_view wrong) {
-    std::vector<std::string_view> names;
-    for (const command& c : all_commands()) names.push_back(c.name);
-    return comad::iba::most_similar(wrong, names, 3);
-}
-
-std::string_view title_of(command_group g) {
-    switch (g) {
-    case command_group::subnet: return "The subnet";
-    case command_group::queries: return "Queries to nodes and to the SA";
-    case command_group::counters: return "Counters";
-    case command_group::checks: return "Checks";
-    case command_group::hosts: return "Hosts";
-    case command_group::device: return "This machine";
-    case command_group::writing: return "Writing to the subnet";
-    case command_group::measuring: return "Measuring";
-    case command_group::offline: return "Without a subnet";
+    std::string_view reason_against(std::string_view name) {
+        if (name == "ibdiscover.pl")
+            return "it kept files of links and of names; subnet_diff compares subnets, --node-name-map names nodes";
+        return {};
     }
-    return {};
-}
+
+    const command* find_command(std::string_view name) {
+        for (const command_alias& other : command_aliases())
+            if (other.name == name) name = other.command;
+        const auto found = std::ranges::find(all_commands(), name, &command::name);
+        return found == all_commands().end() ? nullptr : &*found;
+    }
+
+    std::string commands_like(std::string_view wrong) {
+        std::vector<std::string_view> names;
+        for (const command& c : all_commands()) names.push_back(c.name);
+        return comad::iba::most_similar(wrong, names, 3);
+    }
+
+    std::string_view title_of(command_group g) {
+        switch (g) {
+        case command_group::subnet: return "The subnet";
+        case command_group::queries: return "Queries to nodes and to the SA";
+        case command_group::counters: return "Counters";
+        case command_group::checks: return "Checks";
+        case command_group::hosts: return "Hosts";
+        case command_group::device: return "This machine";
+        case command_group::writing: return "Writing to the subnet";
+        case command_group::measuring: return "Measuring";
+        case command_group::offline: return "Without a subnet";
+        }
+        return {};
+    }
 
 } // namespace ibtool

@@ -24,9 +24,9 @@ struct typed_line {
     const command* named = nullptr;
     arguments global, own; // of all commands, and of the one that is named
     global_options values;
-    action unused;                          // what `own` writes to lives in it
-    const argument* waiting = nullptr;      // an option whose value is being typed
-    std::size_t places = 0;              // that are no options, before
+    action unused;                           // what `own` writes to lives in it
+    const argument* waiting = nullptr;       // an option whose value is being typed
+    std::size_t places = 0;                  // that are no options, before
     std::vector<const argument*> by_place{}; // the arguments that are none
 
     void name(const command& c) {

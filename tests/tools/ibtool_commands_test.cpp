@@ -84,6 +84,8 @@ const std::map<std::string, words> examples{
     {"ibcheckportwidth", {"1", "1"}},
     {"ibcheckerrs", {"1"}},
     {"vendstat", {"-N", "1"}},
+    {"ibccquery", {"SP", "9"}},
+    {"ibccconfig", {"--all", "CS", "1", "1", "150", "0", "0", "0"}},
     {"ibsendtrap", {}},
     {"bench", {"--rpc", "SubnAdmGet", "--attribute", "NodeRecord", "-f", "LID=1", "-c", "10"}},
     {"decode", {"--struct", "SMPLedInfo", "80000000"}},

@@ -256,7 +256,7 @@ command ibqueryerrors_command() {
                 takes.flag("--counters", s->data_only, "show packets and data of all ports instead of errors");
                 takes.flag("-k,--clear-errors", s->clear_errors, "clear the counters of errors (writes)");
                 takes.flag("-K,--clear-counts", s->clear_counts, "clear the counters of packets and data (writes)");
-                takes.ignored_flag("-R", "ignored; accepted for scripts, as by infiniband-diags");
+                takes.ignored_flag("-R,--GNDN", "ignored; accepted for scripts, as by infiniband-diags");
                 takes.option("-o,--outstanding_smps", s->outstanding, "same as --outstanding").range(1, 65536);
                 add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json, "one JSON object per line; the last one is the summary");

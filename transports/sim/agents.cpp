@@ -12,18 +12,22 @@ using iba::Method;
 using iba::MgmtClass;
 
 agents::agents(topology& t, u64 counter_seed)
-    : topology_(t), subnet_(t), ports_(t, counter_seed), pma_capabilities_(t.nodes.size(), pma_ability::all),
-      administrator_(subnet_) {
+    : topology_(t), subnet_(t), ports_(t, counter_seed), congestion_(t),
+      pma_capabilities_(t.nodes.size(), pma_ability::all), administrator_(subnet_) {
     const auto pma = [this](const server::request& r) {
         return answer_pma(ports_, topology_, here_.node, pma_capabilities_[here_.node], now_, r);
     };
     const auto ping = [this](const server::request& r) { return answer_host(r, server::answer_ping); };
     const auto sysstat = [this](const server::request& r) { return answer_host(r, server::answer_sysstat); };
     const auto mellanox = [this](const server::request& r) { return answer_mellanox(topology_.nodes[here_.node], r); };
+    const auto congestion = [this](const server::request& r) {
+        return congestion_.answer(here_.node, here_.port, r, now_);
+    };
     const u32 gets = mad::methods(Method::Get);
     const auto any = server::unknown_attributes::passed;
     for (server::responder* r : {&everywhere_, &at_manager_}) {
         r->add({MgmtClass::Performance, 1, mad::methods(Method::Get, Method::Set)}, pma);
+        r->add({MgmtClass::CongestionControl, 2, mad::methods(Method::Get, Method::Set)}, congestion);
         r->add({iba::vend::mellanox_class, 1, gets}, mellanox, any);
         r->add({server::ping_class, 1, gets, server::OpenFabrics_OUI}, ping, any);
         r->add({server::sysstat_class, 1, gets, server::OpenFabrics_OUI}, sysstat, any);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// agents.hpp - the management agents of all nodes of a simulated subnet but the SMAs: a PMA each, the SA where the subnet
-// manager is, and what hosts answer to ibping and ibsysstat. Knows no way of a MAD.
+// agents.hpp - the management agents of all nodes of a simulated subnet but the SMAs: a PMA each, one for congestion control at
+// each end port, the SA where the subnet manager is, and what hosts answer to ibping and ibsysstat. Knows no way of a MAD.
 #pragma once
 #include "attributes.hpp"
+#include "congestion.hpp"
 #include "counters.hpp"
 #include "sa.hpp"
 #include <comad/server/diags.hpp>
@@ -18,6 +19,7 @@ public:
 
     attributes& subnet() noexcept { return subnet_; }
     counters& ports() noexcept { return ports_; }
+    congestion_agents& congestion() noexcept { return congestion_; }
     /// What a PMA can do: pma_ability.
     void set_pma(u32 node, u8 capabilities) noexcept { pma_capabilities_[node] = capabilities; }
     /// Counts the links that have gone down and come up at a time.
@@ -37,6 +39,7 @@ private:
     const topology& topology_;
     attributes subnet_;
     counters ports_;
+    congestion_agents congestion_;
     std::vector<u8> pma_capabilities_; // by node
     administrator administrator_;
     server::responder everywhere_, at_manager_;

@@ -106,6 +106,14 @@ void fabric::carry(const load& l) noexcept { agents_->ports().carry(l, now_); }
 
 void fabric::set_pma(u32 node, u8 capabilities) noexcept { agents_->set_pma(node, capabilities); }
 
+void fabric::set_congestion_control(u32 node, bool has_it) noexcept { agents_->congestion().set_present(node, has_it); }
+void fabric::log_congestion(u32 node, unsigned port, const iba::cc::CongestionLogEventSwitch& e) {
+    agents_->congestion().at(node, 0).log(port, e, now_);
+}
+void fabric::log_congestion(u32 node, unsigned port, const iba::cc::CongestionLogEventCA& e) {
+    agents_->congestion().at(node, port).log(e, now_);
+}
+
 void fabric::set_service_time(u32 node, mad::duration time) noexcept { nodes_[node].service_time = time; }
 
 unsigned fabric::most_held() const noexcept {

@@ -3,6 +3,8 @@
 #include "fault_plan.hpp"
 
 #include "split_mix.hpp"
+#include <comad/iba/cc.hpp>
+#include <comad/transports/sim/transport.hpp>
 
 #include <fmt/format.h>
 
@@ -99,7 +101,7 @@ u32 find_node(const spec& s, const topology& t, std::string_view key, std::strin
 
 fault_plan::fault_plan(spec& s)
     : spec_(s), slow_(s.take_all("slow")), dead_(s.take_all("dead")), pma_(s.take_all("pma")),
-      flap_(s.take_all("flap")) {
+      congestion_(s.take_all("cc")), flap_(s.take_all("flap")) {
     using enum topology_event::kind;
     for (const auto& [key, what] : {std::pair("cut", cut), {"restore", restore}, {"kill", kill}, {"revive", revive}})
         timed_.push_back({key, what, s.take_all(key)});
@@ -110,6 +112,7 @@ void fault_plan::apply(fabric& net, u32 here, u64 seed) const {
     for (const auto value : slow_) slow_down(net, value, random);
     for (const auto value : dead_) kill(net, value, here, random);
     for (const auto value : pma_) set_pma(net, value, random);
+    for (const auto value : congestion_) set_congestion(net, value, random);
     for (const timed& t : timed_) {
         for (const auto value : t.values) {
             const moment m = moment_of(net.graph(), t.key, t.what, value);
@@ -135,6 +138,44 @@ void fault_plan::set_pma(fabric& net, std::string_view value, u64& random) const
     const auto parts = split(value, ':').value_or(halves{"1", value});
     const u8 capabilities = capabilities_in(spec_, parts.rest);
     for (const u32 n : nodes_of(net.graph(), "pma", parts.front, nobody, random)) net.set_pma(n, capabilities);
+}
+
+namespace {
+
+/// An event of the node, between hosts that may be anywhere.
+void log_event(fabric& net, u32 n, u64& random) {
+    const node& at = net.graph().nodes[n];
+    const auto draw_up_to = [&](u64 most) { return 1 + split_mix(random) % most; };
+    const auto draw_LID = [&] { return iba::lid{static_cast<u16>(draw_up_to(net.graph().nodes.size()))}; };
+    const u8 SL = split_mix(random) & 0xf;
+    if (at.is_switch()) {
+        const auto port = static_cast<unsigned>(draw_up_to(at.num_ports()));
+        iba::cc::CongestionLogEventSwitch e;
+        e.SLID = draw_LID();
+        e.DLID = draw_LID();
+        e.SL = SL;
+        return net.log_congestion(n, port, e);
+    }
+    constexpr u64 highest_QP = 0xfffffe;
+    iba::cc::CongestionLogEventCA e;
+    e.localQP = static_cast<u32>(draw_up_to(highest_QP));
+    e.remoteQP = static_cast<u32>(draw_up_to(highest_QP));
+    e.SL = SL;
+    e.remoteLID = draw_LID();
+    net.log_congestion(n, default_port(at), e);
+}
+
+} // namespace
+
+/// WHAT, NODE:WHAT or a share of nodes before the colon.
+void fault_plan::set_congestion(fabric& net, std::string_view value, u64& random) const {
+    const auto parts = split(value, ':').value_or(halves{"1", value});
+    const bool has_none = parts.rest == "none";
+    const u64 events = has_none ? 0 : spec_.to_number("cc", parts.rest, 0, 1'000'000);
+    for (const u32 n : nodes_of(net.graph(), "cc", parts.front, nobody, random)) {
+        net.set_congestion_control(n, !has_none);
+        for (u64 e = 0; e < events; ++e) log_event(net, n, random);
+    }
 }
 
 /// That share of all, or the one node of that name.

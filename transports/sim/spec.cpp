@@ -84,10 +84,13 @@ std::vector<std::string_view> spec::take_all(std::string_view key) {
 
 u64 spec::take_number(std::string_view key, u64 otherwise, u64 least, u64 most) {
     const auto text = take(key);
-    if (!text) return otherwise;
-    const auto number = parse<u64>(*text);
+    return text ? to_number(key, *text, least, most) : otherwise;
+}
+
+u64 spec::to_number(std::string_view key, std::string_view text, u64 least, u64 most) const {
+    const auto number = parse<u64>(text);
     if (!number || *number < least || *number > most) {
-        fail(fmt::format("{}={} is out of range; give a number from {} to {}", key, *text, least, most));
+        fail(fmt::format("{}={} is out of range; give a number from {} to {}", key, text, least, most));
     }
     return *number;
 }

@@ -30,6 +30,7 @@ public:
     mad::duration to_duration(std::string_view key, std::string_view text) const;
     /// Times a second, up to 1e9.
     double to_rate(std::string_view key, std::string_view text) const;
+    u64 to_number(std::string_view key, std::string_view text, u64 least, u64 most) const;
     u64 take_number(std::string_view key, u64 otherwise, u64 least, u64 most);
     /// 0 to 1; 0 unless it is given.
     double take_probability(std::string_view key);

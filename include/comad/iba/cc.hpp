@@ -233,7 +233,7 @@ namespace cc {
 
 /// When a switch marks packets.
 struct SwitchCongestionSetting {
-    u32 controlMap = 0;              ///< which of the members a Set means: bit 4 victimMask, ..., bit 0 markingRate
+    u32 controlMap = 0;              ///< which of the members a Set means: bit 0 victimMask, ..., bit 4 markingRate
     std::array<u8, 32> victimMask{}; ///< ports that mark packets though congestion begins elsewhere; bit 0 is the last
     std::array<u8, 32> creditMask{}; ///< the same, of ports that apply credit starvation
     u8 threshold = 0;                ///< 4 bits: 0 never, 15 soonest

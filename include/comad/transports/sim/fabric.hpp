@@ -15,6 +15,11 @@
 #include <span>
 #include <vector>
 
+namespace comad::iba::cc {
+struct CongestionLogEventSwitch;
+struct CongestionLogEventCA;
+} // namespace comad::iba::cc
+
 namespace comad::transports::sim {
 
 class agents;
@@ -98,6 +103,9 @@ struct fabric_counters {
 /// Every node has a PMA, which answers Get and Set of all attributes of counters but samples. They count MADs where their
 /// ways begin and end, links that went down, and what the cables carry (load). Small ones stop at their highest value, those
 /// of 64 bits wrap; what a Set clears in one attribute is cleared in the other views of the same counter.
+/// Every switch, and every port of a CA or router, has a congestion control agent (IBA A10): CC_Key with protect bit, lease and
+/// violations, settings, tables, logs of what it is told. Nothing is congested by itself. A MAD without the key is dropped and
+/// counted, but for a Get of CongestionKeyInfo, which hides a protected key.
 /// CAs answer ibping and ibsysstat; their host is called as the node.
 /// Forwarding tables that nobody has written lead along shortest ways over Active links, and are made anew when cables
 /// change.
@@ -128,6 +136,12 @@ public:
     void carry(const load&) noexcept;
     /// What the PMA of a node can do, a set of pma_ability; all, unless it is told.
     void set_pma(u32 node, u8 capabilities) noexcept;
+    /// Whether a node has congestion control agents; all have, unless it is told.
+    void set_congestion_control(u32 node, bool has_it) noexcept;
+    /// What they log from now on, with now() as its timestamp: of a switch a packet that it marked on its way out of `port`, of
+    /// a CA's or router's port a connection that passed its threshold. Of another kind of node nothing is logged.
+    void log_congestion(u32 node, unsigned port, const iba::cc::CongestionLogEventSwitch&);
+    void log_congestion(u32 node, unsigned port, const iba::cc::CongestionLogEventCA&);
 
     const node_counters& counters(u32 node) const noexcept { return nodes_[node].counters; }
     const fabric_counters& counters() const noexcept { return counters_; }

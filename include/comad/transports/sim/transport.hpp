@@ -103,6 +103,8 @@ struct simulation {
 ///                                                    do: full, basic (nothing beside PortCounters), or some of all (port
 ///                                                    255), wait, qp1, wide (PortCountersExt), with unicast and errors,
 ///                                                    groups (all others), rsfec, as in wide+unicast+wait; repeatable
+///     cc=WHAT cc=NODE:WHAT cc=0.5:WHAT               congestion control of all nodes, one or a share: none, or how many
+///                                                    events each agent has logged before; repeatable
 ///     time=real                                      or virtual; unless it is given, `mode`
 ///     kernel kernel=2025                             the program uses umad over a Linux kernel (kernel_model.hpp), until
 ///                                                    2024 or since 2025, in virtual time only

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// congestion_options.cpp - names and keys.
+#include "commands/congestion_options.hpp"
+
+#include "input/words.hpp"
+#include <comad/iba/parse.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+namespace ibtool {
+
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+
+void add_CC_Key_option(arguments& takes, std::optional<comad::u64>& key) {
+    takes
+        .option(
+            "-c",
+            [&key](const std::string& text) {
+                const auto number = iba::parse_number(text);
+                if (!number || number->is_larger) throw usage_error("the CC_Key is no number of 64 bits");
+                key = number->value;
+            },
+            "as --cckey: the CC_Key [0]")
+        .value_name("KEY");
+}
+
+global_options with_CC_Key(const global_options& options, const std::optional<comad::u64>& key) {
+    global_options keyed = options;
+    if (key) keyed.add_keys([key](mad::port_keys& keys) { keys.set_default(mad::key_kind::CCKey, *key); });
+    return keyed;
+}
+
+std::size_t find_operation(std::span<const operation_name> all, const std::string& name) {
+    const std::string lower = in_small_letters(name);
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (lower == in_small_letters(all[i].name) || lower == in_small_letters(all[i].alias)) return i;
+    throw usage_error(fmt::format("there is no operation {}; there are {}", iba::as_given(name), operations_text(all)));
+}
+
+std::string operations_text(std::span<const operation_name> all) {
+    std::string text;
+    for (const operation_name& o : all) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", o.name, o.alias);
+    return text;
+}
+
+void hint_at_CC_Key(mad::mad_error& e) {
+    if (e.code == mad::errc::timed_out) e.message("no answer, as from a node that has another CC_Key (-c)");
+}
+
+asked<mad::IBPath> resolve_port(session& in, mad::address target) {
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
+    BOOST_OUTCOME_CO_TRY(const auto keyed, co_await in.paths().with_keys(to));
+    co_return *std::get_if<mad::IBPath>(&keyed);
+}
+
+} // namespace ibtool

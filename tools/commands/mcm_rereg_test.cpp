@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// mcm_rereg_test.cpp - mcm_rereg_test: ports leave the group of IPoIB's broadcasts and join it again, all at once, and are then asked
+// for: how an SA stands what happens when it starts anew. It writes to the SA's tables, and nothing else.
+#include "command.hpp"
+#include "input/words.hpp"
+#include "session/ask.hpp"
+#include "text/error_words.hpp"
+#include "text/output.hpp"
+#include <comad/coro/when_all.hpp>
+#include <comad/iba/format.hpp>
+#include <comad/iba/parse.hpp>
+#include <comad/iba/sa.hpp>
+#include <comad/iba/text.hpp>
+#include <comad/iba/text_file.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+using iba::sa::MCMemberRecord;
+
+struct mcm_rereg_settings {
+    std::string file = "port_guids.list";
+    bool dry_run = false, json = false;
+};
+
+/// A port GUID a line; `#` begins a comment. Throws std::runtime_error with one line.
+std::vector<iba::guid> read_port_guids(const std::string& file) {
+    std::vector<iba::guid> guids;
+    std::istringstream lines = iba::open_text_file(file);
+    unsigned number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        const std::string text = trimmed(line.substr(0, line.find('#')));
+        if (text.empty()) continue;
+        const auto guid = iba::parse_guid_number(text);
+        if (!guid || guid->is_larger)
+            throw std::runtime_error(
+                fmt::format("{}: line {}: {} is no GUID", iba::escaped(file), number, iba::as_given(text)));
+        guids.push_back(iba::guid{guid->value});
+    }
+    return guids;
+}
+
+/// A port as a full member of ff12:401b:ffff::ffff:ffff.
+iba::query<MCMemberRecord> membership(session& in, iba::guid port) {
+    constexpr comad::u64 IPoIB = 0xff12401bffff0000, broadcast = 0xffffffff;
+    const iba::gid ours = in.local_port().GID;
+    const comad::u64 prefix = ours == iba::gid{} ? iba::link_local_prefix : ours.prefix();
+    auto record = iba::query<MCMemberRecord>{}.where<&MCMemberRecord::MGID>(iba::gid(IPoIB, iba::guid{broadcast}));
+    record.where<&MCMemberRecord::portGID>(iba::gid(prefix, port));
+    record.where<&MCMemberRecord::joinState>(comad::u8{1});
+    return record;
+}
+
+/// What became of a port; empty texts: all went well.
+struct rereg_outcome {
+    std::string left, joined, found;
+};
+
+std::string problem_of(const mad::result<MCMemberRecord>& r, const global_options& o) {
+    return r ? std::string() : words_of(r.error(), o);
+}
+
+asked<rereg_outcome> register_again(session& in, iba::guid port) {
+    const auto record = membership(in, port);
+    rereg_outcome o;
+    const auto left = co_await in.schedule().SubnAdmDelete(record);
+    o.left = problem_of(left, in.options());
+    const auto joined = co_await in.schedule().SubnAdmSet(record);
+    o.joined = problem_of(joined, in.options());
+    const auto found = co_await in.schedule().SubnAdmGet(record);
+    o.found = problem_of(found, in.options());
+    co_return o;
+}
+
+reporting register_all(session& in, const std::vector<iba::guid>& ports, const mcm_rereg_settings& s) {
+    require_SA(in);
+    std::vector<asked<rereg_outcome>> running;
+    for (const iba::guid port : ports) running.push_back(register_again(in, port));
+    const auto outcomes = co_await coro::when_all(std::move(running));
+    report said;
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+        const rereg_outcome& o = outcomes[i].value();
+        const auto word = [](const std::string& problem) { return problem.empty() ? "yes" : problem.c_str(); };
+        const std::string place = fmt::format("0x{:016x}", value(ports[i]));
+        if (s.json)
+            said.text += fmt::format("{{\"portGUID\":\"{}\",\"left\":{},\"joined\":{},\"found\":{}}}\n", ports[i],
+                                     o.left.empty(), o.joined.empty(), o.found.empty());
+        else
+            said.text += fmt::format("{}: left: {}, joined: {}, found: {}\n", place, word(o.left), word(o.joined),
+                                     word(o.found));
+        // Who was no member cannot leave, which is no failure of the SA.
+        if (!o.joined.empty()) said.missing.push_back({place, {}, "not joined: " + o.joined});
+        else if (!o.found.empty()) said.missing.push_back({place, {}, "joined, but not found: " + o.found});
+    }
+    co_return said;
+}
+
+int run_mcm_rereg_test(const mcm_rereg_settings& s, const global_options& options) {
+    const std::vector<iba::guid> ports = read_port_guids(s.file);
+    if (s.dry_run) {
+        std::string text;
+        for (const iba::guid port : ports)
+            text += s.json ? fmt::format("{{\"portGUID\":\"{}\",\"dry_run\":true}}\n", port)
+                           : fmt::format("0x{:016x} would leave and join\n", value(port));
+        write_output(text);
+        return complete;
+    }
+    return run_query(options, nullptr, [&](session& in) { return register_all(in, ports, s); });
+}
+
+} // namespace
+
+command mcm_rereg_test_command() {
+    return {.name = "mcm_rereg_test",
+            .group = command_group::writing,
+            .summary = "let ports leave and join the IPoIB broadcast group, as when an SA starts anew",
+            .examples = "mcm_rereg_test port_guids.list --dry-run",
+            .writes = true,
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<mcm_rereg_settings>();
+                takes.option("file", s->file, "a port GUID a line [port_guids.list]");
+                takes.flag("--dry-run", s->dry_run, "send nothing, but say which ports would leave and join");
+                takes.flag("--json", s->json, "one JSON object per line, for each port");
+                return [s](const global_options& options) { return run_mcm_rereg_test(*s, options); };
+            }};
+}
+
+} // namespace ibtool
