@@ -183,39 +183,40 @@ std::span<const std::string_view> names_of_diags() {
         "vendstat",
     };
     return all;
+}
 
-    std::string_view reason_against(std::string_view name) {
-        if (name == "ibdiscover.pl")
-            return "it kept files of links and of names; subnet_diff compares subnets, --node-name-map names nodes";
-        return {};
-    }
+std::string_view reason_against(std::string_view name) {
+    if (name == "ibdiscover.pl")
+        return "it kept files of links and of names; subnet_diff compares subnets, --node-name-map names nodes";
+    return {};
+}
 
-    const command* find_command(std::string_view name) {
-        for (const command_alias& other : command_aliases())
-            if (other.name == name) name = other.command;
-        const auto found = std::ranges::find(all_commands(), name, &command::name);
-        return found == all_commands().end() ? nullptr : &*found;
-    }
+const command* find_command(std::string_view name) {
+    for (const command_alias& other : command_aliases())
+        if (other.name == name) name = other.command;
+    const auto found = std::ranges::find(all_commands(), name, &command::name);
+    return found == all_commands().end() ? nullptr : &*found;
+}
 
-    std::string commands_like(std::string_view wrong) {
-        std::vector<std::string_view> names;
-        for (const command& c : all_commands()) names.push_back(c.name);
-        return comad::iba::most_similar(wrong, names, 3);
-    }
+std::string commands_like(std::string_view wrong) {
+    std::vector<std::string_view> names;
+    for (const command& c : all_commands()) names.push_back(c.name);
+    return comad::iba::most_similar(wrong, names, 3);
+}
 
-    std::string_view title_of(command_group g) {
-        switch (g) {
-        case command_group::subnet: return "The subnet";
-        case command_group::queries: return "Queries to nodes and to the SA";
-        case command_group::counters: return "Counters";
-        case command_group::checks: return "Checks";
-        case command_group::hosts: return "Hosts";
-        case command_group::device: return "This machine";
-        case command_group::writing: return "Writing to the subnet";
-        case command_group::measuring: return "Measuring";
-        case command_group::offline: return "Without a subnet";
-        }
-        return {};
+std::string_view title_of(command_group g) {
+    switch (g) {
+    case command_group::subnet: return "The subnet";
+    case command_group::queries: return "Queries to nodes and to the SA";
+    case command_group::counters: return "Counters";
+    case command_group::checks: return "Checks";
+    case command_group::hosts: return "Hosts";
+    case command_group::device: return "This machine";
+    case command_group::writing: return "Writing to the subnet";
+    case command_group::measuring: return "Measuring";
+    case command_group::offline: return "Without a subnet";
     }
+    return {};
+}
 
 } // namespace ibtool
