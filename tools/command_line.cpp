@@ -187,11 +187,27 @@ CLI::Option* command_line::add_reader(CLI::App& app, const argument& a, const ar
     return app.add_option_function<std::string>(a.names_, validated, a.help_);
 }
 
+namespace {
+
+/// Of a help: how the command was called.
+std::string called_by_name(std::string help) {
+    const std::string as_command = "Usage: ibtool ";
+    const std::size_t usage = help.find(as_command);
+    if (program_name() == "ibtool" || usage == std::string::npos) return help;
+    const std::size_t name = usage + as_command.size();
+    return help.replace(usage, help.find(' ', name) - usage, "Usage: " + program_name());
+}
+
+} // namespace
+
 int command_line::run(int argc, char** argv) {
     try {
         std::vector<std::string> typed(argv + 1, argv + argc);
         // Called by the name of a command, through a link, it is that command.
-        if (argc > 0 && find_command(base_name(argv[0]))) typed.insert(typed.begin(), std::string(base_name(argv[0])));
+        if (argc > 0 && find_command(base_name(argv[0]))) {
+            set_program_name(base_name(argv[0]));
+            typed.insert(typed.begin(), program_name());
+        }
         std::vector<std::string> words = whole_words(typed, global_, [this](std::string& name) -> const arguments* {
             const command* const c = find_command(name);
             if (!c) return nullptr;
@@ -204,7 +220,7 @@ int command_line::run(int argc, char** argv) {
         check_SA();
         choose_fabric();
     } catch (const CLI::CallForHelp&) {
-        write_output(wrapped(app_.help(), size_of_terminal().columns));
+        write_output(wrapped(called_by_name(app_.help()), size_of_terminal().columns));
         return complete;
     } catch (const CLI::CallForVersion& e) {
         write_output(std::string(e.what()) + '\n');
@@ -212,10 +228,10 @@ int command_line::run(int argc, char** argv) {
     } catch (const CLI::RequiredError& e) {
         return explain(e);
     } catch (const CLI::ParseError& e) {
-        print_error("ibtool: {}; see ibtool help\n", e.what());
+        print_message("{}; see ibtool help", e.what());
         return usage;
     }
-    for (const std::string& line : options_.warnings) print_error("ibtool: {}\n", line);
+    for (const std::string& line : options_.warnings) print_message("{}", line);
     if (named_->judges_LIDs && options_.discovery == discovery_mode::automatic) options_.discovery = discovery_mode::DR;
     return action_(options_);
 }
@@ -240,14 +256,14 @@ int command_line::explain(const CLI::RequiredError& e) const {
     const auto words = app_.remaining();
     const std::string_view reason = words.empty() ? "" : reason_against(words.front());
     if (!reason.empty()) {
-        print_error("ibtool: there is no {}: {}\n", words.front(), reason);
+        print_message("there is no {}: {}", words.front(), reason);
         return usage;
     }
     const std::string problem =
         !app_.get_subcommands().empty() ? e.what()
         : words.empty()                 ? "which command?"
                         : fmt::format("unknown command '{}'; similar: {}", words.front(), commands_like(words.front()));
-    print_error("ibtool: {}; see ibtool help\n", problem);
+    print_message("{}; see ibtool help", problem);
     return usage;
 }
 

@@ -40,10 +40,10 @@ int main(int argc, char** argv) {
     } catch (const ibtool::closed_pipe&) {
         return end_by_SIGPIPE();
     } catch (const ibtool::usage_error& e) {
-        ibtool::print_error("ibtool: {}\n", e.what());
+        ibtool::print_message("{}", e.what());
         return ibtool::usage;
     } catch (const std::exception& e) {
-        ibtool::print_error("ibtool: {}\n", e.what());
+        ibtool::print_message("{}", e.what());
         return ibtool::failed;
     }
 }

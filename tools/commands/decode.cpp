@@ -44,12 +44,12 @@ public:
         ++good_;
     }
     void fail(const std::string& where, const std::string& why) {
-        problems_ += fmt::format("ibtool: {}{}{}\n", where, where.empty() ? "" : ": ", why);
+        problems_ += fmt::format("{}: {}{}{}\n", program_name(), where, where.empty() ? "" : ": ", why);
         ++bad_;
     }
     /// One line on stderr, for information.
     void note(const std::string& where, const std::string& what) {
-        problems_ += fmt::format("ibtool: {}: {}\n", where, what);
+        problems_ += fmt::format("{}: {}: {}\n", program_name(), where, what);
     }
     unsigned count() const { return good_ + bad_; }
     int finish() {

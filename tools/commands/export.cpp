@@ -32,7 +32,7 @@ std::string exported(const std::string& format, const discovery::subnet& s, cons
     if (format == "svg") return discovery::svg_text(s, names);
     if (format == "html") return subnet_page(s, names, errors);
     discovery::export_text said = format == "slurm" ? slurm_conf_text(s, names) : slurm_yaml_text(s, names);
-    for (const std::string& note : said.notes) print_error("ibtool: {}\n", note);
+    for (const std::string& note : said.notes) print_message("{}", note);
     return std::move(said.text);
 }
 

@@ -131,7 +131,7 @@ public:
         const mad::duration took = in_.now() - began_;
         write_output(how_.json ? all_.json(LID(), took) : all_.text(LID(), took));
         const bool unheard = all_.transmitted() > 0 && all_.received() == 0;
-        if (unheard && all_.failures() == 0) print_error("ibtool: ended before there was an answer\n");
+        if (unheard && all_.failures() == 0) print_message("ended before there was an answer");
         return all_.failures() > 0 || unheard ? partial : complete;
     }
 

@@ -196,7 +196,7 @@ private:
         // After an outage the one that is under way is still to be done.
         const u64 skipped = std::exchange(is_resumed_, false) ? 0 : periods_.skip_begun(in_.now());
         if (skipped > 0) {
-            print_error("ibtool: a reading took too long: skipped {}\n", skipped);
+            print_message("a reading took too long: skipped {}", skipped);
             is_complete_ = false;
         }
         const auto left = periods_.next() - in_.now();

@@ -71,7 +71,7 @@ private:
 
     void leave(const fs::path& link, std::string_view why) {
         ++left_;
-        print_error("ibtool: {} {}: left as it is\n", iba::as_given(link.string()), why);
+        print_message("{} {}: left as it is", iba::as_given(link.string()), why);
     }
 
     const install_links_settings& s_;

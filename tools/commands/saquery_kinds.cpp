@@ -70,8 +70,8 @@ template <class R> answer ask_for(session& in, components wanted, record_style h
     if constexpr (std::is_same_v<R, sa::PathRecord>)
         if (how.fills_in && !how.is_single) fill_in(in, query);
     if (in.options().verbosity)
-        print_error("ibtool: asks for {} with {:#x}: {}\n", iba::info_of<R>.name, query.component_mask(),
-                    compared_text(iba::info_of<R>, iba::encode(query.value()), query.component_mask()));
+        print_message("asks for {} with {:#x}: {}", iba::info_of<R>.name, query.component_mask(),
+                      compared_text(iba::info_of<R>, iba::encode(query.value()), query.component_mask()));
     auto found = co_await records<R>(in, query, how.is_single);
     if (!found) co_return std::move(found.error());
     const structure_style style = style_of(in.options());

@@ -301,7 +301,7 @@ private:
                 read();
             } catch (const std::exception& e) {
                 is_well = false;
-                print_error("ibtool: SIGHUP: {}; what was read before stays\n", e.what());
+                print_message("SIGHUP: {}; what was read before stays", e.what());
             }
         };
         attempt([&] { plan_.names = read_names(plan_.name_map); });
@@ -310,7 +310,7 @@ private:
         if (!plan_.auth_file.empty())
             attempt([&] { out_.server()->set_authorizations(read_authorizations(plan_.auth_file)); });
         out_.forget_most_read();
-        if (is_well) print_error("ibtool: SIGHUP: read names, rules, keys and who may scrape anew\n");
+        if (is_well) print_message("SIGHUP: read names, rules, keys and who may scrape anew");
     }
 
     watch_plan& plan_;

@@ -45,8 +45,8 @@ void sweep_outlets::open(boost::asio::any_io_executor executor,
     server_.emplace(executor, exporter::options{plan_.listen, plan_.oldest, std::move(on_scrape), plan_.authorizations,
                                                 plan_.fabrics});
     const bool is_alone = plan_.listen.starts_with(':');
-    print_error("ibtool: listening at {}{}{}\n", server_->address().starts_with("unix:") ? "" : "http://",
-                server_->address(), is_alone ? "/metrics, for this machine alone" : "/metrics");
+    print_message("listening at {}{}{}", server_->address().starts_with("unix:") ? "" : "http://", server_->address(),
+                  is_alone ? "/metrics, for this machine alone" : "/metrics");
     manager_.emplace(std::move(executor));
     manager_->note_ready();
 }
@@ -104,7 +104,7 @@ void sweep_outlets::note_status(std::size_t fabric, const std::string& line) {
 void sweep_outlets::write_lines(const std::string& text) {
     if (!server_) write_output(text);
     else if (!offer_output(text)) {
-        if (is_complete_) print_error("ibtool: the standard output did not take all; what it does not take is lost\n");
+        if (is_complete_) print_message("the standard output did not take all; what it does not take is lost");
         is_complete_ = false;
     }
 }
@@ -116,7 +116,7 @@ void sweep_outlets::write_file(const std::string& text) {
     } catch (const std::runtime_error& e) {
         if (!plan_.keeps_trying) throw;
         is_complete_ = false;
-        if (problem_ != e.what()) print_error("ibtool: {}; the next sweep tries again\n", e.what());
+        if (problem_ != e.what()) print_message("{}; the next sweep tries again", e.what());
         problem_ = e.what();
     }
 }
@@ -134,7 +134,7 @@ void sweep_outlets::note_problem(std::size_t fabric, const std::string& line) {
 }
 
 void sweep_outlets::tell(const std::string& line) {
-    if (!screen_ || !::isatty(STDERR_FILENO)) return print_error("ibtool: {}\n", line);
+    if (!screen_ || !::isatty(STDERR_FILENO)) return print_message("{}", line);
     screen_->note(line);
     show();
     if (held_back_.size() < most_held_back) held_back_.push_back(line);
@@ -182,8 +182,8 @@ bool sweep_outlets::press(char key) {
 void sweep_outlets::leave_screen() {
     if (!screen_) return;
     write_lines("\n");
-    for (const std::string& line : held_back_) print_error("ibtool: {}\n", line);
-    if (not_held_) print_error("ibtool: ... and {} more\n", not_held_);
+    for (const std::string& line : held_back_) print_message("{}", line);
+    if (not_held_) print_message("... and {} more", not_held_);
     screen_.reset();
 }
 

@@ -21,8 +21,7 @@ void table_range::read(bool multicast) {
     if (!last_word.empty()) last = read_number(last_word, "the last LID", multicast ? 0xffff : highest);
     if (!multicast) return;
     const auto clamp = [](unsigned& LID, unsigned bound) {
-        print_error("ibtool: {:#x} is no multicast LID: shown {} {:#x}\n", LID, bound == first_MLID ? "from" : "up to",
-                    bound);
+        print_message("{:#x} is no multicast LID: shown {} {:#x}", LID, bound == first_MLID ? "from" : "up to", bound);
         LID = bound;
     };
     if (first && first < first_MLID) clamp(first, first_MLID);

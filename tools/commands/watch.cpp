@@ -96,10 +96,9 @@ public:
             in_.schedule().set_server(&*agent_);
         } catch (const std::system_error& e) {
             agent_.reset();
-            print_error(
-                "ibtool: no notices: another program receives the SA's reports at this port ({}); looking every "
-                "{}\n",
-                e.code().message(), how_.every);
+            print_message("no notices: another program receives the SA's reports at this port ({}); looking every "
+                          "{}",
+                          e.code().message(), how_.every);
         }
     }
     void end_serving() {
@@ -160,8 +159,7 @@ private:
         }
         if (done.error().code == mad::errc::cancelled) co_return;
         if (is_subscribed_ || !has_begun_)
-            print_error("ibtool: no notices: {}; looking every {}\n", words_of(done.error(), in_.options()),
-                        how_.every);
+            print_message("no notices: {}; looking every {}", words_of(done.error(), in_.options()), how_.every);
         is_subscribed_ = false;
     }
     coro::task<void> end_subscription() {

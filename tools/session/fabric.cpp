@@ -107,10 +107,9 @@ void fabric::open_umad(std::string_view place, const global_options& o, const co
     options.timeout = o.umad_timeout;
     own_ = transports::open_end_port(port, sys_class, o.descriptors, options);
     if (o.verbosity && port.SA_max_outstanding)
-        print_error(
-            "ibtool: {}: its driver lets out {} requests to the SA at a time and may drop others (mad_sa_cc); no "
-            "more are sent\n",
-            own_->name(), port.SA_max_outstanding);
+        print_message("{}: its driver lets out {} requests to the SA at a time and may drop others (mad_sa_cc); no "
+                      "more are sent",
+                      own_->name(), port.SA_max_outstanding);
     place_ = "umad:" + port.name();
     local_port_ = local_port_of(port);
 }
@@ -149,8 +148,7 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
     const std::string_view place = kind.size() < text.size() ? text.substr(kind.size() + 1) : std::string_view{};
     const bool is_device = kind == "umad" || kind == "verbs";
     if (!is_device && (!o.ca.empty() || !o.ca_port.empty())) {
-        print_error("ibtool: -C and -P choose a port of a local device; ignored, the fabric is '{}'\n",
-                    iba::escaped(text));
+        print_message("-C and -P choose a port of a local device; ignored, the fabric is '{}'", iba::escaped(text));
     }
     if (kind != "umad" && o.descriptors > 1) {
         throw usage_error(fmt::format("--descriptors is for umad devices, but the fabric is '{}'", text));

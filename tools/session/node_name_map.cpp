@@ -21,8 +21,8 @@ constexpr std::size_t most_warnings = 5;
 
 void tell_warnings(const std::vector<std::string>& warnings) {
     const std::size_t told = std::min(warnings.size(), most_warnings);
-    for (std::size_t i = 0; i < told; ++i) print_error("ibtool: {}; line ignored\n", warnings[i]);
-    if (warnings.size() > told) print_error("ibtool: ... and {} more lines like that\n", warnings.size() - told);
+    for (std::size_t i = 0; i < told; ++i) print_message("{}; line ignored", warnings[i]);
+    if (warnings.size() > told) print_message("... and {} more lines like that", warnings.size() - told);
 }
 
 } // namespace

@@ -14,7 +14,7 @@ namespace ibtool {
 
 void lasting::tell(const std::string& line) const {
     if (listener_.on_line) listener_.on_line(line);
-    else print_error("ibtool: {}\n", line);
+    else print_message("{}", line);
 }
 
 void lasting::note_lost() {

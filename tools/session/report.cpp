@@ -36,7 +36,7 @@ session_end::session_end(session& in)
 namespace {
 
 void tell_capture(const std::string& problem) {
-    if (!problem.empty()) print_error("ibtool: {}\n", problem);
+    if (!problem.empty()) print_message("{}", problem);
 }
 
 } // namespace
@@ -45,7 +45,7 @@ int finish(const report& r, const session_end& end, const std::string& file) {
     write_output(r.text, file);
     print_error(end.counts);
     tell_missing(r.missing, end.tells_all, end.loss);
-    for (const std::string& note : r.notes) print_error("ibtool: {}\n", note);
+    for (const std::string& note : r.notes) print_message("{}", note);
     tell_capture(end.capture_problem);
     if (!r.missing.empty()) return partial;
     if (r.is_any_bad) return failed;

@@ -50,8 +50,7 @@ outcome discover_in_session(const global_options& options, const subnet_report& 
 int discover_and_report_to(const global_options& options, const subnet_report& made, const std::string& file) {
     const outcome o = discover_in_session(options, made);
     const int code = finish(o.said, o.end, file);
-    if (o.problems)
-        print_error("ibtool: the result is partial: {} problem{}\n", o.problems, o.problems == 1 ? "" : "s");
+    if (o.problems) print_message("the result is partial: {} problem{}", o.problems, o.problems == 1 ? "" : "s");
     return code;
 }
 

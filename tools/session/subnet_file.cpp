@@ -67,7 +67,7 @@ subnet read_and_tell(const std::string& file, std::string_view advice) {
     discovery::cached_subnet c = read_subnet_cache(file);
     std::string age = "of unknown age";
     if (c.discovered_at) age = age_text(now_in_seconds() - *c.discovered_at);
-    print_error("ibtool: the subnet is from the cache '{}', {}{}\n", iba::escaped(file), age, advice);
+    print_message("the subnet is from the cache '{}', {}{}", iba::escaped(file), age, advice);
     return std::move(c.found);
 }
 

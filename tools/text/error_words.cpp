@@ -13,8 +13,8 @@ std::string words_of(const mad::mad_error& e, const global_options& options) {
 }
 
 void tell_error(const mad::mad_error& e, const global_options& options) {
-    if (options.debug) print_error(mad::dump(e, options.debug, "ibtool: "));
-    else print_error("ibtool: {}\n", words_of(e, options));
+    if (options.debug) print_error(mad::dump(e, options.debug, fmt::format("{}: ", program_name())));
+    else print_message("{}", words_of(e, options));
 }
 
 } // namespace ibtool

@@ -74,7 +74,7 @@ std::vector<std::string> lines_about(const std::vector<missing_answer>& missing,
 }
 
 void tell_missing(const std::vector<missing_answer>& missing, bool each, const std::string& loss) {
-    for (const std::string& line : lines_about(missing, each, loss)) print_error("ibtool: {}\n", line);
+    for (const std::string& line : lines_about(missing, each, loss)) print_message("{}", line);
 }
 
 } // namespace ibtool

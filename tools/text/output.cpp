@@ -94,6 +94,18 @@ void print_error(std::string_view text) noexcept {
     write_what_is_taken(STDERR_FILENO, text, is_stuck);
 }
 
+namespace {
+
+std::string& name_of_this_program() noexcept {
+    static std::string name = "ibtool";
+    return name;
+}
+
+} // namespace
+
+const std::string& program_name() noexcept { return name_of_this_program(); }
+void set_program_name(std::string_view name) { name_of_this_program() = name; }
+
 std::string indented(std::string_view lines) {
     std::string out;
     for (std::size_t begin = 0; begin < lines.size();) {

@@ -34,6 +34,16 @@ void print_error(fmt::format_string<Values...> text, Values&&... values)
     print_error(std::string_view(fmt::format(text, std::forward<Values>(values)...)));
 }
 
+/// What messages begin with: `ibtool`, or the name of the command that it was called by, through a link.
+const std::string& program_name() noexcept;
+/// At the beginning of the program, before it has other threads.
+void set_program_name(std::string_view);
+
+/// A line to stderr, as print_error(): the name of the program, and the text.
+template <class... Values> void print_message(fmt::format_string<Values...> text, Values&&... values) {
+    print_error("{}: {}\n", program_name(), fmt::format(text, std::forward<Values>(values)...));
+}
+
 /// The lines of a dump inside of a dump: two tabs in front of each, but of those that go on with a field and begin with tabs
 /// already. Precondition: the last one ends.
 std::string indented(std::string_view lines);

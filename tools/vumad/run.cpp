@@ -124,7 +124,7 @@ public:
 private:
     int tell(const failure& f) const {
         if (f.what[0] != '\0') throw std::runtime_error(f.what.data());
-        print_error("ibtool: cannot run {}: {}\n", comad::iba::as_given(name_), std::strerror(f.error));
+        print_message("cannot run {}: {}", comad::iba::as_given(name_), std::strerror(f.error));
         return f.error == ENOENT ? not_there : cannot_run;
     }
 
@@ -159,8 +159,8 @@ std::vector<std::string> shell() {
 void tell_devices(exported_fabric& fabric) {
     for (std::size_t n = 0; n < fabric.ports().size(); ++n) {
         const exported_port& p = fabric.ports()[n];
-        print_error("ibtool: /dev/infiniband/umad{} is {}/{}, at {}; the shell's end ends it\n", n, p.described.device,
-                    p.described.port, comad::iba::escaped(p.place));
+        print_message("/dev/infiniband/umad{} is {}/{}, at {}; the shell's end ends it", n, p.described.device,
+                      p.described.port, comad::iba::escaped(p.place));
     }
 }
 
@@ -173,9 +173,8 @@ void tell_counts(exported_fabric& fabric, bool as_json) {
                         n, c.written, c.read, c.repeated, c.timed_out, c.dropped, c.most_outstanding);
             continue;
         }
-        print_error(
-            "ibtool: umad{}: {} written, {} read, {} sent again, {} timed out, {} dropped; at most {} outstanding\n", n,
-            c.written, c.read, c.repeated, c.timed_out, c.dropped, c.most_outstanding);
+        print_message("umad{}: {} written, {} read, {} sent again, {} timed out, {} dropped; at most {} outstanding", n,
+                      c.written, c.read, c.repeated, c.timed_out, c.dropped, c.most_outstanding);
     }
 }
 

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// ibtool_links_test.cpp - ibtool under the names of infiniband-diags' programs, through links as install-links makes them.
+#include "ibtool_rig.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace ibtool_rig;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder with the links.
+struct linked {
+    linked() { check_success(run({"install-links", files / "", "--target", fs::absolute(ibtool_program())})); }
+    process_result call(const std::string& name, const words& arguments) const {
+        return run_process(words{"env", "IBTOOL_FABRIC=sim:fattree2,radix=4,sm=1,time=virtual", files / name} + arguments);
+    }
+    directory files;
+};
+
+} // namespace
+
+TEST_CASE("through a link with a command's name ibtool is that command, with all that it prints") {
+    const linked links;
+    const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
+    for (const words& line : {words{"ibhosts"}, words{"sminfo"}, words{"smpquery", "nodeinfo", "1"}, words{"iblinkinfo", "-l"},
+                              words{"smpquery", "--json", "portinfo", "2", "1"}, words{"perfquery", "-x", "1", "1"}}) {
+        CAPTURE(line);
+        const process_result as_command = run(line + fabric);
+        const process_result by_name = links.call(line.front(), words(line.begin() + 1, line.end()));
+        check_success(by_name);
+        CHECK_FALSE(by_name.out.empty());
+        CHECK(by_name.out == as_command.out);
+    }
+    // Other names, and beginnings of options as getopt takes them.
+    CHECK(links.call("ibprintca.pl", {"-l"}).out == run(words{"ibprintca", "-l"} + fabric).out);
+    CHECK(links.call("ibnetdiscover", {"--vers"}).out == links.call("ibnetdiscover", {"--version"}).out);
+    CHECK(links.call("ibnetdiscover", {"--por"}).out == run(words{"ibnetdiscover", "--ports"} + fabric).out);
+}
+
+TEST_CASE("what is wrong is said by the name that was called") {
+    const linked links;
+    const process_result wrong = links.call("smpquery", {"nodeinf0", "1"});
+    CHECK(wrong.status == 2);
+    CHECK_THAT(wrong.err, StartsWith("smpquery: there is no operation 'nodeinf0'"));
+    CHECK_THAT(links.call("smpquery", {"nodeinfo", "999"}).err, StartsWith("smpquery: "));
+    CHECK_THAT(links.call("ibnetdiscover", {"--no-such"}).err, StartsWith("ibnetdiscover: "));
+    CHECK_THAT(links.call("smpquery", {"--help"}).out, Contains("Usage: smpquery "));
+    CHECK_THAT(run({"smpquery", "nodeinf0", "1"}).err, StartsWith("ibtool: "));
+}
+
+TEST_CASE("links have the names of infiniband-diags' programs, take nothing's place and go away again") {
+    const directory files;
+    const std::string folder = files / "bin";
+    fs::create_directory(folder);
+    std::ofstream(folder + "/ibstat") << "somebody else's";
+    const process_result made = run({"install-links", folder});
+    CHECK(made.status == 1);
+    CHECK_THAT(made.err, Contains("/ibstat' is there and no link to ibtool: left as it is"));
+    CHECK(fs::is_regular_file(folder + "/ibstat"));
+    CHECK(fs::read_symlink(folder + "/ibhosts") == fs::canonical(ibtool_program()));
+
+    words names;
+    for (const fs::directory_entry& e : fs::directory_iterator(folder)) names.push_back(e.path().filename());
+    std::sort(names.begin(), names.end());
+    CHECK(names == lines_of(run({"install-links", "--list"}).out));
+    const process_result debian = run_process({"dpkg", "-L", "infiniband-diags"});
+    for (const std::string& file : lines_of(debian.out))
+        if (file.find("/sbin/") != std::string::npos || file.find("/bin/") != std::string::npos) {
+            CAPTURE(file);
+            CHECK(std::ranges::count(names, fs::path(file).filename().string()) == 1);
+        }
+    for (const std::string& name : names) {
+        CAPTURE(name);
+        CHECK(run({"help", name}).status == 0);
+    }
+
+    fs::remove(folder + "/ibstat");
+    check_success(run({"install-links", folder, "--dry-run"}));
+    CHECK_FALSE(fs::exists(folder + "/ibstat"));
+    check_success(run({"install-links", folder})); // again, over those that are there
+    CHECK(fs::is_symlink(folder + "/ibstat"));
+    std::ofstream(folder + "/other") << "not ours";
+    check_success(run({"install-links", "--remove", folder}));
+    CHECK(std::distance(fs::directory_iterator(folder), {}) == 1);
+    check_failure(run({"install-links", files / "nowhere"}), 1, "is no directory");
+    check_failure(run({"install-links"}), 2, "which directory?");
+}
