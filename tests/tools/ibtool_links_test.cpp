@@ -16,7 +16,8 @@ namespace {
 struct linked {
     linked() { check_success(run({"install-links", files / "", "--target", fs::absolute(ibtool_program())})); }
     process_result call(const std::string& name, const words& arguments) const {
-        return run_process(words{"env", "IBTOOL_FABRIC=sim:fattree2,radix=4,sm=1,time=virtual", files / name} + arguments);
+        return run_process(words{"env", "IBTOOL_FABRIC=sim:fattree2,radix=4,sm=1,time=virtual", files / name} +
+                           arguments);
     }
     directory files;
 };
@@ -26,8 +27,9 @@ struct linked {
 TEST_CASE("through a link with a command's name ibtool is that command, with all that it prints") {
     const linked links;
     const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
-    for (const words& line : {words{"ibhosts"}, words{"sminfo"}, words{"smpquery", "nodeinfo", "1"}, words{"iblinkinfo", "-l"},
-                              words{"smpquery", "--json", "portinfo", "2", "1"}, words{"perfquery", "-x", "1", "1"}}) {
+    for (const words& line :
+         {words{"ibhosts"}, words{"sminfo"}, words{"smpquery", "nodeinfo", "1"}, words{"iblinkinfo", "-l"},
+          words{"smpquery", "--json", "portinfo", "2", "1"}, words{"perfquery", "-x", "1", "1"}}) {
         CAPTURE(line);
         const process_result as_command = run(line + fabric);
         const process_result by_name = links.call(line.front(), words(line.begin() + 1, line.end()));
@@ -48,6 +50,7 @@ TEST_CASE("what is wrong is said by the name that was called") {
     CHECK_THAT(wrong.err, StartsWith("smpquery: there is no operation 'nodeinf0'"));
     CHECK_THAT(links.call("smpquery", {"nodeinfo", "999"}).err, StartsWith("smpquery: "));
     CHECK_THAT(links.call("ibnetdiscover", {"--no-such"}).err, StartsWith("ibnetdiscover: "));
+    CHECK(links.call("ibhosts", {"-v"}).err.empty()); // no counts
     CHECK_THAT(links.call("smpquery", {"--help"}).out, Contains("Usage: smpquery "));
     CHECK_THAT(run({"smpquery", "nodeinf0", "1"}).err, StartsWith("ibtool: "));
 }

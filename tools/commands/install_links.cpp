@@ -44,8 +44,8 @@ public:
             if (s_.remove) remove(link);
             else make(link);
         }
-        write_output(fmt::format("{} {}, {} {}\n", s_.dry_run ? "would have" : "has", s_.remove ? "removed" : "made",
-                                 done_, done_ == 1 ? "link" : "links"));
+        write_output(fmt::format("{}{} {} {}\n", s_.dry_run ? "would have " : "", s_.remove ? "removed" : "made", done_,
+                                 done_ == 1 ? "link" : "links"));
         return left_ ? failed : complete;
     }
 

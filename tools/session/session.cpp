@@ -273,7 +273,8 @@ void session::count(const comad::coro::MADSchedule& schedule, std::chrono::nanos
 }
 
 std::string session::counts() const {
-    if (options_.verbosity == 0) return {};
+    // By the name of infiniband-diags' command -v is its: exporters take a word on stderr for a failure.
+    if (options_.verbosity == 0 || program_name() != "ibtool") return {};
     auto c = of_others_;
     if (open_) add(c, open_->schedule.counters());
     const double seconds = comad::mad::in_seconds(took_);
