@@ -3,6 +3,7 @@
 // them, beside what they print under ibsim's preloaded library; ibtool by its own umad transport, beside its native ones.
 #include "ibsim_server.hpp"
 #include "ibtool_subnet.hpp"
+#include "virtual_device.hpp"
 #include <comad/transports/sim/topology.hpp>
 
 #include <regex>
@@ -11,28 +12,6 @@
 using namespace ibtool_rig;
 
 namespace {
-
-/// Where this machine gives a program no FUSE or no mount namespace, nothing is shown, and it says so.
-bool has_devices() {
-    static const process_result tried = run({"vumad", "--fabric", "sim:single", "--", "true"});
-    if (tried.status == 0) return true;
-    WARN("skipped: " << tried.err);
-    CHECK_THAT(tried.err, Contains("/dev/fuse") || Contains("mount namespace") || Contains("libfuse3"));
-    return false;
-}
-
-/// In a directory of its own, as OpenSM leaves files where it runs.
-process_result beside_device(const std::string& fabric, const words& command, const words& options = {}) {
-    const directory files;
-    const words line = ibtool(words{"vumad", "--fabric", fabric} + options + words{"--"} + command);
-    return process(words{"OSM_TMP_DIR=" + files / ".", "OSM_CACHE_DIR=" + files / ".", "IBTOOL=" + ibtool_program(),
-                         "ASAN_OPTIONS=detect_leaks=0"} +
-                   line)
-        .wait();
-}
-process_result in_shell(const std::string& fabric, const std::string& script, const words& options = {}) {
-    return beside_device(fabric, {"sh", "-ec", script}, options);
-}
 
 /// The stanzas of a topology, or lines, without order and without what tells times and counts.
 words stanzas(const std::string& text) {
@@ -47,11 +26,6 @@ words stanzas(const std::string& text) {
     std::sort(all.begin(), all.end());
     return all;
 }
-
-/// A manager in the background, and what comes after it has configured the subnet.
-const std::string with_manager = "d=$(mktemp -d); trap 'kill -KILL $m; rm -rf $d' EXIT; mkfifo $d/log\n"
-                                 "opensm --qos --log_file stderr >/dev/null 2>$d/log & m=$!\n"
-                                 "exec 3<$d/log; grep -qm1 'SUBNET UP' <&3; cat <&3 >/dev/null &\n";
 
 } // namespace
 
