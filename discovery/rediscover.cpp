@@ -160,6 +160,18 @@ task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known,
 
 namespace {
 
+/// What was met on the way to Active: that it is there, no LinkRecord tells.
+std::vector<port_ref> not_yet_active(const subnet& s) {
+    std::vector<port_ref> all;
+    for_each_link_end(s, [&](port_ref here) {
+        const auto& info = s.at(here).info;
+        const bool is_on_its_way =
+            info && (info->portState == iba::PortState::Initialize || info->portState == iba::PortState::Armed);
+        if (is_on_its_way) all.push_back(here);
+    });
+    return all;
+}
+
 /// Whether a subnet manager has configured the local port, and so may tell.
 task<mad::result<bool>> has_manager(MADSchedule& schedule, const discover_options& options) {
     mad::IBDRPath local;
@@ -181,7 +193,12 @@ task<mad::result<std::vector<port_ref>>> find_doubtful(MADSchedule& schedule, co
     }
     if (who == told_by::SA || (who == told_by::anybody && is_managed)) {
         auto told = co_await find_changed_links(schedule, known);
-        if (told || who == told_by::SA || told.error().code == mad::errc::cancelled) co_return std::move(told);
+        if (!told && (who == told_by::SA || told.error().code == mad::errc::cancelled)) co_return std::move(told);
+        if (told) {
+            const std::vector<port_ref> unsettled = not_yet_active(known);
+            told.value().insert(told.value().end(), unsettled.begin(), unsettled.end());
+            co_return std::move(told);
+        }
     }
     const std::vector<change> changes = co_await find_changes(schedule, known, options.keys, !is_managed);
     std::vector<port_ref> doubtful;

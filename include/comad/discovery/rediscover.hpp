@@ -24,7 +24,8 @@ enum class told_by : u8 {
 /// Errors: those of SubnAdmGetTable. Lifetime: `known` must outlive the task.
 coro::task<mad::result<std::vector<port_ref>>> find_changed_links(coro::MADSchedule&, const subnet& known);
 
-/// What may have changed since the subnet was `known`, for rediscover(), as who is asked tells. Of the options: keys and
+/// What may have changed since the subnet was `known`, for rediscover(), as who is asked tells; with an SA also links that were not
+/// Active yet. Of the options: keys and
 /// where discovery begins. Errors: where only the SA is asked those of SubnAdmGetTable; else those of the local port.
 /// Lifetime: as rediscover().
 coro::task<mad::result<std::vector<port_ref>>> find_doubtful(coro::MADSchedule&, const subnet& known, told_by,
