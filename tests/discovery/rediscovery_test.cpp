@@ -305,3 +305,33 @@ TEST_CASE("nodes that are asked in turn tell that they died or have another name
     CHECK(now.value().nodes[now.value().by_guid.at(w.known.nodes[other].info.nodeGUID)].description == "h-0007 HCA-1");
     CHECK_FALSE(now.value().complete());
 }
+
+TEST_CASE("a link that was met on its way to Active is asked again until it is there") {
+    known_world w("fattree2,radix=4");
+    const u32 spine = simulated(w, "spine-0002");
+    w.net.apply({cut, spine, 2});
+    w.known = w.again(told_by::SA);
+    w.net.apply({restore, spine, 2});
+    w.known = w.again(told_by::SA);
+    CHECK(text_of(w.known) == w.anew());
+
+    // As a subnet manager does, at both ends.
+    const port_ref here{w.known.by_guid.at(w.net.graph().nodes[spine].nodeGUID), 2}, there = w.known.at(here).peer;
+    const auto lead = [&](port_ref r, iba::PortState state) -> coro::task<bool> {
+        iba::smp::PortInfo info = *w.known.at(r).info;
+        info.portState = state;
+        info.portPhysicalState = {}; // no change
+        const mad::any_path path = w.known.nodes[r.node].route;
+        const auto reply = co_await w.schedule.SubnSet<iba::smp::PortInfo>(info, path, r.port);
+        co_return reply.has_value();
+    };
+    for (const iba::PortState state : {iba::PortState::Armed, iba::PortState::Active})
+        for (const port_ref r : {here, there}) REQUIRE(coro::sync_wait(w.schedule, lead(r, state)));
+    w.known = w.again(told_by::SA);
+    CHECK(w.known.at({w.known.by_guid.at(w.net.graph().nodes[spine].nodeGUID), 2}).info->portState ==
+          iba::PortState::Active);
+    CHECK(text_of(w.known) == w.anew());
+    const u64 before = w.again_sent;
+    w.again(told_by::SA);
+    CHECK(w.again_sent < before); // nothing is left to be asked
+}

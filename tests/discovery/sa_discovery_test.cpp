@@ -65,7 +65,7 @@ std::vector<std::string> lines_of(const subnet& s) {
 }
 
 /// Lines that only one of them has.
-std::vector<std::string> differences(const subnet& a, const subnet& b) {
+std::vector<std::string> unlike_parts(const subnet& a, const subnet& b) {
     const std::vector<std::string> one = lines_of(a), other = lines_of(b);
     std::vector<std::string> found;
     for (std::size_t i = 0; i < std::max(one.size(), other.size()) && found.size() < 6; ++i) {
@@ -106,7 +106,7 @@ TEST_CASE(
     REQUIRE(directed);
     const discovery::subnet_facts asked = coro::sync_wait(schedule, discovery::read_facts(schedule, known, all));
     CHECK(directed.value().nodes.size() == nodes);
-    CHECK(differences(directed.value(), known) == std::vector<std::string>{});
+    CHECK(unlike_parts(directed.value(), known) == std::vector<std::string>{});
     CHECK((directed.value().complete() && known.complete()));
     CHECK(inconsistencies(known) == std::vector<std::string>{});
 
