@@ -16,8 +16,6 @@ namespace {
 using subject = difference::subject;
 using what_kind = difference::kind;
 
-std::string place_of(const subnet& s, port_ref r) { return fmt::format("{}[{}]", name_of(s.nodes[r.node]), r.port); }
-
 /// The same port in another subnet, by nodeGUID and number; nobody, if that has none.
 port_ref same_in(const subnet& other, const subnet& s, port_ref r) {
     const auto found = other.by_guid.find(s.nodes[r.node].info.nodeGUID);
@@ -35,7 +33,7 @@ template <class F> void for_each_port(const subnet& s, F&& f) {
 
 class comparison {
 public:
-    comparison(const subnet& was, const subnet& is) : was_(was), is_(is) {}
+    comparison(const subnet& was, const subnet& is, const node_names& names) : was_(was), is_(is), names_(names) {}
 
     std::vector<difference> run() {
         for_both([&](const subnet& one, const subnet& other, what_kind k) { compare_nodes(one, other, k); });
@@ -49,6 +47,10 @@ public:
     }
 
 private:
+    std::string place_of(const subnet& s, port_ref r) const {
+        return fmt::format("{}[{}]", names_.with_id(s.nodes[r.node]), r.port);
+    }
+
     template <class F> void for_both(F&& f) {
         f(was_, is_, what_kind::gone);
         f(is_, was_, what_kind::is_new);
@@ -57,7 +59,7 @@ private:
     void compare_nodes(const subnet& one, const subnet& other, what_kind k) {
         for (const node& n : one.nodes)
             if (!other.find(n.info.nodeGUID))
-                found_.push_back({subject::node, k, n.info.nodeGUID, 0, {}, 0, name_of(n)});
+                found_.push_back({subject::node, k, n.info.nodeGUID, 0, {}, 0, names_.with_id(n)});
     }
 
     void compare_end_ports(const subnet& one, const subnet& other, what_kind k) {
@@ -85,7 +87,7 @@ private:
                std::tuple(s.nodes[peer.node].info.nodeGUID, peer.port);
     }
 
-    static difference link_at(subject of, what_kind k, const subnet& s, port_ref r) {
+    difference link_at(subject of, what_kind k, const subnet& s, port_ref r) const {
         const port_ref peer = s.at(r).peer;
         return {of,
                 k,
@@ -171,6 +173,7 @@ private:
 
     const subnet& was_;
     const subnet& is_;
+    const node_names& names_;
     std::vector<difference> found_;
 };
 
@@ -189,6 +192,8 @@ std::string_view text_of(difference::subject of) noexcept {
     return "?";
 }
 
-std::vector<difference> differences(const subnet& was, const subnet& is) { return comparison(was, is).run(); }
+std::vector<difference> differences(const subnet& was, const subnet& is, const node_names& names) {
+    return comparison(was, is, names).run();
+}
 
 } // namespace comad::discovery

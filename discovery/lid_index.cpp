@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
-
 namespace comad::discovery {
 namespace {
 
@@ -42,27 +40,9 @@ void lid_index::add(port_ref end_port, iba::lid base, unsigned LMC) {
     }
 }
 
-std::vector<moved_lid> moved_lids(const subnet& before, const subnet& today) {
-    std::unordered_map<iba::guid, iba::lid> old;
-    for_each_end_port(before, [&](port_ref where, const iba::smp::PortInfo& info) {
-        old.emplace(before.at(where).portGUID, info.LID);
-    });
-    std::vector<moved_lid> moved;
-    for_each_end_port(today, [&](port_ref where, const iba::smp::PortInfo& info) {
-        const auto known = old.find(today.at(where).portGUID);
-        if (known != old.end() && known->second != iba::lid{} && known->second != info.LID)
-            moved.push_back({where, known->second, info.LID});
-    });
-    return moved;
-}
-
 std::string describe(const subnet& s, const lid_index::shared& d) {
     return fmt::format("LID {} is that of both {} and {}", value(d.LID), place_text(s, d.first),
                        place_text(s, d.second));
-}
-
-std::string describe(const subnet& today, const moved_lid& m) {
-    return fmt::format("{}: LID {} before, {} now", place_text(today, m.where), value(m.before), value(m.now));
 }
 
 } // namespace comad::discovery

@@ -59,6 +59,8 @@ std::string node_names::of(const node& n) const {
     return iba::escaped(found == names_.end() ? n.description : found->second);
 }
 
+std::string node_names::with_id(const node& n) const { return fmt::format("{} \"{}\"", topology_id(n), of(n)); }
+
 std::optional<iba::guid> node_names::find(std::string_view name) const {
     std::optional<iba::guid> found;
     for (const auto& [guid, called] : names_)

@@ -161,6 +161,18 @@ task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known,
 
 namespace {
 
+/// What was met on the way to Active: that it is there, no LinkRecord tells.
+std::vector<port_ref> not_yet_active(const subnet& s) {
+    std::vector<port_ref> all;
+    for_each_link_end(s, [&](port_ref here) {
+        const auto& info = s.at(here).info;
+        const bool is_on_its_way =
+            info && (info->portState == iba::PortState::Initialize || info->portState == iba::PortState::Armed);
+        if (is_on_its_way) all.push_back(here);
+    });
+    return all;
+}
+
 /// Whether a subnet manager has configured the local port, and so may tell.
 task<mad::result<bool>> has_manager(MADSchedule& schedule, const discover_options& options) {
     mad::IBDRPath local;
@@ -172,9 +184,8 @@ task<mad::result<bool>> has_manager(MADSchedule& schedule, const discover_option
 
 } // namespace
 
-task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known, told_by who,
-                                     discover_options options) {
-    std::vector<port_ref> doubtful;
+task<mad::result<std::vector<port_ref>>> find_doubtful(MADSchedule& schedule, const subnet& known, told_by who,
+                                                       discover_options options) {
     bool is_managed = true;
     if (who == told_by::anybody) {
         auto told = co_await has_manager(schedule, options);
@@ -183,17 +194,68 @@ task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known,
     }
     if (who == told_by::SA || (who == told_by::anybody && is_managed)) {
         auto told = co_await find_changed_links(schedule, known);
+        if (!told && (who == told_by::SA || told.error().code == mad::errc::cancelled)) co_return std::move(told);
         if (told) {
-            task<mad::result<subnet>> again = rediscover(schedule, known, std::move(told).value(), options);
-            co_return co_await std::move(again);
+            const std::vector<port_ref> unsettled = not_yet_active(known);
+            told.value().insert(told.value().end(), unsettled.begin(), unsettled.end());
+            co_return std::move(told);
         }
-        if (who == told_by::SA || told.error().code == mad::errc::cancelled) co_return std::move(told.error());
     }
     const std::vector<change> changes = co_await find_changes(schedule, known, options.keys, !is_managed);
+    std::vector<port_ref> doubtful;
     for (const change& c : changes)
         if (c.where) doubtful.push_back(c.where);
-    task<mad::result<subnet>> again = rediscover(schedule, known, std::move(doubtful), options);
+    co_return doubtful;
+}
+
+task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known, told_by who,
+                                     discover_options options) {
+    auto doubtful = co_await find_doubtful(schedule, known, who, options);
+    if (!doubtful) co_return std::move(doubtful.error());
+    task<mad::result<subnet>> again = rediscover(schedule, known, std::move(doubtful).value(), options);
     co_return co_await std::move(again);
+}
+
+// ---- what nobody tells ---------------------------------------------------------------------------------------------
+
+namespace {
+
+mad::any_path path_to(const subnet& s, u32 n, const discover_options& options) {
+    const node& to = s.nodes[n];
+    const u64 MKey = options.keys ? options.keys->of(mad::key_kind::MKey, to.info.portGUID) : 0;
+    mad::IBPath path;
+    path.DLID = s.LID_at({n, to.info.localPortNum});
+    if (options.from_LID != iba::lid{} && path.DLID != iba::lid{} && n != 0) {
+        path.SLID = options.from_LID;
+        path.MKey = MKey;
+        return path;
+    }
+    mad::IBDRPath route = to.route;
+    route.MKey = MKey;
+    return route;
+}
+
+task<void> compare_description(MADSchedule& schedule, const subnet& s, u32 n, const discover_options& options,
+                               std::vector<port_ref>& changed) {
+    const mad::any_path path = path_to(s, n, options);
+    auto now = co_await schedule.SubnGet<iba::smp::NodeDescription>(path);
+    const bool is_same =
+        now ? iba::smp::text(now.value()) == s.nodes[n].description : now.error().code == mad::errc::cancelled;
+    if (!is_same) changed.push_back({n, 0});
+}
+
+coro::generator<task<void>> descriptions(MADSchedule& schedule, const subnet& s, const std::vector<u32>& nodes,
+                                         const discover_options& options, std::vector<port_ref>& changed) {
+    for (const u32 n : nodes) co_yield compare_description(schedule, s, n, options, changed);
+}
+
+} // namespace
+
+task<std::vector<port_ref>> find_changed_nodes(MADSchedule& schedule, const subnet& known, std::vector<u32> nodes,
+                                               discover_options options) {
+    std::vector<port_ref> changed;
+    co_await schedule.mqueue(descriptions(schedule, known, nodes, options, changed));
+    co_return changed;
 }
 
 } // namespace comad::discovery

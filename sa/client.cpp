@@ -40,7 +40,9 @@ mad::IBPath sa_path_of(const iba::smp::PortInfo& port) noexcept {
 
 coro::task<mad::result<mad::IBPath>> client::resolve_path(mad::IBPath to, iba::query<PathRecord> properties) {
     iba::query<PathRecord> query = properties;
-    query.where<&PathRecord::reversible>(true).where<&PathRecord::numbPath>(u8{1});
+    if ((query.component_mask() & iba::mask_of<&PathRecord::reversible>) == 0)
+        query.where<&PathRecord::reversible>(true);
+    query.where<&PathRecord::numbPath>(u8{1});
     const iba::gid from = to.SGID != iba::gid{} ? to.SGID : local_.GID;
     if (from != iba::gid{}) query.where<&PathRecord::SGID>(from);
     else query.where<&PathRecord::SLID>(local_.LID);

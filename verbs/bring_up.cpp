@@ -11,13 +11,34 @@ namespace {
 
 bool is_connected(const queue_pair& q) noexcept { return q.type() == IBV_QPT_RC || q.type() == IBV_QPT_UC; }
 
-/// An answer takes both ways: 4.096 us * 2^(life + 1).
+/// An answer takes both ways and what the other end needs: 4.096 us * (2^(life + 1) + 2^delay), rounded up to a power of two
+/// (IBA 12.7.34).
 u8 ack_timeout_of(const mad::IBPath& path, const connection& c) noexcept {
-    constexpr u8 most = 31; // 5 bits
-    return c.ack_timeout.value_or(std::min<u8>(most, static_cast<u8>(path.packet_life_time + 1)));
+    constexpr unsigned most = 31; // 5 bits
+    const unsigned both_ways = path.packet_life_time + 1u;
+    const unsigned sum = c.ack_delay == 0 ? both_ways : std::max<unsigned>(both_ways, c.ack_delay) + 1;
+    return c.ack_timeout.value_or(static_cast<u8>(std::min(most, sum)));
 }
 
+u8 bounded(int of_device, u8 most) noexcept { return static_cast<u8>(std::clamp<int>(of_device, 0, most)); }
+
 } // namespace
+
+connection_end end_of(const queue_pair& q, const ibv_device_attr& device, u32 PSN, u8 most) {
+    return {q.number(), PSN & 0xffffff, device.local_ca_ack_delay, bounded(device.max_qp_init_rd_atom, most),
+            bounded(device.max_qp_rd_atom, most)};
+}
+
+connection connect(mad::IBPath& path, const connection_end& here, const connection_end& there, connection rest) {
+    path.sqpn = here.QPN;
+    path.dqpn = there.QPN;
+    rest.sq_psn = here.PSN;
+    rest.rq_psn = there.PSN;
+    rest.ack_delay = there.ack_delay;
+    rest.max_rd_atomic = std::min(here.max_rd_atomic, there.max_dest_rd_atomic);
+    rest.max_dest_rd_atomic = std::min(here.max_dest_rd_atomic, there.max_rd_atomic);
+    return rest;
+}
 
 result<void> to_init(const queue_pair& q, const mad::IBPath& path, const connection& c) {
     ibv_qp_attr attributes{};

@@ -2,11 +2,15 @@
 // rediscovery_test.cpp - a subnet that is known is brought up to date: what comes out is what a whole discovery finds, and how many
 // MADs that takes.
 #include "discovery_rig.hpp"
+#include <comad/discovery/difference.hpp>
 #include <comad/discovery/rediscover.hpp>
 #include <comad/sa/client.hpp>
 
+#include <algorithm>
 #include <random>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace comad;
@@ -33,6 +37,12 @@ struct known_world : world {
         again_sent = sent() - before;
         return std::move(now).value();
     }
+    void let_pass(mad::duration time) {
+        const auto pause = [](coro::MADSchedule& s, mad::duration t) -> coro::task<bool> {
+            co_return co_await s.pause(t);
+        };
+        coro::sync_wait(schedule, pause(schedule, time));
+    }
     /// What a whole discovery says, as text.
     std::string anew() { return text_of(discover()); }
 
@@ -42,6 +52,82 @@ struct known_world : world {
 
 constexpr auto cut = topology_event::kind::cut;
 constexpr auto restore = topology_event::kind::restore;
+constexpr auto kill_ = topology_event::kind::kill;
+constexpr auto revive = topology_event::kind::revive;
+
+u32 simulated(const world& w, std::string_view description) {
+    for (u32 n = 0; n < w.net.graph().nodes.size(); ++n)
+        if (w.net.graph().nodes[n].description == description) return n;
+    FAIL("there is no " << description);
+    return 0;
+}
+
+/// `gone link S-... "spine-0001"[2] <=> ...`, of each difference.
+std::set<std::string> events_of(const subnet& was, const subnet& is) {
+    std::set<std::string> all;
+    for (const discovery::difference& d : discovery::differences(was, is)) {
+        const char* const what = d.what == discovery::difference::kind::gone     ? "gone"
+                                 : d.what == discovery::difference::kind::is_new ? "new"
+                                                                                 : "changed";
+        all.insert(fmt::format("{} {} {}", what, text_of(d.of), d.place));
+    }
+    return all;
+}
+
+/// Everything that anybody sees, whatever was found to be missing first.
+std::string sorted_text_of(subnet s) {
+    std::sort(s.problems.begin(), s.problems.end(), [](const discovery::problem& a, const discovery::problem& b) {
+        return std::tuple(a.nodeGUID, a.port, a.text) < std::tuple(b.nodeGUID, b.port, b.text);
+    });
+    return text_of(s);
+}
+
+/// Cables that are cut and switches that die, and what undoes that, in a random order.
+class random_changes {
+public:
+    random_changes(known_world& w, unsigned seed) : w_(w), random_(seed) {}
+
+    /// Something that does not take away the program's own port. Nothing: it would.
+    std::optional<topology_event> next() {
+        if (!undo_.empty() && random_() % 2) {
+            const topology_event back = undo_.back();
+            undo_.pop_back();
+            return back;
+        }
+        const auto& graph = w_.net.graph();
+        const auto n = static_cast<u32>(random_() % graph.nodes.size());
+        const auto p = static_cast<unsigned>(1 + random_() % (graph.nodes[n].ports.size() - 1));
+        const u32 ours = w_.port.node();
+        const bool is_ours =
+            n == ours || !graph.nodes[n].ports[p].linked() || graph.nodes[n].ports[p].peer_node == ours;
+        if (is_ours) return std::nullopt;
+        // The simulator's SA goes on telling of switches that are dead, and a look at switches does not ask hosts.
+        if (kills && graph.nodes[n].is_switch() && random_() % 2) {
+            const bool is_dead = std::any_of(undo_.begin(), undo_.end(),
+                                             [&](const topology_event& e) { return e.what == revive && e.node == n; });
+            const bool is_in_front = graph.nodes[ours].ports[w_.port.port()].peer_node == n;
+            if (is_dead || is_in_front) return std::nullopt;
+            all_.push_back({revive, n});
+            undo_.push_back(all_.back());
+            return topology_event{kill_, n};
+        }
+        all_.push_back({restore, n, p});
+        undo_.push_back(all_.back());
+        return topology_event{cut, n, p};
+    }
+    /// All is as it was.
+    void undo_all() {
+        for (const topology_event& e : all_) w_.net.apply(e);
+    }
+    unsigned number(unsigned end) { return static_cast<unsigned>(random_() % end); }
+
+    bool kills = false;
+
+private:
+    known_world& w_;
+    std::minstd_rand random_;
+    std::vector<topology_event> undo_, all_; // what is to be undone, and whatever was done, undone
+};
 
 } // namespace
 
@@ -87,4 +173,165 @@ TEST_CASE("a cable that was cut costs the two ends of it and what tells of it") 
     const subnet now = w.again(told_by::SA);
     CHECK(now.link_count() == w.known.link_count() - 1);
     CHECK(w.again_sent * 8 <= w.first_sent);
+}
+
+TEST_CASE("a switch that dies takes along what only it leads to, and all of it comes back with it") {
+    known_world w("fattree2,radix=4");
+    const u32 leaf = simulated(w, "leaf-0003");
+    const auto place = [&](u32 n, unsigned p) {
+        return fmt::format("{}[{}]", name_of(*w.known.find(w.net.graph().nodes[n].nodeGUID)), p);
+    };
+    const auto link = [&](u32 n, unsigned p) {
+        const auto& end = w.net.graph().nodes[n].ports[p];
+        const bool is_first = w.net.graph().nodes[n].nodeGUID < w.net.graph().nodes[end.peer_node].nodeGUID;
+        const std::string here = place(n, p), there = place(end.peer_node, end.peer_port);
+        return is_first ? here + " <=> " + there : there + " <=> " + here;
+    };
+    std::set<std::string> places;
+    for (const char* name : {"leaf-0003", "h-0005 HCA-1", "h-0006 HCA-1"})
+        places.insert("node " + name_of(*w.known.find(w.net.graph().nodes[simulated(w, name)].nodeGUID)));
+    for (unsigned p = 1; p <= 4; ++p) places.insert("link " + link(leaf, p));
+    const auto all = [&](const char* what) {
+        std::set<std::string> events;
+        for (const std::string& one : places) events.insert(fmt::format("{} {}", what, one));
+        return events;
+    };
+
+    w.net.apply({kill_, leaf});
+    const subnet without = w.again(told_by::switches);
+    CHECK(events_of(w.known, without) == all("gone"));
+    CHECK_FALSE(without.complete()); // cables that are up lead to nobody
+    for (const discovery::problem& p : without.problems) CHECK(p.what == discovery::problem::kind::no_answer);
+    CHECK(inconsistencies(without) == std::vector<std::string>{});
+
+    w.net.apply({revive, leaf});
+    const subnet before = std::exchange(w.known, without);
+    const subnet with = w.again(told_by::switches);
+    CHECK(events_of(without, with) == all("new"));
+    CHECK(with.complete());
+    CHECK(text_of(with) == text_of(before));
+}
+
+TEST_CASE("whatever happens while a subnet is looked at the look after it says what is there") {
+    const told_by who = GENERATE(told_by::SA, told_by::switches);
+    const unsigned seed = GENERATE(range(1u, 17u));
+    CAPTURE(who, seed);
+    known_world w("fattree2,radix=4");
+    random_changes events(w, seed);
+    events.kills = who == told_by::switches;
+    const auto look_again = [&] {
+        w.known = w.again(who);
+        const subnet anew = w.discover();
+        CHECK(inconsistencies(w.known) == std::vector<std::string>{});
+        // Where no manager makes a port Active again it stays as it was before its cable was pulled, to who asks the SA alone.
+        std::set<std::string> differing = events_of(w.known, anew);
+        if (who == told_by::SA)
+            std::erase_if(differing, [](const std::string& e) { return e.starts_with("changed state"); });
+        CHECK(differing == std::set<std::string>{});
+        if (who == told_by::switches) CHECK(sorted_text_of(w.known) == sorted_text_of(anew));
+    };
+    for (unsigned step = 0; step < 6; ++step) {
+        CAPTURE(step);
+        // A look over all ports takes some hundred microseconds.
+        for (unsigned i = 0; i < 3; ++i)
+            if (const auto e = events.next())
+                w.net.apply_at(w.net.now() + std::chrono::microseconds(events.number(400)), *e);
+        w.known = w.again(who);
+        CHECK(inconsistencies(w.known) == std::vector<std::string>{});
+        w.let_pass(std::chrono::milliseconds(1));
+        look_again();
+    }
+    events.undo_all();
+    look_again();
+    CHECK(w.known.complete());
+    CHECK(w.known.nodes.size() == w.net.graph().nodes.size());
+}
+
+TEST_CASE("what happens during a discovery makes it partial or is found by the next look") {
+    const auto what = GENERATE(cut, kill_);
+    const unsigned time = GENERATE(range(0u, 40u));
+    CAPTURE(what, time);
+    known_world w("fattree2,radix=4");
+    const auto before = text_of(w.known);
+    const u32 spine = simulated(w, "spine-0002");
+    const mad::time_point begin = w.net.now();
+    w.net.apply_at(begin + std::chrono::microseconds(10 * time), {what, spine, 2});
+    w.known = w.discover();
+    CHECK(inconsistencies(w.known) == std::vector<std::string>{});
+    // Of a switch that dies all is known or something is missing, and its place is named.
+    if (what == kill_ && w.known.complete()) CHECK(text_of(w.known) == before);
+    for (const discovery::problem& p : w.known.problems) {
+        CHECK(p.what == discovery::problem::kind::no_answer);
+        CHECK(w.known.find(p.nodeGUID));
+    }
+    w.let_pass(std::chrono::milliseconds(1));
+    w.known = w.again(told_by::switches);
+    CHECK(sorted_text_of(w.known) == sorted_text_of(w.discover()));
+}
+
+TEST_CASE("nodes that are asked in turn tell that they died or have another name, one SMP each") {
+    const bool by_LID = GENERATE(false, true);
+    CAPTURE(by_LID);
+    known_world w("fattree2,radix=4");
+    discovery::discover_options how;
+    if (by_LID) how.from_LID = w.known.at({0, w.known.start_port}).info->LID;
+    std::vector<u32> all;
+    for (u32 n = 0; n < w.known.nodes.size(); ++n) all.push_back(n);
+    const auto look = [&](const std::vector<u32>& nodes) {
+        const u64 before = w.sent();
+        auto changed = coro::sync_wait(w.schedule, discovery::find_changed_nodes(w.schedule, w.known, nodes, how));
+        w.again_sent = w.sent() - before;
+        return changed;
+    };
+    CHECK(look(all).empty());
+    CHECK(w.again_sent == all.size());
+    CHECK(w.seen.longest_route > 1); // of the discovery
+
+    const auto known = [&](std::string_view description) {
+        return w.known.by_guid.at(w.net.graph().nodes[simulated(w, description)].nodeGUID);
+    };
+    const u32 host = known("h-0006 HCA-1"), other = known("h-0007 HCA-1");
+    w.net.apply({kill_, simulated(w, "h-0006 HCA-1")});
+    w.known.nodes[other].description = "was called so";
+    std::vector<port_ref> expected{{host, 0}, {other, 0}};
+    auto changed = look(all);
+    std::sort(changed.begin(), changed.end(), [](port_ref a, port_ref b) { return a.node < b.node; });
+    std::sort(expected.begin(), expected.end(), [](port_ref a, port_ref b) { return a.node < b.node; });
+    CHECK(changed == expected);
+    CHECK(look({0}).empty());
+
+    const auto now = coro::sync_wait(w.schedule, rediscover(w.schedule, w.known, changed));
+    REQUIRE(now);
+    CHECK(now.value().nodes[now.value().by_guid.at(w.known.nodes[other].info.nodeGUID)].description == "h-0007 HCA-1");
+    CHECK_FALSE(now.value().complete());
+}
+
+TEST_CASE("a link that was met on its way to Active is asked again until it is there") {
+    known_world w("fattree2,radix=4");
+    const u32 spine = simulated(w, "spine-0002");
+    w.net.apply({cut, spine, 2});
+    w.known = w.again(told_by::SA);
+    w.net.apply({restore, spine, 2});
+    w.known = w.again(told_by::SA);
+    CHECK(text_of(w.known) == w.anew());
+
+    // As a subnet manager does, at both ends.
+    const port_ref here{w.known.by_guid.at(w.net.graph().nodes[spine].nodeGUID), 2}, there = w.known.at(here).peer;
+    const auto lead = [&](port_ref r, iba::PortState state) -> coro::task<bool> {
+        iba::smp::PortInfo info = *w.known.at(r).info;
+        info.portState = state;
+        info.portPhysicalState = {}; // no change
+        const mad::any_path path = w.known.nodes[r.node].route;
+        const auto reply = co_await w.schedule.SubnSet<iba::smp::PortInfo>(info, path, r.port);
+        co_return reply.has_value();
+    };
+    for (const iba::PortState state : {iba::PortState::Armed, iba::PortState::Active})
+        for (const port_ref r : {here, there}) REQUIRE(coro::sync_wait(w.schedule, lead(r, state)));
+    w.known = w.again(told_by::SA);
+    CHECK(w.known.at({w.known.by_guid.at(w.net.graph().nodes[spine].nodeGUID), 2}).info->portState ==
+          iba::PortState::Active);
+    CHECK(text_of(w.known) == w.anew());
+    const u64 before = w.again_sent;
+    w.again(told_by::SA);
+    CHECK(w.again_sent < before); // nothing is left to be asked
 }

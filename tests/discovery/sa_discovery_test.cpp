@@ -2,6 +2,7 @@
 // sa_discovery_test.cpp - the database of the SA's tables beside that of directed routes, in virtual time, without losses and with
 // them. The SA is the simulator's; ibtool_vumad_test has a real OpenSM's.
 #include "discovery_rig.hpp"
+#include <comad/discovery/difference.hpp>
 #include <comad/discovery/facts.hpp>
 #include <comad/discovery/lid_index.hpp>
 #include <comad/discovery/sa_discovery.hpp>
@@ -64,7 +65,7 @@ std::vector<std::string> lines_of(const subnet& s) {
 }
 
 /// Lines that only one of them has.
-std::vector<std::string> differences(const subnet& a, const subnet& b) {
+std::vector<std::string> unlike_parts(const subnet& a, const subnet& b) {
     const std::vector<std::string> one = lines_of(a), other = lines_of(b);
     std::vector<std::string> found;
     for (std::size_t i = 0; i < std::max(one.size(), other.size()) && found.size() < 6; ++i) {
@@ -105,7 +106,7 @@ TEST_CASE(
     REQUIRE(directed);
     const discovery::subnet_facts asked = coro::sync_wait(schedule, discovery::read_facts(schedule, known, all));
     CHECK(directed.value().nodes.size() == nodes);
-    CHECK(differences(directed.value(), known) == std::vector<std::string>{});
+    CHECK(unlike_parts(directed.value(), known) == std::vector<std::string>{});
     CHECK((directed.value().complete() && known.complete()));
     CHECK(inconsistencies(known) == std::vector<std::string>{});
 
@@ -133,7 +134,7 @@ TEST_CASE(
     // Every LID leads to its end port, and to no other.
     const discovery::lid_index LIDs(known);
     CHECK(LIDs.duplicates().empty());
-    CHECK(moved_lids(directed.value(), known).empty());
+    CHECK(discovery::differences(directed.value(), known).empty());
     for (u32 n = 0; n < known.nodes.size(); ++n) {
         const discovery::node& node = known.nodes[n];
         const discovery::port_ref end{n, node.is_switch() ? u8{0} : node.info.localPortNum};
@@ -172,6 +173,9 @@ TEST_CASE("LIDs of an LMC belong to one port, and who shares or changes them is 
     CHECK(LIDs.duplicates() == expected);
     CHECK(LIDs.at(iba::lid{35}) == end_of(1));
     CHECK(describe(today, expected[0]).starts_with("LID 34 is that of both "));
-    const std::vector<discovery::moved_lid> moved{{end_of(2), iba::lid{48}, iba::lid{34}}};
-    CHECK(discovery::moved_lids(before, today) == moved);
+    const auto changed = discovery::differences(before, today);
+    REQUIRE(changed.size() == 1);
+    CHECK(changed[0].of == discovery::difference::subject::LID);
+    CHECK(changed[0].was == "LID 48 LMC 2");
+    CHECK_THAT(changed[0].is, Catch::StartsWith("LID 34 LMC "));
 }

@@ -68,6 +68,60 @@ TEST_CASE("what does not answer when it is asked again makes the result partial"
     CHECK_THAT(r.err, Contains("spine-0002"));
 }
 
+TEST_CASE("a switch that died behind cables that are up is told within ten looks, though the SA says nothing of it") {
+    const process_result r = run(
+        watched(",kill=spine-0002@1500ms", {"--every", "1s", "-n", "5", "--no-subscription", "--json", "-t", "10"}));
+    CHECK(r.status == 3);
+    CHECK_THAT(r.err, Contains("no answer from behind it"));
+    words said;
+    for (const std::string& line : lines_in_order(r.out)) {
+        const auto event = nlohmann::json::parse(line);
+        CHECK(event.at("event") == "went");
+        CHECK(event.at("place").get<std::string>().find("spine-0002") != std::string::npos);
+        CHECK(std::stod(event.at("time").get<std::string>()) < 12.5);
+        said.push_back(event.at("of"));
+    }
+    CHECK(said == words{"node", "link", "link", "link", "link"});
+}
+
+TEST_CASE(
+    "watch begins with what a cache file knows, tells at once what has changed since and keeps the file up to date") {
+    const directory files;
+    const words cache{"--subnet-cache", files / "cache"};
+    const std::string fabric = "sim:fattree2,radix=4,sm=1,time=virtual";
+    check_success(run(words{"ibnetdiscover", "--fabric", fabric} + cache));
+    const process_result nothing = run(watched("", cache + words{"--looks", "1"}));
+    CHECK(nothing.status == 0);
+    CHECK(nothing.out.empty());
+    const std::string cut = ",cut=spine-0001/2@0ms";
+    const process_result r = run(watched(cut, cache + words{"--looks", "1"}));
+    CHECK(r.status == 0);
+    const words said = lines_in_order(r.out);
+    REQUIRE(said.size() == 1);
+    CHECK_THAT(said[0], StartsWith("0.0") && Contains("\"spine-0001\"[2]") && EndsWith(" went"));
+    CHECK(run({"subnet_diff", files / "cache", "--fabric", fabric + cut}).status == 0);
+    CHECK(run({"subnet_diff", files / "cache", "--fabric", fabric}).status == 1);
+}
+
+TEST_CASE("watch and subnet_diff call nodes as the node name map does") {
+    const directory files;
+    const std::string map = files.write("map", "0x0002c90300000300 \"rack 7\"\n");
+    const std::string fabric = "sim:fattree2,radix=4,sm=1,time=virtual", cut = ",cut=leaf-0002/1@0ms";
+    const process_result r =
+        run(watched(",cut=leaf-0002/1@1500ms", {"--every", "1s", "-n", "2", "--node-name-map", map}));
+    CHECK_THAT(r.out, Contains("node H-0002c90300000300 \"rack 7\" went\n"));
+    CHECK_THAT(r.out, Contains("link H-0002c90300000300 \"rack 7\"[1] <=> S-") && Contains("\"leaf-0002\"[1] went\n"));
+    CHECK_THAT(r.out, !Contains("h-0003 HCA-1"));
+    check_success(run({"ibnetdiscover", "--fabric", fabric, "--subnet-cache", files / "cache"}));
+    const process_result d = run({"subnet_diff", files / "cache", "--fabric", fabric + cut, "--node-name-map", map});
+    CHECK(d.status == 1);
+    CHECK_THAT(d.out, Contains("gone: H-0002c90300000300 \"rack 7\"\n") && !Contains("h-0003 HCA-1"));
+}
+
+TEST_CASE("--refresh-cache without a cache to refresh is refused") {
+    check_failure(run({"ibnetdiscover", "--fabric", "sim:single", "--refresh-cache"}), 2, "--subnet-cache");
+}
+
 TEST_CASE("watch wants a time to look every") {
     check_failure(run(watched("", {"--every", "0s"})), 2, "'0s' is not a time");
 }

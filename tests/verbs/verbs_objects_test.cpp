@@ -211,6 +211,55 @@ TEST_CASE("a path brings up queue pairs of each kind with the attributes that it
     CHECK(third.max_rd_atomic == 3);
 }
 
+TEST_CASE("two ends of a connection agree on what both can and wait for the slower adapter") {
+    made_device made;
+    const bench b(of_type(IBV_QPT_RC));
+    ibv_device_attr device{};
+    device.local_ca_ack_delay = 15;
+    device.max_qp_init_rd_atom = 128;
+    device.max_qp_rd_atom = 16;
+    const verbs::connection_end here = verbs::end_of(b.pair, device, 0xff123456);
+    CHECK(here.QPN == b.pair.number());
+    CHECK(here.PSN == 0x123456);
+    CHECK(here.ack_delay == 15);
+    CHECK(here.max_rd_atomic == 128);
+    CHECK(here.max_dest_rd_atomic == 16);
+    device.max_qp_rd_atom = 1000; // more than there is room for
+    CHECK(verbs::end_of(b.pair, device, 1, 4).max_rd_atomic == 4);
+    CHECK(verbs::end_of(b.pair, device, 1).max_dest_rd_atomic == 255);
+
+    const verbs::connection_end there{0x777, 0x654321, 16, 8, 200};
+    mad::IBPath path;
+    path.DLID = iba::lid{7};
+    path.packet_life_time = 13;
+    verbs::connection rest;
+    rest.remote_access = IBV_ACCESS_REMOTE_READ;
+    const verbs::connection how = verbs::connect(path, here, there, rest);
+    CHECK(path.dqpn == 0x777);
+    CHECK(path.sqpn == here.QPN);
+    CHECK(how.sq_psn == 0x123456);
+    CHECK(how.rq_psn == 0x654321);
+    CHECK(how.max_rd_atomic == 128);
+    CHECK(how.max_dest_rd_atomic == 8);
+    CHECK(how.remote_access == IBV_ACCESS_REMOTE_READ);
+
+    // 2^14 and 2^16 are less than 2^17, 2^14 and 2^3 less than 2^15; there are five bits.
+    const auto timeout = [&](u8 life, u8 delay) {
+        mad::IBPath to = path;
+        to.packet_life_time = life;
+        verbs::connection c = how;
+        c.ack_delay = delay;
+        made.modifications.clear();
+        const bench again(of_type(IBV_QPT_RC));
+        had(verbs::establish(again.pair, to, c));
+        return made.modifications.back().attributes.timeout;
+    };
+    CHECK(timeout(13, 16) == 17);
+    CHECK(timeout(13, 3) == 15);
+    CHECK(timeout(13, 14) == 15);
+    CHECK(timeout(31, 16) == 31);
+}
+
 TEST_CASE("of a list of work requests the first that was not posted is known") {
     made_device made;
     const bench b;

@@ -14,15 +14,16 @@ namespace {
 namespace discovery = comad::discovery;
 
 struct subnet_diff_settings {
-    std::string reference, current;
+    std::string reference, current, name_map;
     bool json = false;
 };
 
 int run_subnet_diff(const subnet_diff_settings& s, global_options options) {
+    const discovery::node_names names = read_node_names(s.name_map);
     const discovery::cached_subnet was = read_subnet_cache(s.reference);
     if (!s.current.empty()) options.load_cache = s.current;
     return discover_and_report(options, [&](const discovery::subnet& is, comad::u64) {
-        const auto all = discovery::differences(was.found, is);
+        const auto all = discovery::differences(was.found, is, names);
         report r;
         r.text = (s.json ? difference_json : difference_text)(was.found, is, all);
         r.is_any_bad = !all.empty();
@@ -48,6 +49,7 @@ command subnet_diff_command() {
                             "file of --subnet-cache or ibnetdiscover --cache: the subnet as it was")
                     .required();
                 takes.option("current", s->current, "such a file: the subnet as it is [discovered now]");
+                add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json, "everything as one JSON object");
                 return [s](const global_options& options) { return run_subnet_diff(*s, options); };
             }};

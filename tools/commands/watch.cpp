@@ -2,8 +2,10 @@
 // watch.cpp - watch: what changes in a subnet, line by line as it happens: told by the SA where it forwards notices, and looked for
 // now and then. It reads, but for the subscription.
 #include "command.hpp"
+#include "session/node_name_map.hpp"
 #include "session/reopening.hpp"
 #include "session/report.hpp"
+#include "session/subnet_file.hpp"
 #include "text/error_words.hpp"
 #include "text/output.hpp"
 #include "text/subnet_missing.hpp"
@@ -38,8 +40,9 @@ using discovery::difference;
 
 struct subnet_watch_settings {
     std::string every = "30s";
-    u64 count = 0; ///< 0: until a signal comes
+    u64 count = 0, looks = 0; ///< 0: until a signal comes
     bool only_polls = false, json = false;
+    std::string name_map;
 };
 
 std::string_view verb_of(difference::kind what) {
@@ -73,7 +76,8 @@ nlohmann::ordered_json json_of(const difference& d) {
 
 class subnet_watch {
 public:
-    subnet_watch(session& in, const subnet_watch_settings& s) : in_(in), how_(s), period_(parse_duration(s.every)) {
+    subnet_watch(session& in, const subnet_watch_settings& s)
+        : in_(in), how_(s), names_(read_node_names(s.name_map)), period_(parse_duration(s.every)) {
         answers_.on_report(iba::MgmtClass::SubnAdm, 2, [this](const server::request&, const iba::Notice& notice) {
             take(notice);
             return true;
@@ -111,6 +115,9 @@ public:
 
 private:
     coro::task<std::optional<mad::result<int>>> watch_all(coro::event& told) {
+        // What has changed since a cache was written is looked for at once.
+        mad::time_point looks = in_.now();
+        if (!known_) known_ = known_subnet(in_.options(), in_.place(), iba::guid{in_.local_port().GID.interface_id()});
         if (!known_) {
             auto found = co_await discover_subnet(in_, nullptr, subnet_source::fabric);
             bool has_gone = false;
@@ -119,12 +126,12 @@ private:
             if (!found) co_return std::move(found.error());
             known_ = std::move(found).value();
             tell_missing();
+            looks = in_.now() + period_;
         }
         co_await subscribe();
         if (!has_begun_) tell_beginning();
         has_begun_ = true;
-        mad::time_point looks = in_.now() + period_;
-        while (how_.count == 0 || events_ < how_.count) {
+        while (goes_on()) {
             const auto left = looks - in_.now();
             if (left.count() > 0) {
                 auto wait = wait_for(told);
@@ -134,12 +141,16 @@ private:
             if (in_.stopped() || in_.loss() != 0) co_return interrupted();
             const bool is_time = looks <= in_.now();
             told.reset();
-            const bool goes_on = co_await look(is_time);
-            if (!goes_on) co_return interrupted();
+            const bool is_done = co_await look(is_time);
+            if (!is_done) co_return interrupted();
             if (is_time) looks = in_.now() + period_;
         }
         co_await end_subscription();
         co_return code();
+    }
+
+    bool goes_on() const {
+        return (how_.count == 0 || events_ < how_.count) && (how_.looks == 0 || looks_ < how_.looks);
     }
 
     static coro::task<bool> wait_for(coro::event& told) { co_return co_await told.wait(); }
@@ -169,23 +180,59 @@ private:
 
     void take(const iba::Notice& notice) {
         tell_notice(notice);
-        auto doubted = known_ ? discovery::doubted_by(*known_, notice) : std::vector<discovery::port_ref>{};
-        if (!doubted) asks_SA_ = true;
-        else doubtful_.insert(doubtful_.end(), doubted->begin(), doubted->end());
+        notices_.push_back(notice);
         if (told_) told_->set();
+    }
+
+    /// The nodes whose turn it is to be asked whether they are as they were.
+    std::vector<comad::u32> next_nodes() {
+        constexpr std::size_t looks_for_all = 10;
+        const std::size_t all = known_->nodes.size();
+        std::vector<comad::u32> nodes;
+        for (std::size_t n = 0; n < (all + looks_for_all - 1) / looks_for_all; ++n)
+            nodes.push_back(static_cast<comad::u32>(next_node_++ % all));
+        return nodes;
+    }
+
+    /// What may have changed, by the notices since the last look and, if it is time or one was about what is not known, by
+    /// who tells of all.
+    coro::task<mad::result<std::vector<discovery::port_ref>>> find_doubtful(bool is_time,
+                                                                            discovery::discover_options options) {
+        std::vector<discovery::port_ref> all;
+        bool asks_for_all = is_time;
+        for (const iba::Notice& n : std::exchange(notices_, {})) {
+            const auto doubted = discovery::doubted_by(*known_, n);
+            if (doubted) all.insert(all.end(), doubted->begin(), doubted->end());
+            else asks_for_all = true;
+        }
+        if (asks_for_all) {
+            auto told =
+                co_await discovery::find_doubtful(in_.schedule(), *known_, discovery::told_by::anybody, options);
+            if (!told) co_return std::move(told.error());
+            all.insert(all.end(), told.value().begin(), told.value().end());
+        }
+        if (is_time) {
+            const auto changed = co_await discovery::find_changed_nodes(in_.schedule(), *known_, next_nodes(), options);
+            all.insert(all.end(), changed.begin(), changed.end());
+        }
+        co_return all;
+    }
+
+    /// The subnet as it is now, as far as anybody tells.
+    coro::task<mad::result<discovery::subnet>> ask_again(bool is_time, discovery::discover_options options) {
+        auto doubtful = co_await find_doubtful(is_time, options);
+        if (!doubtful) co_return std::move(doubtful.error());
+        if (!is_time && doubtful.value().empty()) co_return *known_; // a notice that is about nothing here
+        auto asking = discovery::rediscover(in_.schedule(), *known_, doubtful.value(), options);
+        co_return co_await std::move(asking);
     }
 
     /// False: it was ended, or the device was lost.
     coro::task<bool> look(bool is_time) {
-        const std::vector<discovery::port_ref> doubtful = std::exchange(doubtful_, {});
-        const bool is_whole = std::exchange(asks_SA_, false) || is_time;
         if (is_time) co_await subscribe();
-        if (!is_whole && doubtful.empty()) co_return true;
+        looks_ += is_time;
         const discovery::discover_options options = discover_options_of(in_);
-        coro::task<mad::result<discovery::subnet>> asking =
-            is_whole ? discovery::rediscover(in_.schedule(), *known_, discovery::told_by::anybody, options)
-                     : discovery::rediscover(in_.schedule(), *known_, doubtful, options);
-        auto now = co_await std::move(asking);
+        auto now = co_await ask_again(is_time, options);
         const bool has_gone = co_await in_.is_lost();
         if (has_gone || in_.stopped()) co_return false;
         if (!now) {
@@ -193,11 +240,11 @@ private:
             tell_error(now.error(), in_.options());
             co_return true;
         }
-        for (const difference& d : discovery::differences(*known_, now.value())) tell(d);
+        const std::vector<difference> changes = discovery::differences(*known_, now.value(), names_);
+        for (const difference& d : changes) tell(d);
         known_ = std::move(now).value();
+        if (is_time || !changes.empty()) keep_subnet(*known_, in_.options(), in_.place());
         tell_missing();
-        // A notice that came meanwhile named ports by the indices of before.
-        if (!doubtful_.empty()) asks_SA_ = true;
         co_return true;
     }
 
@@ -242,16 +289,17 @@ private:
 
     session& in_;
     const subnet_watch_settings& how_;
+    const discovery::node_names names_;
     const std::chrono::nanoseconds period_;
     server::responder answers_;
     std::optional<server::agent> agent_; // while the device is open, unless it is refused
     coro::event* told_ = nullptr;        // while it runs
     std::optional<discovery::subnet> known_;
-    std::vector<discovery::port_ref> doubtful_; // by notices since the last look
-    bool asks_SA_ = false;                      // a notice was about what is not known
+    std::vector<iba::Notice> notices_; // since the last look
+    std::size_t next_node_ = 0;
     bool is_subscribed_ = false, has_begun_ = false, is_complete_ = true;
     std::set<std::string> missing_;
-    u64 events_ = 0;
+    u64 events_ = 0, looks_ = 0;
 };
 
 int run_watch(const subnet_watch_settings& s, const global_options& options) {
@@ -281,6 +329,8 @@ command watch_command() {
                 auto s = std::make_shared<subnet_watch_settings>();
                 takes.option("--every", s->every, "how often to look, also where no notice came");
                 takes.option("-n,--count", s->count, "end after so many events [when a signal comes]");
+                takes.option("--looks", s->looks, "end after so many looks [when a signal comes]");
+                add_name_map_option(takes, s->name_map);
                 takes.flag("--no-subscription", s->only_polls,
                            "do not ask the SA to forward notices, which it notes; only look");
                 takes.flag("--json", s->json, "one JSON object per line");

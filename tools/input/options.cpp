@@ -259,12 +259,14 @@ void add_global_options(arguments& takes, global_options& o) {
             "-z,--config", [&o](const std::string& name) { read_config(o, open_config(name), name); },
             "configuration file in the format of infiniband-diags' ibdiag.conf")
         .at_once();
-    takes
-        .option("--subnet-cache", o.subnet_cache,
-                "read the subnet from this file, or discover and write it; $C, $P, $A in its name: device, port, "
-                "DEVICE-PORT")
-        .value_name("FILE");
-    takes.flag("--refresh-cache", o.refresh_cache, "discover although that file is there, and write it anew");
+    const argument& cache =
+        takes
+            .option("--subnet-cache", o.subnet_cache,
+                    "read the subnet from this file, or discover and write it; $C, $P, $A in its name: device, port, "
+                    "DEVICE-PORT")
+            .value_name("FILE");
+    takes.flag("--refresh-cache", o.refresh_cache, "discover although that file is there, and write it anew")
+        .needs(cache);
     takes.option("--pcap", o.pcap, "write every request and reply to this file, as packets that Wireshark opens")
         .value_name("FILE");
     takes.flag("--pcap-keys", o.pcap_keys, "leave M_Keys, SM_Keys and CC_Keys in it, which are 0 otherwise");

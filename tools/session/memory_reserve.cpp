@@ -44,7 +44,7 @@ void on_shortage() {
         is_memory_short = true;
         return;
     }
-    print_error("ibtool: out of memory\n"); // print_message() takes memory
+    print_message("out of memory"); // print_message() takes memory
     ::_exit(failed);
 }
 

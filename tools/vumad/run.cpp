@@ -41,7 +41,7 @@ class command_signals {
 public:
     command_signals() {
         sigemptyset(&held_);
-        for (const int number : {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP}) sigaddset(&held_, number);
+        for (const int number : {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1}) sigaddset(&held_, number);
         sigprocmask(SIG_BLOCK, &held_, &before_);
         arrived_ = unique_fd{::signalfd(-1, &held_, SFD_NONBLOCK | SFD_CLOEXEC)};
         if (!arrived_) throw std::system_error(errno, std::generic_category(), "cannot wait for signals");
@@ -52,17 +52,23 @@ public:
 
     int descriptor() const noexcept { return arrived_.get(); }
     void release() noexcept { sigprocmask(SIG_SETMASK, &before_, nullptr); }
-    /// What came from a terminal, the command got itself. True: a process has ended.
-    bool pass_on(pid_t command) noexcept {
-        bool has_ended = false;
+    /// What has come.
+    struct news {
+        bool has_ended = false; ///< a process
+        bool asks_counts = false;
+    };
+    /// What came from a terminal, the command got itself.
+    news pass_on(pid_t command) noexcept {
+        news all;
         signalfd_siginfo next;
         while (::read(arrived_.get(), &next, sizeof next) == sizeof next) {
             const int number = static_cast<int>(next.ssi_signo);
             if (number == SIGTERM || number == SIGHUP || (number == SIGINT && next.ssi_code != SI_KERNEL))
                 ::kill(command, number);
-            has_ended |= number == SIGCHLD;
+            all.has_ended |= number == SIGCHLD;
+            all.asks_counts |= number == SIGUSR1;
         }
-        return has_ended;
+        return all;
     }
 
 private:
@@ -169,12 +175,15 @@ void tell_counts(exported_fabric& fabric, bool as_json) {
         const auto& c = fabric.ports()[n].kernel->counters();
         if (as_json) {
             print_error("{{\"device\":\"umad{}\",\"written\":{},\"read\":{},\"repeated\":{},\"timed_out\":{},"
-                        "\"dropped\":{},\"most_outstanding\":{}}}\n",
-                        n, c.written, c.read, c.repeated, c.timed_out, c.dropped, c.most_outstanding);
+                        "\"dropped\":{},\"most_outstanding\":{},\"sent\":{},\"received\":{}}}\n",
+                        n, c.written, c.read, c.repeated, c.timed_out, c.dropped, c.most_outstanding, c.sent,
+                        c.received);
             continue;
         }
-        print_message("umad{}: {} written, {} read, {} sent again, {} timed out, {} dropped; at most {} outstanding", n,
-                      c.written, c.read, c.repeated, c.timed_out, c.dropped, c.most_outstanding);
+        print_message(
+            "umad{}: {} written, {} read, {} sent again, {} timed out, {} dropped; at most {} outstanding; {} MADs "
+            "to the fabric, {} from it",
+            n, c.written, c.read, c.repeated, c.timed_out, c.dropped, c.most_outstanding, c.sent, c.received);
     }
 }
 
@@ -196,7 +205,9 @@ int run_beside_devices(const vumad_settings& s) {
         if (!server.take_calls()) throw std::runtime_error("somebody has unmounted the virtual devices");
         fabric.set_now(real_time::now());
         server.answer_waiting();
-        if (signals.pass_on(command.id())) code = command.ended();
+        const command_signals::news news = signals.pass_on(command.id());
+        if (news.asks_counts) tell_counts(fabric, s.json);
+        if (news.has_ended) code = command.ended();
     }
     if (s.tells_counts || s.json) tell_counts(fabric, s.json);
     return *code;

@@ -316,6 +316,7 @@ bool kernel_port::take_arrivals() {
         if (r.state == mad::receive_state::would_block) break;
         has_taken = true;
         if (r.state == mad::receive_state::message) {
+            ++counters_.received;
             take(r);
             continue;
         }
@@ -459,7 +460,9 @@ bool kernel_port::flush() {
         outgoing& next = outbox_.front();
         u8* const mad = next.mad().data();
         const mad::send_request request{&next.path, mad, mad::mad_size, mad[1], mad[2], false, {}, {}, next.answers};
-        if (place_.carrier->send(request).state == mad::send_state::would_block) break;
+        const mad::send_state state = place_.carrier->send(request).state;
+        if (state == mad::send_state::would_block) break;
+        counters_.sent += state == mad::send_state::sent;
     }
     return has_sent;
 }

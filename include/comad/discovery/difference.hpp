@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // difference.hpp - what differs between two subnets, or one subnet at two times. Knows no text form but one line for each.
 #pragma once
+#include <comad/discovery/node_names.hpp>
 #include <comad/discovery/subnet.hpp>
 
 #include <string>
@@ -35,7 +36,7 @@ struct difference {
 std::string_view text_of(difference::subject) noexcept;
 
 /// Of `is` against `was`, by subject, then in the order of the subnets. What a problem of a partial subnet hides counts as not
-/// there: see subnet::complete().
-std::vector<difference> differences(const subnet& was, const subnet& is);
+/// there: see subnet::complete(). `names`: what places call the nodes.
+std::vector<difference> differences(const subnet& was, const subnet& is, const node_names& names = {});
 
 } // namespace comad::discovery

@@ -48,18 +48,7 @@ private:
     std::vector<shared> duplicates_;
 };
 
-/// An end port that has another base LID than before.
-struct moved_lid {
-    port_ref where; ///< in the subnet of today
-    iba::lid before{}, now{};
-    friend bool operator==(const moved_lid&, const moved_lid&) = default;
-};
-/// End ports that are in both, known by their port GUIDs, in the order of today's. A port that lost its LID has moved to 0.
-std::vector<moved_lid> moved_lids(const subnet& before, const subnet& today);
-
 /// `LID 7 is that of both S-0002c90300000001 "spine 1" and H-... "host 3"[1]`, safe for a terminal.
 std::string describe(const subnet&, const lid_index::shared&);
-/// `H-... "host 3"[1]: LID 7 before, 9 now`, safe for a terminal.
-std::string describe(const subnet& today, const moved_lid&);
 
 } // namespace comad::discovery

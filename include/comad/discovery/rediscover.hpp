@@ -24,6 +24,20 @@ enum class told_by : u8 {
 /// Errors: those of SubnAdmGetTable. Lifetime: `known` must outlive the task.
 coro::task<mad::result<std::vector<port_ref>>> find_changed_links(coro::MADSchedule&, const subnet& known);
 
+/// What may have changed since the subnet was `known`, for rediscover(), as who is asked tells; with an SA also links that were not
+/// Active yet. Of the options: keys and
+/// where discovery begins. Errors: where only the SA is asked those of SubnAdmGetTable; else those of the local port.
+/// Lifetime: as rediscover().
+coro::task<mad::result<std::vector<port_ref>>> find_doubtful(coro::MADSchedule&, const subnet& known, told_by,
+                                                             discover_options = {});
+
+/// Of these nodes those that do not answer any more or call themselves otherwise than before, for rediscover(): one SMP to each, for
+/// its NodeDescription; by its LID where options.from_LID lets it. So is found what neither links nor notices tell: a management
+/// agent that died behind a link that is up, a new name.
+/// Cancel: ends soon with what was found. Lifetime: as rediscover().
+coro::task<std::vector<port_ref>> find_changed_nodes(coro::MADSchedule&, const subnet& known, std::vector<u32> nodes,
+                                                     discover_options = {});
+
 /// Ports that a notice puts in doubt (traps 64, 65, 128, 144 and 145 of IBA 14.2.5.1, as the SA reports them), for rediscover(): of a
 /// switch whose ports changed all; of a port that left the other end of its cable. Of all other notices: none.
 /// Nothing: it is about a port that is not known, and only the SA can tell where that is.

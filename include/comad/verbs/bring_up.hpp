@@ -17,9 +17,23 @@ struct connection {
     u8 max_rd_atomic = 1;          ///< RDMA reads and atomics of ours in flight; RC
     u8 max_dest_rd_atomic = 1;     ///< those of the other end
     u8 min_rnr_timer = 12;         ///< 0.64 ms: how long a sender waits when no receive was posted (IBA 9.7.5.2.8); RC
-    std::optional<u8> ack_timeout; ///< 4.096 us * 2^n; nothing: twice the path's packet_life_time; RC
+    u8 ack_delay = 0;              ///< 4.096 us * 2^n: how long the other end may take to acknowledge; 0: unknown; RC
+    std::optional<u8> ack_timeout; ///< 4.096 us * 2^n; nothing: twice the path's packet_life_time, and ack_delay; RC
     u8 retries = 7, rnr_retries = 7; ///< 7 RNR retries are without end; RC
 };
+
+/// What each end of a connection has to tell the other.
+struct connection_end {
+    u32 QPN = 0, PSN = 0;      ///< 24 bits
+    u8 ack_delay = 0;          ///< of its adapter, as connection::ack_delay
+    u8 max_rd_atomic = 1;      ///< that it can have in flight
+    u8 max_dest_rd_atomic = 1; ///< that it can answer at a time
+};
+/// Of this end. `PSN`: better a random one, so that packets of a connection before are not taken for those of this one.
+/// `most`: RDMA reads and atomics, either way; no more than the device can have.
+connection_end end_of(const queue_pair&, const ibv_device_attr&, u32 PSN, u8 most = 255);
+/// What both have told, put into the path to the other end and into the rest. Depths are the least of what both can.
+connection connect(mad::IBPath&, const connection_end& here, const connection_end& there, connection rest = {});
 
 /// Reset to Init: the receive queue takes work requests.
 result<void> to_init(const queue_pair&, const mad::IBPath&, const connection&);

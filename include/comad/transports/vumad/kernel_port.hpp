@@ -31,6 +31,8 @@ struct port_place {
 struct port_counters {
     u64 written = 0;   ///< MADs and messages that programs sent
     u64 read = 0;      ///< messages and reports that they have read
+    u64 sent = 0;      ///< MADs that left for the fabric: each segment, acknowledgement and repetition is one
+    u64 received = 0;  ///< MADs that came from it; of fabrics that carry messages whole, messages
     u64 repeated = 0;  ///< requests and segments sent again, their time being over
     u64 timed_out = 0; ///< reported to their programs
     u64 dropped = 0;   ///< arrived, and nobody has asked for them, or waits for them any more

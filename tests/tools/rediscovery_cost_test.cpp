@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// rediscovery_cost_test.cpp - what it costs to bring a subnet up to date beside a real OpenSM, in MADs that crossed the device: each
+// segment of a table is one.
+#include "ibsim_server.hpp"
+#include "virtual_device.hpp"
+#include <comad/transports/sim/topology.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+using namespace ibtool_rig;
+
+namespace {
+
+/// OpenSM at the first device looks each second; what is measured goes through the second one, which is counted in between.
+const std::string script = R"(
+d=$(mktemp -d); trap 'kill -KILL $m; rm -rf $d' EXIT; mkfifo $d/log
+await() { while read -r line <&3; do case "$line" in *"$1"*) return;; esac; done; exit 1; }
+measured() { "$IBTOOL" --fabric umad:vib1/1 --subnet-cache $d/cache "$@"; kill -USR1 $PPID; }
+opensm -s 1 --log_file stderr >/dev/null 2>$d/log & m=$!
+exec 3<$d/log; await 'SUBNET UP'; echo 'the subnet is up' >&2
+measured ibnetdiscover --list >/dev/null
+measured watch --looks 1 --no-subscription
+echo 'the cable may be cut' >&2
+await 'SUBNET UP'
+measured watch --looks 1 --no-subscription
+)";
+
+} // namespace
+
+TEST_CASE("a fat tree of 1344 nodes with OpenSM is brought up to date for a tenth of the MADs of its discovery "
+          "and a cut cable is found for an eighth") {
+    if (!has_devices()) return;
+    const auto graph = comad::transports::sim::make_topology("fattree3,radix=16");
+    REQUIRE(graph.nodes.size() == 1344);
+    std::ostringstream topology;
+    write_topology(topology, graph);
+    ibsim_server server(topology.str(), {"-S", "400", "-P", "16000"});
+    comad::u32 spine = 0; // the last switch: at the top of the tree
+    for (comad::u32 n = 0; n < graph.nodes.size(); ++n)
+        if (graph.nodes[n].is_switch()) spine = n;
+    const directory files;
+    process running(words_beside_device(files, "ibsim:" + server.sockname(), {"sh", "-ec", script},
+                                        {"--json", "--port", graph.nodes.back().id, "--port", graph.nodes[0].id}));
+    running.await_error("the cable may be cut");
+    CHECK_THAT(server.console("Unlink \"" + graph.nodes[spine].id + "\"[5]"), !StartsWith("#"));
+    const process_result r = running.wait(std::chrono::seconds(300));
+    INFO(r.out << r.err);
+    REQUIRE(r.status == 0);
+
+    std::vector<comad::u64> MADs{0}; // through our device until then
+    for (const std::string& line : lines_in_order(r.err)) {
+        if (!line.starts_with("{\"device\":\"umad1\"")) continue;
+        const auto told = nlohmann::json::parse(line);
+        MADs.push_back(told.at("sent").get<comad::u64>() + told.at("received").get<comad::u64>());
+    }
+    REQUIRE(MADs.size() >= 4);
+    const comad::u64 first = MADs[1], unchanged = MADs[2] - MADs[1], cut = MADs[3] - MADs[2];
+    WARN("first discovery " << first << " MADs, unchanged " << unchanged << ", one cable cut " << cut);
+    CHECK(first > 2 * (1344 + 6144)); // NodeInfo and NodeDescription of each, PortInfo of each end
+    CHECK(unchanged * 10 <= first);
+    CHECK(cut * 8 <= first);
+
+    const words said = lines_in_order(r.out);
+    REQUIRE(said.size() == 1);
+    CHECK_THAT(said[0], Contains(" link ") && Contains(graph.nodes[spine].description + "\"[5]") && EndsWith(" went"));
+}
