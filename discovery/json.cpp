@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // json.cpp - a subnet as JSON: keys are the IBA's names, values as in the structures.
+#include <comad/discovery/chassis.hpp>
 #include <comad/discovery/lid_index.hpp>
 #include <comad/discovery/reports.hpp>
 #include <comad/iba/print.hpp>
@@ -24,9 +25,10 @@ json hops_of(const mad::IBDRPath& route) {
     return hops;
 }
 
-json of_port(const subnet& s, port_ref here) {
+json of_port(const subnet& s, port_ref here, const system_groups& groups) {
     const port& p = s.at(here);
     json out{{"port", here.port}};
+    if (const u8 outside = groups.external_port(here)) out["external_port"] = outside;
     if (value(p.portGUID)) out["portGUID"] = text_of(p.portGUID);
     if (p.info) {
         out["portState"] = iba::name_or_number(p.info->portState);
@@ -46,7 +48,7 @@ json of_port(const subnet& s, port_ref here) {
     return out;
 }
 
-json of_node(const subnet& s, u32 index) {
+json of_node(const subnet& s, u32 index, const system_groups& groups) {
     const node& n = s.nodes[index];
     json out{
         {"nodeType", iba::name_or_number(n.info.nodeType)},
@@ -62,10 +64,41 @@ json of_node(const subnet& s, u32 index) {
     if (n.switch_info) out["enhancedPort0"] = static_cast<bool>(n.switch_info->enhancedPort0);
     json ports = json::array();
     for (u8 number = 0; const port& p : n.ports) {
-        if (p.info || p.peer) ports.push_back(of_port(s, {index, number}));
+        if (p.info || p.peer) ports.push_back(of_port(s, {index, number}, groups));
         ++number;
     }
     out["ports"] = std::move(ports);
+    return out;
+}
+
+std::string_view name_of(board_kind board) {
+    switch (board) {
+    case board_kind::none: break;
+    case board_kind::line: return "line";
+    case board_kind::spine: return "spine";
+    case board_kind::router: return "router";
+    }
+    return {};
+}
+
+json of_chassis(const subnet& s, const system_groups& groups, const chassis& c) {
+    json out{{"number", c.number}};
+    if (value(c.GUID)) out["GUID"] = text_of(c.GUID);
+    json nodes = json::array();
+    for (const auto* part : {&c.spines, &c.lines, &c.others}) {
+        for (const u32 i : *part) {
+            const chassis_place& place = groups.places[i];
+            json one{{"nodeGUID", text_of(s.nodes[i].info.nodeGUID)}};
+            if (const auto board = name_of(place.board); !board.empty()) {
+                one["board"] = board;
+                one["slot"] = place.slot;
+                one["chip"] = place.chip;
+                one["type"] = text_of_bytes(place.type);
+            }
+            nodes.push_back(std::move(one));
+        }
+    }
+    out["nodes"] = std::move(nodes);
     return out;
 }
 
@@ -126,7 +159,10 @@ std::string json_text(const subnet& s) {
                       {"links", s.link_count()}};
     std::string out = dumped(head);
     out.resize(out.size() - 2); // "\n}": it goes on
-    add_list(out, "nodes", s.nodes.size(), [&](std::size_t i) { return of_node(s, static_cast<u32>(i)); });
+    const system_groups groups = group_nodes(s);
+    add_list(out, "nodes", s.nodes.size(), [&](std::size_t i) { return of_node(s, static_cast<u32>(i), groups); });
+    add_list(out, "chassis", groups.chassis.size(),
+             [&](std::size_t i) { return of_chassis(s, groups, groups.chassis[i]); });
     add_list(out, "problems", s.problems.size(), [&](std::size_t i) { return of_problem(s.problems[i]); });
     const lid_index LIDs(s);
     if (const auto& doubled = LIDs.duplicates(); !doubled.empty())
@@ -136,7 +172,7 @@ std::string json_text(const subnet& s) {
 
 std::string node_json(const subnet& s, u32 index) {
     constexpr bool ascii_only = true;
-    return of_node(s, index).dump(-1, ' ', ascii_only) + '\n';
+    return of_node(s, index, {}).dump(-1, ' ', ascii_only) + '\n';
 }
 
 } // namespace comad::discovery

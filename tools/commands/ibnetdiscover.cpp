@@ -22,7 +22,7 @@ namespace discovery = comad::discovery;
 using comad::iba::NodeType;
 
 struct ibnetdiscover_settings {
-    bool full = false, list = false, ports = false, max_hops = false, json = false;
+    bool full = false, list = false, ports = false, max_hops = false, json = false, grouping = false;
     bool cas = false, switches = false, routers = false;
     unsigned outstanding = 0; // 0: the global one
     std::string name_map, file;
@@ -66,6 +66,7 @@ std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& su
     const std::string time = now_as_text();
     discovery::topology_options options;
     options.full = s.full;
+    options.grouping = s.grouping;
     options.generated_on = time;
     if (s.max_hops) options.mads_used = MADs;
     return discovery::topology_text(subnet, names, options);
@@ -98,6 +99,8 @@ command ibnetdiscover_command() {
                 takes.flag("--json", s->json, "everything as one JSON object");
                 takes.flag("-f,--full", s->full, "also show speed, width and VL codes of every link");
                 takes.ignored_flag("-s,--show", "ignored: a terminal shows progress anyway");
+                takes.flag("-g,--grouping", s->grouping,
+                           "chassis first, with the slots of their boards and external port numbers");
                 takes.flag("-l,--list", s->list, "one line for each node");
                 takes.flag("-H,--Hca_list", s->cas, "one line for each CA");
                 takes.flag("-S,--Switch_list", s->switches, "one line for each switch");
@@ -120,7 +123,6 @@ command ibnetdiscover_command() {
                         "what --diff compares, of sw,ca,router,port,lid,nodedesc [sw,ca,router,port]")
                     .value_name("KEYS")
                     .needs(diff);
-                takes.missing({"-g,--grouping"});
                 return [s](const global_options& options) { return run_ibnetdiscover(*s, options); };
             }};
 }
