@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // json.cpp - a subnet as JSON: keys are the IBA's names, values as in the structures.
 #include <comad/discovery/chassis.hpp>
+#include <comad/discovery/hierarchy.hpp>
 #include <comad/discovery/lid_index.hpp>
 #include <comad/discovery/reports.hpp>
 #include <comad/iba/print.hpp>
@@ -25,10 +26,23 @@ json hops_of(const mad::IBDRPath& route) {
     return hops;
 }
 
-json of_port(const subnet& s, port_ref here, const system_groups& groups) {
+json of_hierarchy(const port_hierarchy& h) {
+    json levels = json::array();
+    for (std::size_t i = 0; i < h.told.activeLevels && i < h.told.levelData.size(); ++i)
+        levels.push_back(h.told.levelData[i]);
+    return {{"index", h.index}, {"templateGUID", text_of(h.told.templateGUID)}, {"levelData", std::move(levels)}};
+}
+
+/// What is known of nodes beside the nodes.
+struct node_places {
+    const system_groups& groups;
+    const hierarchies& told;
+};
+
+json of_port(const subnet& s, port_ref here, const node_places& places) {
     const port& p = s.at(here);
     json out{{"port", here.port}};
-    if (const u8 outside = groups.external_port(here)) out["external_port"] = outside;
+    if (const u8 outside = places.groups.external_port(here)) out["external_port"] = outside;
     if (value(p.portGUID)) out["portGUID"] = text_of(p.portGUID);
     if (p.info) {
         out["portState"] = iba::name_or_number(p.info->portState);
@@ -42,13 +56,18 @@ json of_port(const subnet& s, port_ref here, const system_groups& groups) {
         out["VLCap"] = value(p.info->VLCap);
         out["neighborMTU"] = value(p.info->neighborMTU);
     }
+    if (const auto all = places.told.of(here); !all.empty()) {
+        json list = json::array();
+        for (const port_hierarchy& h : all) list.push_back(of_hierarchy(h));
+        out["hierarchies"] = std::move(list);
+    }
     if (p.peer) {
         out["peer"] = {{"nodeGUID", text_of(s.nodes[p.peer.node].info.nodeGUID)}, {"port", p.peer.port}};
     }
     return out;
 }
 
-json of_node(const subnet& s, u32 index, const system_groups& groups) {
+json of_node(const subnet& s, u32 index, const node_places& places) {
     const node& n = s.nodes[index];
     json out{
         {"nodeType", iba::name_or_number(n.info.nodeType)},
@@ -64,7 +83,7 @@ json of_node(const subnet& s, u32 index, const system_groups& groups) {
     if (n.switch_info) out["enhancedPort0"] = static_cast<bool>(n.switch_info->enhancedPort0);
     json ports = json::array();
     for (u8 number = 0; const port& p : n.ports) {
-        if (p.info || p.peer) ports.push_back(of_port(s, {index, number}, groups));
+        if (p.info || p.peer) ports.push_back(of_port(s, {index, number}, places));
         ++number;
     }
     out["ports"] = std::move(ports);
@@ -148,7 +167,9 @@ template <class F> void add_list(std::string& out, std::string_view name, std::s
 
 } // namespace
 
-std::string json_text(const subnet& s) {
+std::string json_text(const subnet& s) { return json_text(s, {}); }
+
+std::string json_text(const subnet& s, const hierarchies& told) {
     json head{{"schema", "comad.subnet/1"}, {"complete", s.complete()}};
     if (!s.nodes.empty()) {
         head["start"] = {{"nodeGUID", text_of(s.nodes[0].info.nodeGUID)}, {"port", s.start_port}};
@@ -160,7 +181,9 @@ std::string json_text(const subnet& s) {
     std::string out = dumped(head);
     out.resize(out.size() - 2); // "\n}": it goes on
     const system_groups groups = group_nodes(s);
-    add_list(out, "nodes", s.nodes.size(), [&](std::size_t i) { return of_node(s, static_cast<u32>(i), groups); });
+    add_list(out, "nodes", s.nodes.size(), [&](std::size_t i) {
+        return of_node(s, static_cast<u32>(i), {groups, told});
+    });
     add_list(out, "chassis", groups.chassis.size(),
              [&](std::size_t i) { return of_chassis(s, groups, groups.chassis[i]); });
     add_list(out, "problems", s.problems.size(), [&](std::size_t i) { return of_problem(s.problems[i]); });
@@ -172,7 +195,9 @@ std::string json_text(const subnet& s) {
 
 std::string node_json(const subnet& s, u32 index) {
     constexpr bool ascii_only = true;
-    return of_node(s, index, {}).dump(-1, ' ', ascii_only) + '\n';
+    const system_groups no_groups;
+    const hierarchies none;
+    return of_node(s, index, {no_groups, none}).dump(-1, ' ', ascii_only) + '\n';
 }
 
 } // namespace comad::discovery

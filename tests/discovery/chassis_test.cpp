@@ -5,6 +5,8 @@
 #include "discovery_rig.hpp"
 #include <comad/discovery/chassis.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <set>
 #include <sstream>
@@ -67,6 +69,7 @@ TEST_CASE("boards of a Voltaire chassis are where their cables say") {
     CHECK(f.with("ISR9288-line-1.1").size() == 6 + 4);
     CHECK_FALSE(f.with("ISR9288-line-1.1").contains("second-ISR9288-line-1.1"));
     CHECK_FALSE(f.place("ISR9024").is_in_chassis());
+    CHECK(f.place("at-wide-socket").board == board_kind::none); // behind an external port of a spine
     CHECK(slot_text(f.place("core")).empty());
 
     const discovery::chassis& c = f.groups.chassis[f.place("ISR9288-line-1.1").chassis];
@@ -121,6 +124,16 @@ TEST_CASE("a Mellanox board says where it is") {
     }
 }
 
+TEST_CASE("a slot has one board, and of its type as much is told as libibnetdisc keeps") {
+    const grouped_fabric f(chassis_fabric());
+    const chassis_place& line = f.place("MF0;sx6536:a type of more than 20 letters/L01/U2");
+    CHECK(line.type == "a type of more than"); // 19
+    REQUIRE(line.is_in_chassis());
+    CHECK(f.groups.chassis[line.chassis].lines.size() == 2);
+    CHECK(f.groups.chassis[line.chassis].spines.size() == 2);
+    CHECK(f.groups.chassis[line.chassis].others.size() == 2); // MGMT and one that says nothing
+}
+
 TEST_CASE("routers sit where a line could") {
     const auto with_router = [](bool is_CA, unsigned spine_device, u64 spine_GUID) {
         described_fabric f;
@@ -130,13 +143,13 @@ TEST_CASE("routers sit where a line could") {
         if (is_CA) f.add_CA("router", 2, 0x300, IP);
         else f.add_switch("router", 2, 0x300, IP);
         f.link("spine", 1, "line", 1);
-        f.link("spine", 8, "router", 1);
+        f.link("spine", 7, "router", 1);
         return grouped_fabric(f.text());
     };
-    // Of an sFB-4 port 8 leads to slot 2, and to the second of its three.
+    // Of an sFB-4 port 7 leads to slot 2, and to the third of its three.
     for (const bool is_CA : {false, true}) {
         const auto f = with_router(is_CA, 0x5a0b, 0x100);
-        CHECK(f.slot("router") == "SRBD 2 Chip 2");
+        CHECK(f.slot("router") == "SRBD 2 Chip 3");
         CHECK(f.place("router").type == "ISR9096");
         CHECK(f.groups.chassis.at(0).lines == std::vector<u32>{f.index("line"), f.index("router")});
     }

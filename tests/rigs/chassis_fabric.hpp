@@ -51,13 +51,15 @@ inline const std::map<std::string, board_wiring> voltaire_wirings{
       [](unsigned s, unsigned, unsigned i) { return 4 * (s - 1) + i + (s > 1 ? 2 : 0); }}},
 };
 
+struct described_node {
+    unsigned vendor = 0, device = 0;
+    std::uint64_t system = 0; ///< 0: it has its own
+};
+
 /// A topology file in the making.
 class described_fabric {
 public:
-    struct described {
-        unsigned vendor = 0, device = 0;
-        std::uint64_t system = 0; ///< 0: it has its own
-    };
+    using described = described_node;
 
     void add_switch(const std::string& id, unsigned ports, std::uint64_t GUID, const described& d = {},
                     const std::string& description = {}) {

@@ -22,7 +22,7 @@ std::vector<std::string> cables_of(const std::string& text) {
 }
 
 std::string refused(const std::string& text) {
-    return comad::message_of([&] { cables_of(text); });
+    return message_of([&] { cables_of(text); });
 }
 
 using list = std::vector<std::string>;
@@ -38,6 +38,7 @@ TEST_CASE("a plan says what it says, quoted or not") {
     CHECK(cables_of("\" a \",1,b,2,3 m,\"blue, \"\"new\"\"\",\n") == list{" a |1|b|2|1"});
     CHECK(cables_of("a,1,b,2\n#a,1,b,2\na,2,b,1\n") == list{"a|1|b|2|1", "a|2|b|1|3"});
     CHECK(cables_of("a,1,a,2\n") == list{"a|1|a|2|1"});
+    CHECK(cables_of("a,1,a,\"2\"\r\n") == list{"a|1|a|2|1"});
 }
 
 TEST_CASE("a line of a plan that is none is refused in one line") {

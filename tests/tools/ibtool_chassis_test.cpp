@@ -90,14 +90,24 @@ TEST_CASE("ibqueryerrors tells external ports as infiniband-diags do") {
     add_voltaire(f, "ISR2012", voltaire_wirings.at("ISR2012"), 0x0008f10000000000);
     f.link("start", 1, "ISR2012-line-1.2", 24);
     counted_subnet s(f.text());
-    s.set("\"ISR2012-line-1.2\"[24]", "SymbolErrorCounter", 77);
-    s.set("\"ISR2012-line-3.1\"[20]", "SymbolErrorCounter", 78);
-    s.set("\"ISR2012-line-3.1\"[1]", "SymbolErrorCounter", 79);
+    s.set("\"ISR2012-line-1.2\"[24]", "PortCounters.SymbolErrorCounter", 77);
+    s.set("\"ISR2012-line-3.1\"[20]", "PortCounters.SymbolErrorCounter", 78);
+    s.set("\"ISR2012-line-3.1\"[1]", "PortCounters.SymbolErrorCounter", 79);
     const words command{"ibqueryerrors", "--skip-sl", "-r"};
     const process_result theirs = s.peer(command), ours = s.ours(command);
     CAPTURE(theirs.out);
     CHECK_THAT(theirs.out, Contains("  24[12] ==(") && Contains("  20[20] ==(") && Contains("   1[  ] ==("));
     CHECK(lines_of(ours.out) == lines_of(theirs.out));
+}
+
+TEST_CASE("--hierarchy asks what has it and goes with JSON alone") {
+    const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
+    // Nothing there has it: not an SMP more.
+    CHECK(run(words{"ibnetdiscover", "--json", "--hierarchy"} + fabric).out ==
+          run(words{"ibnetdiscover", "--json"} + fabric).out);
+    check_failure(run(words{"ibnetdiscover", "--hierarchy"} + fabric), 2, "--hierarchy");
+    check_failure(run(words{"ibnetdiscover", "--json", "--hierarchy", "--sa"} + fabric), 2,
+                  "there is no --sa for --hierarchy");
 }
 
 } // namespace ibtool_chassis_test

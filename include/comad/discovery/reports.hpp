@@ -15,6 +15,8 @@
 
 namespace comad::discovery {
 
+struct hierarchies; // hierarchy.hpp
+
 struct topology_options {
     bool full = false;               ///< ` s=<speed> w=<width> v=<vlcap>` after each link (-f)
     std::optional<u64> mads_used;    ///< with it the head says the longest route and this number (-m)
@@ -51,8 +53,9 @@ std::string switches_text(const subnet&, const node_names&);
 std::string routers_text(const subnet&, const node_names&);
 
 /// The whole database as one JSON object, schema `comad.subnet/1`; names as in the IBA structures; systems (chassis.hpp) and
-/// problems included.
+/// problems included, and hierarchies where they were read.
 std::string json_text(const subnet&);
+std::string json_text(const subnet&, const hierarchies&);
 /// One of its nodes alone, on a line.
 std::string node_json(const subnet&, u32 index);
 
