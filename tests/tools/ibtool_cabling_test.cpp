@@ -44,14 +44,15 @@ TEST_CASE("check_cabling tells what is not as planned, and by its exit code whet
 
     const process_result bad = p.check("leaf,2,a,1\nleaf,1,\"b, the second\",1\nleaf,3,host,7\n");
     CHECK(bad.status == 1);
-    CHECK(bad.out == "swapped: leaf[2] <=> a[1] (line 1), leaf[1] <=> b, the second[1] (line 2) is a[1] <=> leaf[1], "
-                     "leaf[2] <=> b, the second[1]\n"
-                     "missing: leaf[3] <=> host[7] (line 3): there is no node 'host'\n"
-                     "3 cables planned, 0 of them as planned; 2 links in the subnet\n");
+    CHECK(bad.out ==
+          "swapped: leaf[2] <=> a[1] (line 1), leaf[1] <=> b, the second[1] (line 2): found a[1] <=> leaf[1], "
+          "leaf[2] <=> b, the second[1]\n"
+          "missing: leaf[3] <=> host[7] (line 3): there is no node 'host'\n"
+          "3 cables planned, 0 of them as planned; 2 links in the subnet\n");
 
     const process_result moved = p.check("leaf,4,a,1\n");
     CHECK(moved.status == 1);
-    CHECK(moved.out == "moved: leaf[4] <=> a[1] (line 1) is a[1] <=> leaf[1]\n"
+    CHECK(moved.out == "moved: leaf[4] <=> a[1] (line 1): found a[1] <=> leaf[1]\n"
                        "extra: leaf[2] <=> b, the second[1]\n"
                        "1 cables planned, 0 of them as planned; 2 links in the subnet\n");
 }

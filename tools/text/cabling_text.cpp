@@ -94,7 +94,7 @@ std::string cabling_text(std::span<const planned_cable> plan, const discovery::c
     std::string text;
     for (const cabling_fault& f : is.faults) {
         text += fmt::format("{}: {}", word_of(f.what), words.planned(f));
-        if (!f.links.empty()) text += fmt::format("{}{}", f.cables.empty() ? "" : " is ", words.found(f));
+        if (!f.links.empty()) text += fmt::format("{}{}", f.cables.empty() ? "" : ": found ", words.found(f));
         if (!f.why.empty()) text += fmt::format(": {}", f.why);
         text += '\n';
     }
