@@ -74,7 +74,8 @@ void write_diags_port(byte_writer& out, const subnet& s, port_ref here) {
 std::string diags_cache_bytes(const subnet& s) {
     byte_writer nodes(std::endian::little), ports(std::endian::little), out(std::endian::little);
     u32 ports_kept = 0;
-    for (u32 n = 0; n < s.nodes.size(); ++n) {
+    // From the last, as their own caches: who reads them numbers chassis in this order (chassis.hpp).
+    for (auto n = static_cast<u32>(s.nodes.size()); n-- > 0;) {
         write_diags_node(nodes, s.nodes[n]);
         for (unsigned p = 0; p < s.nodes[n].ports.size(); ++p) {
             if (!is_kept(s.nodes[n].ports[p])) continue;

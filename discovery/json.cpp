@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // json.cpp - a subnet as JSON: keys are the IBA's names, values as in the structures.
+#include <comad/discovery/chassis.hpp>
+#include <comad/discovery/hierarchy.hpp>
 #include <comad/discovery/lid_index.hpp>
 #include <comad/discovery/reports.hpp>
 #include <comad/iba/print.hpp>
@@ -24,9 +26,23 @@ json hops_of(const mad::IBDRPath& route) {
     return hops;
 }
 
-json of_port(const subnet& s, port_ref here) {
+json of_hierarchy(const port_hierarchy& h) {
+    json levels = json::array();
+    for (std::size_t i = 0; i < h.told.activeLevels && i < h.told.levelData.size(); ++i)
+        levels.push_back(h.told.levelData[i]);
+    return {{"index", h.index}, {"templateGUID", text_of(h.told.templateGUID)}, {"levelData", std::move(levels)}};
+}
+
+/// What is known of nodes beside the nodes.
+struct node_places {
+    const system_groups& groups;
+    const hierarchies& told;
+};
+
+json of_port(const subnet& s, port_ref here, const node_places& places) {
     const port& p = s.at(here);
     json out{{"port", here.port}};
+    if (const u8 outside = places.groups.external_port(here)) out["external_port"] = outside;
     if (value(p.portGUID)) out["portGUID"] = text_of(p.portGUID);
     if (p.info) {
         out["portState"] = iba::name_or_number(p.info->portState);
@@ -40,13 +56,18 @@ json of_port(const subnet& s, port_ref here) {
         out["VLCap"] = value(p.info->VLCap);
         out["neighborMTU"] = value(p.info->neighborMTU);
     }
+    if (const auto all = places.told.of(here); !all.empty()) {
+        json list = json::array();
+        for (const port_hierarchy& h : all) list.push_back(of_hierarchy(h));
+        out["hierarchies"] = std::move(list);
+    }
     if (p.peer) {
         out["peer"] = {{"nodeGUID", text_of(s.nodes[p.peer.node].info.nodeGUID)}, {"port", p.peer.port}};
     }
     return out;
 }
 
-json of_node(const subnet& s, u32 index) {
+json of_node(const subnet& s, u32 index, const node_places& places) {
     const node& n = s.nodes[index];
     json out{
         {"nodeType", iba::name_or_number(n.info.nodeType)},
@@ -62,10 +83,41 @@ json of_node(const subnet& s, u32 index) {
     if (n.switch_info) out["enhancedPort0"] = static_cast<bool>(n.switch_info->enhancedPort0);
     json ports = json::array();
     for (u8 number = 0; const port& p : n.ports) {
-        if (p.info || p.peer) ports.push_back(of_port(s, {index, number}));
+        if (p.info || p.peer) ports.push_back(of_port(s, {index, number}, places));
         ++number;
     }
     out["ports"] = std::move(ports);
+    return out;
+}
+
+std::string_view name_of(board_kind board) {
+    switch (board) {
+    case board_kind::none: break;
+    case board_kind::line: return "line";
+    case board_kind::spine: return "spine";
+    case board_kind::router: return "router";
+    }
+    return {};
+}
+
+json of_chassis(const subnet& s, const system_groups& groups, const chassis& c) {
+    json out{{"number", c.number}};
+    if (value(c.GUID)) out["GUID"] = text_of(c.GUID);
+    json nodes = json::array();
+    for (const auto* part : {&c.spines, &c.lines, &c.others}) {
+        for (const u32 i : *part) {
+            const chassis_place& place = groups.places[i];
+            json one{{"nodeGUID", text_of(s.nodes[i].info.nodeGUID)}};
+            if (const auto board = name_of(place.board); !board.empty()) {
+                one["board"] = board;
+                one["slot"] = place.slot;
+                one["chip"] = place.chip;
+                one["type"] = text_of_bytes(place.type);
+            }
+            nodes.push_back(std::move(one));
+        }
+    }
+    out["nodes"] = std::move(nodes);
     return out;
 }
 
@@ -115,7 +167,9 @@ template <class F> void add_list(std::string& out, std::string_view name, std::s
 
 } // namespace
 
-std::string json_text(const subnet& s) {
+std::string json_text(const subnet& s) { return json_text(s, {}); }
+
+std::string json_text(const subnet& s, const hierarchies& told) {
     json head{{"schema", "comad.subnet/1"}, {"complete", s.complete()}};
     if (!s.nodes.empty()) {
         head["start"] = {{"nodeGUID", text_of(s.nodes[0].info.nodeGUID)}, {"port", s.start_port}};
@@ -126,7 +180,12 @@ std::string json_text(const subnet& s) {
                       {"links", s.link_count()}};
     std::string out = dumped(head);
     out.resize(out.size() - 2); // "\n}": it goes on
-    add_list(out, "nodes", s.nodes.size(), [&](std::size_t i) { return of_node(s, static_cast<u32>(i)); });
+    const system_groups groups = group_nodes(s);
+    add_list(out, "nodes", s.nodes.size(), [&](std::size_t i) {
+        return of_node(s, static_cast<u32>(i), {groups, told});
+    });
+    add_list(out, "chassis", groups.chassis.size(),
+             [&](std::size_t i) { return of_chassis(s, groups, groups.chassis[i]); });
     add_list(out, "problems", s.problems.size(), [&](std::size_t i) { return of_problem(s.problems[i]); });
     const lid_index LIDs(s);
     if (const auto& doubled = LIDs.duplicates(); !doubled.empty())
@@ -136,7 +195,9 @@ std::string json_text(const subnet& s) {
 
 std::string node_json(const subnet& s, u32 index) {
     constexpr bool ascii_only = true;
-    return of_node(s, index).dump(-1, ' ', ascii_only) + '\n';
+    const system_groups no_groups;
+    const hierarchies none;
+    return of_node(s, index, {no_groups, none}).dump(-1, ' ', ascii_only) + '\n';
 }
 
 } // namespace comad::discovery

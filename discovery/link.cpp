@@ -50,6 +50,12 @@ bool has_extended_speeds(const subnet& s, port_ref r) noexcept {
     return end && has_extended_speeds(*end);
 }
 
+bool hides_extended_speeds(const PortInfo& end_port, const PortInfo& port) noexcept {
+    return has_extended_speeds(end_port) &&
+           (bits(port.linkSpeedExtSupported) | bits(port.linkSpeedExtEnabled) | bits(port.linkSpeedExtActive) |
+            bits(port.linkSpeedExtSupported2) | bits(port.linkSpeedExtEnabled2) | bits(port.linkSpeedExtActive2)) == 0;
+}
+
 LinkWidth active_width(const PortInfo& p) noexcept { return p.linkWidthActive; }
 
 link_speeds active_speed(const PortInfo& p, bool extended) noexcept {

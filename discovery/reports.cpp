@@ -4,6 +4,7 @@
 #include <comad/discovery/link.hpp>
 #include <comad/discovery/node_words.hpp>
 #include <comad/discovery/reports.hpp>
+#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 
@@ -15,13 +16,90 @@ namespace {
 
 using iba::NodeType;
 
-void print_stanza(std::string& out, const subnet& s, u32 index, const node_names& names, bool full) {
-    print_head(out, s.nodes[index], names);
+void print_stanza(std::string& out, const subnet& s, u32 index, const node_names& names, bool full,
+                  const head_notes& notes = {}, const system_groups* groups = nullptr) {
+    print_head(out, s.nodes[index], names, notes);
     for (unsigned number = 1; number < s.nodes[index].ports.size(); ++number) {
         const port_ref here{index, static_cast<u8>(number)};
-        if (s.at(here).peer) print_port_line(out, s, here, names, full);
+        if (s.at(here).peer) print_port_line(out, s, here, names, full, {}, groups);
     }
 }
+
+/// A topology by systems, then what is in none.
+class grouped_topology {
+public:
+    grouped_topology(std::string& out, const subnet& s, const node_names& names, bool full)
+        : out_(out), s_(s), names_(names), full_(full) {}
+
+    void print_all() {
+        for (const chassis& c : groups_.chassis) print_chassis(c);
+        out_ += "\nNon-Chassis Nodes\n";
+        for (const NodeType type : {NodeType::Switch, NodeType::CA, NodeType::Router}) {
+            for_each(s_, type, [&](u32 i, const node&) {
+                if (!groups_.places[i].is_in_chassis()) print_node(i, {});
+            });
+        }
+    }
+
+private:
+    void print_chassis(const chassis& c) {
+        print(out_, "\nChassis {}", c.number);
+        if (value(c.GUID)) print(out_, " (guid 0x{:x})", value(c.GUID));
+        out_ += '\n';
+        const std::string host = host_of(c);
+        out_ += "\n# Spine Nodes";
+        for (const u32 i : c.spines) print_node(i, host);
+        out_ += "\n# Line Nodes";
+        for (const u32 i : c.lines) print_node(i, host);
+        out_ += "\n# Chassis Switches";
+        for (const u32 i : c.others)
+            if (s_.nodes[i].is_switch()) print_node(i, host);
+        out_ += "\n# Chassis CAs";
+        for (const u32 i : c.others)
+            if (!s_.nodes[i].is_switch()) print_node(i, host);
+    }
+
+    /// The last of a Xsigo chassis' servers; a line for each.
+    std::string host_of(const chassis& c) {
+        std::string host;
+        if (!is_xsigo(c.GUID)) return host;
+        for (const u32 i : c.others) {
+            if (!is_xsigo_HCA(s_.nodes[i].info.nodeGUID)) continue;
+            host = names_.of(s_.nodes[i]);
+            print(out_, "Hostname: {}\n", host);
+        }
+        return host;
+    }
+
+    void print_node(u32 i, const std::string& host) {
+        print_stanza(out_, s_, i, names_, full_, notes_of(i, host), &groups_);
+    }
+
+    head_notes notes_of(u32 i, const std::string& host) const {
+        const node& n = s_.nodes[i];
+        const chassis_place& place = groups_.places[i];
+        head_notes notes;
+        if (place.is_in_chassis()) {
+            print(notes.system, "\t\t# Chassis {}", groups_.chassis[place.chassis].number);
+            if (!host.empty()) print(notes.system, " ({})", host);
+            const bool is_card = is_xsigo_TCA(n.info.nodeGUID) && n.ports.size() > 1 && n.ports[1].peer;
+            if (is_card) print(notes.system, " slot {}", n.ports[1].peer.port);
+        }
+        notes.board = "\t# ";
+        if (const std::string slot = slot_text(place); !slot.empty()) {
+            if (!place.type.empty()) print(notes.board, "{} ", iba::escaped(place.type));
+            notes.board += slot;
+        }
+        if (!n.is_switch() && is_xsigo_HCA(n.info.nodeGUID)) notes.role = " (scp)";
+        return notes;
+    }
+
+    std::string& out_;
+    const subnet& s_;
+    const node_names& names_;
+    const bool full_;
+    const system_groups groups_ = group_nodes(s_);
+};
 
 } // namespace
 
@@ -55,6 +133,10 @@ std::string topology_text(const subnet& s, const node_names& names, const topolo
     if (!s.nodes.empty()) {
         print(out, "# Initiated from node {:016x} port {:016x}\n", value(s.nodes[0].info.nodeGUID),
               value(s.nodes[0].info.portGUID));
+    }
+    if (options.grouping) {
+        grouped_topology(out, s, names, options.full).print_all();
+        return out;
     }
     for (const NodeType type : {NodeType::Switch, NodeType::CA, NodeType::Router})
         for_each(s, type, [&](u32 i, const node&) { print_stanza(out, s, i, names, options.full); });

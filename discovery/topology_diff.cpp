@@ -36,7 +36,7 @@ private:
     bool checks_more() const { return checks_.links || checks_.LIDs || checks_.descriptions; }
 
     void print_whole(const subnet& s, u32 n, std::string_view prefix) {
-        print_head(out_, s.nodes[n], names_, prefix, prefix);
+        print_head(out_, s.nodes[n], names_, {}, prefix, prefix);
         for (unsigned p = 1; p < s.nodes[n].ports.size(); ++p) print_port(s, {n, static_cast<u8>(p)}, prefix);
     }
 
@@ -54,7 +54,7 @@ private:
         if ((checks_.LIDs && before.is_switch() && now.is_switch() &&
              lid_of(before.ports[0]) != lid_of(now.ports[0])) ||
             (checks_.descriptions && before.description != now.description)) {
-            print_head(out_, before, names_, {}, prefix_of_old);
+            print_head(out_, before, names_, {}, {}, prefix_of_old);
             print_node_line(out_, now, names_, prefix_of_new);
             has_head_ = true;
         }

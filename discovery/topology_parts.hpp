@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // topology_parts.hpp - the pieces of a topology file's stanza, for who prints whole ones and for who prints what differs.
 #pragma once
+#include <comad/discovery/chassis.hpp>
 #include <comad/discovery/node_names.hpp>
 #include <comad/discovery/subnet.hpp>
 
@@ -28,13 +29,20 @@ void for_each(const subnet& s, iba::NodeType type, auto&& use) {
     }
 }
 
+/// What the lines of a head say more where chassis are shown.
+struct head_notes {
+    std::string system; ///< behind the system image GUID
+    std::string board;  ///< behind the GUID of a switch
+    std::string role;   ///< at the end
+};
+
 /// From the empty line to the line of the node, whose IDs and whose last line have these prefixes.
-void print_head(std::string& out, const node&, const node_names&, std::string_view IDs = {},
+void print_head(std::string& out, const node&, const node_names&, const head_notes& = {}, std::string_view IDs = {},
                 std::string_view line = {});
 /// The last line of it.
 void print_node_line(std::string& out, const node&, const node_names&, std::string_view prefix = {});
-/// The line of a port. Precondition: it has a peer.
+/// The line of a port. Precondition: it has a peer. `groups`: shows external ports; null: does not.
 void print_port_line(std::string& out, const subnet&, port_ref, const node_names&, bool full,
-                     std::string_view prefix = {});
+                     std::string_view prefix = {}, const system_groups* groups = nullptr);
 
 } // namespace comad::discovery

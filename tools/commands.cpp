@@ -49,6 +49,7 @@
     X(ibcheckwidth)                                                                                                    \
     X(ibidsverify)                                                                                                     \
     X(check_lft_balance)                                                                                               \
+    X(check_cabling)                                                                                                   \
     X(vendstat)                                                                                                        \
     X(ibccquery)                                                                                                       \
     X(ibping)                                                                                                          \

@@ -143,11 +143,14 @@ TEST_CASE("libibnetdisc's format has what its description says, where it says") 
     CHECK(at(0) == 0x2b); // 0x8fe7832b, the lowest byte first
     CHECK(at(3) == 0x8f);
     CHECK(at(4) == 1);
-    CHECK(at(8) == 3);           // nodes
-    CHECK(at(12) == 5 + 2 + 1);  // ports
-    CHECK(at(24) == 1);          // hops
-    CHECK(at(28 + 76 + 1) == 4); // the switch's numPorts: behind LID, LMC, flag, SwitchInfo, GUID and type
-    const std::size_t nodes = 3 * (15 + 3 * 64) + 8 * 9;
+    CHECK(at(8) == 3);          // nodes
+    CHECK(at(12) == 5 + 2 + 1); // ports
+    CHECK(at(24) == 1);         // hops
+    // numPorts: behind LID, LMC, flag, SwitchInfo, GUID and type. Nodes come from the last: the router, the host, the switch.
+    const std::size_t record = 15 + 3 * 64;
+    CHECK(at(28 + 76 + 1) == 1);
+    CHECK(at(28 + 2 * record + (2 + 1) * 9 + 76 + 1) == 4);
+    const std::size_t nodes = 3 * record + 8 * 9;
     CHECK(bytes.size() == 28 + nodes + 8 * (31 + 64));
 
     const subnet again = read(bytes).found;

@@ -200,7 +200,6 @@ TEST_CASE("a command line that makes no sense exits with 2") {
         {{"ibnetdiscover", "-o", "many"}, "many"},
         {{"ibhosts", "-y", "key"}, "M_Key is no number of 64 bits"},
         {{"ibhosts", "-z", bad_config}, "'soon'"},
-        {{"ibnetdiscover", "-g"}, "--grouping"},
         {{"ibnetdiscover", "--diffcheck", "port"}, "--diffcheck"},
     };
     for (const auto& line : lines) {

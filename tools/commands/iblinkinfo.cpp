@@ -97,13 +97,21 @@ std::string head_of(const node& n, const node_names& names) {
     return fmt::format("{}: {}{}:\n", discovery::words_of(n.info.nodeType).name, GUID, names.of(n));
 }
 
-std::string line_of(const iblinkinfo_settings& how, const subnet& s, port_ref r, const node_names& names) {
+/// What the lines of one subnet say.
+struct described_links {
+    const subnet& s;
+    const node_names& names;
+    const discovery::system_groups groups = discovery::group_nodes(s);
+};
+
+std::string line_of(const iblinkinfo_settings& how, const described_links& all, port_ref r) {
+    const auto& [s, names, groups] = all;
     const node& n = s.nodes[r.node];
     std::string front = "      ";
     if (how.by_line) front = fmt::format("0x{:016x} \"{:>30}\" ", value(s.at(r).portGUID), names.of(n));
     else if (!n.is_switch() || how.GUIDs) front += fmt::format("0x{:016x} ", value(s.at(r).portGUID));
-    return fmt::format("{}{:6} {:4}[  ] =={}==>  {}\n", front, LID_at(s, r), r.port, link_text(s, r, how.additional),
-                       peer_text(s, names, r, how.by_line || how.GUIDs));
+    return fmt::format("{}{:6} {:4}{} =={}==>  {}\n", front, LID_at(s, r), r.port, external_port_text(groups, r),
+                       link_text(s, r, how.additional), peer_text(s, names, r, how.by_line || how.GUIDs, groups));
 }
 
 std::string json_of(const subnet& s, port_ref r, const node_names& names) {
@@ -125,6 +133,7 @@ std::string report_of(const iblinkinfo_settings& how, const subnet_place& where,
                       const node_names& names) {
     std::optional<subnet> filter;
     if (!how.filter.empty()) filter = read_subnet_cache(how.filter).found;
+    const described_links links{s, names};
     std::string text;
     for (const u32 n : wanted_nodes(how, where, s, names)) {
         bool has_head = how.by_line || how.json;
@@ -135,7 +144,7 @@ std::string report_of(const iblinkinfo_settings& how, const subnet_place& where,
             if (!has_head) text += head_of(s.nodes[n], names);
             has_head = true;
             if (is_down_too(filter ? &*filter : nullptr, s, r)) continue;
-            text += how.json ? json_of(s, r, names) : line_of(how, s, r, names);
+            text += how.json ? json_of(s, r, names) : line_of(how, links, r);
         }
     }
     return text;
@@ -162,7 +171,7 @@ link_checks read_link_checks(const std::string& keys) {
 class link_comparison {
 public:
     link_comparison(const iblinkinfo_settings& how, const subnet& was, const subnet& is, const node_names& names)
-        : how_(how), was_(was), is_(is), names_(names) {}
+        : how_(how), was_(was), is_(is), names_(names), old_links_{was, names}, new_links_{is, names} {}
 
     std::string run(const subnet_place& where) {
         for (const u32 n : wanted_nodes(how_, where, was_, names_)) compare(n);
@@ -179,7 +188,7 @@ private:
         if (!std::exchange(has_head_, true)) add_head(n);
     }
     void add_line(const subnet& s, port_ref r, std::string_view prefix) {
-        if (s.at(r).info) text_.append(prefix) += line_of(how_, s, r, names_);
+        if (s.at(r).info) text_.append(prefix) += line_of(how_, &s == &was_ ? old_links_ : new_links_, r);
     }
     void add_all(const subnet& s, u32 n, std::string_view prefix) {
         bool is_first = true;
@@ -233,6 +242,7 @@ private:
     const subnet& was_;
     const subnet& is_;
     const node_names& names_;
+    const described_links old_links_, new_links_;
     bool has_head_ = false;
     std::string text_;
 };

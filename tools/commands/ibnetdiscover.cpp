@@ -4,7 +4,9 @@
 #include "input/words.hpp"
 #include "session/subnet_command.hpp"
 #include "session/subnet_file.hpp"
+#include "session/subnet_queries.hpp"
 #include "text/output.hpp"
+#include <comad/discovery/hierarchy.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
@@ -22,7 +24,7 @@ namespace discovery = comad::discovery;
 using comad::iba::NodeType;
 
 struct ibnetdiscover_settings {
-    bool full = false, list = false, ports = false, max_hops = false, json = false;
+    bool full = false, list = false, ports = false, max_hops = false, json = false, grouping = false, hierarchy = false;
     bool cas = false, switches = false, routers = false;
     unsigned outstanding = 0; // 0: the global one
     std::string name_map, file;
@@ -66,15 +68,30 @@ std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& su
     const std::string time = now_as_text();
     discovery::topology_options options;
     options.full = s.full;
+    options.grouping = s.grouping;
     options.generated_on = time;
     if (s.max_hops) options.mads_used = MADs;
     return discovery::topology_text(subnet, names, options);
+}
+
+/// Asks the ports that have it for HierarchyInfo, and tells it beside all else.
+comad::coro::task<report> with_hierarchies(session& in, const discovery::subnet& found,
+                                           const ibnetdiscover_settings& s) {
+    const discovery::hierarchies told = co_await read_hierarchies(in.schedule(), found);
+    report made;
+    for (const auto& g : told.gaps) made.missing.push_back(missing_at(found, g.where, g.text, g.cause));
+    write_output(json_text(found, told), s.file);
+    co_return made;
 }
 
 int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
     options.load_cache = s.load_cache;
     const discovery::node_names names = read_node_names(s.name_map);
+    if (s.hierarchy && options.by_SA) throw usage_error("there is no --sa for --hierarchy: it is an SMP");
+    if (s.hierarchy)
+        return discover_and_ask(
+            options, [&](session& in, const discovery::subnet& found) { return with_hierarchies(in, found, s); });
     return discover_and_report(
         options,
         [&](const discovery::subnet& subnet, comad::u64 MADs) {
@@ -95,9 +112,15 @@ command ibnetdiscover_command() {
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibnetdiscover_settings>();
                 takes.option("topology-file", s->file, "write the report to this file instead of stdout");
-                takes.flag("--json", s->json, "everything as one JSON object");
+                const argument& json = takes.flag("--json", s->json, "everything as one JSON object");
+                takes
+                    .flag("--hierarchy", s->hierarchy,
+                          "also ask the ports that have it for HierarchyInfo: their place in a chassis, their plane")
+                    .needs(json);
                 takes.flag("-f,--full", s->full, "also show speed, width and VL codes of every link");
                 takes.ignored_flag("-s,--show", "ignored: a terminal shows progress anyway");
+                takes.flag("-g,--grouping", s->grouping,
+                           "chassis first, with the slots of their boards and external port numbers");
                 takes.flag("-l,--list", s->list, "one line for each node");
                 takes.flag("-H,--Hca_list", s->cas, "one line for each CA");
                 takes.flag("-S,--Switch_list", s->switches, "one line for each switch");
@@ -120,7 +143,6 @@ command ibnetdiscover_command() {
                         "what --diff compares, of sw,ca,router,port,lid,nodedesc [sw,ca,router,port]")
                     .value_name("KEYS")
                     .needs(diff);
-                takes.missing({"-g,--grouping"});
                 return [s](const global_options& options) { return run_ibnetdiscover(*s, options); };
             }};
 }

@@ -16,7 +16,6 @@ namespace ibtool {
 namespace {
 
 using comad::transports::device;
-using comad::transports::end_port;
 
 struct ibstat_settings : sysfs_root {
     std::string device;
@@ -36,7 +35,7 @@ std::string rate_text(const std::string& rate) {
     return rate.ends_with("FDR10)") ? whole + " (FDR10)" : whole;
 }
 
-std::string port_text(const end_port& p, const char* indent) {
+std::string port_text(const comad::transports::end_port& p, const char* indent) {
     std::string out;
     const auto line = [&](const char* name, const std::string& text) {
         fmt::format_to(std::back_inserter(out), "{}{}: {}\n", indent, name, text);
@@ -62,13 +61,15 @@ std::string device_text(const device& d, bool with_ports) {
                    "\tHardware version: {}\n\tNode GUID: {:#018x}\n\tSystem image GUID: {:#018x}\n", d.hw_ver,
                    value(d.nodeGUID), value(d.systemImageGUID));
     if (!with_ports) return out;
-    for (const end_port& p : d.end_ports) out += fmt::format("\tPort {}:\n{}", p.port, port_text(p, "\t\t"));
+    for (const comad::transports::end_port& p : d.end_ports)
+        out += fmt::format("\tPort {}:\n{}", p.port, port_text(p, "\t\t"));
     return out;
 }
 
-const end_port& port_of(const device& d, int number) {
-    const auto found = std::find_if(d.end_ports.begin(), d.end_ports.end(),
-                                    [&](const end_port& p) { return static_cast<int>(p.port) == number; });
+const comad::transports::end_port& port_of(const device& d, int number) {
+    const auto found = std::find_if(d.end_ports.begin(), d.end_ports.end(), [&](const comad::transports::end_port& p) {
+        return static_cast<int>(p.port) == number;
+    });
     if (found == d.end_ports.end())
         throw std::runtime_error(
             fmt::format("device '{}' has no port {}; it has {}", d.name, number, d.end_ports.size()));
@@ -87,7 +88,8 @@ int run_ibstat(const ibstat_settings& s) {
         for (const device& d : devices) text += d.name + '\n';
     } else if (s.GUIDs) {
         for (const device& d : devices)
-            for (const end_port& p : d.end_ports) text += fmt::format("{:#018x}\n", value(p.portGUID));
+            for (const comad::transports::end_port& p : d.end_ports)
+                text += fmt::format("{:#018x}\n", value(p.portGUID));
     } else if (s.port >= 0) {
         text = fmt::format("{}: '{}'\nPort {}:\n", type_of(devices[0]), devices[0].name, s.port);
         text += port_text(port_of(devices[0], s.port), "");

@@ -17,7 +17,6 @@ namespace ibtool {
 namespace {
 
 using comad::transports::device;
-using comad::transports::end_port;
 
 struct ibstatus_settings : sysfs_root {
     std::vector<std::string> ports;
@@ -28,12 +27,12 @@ struct ibstatus_settings : sysfs_root {
 template <class E> std::string numbered(E number, std::string name) {
     return fmt::format("{}: {}", static_cast<unsigned>(number), name);
 }
-std::string state_line(const end_port& p) {
+std::string state_line(const comad::transports::end_port& p) {
     static constexpr const char* names[] = {"NOP", "DOWN", "INIT", "ARMED", "ACTIVE"};
     const unsigned n = value(p.portState);
     return numbered(n, n < std::size(names) ? names[n] : "???");
 }
-std::string physical_state_line(const end_port& p) {
+std::string physical_state_line(const comad::transports::end_port& p) {
     using comad::iba::PortPhysicalState;
     std::string name = comad::iba::name_or_number(p.portPhysicalState);
     if (p.portPhysicalState == PortPhysicalState::NoChange) name = "<unknown>";
@@ -49,7 +48,7 @@ std::string full(const comad::iba::gid& g) {
     return out;
 }
 
-std::string text_of(const end_port& p) {
+std::string text_of(const comad::transports::end_port& p) {
     std::string out = fmt::format("Infiniband device '{}' port {} status:\n", p.device, p.port);
     const auto line = [&](const char* name, const std::string& text) {
         fmt::format_to(std::back_inserter(out), "\t{} {}\n", name, text);
@@ -73,7 +72,7 @@ void add_named(const std::string& name, const std::vector<device>& all, std::vec
     chosen.push_back(*found);
     if (cut == name.npos) return;
     std::erase_if(chosen.back().end_ports,
-                  [&](const end_port& p) { return std::to_string(p.port) != name.substr(cut + 1); });
+                  [&](const comad::transports::end_port& p) { return std::to_string(p.port) != name.substr(cut + 1); });
     if (chosen.back().end_ports.empty())
         throw std::runtime_error(fmt::format("device '{}' has no port '{}'", found->name, name.substr(cut + 1)));
 }
@@ -85,7 +84,7 @@ int run_ibstatus(const ibstatus_settings& s) {
     for (const std::string& name : s.ports) add_named(name, all, chosen);
     std::string text;
     for (const device& d : chosen)
-        for (const end_port& p : d.end_ports) text += text_of(p);
+        for (const comad::transports::end_port& p : d.end_ports) text += text_of(p);
     write_output(s.json ? devices_json(chosen) : text);
     return complete;
 }

@@ -111,7 +111,7 @@ bool error_rules::is_any_over(const counters::port_counters& told) const {
 
 error_report::error_report(const discovery::subnet& s, const discovery::node_names& names, const error_rules& rules,
                            const report_choice& choice)
-    : subnet_(s), names_(names), rules_(rules), choice_(choice) {}
+    : subnet_(s), groups_(discovery::group_nodes(s)), names_(names), rules_(rules), choice_(choice) {}
 
 std::string error_report::of(const counters::sweep& all) {
     text_.clear();
@@ -195,8 +195,9 @@ void error_report::add_line(const reading& l, iba::guid GUID, const std::string&
     text_ += fmt::format("   GUID 0x{:x} port {}:{}\n", value(GUID), is_sum ? "ALL" : std::to_string(l.where.port),
                          counters);
     if (is_sum || !choice_.links || !subnet_.at(l.where).info) return;
-    text_ += fmt::format("       Link info: {:6}{:4}[  ] =={}==>  {}\n", LID_at(subnet_, l.where), l.where.port,
-                         link_text(subnet_, l.where), peer_text(subnet_, names_, l.where, true));
+    text_ += fmt::format("       Link info: {:6}{:4}{} =={}==>  {}\n", LID_at(subnet_, l.where), l.where.port,
+                         external_port_text(groups_, l.where), link_text(subnet_, l.where),
+                         peer_text(subnet_, names_, l.where, true, groups_));
 }
 
 void error_report::add_json(const reading& l) {

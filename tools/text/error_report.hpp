@@ -4,6 +4,7 @@
 #pragma once
 #include "input/error_thresholds.hpp"
 #include <comad/counters/sweep.hpp>
+#include <comad/discovery/chassis.hpp>
 #include <comad/discovery/node_names.hpp>
 #include <comad/discovery/subnet.hpp>
 
@@ -51,6 +52,7 @@ private:
     void add_summary(std::size_t failures);
 
     const comad::discovery::subnet& subnet_;
+    const comad::discovery::system_groups groups_;
     const comad::discovery::node_names& names_;
     const error_rules& rules_;
     const report_choice& choice_;

@@ -64,17 +64,23 @@ std::string link_text(const subnet& s, port_ref r, bool with_times) {
     return text;
 }
 
-std::string peer_text(const subnet& s, const discovery::node_names& names, port_ref r, bool with_GUID) {
+std::string external_port_text(const discovery::system_groups& groups, port_ref r) {
+    const unsigned number = groups.external_port(r);
+    return number ? fmt::format("[{:2}]", number) : "[  ]";
+}
+
+std::string peer_text(const subnet& s, const discovery::node_names& names, port_ref r, bool with_GUID,
+                      const discovery::system_groups& groups) {
     const port_ref peer = s.at(r).peer;
     if (!peer) {
         const bool has_no_link = r.port == 0 || info_at(s, r).portState == iba::PortState::Down;
         return has_no_link ? "           [  ] \"\" ( )" : "    \"Port not available\"";
     }
     const auto could_be = [](const std::string& what) { return what.empty() ? what : "Could be " + what; };
-    return fmt::format("{}{:6} {:4}[  ] \"{}\" ({} {})",
+    return fmt::format("{}{:6} {:4}{} \"{}\" ({} {})",
                        with_GUID ? fmt::format("0x{:016x} ", value(s.at(peer).portGUID)) : std::string(),
-                       LID_at(s, peer), peer.port, names.of(s.nodes[peer.node]), could_be(better_width(s, r)),
-                       could_be(better_speed(s, r)));
+                       LID_at(s, peer), peer.port, external_port_text(groups, peer), names.of(s.nodes[peer.node]),
+                       could_be(better_width(s, r)), could_be(better_speed(s, r)));
 }
 
 } // namespace ibtool

@@ -2,6 +2,7 @@
 // link_text.hpp - one end of a link in words: its state, width and speed, what it could be, and who is at the other end, as
 // infiniband-diags print it. Asks nobody.
 #pragma once
+#include <comad/discovery/chassis.hpp>
 #include <comad/discovery/link.hpp>
 #include <comad/discovery/node_names.hpp>
 #include <comad/discovery/subnet.hpp>
@@ -29,8 +30,11 @@ std::string better_speed(const comad::discovery::subnet&, comad::discovery::port
 /// `with_times`: also ` (HOQ:16 VL_Stall:7)` of a link that is not down.
 std::string link_text(const comad::discovery::subnet&, comad::discovery::port_ref, bool with_times = false);
 
-/// `     2    1[  ] "second switch" (Could be 12X )`: LID, port and name of the other end. `with_GUID`: its GUID in front.
+/// `[ 7]`: what is printed beside the socket of a chassis; `[  ]`: nothing is known.
+std::string external_port_text(const comad::discovery::system_groups&, comad::discovery::port_ref);
+
+/// `     2    1[  ] "second switch" (Could be 12X )`: the other end by its port and name. `with_GUID`: its GUID in front.
 std::string peer_text(const comad::discovery::subnet&, const comad::discovery::node_names&, comad::discovery::port_ref,
-                      bool with_GUID = false);
+                      bool with_GUID = false, const comad::discovery::system_groups& = {});
 
 } // namespace ibtool

@@ -58,6 +58,7 @@ void describe_end_port(const topology& t, const node& n, const port& p, smp::Por
     i.capabilityMask = usual_capabilities;
     i.capabilityMask2 = value(iba::CapabilityMask2::IsPortInfoExtendedSupported);
     if (n.is_switch()) i.capabilityMask2 |= value(iba::CapabilityMask2::IsSwitchPortStateTableSupported);
+    if (!n.hierarchies.empty()) i.capabilityMask |= value(iba::CapabilityMask::IsHierarchyInfoSupported);
     if (value(p.LID) != 0 && p.LID == t.sm_lid) i.capabilityMask |= value(iba::CapabilityMask::IsSM);
     i.GUIDCap = GUID_capacity;
     i.subnetTimeOut = attributes::packet_life_time;
@@ -102,6 +103,7 @@ u16 attributes::get_unwritten(u32 node, u8 in_port, u16 attributeID, u32 modifie
     case iba::attribute_id<smp::PortInfoExtended>: return get_port_info_extended(node, in_port, modifier, out);
     case iba::attribute_id<smp::MlnxExtPortInfo>: return get_mlnx_ext_port_info(node, in_port, modifier, out);
     case iba::attribute_id<smp::SwitchPortStateTable>: return get_port_states(node, modifier, out);
+    case iba::attribute_id<smp::HierarchyInfo>: return get_hierarchy(node, modifier, out);
     case iba::attribute_id<smp::GUIDInfo>: return get_guid_info(node, in_port, modifier, out);
     case iba::attribute_id<smp::PKeyTable>: return get_pkey_table(node, modifier, out);
     case iba::attribute_id<smp::SLToVLMappingTable>: return get_sl_to_vl(node, modifier, out);
@@ -217,10 +219,15 @@ smp::PortInfo attributes::port_info(u32 number, u8 in_port, u32 which) const noe
 
 u16 attributes::get_port_info(u32 number, u8 in_port, u32 modifier, block out) noexcept {
     const node& n = topology_.nodes[number];
-    // The highest bit asks for extended speeds, which are always told (IBA 14.2.5.6).
-    const u32 which = modifier & 0x7fffffff;
+    constexpr u32 understands_extended_speeds = u32{1} << 31; // who asks (IBA 14.2.5.6)
+    const u32 which = modifier & ~understands_extended_speeds;
     if (which > n.num_ports()) return status::invalid_value;
-    return put(port_info(number, in_port, which == 0 && !n.is_switch() ? in_port : which), out);
+    smp::PortInfo told = port_info(number, in_port, which == 0 && !n.is_switch() ? in_port : which);
+    if (n.hides_extended_speeds && !(modifier & understands_extended_speeds)) {
+        told.linkSpeedExtSupported = told.linkSpeedExtEnabled = 0;
+        told.linkSpeedExtActive = {};
+    }
+    return put(told, out);
 }
 
 /// Each speed has its usual forward error correction, or none, and a link the usual one.
@@ -249,6 +256,22 @@ u16 attributes::get_mlnx_ext_port_info(u32 number, u8 in_port, u32 modifier, blo
     if (!is_mellanox(n)) return status::unsupported_attribute;
     const u32 which = modifier == 0 && !n.is_switch() ? in_port : modifier;
     return which > n.num_ports() ? status::invalid_value : put(smp::MlnxExtPortInfo{}, out);
+}
+
+u16 attributes::get_hierarchy(u32 number, u32 modifier, block out) noexcept {
+    const node& n = topology_.nodes[number];
+    if (n.hierarchies.empty()) return status::unsupported_attribute;
+    const u32 which = modifier & 0xff, index = modifier >> 8;
+    if (which > n.num_ports() || index >= n.hierarchies.size()) return status::invalid_value;
+    const hierarchy& place = n.hierarchies[index];
+    smp::HierarchyInfo i;
+    i.templateGUID = place.templateGUID;
+    i.maxSupportedIndex = i.maxActiveIndex = static_cast<u8>(n.hierarchies.size() - 1);
+    const std::size_t above = std::min(place.levels.size(), i.levelData.size() - 1);
+    i.activeLevels = static_cast<u8>(above + 1);
+    std::copy_n(place.levels.begin(), above, i.levelData.begin());
+    i.levelData[above] = which;
+    return put(i, out);
 }
 
 u16 attributes::get_port_states(u32 number, u32 modifier, block out) noexcept {

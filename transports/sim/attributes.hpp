@@ -95,6 +95,7 @@ private:
     u16 get_port_info(u32 node, u8 in_port, u32 modifier, block out) noexcept;
     u16 get_port_info_extended(u32 node, u8 in_port, u32 modifier, block out) noexcept;
     u16 get_mlnx_ext_port_info(u32 node, u8 in_port, u32 modifier, block out) noexcept;
+    u16 get_hierarchy(u32 node, u32 modifier, block out) noexcept;
     u16 get_port_states(u32 node, u32 modifier, block out) noexcept;
     u16 get_guid_info(u32 node, u8 in_port, u32 modifier, block out) noexcept;
     u16 get_pkey_table(u32 node, u32 modifier, block out) noexcept;

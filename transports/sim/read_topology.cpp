@@ -68,7 +68,8 @@ private:
     void read_line(cursor c) {
         if (c.rest.empty()) {
             current_ = topology::nobody;
-        } else if (c.rest.starts_with('#') || c.rest.starts_with("Chassis ") || c.rest.starts_with("Non-Chassis")) {
+        } else if (c.rest.starts_with('#') || c.rest.starts_with("Chassis ") || c.rest.starts_with("Non-Chassis") ||
+                   c.rest.starts_with("Hostname: ")) {
             // comments, and the headings of ibnetdiscover -g
         } else if (c.rest.starts_with('[')) {
             read_port(c);

@@ -17,6 +17,13 @@ bool has_extended_speeds(const iba::smp::PortInfo& end_port) noexcept;
 /// The same of a port of a subnet. False if its end port did not answer.
 bool has_extended_speeds(const subnet&, port_ref) noexcept;
 
+/// Of PortInfo's attribute modifier, beside the port number: who asks understands extended speeds (IBA 14.2.5.6).
+inline constexpr u32 understands_extended_speeds = u32{1} << 31;
+/// Whether a port that was asked without that bit may hide its extended speeds: its end port has them, and the port tells
+/// nothing of any. Then it is to be asked again with the bit, as OpenSM does since 2026; where that tells nothing either, the node
+/// hides nothing, and its other ports need not be asked twice.
+bool hides_extended_speeds(const iba::smp::PortInfo& end_port, const iba::smp::PortInfo& port) noexcept;
+
 /// What is active by PortInfo. `extended`: extended speeds mean something there. No speed: 0.
 iba::LinkWidth active_width(const iba::smp::PortInfo&) noexcept;
 link_speeds active_speed(const iba::smp::PortInfo&, bool extended) noexcept;

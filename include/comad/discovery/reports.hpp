@@ -15,9 +15,12 @@
 
 namespace comad::discovery {
 
+struct hierarchies; // hierarchy.hpp
+
 struct topology_options {
     bool full = false;               ///< ` s=<speed> w=<width> v=<vlcap>` after each link (-f)
     std::optional<u64> mads_used;    ///< with it the head says the longest route and this number (-m)
+    bool grouping = false;           ///< chassis first, with what is known of boards and external ports (-g)
     std::string_view generated_on{}; ///< the time of the run, as ctime() has it, without the line break
 };
 /// The topology file: one stanza per node, readable by ibnetdiscover's users, by ibsim and by this project's simulator.
@@ -49,8 +52,10 @@ std::string hosts_text(const subnet&, const node_names&);
 std::string switches_text(const subnet&, const node_names&);
 std::string routers_text(const subnet&, const node_names&);
 
-/// The whole database as one JSON object, schema `comad.subnet/1`; names as in the IBA structures; problems included.
+/// The whole database as one JSON object, schema `comad.subnet/1`; names as in the IBA structures; systems (chassis.hpp) and
+/// problems included, and hierarchies where they were read.
 std::string json_text(const subnet&);
+std::string json_text(const subnet&, const hierarchies&);
 /// One of its nodes alone, on a line.
 std::string node_json(const subnet&, u32 index);
 

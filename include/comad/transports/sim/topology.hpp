@@ -52,15 +52,24 @@ struct port {
     bool is_up() const noexcept { return linked() && state != iba::PortState::Down; }
 };
 
+/// A place in a chassis as HierarchyInfo tells it of a node's ports: the levels above the port, whose number is the last level.
+struct hierarchy {
+    iba::guid templateGUID{};
+    std::vector<u32> levels; ///< at most 12
+};
+
 struct node {
     iba::NodeType type = iba::NodeType::CA;
     bool enhanced_port0 = false; ///< of a switch: port 0 carries data and has a LID mask
+    bool hides_extended_speeds =
+        false; ///< PortInfo tells them only to who asks with bit 31 of the modifier (IBA 14.2.5.6)
     u16 deviceID = 0;
     u32 vendorID = 0; ///< 24 bits
     iba::guid nodeGUID{}, systemImageGUID{};
-    std::string id;          ///< name within the topology file, `S-<GUID>` as ibnetdiscover forms it; unique
-    std::string description; ///< NodeDescription: the wire carries its first 64 bytes
-    std::vector<port> ports; ///< [0..num_ports()]; [0] is used by switches only
+    std::string id;                     ///< name within the topology file, `S-<GUID>` as ibnetdiscover forms it; unique
+    std::string description;            ///< NodeDescription: the wire carries its first 64 bytes
+    std::vector<port> ports;            ///< [0..num_ports()]; [0] is used by switches only
+    std::vector<hierarchy> hierarchies; ///< of all its ports, by index; empty: it has no HierarchyInfo
 
     bool is_switch() const noexcept { return type == iba::NodeType::Switch; }
     unsigned num_ports() const noexcept { return static_cast<unsigned>(ports.size()) - 1; }

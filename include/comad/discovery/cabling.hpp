@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// cabling.hpp - cables as somebody planned them beside the links of a subnet. Knows no file and no report.
+#pragma once
+#include <comad/discovery/exports.hpp>
+#include <comad/discovery/node_names.hpp>
+#include <comad/discovery/subnet.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace comad::discovery {
+
+/// A port as a plan names it: a node by its description, its name in a node name map, or its GUID or that of a port of it.
+struct planned_end {
+    std::string node;
+    u8 port = 0;
+};
+struct planned_cable {
+    planned_end a, b;
+    unsigned line = 0; ///< of the plan
+};
+
+/// What is not as planned.
+struct cabling_fault {
+    enum class kind : u8 {
+        missing, ///< planned, and there is no such link
+        swapped, ///< two planned cables whose ends are exchanged
+        moved, ///< one end is where it belongs; the other is in a port for which no cable is planned, and its own is empty
+        extra, ///< a link that nobody planned
+    };
+    kind what;
+    std::vector<u32> cables;      ///< of the plan, by index: two of swapped, none of extra, else one
+    std::vector<link_ends> links; ///< as they are: two of swapped, none of missing, else one
+    std::string
+        why; ///< of missing, if more is known: what its ends lead to, or that there is no such node; safe for a terminal
+};
+
+struct cabling {
+    std::vector<cabling_fault> faults; ///< in the order of the plan, then what is extra in that of the subnet
+    std::size_t as_planned = 0;        ///< cables
+    std::size_t links = 0;             ///< of the subnet
+};
+
+/// Throws std::runtime_error with one line where a port has two cables in the plan; only with the subnet it is known which
+/// names mean the same node.
+cabling compare_cabling(std::span<const planned_cable> plan, const subnet&, const node_names&);
+
+} // namespace comad::discovery

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// cabling_test.cpp - plans of cables beside a subnet whose cables are known: each way in which they can differ.
+#include "discovery_rig.hpp"
+#include <comad/discovery/cabling.hpp>
+#include <comad/iba/format.hpp>
+
+#include <sstream>
+
+namespace cabling_test { // compiled together with others
+
+using namespace comad::test;
+using namespace comad;
+using discovery::cabling;
+using discovery::cabling_fault;
+using discovery::compare_cabling;
+using discovery::planned_cable;
+using kind = cabling_fault::kind;
+
+namespace {
+
+// leaf[1..3] to hosts a, b, c; leaf[7] to spine[1]; host c by its second port. Two hosts are called alike.
+constexpr std::string_view described = R"(
+switchguid=0x5000
+Switch	8 "S1"	# "leaf"
+[1]	"A"[1]
+[2]	"B"[1]
+[3]	"C"[2]
+[7]	"S2"[1]
+
+switchguid=0x6000
+Switch	4 "S2"	# "spine, tall"
+[1]	"S1"[7]
+[3]	"D"[1]
+[4]	"E"[1]
+
+caguid=0xa000
+Ca	1 "A"	# "a"
+[1]	"S1"[1]
+
+caguid=0xb000
+Ca	1 "B"	# "b"
+[1]	"S1"[2]
+
+caguid=0xc000
+Ca	2 "C"	# "c"
+[2]	"S1"[3]
+
+caguid=0xd000
+Ca	1 "D"	# "twin"
+[1]	"S2"[3]
+
+caguid=0xe000
+Ca	1 "E"	# "twin"
+[1]	"S2"[4]
+)";
+
+const subnet& known() {
+    static const subnet s = [] {
+        std::istringstream in{std::string(described)};
+        world w(transports::sim::read_topology(in, "described"));
+        return w.discover();
+    }();
+    return s;
+}
+
+std::vector<planned_cable> whole() {
+    return {{{"leaf", 1}, {"a", 1}, 1},        {{"b", 1}, {"leaf", 2}, 2},
+            {{"leaf", 3}, {"c", 2}, 3},        {{"spine, tall", 1}, {"leaf", 7}, 4},
+            {{"0x6000", 3}, {"0xd001", 1}, 5}, {{"spine, tall", 4}, {"0000:0000:0000:e000", 1}, 6}};
+}
+
+cabling compared(const std::vector<planned_cable>& plan, const std::string& map = {}) {
+    std::istringstream in(map);
+    std::vector<std::string> warnings;
+    return compare_cabling(plan, known(), discovery::node_names::read(in, "map", warnings));
+}
+
+/// The lines of the plan that the fault is about.
+std::vector<unsigned> lines_of(const cabling_fault& f, const std::vector<planned_cable>& plan) {
+    std::vector<unsigned> all;
+    for (const u32 c : f.cables) all.push_back(plan[c].line);
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("a subnet that is as planned has no fault") {
+    const cabling is = compared(whole());
+    CHECK(is.faults.empty());
+    CHECK(is.as_planned == 6);
+    CHECK(is.links == 6);
+}
+
+TEST_CASE("a cable that nobody planned is extra") {
+    auto plan = whole();
+    plan.erase(plan.begin() + 1);
+    const cabling is = compared(plan);
+    REQUIRE(is.faults.size() == 1);
+    const cabling_fault& f = is.faults[0];
+    CHECK(f.what == kind::extra);
+    CHECK(f.cables.empty());
+    REQUIRE(f.links.size() == 1);
+    const discovery::port_ref end = known().nodes[f.links[0].from.node].is_switch() ? f.links[0].to : f.links[0].from;
+    CHECK(known().nodes[end.node].description == "b");
+    CHECK(is.as_planned == 5);
+}
+
+TEST_CASE("a planned cable that is not there is missing, and it is told what is known") {
+    auto plan = whole();
+    plan.push_back({{"leaf", 5}, {"spine, tall", 2}, 10});
+    plan.push_back({{"leaf", 6}, {"host that is off", 1}, 11});
+    plan.push_back({{"leaf", 9}, {"twin", 1}, 12});
+    const cabling is = compared(plan);
+    REQUIRE(is.faults.size() == 3);
+    for (const cabling_fault& f : is.faults) CHECK(f.what == kind::missing);
+    CHECK(lines_of(is.faults[0], plan) == std::vector{10u});
+    CHECK(is.faults[0].why.empty());
+    CHECK(is.faults[1].why == "there is no node 'host that is off'");
+    CHECK(is.faults[2].why == "'leaf' has no port 9; 2 nodes are called 'twin': take a GUID");
+    CHECK(is.as_planned == 6);
+}
+
+TEST_CASE("two cables whose ends are exchanged are swapped, whichever ends") {
+    auto plan = whole();
+    std::swap(plan[0].b, plan[1].a); // a and b at the leaf
+    const cabling hosts = compared(plan);
+    REQUIRE(hosts.faults.size() == 1);
+    CHECK(hosts.faults[0].what == kind::swapped);
+    CHECK(lines_of(hosts.faults[0], plan) == std::vector{1u, 2u});
+    CHECK(hosts.faults[0].links.size() == 2);
+    CHECK(hosts.as_planned == 4);
+
+    plan = whole();
+    std::swap(plan[2].a, plan[3].b); // ports 3 and 7 of the leaf
+    const cabling ports = compared(plan);
+    REQUIRE(ports.faults.size() == 1);
+    CHECK(ports.faults[0].what == kind::swapped);
+    CHECK(lines_of(ports.faults[0], plan) == std::vector{3u, 4u});
+
+    // Of three in a circle each is missing, and it is told where its ends lead.
+    plan = whole();
+    std::swap(plan[0].b, plan[1].a);
+    std::swap(plan[1].a, plan[2].b);
+    const cabling circle = compared(plan);
+    CHECK(circle.faults.size() == 6);
+    CHECK(circle.faults[0].what == kind::missing);
+    CHECK(circle.faults[0].why == "leaf[1] leads to a[1]; b[1] leads to leaf[2]");
+}
+
+TEST_CASE("a cable in a port beside its own is moved") {
+    auto plan = whole();
+    plan[0].a.port = 4; // it is in 1
+    const cabling is = compared(plan);
+    REQUIRE(is.faults.size() == 1);
+    CHECK(is.faults[0].what == kind::moved);
+    CHECK(lines_of(is.faults[0], plan) == std::vector{1u});
+    CHECK(is.faults[0].links.size() == 1);
+
+    // Where its own port has another cable, somebody else must move first.
+    plan = whole();
+    plan.erase(plan.begin() + 1); // b is at 2, and nobody planned that
+    plan[0].a.port = 2;
+    const cabling taken = compared(plan);
+    CHECK(taken.faults.size() == 3);
+    CHECK(taken.faults[0].what == kind::missing);
+}
+
+TEST_CASE("names of a node name map count as descriptions do") {
+    auto plan = whole();
+    plan[0].b.node = "Alice";
+    CHECK(compared(plan).faults.size() == 2);
+    CHECK(compared(plan, "0xa000 \"Alice\"\n").faults.empty());
+    CHECK(compared(whole(), "0xa000 \"Alice\"\n").faults.empty());
+    // A name that is another's description is no name.
+    const cabling two = compared(whole(), "0xa000 \"b\"\n");
+    REQUIRE(two.faults.size() == 2);
+    CHECK_THAT(two.faults[0].why, Catch::Contains("2 nodes are called 'b'"));
+}
+
+TEST_CASE("a port with two cables in a plan is refused, by whichever name") {
+    auto plan = whole();
+    plan.push_back({{"0x5000", 7}, {"spine, tall", 2}, 9});
+    CHECK_THROWS_WITH(compared(plan), "line 9 of the plan: port 7 of '0x5000' has a cable in line 4 already");
+}
+
+} // namespace cabling_test

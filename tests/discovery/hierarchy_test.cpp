@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// hierarchy_test.cpp - HierarchyInfo of ports that have it: who is asked, what is told, what is missing.
+#include "discovery_rig.hpp"
+#include <comad/discovery/hierarchy.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace hierarchy_test { // compiled together with others
+
+using namespace comad::test;
+using namespace comad;
+using discovery::hierarchies;
+using discovery::port_ref;
+
+namespace {
+
+/// The first switch is in two hierarchies.
+topology with_hierarchies() {
+    topology t = managed("fattree2,radix=4");
+    for (auto& n : t.nodes) {
+        if (!n.is_switch()) continue;
+        n.hierarchies = {{iba::guid{3}, {1, 7}}, {iba::guid{0x1234567800000004}, {}}};
+        break;
+    }
+    return t;
+}
+
+hierarchies read(world& w, const subnet& s) {
+    return coro::sync_wait(w.schedule, discovery::read_hierarchies(w.schedule, s));
+}
+
+} // namespace
+
+TEST_CASE("ports that have HierarchyInfo are asked for each index in use, and no others") {
+    world w(with_hierarchies());
+    const subnet s = w.discover();
+    REQUIRE(s.complete());
+    const u64 before = w.sent();
+    const hierarchies found = read(w, s);
+    CHECK(found.gaps.empty());
+    REQUIRE(found.told.size() == 2 * (4 + 1)); // ports 0 to 4, both indices
+    CHECK(w.sent() - before == found.told.size());
+    const u32 sw = found.told.front().where.node;
+    CHECK(s.nodes[sw].is_switch());
+    const auto all = found.of({sw, 3});
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].told.templateGUID == iba::guid{3});
+    CHECK(all[0].told.activeLevels == 3);
+    CHECK(all[0].told.levelData[0] == 1);
+    CHECK(all[0].told.levelData[1] == 7);
+    CHECK(all[0].told.levelData[2] == 3);
+    CHECK(all[1].index == 1);
+    CHECK(all[1].told.activeLevels == 1);
+    CHECK(found.of({sw + 1, 3}).empty());
+
+    const auto ports = nlohmann::json::parse(json_text(s, found)).at("nodes").at(sw).at("ports");
+    CHECK(ports.at(3).at("port") == 3);
+    CHECK(ports.at(3).at("hierarchies").at(0) ==
+          nlohmann::json::parse(R"({"index": 0, "templateGUID": "0000:0000:0000:0003", "levelData": [1, 7, 3]})"));
+    CHECK(ports.at(3).at("hierarchies").size() == 2);
+    CHECK_FALSE(nlohmann::json::parse(json_text(s)).at("nodes").at(sw).at("ports").at(3).contains("hierarchies"));
+}
+
+TEST_CASE("a subnet without HierarchyInfo is asked nothing") {
+    world w(managed("fattree2,radix=4"));
+    const subnet s = w.discover();
+    const u64 before = w.sent();
+    CHECK(read(w, s).told.empty());
+    CHECK(w.sent() == before);
+}
+
+TEST_CASE("a port that says it has HierarchyInfo and does not is told, once for each port") {
+    world w(managed("fattree2,radix=4"));
+    subnet s = w.discover();
+    const port_ref here{1, 0};
+    REQUIRE(s.nodes[1].is_switch());
+    s.nodes[1].ports[0].info->capabilityMask |= 0x80000000; // IsHierarchyInfoSupported, bit 31
+    const hierarchies found = read(w, s);
+    CHECK(found.told.empty());
+    REQUIRE(found.gaps.size() == 4 + 1);
+    CHECK(found.gaps[0].where == here);
+    CHECK_THAT(found.gaps[0].text, Catch::Contains("HierarchyInfo not read"));
+}
+
+} // namespace hierarchy_test

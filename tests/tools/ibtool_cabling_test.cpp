@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// ibtool_cabling_test.cpp - check_cabling on a simulated fabric: lines, JSON, exit codes, files that are refused.
+#include "ibtool_rig.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace ibtool_cabling_test { // compiled together with others
+
+using namespace ibtool_rig;
+
+namespace {
+
+constexpr std::string_view fabric = R"(
+switchguid=0x5000
+Switch	4 "S"	# "leaf"
+[1]	"A"[1]
+[2]	"B"[1]
+
+caguid=0xa000
+Ca	1 "A"	# "a"
+[1]	"S"[1]
+
+caguid=0xb000
+Ca	1 "B"	# "b, the second"
+[1]	"S"[2]
+)";
+
+struct planned : directory {
+    planned() { write("fabric.topo", std::string(fabric)); }
+    process_result check(const std::string& plan, const words& more = {}) const {
+        const std::string file = write("plan.csv", plan);
+        return run(words{"check_cabling", file, "--fabric", "sim:" + (*this / "fabric.topo")} + more);
+    }
+};
+
+} // namespace
+
+TEST_CASE("check_cabling tells what is not as planned, and by its exit code whether anything is") {
+    const planned p;
+    const process_result good = p.check("leaf,1,a,1\n0xb000,1,leaf,2\n");
+    CHECK(good.status == 0);
+    CHECK(good.err.empty());
+    CHECK(good.out == "2 cables planned, 2 of them as planned; 2 links in the subnet\n");
+
+    const process_result bad = p.check("leaf,2,a,1\nleaf,1,\"b, the second\",1\nleaf,3,host,7\n");
+    CHECK(bad.status == 1);
+    CHECK(bad.out ==
+          "swapped: leaf[2] <=> a[1] (line 1), leaf[1] <=> b, the second[1] (line 2): found a[1] <=> leaf[1], "
+          "leaf[2] <=> b, the second[1]\n"
+          "missing: leaf[3] <=> host[7] (line 3): there is no node 'host'\n"
+          "3 cables planned, 0 of them as planned; 2 links in the subnet\n");
+
+    const process_result moved = p.check("leaf,4,a,1\n");
+    CHECK(moved.status == 1);
+    CHECK(moved.out == "moved: leaf[4] <=> a[1] (line 1): found a[1] <=> leaf[1]\n"
+                       "extra: leaf[2] <=> b, the second[1]\n"
+                       "1 cables planned, 0 of them as planned; 2 links in the subnet\n");
+}
+
+TEST_CASE("check_cabling as JSON") {
+    const planned p;
+    const auto all = nlohmann::json::parse(p.check("leaf,4,a,1\nleaf,3,\x1b,7\n", {"--json"}).out);
+    CHECK(all.at("schema") == "comad.cabling/1");
+    CHECK(all.at("planned") == 2);
+    CHECK(all.at("as_planned") == 0);
+    CHECK(all.at("links") == 2);
+    REQUIRE(all.at("faults").size() == 3);
+    const auto& moved = all.at("faults").at(0);
+    CHECK(moved.at("kind") == "moved");
+    CHECK(moved.at("planned").at(0) ==
+          nlohmann::json{{"line", 1}, {"node", "leaf"}, {"port", 4}, {"peer_node", "a"}, {"peer_port", 1}});
+    CHECK(moved.at("found").at(0) == nlohmann::json{{"node", "a"},
+                                                    {"nodeGUID", "0000:0000:0000:a000"},
+                                                    {"port", 1},
+                                                    {"peer_node", "leaf"},
+                                                    {"peer_nodeGUID", "0000:0000:0000:5000"},
+                                                    {"peer_port", 1}});
+    CHECK(all.at("faults").at(1).at("kind") == "missing");
+    CHECK_FALSE(all.at("faults").at(1).contains("found"));
+    CHECK(all.at("faults").at(2).at("kind") == "extra");
+    CHECK_FALSE(all.at("faults").at(2).contains("planned"));
+}
+
+TEST_CASE("check_cabling takes a cache and a name map, and refuses what is no plan") {
+    const planned p;
+    const std::string cache = p / "cache", map = p.write("names", "0xa000 \"Alice\"\n");
+    check_success(run({"ibnetdiscover", "--fabric", "sim:" + (p / "fabric.topo"), "--subnet-cache", cache}));
+    const std::string plan = p.write("named.csv", "leaf,1,Alice,1\nleaf,2,0xb000,1\n");
+    CHECK(run({"check_cabling", plan, "--load-cache", cache, "--node-name-map", map}).status == 0);
+    CHECK(run({"check_cabling", plan, "--load-cache", cache}).status == 1);
+    check_failure(p.check("leaf,1,a,1\nleaf,1,b\n"), 1, "plan.csv:2: expected node,port,node,port");
+    check_failure(p.check("leaf,1,a,1\n0x5000,1,b,1\n"), 1,
+                  "line 2 of the plan: port 1 of '0x5000' has a cable in line 1");
+    check_failure(run({"check_cabling", p / "no such plan"}), 1, "cannot read");
+    check_failure(run({"check_cabling"}), 2, "plan");
+}
+
+} // namespace ibtool_cabling_test

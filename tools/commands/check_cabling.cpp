@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// check_cabling.cpp - check_cabling: whether the cables are where a plan has them.
+#include "command.hpp"
+#include "input/cabling_plan.hpp"
+#include "session/subnet_command.hpp"
+#include "session/subnet_file.hpp"
+#include "text/cabling_text.hpp"
+
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+namespace discovery = comad::discovery;
+
+struct cabling_settings {
+    std::string plan, name_map, load_cache;
+    bool json = false;
+};
+
+int run_check_cabling(const cabling_settings& s, global_options options) {
+    const auto plan = read_cabling_plan(s.plan);
+    const discovery::node_names names = read_node_names(s.name_map);
+    options.load_cache = s.load_cache;
+    return discover_and_report(options, [&](const discovery::subnet& subnet, comad::u64) {
+        const discovery::cabling is = compare_cabling(plan, subnet, names);
+        report r;
+        r.text = (s.json ? cabling_json : cabling_text)(plan, is, subnet, names);
+        r.is_any_bad = !is.faults.empty();
+        return r;
+    });
+}
+
+} // namespace
+
+command check_cabling_command() {
+    return {
+        .name = "check_cabling",
+        .group = command_group::checks,
+        .summary = "check that the cables are where a plan has them",
+        .examples = "check_cabling plan.csv\ncheck_cabling plan.csv --load-cache fabric.cache --json",
+        .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<cabling_settings>();
+            takes.option("plan", s->plan, "CSV file with lines node,port,node,port; nodes by description, name or GUID")
+                .required();
+            add_name_map_option(takes, s->name_map);
+            add_load_cache_option(takes, s->load_cache);
+            takes.flag("--json", s->json, "everything as one JSON object");
+            return [s](const global_options& options) { return run_check_cabling(*s, options); };
+        }};
+}
+
+} // namespace ibtool

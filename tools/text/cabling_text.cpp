@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// cabling_text.cpp - lines, JSON.
+#include "text/cabling_text.hpp"
+
+#include <comad/iba/format.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <string_view>
+
+namespace ibtool {
+
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+using discovery::cabling_fault;
+using discovery::planned_cable;
+
+namespace {
+
+std::string_view word_of(cabling_fault::kind k) {
+    switch (k) {
+    case cabling_fault::kind::missing: return "missing";
+    case cabling_fault::kind::swapped: return "swapped";
+    case cabling_fault::kind::moved: return "moved";
+    case cabling_fault::kind::extra: return "extra";
+    }
+    return "?";
+}
+
+std::string text_of(const discovery::planned_end& e) { return fmt::format("{}[{}]", iba::escaped(e.node), e.port); }
+
+class cabling_words {
+public:
+    cabling_words(std::span<const planned_cable> plan, const discovery::subnet& s, const discovery::node_names& names)
+        : plan_(plan), s_(s), names_(names) {}
+
+    std::string planned(const cabling_fault& f) const {
+        std::string text;
+        for (const auto c : f.cables)
+            text += fmt::format("{}{} <=> {} (line {})", text.empty() ? "" : ", ", text_of(plan_[c].a),
+                                text_of(plan_[c].b), plan_[c].line);
+        return text;
+    }
+    std::string found(const cabling_fault& f) const {
+        std::string text;
+        for (const auto& l : f.links)
+            text += fmt::format("{}{} <=> {}", text.empty() ? "" : ", ", place(l.from), place(l.to));
+        return text;
+    }
+
+    nlohmann::ordered_json planned_json(const cabling_fault& f) const {
+        auto all = nlohmann::ordered_json::array();
+        for (const auto c : f.cables) {
+            const planned_cable& p = plan_[c];
+            all.push_back({{"line", p.line},
+                           {"node", iba::escaped(p.a.node)},
+                           {"port", p.a.port},
+                           {"peer_node", iba::escaped(p.b.node)},
+                           {"peer_port", p.b.port}});
+        }
+        return all;
+    }
+    nlohmann::ordered_json found_json(const cabling_fault& f) const {
+        auto all = nlohmann::ordered_json::array();
+        for (const auto& l : f.links) {
+            const discovery::node &a = s_.nodes[l.from.node], &b = s_.nodes[l.to.node];
+            all.push_back({{"node", names_.of(a)},
+                           {"nodeGUID", fmt::format("{}", a.info.nodeGUID)},
+                           {"port", l.from.port},
+                           {"peer_node", names_.of(b)},
+                           {"peer_nodeGUID", fmt::format("{}", b.info.nodeGUID)},
+                           {"peer_port", l.to.port}});
+        }
+        return all;
+    }
+
+private:
+    std::string place(discovery::port_ref r) const {
+        return fmt::format("{}[{}]", names_.of(s_.nodes[r.node]), r.port);
+    }
+
+    std::span<const planned_cable> plan_;
+    const discovery::subnet& s_;
+    const discovery::node_names& names_;
+};
+
+} // namespace
+
+std::string cabling_text(std::span<const planned_cable> plan, const discovery::cabling& is, const discovery::subnet& s,
+                         const discovery::node_names& names) {
+    const cabling_words words(plan, s, names);
+    std::string text;
+    for (const cabling_fault& f : is.faults) {
+        text += fmt::format("{}: {}", word_of(f.what), words.planned(f));
+        if (!f.links.empty()) text += fmt::format("{}{}", f.cables.empty() ? "" : ": found ", words.found(f));
+        if (!f.why.empty()) text += fmt::format(": {}", f.why);
+        text += '\n';
+    }
+    text += fmt::format("{} cables planned, {} of them as planned; {} links in the subnet\n", plan.size(),
+                        is.as_planned, is.links);
+    return text;
+}
+
+std::string cabling_json(std::span<const planned_cable> plan, const discovery::cabling& is, const discovery::subnet& s,
+                         const discovery::node_names& names) {
+    const cabling_words words(plan, s, names);
+    auto faults = nlohmann::ordered_json::array();
+    for (const cabling_fault& f : is.faults) {
+        nlohmann::ordered_json one{{"kind", word_of(f.what)}};
+        if (!f.cables.empty()) one["planned"] = words.planned_json(f);
+        if (!f.links.empty()) one["found"] = words.found_json(f);
+        if (!f.why.empty()) one["why"] = f.why;
+        faults.push_back(std::move(one));
+    }
+    const nlohmann::ordered_json out{{"schema", "comad.cabling/1"}, {"complete", s.complete()},
+                                     {"planned", plan.size()},      {"as_planned", is.as_planned},
+                                     {"links", is.links},           {"faults", std::move(faults)}};
+    constexpr bool ascii_only = true;
+    return out.dump(1, ' ', ascii_only) + '\n';
+}
+
+} // namespace ibtool
