@@ -128,7 +128,7 @@ TEST_CASE("virtual lanes part what would be a credit loop, as long as SLs have l
     const ring r(3);
     virtual_lanes lanes;
     for (u32 n = 0; n < 3; ++n)
-        for (u32 host = 0; host < 3; ++host) lanes.set_SL(3 + n, 1 + host, host < n ? 1 : 0);
+        for (u32 host = 0; host < 3; ++host) lanes.set_SL({3 + n, 1}, 1 + host, host < n ? 1 : 0);
     CHECK(r.credits().loops.size() == 1);
     CHECK(r.credits(lanes).is_good());
     CHECK(r.credits(lanes).VLs == 2);
