@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // json.cpp - a subnet as JSON: keys are the IBA's names, values as in the structures.
+#include <comad/discovery/facts.hpp>
 #include <comad/discovery/lid_index.hpp>
 #include <comad/discovery/reports.hpp>
 #include <comad/iba/print.hpp>
@@ -24,7 +25,56 @@ json hops_of(const mad::IBDRPath& route) {
     return hops;
 }
 
-json of_port(const subnet& s, port_ref here) {
+// ---- what ports hold ------------------------------------------------------------------------------------------------
+
+/// The blocks of a port, in order.
+template <class T, class F> void for_each_block(const fact_table<T>& table, port_ref here, F&& f) {
+    for (auto at = table.values.lower_bound({here, 0}); at != table.values.end() && at->first.where == here; ++at)
+        f(at->first.modifier, at->second);
+}
+
+json PKeys_of(const subnet_facts& facts, port_ref here) {
+    json keys = json::array();
+    for_each_block(facts.PKeys, here, [&](u32, const iba::smp::PKeyTable& block) {
+        for (const u16 PKey : block.PKeyBlock)
+            if ((PKey & 0x7fff) != 0) keys.push_back(PKey);
+    });
+    return keys;
+}
+
+json SLtoVL_of(const subnet& s, const subnet_facts& facts, port_ref here) {
+    json tables = json::array();
+    for_each_block(facts.SLToVL, here, [&](u32 modifier, const iba::smp::SLToVLMappingTable& table) {
+        json one = json::object();
+        if (s.nodes[here.node].is_switch()) one["inputPort"] = modifier >> 8;
+        one["VLs"] = table.SLtoVL;
+        tables.push_back(std::move(one));
+    });
+    return tables;
+}
+
+json VLArbitration_of(const subnet_facts& facts, port_ref here) {
+    json tables{{"low", json::array()}, {"high", json::array()}};
+    for_each_block(facts.VLArbitration, here, [&](u32 modifier, const iba::smp::VLArbitrationTable& block) {
+        constexpr u32 first_of_high = 3; // IBA 14.2.5.9
+        json& list = tables[modifier >> 16 < first_of_high ? "low" : "high"];
+        for (const u16 entry : block.VLWeightBlock)
+            if (const unsigned weight = entry & 0xff) list.push_back({{"VL", entry >> 8 & 0xf}, {"weight", weight}});
+    });
+    return tables;
+}
+
+void add_facts(json& out, const subnet& s, const subnet_facts& facts, port_ref here) {
+    const auto has = [&](const auto& table) {
+        const auto at = table.values.lower_bound({here, 0});
+        return at != table.values.end() && at->first.where == here;
+    };
+    if (has(facts.PKeys)) out["PKeys"] = PKeys_of(facts, here);
+    if (has(facts.SLToVL)) out["SLtoVL"] = SLtoVL_of(s, facts, here);
+    if (has(facts.VLArbitration)) out["VLArbitration"] = VLArbitration_of(facts, here);
+}
+
+json of_port(const subnet& s, port_ref here, const subnet_facts* facts) {
     const port& p = s.at(here);
     json out{{"port", here.port}};
     if (value(p.portGUID)) out["portGUID"] = text_of(p.portGUID);
@@ -43,10 +93,11 @@ json of_port(const subnet& s, port_ref here) {
     if (p.peer) {
         out["peer"] = {{"nodeGUID", text_of(s.nodes[p.peer.node].info.nodeGUID)}, {"port", p.peer.port}};
     }
+    if (facts) add_facts(out, s, *facts, here);
     return out;
 }
 
-json of_node(const subnet& s, u32 index) {
+json of_node(const subnet& s, u32 index, const subnet_facts* facts = nullptr) {
     const node& n = s.nodes[index];
     json out{
         {"nodeType", iba::name_or_number(n.info.nodeType)},
@@ -62,7 +113,7 @@ json of_node(const subnet& s, u32 index) {
     if (n.switch_info) out["enhancedPort0"] = static_cast<bool>(n.switch_info->enhancedPort0);
     json ports = json::array();
     for (u8 number = 0; const port& p : n.ports) {
-        if (p.info || p.peer) ports.push_back(of_port(s, {index, number}));
+        if (p.info || p.peer) ports.push_back(of_port(s, {index, number}, facts));
         ++number;
     }
     out["ports"] = std::move(ports);
@@ -115,7 +166,7 @@ template <class F> void add_list(std::string& out, std::string_view name, std::s
 
 } // namespace
 
-std::string json_text(const subnet& s) {
+std::string json_text(const subnet& s, const subnet_facts* facts) {
     json head{{"schema", "comad.subnet/1"}, {"complete", s.complete()}};
     if (!s.nodes.empty()) {
         head["start"] = {{"nodeGUID", text_of(s.nodes[0].info.nodeGUID)}, {"port", s.start_port}};
@@ -126,7 +177,7 @@ std::string json_text(const subnet& s) {
                       {"links", s.link_count()}};
     std::string out = dumped(head);
     out.resize(out.size() - 2); // "\n}": it goes on
-    add_list(out, "nodes", s.nodes.size(), [&](std::size_t i) { return of_node(s, static_cast<u32>(i)); });
+    add_list(out, "nodes", s.nodes.size(), [&](std::size_t i) { return of_node(s, static_cast<u32>(i), facts); });
     add_list(out, "problems", s.problems.size(), [&](std::size_t i) { return of_problem(s.problems[i]); });
     const lid_index LIDs(s);
     if (const auto& doubled = LIDs.duplicates(); !doubled.empty())

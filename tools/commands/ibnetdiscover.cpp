@@ -5,6 +5,7 @@
 #include "session/subnet_command.hpp"
 #include "session/subnet_file.hpp"
 #include "text/output.hpp"
+#include <comad/discovery/facts.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
@@ -22,7 +23,7 @@ namespace discovery = comad::discovery;
 using comad::iba::NodeType;
 
 struct ibnetdiscover_settings {
-    bool full = false, list = false, ports = false, max_hops = false, json = false;
+    bool full = false, list = false, ports = false, max_hops = false, json = false, qos = false;
     bool cas = false, switches = false, routers = false;
     unsigned outstanding = 0; // 0: the global one
     std::string name_map, file;
@@ -54,8 +55,8 @@ discovery::topology_checks read_checks(const std::string& keys) {
 }
 
 std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& subnet,
-                    const discovery::node_names& names, comad::u64 MADs) {
-    if (s.json) return discovery::json_text(subnet);
+                    const discovery::node_names& names, comad::u64 MADs, const discovery::subnet_facts* facts) {
+    if (s.json) return discovery::json_text(subnet, facts);
     if (s.ports) return discovery::ports_report(subnet, names);
     if (s.list) return discovery::node_list(subnet, names, {NodeType::CA, NodeType::Switch, NodeType::Router});
     if (s.switches) return discovery::node_list(subnet, names, {NodeType::Switch});
@@ -71,18 +72,32 @@ std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& su
     return discovery::topology_text(subnet, names, options);
 }
 
+comad::coro::task<std::vector<discovery::problem>> read_qos(session& in, const discovery::subnet& s,
+                                                            discovery::subnet_facts& facts) {
+    constexpr discovery::fact_kinds wanted{.PKeys = true, .SLToVL = true, .VLArbitration = true};
+    auto reading = in.options().discovers_by_SA() ? discovery::read_facts_by_SA(in.schedule(), s, wanted)
+                                                  : discovery::read_facts(in.schedule(), s, wanted);
+    facts = co_await std::move(reading);
+    co_return facts.problems;
+}
+
 int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
+    if (s.qos && !s.json) throw usage_error("--qos needs --json");
+    if (s.qos && !s.load_cache.empty()) throw usage_error("--qos asks the subnet, of which --load-cache knows no more");
     if (s.outstanding) options.outstanding = s.outstanding;
     options.load_cache = s.load_cache;
     const discovery::node_names names = read_node_names(s.name_map);
+    discovery::subnet_facts facts;
+    subnet_reading more;
+    if (s.qos) more = [&facts](session& in, const discovery::subnet& found) { return read_qos(in, found, facts); };
     return discover_and_report(
         options,
         [&](const discovery::subnet& subnet, comad::u64 MADs) {
-            std::string text = text_of(s, subnet, names, MADs);
+            std::string text = text_of(s, subnet, names, MADs, s.qos ? &facts : nullptr);
             if (!s.cache.empty()) replace_file(discovery::diags_cache_bytes(subnet), s.cache);
             return text;
         },
-        s.file);
+        s.file, more);
 }
 
 } // namespace
@@ -96,6 +111,7 @@ command ibnetdiscover_command() {
                 auto s = std::make_shared<ibnetdiscover_settings>();
                 takes.option("topology-file", s->file, "write the report to this file instead of stdout");
                 takes.flag("--json", s->json, "everything as one JSON object");
+                takes.flag("--qos", s->qos, "with --json: P_Keys, SL to VL and VL arbitration of each port, too");
                 takes.flag("-f,--full", s->full, "also show speed, width and VL codes of every link");
                 takes.ignored_flag("-s,--show", "ignored: a terminal shows progress anyway");
                 takes.flag("-l,--list", s->list, "one line for each node");

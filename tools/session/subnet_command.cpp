@@ -28,15 +28,14 @@ struct outcome {
 outcome outcome_of(const discovery::subnet& s, const subnet_report& made, comad::u64 MADs, auto& ended) {
     outcome result{s.problems.size(), made(s, MADs), session_end(ended)};
     const discovery::lid_index LIDs(s);
-    for (const auto& doubled : LIDs.duplicates())
-        result.said.notes.push_back(discovery::describe(s, doubled));
+    for (const auto& doubled : LIDs.duplicates()) result.said.notes.push_back(discovery::describe(s, doubled));
     auto missing = all_missing(s);
     result.said.missing.insert(result.said.missing.begin(), missing.begin(), missing.end());
     return result;
 }
 
 // The fabric is closed again when this returns: who reads the output slowly, or stops reading, holds no server's slot.
-outcome discover_in_session(const global_options& options, const subnet_report& made) {
+outcome discover_in_session(const global_options& options, const subnet_report& made, const subnet_reading& more) {
     if (const auto known = subnet_without_device(options)) return outcome_of(*known, made, 0, options);
     session in(options);
     discovery::discovery_progress progress;
@@ -45,11 +44,17 @@ outcome discover_in_session(const global_options& options, const subnet_report& 
                            progress.problems.load());
     });
     if (!found) refuse_silent_port(found.error(), options);
-    return outcome_of(found.value(), made, in.schedule().counters().sent, in);
+    const comad::u64 MADs = in.schedule().counters().sent;
+    if (more && !in.stopped()) {
+        const std::vector<discovery::problem> missing = in.run(more(in, found.value()));
+        found.value().problems.insert(found.value().problems.end(), missing.begin(), missing.end());
+    }
+    return outcome_of(found.value(), made, MADs, in);
 }
 
-int discover_and_report_to(const global_options& options, const subnet_report& made, const std::string& file) {
-    const outcome o = discover_in_session(options, made);
+int discover_and_report_to(const global_options& options, const subnet_report& made, const std::string& file,
+                           const subnet_reading& more = {}) {
+    const outcome o = discover_in_session(options, made, more);
     const int code = finish(o.said, o.end, file);
     if (o.problems)
         print_error("ibtool: the result is partial: {} problem{}\n", o.problems, o.problems == 1 ? "" : "s");
@@ -58,9 +63,10 @@ int discover_and_report_to(const global_options& options, const subnet_report& m
 
 } // namespace
 
-int discover_and_report(const global_options& options, const subnet_text& text, const std::string& file) {
+int discover_and_report(const global_options& options, const subnet_text& text, const std::string& file,
+                        const subnet_reading& more) {
     const auto made = [&](const discovery::subnet& s, comad::u64 MADs) { return report{text(s, MADs), {}, {}, false}; };
-    return discover_and_report_to(options, made, file);
+    return discover_and_report_to(options, made, file, more);
 }
 
 int discover_and_report(const global_options& options, const subnet_report& made) {

@@ -15,6 +15,8 @@
 
 namespace comad::discovery {
 
+struct subnet_facts;
+
 struct topology_options {
     bool full = false;               ///< ` s=<speed> w=<width> v=<vlcap>` after each link (-f)
     std::optional<u64> mads_used;    ///< with it the head says the longest route and this number (-m)
@@ -50,7 +52,8 @@ std::string switches_text(const subnet&, const node_names&);
 std::string routers_text(const subnet&, const node_names&);
 
 /// The whole database as one JSON object, schema `comad.subnet/1`; names as in the IBA structures; problems included.
-std::string json_text(const subnet&);
+/// `facts`: P_Keys, SL to VL and VL arbitration as well, of the ports where they were read; their problems are not told.
+std::string json_text(const subnet&, const subnet_facts* facts = nullptr);
 /// One of its nodes alone, on a line.
 std::string node_json(const subnet&, u32 index);
 
