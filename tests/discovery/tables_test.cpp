@@ -154,6 +154,44 @@ TEST_CASE("a part of the tables is read where no more is asked for") {
     CHECK(ports_of(tables.of_node[sw], 0xc000).empty());
 }
 
+TEST_CASE("of a multicast table that ends before the first LID nothing is read") {
+    managed_subnet s(wide(40, {1, 2}));
+    for (discovery::node& n : s.found.nodes)
+        if (n.switch_info) n.switch_info->multicastFDBTop = discovery::first_MLID - 1; // IBA 14.2.5.4
+    const u64 before = s.schedule.counters().sent;
+    CHECK(s.tables(false, {.unicast = false, .multicast = true}).complete());
+    CHECK(s.schedule.counters().sent == before);
+}
+
+TEST_CASE("a switch that is silent is not asked for all of its blocks, and told as a gap") {
+    managed_subnet s(wide(254, {1}));
+    const u32 other = s.at("other");
+    const u32 dead = *s.net.graph().find("wide");
+    s.net.apply({transports::sim::topology_event::kind::kill, dead});
+    const u64 before = s.schedule.counters().sent;
+    const forwarding_tables tables = s.tables(false, {.multicast = true, .whole_multicast = true});
+    CHECK_FALSE(tables.complete());
+    CHECK(s.schedule.counters().sent - before == 2); // of 546 blocks; the other switch is behind it
+    REQUIRE(tables.gaps.size() == 2);
+    CHECK(tables.gaps[0].node == s.at("wide"));
+    CHECK(tables.gaps[0].text.starts_with("513 blocks of its forwarding tables: "));
+    CHECK_FALSE(tables.of_node[other].complete());
+}
+
+TEST_CASE("a node that is silent is not asked for all that its ports hold, and each block is told as missing") {
+    managed_subnet s(wide(40, {1, 2}));
+    s.net.apply({transports::sim::topology_event::kind::kill, *s.net.graph().find("wide")});
+    const u64 before = s.schedule.counters().sent;
+    constexpr discovery::fact_kinds wanted{.SLToVL = true};
+    const auto facts = coro::sync_wait(s.schedule, read_facts(s.schedule, s.found, wanted));
+    // Of the local host and, in vain, of the two switches and the two hosts behind the one.
+    CHECK(s.schedule.counters().sent - before == 5);
+    CHECK(facts.SLToVL.values.size() == 1);
+    CHECK(facts.SLToVL.wanted == 3 * 3 + 2 * 2 + 3);
+    CHECK(facts.problems.size() == facts.SLToVL.wanted - 1);
+    CHECK_FALSE(facts.SLToVL.complete());
+}
+
 // ---- virtual lanes ----------------------------------------------------------------------------------------------------
 
 TEST_CASE("SL to VL is that of the port where packets come in and of that where they leave") {
@@ -205,4 +243,25 @@ TEST_CASE("the SA is asked for each path between two hosts, and what it does not
     REQUIRE(untold.error);
     CHECK(untold.error->code == mad::errc::incomplete_path);
     CHECK(none.is_single());
+}
+
+TEST_CASE("each LID of an LMC is a path, and an SA that is silent is not asked again") {
+    managed_subnet s(wide(8, {1, 2}));
+    const u32 far = s.at("far host");
+    s.found.nodes[far].ports[1].info->LMC = 2; // of which the SA does not know, but of the base LID
+    const discovery::lid_index LIDs(s.found);
+    discovery::virtual_lanes lanes;
+    const auto told = coro::sync_wait(s.schedule, read_path_SLs(s.schedule, s.found, LIDs, lanes));
+    CHECK(told.paths == 2 + 2 + 2 * 4);
+    CHECK(told.missing == 2 * 3);
+
+    coro::MADSchedule one_by_one(s.port, window(1, 0));
+    mad::IBPath nobody;
+    nobody.DLID = iba::lid{100};
+    one_by_one.set_sa_path(nobody);
+    const auto untold = coro::sync_wait(one_by_one, read_path_SLs(one_by_one, s.found, LIDs, lanes));
+    CHECK(untold.missing == untold.paths);
+    CHECK(one_by_one.counters().sent == 1);
+    REQUIRE(untold.error);
+    CHECK(untold.error->code == mad::errc::timed_out);
 }

@@ -4,6 +4,7 @@
 #include "ibtool_subnet.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace ibtool_routes_test { // compiled together with others
 
@@ -44,6 +45,45 @@ TEST_CASE("dump_lfts and dump_mfts print what infiniband-diags' dump_fts prints"
     compare_tables(s, {"dump_fts", "-M"}, {"dump_mfts"});
     compare_tables(s, {"dump_fts", "-M", "-n"}, {"dump_lfts", "-M", "-n"});
     compare_tables(s, {"dump_fts", "-M", "-a", "0xc000", "0xc021"}, {"dump_mfts", "-a", "0xc000", "0xc021"});
+}
+
+TEST_CASE("check_lft_balance counts the LIDs of hosts at each port that leads to a switch") {
+    // Two cables, ports 17 and 20 of the first switch and 3 and 4 of the second; two hosts here and one there.
+    const unsigned LMC = GENERATE(0u, 1u);
+    CAPTURE(LMC);
+    const subnet s(topology, manager::leaves, {"-l", std::to_string(LMC)});
+    const auto ports_of = [&](const std::string& name, const process_result& r) {
+        std::map<unsigned, unsigned> ports;
+        for (const auto& line : objects_of(r.out))
+            if (line["name"] == name)
+                for (const auto& p : line["ports"]) ports[p["port"]] = p["routes"];
+        return ports;
+    };
+    const process_result good = s.ours({"check_lft_balance", "--json", "-v"});
+    CHECK(good.status == 0);
+    CHECK(objects_of(good.out).size() == 2);
+    const auto first = ports_of("first switch", good), second = ports_of("second switch", good);
+    REQUIRE((first.size() == 2 && second.size() == 2));
+    CHECK(first.at(17) + first.at(20) == 1u << LMC);
+    CHECK((second == std::map<unsigned, unsigned>{{3, 1u << LMC}, {4, 1u << LMC}}));
+    CHECK(s.ours({"check_lft_balance"}).out.empty());
+
+    // All by the first cable.
+    const std::string LID = s.LID_at("0,17");
+    for (const std::string& route : {std::string("0,1"), std::string("0,2")}) {
+        const unsigned host = static_cast<unsigned>(std::stoul(s.LID_at(route)));
+        for (unsigned l = host; l < host + (1u << LMC); ++l)
+            check_success(s.ours(
+                {"query", "SubnSet", "LinearForwardingTable", LID, "-f", "portBlock[" + std::to_string(l) + "]=3"}));
+    }
+    const process_result bad = s.ours({"check_lft_balance", "--json"});
+    CHECK(bad.status == 1);
+    CHECK((ports_of("second switch", bad) == std::map<unsigned, unsigned>{{3, 2u << LMC}, {4, 0}}));
+    CHECK(ports_of("first switch", bad).empty()); // that is even still
+    CHECK_THAT(s.ours({"check_lft_balance"}).out,
+               StartsWith("Unbalanced Switch Port Usage: second switch, 0x0000000000006000\n"
+                          "Port 003: " +
+                          std::to_string(2u << LMC) + "\nPort 004: 0\n"));
 }
 
 TEST_CASE("a table of the SA that ibsim cuts after its first MAD is told as that") {
