@@ -114,9 +114,9 @@ TEST_CASE("each fault of a table is found with its place and the routes that it 
     }
     SECTION("another port of the right node") {
         r.net.nodes[1].ports.resize(5);
-        r.net.nodes[4].ports.resize(3);
-        r.net.nodes[4].ports[2].info.emplace().LID = iba::lid(20);
-        r.link({1, 4}, {4, 2});
+        r.net.nodes[5].ports.resize(3);
+        r.net.nodes[5].ports[2].info.emplace().LID = iba::lid(20);
+        r.link({1, 4}, {5, 2});
         for (u32 n = 0; n < 4; ++n) r.entry(n, 20, n == 1 ? 4 : 2);
         CHECK(r.routes().is_good());
         r.entry(1, 20, 1);
@@ -292,6 +292,7 @@ TEST_CASE("packets on VL 15 are dropped, and wait for nobody") {
     };
     CHECK(with_groups({}).loops.size() == 1);
     CHECK(with_groups(lanes).is_good());
+    CHECK(with_groups(lanes).dependencies == 0);
 }
 
 TEST_CASE("each host of a switch has SLs of its own") {

@@ -251,8 +251,10 @@ TEST_CASE("each LID of an LMC is a path, and an SA that is silent is not asked a
     s.found.nodes[far].ports[1].info->LMC = 2; // of which the SA does not know, but of the base LID
     const discovery::lid_index LIDs(s.found);
     discovery::virtual_lanes lanes;
+    const u64 before = s.schedule.counters().sent;
     const auto told = coro::sync_wait(s.schedule, read_path_SLs(s.schedule, s.found, LIDs, lanes));
     CHECK(told.paths == 2 + 2 + 2 * 4);
+    CHECK(s.schedule.counters().sent - before == told.paths);
     CHECK(told.missing == 2 * 3);
 
     coro::MADSchedule one_by_one(s.port, window(1, 0));
