@@ -200,8 +200,10 @@ void rpc_base::finished(mad::op& o, const mad::completion& how) {
     if (how.what == mad::completion_status::replied) {
         self.source_ = how.source;
         if (const auto error = mad::judge(status)) self.fail(*error, how);
-        else if (!self.take_reply_(self, how.reply)) self.fail(mad::errc::malformed_reply, how);
-        else if (self.kind_.attributeID == iba::attribute_id<iba::ClassPortInfo>) self.learn(how.reply);
+        else if (std::string misfit = self.take_reply_(self, how.reply); !misfit.empty()) {
+            self.fail(mad::errc::malformed_reply, how);
+            self.error_->detail->misfit = std::move(misfit);
+        } else if (self.kind_.attributeID == iba::attribute_id<iba::ClassPortInfo>) self.learn(how.reply);
     } else if (how.what != mad::completion_status::sent) {
         self.fail(code_of(how.what), how);
     }

@@ -79,20 +79,22 @@ public:
     route_dependencies(const subnet& s, const channels& all, const forwarding_tables& tables,
                        const virtual_lanes& lanes, dependency_graph& graph, const credit_options& how)
         : all_(all), tables_(tables), lanes_(lanes), graph_(graph),
-          met_(std::size_t{graph.lanes()} * (lanes.is_single_SL() ? 1 : virtual_lanes::SLs)) {
+          met_(std::size_t{graph.lanes()} * (lanes.is_single() ? 1 : virtual_lanes::SLs)) {
         std::vector<bool> starts(s.nodes.size());
-        const auto add = [&](u32 source, u32 sw, u8 in) {
-            if (lanes.is_single_SL() && starts[sw]) return;
+        const auto add = [&](port_ref source, u32 sw, u8 in) {
+            if (lanes.is_single() && starts[sw]) return;
             starts[sw] = true;
             starts_.push_back({source, sw, in});
         };
         for (u32 n = 0; n < s.nodes.size(); ++n) {
             if (s.nodes[n].is_switch()) {
-                if (how.switches_too) add(n, n, 0);
+                if (how.switches_too) add({n, 0}, n, 0);
                 continue;
             }
-            for (const port& p : s.nodes[n].ports)
-                if (p.peer && s.nodes[p.peer.node].is_switch()) add(n, p.peer.node, p.peer.port);
+            for (u8 number = 0; const port& p : s.nodes[n].ports) {
+                if (p.peer && s.nodes[p.peer.node].is_switch()) add({n, number}, p.peer.node, p.peer.port);
+                ++number;
+            }
         }
     }
 
@@ -103,7 +105,8 @@ public:
 
 private:
     struct start {
-        u32 source, sw;
+        port_ref source;
+        u32 sw;
         u8 in;
     };
 
@@ -117,11 +120,11 @@ private:
             const u32 channel = all_.at(here, out);
             const channels::far_end& far = all_.far(channel);
             if (!far.is_switch) return; // a CA takes everything
-            const u8 VL = lanes_.is_single_SL() ? u8{0} : lanes_.VL(here, in, out, SL);
+            const u8 VL = lanes_.is_single() ? u8{0} : lanes_.VL(here, in, out, SL);
             if (VL >= virtual_lanes::dropped) return;
             const u32 now = graph_.lane_of(channel, VL);
             if (before != none) graph_.add(before, now);
-            u32& met = met_[lanes_.is_single_SL() ? now : std::size_t{now} * virtual_lanes::SLs + SL];
+            u32& met = met_[lanes_.is_single() ? now : std::size_t{now} * virtual_lanes::SLs + SL];
             if (met == epoch_) return;
             met = epoch_;
             before = now;
@@ -143,7 +146,7 @@ private:
 void add_groups(const subnet& s, const channels& all, const forwarding_tables& tables, const virtual_lanes& lanes,
                 dependency_graph& graph) {
     const auto lane_by = [&](u32 sw, u8 in, unsigned out) {
-        const u8 VL = lanes.is_single_SL() ? u8{0} : lanes.VL(sw, in, static_cast<u8>(out), 0);
+        const u8 VL = lanes.is_single() ? u8{0} : lanes.VL(sw, in, static_cast<u8>(out), 0);
         return std::pair(graph.lane_of(all.at(sw, out), VL), VL < virtual_lanes::dropped);
     };
     for (u32 n = 0; n < s.nodes.size(); ++n) {
@@ -270,7 +273,7 @@ credit_check find_credit_loops(const subnet& s, const lid_index& index, const fo
                                const virtual_lanes& lanes, credit_options how) {
     const channels all(s);
     credit_check found;
-    found.VLs = lanes.is_single_SL() ? 1 : lanes.VLs();
+    found.VLs = lanes.is_single() ? 1 : lanes.VLs();
     dependency_graph graph(all, found.VLs);
     route_dependencies routes(s, all, tables, lanes, graph, how);
     for (const lid_index::end& e : index.ends()) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -116,21 +117,40 @@ problem missing_fact(const subnet& s, const fact_place& p, std::string_view name
             std::move(why)};
 }
 
+/// One block after the other, of a switch or of a port of another node: one that is silent is not asked for the rest.
 template <class T>
-coro::task<void> ask_fact(coro::MADSchedule& schedule, const subnet& s, fact_place p, fact_table<T>& table,
-                          std::vector<problem>& problems) {
-    mad::IBDRPath route = route_to(s, p.where);
-    route.MKey = s.nodes[p.where.node].route.MKey;
-    auto told = co_await schedule.SubnGet<T>(route, p.modifier);
-    if (told) table.values.emplace(p, told.value());
-    else problems.push_back(missing_fact(s, p, iba::info_of<T>.name, cause_text(told.error())));
+coro::task<void> ask_facts(coro::MADSchedule& schedule, const subnet& s, std::vector<fact_place> places,
+                           fact_table<T>& table, std::vector<problem>& problems) {
+    std::string silence;
+    for (const fact_place& p : places) {
+        if (!silence.empty()) {
+            problems.push_back(missing_fact(s, p, iba::info_of<T>.name, silence));
+            continue;
+        }
+        mad::IBDRPath route = route_to(s, p.where);
+        route.MKey = s.nodes[p.where.node].route.MKey;
+        auto told = co_await schedule.SubnGet<T>(route, p.modifier);
+        if (told) {
+            table.values.emplace(p, told.value());
+            continue;
+        }
+        problems.push_back(missing_fact(s, p, iba::info_of<T>.name, cause_text(told.error())));
+        if (told.error().code != mad::errc::status) silence = cause_text(told.error());
+    }
 }
 
 template <class T>
 coro::generator<coro::task<void>> questions(coro::MADSchedule& schedule, const subnet& s,
                                             std::vector<fact_place> places, fact_table<T>& table,
                                             std::vector<problem>& problems) {
-    for (const fact_place& p : places) co_yield ask_fact<T>(schedule, s, p, table, problems);
+    const auto is_of_one = [&s](const fact_place& a, const fact_place& b) {
+        return a.where.node == b.where.node && (s.nodes[a.where.node].is_switch() || a.where.port == b.where.port);
+    };
+    for (auto begin = places.begin(); begin != places.end();) {
+        const auto end = std::find_if(begin, places.end(), [&](const fact_place& p) { return !is_of_one(*begin, p); });
+        co_yield ask_facts<T>(schedule, s, std::vector<fact_place>(begin, end), table, problems);
+        begin = end;
+    }
 }
 
 template <class T>

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace comad::discovery {
 
@@ -83,38 +82,34 @@ private:
         return how_.keys ? how_.keys->put_into(sw.route, sw.info.portGUID) : mad::any_path(sw.route);
     }
 
-    // ---- by SMPs: the i-th block of each switch, then the next ---------------------------------------------------------
+    // ---- by SMPs: a block of each switch at a time, so that one that is silent is not asked for all of its own ----------
 
     coro::generator<coro::task<void>> blocks() {
-        std::vector<std::vector<u32>> unicast, multicast; // what is missing now: the tables' own lists shrink meanwhile
-        std::size_t most = 0;
-        for (const u32 n : switches_) {
-            unicast.push_back(tables_.of_node[n].missing_unicast);
-            multicast.push_back(tables_.of_node[n].missing_multicast);
-            most = std::max(most, unicast.back().size() + multicast.back().size());
+        for (const u32 n : switches_) co_yield read_blocks(n);
+    }
+
+    coro::task<void> read_blocks(u32 n) {
+        // The tables' own lists shrink meanwhile.
+        const std::vector<u32> unicast = tables_.of_node[n].missing_unicast;
+        const std::vector<u32> multicast = tables_.of_node[n].missing_multicast;
+        for (const u32 block : unicast) {
+            const bool answers = co_await read_block<smp::LinearForwardingTable>(n, block);
+            if (!answers) co_return;
         }
-        for (std::size_t i = 0; i < most; ++i) {
-            for (std::size_t k = 0; k < switches_.size(); ++k) {
-                if (silent_.contains(switches_[k])) continue;
-                if (i < unicast[k].size()) co_yield read_unicast(switches_[k], unicast[k][i]);
-                else if (i - unicast[k].size() < multicast[k].size())
-                    co_yield read_multicast(switches_[k], multicast[k][i - unicast[k].size()]);
-            }
+        for (const u32 block : multicast) {
+            const bool answers = co_await read_block<smp::MulticastForwardingTable>(n, block);
+            if (!answers) co_return;
         }
     }
 
-    coro::task<void> read_unicast(u32 n, u32 block) {
+    /// False: nothing came, and nothing would.
+    template <class T> coro::task<bool> read_block(u32 n, u32 block) {
         const mad::any_path path = path_to(n);
-        auto answer = co_await schedule_.SubnGet<smp::LinearForwardingTable>(path, block);
+        auto answer = co_await schedule_.SubnGet<T>(path, block);
         if (answer) take(n, block, answer.value());
         else note(n, answer.error());
-    }
-
-    coro::task<void> read_multicast(u32 n, u32 block) {
-        const mad::any_path path = path_to(n);
-        auto answer = co_await schedule_.SubnGet<smp::MulticastForwardingTable>(path, block);
-        if (answer) take(n, block, answer.value());
-        else note(n, answer.error());
+        const bool is_refused = !answer && (answer.error().code == mad::errc::status);
+        co_return answer || is_refused;
     }
 
     // ---- by the SA -----------------------------------------------------------------------------------------------------
@@ -168,7 +163,6 @@ private:
     }
 
     void note(u32 n, const mad::mad_error& e) {
-        if (e.code == mad::errc::timed_out) silent_.insert(n);
         errors_.try_emplace(n, to_string(e), cause_text(e)); // the first one tells
     }
 
@@ -188,7 +182,6 @@ private:
     const forwarding_options how_;
     forwarding_tables tables_;
     std::vector<u32> switches_;
-    std::set<u32> silent_;
     std::map<u32, std::pair<std::string, std::string>> errors_;
 };
 

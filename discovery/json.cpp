@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // json.cpp - a subnet as JSON: keys are the IBA's names, values as in the structures.
 #include <comad/discovery/chassis.hpp>
+#include <comad/discovery/facts.hpp>
 #include <comad/discovery/hierarchy.hpp>
 #include <comad/discovery/lid_index.hpp>
 #include <comad/discovery/reports.hpp>
@@ -33,10 +34,59 @@ json of_hierarchy(const port_hierarchy& h) {
     return {{"index", h.index}, {"templateGUID", text_of(h.told.templateGUID)}, {"levelData", std::move(levels)}};
 }
 
+// ---- what ports hold ------------------------------------------------------------------------------------------------
+
+/// The blocks of a port, in order.
+template <class T, class F> void for_each_block(const fact_table<T>& table, port_ref here, F&& f) {
+    for (auto at = table.values.lower_bound({here, 0}); at != table.values.end() && at->first.where == here; ++at)
+        f(at->first.modifier, at->second);
+}
+
+json PKeys_of(const subnet_facts& facts, port_ref here) {
+    json keys = json::array();
+    for_each_block(facts.PKeys, here, [&](u32, const iba::smp::PKeyTable& block) {
+        for (const u16 PKey : block.PKeyBlock)
+            if ((PKey & 0x7fff) != 0) keys.push_back(PKey);
+    });
+    return keys;
+}
+
+json SLtoVL_of(const subnet& s, const subnet_facts& facts, port_ref here) {
+    json tables = json::array();
+    for_each_block(facts.SLToVL, here, [&](u32 modifier, const iba::smp::SLToVLMappingTable& table) {
+        json one = json::object();
+        if (s.nodes[here.node].is_switch()) one["inputPort"] = modifier >> 8;
+        one["VLs"] = table.SLtoVL;
+        tables.push_back(std::move(one));
+    });
+    return tables;
+}
+
+json VLArbitration_of(const subnet_facts& facts, port_ref here) {
+    json tables{{"low", json::array()}, {"high", json::array()}};
+    for_each_block(facts.VLArbitration, here, [&](u32 modifier, const iba::smp::VLArbitrationTable& block) {
+        constexpr u32 first_of_high = 3; // IBA 14.2.5.9
+        json& list = tables[modifier >> 16 < first_of_high ? "low" : "high"];
+        for (const u16 entry : block.VLWeightBlock)
+            if (const unsigned weight = entry & 0xff) list.push_back({{"VL", entry >> 8 & 0xf}, {"weight", weight}});
+    });
+    return tables;
+}
+
+void add_facts(json& out, const subnet& s, const subnet_facts& facts, port_ref here) {
+    const auto has = [&](const auto& table) {
+        const auto at = table.values.lower_bound({here, 0});
+        return at != table.values.end() && at->first.where == here;
+    };
+    if (has(facts.PKeys)) out["PKeys"] = PKeys_of(facts, here);
+    if (has(facts.SLToVL)) out["SLtoVL"] = SLtoVL_of(s, facts, here);
+    if (has(facts.VLArbitration)) out["VLArbitration"] = VLArbitration_of(facts, here);
+}
+
 /// What is known of nodes beside the nodes.
 struct node_places {
     const system_groups& groups;
-    const hierarchies& told;
+    const more_of_ports& more;
 };
 
 json of_port(const subnet& s, port_ref here, const node_places& places) {
@@ -56,7 +106,8 @@ json of_port(const subnet& s, port_ref here, const node_places& places) {
         out["VLCap"] = value(p.info->VLCap);
         out["neighborMTU"] = value(p.info->neighborMTU);
     }
-    if (const auto all = places.told.of(here); !all.empty()) {
+    if (const auto all = places.more.places ? places.more.places->of(here) : std::span<const port_hierarchy>{};
+        !all.empty()) {
         json list = json::array();
         for (const port_hierarchy& h : all) list.push_back(of_hierarchy(h));
         out["hierarchies"] = std::move(list);
@@ -64,6 +115,7 @@ json of_port(const subnet& s, port_ref here, const node_places& places) {
     if (p.peer) {
         out["peer"] = {{"nodeGUID", text_of(s.nodes[p.peer.node].info.nodeGUID)}, {"port", p.peer.port}};
     }
+    if (places.more.facts) add_facts(out, s, *places.more.facts, here);
     return out;
 }
 
@@ -167,9 +219,7 @@ template <class F> void add_list(std::string& out, std::string_view name, std::s
 
 } // namespace
 
-std::string json_text(const subnet& s) { return json_text(s, {}); }
-
-std::string json_text(const subnet& s, const hierarchies& told) {
+std::string json_text(const subnet& s, const more_of_ports& more) {
     json head{{"schema", "comad.subnet/1"}, {"complete", s.complete()}};
     if (!s.nodes.empty()) {
         head["start"] = {{"nodeGUID", text_of(s.nodes[0].info.nodeGUID)}, {"port", s.start_port}};
@@ -182,7 +232,7 @@ std::string json_text(const subnet& s, const hierarchies& told) {
     out.resize(out.size() - 2); // "\n}": it goes on
     const system_groups groups = group_nodes(s);
     add_list(out, "nodes", s.nodes.size(), [&](std::size_t i) {
-        return of_node(s, static_cast<u32>(i), {groups, told});
+        return of_node(s, static_cast<u32>(i), {groups, more});
     });
     add_list(out, "chassis", groups.chassis.size(),
              [&](std::size_t i) { return of_chassis(s, groups, groups.chassis[i]); });
@@ -196,8 +246,7 @@ std::string json_text(const subnet& s, const hierarchies& told) {
 std::string node_json(const subnet& s, u32 index) {
     constexpr bool ascii_only = true;
     const system_groups no_groups;
-    const hierarchies none;
-    return of_node(s, index, {no_groups, none}).dump(-1, ' ', ascii_only) + '\n';
+    return of_node(s, index, {no_groups, {}}).dump(-1, ' ', ascii_only) + '\n';
 }
 
 } // namespace comad::discovery

@@ -6,8 +6,8 @@
 
 namespace comad::discovery {
 
-void virtual_lanes::set_SL(u32 source, unsigned LID, u8 SL) {
-    auto& of = SLs_[source];
+void virtual_lanes::set_SL(port_ref source, unsigned LID, u8 SL) {
+    auto& of = SLs_[key(source)];
     if (of.size() <= LID) of.resize(LID + 1);
     of[LID] = SL % SLs;
 }

@@ -47,6 +47,11 @@ std::string class_status_text(const mad_error& e) {
     return fmt::format("MAD_STATUS_SA_{}({})", name.substr(name.find('_') + 1), code);
 }
 
+/// What is wrong with a reply, behind what was said of it before.
+std::string misfit_words(const mad_error& e) {
+    return e.detail && !e.detail->misfit.empty() ? ": " + e.detail->misfit : std::string();
+}
+
 std::string what_happened(const mad_error& e, const std::string& where) {
     switch (e.code) {
     case errc::timed_out: return "timed out to " + where;
@@ -54,7 +59,7 @@ std::string what_happened(const mad_error& e, const std::string& where) {
         return fmt::format("got error status {:#x} - {} from {}", e.status, status_text(e.status), where);
     case errc::class_status:
     case errc::path_not_found: return fmt::format("got class specific error {} from {}", class_status_text(e), where);
-    case errc::malformed_reply: return "got a malformed reply from " + where;
+    case errc::malformed_reply: return "got a malformed reply from " + where + misfit_words(e);
     case errc::send_failed: return fmt::format("could not be sent to {} ({})", where, std::strerror(e.sys_errno));
     case errc::transport_failed: return fmt::format("lost its transport ({})", std::strerror(e.sys_errno));
     case errc::cancelled: return "was cancelled";
@@ -139,7 +144,7 @@ std::string plain_words(const mad_error& e) {
     case errc::status:
     case errc::class_status:
     case errc::path_not_found: return fmt::format("{} refused {}: {}", who, what, status_words(e));
-    case errc::malformed_reply: return fmt::format("{} sent a malformed reply to {}", who, what);
+    case errc::malformed_reply: return fmt::format("{} sent a malformed reply to {}{}", who, what, misfit_words(e));
     case errc::send_failed: return fmt::format("{} could not be sent to {}: {}", what, who, std::strerror(e.sys_errno));
     case errc::transport_failed:
         return fmt::format("the device was lost before {} answered {}: {}", who, what, std::strerror(e.sys_errno));
@@ -192,7 +197,7 @@ std::string cause_text(const mad_error& e) {
     case errc::status:
     case errc::class_status:
     case errc::path_not_found: return fmt::format("{} refused: {}", what, status_words(e));
-    case errc::malformed_reply: return what + ": malformed reply";
+    case errc::malformed_reply: return what + ": malformed reply" + misfit_words(e);
     case errc::send_failed: return fmt::format("{} could not be sent: {}", what, std::strerror(e.sys_errno));
     case errc::transport_failed: return fmt::format("the device was lost: {}", std::strerror(e.sys_errno));
     case errc::cancelled: return "stopped";

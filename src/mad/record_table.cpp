@@ -66,7 +66,8 @@ iba::result<record_table> record_table::of_reply(std::span<const u8> reply, std:
         return record_table(data, record_size, record_size, 1);
     }
     const auto rmpp = iba::decode<iba::rmpp::Header>(reply.first<rmpp_size>());
-    if ((rmpp.RMPPFlags & value(iba::RMPPFlag::Last)) == 0) return too_short("only a part of the reply came");
+    if ((rmpp.RMPPFlags & value(iba::RMPPFlag::Last)) == 0)
+        return too_short("its RMPP transfer ended early, the first segment is all that came");
     const std::size_t end = rmpp_size + std::max<std::size_t>(rmpp.data2, header_size - rmpp_size);
     return of(reply.first(std::min(reply.size(), end)), record_size);
 }

@@ -321,6 +321,7 @@ TEST_CASE("records that are smaller than they should be, and a table of which on
     auto table = sync_wait(small.schedule, small.schedule.SubnAdmGetTable<NodeRecord>());
     REQUIRE(!table);
     CHECK(table.error().code == errc::malformed_reply);
+    CHECK_THAT(to_string(table.error()), Catch::EndsWith(": records of 108 bytes stand 104 bytes apart"));
 
     rig cut([](const packet& p) {
         arrival a = table_of(p, 3);
@@ -330,6 +331,8 @@ TEST_CASE("records that are smaller than they should be, and a table of which on
     auto beginning = sync_wait(cut.schedule, cut.schedule.SubnAdmGetTable<NodeRecord>());
     REQUIRE(!beginning);
     CHECK(beginning.error().code == errc::malformed_reply);
+    CHECK(cause_text(beginning.error()) ==
+          "NodeRecord: malformed reply: its RMPP transfer ended early, the first segment is all that came");
 }
 
 TEST_CASE(

@@ -53,7 +53,7 @@ TEST_CASE("ports that have HierarchyInfo are asked for each index in use, and no
     CHECK(all[1].told.activeLevels == 1);
     CHECK(found.of({sw + 1, 3}).empty());
 
-    const auto ports = nlohmann::json::parse(json_text(s, found)).at("nodes").at(sw).at("ports");
+    const auto ports = nlohmann::json::parse(json_text(s, {.places = &found})).at("nodes").at(sw).at("ports");
     CHECK(ports.at(3).at("port") == 3);
     CHECK(ports.at(3).at("hierarchies").at(0) ==
           nlohmann::json::parse(R"({"index": 0, "templateGUID": "0000:0000:0000:0003", "levelData": [1, 7, 3]})"));

@@ -36,6 +36,28 @@ struct ring {
         net.nodes[b.node].ports[b.port].peer = a;
     }
     void entry(u32 sw, unsigned LID, u8 port) { tables.of_node[sw].unicast[LID] = port; }
+    /// Another port of a switch, and a host at it. Returns the host.
+    u32 second_host(u32 sw, unsigned LID) {
+        const auto port = static_cast<u8>(net.nodes[sw].ports.size()), made = static_cast<u8>(net.nodes.size());
+        net.nodes[sw].info.numPorts = port;
+        net.nodes[sw].ports.emplace_back();
+        node& host = net.nodes.emplace_back(net.nodes[count]);
+        host.info.nodeGUID = iba::guid{0x1000u + made};
+        host.ports[1].info->LID = iba::lid(LID);
+        tables.of_node.emplace_back();
+        link({sw, port}, {made, 1});
+        entry(sw, LID, port);
+        return made;
+    }
+    /// Lets switches forward the first multicast LID by these ports.
+    void group(u32 sw, const std::vector<unsigned>& ports) {
+        switch_forwarding& t = tables.of_node[sw];
+        t.positions = 1;
+        t.last_group = first_MLID;
+        t.multicast.assign(switch_forwarding::MLIDs_per_block, 0);
+        for (const unsigned p : ports) t.multicast[0] |= static_cast<u16>(1u << p);
+    }
+    group_check groups() const { return check_groups(net, tables); }
     route_check routes() const { return check_routes(net, lid_index(net), tables); }
     credit_check credits(const virtual_lanes& lanes = {}) const {
         return find_credit_loops(net, lid_index(net), tables, lanes);
@@ -73,6 +95,36 @@ TEST_CASE("each fault of a table is found with its place and the routes that it 
         CHECK(found.faults[0].LIDs == std::vector<u16>{4});
         CHECK(found.faults[0].pairs == 2);
         CHECK(found.unreachable == 2);
+    }
+    SECTION("a port that the switch has not, the next one after its last") {
+        r.entry(1, 4, 4);
+        const route_check found = r.routes();
+        REQUIRE(found.faults.size() == 1);
+        CHECK(found.faults[0].what == no_entry);
+        CHECK(found.faults[0].where == port_ref{1, 0});
+        CHECK(found.unreachable == 2);
+    }
+    SECTION("the switch itself") {
+        r.entry(1, 4, 0);
+        const route_check found = r.routes();
+        REQUIRE(found.faults.size() == 1);
+        CHECK(found.faults[0].what == wrong_end);
+        CHECK(found.faults[0].where == port_ref{1, 0});
+        CHECK(found.unreachable == 2);
+    }
+    SECTION("another port of the right node") {
+        r.net.nodes[1].ports.resize(5);
+        r.net.nodes[5].ports.resize(3);
+        r.net.nodes[5].ports[2].info.emplace().LID = iba::lid(20);
+        r.link({1, 4}, {5, 2});
+        for (u32 n = 0; n < 4; ++n) r.entry(n, 20, n == 1 ? 4 : 2);
+        CHECK(r.routes().is_good());
+        r.entry(1, 20, 1);
+        const route_check found = r.routes();
+        REQUIRE(found.faults.size() == 1);
+        CHECK(found.faults[0].what == wrong_end);
+        CHECK(found.faults[0].where == port_ref{1, 1});
+        CHECK(found.unreachable == 4); // the node's first port sends to its second one, too
     }
     SECTION("no link") {
         r.net.nodes[1].ports[2].peer = r.net.nodes[2].ports[3].peer = {};
@@ -128,7 +180,7 @@ TEST_CASE("virtual lanes part what would be a credit loop, as long as SLs have l
     const ring r(3);
     virtual_lanes lanes;
     for (u32 n = 0; n < 3; ++n)
-        for (u32 host = 0; host < 3; ++host) lanes.set_SL(3 + n, 1 + host, host < n ? 1 : 0);
+        for (u32 host = 0; host < 3; ++host) lanes.set_SL({3 + n, 1}, 1 + host, host < n ? 1 : 0);
     CHECK(r.credits().loops.size() == 1);
     CHECK(r.credits(lanes).is_good());
     CHECK(r.credits(lanes).VLs == 2);
@@ -149,4 +201,133 @@ TEST_CASE("LIDs with an LMC lead to their port, and a LID of two ports is told")
     REQUIRE(index.duplicates().size() == 1);
     CHECK(index.duplicates()[0].LID == iba::lid(11));
     CHECK(index.duplicates()[0].second == port_ref{4, 1});
+}
+
+TEST_CASE("with switches as sources and ends their own LIDs end at port 0") {
+    ring r(3);
+    for (u32 n = 0; n < 3; ++n) {
+        r.tables.of_node[n].unicast.resize(128, not_forwarded);
+        for (u32 to = 0; to < 3; ++to) r.entry(n, 100 + to, to == n ? 0 : 2);
+    }
+    const route_check found = check_routes(r.net, lid_index(r.net), r.tables, {.switches_too = true});
+    CHECK(found.is_good());
+    CHECK(found.pairs == 6 * 5);
+    // To a switch: from its host 0 links, of the others 1 or 2, from hosts and switches. To a host: from its switch 1, of the
+    // others 2 or 3, from hosts and switches.
+    CHECK(found.by_hops == std::vector<u64>{3, 6 + 3, 6 + 6, 6});
+    CHECK_FALSE(find_credit_loops(r.net, lid_index(r.net), r.tables, {}, {.switches_too = true}).is_good());
+}
+
+TEST_CASE("two hosts that are cabled to each other reach each other without a switch") {
+    ring r(0);
+    for (const u32 n : {0u, 1u}) {
+        node& host = r.net.nodes.emplace_back();
+        host.info.nodeType = iba::NodeType::CA;
+        host.ports.resize(2);
+        host.ports[1].info.emplace().LID = iba::lid(1 + n);
+    }
+    r.link({0, 1}, {1, 1});
+    r.tables.of_node.resize(2);
+    const route_check found = r.routes();
+    CHECK(found.is_good());
+    CHECK(found.pairs == 2);
+    CHECK(found.by_hops == std::vector<u64>{2});
+}
+
+TEST_CASE("faults beyond the most that are told are one for all, and their routes are counted") {
+    ring r(4);
+    for (u32 host = 0; host < 4; ++host) r.entry(host, 1 + host, not_forwarded);
+    const route_check found = check_routes(r.net, lid_index(r.net), r.tables, {.max_faults = 2});
+    REQUIRE(found.faults.size() == 3);
+    CHECK(found.faults[1].what == route_fault::kind::no_entry);
+    CHECK(found.faults[2].what == route_fault::kind::others);
+    CHECK(found.faults[2].LIDs == std::vector<u16>{3, 4});
+    CHECK(found.faults[2].pairs == 6);
+    CHECK(found.unreachable == 12);
+}
+
+TEST_CASE("links that one end alone forwards by join a group, and make a circle where they go round") {
+    ring r(3);
+    r.group(0, {1});
+    r.group(1, {1, 3}); // to 0, which sends nothing back
+    CHECK(r.groups().groups == 1);
+    CHECK(r.groups().faults.empty());
+    for (u32 n = 0; n < 3; ++n) r.group(n, {1, 2});
+    REQUIRE(r.groups().faults.size() == 1);
+    CHECK(r.groups().faults[0].what == group_fault::kind::loop);
+    CHECK(r.groups().faults[0].MLID == first_MLID);
+}
+
+// ---- credit loops: what parts lanes and what joins them ---------------------------------------------------------------
+
+TEST_CASE("the VL of a hop is that of the port by which a packet comes in") {
+    // Packets of hosts are on VL 0, those of the switch before on VL 1, and go no further than two links.
+    const ring r(3);
+    virtual_lanes lanes;
+    for (u32 n = 0; n < 3; ++n) {
+        virtual_lanes::SL_to_VL one{};
+        one.fill(1);
+        lanes.set_map(n, 1, 2, {});
+        lanes.set_map(n, 3, 2, one);
+    }
+    const credit_check found = r.credits(lanes);
+    CHECK(found.VLs == 2);
+    CHECK(found.dependencies == 3);
+    CHECK(found.is_good());
+}
+
+TEST_CASE("packets on VL 15 are dropped, and wait for nobody") {
+    ring r(3);
+    virtual_lanes lanes;
+    virtual_lanes::SL_to_VL dropped;
+    dropped.fill(virtual_lanes::dropped);
+    for (u32 n = 0; n < 3; ++n) lanes.set_map(n, 3, 2, dropped);
+    CHECK(lanes.VLs() == 1);
+    CHECK(r.credits(lanes).dependencies == 0);
+    CHECK(r.credits(lanes).is_good());
+
+    for (u32 n = 0; n < 3; ++n) r.group(n, {1, 2});
+    const auto with_groups = [&](const virtual_lanes& how) {
+        return find_credit_loops(r.net, lid_index(r.net), r.tables, how, {.multicast = true});
+    };
+    CHECK(with_groups({}).loops.size() == 1);
+    CHECK(with_groups(lanes).is_good());
+    CHECK(with_groups(lanes).dependencies == 0);
+}
+
+TEST_CASE("each host of a switch has SLs of its own") {
+    // The second hosts alone do not change the lane where the ring closes.
+    ring r(3);
+    virtual_lanes lanes;
+    for (u32 n = 0; n < 3; ++n)
+        for (u32 host = 0; host < 3; ++host) lanes.set_SL({3 + n, 1}, 1 + host, host < n ? 1 : 0);
+    CHECK(r.credits(lanes).is_good());
+    for (u32 n = 0; n < 3; ++n) r.second_host(n, 11 + n);
+    CHECK(r.credits(lanes).loops.size() == 1);
+    CHECK(r.routes().faults.size() == 3); // nobody else knows the second hosts
+}
+
+TEST_CASE("SLs that share a lane go on by lanes of their own") {
+    ring line(4);
+    for (u32 n = 0; n < 4; ++n)
+        for (u32 host = 0; host < 3; ++host) line.entry(n, 1 + host, not_forwarded); // only the last host is anywhere
+    const u32 second = line.second_host(0, 11);
+    virtual_lanes lanes;
+    lanes.set_SL({second, 1}, 4, 1);
+    lanes.set_map(0, 4, 2, {}); // SL 1 is on VL 0 there
+    const credit_check found = line.credits(lanes);
+    CHECK(found.VLs == 2);
+    CHECK(found.dependencies == 4); // VL 0, 0, 0 and 0, 1, 1
+    CHECK(found.is_good());
+}
+
+TEST_CASE("a cable that leads back into its own port is a credit loop of one lane") {
+    ring r(3);
+    r.net.nodes[0].ports[2].peer = {0, 2};
+    const credit_check found = r.credits();
+    REQUIRE(found.loops.size() == 1);
+    CHECK(found.loops[0].lanes == 1);
+    REQUIRE(found.loops[0].cycle.size() == 1);
+    CHECK(found.loops[0].cycle[0].out == port_ref{0, 2});
+    CHECK(r.routes().faults.at(0).what == route_fault::kind::loop);
 }

@@ -123,16 +123,30 @@ TEST_CASE("the JSON of a discovery is as its schema says") {
     }
     const directory d;
     exported("json", live + words{d / "fabric.json"});
-    const process_result r = run_process({"python3", "-c",
-                                          "import json, sys, jsonschema\n"
-                                          "schema, data = (json.load(open(f)) for f in sys.argv[1:])\n"
-                                          "v = jsonschema.validators.validator_for(schema); v.check_schema(schema)\n"
-                                          "v(schema).validate(data); print(len(data['nodes']))\n"
-                                          "data['nodes'][0]['ports'][0]['peer'] = {'port': 300}\n"
-                                          "print(v(schema).is_valid(data))\n",
-                                          COMAD_SOURCE_DIR "/docs/schema/subnet-1.json", d / "fabric.json"});
-    CAPTURE(r.err);
-    CHECK(r.out == "14\nFalse\n");
+    check_success(run(words{"ibnetdiscover", "--json", "--qos", d / "qos.json"} + live));
+    for (const char* file : {"fabric.json", "qos.json"}) {
+        const process_result r = run_process(
+            {"python3", "-c",
+             "import json, sys, jsonschema\n"
+             "schema, data = (json.load(open(f)) for f in sys.argv[1:])\n"
+             "v = jsonschema.validators.validator_for(schema); v.check_schema(schema)\n"
+             "v(schema).validate(data); print(len(data['nodes']))\n"
+             "data['nodes'][0]['ports'][0]['peer'] = {'port': 300}\n"
+             "print(v(schema).is_valid(data))\n"
+             "known = schema['definitions']['port']['properties']\n"
+             "print({key for node in data['nodes'] for port in node['ports'] for key in port} - set(known))\n",
+             COMAD_SOURCE_DIR "/docs/schema/subnet-1.json", d / file});
+        CAPTURE(file, r.err);
+        CHECK(r.out == "14\nFalse\nset()\n");
+    }
+    const auto qos = nlohmann::json::parse(read_file(d / "qos.json"));
+    CHECK(qos["nodes"][1]["ports"].back()["SLtoVL"].size() == 4); // from each of its ports with a cable
+}
+
+TEST_CASE("the option --qos goes with --json, and not with a file") {
+    check_failure(run(words{"ibnetdiscover", "--qos"} + live), 2, "--qos needs --json");
+    check_failure(run(words{"ibnetdiscover", "--qos", "--json", "--load-cache", "x"} + live), 2,
+                  "of which --load-cache");
 }
 
 TEST_CASE("a browser draws all of the page, finds a node, zooms, and shows names as text") {

@@ -1,33 +1,16 @@
 // SPDX-License-Identifier: MIT
-// ibtool_routes_test.cpp - tables and routes of a whole subnet that OpenSM routed: dump_lfts and dump_mfts beside infiniband-diags'
-// dump_fts, ibcheckroutes beside ibdmchk of ibutils.
+// ibtool_routes_test.cpp - tables of a whole subnet that OpenSM routed: dump_lfts and dump_mfts beside infiniband-diags' dump_fts, and
+// the SA's tables beside the switches'.
 #include "ibtool_subnet.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace ibtool_routes_test { // compiled together with others
 
 using namespace ibtool_rig;
 
 namespace {
-
-/// Switches in rows and columns whose ends are joined, a host at each.
-std::string torus(unsigned columns, unsigned rows) {
-    std::string text;
-    const auto name = [&](unsigned x, unsigned y) {
-        return std::to_string(x % columns) + "." + std::to_string(y % rows);
-    };
-    for (unsigned x = 0; x < columns; ++x) {
-        for (unsigned y = 0; y < rows; ++y) {
-            const std::string here = name(x, y), number = std::to_string(100 + x * rows + y);
-            text += "\nswitchguid=0x5" + number + "\nSwitch\t5 \"S" + here + "\"\n[1]\t\"H" + here + "\"[1]\n[2]\t\"S" +
-                    name(x + 1, y) + "\"[3]\n[3]\t\"S" + name(x + columns - 1, y) + "\"[2]\n";
-            if (rows > 1) text += "[4]\t\"S" + name(x, y + 1) + "\"[5]\n[5]\t\"S" + name(x, y + rows - 1) + "\"[4]\n";
-            text += "\ncaguid=0xa" + number + "0\nHca\t1 \"H" + here + "\"\n[1]\t\"S" + here + "\"[1]\n";
-        }
-    }
-    return text;
-}
 
 /// A stanza for each switch, in whatever order.
 words stanzas_of(const std::string& text) {
@@ -50,18 +33,6 @@ void compare_tables(const subnet& s, const words& theirs, const words& ours) {
     CHECK(stanzas_of(r.out) == stanzas_of(peer.out));
 }
 
-/// What ibdmchk says of what OpenSM routed. When it is done it may crash, as it frees its memory.
-std::string judged(const subnet& s) {
-    const std::string said = process({"sh", "-c",
-                                      "cd '" + (s.files() / "") +
-                                          "' && ibdmchk -s opensm-subnet.lst -f opensm.fdbs -m opensm.mcfdbs 2>&1; :"})
-                                 .wait()
-                                 .out;
-    CAPTURE(said);
-    REQUIRE_THAT(said, Contains("Verifying all CA to CA paths") && Contains("Using full credit loop check"));
-    return said;
-}
-
 } // namespace
 
 TEST_CASE("dump_lfts and dump_mfts print what infiniband-diags' dump_fts prints") {
@@ -76,28 +47,55 @@ TEST_CASE("dump_lfts and dump_mfts print what infiniband-diags' dump_fts prints"
     compare_tables(s, {"dump_fts", "-M", "-a", "0xc000", "0xc021"}, {"dump_mfts", "-a", "0xc000", "0xc021"});
 }
 
-TEST_CASE("ibcheckroutes says of credit loops and cut routes what ibdmchk says") {
-    if (process({"sh", "-c", "command -v ibdmchk"}).wait().status != 0) {
-        WARN("skipped: ibdmchk is missing, of the package ibutils");
-        return;
-    }
-    struct one {
-        std::string_view name;
-        std::string topology, engine;
+TEST_CASE("check_lft_balance counts the LIDs of hosts at each port that leads to a switch") {
+    // Two cables, ports 17 and 20 of the first switch and 3 and 4 of the second; two hosts here and one there.
+    const unsigned LMC = GENERATE(0u, 1u);
+    CAPTURE(LMC);
+    const subnet s(topology, manager::leaves, {"-l", std::to_string(LMC)});
+    const auto ports_of = [&](const std::string& name, const process_result& r) {
+        std::map<unsigned, unsigned> ports;
+        for (const auto& line : objects_of(r.out))
+            if (line["name"] == name)
+                for (const auto& p : line["ports"]) ports[p["port"]] = p["routes"];
+        return ports;
     };
-    const one all[] = {
-        {"line", torus(2, 1), "minhop"}, {"ring", torus(5, 1), "minhop"}, {"torus", torus(3, 3), "updn"}};
-    for (const one& o : all) {
-        CAPTURE(o.name, o.engine);
-        const subnet s(o.topology, manager::leaves, {"-D", "0x43", "-R", o.engine});
-        const std::string said = judged(s);
-        const process_result r = s.ours({"ibcheckroutes", "--json"});
-        const auto summary = objects_of(r.out).back();
-        CHECK((summary["credit_loops"] != 0) == (said.find("-E- credit loops in routing") != said.npos));
-        CHECK(summary["cut"] == 0);
-        CHECK_THAT(said, Contains("Scanned:" + std::to_string(summary["routes"].get<unsigned>()) + " CA to CA paths"));
-        CHECK(r.status == (summary["credit_loops"] != 0 ? 1 : 0));
+    const process_result good = s.ours({"check_lft_balance", "--json", "-v"});
+    CHECK(good.status == 0);
+    CHECK(objects_of(good.out).size() == 2);
+    const auto first = ports_of("first switch", good), second = ports_of("second switch", good);
+    REQUIRE((first.size() == 2 && second.size() == 2));
+    CHECK(first.at(17) + first.at(20) == 1u << LMC);
+    CHECK((second == std::map<unsigned, unsigned>{{3, 1u << LMC}, {4, 1u << LMC}}));
+    CHECK(s.ours({"check_lft_balance"}).out.empty());
+
+    // All by the first cable.
+    const std::string LID = s.LID_at("0,17");
+    for (const std::string& route : {std::string("0,1"), std::string("0,2")}) {
+        const unsigned host = static_cast<unsigned>(std::stoul(s.LID_at(route)));
+        for (unsigned l = host; l < host + (1u << LMC); ++l)
+            check_success(s.ours(
+                {"query", "SubnSet", "LinearForwardingTable", LID, "-f", "portBlock[" + std::to_string(l) + "]=3"}));
     }
+    const process_result bad = s.ours({"check_lft_balance", "--json"});
+    CHECK(bad.status == 1);
+    CHECK((ports_of("second switch", bad) == std::map<unsigned, unsigned>{{3, 2u << LMC}, {4, 0}}));
+    CHECK(ports_of("first switch", bad).empty()); // that is even still
+    CHECK_THAT(s.ours({"check_lft_balance"}).out,
+               StartsWith("Unbalanced Switch Port Usage: second switch, 0x0000000000006000\n"
+                          "Port 003: " +
+                          std::to_string(2u << LMC) + "\nPort 004: 0\n"));
+}
+
+TEST_CASE("a table of the SA that ibsim cuts after its first MAD is told as that") {
+    const subnet s;
+    for (const words& command :
+         {words{"dump_lfts"}, words{"dump_lfts", "-n", "1", "3"}, words{"check_lft_balance", "--json"}}) {
+        CAPTURE(command);
+        const process_result by_SMP = s.ours(command), by_SA = s.ours(command + words{"--sa"});
+        check_success(by_SMP);
+        check_failure(by_SA, 1, "its RMPP transfer ended early, the first segment is all that came");
+    }
+    check_failure(s.ours({"ibcheckroutes", "--sa"}), 2, "there is no --sa for ibcheckroutes");
 }
 
 } // namespace ibtool_routes_test

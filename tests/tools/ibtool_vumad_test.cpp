@@ -236,3 +236,22 @@ TEST_CASE("an OpenSM's tables give ibtool the subnet that directed routes give, 
     CHECK(r.status == 0);
     CHECK_THAT(r.out, StartsWith("0\n"));
 }
+
+TEST_CASE("an OpenSM's tables of routes, partitions and virtual lanes are those that nodes hold") {
+    if (!has_devices()) return;
+    const auto specification = GENERATE(as<std::string>(), "fattree2,radix=8", "ring,switches=5,hosts=2");
+    CAPTURE(specification);
+    const std::string script =
+        with_manager +
+        "for ask in dump_lfts dump_mfts 'dump_lfts -a' 'check_lft_balance -v'; do\n"
+        "$IBTOOL $ask --discovery DR >$d/nodes || true; $IBTOOL $ask --sa -d >$d/sa 2>$d/err || true\n"
+        "test -s $d/nodes || test \"$ask\" = dump_mfts; grep -c SMPFormat $d/err || true; cmp $d/nodes $d/sa\n"
+        "done\n"
+        "$IBTOOL ibnetdiscover --json --qos --discovery DR >$d/nodes\n"
+        "$IBTOOL ibnetdiscover --json --qos --sa --smkey 1 >$d/sa; cmp $d/nodes $d/sa\n"
+        "grep -c inputPort $d/nodes\n";
+    const process_result r = in_shell("sim:" + specification, script);
+    INFO(r.err);
+    CHECK(r.status == 0);
+    CHECK_THAT(r.out, StartsWith("0\n0\n0\n0\n") && !EndsWith("\n0\n"));
+}

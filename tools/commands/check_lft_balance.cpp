@@ -78,6 +78,7 @@ switch_usage usage_of(const discovery::subnet& s, const discovery::lid_index& in
 
 comad::coro::task<report> check_balance(session& in, const discovery::subnet& s, const balance_settings& how) {
     discovery::forwarding_options wanted;
+    wanted.by_SA = in.options().by_SA;
     wanted.keys = &in.options().keys;
     const discovery::forwarding_tables tables = co_await discovery::read_forwarding(in.schedule(), s, wanted);
     const discovery::lid_index index(s);
@@ -113,7 +114,6 @@ command check_lft_balance_command() {
             .group = command_group::checks,
             .summary = "check that the links between switches have equally many routes",
             .examples = "check_lft_balance\ncheck_lft_balance -e -v",
-            .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<balance_settings>();
                 takes.flag("-e", s->is_lenient,

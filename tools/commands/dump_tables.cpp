@@ -91,6 +91,7 @@ comad::coro::task<report> dump(session& in, const discovery::subnet& s, const du
     wanted.whole_multicast = how.style.everything;
     (how.multicast ? wanted.first_group : wanted.first_LID) = how.range.first;
     (how.multicast ? wanted.last_group : wanted.last_LID) = how.range.last;
+    wanted.by_SA = in.options().by_SA;
     wanted.keys = &in.options().keys;
     const discovery::forwarding_tables tables = co_await discovery::read_forwarding(in.schedule(), s, wanted);
     report said;
@@ -105,7 +106,6 @@ command dump_command(bool multicast) {
             .summary = multicast ? "print the multicast forwarding tables of all switches"
                                  : "print the forwarding tables of all switches",
             .examples = multicast ? "dump_mfts\ndump_mfts -n 0xc000 0xc00f" : "dump_lfts\ndump_lfts -n 1 100",
-            .no_SA = "discovery asks every node itself",
             .declare = [multicast](arguments& takes) -> action {
                 auto s = std::make_shared<dump_settings>();
                 s->multicast = multicast;

@@ -4,6 +4,7 @@
 #include "input/lane_files.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/route_text.hpp"
+#include <comad/discovery/read_lanes.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 
@@ -21,7 +22,7 @@ using comad::u32;
 using comad::u64;
 
 struct route_settings {
-    bool switches_too = false, multicast = false, shows_loads = false, json = false;
+    bool switches_too = false, multicast = false, shows_loads = false, reads_lanes = false, json = false;
     std::string path_SLs, SL_to_VL;
 };
 
@@ -45,11 +46,30 @@ public:
         wanted.keys = &in_.options().keys;
         tables_ = co_await discovery::read_forwarding(in_.schedule(), subnet_, wanted);
         found_.missing = missing_of(subnet_, tables_);
+        if (how_.reads_lanes) co_await read_lanes();
         judge();
         co_return std::move(found_);
     }
 
 private:
+    /// What no file said.
+    comad::coro::task<void> read_lanes() {
+        if (how_.SL_to_VL.empty()) {
+            constexpr discovery::fact_kinds tables_alone{.SLToVL = true};
+            const auto facts = co_await discovery::read_facts(in_.schedule(), subnet_, tables_alone);
+            discovery::add_SL_to_VL(subnet_, facts.SLToVL, lanes_);
+            for (const discovery::problem& p : facts.problems) found_.missing.push_back(missing_of(subnet_, p));
+        }
+        if (how_.path_SLs.empty()) {
+            const auto told = co_await discovery::read_path_SLs(in_.schedule(), subnet_, index_, lanes_);
+            if (told.missing == 0) co_return;
+            found_.missing.push_back({{},
+                                      {},
+                                      fmt::format("the SLs of {} of {} paths: {}", told.missing, told.paths,
+                                                  told.error ? plain_text(*told.error) : "not asked")});
+        }
+    }
+
     void judge() {
         const auto routes = discovery::check_routes(subnet_, index_, tables_, {.switches_too = how_.switches_too});
         const auto credits = discovery::find_credit_loops(
@@ -188,6 +208,8 @@ command ibcheckroutes_command() {
                 .option("--SL-to-VL", s->SL_to_VL,
                         "lines GUID INPORT OUTPORT and 8 bytes of two VLs: the tables of switches [VL = SL]")
                 .value_name("FILE");
+            takes.flag("--lanes", s->reads_lanes,
+                       "ask the switches for SL to VL, and the SA for the SL of each path, but what the files say");
             takes.flag("--json", s->json, "one JSON object for each finding, and one for the summary");
             return [s](const global_options& options) {
                 return discover_and_ask(options, [&](session& in, const discovery::subnet& known) {

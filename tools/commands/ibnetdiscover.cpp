@@ -6,6 +6,7 @@
 #include "session/subnet_file.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/output.hpp"
+#include <comad/discovery/facts.hpp>
 #include <comad/discovery/hierarchy.hpp>
 #include <comad/iba/text.hpp>
 
@@ -24,7 +25,8 @@ namespace discovery = comad::discovery;
 using comad::iba::NodeType;
 
 struct ibnetdiscover_settings {
-    bool full = false, list = false, ports = false, max_hops = false, json = false, grouping = false, hierarchy = false;
+    bool full = false, list = false, ports = false, max_hops = false, json = false, grouping = false;
+    bool hierarchy = false, qos = false;
     bool cas = false, switches = false, routers = false;
     unsigned outstanding = 0; // 0: the global one
     std::string name_map, file;
@@ -56,8 +58,8 @@ discovery::topology_checks read_checks(const std::string& keys) {
 }
 
 std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& subnet,
-                    const discovery::node_names& names, comad::u64 MADs) {
-    if (s.json) return discovery::json_text(subnet);
+                    const discovery::node_names& names, comad::u64 MADs, const discovery::more_of_ports& more) {
+    if (s.json) return discovery::json_text(subnet, more);
     if (s.ports) return discovery::ports_report(subnet, names);
     if (s.list) return discovery::node_list(subnet, names, {NodeType::CA, NodeType::Switch, NodeType::Router});
     if (s.switches) return discovery::node_list(subnet, names, {NodeType::Switch});
@@ -74,32 +76,53 @@ std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& su
     return discovery::topology_text(subnet, names, options);
 }
 
-/// Asks the ports that have it for HierarchyInfo, and tells it beside all else.
-comad::coro::task<report> with_hierarchies(session& in, const discovery::subnet& found,
-                                           const ibnetdiscover_settings& s) {
-    const discovery::hierarchies told = co_await read_hierarchies(in.schedule(), found);
-    report made;
-    for (const auto& g : told.gaps) made.missing.push_back(missing_at(found, g.where, g.text, g.cause));
-    write_output(json_text(found, told), s.file);
-    co_return made;
+/// What is read of ports beside a discovery.
+struct port_reading {
+    discovery::hierarchies places;
+    discovery::subnet_facts facts;
+};
+
+comad::coro::task<std::vector<discovery::problem>> read_more(session& in, const discovery::subnet& s,
+                                                             const ibnetdiscover_settings& wanted, port_reading& read) {
+    std::vector<discovery::problem> missing;
+    if (wanted.hierarchy) {
+        read.places = co_await read_hierarchies(in.schedule(), s);
+        for (const auto& g : read.places.gaps) {
+            const discovery::node& n = s.nodes[g.where.node];
+            missing.push_back(
+                {discovery::problem::kind::no_answer, n.info.nodeGUID, g.where.port, n.route, g.text, g.cause});
+        }
+    }
+    if (wanted.qos) {
+        constexpr discovery::fact_kinds kinds{.PKeys = true, .SLToVL = true, .VLArbitration = true};
+        auto reading = in.options().discovers_by_SA() ? discovery::read_facts_by_SA(in.schedule(), s, kinds)
+                                                      : discovery::read_facts(in.schedule(), s, kinds);
+        read.facts = co_await std::move(reading);
+        missing.insert(missing.end(), read.facts.problems.begin(), read.facts.problems.end());
+    }
+    co_return missing;
 }
 
 int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
+    if (s.qos && !s.json) throw usage_error("--qos needs --json");
+    if (s.qos && !s.load_cache.empty()) throw usage_error("--qos asks the subnet, of which --load-cache knows no more");
     if (s.outstanding) options.outstanding = s.outstanding;
     options.load_cache = s.load_cache;
     const discovery::node_names names = read_node_names(s.name_map);
     if (s.hierarchy && options.by_SA) throw usage_error("there is no --sa for --hierarchy: it is an SMP");
-    if (s.hierarchy)
-        return discover_and_ask(
-            options, [&](session& in, const discovery::subnet& found) { return with_hierarchies(in, found, s); });
+    port_reading read;
+    subnet_reading more;
+    if (s.qos || s.hierarchy)
+        more = [&](session& in, const discovery::subnet& found) { return read_more(in, found, s, read); };
     return discover_and_report(
         options,
         [&](const discovery::subnet& subnet, comad::u64 MADs) {
-            std::string text = text_of(s, subnet, names, MADs);
+            std::string text =
+                text_of(s, subnet, names, MADs, {s.hierarchy ? &read.places : nullptr, s.qos ? &read.facts : nullptr});
             if (!s.cache.empty()) replace_file(discovery::diags_cache_bytes(subnet), s.cache);
             return text;
         },
-        s.file);
+        s.file, more);
 }
 
 } // namespace
@@ -117,6 +140,7 @@ command ibnetdiscover_command() {
                     .flag("--hierarchy", s->hierarchy,
                           "also ask the ports that have it for HierarchyInfo: their place in a chassis, their plane")
                     .needs(json);
+                takes.flag("--qos", s->qos, "with --json: P_Keys, SL to VL and VL arbitration of each port, too");
                 takes.flag("-f,--full", s->full, "also show speed, width and VL codes of every link");
                 takes.ignored_flag("-s,--show", "ignored: a terminal shows progress anyway");
                 takes.flag("-g,--grouping", s->grouping,

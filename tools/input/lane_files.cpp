@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lane_files.cpp - lines of numbers.
+// lane_files.cpp - lines of numbers, and the headings between them in OpenSM's dump.
 #include "input/lane_files.hpp"
 
 #include <comad/discovery/lid_index.hpp>
@@ -7,9 +7,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -17,6 +20,8 @@
 
 namespace ibtool {
 
+namespace discovery = comad::discovery;
+using comad::u32;
 using comad::u64;
 using comad::u8;
 
@@ -32,58 +37,122 @@ std::optional<u64> number_in(std::string_view word) {
     return value;
 }
 
-/// Gives `take` the numbers of each line; `#` begins a comment. It returns false of what is wrong.
-void read_lines(const std::string& file, std::size_t count, const char* form,
-                const std::function<bool(const std::vector<u64>&)>& take) {
+using line_words = std::vector<std::string>;
+
+/// Gives `take` the words of each line; `#` begins a comment. It returns false of what is wrong.
+void read_lines(const std::string& file, const char* form, const std::function<bool(const line_words&)>& take) {
     std::istringstream in = comad::iba::open_text_file(file);
     std::string line;
     for (unsigned number = 1; std::getline(in, line); ++number) {
-        std::istringstream words(line.substr(0, line.find('#')));
-        std::vector<u64> numbers;
-        bool is_good = true;
-        for (std::string word; words >> word;) {
-            const auto n = number_in(word);
-            is_good = is_good && n;
-            numbers.push_back(n.value_or(0));
-        }
-        if (numbers.empty()) continue;
-        if (!is_good || numbers.size() != count || !take(numbers))
+        std::istringstream parts(line.substr(0, line.find('#')));
+        const line_words words{std::istream_iterator<std::string>(parts), {}};
+        if (!words.empty() && !take(words))
             throw std::runtime_error(fmt::format("{}:{}: expected {}", file, number, form));
     }
 }
 
-std::optional<comad::u32> node_with(const comad::discovery::subnet& s, u64 GUID) {
+/// Nothing, unless all of them are numbers, and so many.
+std::optional<std::vector<u64>> numbers_in(std::span<const std::string> words, std::size_t count) {
+    std::vector<u64> numbers;
+    for (const std::string& word : words)
+        if (const auto n = number_in(word)) numbers.push_back(*n);
+    if (words.size() != count || numbers.size() != count) return std::nullopt;
+    return numbers;
+}
+
+std::optional<u32> node_with(const discovery::subnet& s, u64 GUID) {
     const auto found = s.by_guid.find(comad::iba::guid{GUID});
     return found == s.by_guid.end() ? std::nullopt : std::optional(found->second);
 }
 
+constexpr unsigned most_ports = 254;
+
+class SL_to_VL_reader {
+public:
+    SL_to_VL_reader(const discovery::subnet& s, discovery::virtual_lanes& lanes) : subnet_(s), lanes_(lanes) {}
+
+    bool take(const line_words& words) { return take_table(words) || take_dumped(words) || take_heading(words); }
+
+private:
+    using SL_to_VL = discovery::virtual_lanes::SL_to_VL;
+
+    /// GUID, two ports and 8 bytes.
+    bool take_table(const line_words& words) {
+        constexpr std::size_t bytes = 8;
+        const auto n = numbers_in(words, 3 + bytes);
+        if (!n) return false;
+        SL_to_VL map;
+        for (std::size_t i = 0; i < bytes; ++i) {
+            const u64 pair = (*n)[3 + i];
+            if (pair > 0xff) return false;
+            map[2 * i] = static_cast<u8>(pair >> 4);
+            map[2 * i + 1] = pair & 0xf;
+        }
+        return set(node_with(subnet_, (*n)[0]), (*n)[1], (*n)[2], map);
+    }
+
+    /// `Switch 0x0002c90200405010, base LID 13, "name"`; a CA begins with `Channel Adapter`, and does not matter here.
+    bool take_heading(const line_words& words) {
+        const auto base = std::ranges::find(words, "base");
+        if (base == words.end() || base - words.begin() < 2) return false;
+        std::string_view word = *(base - 1);
+        if (!word.ends_with(',')) return false;
+        word.remove_suffix(1);
+        const auto portGUID = number_in(word);
+        if (!portGUID) return false;
+        is_dump_ = true;
+        dumped_ = words.front() == "Switch" ? switch_with(*portGUID) : std::nullopt;
+        return true;
+    }
+
+    std::optional<u32> switch_with(u64 portGUID) const {
+        for (u32 n = 0; n < subnet_.nodes.size(); ++n)
+            if (subnet_.nodes[n].is_switch() && value(subnet_.nodes[n].info.portGUID) == portGUID) return n;
+        return std::nullopt;
+    }
+
+    /// Behind a heading: `14 11 : 0 1 2 ...`, two ports and a VL for each SL.
+    bool take_dumped(const line_words& words) {
+        if (!is_dump_ || words.size() < 3 || words[2] != ":") return false;
+        const auto ports = numbers_in(std::span(words).first(2), 2);
+        const auto VLs = numbers_in(std::span(words).subspan(3), discovery::virtual_lanes::SLs);
+        if (!ports || !VLs || std::ranges::max(*VLs) > discovery::virtual_lanes::dropped) return false;
+        SL_to_VL map;
+        std::ranges::transform(*VLs, map.begin(), [](u64 VL) { return static_cast<u8>(VL); });
+        return set(dumped_, (*ports)[0], (*ports)[1], map);
+    }
+
+    bool set(std::optional<u32> node, u64 in, u64 out, const SL_to_VL& map) {
+        if (in > most_ports || out > most_ports) return false;
+        if (node && subnet_.nodes[*node].is_switch())
+            lanes_.set_map(*node, static_cast<u8>(in), static_cast<u8>(out), map);
+        return true;
+    }
+
+    const discovery::subnet& subnet_;
+    discovery::virtual_lanes& lanes_;
+    bool is_dump_ = false;      // a heading came
+    std::optional<u32> dumped_; // the switch that the latest one named; nothing: none of the subnet
+};
+
 } // namespace
 
-void read_path_SLs(const std::string& file, const comad::discovery::subnet& s, comad::discovery::virtual_lanes& lanes) {
-    read_lines(file, 3, "a node GUID, a DLID and an SL", [&](const std::vector<u64>& n) {
-        if (n[1] > comad::discovery::lid_index::last_unicast_LID || n[2] >= comad::discovery::virtual_lanes::SLs)
+void read_path_SLs(const std::string& file, const discovery::subnet& s, discovery::virtual_lanes& lanes) {
+    read_lines(file, "a node GUID, a DLID and an SL", [&](const line_words& words) {
+        const auto n = numbers_in(words, 3);
+        if (!n || (*n)[1] > discovery::lid_index::last_unicast_LID || (*n)[2] >= discovery::virtual_lanes::SLs)
             return false;
-        if (const auto node = node_with(s, n[0]))
-            lanes.set_SL(*node, static_cast<unsigned>(n[1]), static_cast<u8>(n[2]));
+        const auto node = node_with(s, (*n)[0]);
+        for (u8 port = 0; node && port < s.nodes[*node].ports.size(); ++port)
+            lanes.set_SL({*node, port}, static_cast<unsigned>((*n)[1]), static_cast<u8>((*n)[2]));
         return true;
     });
 }
 
-void read_SL_to_VL(const std::string& file, const comad::discovery::subnet& s, comad::discovery::virtual_lanes& lanes) {
-    constexpr std::size_t bytes = 8;
-    read_lines(file, 3 + bytes, "a switch's GUID, two ports and 8 bytes with two VLs each",
-               [&](const std::vector<u64>& n) {
-                   comad::discovery::virtual_lanes::SL_to_VL map;
-                   for (std::size_t i = 0; i < bytes; ++i) {
-                       if (n[3 + i] > 0xff) return false;
-                       map[2 * i] = static_cast<u8>(n[3 + i] >> 4);
-                       map[2 * i + 1] = n[3 + i] & 0xf;
-                   }
-                   if (n[1] > 254 || n[2] > 254) return false;
-                   if (const auto node = node_with(s, n[0]))
-                       lanes.set_map(*node, static_cast<u8>(n[1]), static_cast<u8>(n[2]), map);
-                   return true;
-               });
+void read_SL_to_VL(const std::string& file, const discovery::subnet& s, discovery::virtual_lanes& lanes) {
+    SL_to_VL_reader reader(s, lanes);
+    read_lines(file, "a switch's GUID, two ports and 8 bytes with two VLs each",
+               [&](const line_words& words) { return reader.take(words); });
 }
 
 } // namespace ibtool

@@ -35,7 +35,7 @@ outcome outcome_of(const discovery::subnet& s, const subnet_report& made, comad:
 }
 
 // The fabric is closed again when this returns: who reads the output slowly, or stops reading, holds no server's slot.
-outcome discover_in_session(const global_options& options, const subnet_report& made) {
+outcome discover_in_session(const global_options& options, const subnet_report& made, const subnet_reading& more) {
     if (const auto known = subnet_without_device(options)) return outcome_of(*known, made, 0, options);
     session in(options);
     discovery::discovery_progress progress;
@@ -44,11 +44,17 @@ outcome discover_in_session(const global_options& options, const subnet_report& 
                            progress.problems.load());
     });
     if (!found) refuse_silent_port(found.error(), options);
-    return outcome_of(found.value(), made, in.schedule().counters().sent, in);
+    const comad::u64 MADs = in.schedule().counters().sent;
+    if (more && !in.stopped()) {
+        const std::vector<discovery::problem> missing = in.run(more(in, found.value()));
+        found.value().problems.insert(found.value().problems.end(), missing.begin(), missing.end());
+    }
+    return outcome_of(found.value(), made, MADs, in);
 }
 
-int discover_and_report_to(const global_options& options, const subnet_report& made, const std::string& file) {
-    const outcome o = discover_in_session(options, made);
+int discover_and_report_to(const global_options& options, const subnet_report& made, const std::string& file,
+                           const subnet_reading& more = {}) {
+    const outcome o = discover_in_session(options, made, more);
     const int code = finish(o.said, o.end, file);
     if (o.problems) print_message("the result is partial: {} problem{}", o.problems, o.problems == 1 ? "" : "s");
     return code;
@@ -56,9 +62,10 @@ int discover_and_report_to(const global_options& options, const subnet_report& m
 
 } // namespace
 
-int discover_and_report(const global_options& options, const subnet_text& text, const std::string& file) {
+int discover_and_report(const global_options& options, const subnet_text& text, const std::string& file,
+                        const subnet_reading& more) {
     const auto made = [&](const discovery::subnet& s, comad::u64 MADs) { return report{text(s, MADs), {}, {}, false}; };
-    return discover_and_report_to(options, made, file);
+    return discover_and_report_to(options, made, file, more);
 }
 
 int discover_and_report(const global_options& options, const subnet_report& made) {

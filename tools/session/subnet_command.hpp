@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace ibtool {
 
@@ -16,9 +17,15 @@ using subnet_text = std::function<std::string(const comad::discovery::subnet&, c
 /// The same of what is more than text; what the discovery lacks need not be in it.
 using subnet_report = std::function<report(const comad::discovery::subnet&, comad::u64 MADs)>;
 
+/// Asks for more than a subnet is, while the session is open; gives what is missing of it.
+using subnet_reading =
+    std::function<comad::coro::task<std::vector<comad::discovery::problem>>(session&, const comad::discovery::subnet&)>;
+
 /// Discovers the subnet, or takes it from the cache file that the options name, writes `text` of it to `file` (empty: stdout) and its problems to stderr.
+/// `more`: what is read then; nothing of a subnet for which no device was opened.
 /// Returns complete or partial; throws one line if the local port does not answer.
-int discover_and_report(const global_options& options, const subnet_text& text, const std::string& file = {});
+int discover_and_report(const global_options& options, const subnet_text& text, const std::string& file = {},
+                        const subnet_reading& more = {});
 int discover_and_report(const global_options& options, const subnet_report& made);
 
 /// The subnet that a topology file describes, in the order of the file; no MAD is sent.

@@ -19,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace comad::coro {
@@ -75,7 +76,8 @@ public:
 
 protected:
     /// Decodes the payload; false: that is not there.
-    using take_reply = bool (*)(rpc_base&, std::span<const u8> mad) noexcept;
+    /// Empty: it is taken. Else why it cannot be.
+    using take_reply = std::string (*)(rpc_base&, std::span<const u8> mad) noexcept;
     rpc_base(MADSchedule&, const rpc_request&, const request_payload*, take_reply, bool takes_table) noexcept;
     ~rpc_base() override;
 
@@ -145,13 +147,13 @@ public:
 
 private:
     friend struct detail::carries<rpc>;
-    static bool take(rpc_base& self, std::span<const u8> mad) noexcept {
+    static std::string take(rpc_base& self, std::span<const u8> mad) noexcept {
         auto& me = static_cast<rpc&>(self);
         const std::size_t begin = mad::payload_offset(iba::MgmtClass{mad[1]}, me.kind().attributeID);
-        if (mad.size() < begin + iba::wire_size<T>) return false;
+        if (mad.size() < begin + iba::wire_size<T>) return "the attribute is cut";
         iba::decode(me.payload_, mad.data() + begin);
         if constexpr (WithHeader) iba::decode(me.header_, mad.data());
-        return true;
+        return {};
     }
     struct nothing {};
     T payload_{}; // the request first, then the reply
@@ -178,14 +180,14 @@ public:
 
 private:
     friend struct detail::carries<table_rpc>;
-    static bool take(rpc_base& self, std::span<const u8> mad) noexcept {
+    static std::string take(rpc_base& self, std::span<const u8> mad) noexcept {
         auto& me = static_cast<table_rpc&>(self);
-        const auto table = mad::record_table::of_reply(mad, iba::wire_size<Record>);
-        if (!table) return false;
+        auto table = mad::record_table::of_reply(mad, iba::wire_size<Record>);
+        if (!table) return std::move(table.error().text);
         me.records_.resize(table.value().size());
         for (std::size_t i = 0; i < me.records_.size(); ++i) iba::decode(me.records_[i], table.value()[i].data());
         if constexpr (WithHeader) iba::decode(me.header_, mad.data());
-        return true;
+        return {};
     }
     struct nothing {};
     Request payload_;
@@ -227,11 +229,11 @@ private:
         std::memcpy(mad + header, me.request_.data() + header, mad::mad_size - header);
     }
     static constexpr detail::request_payload carried{&fits, &misfit, &encode};
-    static bool take(rpc_base& self, std::span<const u8> mad) noexcept {
+    static std::string take(rpc_base& self, std::span<const u8> mad) noexcept {
         auto& me = static_cast<raw_rpc&>(self);
         me.reply_.assign(mad.begin(), mad.end());
         iba::decode(me.header_, mad.data());
-        return true;
+        return {};
     }
     std::array<u8, mad::mad_size> request_{};
     std::vector<u8> reply_;

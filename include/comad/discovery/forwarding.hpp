@@ -69,8 +69,8 @@ struct forwarding_options {
 
 /// Reads the tables of all switches, each block by one SubnGet along the switch's route: only those up to linearFDBTop and
 /// multicastFDBTop (where a switch does not tell the latter, to multicastFDBCap), and of multicast all positions that the
-/// ports need. The blocks of all switches are asked for in turn, so that no switch gets many at once. A switch that is silent is
-/// not asked further.
+/// ports need. All switches are asked at the same time, each for one block after the other. A switch that is silent is not asked
+/// further.
 /// Errors: none; what could not be read is in the gaps. Cancel: ends soon, the rest is a gap.
 /// Lifetime: schedule and subnet must outlive the task.
 coro::task<forwarding_tables> read_forwarding(coro::MADSchedule&, const subnet&, forwarding_options = {});

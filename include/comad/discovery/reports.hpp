@@ -15,7 +15,8 @@
 
 namespace comad::discovery {
 
-struct hierarchies; // hierarchy.hpp
+struct hierarchies;  // hierarchy.hpp
+struct subnet_facts; // facts.hpp
 
 struct topology_options {
     bool full = false;               ///< ` s=<speed> w=<width> v=<vlcap>` after each link (-f)
@@ -52,10 +53,15 @@ std::string hosts_text(const subnet&, const node_names&);
 std::string switches_text(const subnet&, const node_names&);
 std::string routers_text(const subnet&, const node_names&);
 
+/// What can be told of ports beside what a discovery reads; null: it was not read. Their problems are not told.
+struct more_of_ports {
+    const hierarchies* places = nullptr;
+    const subnet_facts* facts = nullptr; ///< P_Keys, SL to VL and VL arbitration
+};
+
 /// The whole database as one JSON object, schema `comad.subnet/1`; names as in the IBA structures; systems (chassis.hpp) and
-/// problems included, and hierarchies where they were read.
-std::string json_text(const subnet&);
-std::string json_text(const subnet&, const hierarchies&);
+/// problems included, and of the ports where it was read what there is more.
+std::string json_text(const subnet&, const more_of_ports& more = {});
 /// One of its nodes alone, on a line.
 std::string node_json(const subnet&, u32 index);
 

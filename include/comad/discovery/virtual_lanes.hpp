@@ -16,13 +16,13 @@ public:
     static constexpr u8 dropped = 15; ///< no VL of data (IBA 7.6.6)
     using SL_to_VL = std::array<u8, SLs>;
 
-    /// Of packets from a node (any of its ports) to a LID.
-    void set_SL(u32 source, unsigned LID, u8 SL);
+    /// Of packets from a port to a LID.
+    void set_SL(port_ref source, unsigned LID, u8 SL);
     /// Of what a switch takes in by one port and sends by another.
     void set_map(u32 sw, u8 in, u8 out, const SL_to_VL&);
 
-    u8 SL(u32 source, unsigned LID) const noexcept {
-        const auto of = SLs_.find(source);
+    u8 SL(port_ref source, unsigned LID) const noexcept {
+        const auto of = SLs_.find(key(source));
         return of != SLs_.end() && LID < of->second.size() ? of->second[LID] : u8{0};
     }
     u8 VL(u32 sw, u8 in, u8 out, u8 SL) const noexcept {
@@ -31,12 +31,13 @@ public:
     }
     /// 1 more than the highest VL of data that there is.
     unsigned VLs() const noexcept;
-    /// No path has an SL of its own.
-    bool is_single_SL() const noexcept { return SLs_.empty(); }
+    /// Nothing is known but that all is on one.
+    bool is_single() const noexcept { return SLs_.empty() && maps_.empty(); }
 
 private:
+    static u64 key(port_ref source) noexcept { return u64{source.node} << 8 | source.port; }
     static u64 key(u32 sw, u8 in, u8 out) noexcept { return u64{sw} << 16 | u64{in} << 8 | out; }
-    std::unordered_map<u32, std::vector<u8>> SLs_;
+    std::unordered_map<u64, std::vector<u8>> SLs_;
     std::unordered_map<u64, SL_to_VL> maps_;
 };
 

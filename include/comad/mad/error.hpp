@@ -34,10 +34,11 @@ enum class errc : u8 {
 
 /// The rest of the story, allocated only when something failed.
 struct error_detail {
-    any_path path;                     ///< where the request went
-    std::array<u8, 256> request{};     ///< the request as sent last, wire order; of out_of_range with values cut
-    std::vector<u8> reply;             ///< the reply as received, empty if none
-    std::string misfit;                ///< of out_of_range: `SMPPortInfo.LMC is 9, but has 3 bits`
+    any_path path;                 ///< where the request went
+    std::array<u8, 256> request{}; ///< the request as sent last, wire order; of out_of_range with values cut
+    std::vector<u8> reply;         ///< the reply as received, empty if none
+    /// Of out_of_range: `SMPPortInfo.LMC is 9, but has 3 bits`. Of malformed_reply what is wrong with the reply, if that is known.
+    std::string misfit;
     std::vector<std::string> messages; ///< context, the lowest layer first
 };
 

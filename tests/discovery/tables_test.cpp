@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+// tables_test.cpp - forwarding tables, SL to VL and the SLs of paths as they are read: of wide switches, from the switches and from
+// the SA, in virtual time.
+#include "discovery_rig.hpp"
+#include <comad/discovery/forwarding.hpp>
+#include <comad/discovery/read_lanes.hpp>
+#include <comad/discovery/routes.hpp>
+
+#include <set>
+#include <string>
+
+using namespace comad;
+using namespace comad::test;
+namespace smp = iba::smp;
+using discovery::forwarding_tables;
+using discovery::port_ref;
+using transports::sim::bring_up;
+using transports::sim::fabric;
+using transports::sim::sim_transport;
+
+namespace {
+
+constexpr transports::sim::link_codes EDR{2, 16};
+
+/// A subnet that a program at its first host discovered, and may write to.
+struct managed_subnet {
+    explicit managed_subnet(topology t) : net(std::move(t)), port(net, time_mode::virtual_), schedule(port, window()) {
+        mad::IBPath to;
+        to.DLID = net.graph().sm_lid;
+        to.SLID = net.graph().nodes[port.node()].ports[port.port()].LID;
+        schedule.set_sa_path(to);
+        auto result = coro::sync_wait(schedule, discovery::discover(schedule));
+        REQUIRE(result);
+        found = std::move(result).value();
+    }
+    template <class T> void set(u32 node, u32 modifier, const T& value) {
+        const mad::any_path path = found.nodes[node].route;
+        const auto done = [&]() -> coro::task<bool> {
+            const auto answer = co_await schedule.SubnSet(value, path, modifier);
+            co_return answer.has_value();
+        };
+        REQUIRE(coro::sync_wait(schedule, done()));
+    }
+    forwarding_tables tables(bool by_SA, discovery::forwarding_options how = {}) {
+        how.by_SA = by_SA;
+        return coro::sync_wait(schedule, discovery::read_forwarding(schedule, found, how));
+    }
+    u32 at(std::string_view description) const {
+        for (u32 n = 0; n < found.nodes.size(); ++n)
+            if (found.nodes[n].description == description) return n;
+        FAIL("no " << description);
+        return 0;
+    }
+    unsigned LID_of(u32 node) const {
+        return value(found.end_port({node, found.nodes[node].info.localPortNum}).info->LID);
+    }
+
+    fabric net;
+    sim_transport port;
+    coro::MADSchedule schedule;
+    subnet found;
+};
+
+/// A switch with a host at each of these ports, and at its last one another switch with a host.
+topology wide(unsigned ports, const std::set<unsigned>& hosts) {
+    topology t;
+    const u32 sw = t.add_node(iba::NodeType::Switch, ports, iba::guid{0x1000}, "wide", EDR);
+    const u32 other = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x2000}, "other", EDR);
+    for (const unsigned p : hosts) {
+        const u32 host = t.add_node(iba::NodeType::CA, 1, iba::guid{0x10000u * p}, "host " + std::to_string(p), EDR);
+        REQUIRE(t.link(sw, p, host, 1));
+    }
+    const u32 far = t.add_node(iba::NodeType::CA, 1, iba::guid{0x3000}, "far host", EDR);
+    REQUIRE((t.link(other, 1, far, 1) && t.link(sw, ports, other, 4)));
+    bring_up(t);
+    return t;
+}
+
+/// Writes by which ports a switch forwards a multicast LID, and no other LID of its block.
+void set_group(managed_subnet& s, u32 sw, unsigned MLID, const std::set<unsigned>& ports) {
+    const unsigned index = MLID - discovery::first_MLID;
+    for (unsigned position = 0; position <= s.found.nodes[sw].info.numPorts / 16u; ++position) {
+        smp::MulticastForwardingTable block;
+        for (const unsigned p : ports)
+            if (p / 16 == position) block.portMaskBlock[index % 32] |= static_cast<u16>(1u << p % 16);
+        s.set(sw, index / 32 | position << 28, block);
+    }
+}
+
+std::set<unsigned> ports_of(const discovery::switch_forwarding& t, unsigned MLID) {
+    std::set<unsigned> all;
+    for (unsigned p = 0; p < 256; ++p)
+        if (t.forwards(MLID, p)) all.insert(p);
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("tables of switches with more than 144 ports are read to their last port, from them and from the SA") {
+    const unsigned ports = GENERATE(145u, 160u, 254u);
+    const bool by_SA = GENERATE(false, true);
+    CAPTURE(ports, by_SA);
+    const std::set<unsigned> hosts{1, 15, 16, 143, 144, ports - 2};
+    managed_subnet s(wide(ports, hosts));
+    const u32 sw = s.at("wide"), other = s.at("other"), far = s.at("far host");
+    const std::set<unsigned> members{1, 16, 144, ports};
+    set_group(s, sw, 0xc000, members);
+    set_group(s, other, 0xc000, {1, 4});
+    set_group(s, sw, 0xc021, {ports - 2});
+    set_group(s, other, 0xc021, {});
+
+    const forwarding_tables tables = s.tables(by_SA, {.multicast = true});
+    CHECK(tables.complete());
+    for (const unsigned p : hosts) {
+        const unsigned LID = s.LID_of(s.at("host " + std::to_string(p)));
+        CHECK(tables.of_node[sw].out_port(LID) == p);
+        CHECK(tables.of_node[other].out_port(LID) == 4);
+    }
+    CHECK(tables.of_node[sw].out_port(s.LID_of(far)) == ports);
+    CHECK(ports_of(tables.of_node[sw], 0xc000) == members);
+    CHECK(ports_of(tables.of_node[other], 0xc000) == std::set<unsigned>{1, 4});
+    CHECK(ports_of(tables.of_node[sw], 0xc021) == std::set{ports - 2});
+    CHECK(ports_of(tables.of_node[sw], 0xc001).empty());
+
+    const discovery::route_check routes = check_routes(s.found, discovery::lid_index(s.found), tables);
+    CHECK(routes.is_good());
+    CHECK(routes.pairs == (hosts.size() + 1) * hosts.size());
+    CHECK(routes.loads[sw][ports].LIDs == 1);
+    CHECK(routes.loads[sw][ports].routes == hosts.size());
+    CHECK(routes.loads[sw][ports - 2].routes == hosts.size());
+    const discovery::group_check groups = check_groups(s.found, tables);
+    CHECK(groups.groups == 2);
+    CHECK(groups.faults.empty());
+
+    // The switch at the last port is sent a group's packets, and drops them.
+    set_group(s, other, 0xc000, {});
+    const discovery::group_check broken = check_groups(s.found, s.tables(by_SA, {.multicast = true}));
+    REQUIRE(broken.faults.size() == 1);
+    CHECK(broken.faults[0].what == discovery::group_fault::kind::dropped);
+    CHECK(broken.faults[0].where == port_ref{sw, static_cast<u8>(ports)});
+}
+
+TEST_CASE("a part of the tables is read where no more is asked for") {
+    managed_subnet s(wide(40, {1, 2}));
+    const u32 sw = s.at("wide");
+    set_group(s, sw, 0xc000, {1});
+    set_group(s, sw, 0xc021, {2, 39});
+    const u64 before = s.schedule.counters().sent;
+    const forwarding_tables tables =
+        s.tables(false, {.unicast = false, .multicast = true, .first_group = 0xc020, .last_group = 0xc022});
+    CHECK(s.schedule.counters().sent - before == 3 + 1); // positions of 40 and of 4 ports
+    CHECK(tables.of_node[sw].unicast.empty());
+    CHECK(ports_of(tables.of_node[sw], 0xc021) == std::set<unsigned>{2, 39});
+    CHECK(ports_of(tables.of_node[sw], 0xc000).empty());
+}
+
+TEST_CASE("of a multicast table that ends before the first LID nothing is read") {
+    managed_subnet s(wide(40, {1, 2}));
+    for (discovery::node& n : s.found.nodes)
+        if (n.switch_info) n.switch_info->multicastFDBTop = discovery::first_MLID - 1; // IBA 14.2.5.4
+    const u64 before = s.schedule.counters().sent;
+    CHECK(s.tables(false, {.unicast = false, .multicast = true}).complete());
+    CHECK(s.schedule.counters().sent == before);
+}
+
+TEST_CASE("a switch that is silent is not asked for all of its blocks, and told as a gap") {
+    managed_subnet s(wide(254, {1}));
+    const u32 other = s.at("other");
+    const u32 dead = *s.net.graph().find("wide");
+    s.net.apply({transports::sim::topology_event::kind::kill, dead});
+    const u64 before = s.schedule.counters().sent;
+    const forwarding_tables tables = s.tables(false, {.multicast = true, .whole_multicast = true});
+    CHECK_FALSE(tables.complete());
+    CHECK(s.schedule.counters().sent - before == 2); // of 546 blocks; the other switch is behind it
+    REQUIRE(tables.gaps.size() == 2);
+    CHECK(tables.gaps[0].node == s.at("wide"));
+    CHECK(tables.gaps[0].text.starts_with("513 blocks of its forwarding tables: "));
+    CHECK_FALSE(tables.of_node[other].complete());
+}
+
+TEST_CASE("a node that is silent is not asked for all that its ports hold, and each block is told as missing") {
+    managed_subnet s(wide(40, {1, 2}));
+    s.net.apply({transports::sim::topology_event::kind::kill, *s.net.graph().find("wide")});
+    const u64 before = s.schedule.counters().sent;
+    constexpr discovery::fact_kinds wanted{.SLToVL = true};
+    const auto facts = coro::sync_wait(s.schedule, read_facts(s.schedule, s.found, wanted));
+    // Of the local host and, in vain, of the two switches and the two hosts behind the one.
+    CHECK(s.schedule.counters().sent - before == 5);
+    CHECK(facts.SLToVL.values.size() == 1);
+    CHECK(facts.SLToVL.wanted == 3 * 3 + 2 * 2 + 3);
+    CHECK(facts.problems.size() == facts.SLToVL.wanted - 1);
+    CHECK_FALSE(facts.SLToVL.complete());
+}
+
+// ---- virtual lanes ----------------------------------------------------------------------------------------------------
+
+TEST_CASE("SL to VL is that of the port where packets come in and of that where they leave") {
+    const bool by_SA = GENERATE(false, true);
+    managed_subnet s(wide(8, {1, 2}));
+    const u32 sw = s.at("wide");
+    smp::SLToVLMappingTable table;
+    table.SLtoVL.fill(3);
+    table.SLtoVL[5] = 6;
+    s.set(sw, 1 << 8 | 8, table); // in by port 1, out by port 8
+    constexpr discovery::fact_kinds wanted{.SLToVL = true};
+    const auto facts = coro::sync_wait(s.schedule, by_SA ? read_facts_by_SA(s.schedule, s.found, wanted)
+                                                         : read_facts(s.schedule, s.found, wanted));
+    CHECK(facts.problems.empty());
+    discovery::virtual_lanes lanes;
+    CHECK(lanes.is_single());
+    add_SL_to_VL(s.found, facts.SLToVL, lanes);
+    CHECK_FALSE(lanes.is_single());
+    CHECK(lanes.VL(sw, 1, 8, 0) == 3);
+    CHECK(lanes.VL(sw, 1, 8, 5) == 6);
+    CHECK(lanes.VL(sw, 2, 8, 5) == 5);
+    CHECK(lanes.VL(sw, 8, 1, 5) == 5);
+
+    // A port that has VL 0 alone has no table.
+    auto& info = s.found.nodes[sw].ports[8].info;
+    info->VLCap = static_cast<decltype(info->VLCap)>(1);
+    discovery::virtual_lanes one;
+    add_SL_to_VL(s.found, {}, one);
+    CHECK(one.VL(sw, 2, 8, 5) == 0);
+    CHECK(one.VL(sw, 2, 1, 5) == 5);
+}
+
+TEST_CASE("the SA is asked for each path between two hosts, and what it does not tell is counted") {
+    managed_subnet s(wide(8, {1, 2}));
+    const discovery::lid_index LIDs(s.found);
+    discovery::virtual_lanes lanes;
+    const u64 before = s.schedule.counters().sent;
+    const auto told = coro::sync_wait(s.schedule, read_path_SLs(s.schedule, s.found, LIDs, lanes));
+    CHECK(told.paths == 3 * 2);
+    CHECK(told.missing == 0);
+    CHECK_FALSE(told.error);
+    CHECK(s.schedule.counters().sent - before == 3 * 2);
+    CHECK_FALSE(lanes.is_single());
+
+    s.schedule.set_sa_path({}); // nobody is there
+    discovery::virtual_lanes none;
+    const auto untold = coro::sync_wait(s.schedule, read_path_SLs(s.schedule, s.found, LIDs, none));
+    CHECK(untold.missing == 3 * 2);
+    REQUIRE(untold.error);
+    CHECK(untold.error->code == mad::errc::incomplete_path);
+    CHECK(none.is_single());
+}
+
+TEST_CASE("each LID of an LMC is a path, and an SA that is silent is not asked again") {
+    managed_subnet s(wide(8, {1, 2}));
+    const u32 far = s.at("far host");
+    s.found.nodes[far].ports[1].info->LMC = 2; // of which the SA does not know, but of the base LID
+    const discovery::lid_index LIDs(s.found);
+    discovery::virtual_lanes lanes;
+    const u64 before = s.schedule.counters().sent;
+    const auto told = coro::sync_wait(s.schedule, read_path_SLs(s.schedule, s.found, LIDs, lanes));
+    CHECK(told.paths == 2 + 2 + 2 * 4);
+    CHECK(s.schedule.counters().sent - before == told.paths);
+    CHECK(told.missing == 2 * 3);
+
+    coro::MADSchedule one_by_one(s.port, window(1, 0));
+    mad::IBPath nobody;
+    nobody.DLID = iba::lid{100};
+    one_by_one.set_sa_path(nobody);
+    const auto untold = coro::sync_wait(one_by_one, read_path_SLs(one_by_one, s.found, LIDs, lanes));
+    CHECK(untold.missing == untold.paths);
+    CHECK(one_by_one.counters().sent == 1);
+    REQUIRE(untold.error);
+    CHECK(untold.error->code == mad::errc::timed_out);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// lane_files_test.cpp - SLs of paths and SL to VL tables as ibdmchk's usage and OpenSM's dump have them, and what is wrong of them.
+#include "catch.hpp"
+#include "input/lane_files.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <stdlib.h>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+
+using namespace comad;
+using Catch::Contains;
+using discovery::virtual_lanes;
+
+namespace {
+
+/// A switch with three ports, and a CA with two.
+discovery::subnet two_nodes() {
+    discovery::subnet s;
+    for (const u32 n : {0u, 1u}) {
+        discovery::node& made = s.nodes.emplace_back();
+        made.info.nodeType = n == 0 ? iba::NodeType::Switch : iba::NodeType::CA;
+        made.info.numPorts = n == 0 ? 3 : 2;
+        made.info.nodeGUID = iba::guid{n == 0 ? 0x5000u : 0xa000u};
+        made.info.portGUID = iba::guid{value(made.info.nodeGUID) + n};
+        made.ports.resize(made.info.numPorts + 1u);
+        s.by_guid.emplace(made.info.nodeGUID, n);
+    }
+    return s;
+}
+
+class lane_file {
+public:
+    explicit lane_file(std::string_view text) {
+        char made[] = "/tmp/comad-lanes-XXXXXX";
+        const int fd = ::mkstemp(made);
+        REQUIRE(fd >= 0);
+        ::close(fd);
+        name = made;
+        std::ofstream(name) << text;
+    }
+    ~lane_file() { std::remove(name.c_str()); }
+    lane_file(const lane_file&) = delete;
+    lane_file& operator=(const lane_file&) = delete;
+    std::string name;
+};
+
+virtual_lanes SLs_of(std::string_view text) {
+    virtual_lanes lanes;
+    ibtool::read_path_SLs(lane_file(text).name, two_nodes(), lanes);
+    return lanes;
+}
+
+virtual_lanes VLs_of(std::string_view text) {
+    virtual_lanes lanes;
+    ibtool::read_SL_to_VL(lane_file(text).name, two_nodes(), lanes);
+    return lanes;
+}
+
+} // namespace
+
+TEST_CASE("a line of a file of path SLs is of all ports of its node") {
+    const virtual_lanes lanes = SLs_of("# source, DLID, SL\n0xa000 7 3\n\n0xa000 0x8 15 # the last one\n0xbeef 7 1\n");
+    CHECK(lanes.SL({1, 1}, 7) == 3);
+    CHECK(lanes.SL({1, 2}, 7) == 3);
+    CHECK(lanes.SL({1, 1}, 8) == 15);
+    CHECK(lanes.SL({1, 1}, 9) == 0);
+    CHECK(lanes.SL({0, 1}, 7) == 0);
+    CHECK_FALSE(lanes.is_single());
+    CHECK(SLs_of("0xbeef 7 1\n").is_single());
+    for (const char* wrong : {"0xa000 7", "0xa000 7 16", "0xa000 49152 1", "a000 seven 1", "0xa000 7 3 4"})
+        CHECK_THROWS_WITH(SLs_of("0xa000 7 3\n" + std::string(wrong) + '\n'),
+                          Contains(":2: expected a node GUID, a DLID and an SL"));
+}
+
+TEST_CASE("SL to VL has the lower SL in the upper half of each byte") {
+    const virtual_lanes lanes = VLs_of("0x5000 1 2 0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xef\n"
+                                       "0xa000 0 1 0x11 0x11 0x11 0x11 0x11 0x11 0x11 0x11\n");
+    for (u8 SL = 0; SL < 16; ++SL) CHECK(lanes.VL(0, 1, 2, SL) == SL);
+    const virtual_lanes turned = VLs_of("0x5000 1 2 0x10 0x32 0x54 0x76 0x98 0xba 0xdc 0xfe\n");
+    for (u8 SL = 0; SL < 16; ++SL) CHECK(turned.VL(0, 1, 2, SL) == (SL ^ 1));
+    CHECK(turned.VL(0, 2, 1, 4) == 4);
+    for (const char* wrong :
+         {"0x5000 1 2 0x01", "0x5000 1 2 0x101 0 0 0 0 0 0 0", "0x5000 255 2 0 0 0 0 0 0 0 0", "1 2 : 0 1 2"})
+        CHECK_THROWS_WITH(VLs_of(wrong), Contains(":1: expected a switch's GUID"));
+}
+
+TEST_CASE("SL to VL may be what OpenSM dumps") {
+    const virtual_lanes lanes = VLs_of("Channel Adapter 0x000000000000a001, base LID 4, \"host based, \"\n"
+                                       "#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15\n"
+                                       "#--------------------------------------------------------\n"
+                                       "0   0   : 9  9  9  9  9  9  9  9  9  9  9  9  9  9  9  9 \n"
+                                       "#--------------------------------------------------------\n\n"
+                                       "Switch 0x0000000000005000, base LID 1, \"#1 switch\"\n"
+                                       "#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15\n"
+                                       "1   2   : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 7 \n"
+                                       "3   2   : 1  0  3  2  5  4  7  6  9  8  11 10 13 12 15 14\n");
+    CHECK(lanes.VL(0, 1, 2, 14) == 14);
+    CHECK(lanes.VL(0, 1, 2, 15) == 7);
+    CHECK(lanes.VL(0, 3, 2, 14) == 15);
+    CHECK(lanes.VL(0, 0, 0, 1) == 1);
+    const std::string heading = "Switch 0x0000000000005000, base LID 1, \"S\"\n";
+    for (const char* wrong :
+         {"1 2 : 0 1 2 3", "1 2 : 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 16", "Switch 0x50x, base LID 1"})
+        CHECK_THROWS_WITH(VLs_of(heading + wrong), Contains(":2: expected a switch's GUID"));
+}
