@@ -78,7 +78,7 @@ struct node {
 };
 
 /// A subnet. Plain data: change what you like, and keep both ends of a cable consistent (link() and unlink() do).
-/// 24 bytes a port and about 130 a node.
+/// 24 bytes a port and about 155 a node.
 struct topology {
     static constexpr u32 nobody = port::nobody;
     /// As NodeInfo can say. One with 255 is for trying how programs take it: as a port number 255 means all ports in
