@@ -55,8 +55,8 @@ std::string counts_text(const subnet& was, const subnet& is, subject of) {
 
 std::string difference_text(const subnet& was, const subnet& is, const std::vector<difference>& all) {
     std::string text;
-    for (const subject of :
-         {subject::node, subject::end_port, subject::link, subject::rate, subject::LID, subject::description, subject::state}) {
+    for (const subject of : {subject::node, subject::end_port, subject::link, subject::rate, subject::LID,
+                             subject::description, subject::state}) {
         const auto found = std::ranges::count(all, of, &difference::of);
         text += fmt::format("{}s{}: {}\n", discovery::text_of(of), counts_text(was, is, of),
                             found ? fmt::format("{} difference{}", found, found == 1 ? "" : "s") : "no difference");
