@@ -13,7 +13,7 @@ mkdir -p "$output/part"
 without_tools=(-G Ninja "-DCMAKE_CXX_COMPILER=$compiler" -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON)
 export PKG_CONFIG_LIBDIR=$output # no libpcap, no HTTP library
 
-cmake -S "$source" -B "$output/build" "${without_tools[@]}" -DBUILD_SHARED_LIBS=ON -DCMAKE_CXX_FLAGS_RELEASE="-O0 -g1" \
+cmake -S "$source" -B "$output/build" "${without_tools[@]}" -DBUILD_SHARED_LIBS=ON -DCMAKE_CXX_FLAGS_RELEASE="-O0 -g" \
     -DCOMAD_TOOLS=OFF -DCOMAD_TESTS=OFF
 cmake --build "$output/build"
 cmake --install "$output/build" --prefix "$output/prefix"

@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# docs_snippets.sh PAGE EXAMPLE PROGRAM BLOCKS - the program prints what the `//> ` comments of its source say, and every C++
+# docs_snippets.sh PAGE EXAMPLE PROGRAM BLOCKS [all] - the program prints what the `//> ` comments of its source say, and every C++
 # block of the page with such comments stands in that source, at least BLOCKS of them, or in another one of its folder, line
-# for line, indentation apart.
+# for line, indentation apart. With `all` every C++ block does.
 set -euo pipefail
-page=$1 example=$2 program=$3 least=$4
+page=$1 example=$2 program=$3 least=$4 which=${5:-}
 diff <(sed -n 's|^ *//> ||p' "$example") <("$program") || { echo "the program prints something else"; exit 1; }
 
 source=$'\n'$(sed 's/^ *//' "$example")$'\n'
 others=$'\n'$(sed -s 's/^ *//' "${example%/*}"/*.cpp)$'\n'
 blocks=0
 while IFS= read -rd '' block; do
-    [[ $block == *$'\n//> '* ]] || continue
+    [[ $which == all || $block == *$'\n//> '* ]] || continue
     if [[ $source == *"$block"* ]]; then blocks=$((blocks + 1)); continue; fi
     [[ $others == *"$block"* ]] || { echo "not in ${example##*/}:$block"; exit 1; }
 done < <(awk '/^```cpp$/ { on = 1; printf "\n"; next } /^```/ { if (on) printf "%c", 0; on = 0 } on { sub(/^ */, ""); print }' "$page")

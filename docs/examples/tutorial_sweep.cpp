@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// tutorial_sweep.cpp - the second chapter of the tutorial: the counters of all ports, again and again. The lines with //> are
+// what it prints.
+#include <comad/coro/driver.hpp>
+#include <comad/coro/ticker.hpp>
+#include <comad/counters/health.hpp>
+#include <comad/counters/sweep.hpp>
+#include <comad/discovery/discover.hpp>
+#include <comad/transports/sim/transport.hpp>
+
+#include <fmt/format.h>
+
+using namespace comad;
+using namespace std::chrono_literals;
+using counters::counter;
+
+/// What a port has counted more, by the second.
+static double rate(counter which, const counters::reading& before, const counters::reading& after) {
+    const counters::counter_change change = change_of(which, before.counters, after.counters);
+    return rate_of(which, change, after.counters.at - before.counters.at);
+}
+
+static void show_busiest(const discovery::subnet& subnet, const counters::sweep& before, const counters::sweep& after) {
+    double most = 0;
+    discovery::port_ref where;
+    for (std::size_t i = 0; i < after.ports.size(); ++i) {
+        const double now = rate(counter::portXmitData, before.ports[i], after.ports[i]);
+        if (now <= most) continue;
+        most = now;
+        where = after.ports[i].where;
+    }
+    fmt::print("{} ports, {} gaps, {} MADs; at most {:.0f} MB/s, at port {} of {}\n", after.ports.size(),
+               after.gaps.size(), after.MADs, most / 1e6, where.port, name_of(subnet.nodes[where.node]));
+}
+
+static void show_health(const discovery::subnet& subnet, const counters::sweep& before, const counters::sweep& after) {
+    for (const counters::health_finding& finding : judge(counters::default_rules(), subnet, before, after)) {
+        if (finding.how_bad < counters::severity::error) continue;
+        fmt::print("{}: port {} of {}: {} {}\n", name_of(finding.how_bad), finding.where.port,
+                   name_of(subnet.nodes[finding.where.node]), finding.counter, name_of(finding.why));
+    }
+}
+
+static coro::task<void> watch(coro::MADSchedule& schedule, const discovery::subnet& subnet, unsigned periods) {
+    counters::sweeper sweeper(schedule, subnet);
+    counters::sweep before = co_await sweeper.run();
+    coro::ticker ticks(schedule, 1s);
+    co_await ticks.next(); // at once
+    while (periods-- > 0 && co_await ticks.next()) {
+        counters::sweep after = co_await sweeper.run();
+        show_busiest(subnet, before, after);
+        show_health(subnet, before, after);
+        before = std::move(after);
+    }
+}
+
+static coro::task<void> only_errors(coro::MADSchedule& schedule, const discovery::subnet& subnet) {
+    counters::sweep_options options;
+    options.counters = counters::counters_that(counters::is_error);
+    options.wants = [](const discovery::subnet& all, discovery::port_ref r) { return all.nodes[r.node].is_switch(); };
+    counters::sweeper sweeper(schedule, subnet, options);
+    const counters::sweep sweep = co_await sweeper.run();
+    fmt::print("{} ports, {} MADs\n", sweep.ports.size(), sweep.MADs);
+}
+
+int main() {
+    auto simulation =
+        transports::sim::make_sim("fattree2,radix=4,sm=1,traffic=100000,errors=0.06:20,seed=3,time=virtual");
+    coro::MADSchedule schedule(*simulation.transport);
+    const auto found = coro::sync_wait(schedule, discovery::discover(schedule));
+    const discovery::subnet& subnet = found.value();
+    coro::sync_wait(schedule, watch(schedule, subnet, 1));
+    //> 32 ports, 0 gaps, 32 MADs; at most 186 MB/s, at port 1 of S-0002c90300000e00 "spine-0002"
+    //> error: port 2 of S-0002c90300000900 "leaf-0001": symbolErrorCounter bit_errors
+    //> error: port 1 of H-0002c90300000200 "h-0002 HCA-1": symbolErrorCounter bit_errors
+    //> error: port 1 of S-0002c90300000c00 "leaf-0004": symbolErrorCounter bit_errors
+    //> error: port 1 of H-0002c90300000700 "h-0007 HCA-1": symbolErrorCounter bit_errors
+    coro::sync_wait(schedule, only_errors(schedule, subnet));
+    //> 24 ports, 30 MADs
+}

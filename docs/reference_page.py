@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""reference_page.py PAGE.md - the page as Doxygen 1.9 takes it: it gives headings no names of their own and knows no `page.md#heading`.
+A link to a heading that is not there becomes one of its warnings; what is linked beside the pages lies next to them, or is named only."""
+import os, re, sys
+
+page = os.path.abspath(sys.argv[1])
+tree = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BESIDE = ("docs/examples/", "docs/schema/")  # copied (HTML_EXTRA_FILES)
+
+
+def label(file, heading):
+    """What Doxygen calls a heading: those of all pages share one space."""
+    return os.path.splitext(os.path.basename(file))[0] + "--" + heading
+
+
+def slug(title):
+    """The name that the page itself and others link it by."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def link(found):
+    text, target = found[1], found[2]
+    if "://" in target:
+        return found[0]
+    name, _, heading = target.partition("#")
+    file = os.path.normpath(os.path.join(os.path.dirname(page), name)) if name else page
+    if heading:
+        return f"[{text}](#{label(file, heading)})"
+    inside = os.path.relpath(file, tree)
+    if inside.startswith(BESIDE):
+        return f"[{text}]({os.path.basename(file)})"
+    if file.endswith(".md") and not inside.startswith("tests/"):
+        return found[0]
+    return text if os.path.exists(file) else found[0]
+
+
+with open(page) as lines:
+    in_block, seen = False, {}
+    for line in lines:
+        if line.startswith("```"):
+            in_block = not in_block
+        elif not in_block and (heading := re.fullmatch(r"(##+) (.*)\n", line)):
+            name = slug(heading[2])
+            seen[name] = seen.get(name, -1) + 1
+            line = f"{heading[1]} {heading[2]} {{#{label(page, name + (f'-{seen[name]}' if seen[name] else ''))}}}\n"
+        elif not in_block:
+            line = re.sub(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)", link, line)
+        sys.stdout.write(line)

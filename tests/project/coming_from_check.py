@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""coming_from_check.py - every name in the second column of docs/coming-from.md stands in a header of the namespace that it names, and
+every function of libibumad, libibmad and libibnetdisc that is not deprecated in the first column. Comments do not count."""
+import glob, os, re, sys
+
+os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+PEERS = "/usr/include/infiniband/"
+
+
+def code(file):
+    with open(file) as source:
+        return re.sub(r"//[^\n]*|/\*.*?\*/", "", source.read(), flags=re.S)
+
+
+headers = {file: code(file) for file in glob.glob("include/comad/**/*.hpp", recursive=True)}
+
+
+def names_in(cell):
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def is_there(name):
+    """`ns::type::member`: some header of the namespace has all of its words."""
+    folder, *words = name.split("::")
+    if folder == "iba" and len(words) > 1 and words[0] in ("smp", "sa", "pm"):
+        words.pop(0)
+    own = [text for text in headers.values() if re.search(rf"namespace comad::{folder}\b", text)]
+    has = lambda text, word: re.search(rf"(?<!::)\b{word}\b", text)  # not one of another namespace
+    return any(all(has(text, word) for word in words) for text in own)
+
+
+def functions_of(header):
+    """What it declares: a name behind its type at the beginning of a line, up to the semicolon."""
+    text = re.sub(r"^#.*(\\\n.*)*$", "", code(PEERS + header), flags=re.M)
+    found = re.findall(r"^(?:static inline )?(?:[\w*]+ +)+\**(\w+)\s*\(([^;{]*)[;{]", text, flags=re.M)
+    return {name for name, rest in found if "deprecated" not in rest and name.startswith(PREFIXES[header])}
+
+
+PREFIXES = {"umad.h": ("umad_",), "ibnetdisc.h": ("ibnd_",),
+            "mad.h": ("mad_", "madrpc_", "smp_", "sa_", "ib_", "cc_", "pma_", "bm_", "performance_", "str2", "drpath2", "portid2", "xdump")}
+SMALL = {"mad_is_vendor_range1", "mad_is_vendor_range2", "ib_portid_set"}  # of a line each
+
+problems, there, here = [], set(), 0
+with open("docs/coming-from.md") as page:
+    for number, line in enumerate(page, 1):
+        cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
+        if not line.startswith("| ") or len(cells) != 3:
+            continue
+        there |= set(names_in(cells[0]))
+        for name in names_in(cells[1]):
+            here += 1
+            if "::" not in name or not is_there(name):
+                problems.append(f"docs/coming-from.md:{number}: no header has {name}")
+told = 0
+for header in PREFIXES:
+    all_of_it = functions_of(header) - SMALL
+    told += len(all_of_it)
+    problems += [f"docs/coming-from.md: nothing on {name} of {header}" for name in sorted(all_of_it - there)]
+if here < 150 or told < 80:
+    problems.append(f"only {here} names of ours and {told} functions of theirs were found")
+print("\n".join(problems) or f"{here} names, {told} functions")
+sys.exit(bool(problems))
