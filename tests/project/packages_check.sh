@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# packages_check.sh PACKAGES - builds the packages in that directory; lintian has nothing to say of them; a program is compiled with
+# libcomad-dev; the RPM spec makes packages of the same build, and rpmlint has nothing to say of it; on a bare Debian 12 they are
+# installed, discover a simulated fabric and are removed, after which all is as it was.
+# Exit status 77: something is missing, and it says what.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$here/../..
+fail() { echo "packages_check: $*" >&2; exit 1; }
+
+# files_in DIRECTORY: every file with its rights, owners and target; of configuration also what is in it.
+files_in() (
+    cd "$1"
+    find . \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./tmp \) -prune -o -printf '%p %y %m %u:%g %l\n' | sort
+    find ./etc -type f -exec sha256sum {} + | sort
+)
+
+# in_bare_debian DIRECTORY: what happens there, called by mmdebstrap.
+in_bare_debian() {
+    local bare=$1 names
+    cp "$packages"/*.deb "$bare/tmp"
+    names=$(for deb in "$packages"/*.deb; do dpkg-deb -f "$deb" Package; done)
+    files_in "$bare" >"$output/before"
+
+    # Compilers and headers are not what is tried here.
+    chroot "$bare" sh -c 'dpkg --ignore-depends=libboost1.81-dev,libfmt-dev,libibverbs-dev -i /tmp/*.deb'
+    # By the link, once the program knows that it may be called so.
+    local discover='ibtool ibnetdiscover'
+    if chroot "$bare" ibtool help install-links >/dev/null 2>&1; then discover=ibnetdiscover; fi
+    chroot "$bare" env IBTOOL_FABRIC=sim:fattree2,radix=4,sm=1 $discover >"$output/found"
+    [[ $(grep -c ^Switch "$output/found") == 6 && $(grep -c ^Ca "$output/found") == 8 ]] || fail "not the fabric: $(cat "$output/found")"
+    local links=0 link name page
+    for link in "$bare"/usr/sbin/*; do
+        [[ $(readlink "$link") == ../bin/ibtool ]] || continue
+        links=$((links + 1))
+        name=${link##*/}
+        page=$(zcat "$bare/usr/share/man/man8/$name.8.gz" | sed -n 's/^\.so //p')
+        [[ -f $bare/usr/share/man/$page.gz ]] || fail "no man page of $name"
+    done
+    ((links >= 26)) || fail "only $links links of infiniband-diags' names"
+
+    # With this machine's systemd, which has what the units rest on; what it does not understand is a warning.
+    mkdir "$output/units"
+    cp "$bare"/lib/systemd/system/ibtool-sweep.* "$output/units"
+    sed -i "s|^ExecStart=|&$bare/usr/bin/|" "$output/units/ibtool-sweep.service"
+    systemd-analyze verify --man=no "$output"/units/* >"$output/verified" 2>&1 && [[ ! -s $output/verified ]] ||
+        fail "the units: $(cat "$output/verified")"
+
+    chroot "$bare" dpkg --purge $names
+    files_in "$bare" >"$output/after"
+    diff "$output/before" "$output/after" || fail "left behind"
+}
+
+packages=$(realpath -m "$1")
+output=$packages/checked
+if (($# == 2)); then
+    in_bare_debian "$2"
+    exit
+fi
+
+for program in dh lintian mmdebstrap rpmlint rpmbuild systemd-analyze; do
+    command -v $program >/dev/null || { echo "no packages: $program is missing (scripts/packages)"; exit 77; }
+done
+nice "$root/scripts/package" "$packages" # other tests wait for programs in the machine's time
+rm -rf "$output"
+mkdir "$output"
+tree=$(echo "$packages"/comad-*.*.*[0-9])
+
+lintian --fail-on error,warning,override "$packages"/*.changes
+
+for deb in "$packages"/{ibtool_,libcomad}*.deb; do dpkg-deb -x "$deb" "$output/unpacked"; done
+cmake -S "$root/tests/consumer/project" -B "$output/consumer" -G Ninja -DCMAKE_PREFIX_PATH="$output/unpacked/usr"
+cmake --build "$output/consumer"
+"$output/consumer/consumer"
+ldd "$output/consumer/consumer" | grep -q 'libcomad\.so\.0\.1 => ' || fail "the consumer is not linked with the shared library"
+
+# What the spec would configure and compile is there already; that it lists what is installed is what is left to see.
+rpmlint -r "$root/packaging/comad.rpmlintrc" "$root/packaging/comad.spec"
+mkdir -p "$output/rpm/SOURCES"
+tar -czf "$output/rpm/SOURCES/${tree##*/}.tar.gz" -C "$packages" --exclude built --exclude debian "${tree##*/}"
+rpmbuild -bb --quiet --nodeps --define "_topdir $output/rpm" --define "_libdir /usr/lib/$(dpkg-architecture -q DEB_HOST_MULTIARCH)" \
+    --define '_unitdir /usr/lib/systemd/system' --define '_udevrulesdir /usr/lib/udev/rules.d' \
+    --define 'cmake :' --define 'cmake_build :' --define "__cmake_builddir $tree/built" \
+    --define "cmake_install DESTDIR=%{buildroot} cmake --install $tree/built" \
+    --define 'systemd_post #' --define 'systemd_preun #' --define 'systemd_postun_with_restart #' "$root/packaging/comad.spec"
+
+needed=$(for deb in "$packages"/{ibtool_,libcomad0}*.deb; do dpkg-deb -f "$deb" Depends; done |
+    tr , '\n' | sed 's/^ *//; s/[ (].*//' | grep -v '^libcomad' | sort -u | paste -sd,)
+if ! mmdebstrap --quiet --variant=minbase --format=null --include="$needed" \
+    --customize-hook="'$here/packages_check.sh' '$packages' \"\$1\"" bookworm; then
+    [[ ! -e $output/before ]] || exit 1
+    echo "no packages: a bare Debian cannot be had"
+    exit 77
+fi
