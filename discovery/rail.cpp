@@ -3,6 +3,7 @@
 #include "rail.hpp"
 
 #include <comad/coro/with_timeout.hpp>
+#include <comad/discovery/link.hpp>
 
 #include <fmt/format.h>
 
@@ -150,10 +151,23 @@ task<void> rail::read_port(const SMP_query& q) {
     if (!info) co_return;
     const bool is_start = start_ == port_ref{q.node, q.port};
     const subnet_builder::port_state state = all_.take(q.node, q.port, *info, is_start);
+    ask_again_for_speeds(q);
+    if (q.understands_extended_speeds) co_return;
     if (state.leads_on) to_ask_.push_back({topic::neighbour, q.node, q.port, q.route});
     if (!state.may_be_fdr10) co_return;
     const auto extended = co_await ask<iba::smp::MlnxExtPortInfo>(q);
     if (extended) all_.take(q.node, q.port, *extended);
+}
+
+// As a subnet manager does it (OpenSM since 2026).
+void rail::ask_again_for_speeds(const SMP_query& q) {
+    for (const u8 port : all_.hiding_ports(q.node, q.port, q.understands_extended_speeds))
+        to_ask_.push_back({.what = topic::port,
+                           .node = q.node,
+                           .port = port,
+                           .route = q.route,
+                           .is_second = q.is_second,
+                           .understands_extended_speeds = true});
 }
 
 namespace {
@@ -174,13 +188,18 @@ template <class T> task<std::optional<T>> rail::ask(const SMP_query& q) {
     auto reply = co_await get<T>(q, route);
     if (reply) co_return reply.value();
     if (is_optional<T> && is_unsupported(reply.error())) co_return std::nullopt;
+    if (q.understands_extended_speeds && reply.error().code == mad::errc::status) { // it knows no such bit
+        ask_again_for_speeds(q);
+        co_return std::nullopt;
+    }
     failed(q, reply.error(), route, fmt::format("{} not read", iba::info_of<T>.name));
     co_return std::nullopt;
 }
 
 // What has no answer by LID may have one by the directed route: LIDs may be stale, and some devices take no such SMP.
 template <class T> task<mad::result<T>> rail::get(const SMP_query& q, const IBDRPath& route) {
-    const u32 modifier = q.what == topic::neighbour ? 0 : q.port;
+    const u32 modifier = q.what == topic::neighbour ? 0
+                         : q.port | (q.understands_extended_speeds ? understands_extended_speeds : 0);
     const auto [by, path] = all_.best_path(q, route);
     auto reply = co_await schedule_.SubnGet<T>(path, modifier);
     if (reply) all_.answered_by(by);

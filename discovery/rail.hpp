@@ -37,6 +37,7 @@ private:
     coro::task<void> read_node(const SMP_query& q);
     coro::task<void> read_fact(const SMP_query& q);
     coro::task<void> read_port(const SMP_query& q);
+    void ask_again_for_speeds(const SMP_query&);
     template <class T> coro::task<std::optional<T>> ask(const SMP_query& q);
     template <class T> coro::task<mad::result<T>> get(const SMP_query& q, const mad::IBDRPath& route);
     void failed(const SMP_query&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what);

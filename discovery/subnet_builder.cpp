@@ -314,6 +314,29 @@ subnet_builder::port_state subnet_builder::take(u32 index, u8 number, const Port
     return {(n.is_switch() || is_start) && !p.peer, options_.mlnx_ext_port_info && may_be_FDR10(n, number)};
 }
 
+std::vector<u8> subnet_builder::hiding_ports(u32 index, u8 number, bool was_understanding) {
+    using hiding = reading::hiding;
+    const auto lock = guard();
+    const node& n = found_.nodes[index];
+    reading& r = readings_[index];
+    const auto hides = [&](u8 port) {
+        const auto &here = n.ports[port].info, &end = found_.end_port({index, port}).info;
+        return here && end && is_up(*here) && hides_extended_speeds(*end, *here);
+    };
+    if (was_understanding) r.hides = hides(number) ? hiding::nothing : hiding::something;
+    std::vector<u8> ports;
+    if (r.hides == hiding::nothing || r.hides == hiding::asked) return ports;
+    for (unsigned p = 1; p < n.ports.size(); ++p) {
+        if (r.asked_again[p] || !hides(static_cast<u8>(p))) continue;
+        r.asked_again[p] = true;
+        ports.push_back(static_cast<u8>(p));
+        if (r.hides != hiding::unknown) continue;
+        r.hides = hiding::asked;
+        break;
+    }
+    return ports;
+}
+
 void subnet_builder::take(u32 index, u8 number, const iba::smp::MlnxExtPortInfo& info) {
     const auto lock = guard();
     readings_[index].timeouts_in_a_row = 0;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -35,6 +36,7 @@ struct SMP_query {
     u8 port = 0;            ///< of neighbour: the port to go through; of port: the one to read
     mad::IBDRPath route;    ///< the asking rail's to the node; of port: by which it enters
     bool is_second = false; ///< it had no answer before
+    bool understands_extended_speeds = false; ///< of port: says so, because what it was told may lack them
 };
 
 /// Everything is safe to call from the threads of all rails; with one rail nothing is locked. Indices of nodes hold until
@@ -87,6 +89,9 @@ public:
         bool may_be_fdr10;
     };
     port_state take(u32 node, u8 port, const iba::smp::PortInfo&, bool is_start);
+    /// Ports that may hide extended speeds, now that this one has answered (or refused, if it was asked as one that understands them),
+    /// and are to be asked again: one of a node first, and the others if that one hid something.
+    std::vector<u8> hiding_ports(u32 node, u8 port, bool was_understanding);
     void take(u32 node, u8 port, const iba::smp::MlnxExtPortInfo&);
     void take(u32 node, const iba::smp::SwitchInfo&);
     void take(u32 node, const iba::smp::NodeDescription&);
@@ -131,6 +136,8 @@ private:
         u32 latest_rail = 0; // that began to read it
         bool given_up = false;
         bool is_second = false;
+        enum class hiding : u8 { unknown, asked, nothing, something } hides = hiding::unknown; // extended speeds
+        std::bitset<256> asked_again{};                                                        // ports, for them
     };
     enum class left_by : u8 {
         doubt,    // it was known before, and may have changed

@@ -56,4 +56,40 @@ TEST_CASE("a simulated device that hides them tells them to who asks with bit 31
     CHECK(ask(0, 1 | understands_extended_speeds).linkSpeedExtActive == iba::LinkSpeedExt::EDR);
 }
 
+TEST_CASE("discovery finds hidden speeds by one question more for each port that hides them") {
+    const topology open = managed("fattree2,radix=4");
+    topology hiding = open;
+    u64 ports_that_hide = 0;
+    for (auto& n : hiding.nodes) {
+        n.hides_extended_speeds = n.is_switch();
+        for (const auto& p : n.ports) ports_that_hide += n.is_switch() && p.linked();
+    }
+    world w(hiding), plain(open), by_LID(hiding);
+    const subnet s = w.discover(), expected = plain.discover();
+    CHECK(s.complete());
+    CHECK(differences(s, w) == std::vector<std::string>{});
+    CHECK(text_of(s) == text_of(expected)); // as if nothing were hidden
+    CHECK(w.sent() == plain.sent() + ports_that_hide);
+    const auto& local = hiding.nodes[by_LID.port.node()].ports[by_LID.port.port()];
+    CHECK(text_of(by_LID.discover({.from_LID = local.LID})) == text_of(expected));
+}
+
+TEST_CASE("of a node that tells no more to who understands extended speeds only one port is asked so") {
+    topology t = managed("fattree2,radix=4,speed=qdr");
+    world plain(t);
+    u64 switches = 0;
+    for (auto& n : t.nodes) {
+        if (!n.is_switch()) continue;
+        ++switches;
+        n.ports[0].supported.speed = 0x1f; // which says that it has them; its links do not
+    }
+    world w(t);
+    const subnet s = w.discover(), expected = plain.discover();
+    CHECK(s.complete());
+    CHECK(w.sent() == plain.sent() + switches);
+    for (std::size_t n = 0; n < s.nodes.size(); ++n)
+        for (std::size_t p = 1; p < s.nodes[n].ports.size(); ++p)
+            CHECK(s.nodes[n].ports[p].info == expected.nodes[n].ports[p].info);
+}
+
 } // namespace hidden_speeds_test

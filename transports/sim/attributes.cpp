@@ -18,8 +18,7 @@ namespace status = server::status;
 
 constexpr u32 usual_capabilities =
     value(iba::CapabilityMask::IsTrapSupported) | value(iba::CapabilityMask::IsSLMappingSupported) |
-    value(iba::CapabilityMask::IsSystemImageGUIDSupported) | value(iba::CapabilityMask::IsExtendedSpeedsSupported) |
-    value(iba::CapabilityMask::IsCapabilityMask2Supported);
+    value(iba::CapabilityMask::IsSystemImageGUIDSupported) | value(iba::CapabilityMask::IsCapabilityMask2Supported);
 constexpr u8 GUID_capacity = 32;
 constexpr u16 switch_PKeys = 32, CA_PKeys = 128;
 constexpr u8 data_VLs = 8;            // of VLCap VL0_7
@@ -56,6 +55,9 @@ void describe_end_port(const topology& t, const node& n, const port& p, smp::Por
     i.LMC = n.is_switch() && !n.enhanced_port0 ? 0 : p.LMC;
     i.masterSMLID = value(p.LID) != 0 ? t.sm_lid : iba::lid{};
     i.capabilityMask = usual_capabilities;
+    const auto is_extended = [](const port& any) { return any.supported.extended_speed() != 0; };
+    if (std::any_of(n.ports.begin(), n.ports.end(), is_extended))
+        i.capabilityMask |= value(iba::CapabilityMask::IsExtendedSpeedsSupported);
     i.capabilityMask2 = value(iba::CapabilityMask2::IsPortInfoExtendedSupported);
     if (n.is_switch()) i.capabilityMask2 |= value(iba::CapabilityMask2::IsSwitchPortStateTableSupported);
     if (!n.hierarchies.empty()) i.capabilityMask |= value(iba::CapabilityMask::IsHierarchyInfoSupported);
