@@ -26,10 +26,13 @@ RUNS = [
     ("counters-1", "", 4, LINES, COUNTED, "perfquery --json -x -l 9"),
     ("counters-1", "", 1, LINES, COUNTED, "perfquery --json -a 9"),
     ("counters-1", "", 1, LINES, COUNTED, "perfquery --json -R 9 1"),
+    ("counters-1", "", 1, LINES, COUNTED, "ibdatacounts 9 1 --json"),
     ("errors-1", "", 33, LINES, COUNTED, "ibqueryerrors -r --details --data --json"),
     ("errors-1", "#/definitions/summary", 1, LINES, PLAIN, "ibqueryerrors -s portXmitWait --threshold-file thresholds --json"),
     ("sweep-1", "", 66, LINES, FAULTY, "sweep --every 1s --count 2 --json --details PortRcvErrorDetails"),
     ("health-1", "", 50, LINES, FAULTY, "health --json"),
+    ("bench-1", "", 1, WHOLE, PLAIN, "bench 1 --windows 1,2 --rounds 2 --duration 2ms --json"),
+    ("bench-1", "", 1, WHOLE, PLAIN + ",loss=0.1", "bench --switches --windows 1,2,4 --rounds 1 -c 100 --json"),
     ("subnet_diff-1", "", 1, WHOLE, CHANGED, "subnet_diff cache --json"),
     ("subnet_diff-1", "", 1, WHOLE, "sim:fattree2,radix=4,time=virtual", "subnet_diff cache --json"),  # without LIDs
     ("structure-1", "#/definitions/NodeInfo", 1, LINES, PLAIN, "smpquery NodeInfo 1 --json"),
