@@ -198,8 +198,8 @@ template <class T> task<std::optional<T>> rail::ask(const SMP_query& q) {
 
 // What has no answer by LID may have one by the directed route: LIDs may be stale, and some devices take no such SMP.
 template <class T> task<mad::result<T>> rail::get(const SMP_query& q, const IBDRPath& route) {
-    const u32 modifier = q.what == topic::neighbour ? 0
-                         : q.port | (q.understands_extended_speeds ? understands_extended_speeds : 0);
+    const u32 modifier =
+        q.what == topic::neighbour ? 0 : q.port | (q.understands_extended_speeds ? understands_extended_speeds : 0);
     const auto [by, path] = all_.best_path(q, route);
     auto reply = co_await schedule_.SubnGet<T>(path, modifier);
     if (reply) all_.answered_by(by);

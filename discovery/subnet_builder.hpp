@@ -33,9 +33,9 @@ enum class way : u8 {
 struct SMP_query {
     topic what;
     u32 node;
-    u8 port = 0;            ///< of neighbour: the port to go through; of port: the one to read
-    mad::IBDRPath route;    ///< the asking rail's to the node; of port: by which it enters
-    bool is_second = false; ///< it had no answer before
+    u8 port = 0;                              ///< of neighbour: the port to go through; of port: the one to read
+    mad::IBDRPath route;                      ///< the asking rail's to the node; of port: by which it enters
+    bool is_second = false;                   ///< it had no answer before
     bool understands_extended_speeds = false; ///< of port: says so, because what it was told may lack them
 };
 

@@ -75,7 +75,7 @@ TEST_CASE("discovery finds hidden speeds by one question more for each port that
 }
 
 TEST_CASE("of a node that tells no more to who understands extended speeds only one port is asked so") {
-    topology t = managed("fattree2,radix=4,speed=qdr");
+    topology t = managed("fattree2,radix=4,speed=QDR");
     world plain(t);
     u64 switches = 0;
     for (auto& n : t.nodes) {
