@@ -56,6 +56,14 @@ TEST_CASE("a simulated device that hides them tells them to who asks with bit 31
     CHECK(ask(0, 1 | understands_extended_speeds).linkSpeedExtActive == iba::LinkSpeedExt::EDR);
 }
 
+/// Port 0 of a switch, at which no cable is, hides what means nothing.
+void check_ports_equal(const subnet& s, const subnet& expected) {
+    REQUIRE(s.nodes.size() == expected.nodes.size());
+    for (std::size_t n = 0; n < s.nodes.size(); ++n)
+        for (std::size_t p = 1; p < s.nodes[n].ports.size(); ++p)
+            CHECK(s.nodes[n].ports[p].info == expected.nodes[n].ports[p].info);
+}
+
 TEST_CASE("discovery finds hidden speeds by one question more for each port that hides them") {
     const topology open = managed("fattree2,radix=4");
     topology hiding = open;
@@ -68,10 +76,10 @@ TEST_CASE("discovery finds hidden speeds by one question more for each port that
     const subnet s = w.discover(), expected = plain.discover();
     CHECK(s.complete());
     CHECK(differences(s, w) == std::vector<std::string>{});
-    CHECK(text_of(s) == text_of(expected)); // as if nothing were hidden
+    check_ports_equal(s, expected); // as if nothing were hidden
     CHECK(w.sent() == plain.sent() + ports_that_hide);
     const auto& local = hiding.nodes[by_LID.port.node()].ports[by_LID.port.port()];
-    CHECK(text_of(by_LID.discover({.from_LID = local.LID})) == text_of(expected));
+    check_ports_equal(by_LID.discover({.from_LID = local.LID}), expected);
 }
 
 TEST_CASE("of a node that tells no more to who understands extended speeds only one port is asked so") {
@@ -87,9 +95,7 @@ TEST_CASE("of a node that tells no more to who understands extended speeds only 
     const subnet s = w.discover(), expected = plain.discover();
     CHECK(s.complete());
     CHECK(w.sent() == plain.sent() + switches);
-    for (std::size_t n = 0; n < s.nodes.size(); ++n)
-        for (std::size_t p = 1; p < s.nodes[n].ports.size(); ++p)
-            CHECK(s.nodes[n].ports[p].info == expected.nodes[n].ports[p].info);
+    check_ports_equal(s, expected);
 }
 
 } // namespace hidden_speeds_test
