@@ -100,7 +100,7 @@ TEST_CASE("ibqueryerrors tells external ports as infiniband-diags do") {
     CHECK(lines_of(ours.out) == lines_of(theirs.out));
 }
 
-TEST_CASE("--hierarchy asks what has it and goes with JSON alone") {
+TEST_CASE("the option --hierarchy asks what has it and goes with JSON alone") {
     const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
     // Nothing there has it: not an SMP more.
     CHECK(run(words{"ibnetdiscover", "--json", "--hierarchy"} + fabric).out ==

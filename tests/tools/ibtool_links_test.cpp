@@ -84,6 +84,7 @@ TEST_CASE("links have the names of infiniband-diags' programs, take nothing's pl
     fs::remove(folder + "/ibstat");
     check_success(run({"install-links", folder, "--dry-run"}));
     CHECK_FALSE(fs::exists(folder + "/ibstat"));
+    CHECK(run({"install-links", folder, "--dry-run", "--json"}).out.starts_with("{\"made\":"));
     check_success(run({"install-links", folder})); // again, over those that are there
     CHECK(fs::is_symlink(folder + "/ibstat"));
     std::ofstream(folder + "/other") << "not ours";

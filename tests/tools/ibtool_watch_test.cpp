@@ -118,7 +118,7 @@ TEST_CASE("watch and subnet_diff call nodes as the node name map does") {
     CHECK_THAT(d.out, Contains("gone: H-0002c90300000300 \"rack 7\"\n") && !Contains("h-0003 HCA-1"));
 }
 
-TEST_CASE("--refresh-cache without a cache to refresh is refused") {
+TEST_CASE("the option --refresh-cache without a cache to refresh is refused") {
     check_failure(run({"ibnetdiscover", "--fabric", "sim:single", "--refresh-cache"}), 2, "--subnet-cache");
 }
 

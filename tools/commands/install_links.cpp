@@ -5,11 +5,13 @@
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <system_error>
+#include <vector>
 
 namespace ibtool {
 namespace {
@@ -19,7 +21,7 @@ namespace iba = comad::iba;
 
 struct install_links_settings {
     std::string directory, target;
-    bool list = false, remove = false, dry_run = false;
+    bool list = false, remove = false, dry_run = false, json = false;
 };
 
 /// Whether the name is one of our links: it leads where a new one would, or to a program called ibtool.
@@ -44,9 +46,15 @@ public:
             if (s_.remove) remove(link);
             else make(link);
         }
-        write_output(fmt::format("{}{} {} {}\n", s_.dry_run ? "would have " : "", s_.remove ? "removed" : "made", done_,
-                                 done_ == 1 ? "link" : "links"));
-        return left_ ? failed : complete;
+        if (s_.json)
+            write_output(nlohmann::ordered_json{
+                             {s_.remove ? "removed" : "made", done_}, {"dry_run", s_.dry_run}, {"left", left_}}
+                             .dump() +
+                         '\n');
+        else
+            write_output(fmt::format("{}{} {} {}\n", s_.dry_run ? "would have " : "", s_.remove ? "removed" : "made",
+                                     done_, done_ == 1 ? "link" : "links"));
+        return left_.empty() ? complete : failed;
     }
 
 private:
@@ -70,19 +78,21 @@ private:
     }
 
     void leave(const fs::path& link, std::string_view why) {
-        ++left_;
+        left_.push_back(iba::escaped(link.filename().string()));
         print_message("{} {}: left as it is", iba::as_given(link.string()), why);
     }
 
     const install_links_settings& s_;
     fs::path target_;
-    unsigned done_ = 0, left_ = 0;
+    unsigned done_ = 0;
+    std::vector<std::string> left_;
 };
 
 int run_install_links(const install_links_settings& s) {
     if (s.list) {
         std::string names;
-        for (const std::string_view name : names_of_diags()) names += fmt::format("{}\n", name);
+        for (const std::string_view name : names_of_diags())
+            names += s.json ? iba::json_quoted(name) + '\n' : fmt::format("{}\n", name);
         write_output(names);
         return complete;
     }
@@ -106,6 +116,7 @@ command install_links_command() {
                 takes.flag("--remove", s->remove, "remove them instead");
                 takes.flag("--dry-run", s->dry_run, "change nothing, and say how many there would be");
                 takes.flag("--list", s->list, "print their names, and make none");
+                takes.flag("--json", s->json, "one JSON object, on one line; of --list a line for each name");
                 return [s](const global_options&) { return run_install_links(*s); };
             }};
 }
