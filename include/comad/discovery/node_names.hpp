@@ -22,6 +22,8 @@ public:
 
     /// The name, safe for a terminal.
     std::string of(const node& n) const;
+    /// How many nodes it names.
+    std::size_t size() const noexcept { return names_.size(); }
     /// The node of that name in the map; of several the one with the lowest GUID.
     std::optional<iba::guid> find(std::string_view name) const;
 
