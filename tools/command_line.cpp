@@ -4,7 +4,10 @@
 #include "command_line.hpp"
 
 #include "long_options.hpp"
+#include "session/fabric.hpp"
+#include "session/machine_reader.hpp"
 #include "text/output.hpp"
+#include "text/overview.hpp"
 #include "text/terminal.hpp"
 #include <comad/iba/text.hpp>
 
@@ -53,6 +56,7 @@ private:
     void check_SA() const;
     void choose_fabric();
     int explain(const CLI::RequiredError&) const;
+    static int show_overview(const global_options&);
 
     CLI::App app_{"Management datagrams for InfiniBand fabrics", "ibtool"};
     global_options options_;
@@ -226,7 +230,7 @@ int command_line::run(int argc, char** argv) {
         write_output(std::string(e.what()) + '\n');
         return complete;
     } catch (const CLI::RequiredError& e) {
-        return explain(e);
+        return argc > 1 ? explain(e) : show_overview(each_fabric(options_).front());
     } catch (const CLI::ParseError& e) {
         print_message("{}; see ibtool help", e.what());
         return usage;
@@ -265,6 +269,12 @@ int command_line::explain(const CLI::RequiredError& e) const {
                         : fmt::format("unknown command '{}'; similar: {}", words.front(), commands_like(words.front()));
     print_message("{}; see ibtool help", problem);
     return usage;
+}
+
+int command_line::show_overview(const global_options& options) {
+    const bool is_of_machine = is_local(options);
+    write_output(is_of_machine ? overview_text(read_machine(options)) : overview_text(options.fabric));
+    return complete;
 }
 
 int run_command_line(int argc, char** argv) { return command_line().run(argc, argv); }

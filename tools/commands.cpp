@@ -57,6 +57,7 @@
     X(ibstat)                                                                                                          \
     X(ibstatus)                                                                                                        \
     X(ibv_devices)                                                                                                     \
+    X(doctor)                                                                                                          \
     X(set_nodedesc)                                                                                                    \
     X(install_links)                                                                                                   \
     X(vumad)                                                                                                           \

@@ -84,6 +84,7 @@ const std::map<std::string, words> examples{
     {"ibcheckportwidth", {"1", "1"}},
     {"ibcheckerrs", {"1"}},
     {"vendstat", {"-N", "1"}},
+    {"doctor", {}},
     {"ibccquery", {"SP", "9"}},
     {"ibccconfig", {"--all", "CS", "1", "1", "150", "0", "0", "0"}},
     {"ibsendtrap", {}},

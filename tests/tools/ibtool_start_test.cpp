@@ -162,7 +162,6 @@ TEST_CASE("a command line that makes no sense exits with 2") {
         words arguments;
         std::string what;
     } const lines[] = {
-        {{}, "which command?"},
         {{"ibfrobnicate"}, "'ibfrobnicate'"},
         {{"--fabric", "sim:single"}, "which command?"},
         {{"--frobnicate", "ibhosts"}, "--frobnicate"},

@@ -57,7 +57,7 @@ struct ibqueryerrors_plan {
     discovery::node_names names;
 };
 
-void take_thresholds(error_rules& rules, const std::string& file) {
+void load_thresholds(error_rules& rules, const std::string& file) {
     if (file.empty() && !std::filesystem::exists(default_thresholds)) return;
     const std::string name = file.empty() ? default_thresholds : file;
     std::istringstream in = iba::open_text_file(name);
@@ -72,7 +72,7 @@ ibqueryerrors_plan make_plan(const ibqueryerrors_settings& s) {
         if (!c) throw usage_error(fmt::format("--suppress: there is no counter {}", iba::as_given(name)));
         p.rules.suppressed.push_back(*c);
     }
-    take_thresholds(p.rules, s.thresholds);
+    load_thresholds(p.rules, s.thresholds);
     return p;
 }
 

@@ -24,32 +24,39 @@ namespace transports = comad::transports;
 
 constexpr const char* sys_class = "/sys/class";
 
+/// `umad` of `umad:mlx5_0/1`, and what stands behind the colon.
+std::string_view fabric_kind(std::string_view text) { return text.substr(0, text.find(':')); }
+std::string_view fabric_place(std::string_view text) {
+    const std::string_view kind = fabric_kind(text);
+    return kind.size() < text.size() ? text.substr(kind.size() + 1) : std::string_view{};
+}
+
 std::string port_name(const std::string& device, unsigned port) {
     return port ? fmt::format("{}/{}", device, port) : device;
 }
 
 /// What -C and -P say: DEVICE/PORT, DEVICE, /PORT, or a port's GID or GUID.
-std::string chosen_port(const global_options& o) {
+std::string chosen_port(const global_options& o, const std::filesystem::path& classes) {
     const auto number = iba::parse_number(o.ca_port);
     if (!o.ca.empty() && !o.ca_port.empty() && !number)
         throw usage_error(fmt::format("-P {} names a device itself, so leave out -C", iba::as_given(o.ca_port)));
-    const std::string device = iba::parse_guid(o.ca) ? transports::get_device(o.ca).name : o.ca;
+    const std::string device = iba::parse_guid(o.ca) ? transports::get_device(o.ca, classes).name : o.ca;
     if (o.ca_port.empty() || number) return port_name(device, number ? static_cast<unsigned>(number->value) : 0);
     return o.ca_port;
 }
 
 transports::end_port chosen_end_port(std::string name, const global_options& o, const comad::mad::address* target,
-                                     transports::port_use use) {
+                                     transports::port_use use, const std::filesystem::path& classes = sys_class) {
     try {
         if (!o.ca.empty() || !o.ca_port.empty()) {
             if (!name.empty())
                 throw usage_error(
                     "give the port either as --fabric umad:DEVICE/PORT, or verbs:, or as -C and -P, not both");
-            name = chosen_port(o);
+            name = chosen_port(o, classes);
         }
         if (name.empty() && !(target && target->end_port)) name = port_name(o.default_ca, o.default_ca_port);
-        return target ? transports::end_port_for(*target, name, sys_class, use)
-                      : transports::get_end_port(name, sys_class, use);
+        return target ? transports::end_port_for(*target, name, classes, use)
+                      : transports::get_end_port(name, classes, use);
     } catch (const transports::no_device& e) {
         throw transports::no_device(fmt::format("{}; --fabric sim:... simulates a fabric", e.what()));
     }
@@ -82,12 +89,20 @@ sa::local_port local_port_of(const transports::sim::simulation& s) {
 } // namespace
 
 transports::end_port local_port_for_verbs(const global_options& o) {
-    const std::string_view prefix = "verbs";
-    std::string_view place = o.fabric;
-    if (!place.starts_with(prefix) && !place.empty())
-        throw usage_error(fmt::format("this takes a local device, but the fabric is '{}'", iba::escaped(place)));
-    place.remove_prefix(std::min(place.size(), prefix.size() + 1));
-    return chosen_end_port(std::string(place), o, nullptr, transports::port_use::GMPs);
+    const std::string_view text = o.fabric;
+    if (fabric_kind(text) != "verbs" && !text.empty())
+        throw usage_error(fmt::format("this takes a local device, but the fabric is '{}'", iba::escaped(text)));
+    return chosen_end_port(std::string(fabric_place(text)), o, nullptr, transports::port_use::GMPs);
+}
+
+bool is_local(const global_options& o) {
+    const std::string_view kind = fabric_kind(o.fabric);
+    return kind.empty() || kind == "umad" || kind == "verbs";
+}
+
+transports::end_port local_port_for_MADs(const global_options& o, const std::filesystem::path& classes) {
+    const auto use = fabric_kind(o.fabric) == "verbs" ? transports::port_use::GMPs : transports::port_use::umad;
+    return chosen_end_port(std::string(fabric_place(o.fabric)), o, nullptr, use, classes);
 }
 
 transports::ibsim_options ibsim_place(std::string_view place) {
@@ -144,8 +159,7 @@ void fabric::open_what_is_there(const global_options& o, const comad::mad::addre
 
 fabric::fabric(const global_options& o, const comad::mad::address* target) : place_(o.fabric) {
     const std::string_view text = o.fabric.empty() ? "umad" : std::string_view(o.fabric);
-    const std::string_view kind = text.substr(0, text.find(':'));
-    const std::string_view place = kind.size() < text.size() ? text.substr(kind.size() + 1) : std::string_view{};
+    const std::string_view kind = fabric_kind(text), place = fabric_place(text);
     const bool is_device = kind == "umad" || kind == "verbs";
     if (!is_device && (!o.ca.empty() || !o.ca_port.empty())) {
         print_message("-C and -P choose a port of a local device; ignored, the fabric is '{}'", iba::escaped(text));

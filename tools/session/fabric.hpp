@@ -9,6 +9,7 @@
 #include <comad/transports/sim/transport.hpp>
 #include <comad/transports/sysfs.hpp>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +19,11 @@ namespace ibtool {
 /// The local port for verbs: that of -C and -P, or of a fabric `verbs:DEVICE/PORT`, or the default one. Throws usage_error
 /// for another fabric, std::runtime_error with one line where there is none.
 comad::transports::end_port local_port_for_verbs(const global_options&);
+
+/// Whether the fabric is a port of this machine, and no simulation.
+bool is_local(const global_options&);
+/// The local port of such a fabric, as it would be opened. `classes`: as sysfs has them in /sys/class. Throws as above.
+comad::transports::end_port local_port_for_MADs(const global_options&, const std::filesystem::path& classes);
 
 /// An open fabric; closing it gives back whatever it held.
 class fabric {

@@ -2,6 +2,7 @@
 // node_name_map.cpp - which file, and what is wrong with it.
 #include "session/node_name_map.hpp"
 
+#include "text/machine.hpp"
 #include "text/output.hpp"
 #include <comad/iba/text_file.hpp>
 
@@ -9,6 +10,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <stdexcept>
 #include <unistd.h>
 
 namespace ibtool {
@@ -46,6 +49,24 @@ node_names read_node_names(const std::string& file, const std::vector<std::strin
     node_names names = node_names::read(in, name, warnings);
     tell_warnings(warnings);
     return names;
+}
+
+name_map_facts search_name_map(const std::string& file, const std::vector<std::string>& usual) {
+    name_map_facts found;
+    found.is_named = !file.empty();
+    for (const std::string& place : found.is_named ? std::vector{file} : usual) {
+        found.looked_at.push_back({place, ::access(place.c_str(), R_OK) == 0 ? 0 : errno});
+        if (found.looked_at.back().error == 0) break;
+    }
+    const bool is_there = !found.looked_at.empty() && found.looked_at.back().error == 0;
+    if (!is_there && !found.is_named) return found;
+    try {
+        std::istringstream in = iba::open_text_file(found.looked_at.back().file);
+        found.names = node_names::read(in, found.looked_at.back().file, found.warnings).size();
+    } catch (const std::runtime_error& e) {
+        found.problem = e.what();
+    }
+    return found;
 }
 
 } // namespace ibtool

@@ -10,6 +10,8 @@
 
 namespace ibtool {
 
+struct name_map_facts;
+
 /// Adds --node-name-map.
 void add_name_map_option(arguments& takes, std::string& file);
 
@@ -20,5 +22,8 @@ inline const std::vector<std::string> usual_name_maps{"/etc/rdma/ib-node-name-ma
 /// none are told on stderr. Throws std::runtime_error with one line where the file that was named cannot be read.
 comad::discovery::node_names read_node_names(const std::string& file,
                                              const std::vector<std::string>& usual = usual_name_maps);
+
+/// The same search, for who checks what came of it: throws nothing, tells nothing.
+name_map_facts search_name_map(const std::string& file, const std::vector<std::string>& usual = usual_name_maps);
 
 } // namespace ibtool

@@ -3,6 +3,7 @@
 #include "session/subnet_file.hpp"
 
 #include "text/output.hpp"
+#include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 #include <comad/iba/text_file.hpp>
 #include <comad/mad/unique_fd.hpp>

@@ -24,6 +24,8 @@ public:
     std::string of(const node& n) const;
     /// The same with what topology files have before it: `S-0002c90000000001 "spine 1"`.
     std::string with_id(const node& n) const;
+    /// How many nodes it names.
+    std::size_t size() const noexcept { return names_.size(); }
     /// The node of that name in the map; of several the one with the lowest GUID.
     std::optional<iba::guid> find(std::string_view name) const;
 

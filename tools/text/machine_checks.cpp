@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: MIT
+// machine_checks.cpp - one function for each kind of check, in the order in which they depend on each other.
+#include "text/machine_checks.hpp"
+
+#include "text/local_ports.hpp"
+#include <comad/iba/format.hpp>
+#include <comad/transports/umad_errors.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+namespace transports = comad::transports;
+using transports::end_port;
+
+using findings = std::vector<finding>;
+
+/// What is bad of the port that is used, and of others only a warning.
+verdict bad_if(bool is_used) { return is_used ? verdict::bad : verdict::warning; }
+
+bool is_used(const machine& m, const end_port& p) { return m.used && m.used->name() == p.name(); }
+
+std::string error_text(int error) { return std::generic_category().message(error); }
+
+// Devices
+
+constexpr unsigned Mellanox = 0x15b3, QLogic = 0x1077;
+
+/// The module by which an adapter becomes an InfiniBand device; empty: unknown.
+std::string_view module_of(const pci_adapter& a) {
+    constexpr unsigned first_of_mlx5 = 0x1011; // Connect-IB; before it there were ConnectX to ConnectX-3 Pro
+    if (a.vendor == Mellanox) return a.product < first_of_mlx5 ? "mlx4_ib" : "mlx5_ib";
+    if (a.vendor == QLogic) return "ib_qib";
+    return {};
+}
+
+std::string adapter_text(const pci_adapter& a) {
+    return fmt::format("adapter {} ({:04x}:{:04x}, {}) is no RDMA device", a.address, a.vendor, a.product,
+                       a.driver.empty() ? "without driver" : "driver " + a.driver);
+}
+std::string remedy_for(const pci_adapter& a) {
+    const std::string_view module = module_of(a);
+    if (module.empty()) return "load the driver of its vendor";
+    return fmt::format("modprobe {}, then look at dmesg", module);
+}
+
+findings check_devices(const machine& m) {
+    findings all;
+    for (const transports::device& d : m.devices) {
+        const auto origin = std::ranges::find(m.origins, d.name, &device_origin::device);
+        const bool has_driver = origin != m.origins.end() && !origin->driver.empty();
+        all.push_back({"device",
+                       d.name,
+                       verdict::ok,
+                       fmt::format("{}, firmware {}, {}", d.hca_type.empty() ? "of unknown type" : d.hca_type,
+                                   d.fw_ver.empty() ? "unknown" : d.fw_ver,
+                                   has_driver ? "driver " + origin->driver : "no driver of the PCI bus: software"),
+                       {}});
+    }
+    const auto is_idle = [&](const pci_adapter& a) {
+        // That a network adapter is used for nothing else is wrong only where there is no other device.
+        return (a.is_infiniband || m.devices.empty()) &&
+               std::ranges::find(m.origins, a.address, &device_origin::address) == m.origins.end();
+    };
+    for (const pci_adapter& a : m.adapters)
+        if (is_idle(a)) all.push_back({"device", {}, bad_if(m.devices.empty()), adapter_text(a), remedy_for(a)});
+    if (all.empty())
+        all.push_back({"device",
+                       {},
+                       verdict::bad,
+                       "there is no RDMA device, and no adapter on the PCI bus that could be one",
+                       "lspci -nn | grep -i -e infiniband -e mellanox shows adapters; a virtual machine or container "
+                       "needs one passed in; ibtool --fabric sim:fattree2,radix=8,sm=1 ibnetdiscover needs none"});
+    return all;
+}
+
+// The module
+
+finding check_module(const machine& m) {
+    constexpr unsigned least_ABI = 5;
+    if (!m.umad_ABI)
+        return {"module", "ib_umad", bad_if(m.needs_umad), "not loaded: there are no MAD devices",
+                "modprobe ib_umad; at every start: echo ib_umad >/etc/modules-load.d/ib_umad.conf"};
+    if (*m.umad_ABI < least_ABI)
+        return {"module", "ib_umad", bad_if(m.needs_umad),
+                fmt::format("ABI version {}, and at least {} is needed", *m.umad_ABI, least_ABI),
+                "a kernel since 2.6.24"};
+    return {"module", "ib_umad", verdict::ok, fmt::format("loaded, ABI version {}", *m.umad_ABI), {}};
+}
+
+// Files
+
+std::string remedy_for(const device_file& f, const std::string& user) {
+    constexpr unsigned group_may = 0060;
+    if (f.error == EACCES && (f.mode & group_may) == group_may && f.group_owner != "root")
+        return fmt::format("usermod -aG {} {}, then log in again", f.group_owner, user);
+    return std::string(transports::umad_advice(transports::umad_call::open, f.error));
+}
+
+finding check_file(const device_file& f, const machine& m, bool is_needed) {
+    const bool is_umad = f.name.starts_with("umad");
+    std::string found = fmt::format("of {}, ", f.port);
+    if (f.error == ENOENT) found += "is missing";
+    else found += fmt::format("mode {:04o}, {}:{}", f.mode, f.user_owner, f.group_owner);
+    if (f.error == 0) return {"file", f.path, verdict::ok, found + fmt::format(", open to {}", m.user), {}};
+    if (f.error != ENOENT) found += fmt::format(", not open to {} ({})", m.user, error_text(f.error));
+    if (!is_umad) found += "; only a subnet manager needs it";
+    return {"file", f.path, bad_if(is_needed), std::move(found), remedy_for(f, m.user)};
+}
+
+findings check_files(const machine& m) {
+    const std::vector<device_file> needed = files_in_use(m);
+    findings all;
+    for (const device_file& f : m.files)
+        all.push_back(check_file(f, m, std::ranges::find(needed, f.name, &device_file::name) != needed.end()));
+    return all;
+}
+
+// Ports
+
+/// Commands that are about one port.
+std::string at_port(const end_port& p) { return fmt::format("-C {} -P {}", p.device, p.port); }
+
+constexpr const char* start_SM =
+    "start a subnet manager: systemctl start opensm on a host of the subnet, or that of a switch";
+
+/// What brings a link up.
+std::string link_remedy(const end_port& p) {
+    using enum iba::PortPhysicalState;
+    switch (p.portPhysicalState) {
+    case Polling: return "check the cable and that its other end is on and enabled";
+    case Disabled: return fmt::format("ibtool {} ibportstate -D 0 {} enable", at_port(p), p.port);
+    case Sleep: return fmt::format("ibtool {} ibportstate -D 0 {} reset", at_port(p), p.port);
+    default:
+        return "the link does not finish its training: clean or replace the cable, compare the speeds of both ends";
+    }
+}
+
+/// How a device comes to ports of InfiniBand.
+std::string infiniband_remedy(const end_port& p) {
+    if (p.device.starts_with("mlx5_"))
+        return fmt::format("mstconfig -d {} set LINK_TYPE_P{}=1, then restart, if the adapter can both", p.device,
+                           p.port);
+    if (p.device.starts_with("mlx4_"))
+        return fmt::format("echo ib >/sys/class/infiniband/{}/device/mlx4_port{}, if the adapter can both", p.device,
+                           p.port);
+    return "an adapter with ports of InfiniBand";
+}
+
+finding check_port_state(const end_port& p, bool is_used) {
+    const std::string found = fmt::format("{}, {} ({}), LID {}, SM at LID {}", p.link_layer, state_text(p.portState),
+                                          physical_state_text(p.portPhysicalState), value(p.LID), value(p.masterSMLID));
+    const auto judged = [&](verdict v, std::string more, std::string remedy) {
+        return finding{"port", p.name(), v, more.empty() ? found : found + ": " + more, std::move(remedy)};
+    };
+    if (!p.is_infiniband())
+        return {"port",
+                p.name(),
+                verdict::ok,
+                fmt::format("{} (RoCE), {}: no SMPs, no subnet", p.link_layer, state_text(p.portState)),
+                {}};
+    switch (p.portState) {
+    case iba::PortState::Active:
+        if (value(p.masterSMLID) == 0) return judged(bad_if(is_used), "no subnet manager is known", start_SM);
+        return judged(verdict::ok, {}, {});
+    case iba::PortState::Armed:
+        return judged(verdict::warning, "the subnet manager has not finished", "look at its log if that lasts");
+    case iba::PortState::Initialize:
+        return judged(bad_if(is_used), "the link is up, and no subnet manager has configured it", start_SM);
+    default: return judged(bad_if(is_used), "no link", link_remedy(p));
+    }
+}
+
+/// Of a port whose SMI is another device's.
+finding check_sides(const machine& m, const std::vector<end_port>& with_umad) {
+    const transports::smi_gsi sides = transports::smi_gsi_pair(*m.used, with_umad);
+    if (!sides.smi)
+        return {"fabric", m.used->name(), verdict::bad,
+                "its device has no SMI (IsSMdisabled), and no other one has its port GUID: SMPs cannot be sent",
+                "pass in the device of the planes, too (such as smi1), or choose another port by -C and -P"};
+    if (!sides.gsi)
+        return {"fabric", m.used->name(), verdict::bad, "has no GSI: only SMPs can be sent",
+                "choose another port by -C and -P"};
+    const std::string found = sides.smi->umad == sides.gsi->umad
+                                  ? "the port that commands use"
+                                  : fmt::format("the port that commands use: SMPs by {} ({}), all else by {} ({})",
+                                                sides.smi->name(), sides.smi->umad, sides.gsi->name(), sides.gsi->umad);
+    return {"fabric", m.used->name(), verdict::ok, found, {}};
+}
+
+finding check_choice(const machine& m) {
+    if (m.used && !m.needs_umad)
+        return {"fabric", m.used->name(), verdict::ok, "the port that commands use, by verbs: GMPs alone", {}};
+    std::vector<end_port> all = ports_of(m);
+    if (m.used) {
+        std::erase_if(all, [](const end_port& p) { return p.umad.empty(); });
+        return check_sides(m, all);
+    }
+    std::string remedy = "see above";
+    const auto is_infiniband = [](const end_port& p) { return p.is_infiniband(); };
+    if (!all.empty() && std::ranges::none_of(all, is_infiniband)) remedy = infiniband_remedy(all.front());
+    else if (std::ranges::any_of(all, is_infiniband) && m.umad_ABI)
+        remedy = "bring a port up, or name one: ibtool -C DEVICE -P PORT";
+    return {"fabric", {}, verdict::bad, m.no_port, remedy};
+}
+
+findings check_ports(const machine& m) {
+    findings all;
+    for (const end_port& p : ports_of(m)) all.push_back(check_port_state(p, is_used(m, p)));
+    all.push_back(check_choice(m));
+    return all;
+}
+
+// The kernel
+
+/// Of docs/devices.md, "How much is in flight".
+finding check_queues(const machine& m) {
+    constexpr unsigned usual_send = 128, usual_receive = 512;
+    const unsigned send = m.send_queue.value_or(usual_send), receive = m.receive_queue.value_or(usual_receive);
+    std::string found = fmt::format("Linux {}: of a port at most {} MADs are on the wire; since 2025 of an open device "
+                                    "{} SMPs and {} requests to the SA",
+                                    m.kernel, send, receive / 4, receive / 32);
+    if (send >= usual_send && receive >= usual_receive)
+        return {"kernel", {}, verdict::ok, found + "; ibtool sends no more", {}};
+    return {
+        "kernel",
+        {},
+        verdict::warning,
+        found + "; ibtool may send 128 and 16, and what is more waits in the kernel while its timeout runs",
+        fmt::format("echo options ib_core send_queue_size={} recv_queue_size={} >/etc/modprobe.d/ib_core.conf, then "
+                    "restart; or ibtool --outstanding {}",
+                    usual_send, usual_receive, std::max(1u, std::min(send, receive / 4)))};
+}
+
+findings check_kernel(const machine& m) {
+    findings all{check_queues(m)};
+    constexpr unsigned without_cap = 16; // requests to the SA that are sent where the driver says nothing
+    for (const end_port& p : ports_of(m)) {
+        if (p.SA_max_outstanding == 0) continue;
+        const std::string found = fmt::format("mad_sa_cc of MLNX_OFED lets {} requests to the SA out at a time, and "
+                                              "drops in silence what finds its queue full; ibtool sends no more than "
+                                              "that, other programs may",
+                                              p.SA_max_outstanding);
+        const bool is_less = p.SA_max_outstanding < without_cap;
+        all.push_back({"kernel", p.name(), is_less ? verdict::warning : verdict::ok, found,
+                       is_less ? fmt::format("echo {} >/sys/class/infiniband/{}/mad_sa_cc/{}/max_outstanding",
+                                             without_cap, p.device, p.port)
+                               : ""});
+    }
+    return all;
+}
+
+// The fabric
+
+/// `0.123 ms`
+std::string ms_text(comad::mad::duration d) {
+    return fmt::format("{:.3f} ms", std::chrono::duration<double, std::milli>(d).count());
+}
+
+finding check_SM(const fabric_facts& f) {
+    const std::string about = fmt::format("LID {}", f.SM_LID);
+    if (!f.SM.error.empty())
+        return {"SM", about, verdict::bad, f.SM.error,
+                "check that it runs where that LID is (systemctl status opensm), or start another one"};
+    const std::string found =
+        fmt::format("{}, GUID {}, priority {}, activity {}, in {}", iba::name_or_number(f.SM_info.SMState),
+                    f.SM_info.GUID, f.SM_info.priority, f.SM_info.actCount, ms_text(f.SM.round_trip));
+    if (f.SM_info.SMState != iba::SMState::Master)
+        return {"SM", about, verdict::warning, found + ": not the master, so nobody keeps this subnet",
+                "ibtool saquery SMIR lists those that there are; restart the one that should"};
+    return {"SM", about, verdict::ok, found, {}};
+}
+
+finding check_SA(const fabric_facts& f) {
+    if (!f.SA.error.empty())
+        return {"SA",
+                {},
+                verdict::bad,
+                f.SA.error,
+                f.has_SMPs && f.SM.error.empty()
+                    ? "its SM answers: a longer timeout (ibtool -t 5s saquery -c), else restart the subnet manager"
+                    : "restart the subnet manager"};
+    const auto response_time = std::chrono::nanoseconds(4096LL << f.SA_response_time);
+    return {"SA",
+            {},
+            verdict::ok,
+            fmt::format("answers in {}, says that it needs up to {}", ms_text(f.SA.round_trip), ms_text(response_time)),
+            {}};
+}
+
+} // namespace
+
+std::vector<end_port> ports_of(const machine& m) {
+    std::vector<end_port> all;
+    for (const transports::device& d : m.devices) all.insert(all.end(), d.end_ports.begin(), d.end_ports.end());
+    return all;
+}
+
+std::vector<device_file> files_in_use(const machine& m) {
+    std::vector<device_file> all;
+    if (!m.used || !m.needs_umad) return all;
+    const transports::smi_gsi sides = transports::smi_gsi_pair(*m.used, ports_of(m));
+    for (const device_file& f : m.files)
+        if ((sides.smi && f.name == sides.smi->umad) || (sides.gsi && f.name == sides.gsi->umad)) all.push_back(f);
+    return all;
+}
+
+bool can_open(const machine& m) {
+    return m.used && std::ranges::all_of(files_in_use(m), [](const device_file& f) { return f.error == 0; });
+}
+
+findings check_machine(const machine& m) {
+    findings all = check_devices(m);
+    all.push_back(check_module(m));
+    for (const auto check : {check_files, check_ports, check_kernel}) {
+        findings more = check(m);
+        std::ranges::move(more, std::back_inserter(all));
+    }
+    return all;
+}
+
+findings check_fabric(const fabric_facts& f) {
+    findings all;
+    if (!f.has_SMPs) {
+        all.push_back({"SMP", {}, verdict::skipped, "this transport, or --sa, allows no SMPs", {}});
+    } else if (!f.local.error.empty()) {
+        all.push_back({"SMP",
+                       {},
+                       verdict::bad,
+                       "the local port: " + f.local.error,
+                       "look at dmesg: a port answers its own host even without a cable"});
+        all.push_back({"SM", {}, verdict::skipped, "nothing is heard of the local port", {}});
+        return all;
+    } else {
+        all.push_back({"SMP", {}, verdict::ok, "the local port answers in " + ms_text(f.local.round_trip), {}});
+    }
+    if (f.SM_LID == 0) {
+        all.push_back({"SM", {}, verdict::bad, "the local port knows no subnet manager", start_SM});
+        all.push_back({"SA", {}, verdict::skipped, "no SM is known whose SA could be asked", {}});
+        return all;
+    }
+    if (f.has_SMPs) all.push_back(check_SM(f));
+    all.push_back(check_SA(f));
+    return all;
+}
+
+finding check_name_map(const name_map_facts& f) {
+    std::vector<std::string_view> places;
+    for (const auto& place : f.looked_at) places.push_back(place.file);
+    const auto closed = std::ranges::find_if(f.looked_at, [](const name_map_facts::place& p) {
+        return p.error != 0 && p.error != ENOENT && p.error != ENOTDIR;
+    });
+    if (!f.problem.empty())
+        return {"names", f.looked_at.back().file, f.is_named ? verdict::bad : verdict::warning, f.problem,
+                "--node-name-map takes a file of lines 0xGUID \"name\""};
+    if (closed != f.looked_at.end())
+        return {"names", closed->file, verdict::warning,
+                fmt::format("the node name map cannot be read ({})", error_text(closed->error)),
+                fmt::format("chmod a+r {}", closed->file)};
+    if (f.looked_at.empty() || f.looked_at.back().error != 0)
+        return {"names",
+                {},
+                verdict::ok,
+                fmt::format("no node name map ({}): nodes have the names that they give themselves",
+                            fmt::join(places, ", ")),
+                {}};
+    const std::string found = fmt::format("node name map with {} names", f.names);
+    if (!f.warnings.empty())
+        return {"names", f.looked_at.back().file, verdict::warning,
+                fmt::format("{}; {} lines are ignored, the first: {}", found, f.warnings.size(), f.warnings.front()),
+                "write them as 0xGUID \"name\""};
+    return {"names", f.looked_at.back().file, verdict::ok, found, {}};
+}
+
+} // namespace ibtool
