@@ -9,6 +9,7 @@
 #include "text/local_ports.hpp"
 #include "text/machine_checks.hpp"
 #include "text/output.hpp"
+#include <comad/iba/class_port_info.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
