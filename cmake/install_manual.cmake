@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# install_manual.cmake - at installation: the man pages of all commands and the completion of bash, as the program `ibtool` makes
-# them, to the directories `man` and `completions` below the prefix.
+# install_manual.cmake - at installation: the man pages of all commands and what shells complete with, as the program `ibtool` makes
+# them, to the directories `man` and, for the shells, `data` below the prefix.
 set(root "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
 
 function(install_what_it_prints file)
@@ -17,4 +17,6 @@ install_what_it_prints(${man}/man1/ibtool.1 --man)
 foreach(command IN LISTS commands)
   install_what_it_prints(${man}/man1/ibtool-${command}.1 --man ${command})
 endforeach()
-install_what_it_prints(${completions}/ibtool --completion bash)
+install_what_it_prints(${data}/bash-completion/completions/ibtool --completion bash)
+install_what_it_prints(${data}/zsh/vendor-completions/_ibtool --completion zsh)
+install_what_it_prints(${data}/fish/vendor_completions.d/ibtool.fish --completion fish)
