@@ -203,7 +203,9 @@ template <class T> task<mad::result<T>> rail::get(const SMP_query& q, const IBDR
     const auto [by, path] = all_.best_path(q, route);
     auto reply = co_await schedule_.SubnGet<T>(path, modifier);
     if (reply) all_.answered_by(by);
-    if (reply || !is_silence(reply.error()) || !all_.is_directed_next(by)) co_return std::move(reply);
+    if (reply || !is_silence(reply.error())) co_return std::move(reply);
+    const bool may_wait = reply.error().code == mad::errc::timed_out; // only what was silent is asked again at the end
+    if (by == way::directed || (may_wait && !all_.is_directed_next(by))) co_return std::move(reply);
     auto again = co_await schedule_.SubnGet<T>(route, modifier);
     if (again) all_.failed_by(by);
     co_return std::move(again);

@@ -419,7 +419,6 @@ void subnet_builder::failed_by(way by) {
 }
 
 bool subnet_builder::is_directed_next(way by) const {
-    if (by == way::directed) return false;
     const auto lock = guard();
     return !asks_twice_ || ways_[static_cast<std::size_t>(by)] != experience::good;
 }

@@ -143,6 +143,19 @@ TEST_CASE("where LIDs lead nowhere directed routes find all, and LIDs are given 
     if (!only_from_LID) CHECK(wire.LID_routed <= 2 * 16 * 3);
 }
 
+TEST_CASE("a transport that takes no more SMPs by LID after a while is given directed ones") {
+    const bool measures = GENERATE(false, true);
+    world w(managed("fattree2,radix=8"));
+    unsigned taken = 0;
+    spoiled wire(w.seen, [&](const mad::send_request&) {
+        return ++taken > 50 ? spoiled::fate::refused : spoiled::fate::carried;
+    });
+    coro::MADSchedule schedule(wire, measures ? coro::schedule_options{} : window(16));
+    auto found = coro::sync_wait(schedule, discovery::discover(schedule, by_LID(w)));
+    REQUIRE(found);
+    check_equal(w, found.value());
+}
+
 TEST_CASE("nodes that LIDs do not reach are read by their directed routes") {
     const bool measures = GENERATE(false, true);
     world w(managed("fattree2,radix=8"));

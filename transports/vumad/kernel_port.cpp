@@ -62,12 +62,17 @@ bool is_of_one_transfer(const u8* a, const u8* b) noexcept {
     return a[1] == b[1] && iba::get<&MADHeader::method>(a) == iba::get<&MADHeader::method>(b) && tid_of(a) == tid_of(b);
 }
 
-/// What an end port's SMI does not send (IBA 14.2.2, C14-9; Linux, smi.c). `port`: 0 of a switch.
+/// What an end port's SMI does not send (IBA 14.2.2, C14-9; Linux, smi.c; mad.c, handle_outgoing_dr_smp(): at the beginning of a
+/// part by LID it looks at nothing). `port`: 0 of a switch.
 bool is_refused_by_SMI(const u8* smp, unsigned port) noexcept {
     using directed_header = iba::MADHeaderDirected;
     const unsigned hops = iba::get<&directed_header::hopCount>(smp), at = iba::get<&directed_header::hopPointer>(smp);
     if (hops > mad::IBDRPath::max_hops) return true;
-    if (iba::get<&directed_header::D>(smp)) return at > hops + 1;
+    const bool returns = iba::get<&directed_header::D>(smp);
+    const iba::lid part_by_LID =
+        returns ? iba::get<&iba::smp::FormatDirected::drDLID>(smp) : iba::get<&iba::smp::FormatDirected::drSLID>(smp);
+    if (part_by_LID != iba::permissive_lid) return false;
+    if (returns) return at > hops + 1;
     const unsigned by = smp[iba::offset_of<&iba::smp::FormatDirected::initialPath> + 1];
     if (hops != 0 && at == 0) return port != 0 && by != port;
     return at != hops && at != hops + 1;
