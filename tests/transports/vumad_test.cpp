@@ -234,11 +234,18 @@ TEST_CASE("SMPs leave by the port of their device, with the hop pointer at the b
     program p(port);
     REQUIRE(p.add(0x81, 1, 0, 0, 0, 0) == 0);
     packet m = make_mad(0x81, 1, get);
+    iba::put<&iba::smp::FormatDirected::drSLID>(m.data(), iba::permissive_lid);
+    iba::put<&iba::smp::FormatDirected::drDLID>(m.data(), iba::permissive_lid);
     m[7] = 1;   // hop count
     m[129] = 1; // the first hop's port
     CHECK(p.send(0, 0xffff, m) == 320);
     m[129] = 2;
     CHECK(p.send(0, 0xffff, m) == -EINVAL);
+    // That of the switch where a part by LID ends is not the device's affair.
+    iba::put<&iba::smp::FormatDirected::drSLID>(m.data(), iba::lid{7});
+    mad::set_low_tid(m.data(), 99);
+    CHECK(p.send(0, 9, m) == 320);
+    iba::put<&iba::smp::FormatDirected::drSLID>(m.data(), iba::permissive_lid);
     m[129] = 1, m[7] = 64;
     CHECK(p.send(0, 0xffff, m) == -EINVAL);
     m[7] = 3, m[6] = 1;
