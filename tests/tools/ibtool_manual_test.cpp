@@ -18,7 +18,7 @@ std::vector<std::string> command_names() {
     return names;
 }
 
-/// A page as text, without overstriking. groff says on stderr what it does not understand.
+/// A page as text, without overstriking. groff says on stderr what it does not understand, mandoc also what is bad style.
 std::string rendered(const std::string& page) {
     const directory files;
     std::ofstream(files / "page.1") << page;
@@ -26,6 +26,8 @@ std::string rendered(const std::string& page) {
         run_process({"groff", "-man", "-ww", "-Tascii", "-P-c", "-P-b", "-P-o", "-P-u", files / "page.1"});
     CHECK(r.status == 0);
     CHECK(r.err.empty());
+    const process_result style = run_process({"mandoc", "-T", "lint", files / "page.1"});
+    CHECK(style.out + style.err == "");
     return r.out;
 }
 
