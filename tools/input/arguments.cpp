@@ -2,7 +2,6 @@
 // arguments.cpp - what is declared in the same way by several commands.
 #include "input/arguments.hpp"
 
-#include "input/options.hpp"
 #include "input/words.hpp"
 
 #include <fmt/format.h>
@@ -27,14 +26,6 @@ std::vector<std::string> argument::all_names() const { return split(names_, ',')
 bool argument::is_called(std::string_view name) const {
     const std::vector<std::string> all = all_names();
     return std::ranges::find(all, name) != all.end();
-}
-
-void arguments::missing(std::initializer_list<const char*> names) {
-    for (const char* name : names)
-        option(
-            name, [](const std::string&) { throw usage_error("is not there yet"); }, "")
-            .value_optional()
-            .hidden();
 }
 
 const argument* arguments::find(const std::string& name) const {

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -112,8 +111,6 @@ public:
         return flag(
             std::move(names), [] {}, std::move(what));
     }
-    /// What infiniband-diags' command has and this one not yet: it says so.
-    void missing(std::initializer_list<const char*> names);
 
     const std::deque<argument>& all() const { return all_; }
     const argument* find(const std::string& name) const;
