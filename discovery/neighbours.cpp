@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // neighbours.cpp - the node first, then all of its ports at once, each of which goes on to whoever is behind it.
+#include "problem_kind.hpp"
 #include <comad/discovery/neighbours.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/iba/text.hpp>
@@ -121,9 +122,7 @@ private:
                 beyond = route->extended(port);
             }
         } else {
-            beyond = IBDRPath(std::span<const u8>(&port, 1));
-            beyond.DLID = std::get<IBPath>(path_).DLID;
-            beyond.SLID = beyond.drSLID = own_LID_;
+            beyond = IBDRPath::from_LID(std::get<IBPath>(path_).DLID, port, own_LID_);
         }
         beyond.MKey = keys_ ? keys_->beyond(mad::key_kind::MKey, here().ports[port].portGUID, port) : 0;
         return beyond;
@@ -213,10 +212,7 @@ private:
             {what, found_.nodes[n].info.nodeGUID, port, route, std::move(text), std::move(cause)});
     }
     void failed(u32 n, u8 port, const IBDRPath& route, std::string_view what, const mad::mad_error& e) {
-        const auto kind = e.code == mad::errc::cancelled   ? problem::kind::cancelled
-                          : e.code == mad::errc::timed_out ? problem::kind::no_answer
-                                                           : problem::kind::error_reply;
-        add_problem(n, port, kind, route, fmt::format("{}: {}", what, to_string(e)), cause_text(e));
+        add_problem(n, port, kind_of(e), route, fmt::format("{}: {}", what, to_string(e)), cause_text(e));
     }
 
     /// They were met in any order.

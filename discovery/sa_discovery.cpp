@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // sa_discovery.cpp - a subnet of records: nodes, then their ports, then what is between them.
+#include "problem_kind.hpp"
 #include <comad/coro/with_timeout.hpp>
 #include <comad/discovery/lid_index.hpp>
 #include <comad/discovery/sa_discovery.hpp>
@@ -52,10 +53,7 @@ public:
     /// What could not be read is missing everywhere, and said once.
     void lost(std::string_view record, const mad::mad_error& e) {
         has_lost_ = true;
-        const auto what = e.code == mad::errc::cancelled   ? problem::kind::cancelled
-                          : e.code == mad::errc::timed_out ? problem::kind::no_answer
-                                                           : problem::kind::error_reply;
-        add({what, {}, 0, {}, fmt::format("{}s not read: {}", record, to_string(e)), cause_text(e)});
+        add({kind_of(e), {}, 0, {}, fmt::format("{}s not read: {}", record, to_string(e)), cause_text(e)});
     }
 
     port_ref end_port_of(iba::lid LID) const noexcept { return LIDs_.at(LID); }

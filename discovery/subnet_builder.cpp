@@ -2,6 +2,7 @@
 // subnet_builder.cpp - what the answers mean.
 #include "subnet_builder.hpp"
 
+#include "problem_kind.hpp"
 #include <comad/discovery/link.hpp>
 #include <comad/discovery/node_sequence.hpp>
 #include <comad/iba/text.hpp>
@@ -23,16 +24,6 @@ using iba::smp::SwitchInfo;
 using mad::IBDRPath;
 
 bool is_up(const PortInfo& info) { return info.portPhysicalState == iba::PortPhysicalState::LinkUp; }
-
-problem::kind kind_of(const mad::mad_error& e) {
-    switch (e.code) {
-    case mad::errc::timed_out: return problem::kind::no_answer;
-    case mad::errc::cancelled: return problem::kind::cancelled;
-    case mad::errc::send_failed:
-    case mad::errc::transport_failed: return problem::kind::send_failed;
-    default: return problem::kind::error_reply;
-    }
-}
 
 bool is_same(const node& known, const NodeInfo& info) {
     return known.info.nodeType == info.nodeType && known.info.numPorts == info.numPorts && info.localPortNum > 0 &&
@@ -326,6 +317,8 @@ std::vector<u8> subnet_builder::hiding_ports(u32 index, u8 number, bool was_unde
     if (was_understanding) r.hides = hides(number) ? hiding::nothing : hiding::something;
     std::vector<u8> ports;
     if (r.hides == hiding::nothing || r.hides == hiding::asked) return ports;
+    // Of nearly all ports there is nothing to do, and the others were looked at when they came: but before port 0 nobody knew.
+    if (number != 0 && !was_understanding && !hides(number)) return ports;
     for (unsigned p = 1; p < n.ports.size(); ++p) {
         if (r.asked_again[p] || !hides(static_cast<u8>(p))) continue;
         r.asked_again[p] = true;
