@@ -118,7 +118,7 @@ void add_values(std::vector<suggestion>& all, const argument& a, const std::vect
     for (const std::string& word : a.choices()) all.push_back({word, {}});
     for (const std::string& word : a.words()) all.push_back({word, {}});
     if (a.names_command()) add_commands(all);
-    if (is_target(a)) add_places_of_cache(all, cache_in(words), a.help().find("by its name") != std::string::npos);
+    if (is_target(a)) add_places_of_cache(all, cache_in(words), a.names_node());
 }
 
 } // namespace

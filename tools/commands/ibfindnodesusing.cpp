@@ -168,7 +168,7 @@ command ibfindnodesusing_command() {
             .no_SA = "discovery asks every node itself",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibfindnodesusing_settings>();
-                takes.option("target", s->target, "the switch; also by its name").required();
+                takes.option("target", s->target, "the switch; also by its name").such_as_node_names().required();
                 takes.option("port", s->port, "its port").required();
                 takes.flag("-a,--all", s->all_kinds, "also switches and routers, not only CAs");
                 takes.ignored_flag("-R", "ignored; accepted for scripts: the subnet is always discovered anew");

@@ -270,7 +270,7 @@ command iblinkinfo_command() {
                         "0x0002c90300001491 --json",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<iblinkinfo_settings>();
-                takes.option("target", s->target, "only this node; also by its name");
+                takes.option("target", s->target, "only this node; also by its name").such_as_node_names();
                 const argument& GUID =
                     takes.option("-S,--switch,-G,--port-guid", s->GUID, "only the node with this GUID or port GUID");
                 takes.option("-D,--Direct", s->route, "only the node at the end of this directed route, e.g. 0,1,4")

@@ -67,7 +67,7 @@ command print_node_command(std::string_view name, std::string_view summary, std:
                 auto s = std::make_shared<print_node_settings>();
                 s->type = type;
                 s->list = list;
-                takes.option("target", s->target, "the node; also by its name");
+                takes.option("target", s->target, "the node; also by its name").such_as_node_names();
                 takes.flag("-l,--list", s->lists, "list all of its kind instead");
                 takes.ignored_flag("-R", "ignored; accepted for scripts, as infiniband-diags had it");
                 add_name_map_option(takes, s->name_map);

@@ -38,6 +38,8 @@ public:
     argument& such_as(std::vector<std::string> words) { return words_ = std::move(words), *this; }
     /// It may be the name of a command.
     argument& such_as_commands() { return names_command_ = true, *this; }
+    /// Of a target: it may be the name of a node.
+    argument& such_as_node_names() { return names_node_ = true, *this; }
     /// What stands for the value in the help: FILE, TIME.
     argument& value_name(std::string name) { return value_name_ = std::move(name), *this; }
     /// The heading in the help that it stands below.
@@ -62,6 +64,7 @@ public:
     const std::vector<std::string>& choices() const { return choices_; }
     const std::vector<std::string>& words() const { return words_; }
     bool names_command() const { return names_command_; }
+    bool names_node() const { return names_node_; }
     const std::string& heading() const { return group_; }
     bool is_option() const { return names_.starts_with('-'); }
     bool is_flag() const { return is_flag_; }
@@ -80,7 +83,7 @@ private:
     std::optional<std::pair<std::int64_t, std::int64_t>> range_;
     std::vector<const argument*> excluded_, needed_;
     bool is_flag_, is_required_ = false, shows_default_ = false, is_hidden_ = false, is_one_each_ = false,
-                   is_value_optional_ = false, is_at_once_ = false, names_command_ = false;
+                   is_value_optional_ = false, is_at_once_ = false, names_command_ = false, names_node_ = false;
 };
 
 /// All of one command, in the order of its help. What values go to lives longer.
