@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# container_check.sh PACKAGES OUTPUT - the recipes of images, that of packaging/ and that of docs/vumad.md, make images of the packages in
+# that directory and of a bare Debian 12 (by buildah, in OUTPUT), and what is promised of them is so.
+# Exit status 77: something is missing, and it says what.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+packages=$1 output=$2
+fail() { echo "container_check: $*" >&2; exit 1; }
+
+for program in buildah mmdebstrap; do
+    command -v $program >/dev/null || { echo "no images: $program is missing (scripts/packages)"; exit 77; }
+done
+ls "$packages"/ibtool_*.deb >/dev/null || { echo "no images: scripts/package has made no packages"; exit 77; }
+rm -rf "$output"
+mkdir -p "$output"
+mmdebstrap --quiet --variant=minbase bookworm "$output/debian.tar" || { echo "no images: a bare Debian cannot be had"; exit 77; }
+
+images() { buildah --root "$output/images" --runroot "$output/run" --storage-driver vfs "$@"; }
+trap 'images rm --all >"$output/removed"; images rmi --all --force >>"$output/removed"' EXIT
+# made NAME RECIPE
+made() { images bud --isolation chroot --pull-never -t "$1" -f "$2" "$packages" >"$output/$1.log" 2>&1 || fail "$(cat "$output/$1.log")"; }
+# in_image NAME COMMAND...: what it prints in a container of that image
+in_image() {
+    local container
+    container=$(images from --pull-never --device /dev/fuse --cap-add CAP_SYS_ADMIN "$1")
+    images run --isolation chroot --cap-add CAP_SYS_ADMIN "$container" -- "${@:2}"
+}
+
+debian=$(images from scratch)
+images add -q "$debian" "$output/debian.tar" / >/dev/null
+images commit -q "$debian" debian:12-slim >/dev/null
+
+made ibtool "$root/packaging/Containerfile"
+[[ $(images inspect --type image --format '{{.OCIv1.Config.Cmd}}' ibtool) == '[ibtool]' ]] || fail "its command is not ibtool"
+in_image ibtool ibtool | grep -q '^This machine has no InfiniBand port' || fail "ibtool alone says: $(in_image ibtool ibtool)"
+for command in 'ibtool ibnetdiscover' ibnetdiscover; do
+    found=$(in_image ibtool env IBTOOL_FABRIC=sim:fattree2,radix=4,sm=1 $command)
+    [[ $(grep -c ^Switch <<<"$found") == 6 && $(grep -c ^Ca <<<"$found") == 8 ]] || fail "$command prints: $found"
+done
+in_image ibtool ls /tmp /var/lib/apt/lists | grep -q deb && fail "packages are left in the image"
+
+sed -n '/^```dockerfile$/,/^```$/{/^```/!p}' "$root/docs/vumad.md" >"$output/recipe"
+made fat-tree "$output/recipe"
+entry=$(images inspect --type image --format '{{range .OCIv1.Config.Entrypoint}}{{.}} {{end}}' fat-tree)
+[[ $entry == 'ibtool vumad --fabric '*' -- ' ]] || fail "its entry point is $entry"
+if [[ -c /dev/fuse ]]; then
+    links=$(in_image fat-tree $entry iblinkinfo | grep -c '==>')
+    # Of both ends: a fat tree of three levels of 16 ports has 1,024 hosts and as many links above each of the two lower levels.
+    ((links == 3 * 2 * 1024)) || fail "iblinkinfo tells of $links link ends"
+fi
