@@ -4,6 +4,7 @@
 #include "ibtool_subnet.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 
 namespace ibtool_routes_test { // compiled together with others
@@ -12,11 +13,11 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// A stanza for each switch, in whatever order.
-words stanzas_of(const std::string& text) {
+/// A stanza for each switch, in whatever order. Its first line has these words.
+words stanzas_of(const std::string& text, std::string_view first = " of switch ") {
     words all;
     for (const std::string& line : lines_in_order(text)) {
-        if (line.find(" of switch ") != line.npos) all.emplace_back();
+        if (line.find(first) != line.npos) all.emplace_back();
         REQUIRE_FALSE(all.empty());
         all.back() += line + '\n';
     }
@@ -84,6 +85,45 @@ TEST_CASE("check_lft_balance counts the LIDs of hosts at each port that leads to
                StartsWith("Unbalanced Switch Port Usage: second switch, 0x0000000000006000\n"
                           "Port 003: " +
                           std::to_string(2u << LMC) + "\nPort 004: 0\n"));
+}
+
+TEST_CASE("check_lft_balance judges dumped tables as infiniband-diags' does, which takes nothing else") {
+    // Two hosts at each of four leaves: no port to a switch has as few routes as a port with a host, where the original errs.
+    const std::string described = run({"ibnetdiscover", "--fabric", "sim:fattree2,radix=4,time=virtual"}).out;
+    const subnet s(described, manager::leaves);
+    const std::string cache = s.files() / "cache", tables = s.files() / "tables";
+    REQUIRE(s.peer({"ibnetdiscover", "--cache", cache}).status == 0);
+    const auto compare = [&](const words& options) {
+        CAPTURE(options);
+        std::ofstream(tables) << s.peer({"dump_fts"}).out;
+        const words line = words{"check_lft_balance", "-l", tables, "-i", cache} + options;
+        const process_result peer = s.peer(line), r = run(line); // ours without any fabric
+        REQUIRE(peer.status == 0);
+        CHECK(stanzas_of(r.out, "Switch Port Usage") == stanzas_of(peer.out, "Switch Port Usage"));
+        return r;
+    };
+    CHECK(compare({}).out.empty());
+    const process_result good = compare({"-v"});
+    CHECK(good.status == 0);
+    CHECK(stanzas_of(good.out, "Switch Port Usage").size() == 6);
+
+    // All from the second leaf to the hosts of the first by its first spine, which has one of them already.
+    std::map<std::string, std::string> LIDs;
+    const auto discovered = nlohmann::json::parse(s.ours({"ibnetdiscover", "--json"}).out);
+    for (const auto& n : discovered["nodes"])
+        for (const auto& p : n["ports"])
+            if (p.contains("LID")) LIDs[n["description"]] = std::to_string(p["LID"].get<unsigned>());
+    for (const char* host : {"h-0001 HCA-1", "h-0002 HCA-1"})
+        check_success(s.ours({"query", "SubnSet", "LinearForwardingTable", LIDs.at("leaf-0002"), "-f",
+                              "portBlock[" + LIDs.at(host) + "]=3"}));
+    const process_result bad = compare({});
+    CHECK(bad.status == 1);
+    CHECK_THAT(bad.out, StartsWith("Unbalanced Switch Port Usage: leaf-0002, "));
+    compare({"-e", "-v"});
+    // The same files for all routes: nothing else is needed, and the verdict is that of the switches' own tables.
+    const process_result of_files = run({"ibcheckroutes", "--tables", tables, "--load-cache", cache});
+    CHECK(of_files.out == s.ours({"ibcheckroutes"}).out);
+    CHECK_THAT(of_files.out, Contains("## Summary: 56 routes checked, 0 cut"));
 }
 
 TEST_CASE("a table of the SA that ibsim cuts after its first MAD is told as that") {

@@ -2,13 +2,7 @@
 // lane_files_test.cpp - SLs of paths and SL to VL tables as ibdmchk's usage and OpenSM's dump have them, and what is wrong of them.
 #include "catch.hpp"
 #include "input/lane_files.hpp"
-
-#include <cstdio>
-#include <fstream>
-#include <stdlib.h>
-#include <string>
-#include <string_view>
-#include <unistd.h>
+#include "made_file.hpp"
 
 using namespace comad;
 using Catch::Contains;
@@ -31,31 +25,15 @@ discovery::subnet two_nodes() {
     return s;
 }
 
-class lane_file {
-public:
-    explicit lane_file(std::string_view text) {
-        char made[] = "/tmp/comad-lanes-XXXXXX";
-        const int fd = ::mkstemp(made);
-        REQUIRE(fd >= 0);
-        ::close(fd);
-        name = made;
-        std::ofstream(name) << text;
-    }
-    ~lane_file() { std::remove(name.c_str()); }
-    lane_file(const lane_file&) = delete;
-    lane_file& operator=(const lane_file&) = delete;
-    std::string name;
-};
-
 virtual_lanes SLs_of(std::string_view text) {
     virtual_lanes lanes;
-    ibtool::read_path_SLs(lane_file(text).name, two_nodes(), lanes);
+    ibtool::read_path_SLs(made_file(text).name, two_nodes(), lanes);
     return lanes;
 }
 
 virtual_lanes VLs_of(std::string_view text) {
     virtual_lanes lanes;
-    ibtool::read_SL_to_VL(lane_file(text).name, two_nodes(), lanes);
+    ibtool::read_SL_to_VL(made_file(text).name, two_nodes(), lanes);
     return lanes;
 }
 

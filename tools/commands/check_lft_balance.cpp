@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // check_lft_balance.cpp - check_lft_balance: whether the ports of each switch that lead to other switches have equally many routes.
 #include "command.hpp"
+#include "input/forwarding_dump.hpp"
 #include "session/node_name_map.hpp"
+#include "session/subnet_file.hpp"
 #include "session/subnet_queries.hpp"
 #include <comad/discovery/forwarding.hpp>
 #include <comad/iba/format.hpp>
@@ -20,7 +22,7 @@ using comad::u32;
 using comad::u8;
 
 struct balance_settings {
-    std::string name_map;
+    std::string name_map, tables, subnet; // files
     discovery::node_names names;
     bool is_lenient = false, json = false;
 };
@@ -76,11 +78,8 @@ switch_usage usage_of(const discovery::subnet& s, const discovery::lid_index& in
     return u;
 }
 
-comad::coro::task<report> check_balance(session& in, const discovery::subnet& s, const balance_settings& how) {
-    discovery::forwarding_options wanted;
-    wanted.by_SA = in.options().by_SA;
-    wanted.keys = &in.options().keys;
-    const discovery::forwarding_tables tables = co_await discovery::read_forwarding(in.schedule(), s, wanted);
+report judge_balance(const global_options& options, const discovery::subnet& s,
+                     const discovery::forwarding_tables& tables, const balance_settings& how) {
     const discovery::lid_index index(s);
     report said;
     for (u32 n = 0; n < s.nodes.size(); ++n) {
@@ -88,7 +87,7 @@ comad::coro::task<report> check_balance(session& in, const discovery::subnet& s,
         const switch_usage u = usage_of(s, index, tables.of_node[n], n);
         const bool is_good = is_balanced(u, how.is_lenient);
         said.is_any_bad = said.is_any_bad || !is_good;
-        if (is_good && !in.options().verbosity) continue;
+        if (is_good && !options.verbosity) continue;
         const std::string name = how.names.of(s.nodes[n]);
         if (how.json) {
             nlohmann::ordered_json line{{"nodeGUID", fmt::format("{}", s.nodes[n].info.nodeGUID)},
@@ -104,7 +103,15 @@ comad::coro::task<report> check_balance(session& in, const discovery::subnet& s,
         for (const port_usage& p : u.ports) said.text += fmt::format("Port {:03}: {}\n", p.port, p.routes);
     }
     said.missing = missing_of(s, tables);
-    co_return said;
+    return said;
+}
+
+comad::coro::task<report> read_and_judge(session& in, const discovery::subnet& s, const balance_settings& how) {
+    discovery::forwarding_options wanted;
+    wanted.by_SA = in.options().by_SA;
+    wanted.keys = &in.options().keys;
+    const discovery::forwarding_tables tables = co_await discovery::read_forwarding(in.schedule(), s, wanted);
+    co_return judge_balance(in.options(), s, tables, how);
 }
 
 } // namespace
@@ -113,17 +120,28 @@ command check_lft_balance_command() {
     return {.name = "check_lft_balance",
             .group = command_group::checks,
             .summary = "check that the links between switches have equally many routes",
-            .examples = "check_lft_balance\ncheck_lft_balance -e -v",
+            .examples = "check_lft_balance\ncheck_lft_balance -e -v\ncheck_lft_balance -l tables -i cache",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<balance_settings>();
                 takes.flag("-e", s->is_lenient,
                            "more counts as balanced: half of the ports even, or all uneven ones without a route");
+                takes
+                    .option("-l,--tables", s->tables,
+                            "read the tables from this file, of dump_lfts or OpenSM (opensm-lfts.dump), and do not ask "
+                            "the switches")
+                    .value_name("FILE");
+                add_load_cache_option(takes, s->subnet, "-i,--load-cache");
                 add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json, "one JSON object for each switch, on one line");
-                return [s](const global_options& options) {
+                return [s](global_options options) {
                     s->names = read_node_names(s->name_map);
-                    return discover_and_ask(options, [&](session& in, const discovery::subnet& known) {
-                        return check_balance(in, known, *s);
+                    options.load_cache = s->subnet;
+                    if (s->tables.empty())
+                        return discover_and_ask(options, [&](session& in, const discovery::subnet& known) {
+                            return read_and_judge(in, known, *s);
+                        });
+                    return discover_and_judge(options, [&](const discovery::subnet& known) {
+                        return judge_balance(options, known, read_forwarding_dump(s->tables, known), *s);
                     });
                 };
             }};

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // ibcheckroutes.cpp - ibcheckroutes: the routes of the whole subnet, as its switches' forwarding tables have them.
 #include "command.hpp"
+#include "input/forwarding_dump.hpp"
 #include "input/lane_files.hpp"
+#include "session/subnet_file.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/route_text.hpp"
 #include <comad/discovery/read_lanes.hpp>
@@ -23,7 +25,7 @@ using comad::u64;
 
 struct route_settings {
     bool switches_too = false, multicast = false, shows_loads = false, reads_lanes = false, json = false;
-    std::string path_SLs, SL_to_VL;
+    std::string tables, subnet, path_SLs, SL_to_VL; // files
 };
 
 /// How evenly the routes are spread over the links between switches.
@@ -35,33 +37,37 @@ struct load_range {
 
 class all_routes {
 public:
-    all_routes(session& in, const discovery::subnet& s, const route_settings& how)
-        : in_(in), subnet_(s), how_(how), index_(s) {}
-
-    comad::coro::task<report> run() {
+    all_routes(const global_options& options, const discovery::subnet& s, const route_settings& how)
+        : options_(options), subnet_(s), how_(how), index_(s) {
         if (!how_.path_SLs.empty()) read_path_SLs(how_.path_SLs, subnet_, lanes_);
         if (!how_.SL_to_VL.empty()) read_SL_to_VL(how_.SL_to_VL, subnet_, lanes_);
+    }
+
+    comad::coro::task<report> ask(session& in) {
         discovery::forwarding_options wanted;
         wanted.multicast = how_.multicast;
-        wanted.keys = &in_.options().keys;
-        tables_ = co_await discovery::read_forwarding(in_.schedule(), subnet_, wanted);
-        found_.missing = missing_of(subnet_, tables_);
-        if (how_.reads_lanes) co_await read_lanes();
-        judge();
-        co_return std::move(found_);
+        wanted.keys = &options_.keys;
+        tables_ = co_await discovery::read_forwarding(in.schedule(), subnet_, wanted);
+        if (how_.reads_lanes) co_await read_lanes(in.schedule());
+        co_return judge();
+    }
+
+    report judge_file() {
+        tables_ = read_forwarding_dump(how_.tables, subnet_);
+        return judge();
     }
 
 private:
     /// What no file said.
-    comad::coro::task<void> read_lanes() {
+    comad::coro::task<void> read_lanes(comad::coro::MADSchedule& schedule) {
         if (how_.SL_to_VL.empty()) {
             constexpr discovery::fact_kinds tables_alone{.SLToVL = true};
-            const auto facts = co_await discovery::read_facts(in_.schedule(), subnet_, tables_alone);
+            const auto facts = co_await discovery::read_facts(schedule, subnet_, tables_alone);
             discovery::add_SL_to_VL(subnet_, facts.SLToVL, lanes_);
             for (const discovery::problem& p : facts.problems) found_.missing.push_back(missing_of(subnet_, p));
         }
         if (how_.path_SLs.empty()) {
-            const auto told = co_await discovery::read_path_SLs(in_.schedule(), subnet_, index_, lanes_);
+            const auto told = co_await discovery::read_path_SLs(schedule, subnet_, index_, lanes_);
             if (told.missing == 0) co_return;
             found_.missing.push_back({{},
                                       {},
@@ -70,7 +76,9 @@ private:
         }
     }
 
-    void judge() {
+    report judge() {
+        const auto untold = missing_of(subnet_, tables_);
+        found_.missing.insert(found_.missing.begin(), untold.begin(), untold.end());
         const auto routes = discovery::check_routes(subnet_, index_, tables_, {.switches_too = how_.switches_too});
         const auto credits = discovery::find_credit_loops(
             subnet_, index_, tables_, lanes_, {.switches_too = how_.switches_too, .multicast = how_.multicast});
@@ -84,12 +92,13 @@ private:
         if (how_.json) sum_up_json(routes, groups, credits, loads);
         else sum_up(routes, groups, credits, loads);
         found_.is_any_bad = findings_ > 0;
+        return std::move(found_);
     }
 
     /// Without -v not all of many.
     void tell(const std::vector<route_finding>& findings) {
         constexpr std::size_t few = 100;
-        const std::size_t shown = in_.options().verbosity ? findings.size() : std::min(findings.size(), few);
+        const std::size_t shown = options_.verbosity ? findings.size() : std::min(findings.size(), few);
         findings_ += findings.size();
         for (std::size_t i = 0; i < shown; ++i) found_.text += (how_.json ? findings[i].json : findings[i].text) + '\n';
         if (shown < findings.size())
@@ -172,7 +181,7 @@ private:
         found_.text += all.dump() + '\n';
     }
 
-    session& in_;
+    const global_options& options_;
     const discovery::subnet& subnet_;
     const route_settings& how_;
     const discovery::lid_index index_;
@@ -183,8 +192,8 @@ private:
 };
 
 comad::coro::task<report> check_all_routes(session& in, const discovery::subnet& s, const route_settings& how) {
-    all_routes all(in, s, how);
-    co_return co_await all.run();
+    all_routes all(in.options(), s, how);
+    co_return co_await all.ask(in);
 }
 
 } // namespace
@@ -200,7 +209,7 @@ command ibcheckroutes_command() {
         .declare = [](arguments& takes) -> action {
             auto s = std::make_shared<route_settings>();
             takes.flag("-a,--all", s->switches_too, "also from and to switches [only CAs and routers]");
-            takes.flag("-M,--Multicast", s->multicast, "also the trees of multicast LIDs");
+            const argument& multicast = takes.flag("-M,--Multicast", s->multicast, "also the trees of multicast LIDs");
             takes.flag("--loads", s->shows_loads, "how many LIDs and routes each link between switches has");
             takes.option("--path-SLs", s->path_SLs, "lines NODEGUID DLID SL: the service levels that packets have [0]")
                 .value_name("FILE");
@@ -208,10 +217,24 @@ command ibcheckroutes_command() {
                 .option("--SL-to-VL", s->SL_to_VL,
                         "lines GUID INPORT OUTPORT and 8 bytes of two VLs: the tables of switches [VL = SL]")
                 .value_name("FILE");
-            takes.flag("--lanes", s->reads_lanes,
-                       "ask the switches for SL to VL, and the SA for the SL of each path, but what the files say");
+            const argument& lanes =
+                takes.flag("--lanes", s->reads_lanes,
+                           "ask the switches for SL to VL, and the SA for the SL of each path, but what the files say");
+            takes
+                .option("--tables", s->tables,
+                        "read the tables from this file, of dump_lfts or OpenSM (opensm-lfts.dump), and do not ask the "
+                        "switches")
+                .value_name("FILE")
+                .excludes(multicast)
+                .excludes(lanes);
+            add_load_cache_option(takes, s->subnet);
             takes.flag("--json", s->json, "one JSON object for each finding, and one for the summary");
-            return [s](const global_options& options) {
+            return [s](global_options options) {
+                options.load_cache = s->subnet;
+                if (!s->tables.empty())
+                    return discover_and_judge(options, [&](const discovery::subnet& known) {
+                        return all_routes(options, known, *s).judge_file();
+                    });
                 return discover_and_ask(options, [&](session& in, const discovery::subnet& known) {
                     return check_all_routes(in, known, *s);
                 });

@@ -3,12 +3,12 @@
 #include "input/lane_files.hpp"
 
 #include <comad/discovery/lid_index.hpp>
+#include <comad/iba/parse.hpp>
 #include <comad/iba/text_file.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <iterator>
 #include <optional>
@@ -27,14 +27,9 @@ using comad::u8;
 
 namespace {
 
-/// Decimal, or hexadecimal with 0x.
 std::optional<u64> number_in(std::string_view word) {
-    const bool is_hex = word.starts_with("0x");
-    if (is_hex) word.remove_prefix(2);
-    u64 value = 0;
-    const auto [end, wrong] = std::from_chars(word.data(), word.data() + word.size(), value, is_hex ? 16 : 10);
-    if (wrong != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-    return value;
+    const auto n = comad::iba::parse_number(word);
+    return n && !n->is_larger ? std::optional(n->value) : std::nullopt;
 }
 
 using line_words = std::vector<std::string>;

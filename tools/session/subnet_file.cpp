@@ -26,9 +26,9 @@ using comad::u32;
 using comad::u8;
 using discovery::subnet;
 
-void add_load_cache_option(arguments& takes, std::string& file) {
+void add_load_cache_option(arguments& takes, std::string& file, const std::string& names) {
     takes
-        .option("--load-cache", file,
+        .option(names, file,
                 "read the subnet from this file, of ibnetdiscover --cache or --subnet-cache, and do not "
                 "discover")
         .value_name("FILE");

@@ -13,7 +13,7 @@
 namespace ibtool {
 
 /// Adds --load-cache, which a command puts into global_options::load_cache.
-void add_load_cache_option(arguments& takes, std::string& file);
+void add_load_cache_option(arguments& takes, std::string& file, const std::string& names = "--load-cache");
 
 /// A subnet of a cache file, of this library or of infiniband-diags. Throws std::runtime_error with one line.
 comad::discovery::cached_subnet read_subnet_cache(const std::string& file);

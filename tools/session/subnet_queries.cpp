@@ -2,6 +2,7 @@
 // subnet_queries.cpp - a session around discovery and queries.
 #include "session/subnet_queries.hpp"
 
+#include "session/subnet_file.hpp"
 #include <comad/discovery/node_words.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
@@ -20,19 +21,30 @@ using discovery::subnet;
 
 namespace {
 
-reporting discover_then(session& in, const subnet_query& query) {
-    const subnet known = co_await require_subnet(in);
-    report all = co_await query(in, known);
+/// With what the discovery lacks, first.
+report about(const subnet& known, report all) {
     std::vector<missing_answer> missing = all_missing(known);
     missing.insert(missing.end(), all.missing.begin(), all.missing.end());
     all.missing = std::move(missing);
-    co_return all;
+    return all;
+}
+
+reporting discover_then(session& in, const subnet_query& query) {
+    const subnet known = co_await require_subnet(in);
+    co_return about(known, co_await query(in, known));
 }
 
 } // namespace
 
 int discover_and_ask(const global_options& options, const subnet_query& query) {
     return run_query(options, nullptr, [&](session& in) { return discover_then(in, query); });
+}
+
+int discover_and_judge(const global_options& options, const std::function<report(const subnet&)>& judge) {
+    if (const auto known = subnet_without_device(options))
+        return finish(about(*known, judge(*known)), session_end(options));
+    return discover_and_ask(
+        options, [&](session&, const subnet& known) -> comad::coro::task<report> { co_return judge(known); });
 }
 
 bool is_in_use(const discovery::port& p) {

@@ -23,6 +23,9 @@ using subnet_query = std::function<comad::coro::task<report>(session&, const com
 /// Throws one line if the local port does not answer.
 int discover_and_ask(const global_options&, const subnet_query& query);
 
+/// The same of a check that asks nobody: no device is opened where the options name a file that has the subnet.
+int discover_and_judge(const global_options&, const std::function<report(const comad::discovery::subnet&)>& judge);
+
 /// A link is or should be there: it is up, has another end, or is about to come up. All else are ports without a cable.
 bool is_in_use(const comad::discovery::port&);
 

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// forwarding_dump.cpp - headings with a switch's GUID, and rows of a LID and a port.
+#include "input/forwarding_dump.hpp"
+
+#include <comad/discovery/lid_index.hpp>
+#include <comad/iba/parse.hpp>
+#include <comad/iba/text.hpp>
+#include <comad/iba/text_file.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <istream>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+
+namespace ibtool {
+
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+using comad::u32;
+using comad::u8;
+using discovery::switch_forwarding;
+
+namespace {
+
+/// The first word, which is taken away from the text.
+std::string_view take_word(std::string_view& text) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+    const std::string_view word = text.substr(0, text.find_first_of(" \t\r"));
+    text.remove_prefix(word.size());
+    return word;
+}
+
+class dump_reader {
+public:
+    dump_reader(const std::string& file, const discovery::subnet& s) : file_(file), subnet_(s) {
+        tables_.of_node.resize(s.nodes.size());
+    }
+
+    discovery::forwarding_tables read(std::istream& in) {
+        for (std::string line; std::getline(in, line);) {
+            ++number_;
+            if (line.starts_with("Unicast lids ")) take_heading(line);
+            else if (line.starts_with("Multicast ")) is_unicast_ = false;
+            else if (line.starts_with("0x") && is_unicast_) take_row(line);
+        }
+        close();
+        return std::move(tables_);
+    }
+
+private:
+    /// `Unicast lids [0x0-0x24] of switch Lid 9 guid 0x0002c90200423ab0 (name):`
+    void take_heading(std::string_view line) {
+        switch_ = nullptr;
+        is_unicast_ = true;
+        std::string_view last = line.substr(0, line.find(']'));
+        last.remove_prefix(std::min(last.find('-'), last.size() - 1) + 1);
+        const auto last_LID = iba::parse_number(last);
+        constexpr std::string_view before_GUID = " guid ";
+        std::string_view rest = line.substr(std::min(line.find(before_GUID), line.size()));
+        rest.remove_prefix(std::min(before_GUID.size(), rest.size()));
+        const auto GUID = iba::parse_guid_number(take_word(rest));
+        if (!last_LID || last_LID->value > discovery::lid_index::last_unicast_LID || !GUID)
+            fail("no heading of a table");
+        const auto known = subnet_.by_guid.find(iba::guid{GUID->value});
+        if (known == subnet_.by_guid.end() || !subnet_.nodes[known->second].is_switch()) return;
+        switch_ = &tables_.of_node[known->second];
+        switch_->is_known = true;
+        lengthen(static_cast<unsigned>(last_LID->value));
+    }
+
+    /// `0x0004 003 : (...)`, from OpenSM with a `#`, and where no way leads, `0x0004 : UNREACHABLE`.
+    void take_row(std::string_view line) {
+        const auto LID = iba::parse_number(take_word(line));
+        const std::string_view out = take_word(line);
+        const auto port = out == ":" ? iba::parsed_number{discovery::not_forwarded} : iba::parse_digits(out, 10);
+        if (!LID || LID->value > discovery::lid_index::last_unicast_LID || !port || port->value > 255)
+            fail("expected a LID and a port");
+        if (!switch_) return;
+        lengthen(static_cast<unsigned>(LID->value));
+        switch_->unicast[LID->value] = static_cast<u8>(port->value);
+    }
+
+    void lengthen(unsigned last_LID) {
+        constexpr unsigned block = switch_forwarding::LIDs_per_block;
+        switch_->last_LID = std::max(switch_->last_LID, last_LID);
+        switch_->unicast.resize((switch_->last_LID / block + 1) * block, discovery::not_forwarded);
+    }
+
+    void close() {
+        bool is_any_known = false;
+        for (u32 n = 0; n < subnet_.nodes.size(); ++n) {
+            if (!subnet_.nodes[n].is_switch()) continue;
+            is_any_known = is_any_known || tables_.of_node[n].is_known;
+            if (!tables_.of_node[n].is_known)
+                tables_.gaps.push_back({n, "its forwarding table is not in the file", ""});
+        }
+        if (!is_any_known)
+            throw std::runtime_error(
+                fmt::format("there is no forwarding table of a switch of this subnet in {}; give what "
+                            "dump_lfts prints, or OpenSM's opensm-lfts.dump",
+                            iba::as_given(file_)));
+    }
+
+    [[noreturn]] void fail(std::string_view why) const {
+        throw std::runtime_error(fmt::format("{}:{}: {}", iba::escaped(file_), number_, why));
+    }
+
+    const std::string& file_;
+    const discovery::subnet& subnet_;
+    discovery::forwarding_tables tables_;
+    unsigned number_ = 0;
+    bool is_unicast_ = false;             // the table of the latest heading
+    switch_forwarding* switch_ = nullptr; // its switch, if the subnet has it
+};
+
+} // namespace
+
+discovery::forwarding_tables read_forwarding_dump(const std::string& file, const discovery::subnet& s) {
+    std::istringstream in = iba::open_text_file(file);
+    return dump_reader(file, s).read(in);
+}
+
+} // namespace ibtool
