@@ -16,7 +16,7 @@ std::map<std::string, std::string> commands() {
     const process_result r = run({"help", "--json"});
     check_success(r);
     std::map<std::string, std::string> all;
-    for (const auto& o : objects_of(r.out)) all[o.at("command")] = o.at("description");
+    for (const auto& o : objects_of(r.out)) all[o.at("command")] = o.at("summary");
     return all;
 }
 

@@ -298,7 +298,7 @@ TEST_CASE("init_all_ports brings each link back to Initialize, and goes on where
     const subnet s(hosts, manager::leaves);
     const auto states = [&] {
         std::map<std::string, unsigned> count;
-        for (const auto& link : objects_of(s.ours({"iblinkinfo", "--json"}).out)) ++count[link["state"]];
+        for (const auto& link : objects_of(s.ours({"iblinkinfo", "--json"}).out)) ++count[link["portState"]];
         return count;
     };
     CHECK(states()["Active"] == 14);
