@@ -29,7 +29,7 @@ struct help_settings {
 };
 
 std::string json_of(const command& c) {
-    return fmt::format("{{\"command\":{},\"description\":{},\"group\":{},\"writes\":{}}}\n", iba::json_quoted(c.name),
+    return fmt::format("{{\"command\":{},\"summary\":{},\"group\":{},\"writes\":{}}}\n", iba::json_quoted(c.name),
                        iba::json_quoted(c.summary), iba::json_quoted(title_of(c.group)), c.writes);
 }
 

@@ -140,7 +140,7 @@ TEST_CASE("JSON has each number by its name") {
     const auto lines = r.lines({.data = true, .links = true});
     REQUIRE(lines.size() == 4);
     json port = lines[0];
-    CHECK(port["link"]["peer"]["name"] == "made host");
+    CHECK(port["link"]["peer"]["description"] == "made host");
     json details = port["details"];
     const auto received = test::made<iba::pm::PortRcvErrorDetails>(1);
     const auto discarded = test::made<iba::pm::PortXmitDiscardDetails>(2);
@@ -159,7 +159,7 @@ TEST_CASE("JSON has each number by its name") {
     CHECK(port ==
           json{{"nodeType", "Switch"},
                {"nodeGUID", fmt::format("{}", r.s.nodes[0].info.nodeGUID)},
-               {"name", "made switch"},
+               {"description", "made switch"},
                {"portGUID", fmt::format("{}", r.s.at(made_switch_port).portGUID)},
                {"LID", value(r.s.nodes[0].ports[0].info->LID)},
                {"port", 3},

@@ -36,6 +36,13 @@ TEST_CASE("counters of a group that moved are told, with what their number lacks
     CHECK(changes_text(between(waited(0xfffe, 6), waited(0xffff, 6)), 1) ==
           "PortVLXmitWait[0]:...............65535 (+1.0/s or more: it stands at its end)\n");
 
+    const auto state_of = [&](const std::vector<u8>& now) {
+        return changes_json(between(waited(5, 6), now), 2)["portVLXmitWait[0]"]["state"];
+    };
+    CHECK(state_of(waited(7, 6)) == "counted");
+    CHECK(state_of(waited(1, 6)) == "reset");
+    CHECK(state_of(waited(0xffff, 6)) == "saturated");
+
     group_change_totals totals;
     totals.add(between(waited(5, 6), waited(7, 6)), 1);
     totals.add(between(waited(7, 6), waited(1, 16)), 1);

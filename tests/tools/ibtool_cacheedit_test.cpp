@@ -120,10 +120,10 @@ TEST_CASE("ibcacheedit --json tells what was changed") {
     check_success(r);
     const auto object = nlohmann::json::parse(r.out);
     CHECK(object["new"] == to);
-    CHECK(object["portguid"] == nlohmann::json{{"before", "0000:0000:0000:a001"},
+    CHECK(object["portGUID"] == nlohmann::json{{"before", "0000:0000:0000:a001"},
                                                {"after", "0000:0000:0000:aaaa"},
-                                               {"node", "0000:0000:0000:a000"}});
-    CHECK_FALSE(object.contains("caguid"));
+                                               {"nodeGUID", "0000:0000:0000:a000"}});
+    CHECK_FALSE(object.contains("CA_nodeGUID"));
 }
 
 TEST_CASE("ibcacheedit says what is not found and leaves no file") {

@@ -16,7 +16,7 @@ std::map<std::string, std::string> commands() {
     const process_result r = run({"help", "--json"});
     check_success(r);
     std::map<std::string, std::string> all;
-    for (const auto& o : objects_of(r.out)) all[o.at("command")] = o.at("description");
+    for (const auto& o : objects_of(r.out)) all[o.at("command")] = o.at("summary");
     return all;
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("every command's answer is JSON if asked for") {
     CHECK(objects_of(run(words{"ibhosts", "--json"} + fabric).out).size() == 8);
     CHECK(objects_of(run(words{"ibswitches", "--json"} + fabric).out).size() == 6);
     CHECK(run({"encode", "--struct", "SMPLedInfo", "--json", "ledMask=1"}).out ==
-          "{\"struct\":\"SMPLedInfo\",\"bytes\":\"0x80000000\"}\n");
+          "{\"struct\":\"SMPLedInfo\",\"data\":\"0x80000000\"}\n");
 }
 
 TEST_CASE("with --sa no command sends an SMP, or it refuses") {

@@ -281,8 +281,9 @@ TEST_CASE("mcm_rereg_test says of each port whether OpenSM let it leave and join
     INFO(r.err);
     REQUIRE(lines.size() == 5);
     // Who is no member cannot leave; who is no port cannot join either.
-    CHECK(lines[0] == R"({"portGUID":"0002:c903:0000:0101","left":false,"joined":true,"found":true})");
-    CHECK(lines[1] == R"({"portGUID":"0002:c903:0000:ffff","left":false,"joined":false,"found":false})");
+    CHECK(lines[0] == R"({"portGUID":"0002:c903:0000:0101","left":false,"joined":true,"found":true,"dry_run":false})");
+    CHECK(lines[1] ==
+          R"({"portGUID":"0002:c903:0000:ffff","left":false,"joined":false,"found":false,"dry_run":false})");
     CHECK(lines[2] == "code 3");
     CHECK(lines[3] == "0x0002c90300000101: left: yes, joined: yes, found: yes");
     CHECK_THAT(r.err, Contains("0x0002c9030000ffff: not joined: "));

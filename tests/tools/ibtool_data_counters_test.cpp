@@ -167,7 +167,7 @@ TEST_CASE("what is cleared is told as JSON, and each clearing is one Set") {
     check_success(r);
     const auto all = objects_of(r.out);
     REQUIRE(all.size() > 8u + 1);
-    CHECK(all.back() == json::parse(R"({"nodes_cleared": 14, "ports_cleared": 32, "errors": 0})"));
+    CHECK(all.back() == json::parse(R"({"nodes_cleared": 14, "ports_cleared": 32, "failures": 0})"));
     // All 12 errors and QP1Dropped: bits 0 to 11 and 17; with 64 bits of counterSelect2, above the 16 of counterSelect.
     CHECK(all[0]["cleared"] == json::parse(R"({"PortCounters": 135167, "PortCountersExtended": 805240832})"));
     std::size_t sets = 0;
@@ -186,7 +186,7 @@ TEST_CASE("where a node cannot clear all ports at once, each that is in use is c
     REQUIRE(all.size() == 6 * 4 + 8 + 1);
     for (std::size_t i = 0; i + 1 < all.size(); ++i)
         CHECK(all[i]["cleared"] == json::parse(R"({"PortCounters": 65535})"));
-    CHECK(all.back() == json::parse(R"({"nodes_cleared": 14, "ports_cleared": 32, "errors": 0})"));
+    CHECK(all.back() == json::parse(R"({"nodes_cleared": 14, "ports_cleared": 32, "failures": 0})"));
 }
 
 TEST_CASE("a dead node is named, and the others are cleared and counted") {

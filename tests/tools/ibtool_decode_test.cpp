@@ -253,6 +253,14 @@ TEST_CASE("MADs in every form of file give the same fields") {
     }
 }
 
+TEST_CASE("a MAD of a class that is not known is its bytes") {
+    const std::string bytes = "0x01550101" + std::string(2 * 252, '0'); // management class 0x55 is nobody's
+    const directory files;
+    const process_result r = run({"decode", "--json", files.write("mad", bytes + '\n')});
+    check_success(r);
+    CHECK(r.out == "{\"data\":\"" + bytes + "\"}\n");
+}
+
 TEST_CASE("a capture has every MAD that was sent and every reply") {
     const directory files;
     const std::string file = files / "all.pcap";

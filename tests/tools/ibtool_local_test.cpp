@@ -134,7 +134,7 @@ TEST_CASE("set_nodedesc shows what devices are called, and calls them otherwise"
     CHECK(done.out == "ibsim0: login 1\n");
     CHECK(read_file(tree.root() / "infiniband/ibsim0/node_desc") ==
           "login 1"); // without a line break, which would be part of it
-    CHECK(nlohmann::json::parse(set({"--json"}).out)["nodeString"] == "login 1");
+    CHECK(nlohmann::json::parse(set({"--json"}).out)["description"] == "login 1");
     check_failure(set({std::string(65, 'x')}), 2, "65 bytes, and a NodeDescription at most 64");
     check_failure(set({"a\tb"}), 2, "characters");
     check_failure(set({"b", "-C", "mlx5_0"}), 1, "mlx5_0");

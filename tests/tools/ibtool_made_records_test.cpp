@@ -366,6 +366,12 @@ TEST_CASE("vendstat shows each field where infiniband-diags' does") {
         CHECK(ours[i].substr(begin) == theirs[i].substr(there));
     }
     CHECK_THAT(ours[16], StartsWith("Port 20:"));
+    const auto as_json = lines_in_order(s.ours({"vendstat", "-w", "1", "--json"}));
+    REQUIRE(as_json.size() == 24);
+    const auto first = nlohmann::json::parse(as_json[0]);
+    CHECK(first["LID"] == 1);
+    CHECK_THAT(ours[0], StartsWith(fmt::format("Port {}: PortXmitWait {:#x}", first["port"].get<unsigned>(),
+                                               first["counters"]["portXmitWait"].get<unsigned>())));
     CHECK_THAT(ours[23], StartsWith("Port 3:"));
 }
 

@@ -297,15 +297,20 @@ TEST_CASE("the answers are JSON if asked for") {
     CHECK(json({"smpquery", "GI", CA})["GUIDs"].size() == 32);
     CHECK(json({"smpquery", "MEPI", CA, "1"})["LinkSpeedActive"] == 0);
     CHECK(json({"sminfo"})["SMState"] == 3);
-    CHECK(json({"ibaddr", CA}) ==
-          nlohmann::json({{"GID", "fe80::a001"}, {"LID", std::stoi(CA)}, {"last_LID", std::stoi(CA)}}));
+    CHECK(json({"ibaddr", CA}) == nlohmann::json({{"schema", "comad.address/1"},
+                                                  {"GID", "fe80::a001"},
+                                                  {"LID", std::stoi(CA)},
+                                                  {"last_LID", std::stoi(CA)}}));
     const auto table = json({"ibroute", LID});
     CHECK(table["entries"].size() == 5);
-    CHECK(table["name"] == "first switch");
+    CHECK(table["description"] == "first switch");
+    CHECK(table["entries"][0]["nodeType"] == "Switch");
     CHECK(json({"ibroute", "-M", LID})["entries"].empty());
     const auto way = json({"ibtracert", CA, s.LID_at(far_CA_route)});
     CHECK(way["hops"].size() == 3);
     CHECK(way["hops"][2]["portGUID"] == "0000:0000:0000:c002");
+    CHECK(way["hops"][1]["nodeType"] == "Switch");
+    CHECK(way["hops"][1]["description"] == "second switch");
     CHECK(json({"smpdump", CA, "0x11"})["status"] == 0);
     CHECK(json({"smpdump", "-p", CA, "0x11"})["decoded"] == json({"smpquery", "NI", CA}));
     const process_result unknown =

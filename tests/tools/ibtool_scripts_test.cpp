@@ -92,8 +92,8 @@ TEST_CASE("ibfindnodesusing prints what infiniband-diags' script prints, and mor
     std::set<std::string> there, back;
     for (const char* port : {"5", "6"}) {
         const auto o = nlohmann::json::parse(s.ours({"ibfindnodesusing", "first", port, "--json", "-a"}).out);
-        for (const auto& p : o["out"]) there.insert(p["name"]);
-        for (const auto& p : o["back"]) back.insert(p["name"]);
+        for (const auto& p : o["out"]) there.insert(p["description"]);
+        for (const auto& p : o["back"]) back.insert(p["description"]);
     }
     CHECK(there == std::set<std::string>{"node-01", "node-03", "host E", "second switch"});
     CHECK(back == std::set<std::string>{"node-09", "node-10", "first switch"});
@@ -298,7 +298,7 @@ TEST_CASE("init_all_ports brings each link back to Initialize, and goes on where
     const subnet s(hosts, manager::leaves);
     const auto states = [&] {
         std::map<std::string, unsigned> count;
-        for (const auto& link : objects_of(s.ours({"iblinkinfo", "--json"}).out)) ++count[link["state"]];
+        for (const auto& link : objects_of(s.ours({"iblinkinfo", "--json"}).out)) ++count[link["portState"]];
         return count;
     };
     CHECK(states()["Active"] == 14);

@@ -21,28 +21,28 @@ TEST_CASE("a port and its link have each member from its own field and its own e
     const auto& [sw, host] = std::pair(s.nodes[0], s.nodes[1]);
     const json switch_place{{"nodeType", "Switch"},
                             {"nodeGUID", fmt::format("{}", sw.info.nodeGUID)},
-                            {"name", "made switch"},
+                            {"description", "made switch"},
                             {"portGUID", fmt::format("{}", sw.ports[3].portGUID)},
                             {"LID", value(sw.ports[0].info->LID)}, // what the switch has
                             {"port", 3}};
     const json host_place{{"nodeType", "CA"},
                           {"nodeGUID", fmt::format("{}", host.info.nodeGUID)},
-                          {"name", "made host"},
+                          {"description", "made host"},
                           {"portGUID", fmt::format("{}", host.ports[2].portGUID)},
                           {"LID", value(host.ports[2].info->LID)},
                           {"port", 2}};
     CHECK(json(place_json(s, made_switch_port, {})) == switch_place);
     CHECK(json(place_json(s, made_host_port, {})) == host_place);
-    CHECK(json(link_json(s, made_switch_port, {})) == json{{"state", "Active"},
-                                                           {"physicalState", "LinkUp"},
+    CHECK(json(link_json(s, made_switch_port, {})) == json{{"portState", "Active"},
+                                                           {"portPhysicalState", "LinkUp"},
                                                            {"width", "4X"},
                                                            {"speed", "10.0 Gbps"},
                                                            {"HOQLife", sw.ports[3].info->HOQLife},
                                                            {"VLStallCount", sw.ports[3].info->VLStallCount},
                                                            {"could_be_width", "8X"},
                                                            {"peer", host_place}});
-    CHECK(json(link_json(s, made_host_port, {})) == json{{"state", "Active"},
-                                                         {"physicalState", "LinkUp"},
+    CHECK(json(link_json(s, made_host_port, {})) == json{{"portState", "Active"},
+                                                         {"portPhysicalState", "LinkUp"},
                                                          {"width", "8X"},
                                                          {"speed", "5.0 Gbps"},
                                                          {"HOQLife", host.ports[2].info->HOQLife},

@@ -41,10 +41,11 @@ TEST_CASE("each member of a device and of its ports has its own value") {
     p.GIDs = {iba::gid(0x19, iba::guid{0x1a}), iba::gid(0x1b, iba::guid{0x1c})};
     p.PKeys = {0x1d, 0x1e};
     d.end_ports = {p};
-    CHECK(nlohmann::json::parse(devices_json({d})) == nlohmann::json::parse(R"({"devices": [{
+    CHECK(nlohmann::json::parse(devices_json({d})) ==
+          nlohmann::json::parse(R"({"schema": "comad.devices/1", "devices": [{
         "name": "dev_0", "nodeType": "Router", "nodeGUID": "0000:0000:0000:0011", "systemImageGUID": "0000:0000:0000:0012",
-        "nodeDescription": "described", "fw_ver": "firmware", "hw_ver": "hardware", "board_id": "board", "hca_type": "type",
-        "ports": [{"portNum": 2, "umad": "umad7", "linkLayer": "Ethernet", "portGUID": "0000:0000:0000:0014",
+        "description": "described", "fw_ver": "firmware", "hw_ver": "hardware", "board_id": "board", "hca_type": "type",
+        "ports": [{"port": 2, "umad": "umad7", "linkLayer": "Ethernet", "portGUID": "0000:0000:0000:0014",
                    "portState": "Armed", "portPhysicalState": "LinkErrorRecovery", "LID": 22, "LMC": 3, "masterSMLID": 23,
                    "masterSMSL": 4, "capabilityMask": 24, "rate": "100 Gb/sec",
                    "GIDs": ["::19:0:0:0:1a", "::1b:0:0:0:1c"], "PKeys": [29, 30]}]}]})"));

@@ -58,6 +58,8 @@ TEST_CASE("a change that is not all the truth says so") {
           "PortRcvData:.....................10 (+80.0 B/s, past its end)\n");
     const auto j = changes_json(narrow(0s, 7, 40), narrow(2s, 7, 8));
     CHECK(j == json::parse(R"({"symbolErrorCounter": {"state": "reset", "value": 8, "per_second": 4.0}})"));
+    CHECK(changes_json(wide(0s, ~u64{0} - 9), wide(1s, 10)) ==
+          json::parse(R"({"portRcvData": {"state": "wrapped", "value": 20, "bytes": 80, "per_second": 80.0}})"));
 }
 
 TEST_CASE("with thresholds only what counts faster is told") {
@@ -77,7 +79,8 @@ TEST_CASE("totals are the sum of all changes, whatever happened between two of t
     all.add(narrow(1s, 100, 9), narrow(2s, 300, 2)); // cleared
     CHECK(all.text() == "PortXmitData:....................+300 (600.0 B/s)\n"
                         "SymbolErrorCounter:..............+6 (3.0/s or more)\n");
-    CHECK(all.json() == json::parse(R"({"portXmitData": {"value": 300, "per_second": 600.0, "exact": true},
+    CHECK(all.json() ==
+          json::parse(R"({"portXmitData": {"value": 300, "bytes": 1200, "per_second": 600.0, "exact": true},
                                         "symbolErrorCounter": {"value": 6, "per_second": 3.0, "exact": false}})"));
 }
 

@@ -74,11 +74,12 @@ std::string row_json(const bench_row& row) {
     if (t.times.count()) {
         times.clear();
         for (const column& c : percentiles)
-            times +=
-                fmt::format("{}\"{}\":{}", times.empty() ? "{" : ",", c.name, in_us(t.times.percentile(c.percent)));
+            times += fmt::format("{}\"{}\":{}", times.empty() ? "{" : ",", c.name,
+                                 mad::in_seconds(t.times.percentile(c.percent)));
         times += '}';
     }
-    return fmt::format(R"({{"window":{},"MADs_per_s":{},"confidence_95":{},"rates":[{}],"round_trip_us":{},)"
+    return fmt::format(R"({{"window":{},"MADs_per_second":{},"confidence_95":{},"rates":[{}],)"
+                       R"("round_trip_seconds":{},)"
                        R"("replies":{},"retries":{},"timeouts":{},"errors":{}}})",
                        row.max_outstanding ? row.window : iba::json_quoted(row.window), rate, interval,
                        fmt::join(t.rates, ","), times, t.replies, t.retries, t.timeouts, t.errors);
@@ -104,7 +105,7 @@ std::string bench_json(const bench_report& r) {
     return fmt::format(
         R"({{"schema":"comad.bench/1","complete":{},"fabric":{},"time":"{}","rpc":"{}","attribute":"{}",)"
         R"("attributeModifier":{},"targets":{},"target":{},"per_destination":{},"rounds":{},)"
-        R"("duration_s":{},"count":{},"warm_up_s":{},"timeout_s":{},"max_retries":{},)"
+        R"("duration_seconds":{},"count":{},"warm_up_seconds":{},"timeout_seconds":{},"max_retries":{},)"
         R"("lowered":{},"rows":[{}],"problems":[{}]}})"
         "\n",
         r.problems.empty(), iba::json_quoted(r.fabric), r.is_virtual ? "virtual" : "real", r.rpc,

@@ -92,14 +92,14 @@ private:
 
     void write_report() {
         std::set<u32> cleared, failed;
-        std::size_t ports = 0, errors = 0;
+        std::size_t ports = 0, failures = 0;
         for (std::size_t i = 0; i < end_ports_.size(); ++i) {
             const end_port& e = end_ports_[i];
             const clearing_outcome& o = outcomes_[i];
             if (!o.problem.empty()) {
                 found_.missing.push_back(missing_at(subnet_, e.where, o.problem, o.cause));
                 failed.insert(e.where.node);
-                ++errors;
+                ++failures;
                 continue;
             }
             cleared.insert(e.where.node);
@@ -108,14 +108,15 @@ private:
         }
         std::erase_if(cleared, [&](u32 n) { return failed.contains(n); });
         if (how_.json)
-            found_.text +=
-                nlohmann::ordered_json{{"nodes_cleared", cleared.size()}, {"ports_cleared", ports}, {"errors", errors}}
-                    .dump() +
-                '\n';
+            found_.text += nlohmann::ordered_json{{"nodes_cleared", cleared.size()},
+                                                  {"ports_cleared", ports},
+                                                  {"failures", failures}}
+                               .dump() +
+                           '\n';
         else
             found_.text +=
                 fmt::format("\n## Summary: {} nodes cleared {} errors\n##          {} port counters cleared\n",
-                            cleared.size(), errors, ports);
+                            cleared.size(), failures, ports);
     }
 
     void tell(const end_port& e, const clearing_outcome& o) {

@@ -8,6 +8,7 @@
 #include <comad/iba/registry.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <memory>
@@ -24,24 +25,21 @@ struct describe_settings {
     bool json = false, markdown = false;
 };
 
-/// `Get Set` of SubnLID: `SubnGet SubnSet`.
-std::string rpcs_of(const iba::attribute_use& use) {
-    // An SMP's class is Subn whatever way it takes.
-    const std::string mgmt_class =
-        use.mgmt_class == iba::MgmtClass::SubnLID ? "Subn" : iba::name_or_number(use.mgmt_class);
-    std::string text;
-    for (const iba::enum_name& method : iba::names_of<iba::Method>) {
-        if (!use.allows(iba::Method{static_cast<u8>(method.value)})) continue;
-        text += fmt::format("{}{}{}", text.empty() ? "" : " ", mgmt_class, method.name);
+/// Get and Set of SubnLID: SubnGet, SubnSet.
+std::vector<std::string> rpc_names_of(const iba::structure& s) {
+    std::vector<std::string> names;
+    for (const iba::attribute_use& use : s.uses) {
+        // An SMP's class is Subn whatever way it takes.
+        const std::string mgmt_class =
+            use.mgmt_class == iba::MgmtClass::SubnLID ? "Subn" : iba::name_or_number(use.mgmt_class);
+        for (const iba::enum_name& method : iba::names_of<iba::Method>)
+            if (use.allows(iba::Method{static_cast<u8>(method.value)}))
+                names.push_back(fmt::format("{}{}", mgmt_class, method.name));
     }
-    return text;
+    return names;
 }
 
-std::string rpcs_of(const iba::structure& s) {
-    std::string text;
-    for (const iba::attribute_use& use : s.uses) text += (text.empty() ? "" : " ") + rpcs_of(use);
-    return text;
-}
+std::string rpcs_of(const iba::structure& s) { return fmt::to_string(fmt::join(rpc_names_of(s), " ")); }
 
 std::string attribute_id(const iba::structure& s) {
     return s.uses.empty() ? "" : fmt::format("{:#06x}", s.attributeID);
@@ -96,9 +94,8 @@ ordered_json json_of(const iba::structure& s) {
     }
     ordered_json object{{"struct", s.info->name}, {"size_bytes", s.info->bytes}, {"section", s.info->section}};
     if (!s.uses.empty()) {
-        object["attribute_id"] = s.attributeID;
-        object["rpcs"] = ordered_json::array();
-        for (const iba::attribute_use& use : s.uses) object["rpcs"].push_back(rpcs_of(use));
+        object["attributeID"] = s.attributeID;
+        object["rpcs"] = rpc_names_of(s);
     }
     object["fields"] = std::move(fields);
     return object;

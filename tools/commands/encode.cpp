@@ -25,7 +25,7 @@ struct encode_settings {
 std::string line_of(const iba::record_info& info, std::span<const comad::u8> bytes, bool json) {
     std::string line;
     for (comad::u8 byte : bytes) line += fmt::format("{:02x}", byte);
-    return json ? fmt::format("{{\"struct\":\"{}\",\"bytes\":\"0x{}\"}}\n", info.name, line) : line + '\n';
+    return json ? fmt::format("{{\"struct\":\"{}\",\"data\":\"0x{}\"}}\n", info.name, line) : line + '\n';
 }
 
 /// One structure from all the words.

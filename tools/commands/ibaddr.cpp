@@ -27,7 +27,10 @@ answer ask_addresses(session& in, mad::address target, unsigned port, const ibad
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<smp::PortInfo>(path, port));
     const iba::gid GID(info.GIDPrefix, node.portGUID);
     const unsigned first = value(info.LID), last = first + (1u << info.LMC) - 1;
-    if (s.json) co_return fmt::format("{{\"GID\":\"{}\",\"LID\":{},\"last_LID\":{}}}\n", GID, first, last);
+    if (s.json)
+        co_return fmt::format(R"({{"schema":"comad.address/1","GID":"{}","LID":{},"last_LID":{}}})"
+                              "\n",
+                              GID, first, last);
     const bool both = !s.GID && !s.LIDs && !s.decimal;
     std::string text;
     if (s.GID || both) text += fmt::format("GID {} ", GID);

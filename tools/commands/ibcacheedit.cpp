@@ -28,15 +28,16 @@ struct ibcacheedit_settings {
 };
 
 nlohmann::ordered_json edits_json(const ibcacheedit_settings& s) {
-    nlohmann::ordered_json line{{"cache", iba::escaped(s.from)}, {"new", iba::escaped(s.to)}};
+    nlohmann::ordered_json line{
+        {"schema", "comad.cache_edit/1"}, {"cache", iba::escaped(s.from)}, {"new", iba::escaped(s.to)}};
     const auto add = [&line](const char* what, const std::optional<discovery::guid_change>& c) {
         if (c) line[what] = {{"before", fmt::format("{}", c->before)}, {"after", fmt::format("{}", c->after)}};
     };
-    add("switchguid", s.edits.switch_guid);
-    add("caguid", s.edits.CA_guid);
-    add("sysimgguid", s.edits.system_image_guid);
-    add("portguid", s.edits.port_guid);
-    if (s.edits.port_guid) line["portguid"]["node"] = fmt::format("{}", s.edits.node);
+    add("switch_nodeGUID", s.edits.switch_guid);
+    add("CA_nodeGUID", s.edits.CA_guid);
+    add("systemImageGUID", s.edits.system_image_guid);
+    add("portGUID", s.edits.port_guid);
+    if (s.edits.port_guid) line["portGUID"]["nodeGUID"] = fmt::format("{}", s.edits.node);
     return line;
 }
 

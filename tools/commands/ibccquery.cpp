@@ -113,7 +113,7 @@ answer ask_port_settings(congestion_query q, std::string_view name) {
             text += q.port ? congestion_text(e) : port_setting_text(port, e);
         }
     }
-    co_return q.json ? nlohmann::ordered_json{{"ports", ports}}.dump() + '\n' : text;
+    co_return q.json ? nlohmann::ordered_json{{"schema", "comad.congestion/1"}, {"ports", ports}}.dump() + '\n' : text;
 }
 
 answer ask_table(congestion_query q, std::string_view name) {
@@ -134,7 +134,10 @@ answer ask_table(congestion_query q, std::string_view name) {
         else text += table_entry_text(i, e);
     }
     if (!q.json) co_return text;
-    co_return nlohmann::ordered_json{{"CCTILimit", first.CCTILimit}, {"entries", entries}}.dump() + '\n';
+    co_return nlohmann::ordered_json{
+        {"schema", "comad.congestion/1"}, {"CCTILimit", first.CCTILimit}, {"entries", entries}}
+            .dump() +
+        '\n';
 }
 
 // ---- the command -------------------------------------------------------------------------------------------------------

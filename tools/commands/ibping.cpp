@@ -70,13 +70,14 @@ public:
                            as_ms(least_), as_ms(mean()), as_ms(most_));
     }
     std::string json(unsigned LID, mad::duration took) const {
-        const std::string rtt =
-            received_ ? fmt::format(R"({{"min":{},"avg":{},"max":{}}})", as_ms(least_), as_ms(mean()), as_ms(most_))
-                      : "null";
-        return fmt::format(R"({{"LID":{},"host":{},"transmitted":{},"received":{},"lost":{},"time_ms":{},"rtt_ms":{}}})"
-                           "\n",
-                           LID, received_ ? iba::json_quoted(host_) : "null", transmitted_, received_,
-                           transmitted_ - received_, as_ms(took), rtt);
+        const std::string rtt = received_ ? fmt::format(R"({{"min":{},"avg":{},"max":{}}})", mad::in_seconds(least_),
+                                                        mad::in_seconds(mean()), mad::in_seconds(most_))
+                                          : "null";
+        return fmt::format(
+            R"({{"LID":{},"host":{},"transmitted":{},"received":{},"lost":{},"seconds":{},"round_trip_seconds":{}}})"
+            "\n",
+            LID, received_ ? iba::json_quoted(host_) : "null", transmitted_, received_, transmitted_ - received_,
+            mad::in_seconds(took), rtt);
     }
 
 private:
@@ -88,7 +89,8 @@ private:
 };
 
 std::string as_json(u64 number, const std::string& host, mad::duration rtt) {
-    return fmt::format("{{\"seq\":{},\"host\":{},\"time_ms\":{}}}\n", number, iba::json_quoted(host), as_ms(rtt));
+    return fmt::format("{{\"seq\":{},\"host\":{},\"round_trip_seconds\":{}}}\n", number, iba::json_quoted(host),
+                       mad::in_seconds(rtt));
 }
 std::string as_text(const std::string& host, unsigned LID, mad::duration rtt) {
     return fmt::format("Pong from {} (Lid {}): time {} ms\n", iba::escaped(host), LID, as_ms(rtt));

@@ -48,13 +48,23 @@ nlohmann::ordered_json json_without_key(const smp::PortInfo& info, bool show_key
     if (!show_keys) object.erase("MKey");
     return object;
 }
+/// The LID is that of the end port; the route is there where the port was asked by one from here.
 nlohmann::ordered_json view_json(const port_view& v, bool show_keys) {
-    nlohmann::ordered_json o{{"place", place_text(v.path)},
-                             {"nodeType", iba::name_or_number(v.node.nodeType)},
+    nlohmann::ordered_json o{{"nodeType", iba::name_or_number(v.node.nodeType)},
                              {"nodeGUID", fmt::format("{}", v.node.nodeGUID)},
-                             {"port", v.true_number()},
-                             {"PortInfo", json_without_key(v.info, show_keys)}};
+                             {"LID", value(v.end.LID)},
+                             {"port", v.true_number()}};
+    const mad::IBDRPath* const way = mad::directed(v.path);
+    const bool begins_here = way && way->drSLID == iba::permissive_lid;
+    if (begins_here) o["route"] = std::vector<u8>(way->drPath.begin(), way->drPath.begin() + way->hopCount + 1);
+    o["PortInfo"] = json_without_key(v.info, show_keys);
     if (v.mellanox) o["MlnxExtPortInfo"] = nlohmann::ordered_json::parse(iba::json(*v.mellanox));
+    return o;
+}
+
+nlohmann::ordered_json document_of(const port_view& v, bool show_keys) {
+    nlohmann::ordered_json o{{"schema", "comad.port_state/1"}};
+    o.update(view_json(v, show_keys));
     return o;
 }
 
@@ -93,7 +103,7 @@ asked<port_view> view_other_end(session& in, const port_view& here) {
 
 reporting show_port(session& in, const port_view& here, const ibportstate_settings& s) {
     report said;
-    auto object = view_json(here, s.show_keys);
+    auto object = document_of(here, s.show_keys);
     said.text = fmt::format("{} PortInfo:\n{}{}", here.is_switch() ? "Switch" : "CA/RT", port_text(here, s.show_keys),
                             mellanox_text(here));
     const bool has_other_end = here.is_switch() && here.number != 0 && here.info.portState == iba::PortState::Active;
@@ -185,7 +195,7 @@ mad::any_path path_after(const port_view& before, const smp::PortInfo& wanted, c
 class port_changing {
 public:
     port_changing(session& in, const port_view& before, port_change change, const ibportstate_settings& s)
-        : in_(in), before_(before), change_(std::move(change)), how_(s), object_(view_json(before, s.show_keys)) {
+        : in_(in), before_(before), change_(std::move(change)), how_(s), object_(document_of(before, s.show_keys)) {
         said_.text = fmt::format("Initial {} PortInfo:\n{}{}", before.is_switch() ? "Switch" : "CA/RT",
                                  port_text(before, s.show_keys), mellanox_text(before));
     }

@@ -212,7 +212,8 @@ private:
 
     void tell_first() const {
         if (how_.json) {
-            auto line = head(0);
+            nlohmann::ordered_json line{{"schema", "comad.port_watch/1"}};
+            line.update(head(0));
             line["counters"] = told_json(last_);
             write_output(line.dump() + '\n');
         } else {

@@ -49,8 +49,11 @@ answer ask_status(session& in, mad::address target, const ibsysstat_settings& s)
         co_return s.json ? iba::json(info, bytes) + '\n' : iba::dotted(info, bytes);
     }
     BOOST_OUTCOME_CO_TRY(const auto text, co_await ask_host(in, to, query));
-    if (s.operation == "ping") co_return s.json ? "{\"ping\":true}\n" : "sysstat ping succeeded\n";
-    if (s.json) co_return fmt::format("{{\"{}\":{}}}\n", s.operation, iba::json_quoted(text));
+    const bool is_ping = s.operation == "ping";
+    if (s.json)
+        co_return fmt::format("{{\"schema\":\"comad.sysstat/1\",\"LID\":{},\"{}\":{}}}\n", value(to.DLID), s.operation,
+                              is_ping ? "true" : iba::json_quoted(text));
+    if (is_ping) co_return "sysstat ping succeeded\n";
     co_return escaped_lines(text);
 }
 

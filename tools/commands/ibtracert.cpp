@@ -86,17 +86,17 @@ std::string group_text_of(const route& way, bool brief) {
 
 std::string json_of(const place& p, unsigned port) {
     return fmt::format("\"nodeType\":{},\"nodeGUID\":\"{}\",\"portGUID\":\"{}\",\"port\":{},\"LID\":{},\"last_LID\":{},"
-                       "\"name\":{}",
-                       static_cast<unsigned>(p.node.nodeType), p.node.nodeGUID, p.node.portGUID, port, p.first_LID(),
-                       p.last_LID(), iba::json_quoted(p.name));
+                       "\"description\":{}",
+                       iba::json_quoted(iba::name_or_number(p.node.nodeType)), p.node.nodeGUID, p.node.portGUID, port,
+                       p.first_LID(), p.last_LID(), iba::json_quoted(p.name));
 }
 
 std::string json_of(const route& way) {
     std::vector<std::string> hops;
     for (const hop& h : way.hops)
         hops.push_back(fmt::format("{{\"out\":{},{}}}", h.out, json_of(h.at, h.at.port_number)));
-    return fmt::format("{{\"from\":{{{}}},\"hops\":[{}]}}\n", json_of(way.from, way.from.end_number()),
-                       fmt::join(hops, ","));
+    return fmt::format("{{\"schema\":\"comad.trace/1\",\"from\":{{{}}},\"hops\":[{}]}}\n",
+                       json_of(way.from, way.from.end_number()), fmt::join(hops, ","));
 }
 
 /// The place to trace to. With -f one that does not answer by its LID is looked for by the LID alone.

@@ -47,8 +47,10 @@ public:
             else make(link);
         }
         if (s_.json)
-            write_output(nlohmann::ordered_json{
-                             {s_.remove ? "removed" : "made", done_}, {"dry_run", s_.dry_run}, {"left", left_}}
+            write_output(nlohmann::ordered_json{{"schema", "comad.install_links/1"},
+                                                {s_.remove ? "removed" : "made", done_},
+                                                {"dry_run", s_.dry_run},
+                                                {"left", left_}}
                              .dump() +
                          '\n');
         else
@@ -92,7 +94,7 @@ int run_install_links(const install_links_settings& s) {
     if (s.list) {
         std::string names;
         for (const std::string_view name : names_of_diags())
-            names += s.json ? iba::json_quoted(name) + '\n' : fmt::format("{}\n", name);
+            names += s.json ? fmt::format("{{\"link\":{}}}\n", iba::json_quoted(name)) : fmt::format("{}\n", name);
         write_output(names);
         return complete;
     }

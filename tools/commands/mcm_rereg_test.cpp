@@ -91,8 +91,9 @@ reporting register_all(session& in, const std::vector<iba::guid>& ports, const m
         const auto word = [](const std::string& problem) { return problem.empty() ? "yes" : problem.c_str(); };
         const std::string place = fmt::format("0x{:016x}", value(ports[i]));
         if (s.json)
-            said.text += fmt::format("{{\"portGUID\":\"{}\",\"left\":{},\"joined\":{},\"found\":{}}}\n", ports[i],
-                                     o.left.empty(), o.joined.empty(), o.found.empty());
+            said.text +=
+                fmt::format("{{\"portGUID\":\"{}\",\"left\":{},\"joined\":{},\"found\":{},\"dry_run\":false}}\n",
+                            ports[i], o.left.empty(), o.joined.empty(), o.found.empty());
         else
             said.text += fmt::format("{}: left: {}, joined: {}, found: {}\n", place, word(o.left), word(o.joined),
                                      word(o.found));

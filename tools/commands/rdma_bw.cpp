@@ -64,7 +64,10 @@ std::string report_text(const rdma_bw_report& r) {
 }
 
 std::string report_json(const rdma_bw_report& r) {
-    nlohmann::ordered_json j{{"size", r.ours.size}, {"writes", r.ours.writes}, {"both_ways", r.ours.both_ways}};
+    nlohmann::ordered_json j{{"schema", "comad.rdma_bw/1"},
+                             {"size_bytes", r.ours.size},
+                             {"writes", r.ours.writes},
+                             {"both_ways", r.ours.both_ways}};
     if (r.took) {
         j["seconds"] = comad::mad::in_seconds(*r.took);
         j["bytes_per_second"] = bytes_per_second(r);

@@ -68,8 +68,8 @@ int run_set_nodedesc(const set_nodedesc_settings& s, const global_options& optio
             throw std::runtime_error(
                 fmt::format("{} is called {}, not {}", d.name, iba::as_given(now), iba::as_given(s.name)));
         if (s.json) {
-            nlohmann::ordered_json o{{"device", d.name}, {"nodeString", iba::escaped(now)}};
-            if (!s.name.empty()) o["set"] = s.name, o["dry_run"] = s.dry_run;
+            nlohmann::ordered_json o{{"device", d.name}, {"description", iba::escaped(now)}};
+            if (!s.name.empty()) o["wanted"] = s.name, o["dry_run"] = s.dry_run;
             text += o.dump() + '\n';
         } else if (!s.name.empty() && s.dry_run) {
             text += fmt::format("{}: {}; without --dry-run it would be {}\n", d.name, iba::escaped(now), s.name);

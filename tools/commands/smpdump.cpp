@@ -59,8 +59,8 @@ answer dump(session& in, mad::address target, u16 attributeID, u32 modifier, con
     const std::span<const u8> data(reply.data() + 64, 64);
     if (s.decoded && !s.json) co_return iba::dump_mad(std::span<const u8>(reply).first(mad::mad_size));
     if (s.json)
-        co_return fmt::format("{{\"status\":{},\"data\":\"0x{:02x}\"{}}}\n", status, fmt::join(data, ""),
-                              s.decoded ? decoded_json(attributeID, data) : std::string());
+        co_return fmt::format("{{\"schema\":\"comad.smp/1\",\"status\":{},\"data\":\"0x{:02x}\"{}}}\n", status,
+                              fmt::join(data, ""), s.decoded ? decoded_json(attributeID, data) : std::string());
     const std::string_view characters(reinterpret_cast<const char*>(data.data()), data.size());
     std::string text = s.as_text ? iba::escaped(characters.substr(0, characters.find('\0'))) + '\n' : hex_text(data);
     if (status) text += fmt::format("SMP status: {:#x}\n", status);

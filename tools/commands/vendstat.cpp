@@ -101,7 +101,11 @@ asked<std::string> xmit_wait(session& in, mad::IBPath to, bool json) {
                                                    space, to, vend::config_space_modifier(count)));
         for (unsigned i = 0; i < count; ++i) {
             const unsigned port = (begin + i + 3) % counters + 1;
-            if (json) text += fmt::format("{{\"port\":{},\"PortXmitWait\":{}}}\n", port, reply.record[i].data);
+            if (json)
+                text += fmt::format(
+                    R"({{"attribute":"MlxConfigSpace","LID":{},"port":{},"counters":{{"portXmitWait":{}}}}})"
+                    "\n",
+                    value(to.DLID), port, reply.record[i].data);
             else if (reply.record[i].data)
                 text += fmt::format("Port {}: PortXmitWait {:#x}\n", port, reply.record[i].data);
         }

@@ -10,6 +10,7 @@
 #include <comad/mad/packet.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstring>
 #include <endian.h>
@@ -142,6 +143,7 @@ std::string json_text(const message& m, const dissection& d) {
         add(header.table->name, iba::json(*header.table, part_of(m, header), nullptr, iba::json_style::exact));
     if (d.attribute) add("attribute", fmt::format("\"{}\"", d.attribute->name));
     if (d.format) add(d.format->name, iba::json(*d.format, d.mad, d.attribute, iba::json_style::exact));
+    else if (!d.mad.empty()) add("data", fmt::format("\"0x{:02x}\"", fmt::join(d.mad, "")));
     return text.empty() ? "{}" : text + '}';
 }
 

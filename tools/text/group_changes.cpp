@@ -4,6 +4,7 @@
 #include "text/group_changes.hpp"
 
 #include "text/dotted_lines.hpp"
+#include <comad/counters/port_counters.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -29,6 +30,12 @@ double per_second(u64 counted, double seconds) { return seconds > 0 ? static_cas
 std::string_view remark(const group_change& c) {
     if (!c.is_more) return "";
     return c.is_cleared ? " or more: somebody cleared it" : " or more: it stands at its end";
+}
+
+/// As those of the usual counters are called.
+std::string_view state_name(const group_change& c) {
+    using state = comad::counters::counter_change::state;
+    return name_of(c.is_cleared ? state::reset : c.is_more ? state::saturated : state::counted);
 }
 
 } // namespace
@@ -58,7 +65,7 @@ std::string changes_text(const std::vector<group_change>& changes, double second
 nlohmann::ordered_json changes_json(const std::vector<group_change>& changes, double seconds) {
     nlohmann::ordered_json all = nlohmann::ordered_json::object();
     for (const group_change& c : changes)
-        all[c.name] = {{"value", c.counted}, {"per_second", per_second(c.counted, seconds)}, {"exact", !c.is_more}};
+        all[c.name] = {{"state", state_name(c)}, {"value", c.counted}, {"per_second", per_second(c.counted, seconds)}};
     return all;
 }
 
@@ -80,9 +87,11 @@ std::string group_change_totals::text() const {
 }
 
 nlohmann::ordered_json group_change_totals::json() const {
-    std::vector<group_change> all;
-    for (const auto& [name, sum] : sums_) all.push_back(sum);
-    return changes_json(all, seconds_);
+    nlohmann::ordered_json all = nlohmann::ordered_json::object();
+    for (const auto& [name, sum] : sums_)
+        all[name] = {
+            {"value", sum.counted}, {"per_second", per_second(sum.counted, seconds_)}, {"exact", !sum.is_more}};
+    return all;
 }
 
 } // namespace ibtool

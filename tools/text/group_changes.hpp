@@ -27,7 +27,7 @@ std::vector<group_change> changes_of(const counter_group&, const comad::iba::Cla
 
 /// A line for each: `PortVLXmitWait[3]:...............1000 (+400.0/s)`.
 std::string changes_text(const std::vector<group_change>&, double seconds);
-/// By name: `value`, `per_second`, `exact`.
+/// By name: `state`, `value`, `per_second`.
 nlohmann::ordered_json changes_json(const std::vector<group_change>&, double seconds);
 
 /// All changes of one group together, over readings in a row.
@@ -35,6 +35,7 @@ class group_change_totals {
 public:
     void add(const std::vector<group_change>&, double seconds);
     std::string text() const;
+    /// By name: `value`, `per_second`, `exact`.
     nlohmann::ordered_json json() const;
 
 private:

@@ -2,7 +2,6 @@
 // link_json.cpp - the same facts as link_text, by name.
 #include "text/link_json.hpp"
 
-#include "text/diags_text.hpp"
 #include "text/link_text.hpp"
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
@@ -20,7 +19,7 @@ nlohmann::ordered_json place_json(const subnet& s, port_ref r, const discovery::
     const discovery::node& n = s.nodes[r.node];
     return {{"nodeType", iba::name_or_number(n.info.nodeType)},
             {"nodeGUID", fmt::format("{}", n.info.nodeGUID)},
-            {"name", names.of(n)},
+            {"description", names.of(n)},
             {"portGUID", fmt::format("{}", s.at(r).portGUID)},
             {"LID", LID_at(s, r)},
             {"port", r.port}};
@@ -28,8 +27,8 @@ nlohmann::ordered_json place_json(const subnet& s, port_ref r, const discovery::
 
 nlohmann::ordered_json link_json(const subnet& s, port_ref r, const discovery::node_names& names) {
     const iba::smp::PortInfo& info = *s.at(r).info;
-    nlohmann::ordered_json link{{"state", link_state_text(info.portState)},
-                                {"physicalState", physical_link_state_text(info.portPhysicalState)}};
+    nlohmann::ordered_json link{{"portState", iba::name_or_number(info.portState)},
+                                {"portPhysicalState", iba::name_or_number(info.portPhysicalState)}};
     if (info.portState != iba::PortState::Down) {
         link["width"] = width_of(s, r);
         link["speed"] = speed_of(s, r);

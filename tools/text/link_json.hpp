@@ -8,7 +8,7 @@
 
 namespace ibtool {
 
-/// nodeType, nodeGUID, name, portGUID, LID, port.
+/// nodeType, nodeGUID, description, portGUID, LID, port.
 nlohmann::ordered_json place_json(const comad::discovery::subnet&, comad::discovery::port_ref,
                                   const comad::discovery::node_names&);
 

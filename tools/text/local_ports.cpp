@@ -32,7 +32,7 @@ namespace {
 
 ordered_json json_of(const comad::transports::end_port& p) {
     ordered_json out;
-    out["portNum"] = p.port;
+    out["port"] = p.port;
     out["umad"] = p.umad;
     out["linkLayer"] = p.link_layer;
     out["portGUID"] = fmt::format("{}", p.portGUID);
@@ -53,7 +53,7 @@ ordered_json json_of(const comad::transports::end_port& p) {
 } // namespace
 
 std::string devices_json(const std::vector<comad::transports::device>& devices) {
-    ordered_json out;
+    ordered_json out{{"schema", "comad.devices/1"}};
     out["devices"] = ordered_json::array();
     for (const auto& d : devices) {
         ordered_json one;
@@ -61,7 +61,7 @@ std::string devices_json(const std::vector<comad::transports::device>& devices) 
         one["nodeType"] = comad::iba::name_or_number(d.nodeType);
         one["nodeGUID"] = fmt::format("{}", d.nodeGUID);
         one["systemImageGUID"] = fmt::format("{}", d.systemImageGUID);
-        one["nodeDescription"] = d.node_desc;
+        one["description"] = d.node_desc;
         one["fw_ver"] = d.fw_ver;
         one["hw_ver"] = d.hw_ver;
         one["board_id"] = d.board_id;

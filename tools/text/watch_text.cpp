@@ -3,6 +3,7 @@
 #include "text/watch_text.hpp"
 
 #include "text/dotted_lines.hpp"
+#include "text/sweep_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -37,6 +38,11 @@ void for_each_change(const counters::sample& before, const counters::sample& aft
 }
 
 std::string rate_text(counter c, double rate) { return fmt::format("{:.1f}{}", rate, is_data(c) ? " B/s" : "/s"); }
+
+/// As in the lines of a sweep: of data also in bytes.
+void add_bytes(nlohmann::ordered_json& to, counter c, u64 number) {
+    if (is_data(c)) to["bytes"] = nlohmann::ordered_json::parse(in_units(c, number));
+}
 
 std::string_view remark(state s) {
     switch (s) {
@@ -79,7 +85,10 @@ nlohmann::ordered_json changes_json(const counters::sample& before, const counte
                                     const error_thresholds* above) {
     nlohmann::ordered_json all = nlohmann::ordered_json::object();
     for_each_change(before, after, above, [&](counter c, const counters::counter_change& what, double rate) {
-        all[std::string(name_of(c))] = {{"state", name_of(what.what)}, {"value", what.value}, {"per_second", rate}};
+        nlohmann::ordered_json& one =
+            all[std::string(name_of(c))] = {{"state", name_of(what.what)}, {"value", what.value}};
+        add_bytes(one, c, what.value);
+        one["per_second"] = rate;
     });
     return all;
 }
@@ -110,9 +119,10 @@ nlohmann::ordered_json change_totals::json() const {
     for_each_counter([&](counter c) {
         const auto i = static_cast<unsigned>(c);
         if (sums_[i] == 0 && !is_more_[i]) return;
-        all[std::string(name_of(c))] = {{"value", sums_[i]},
-                                        {"per_second", rate_of(c, {state::counted, sums_[i]}, time_)},
-                                        {"exact", !is_more_[i]}};
+        nlohmann::ordered_json& one = all[std::string(name_of(c))] = {{"value", sums_[i]}};
+        add_bytes(one, c, sums_[i]);
+        one["per_second"] = rate_of(c, {state::counted, sums_[i]}, time_);
+        one["exact"] = !is_more_[i];
     });
     return all;
 }

@@ -20,7 +20,7 @@ std::string changes_text(const comad::counters::sample& before, const comad::cou
 
 /// `counters`, by name.
 nlohmann::ordered_json counters_json(const comad::counters::port_counters&);
-/// By name, of what changed: `state`, `value`, `per_second`.
+/// By name, of what changed: `state`, `value`, of data `bytes`, `per_second`.
 nlohmann::ordered_json changes_json(const comad::counters::sample& before, const comad::counters::sample& after,
                                     const error_thresholds* above = nullptr);
 
@@ -30,6 +30,7 @@ public:
     void add(const comad::counters::sample& before, const comad::counters::sample& after);
     /// Lines `PortXmitData:....................+1000 (400.0 B/s)`.
     std::string text() const;
+    /// By name: `value`, of data `bytes`, `per_second`, `exact`.
     nlohmann::ordered_json json() const;
 
 private:

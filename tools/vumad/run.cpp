@@ -174,7 +174,7 @@ void tell_counts(exported_fabric& fabric, bool as_json) {
     for (std::size_t n = 0; n < fabric.ports().size(); ++n) {
         const auto& c = fabric.ports()[n].kernel->counters();
         if (as_json) {
-            print_error("{{\"device\":\"umad{}\",\"written\":{},\"read\":{},\"repeated\":{},\"timed_out\":{},"
+            print_error("{{\"umad\":\"umad{}\",\"written\":{},\"read\":{},\"retries\":{},\"timeouts\":{},"
                         "\"dropped\":{},\"most_outstanding\":{},\"sent\":{},\"received\":{}}}\n",
                         n, c.written, c.read, c.repeated, c.timed_out, c.dropped, c.most_outstanding, c.sent,
                         c.received);
