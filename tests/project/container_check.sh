@@ -18,7 +18,7 @@ mkdir -p "$output"
 mmdebstrap --quiet --variant=minbase bookworm "$output/debian.tar" || skip "a bare Debian cannot be had"
 
 images() { buildah --root "$output/images" --runroot "$output/run" --storage-driver vfs "$@"; }
-trap 'images rm --all >"$output/removed"; images rmi --all --force >>"$output/removed"' EXIT
+trap '{ images rm --all && images rmi --all --force; } >"$output/removed" 2>&1 || true' EXIT
 # made NAME RECIPE
 made() { images bud --isolation chroot --pull-never -t "$1" -f "$2" "$packages" >"$output/$1.log" 2>&1 || fail "$(cat "$output/$1.log")"; }
 devices=()
