@@ -72,7 +72,7 @@ private:
             found_.missing.push_back({{},
                                       {},
                                       fmt::format("the SLs of {} of {} paths: {}", told.missing, told.paths,
-                                                  told.error ? plain_text(*told.error) : "not asked")});
+                                                  told.error ? plain_text(*told.error) : "the SA has no such path")});
         }
     }
 

@@ -22,8 +22,9 @@ struct path_SL_report {
     std::optional<mad::mad_error> error; ///< of the first one that is missing
 };
 
-/// Asks the SA for the SL of each path between CAs and routers: a SubnAdmGet of a PathRecord for each source port and LID of another
-/// port, so that a subnet of 1,000 hosts takes a million. After one that is not answered no more are asked for.
+/// Asks the SA for the SL of each path between CAs and routers: a SubnAdmGetTable of the PathRecords from each source port. An SA that
+/// answers such a table by an error, or by its first part alone, is asked for each of that source's paths by a SubnAdmGet: a million in a
+/// subnet of 1,000 hosts. After one that is not answered no more are asked for.
 /// Errors:  what is missing is counted. Cancel: ends soon, the rest is missing.
 /// Lifetime: all arguments must outlive the task.
 coro::task<path_SL_report> read_path_SLs(coro::MADSchedule&, const subnet&, const lid_index&, virtual_lanes&);
