@@ -94,5 +94,12 @@ TEST_CASE("what is wrong in dumped forwarding tables is said with its line") {
         CAPTURE(none);
         CHECK_THROWS_WITH(tables_of(none), Contains("there is no forwarding table of a switch of this subnet in"));
     }
-    CHECK_THROWS_WITH(ibtool::read_forwarding_dump("/no/such", three_nodes()), Contains("cannot read '/no/such'"));
+    const std::string name(1023 - heading.size() + 1, 'x');
+    CHECK_NOTHROW(tables_of(heading.substr(0, heading.size() - 1) + name + "\n0x0001 003\n"));
+    CHECK_THROWS_WITH(tables_of("0x\n" + heading.substr(0, heading.size() - 1) + name + "x\n"),
+                      Contains(":1: the next line has more than 1023 bytes"));
+    CHECK_THROWS_WITH(ibtool::read_forwarding_dump("/no/such", three_nodes()),
+                      Contains("cannot read '/no/such': No such file"));
+    CHECK_THROWS_WITH(ibtool::read_forwarding_dump("/tmp", three_nodes()),
+                      Contains("cannot read '/tmp': Is a directory"));
 }
