@@ -58,9 +58,6 @@ std::span<const command_alias> command_aliases();
 /// Names of infiniband-diags' programs and scripts, of today and of its older versions, that are commands or other names here.
 std::span<const std::string_view> names_of_diags();
 
-/// Why a program that scripts know is not among them, and what takes its place; empty: it was never to be.
-std::string_view reason_against(std::string_view name);
-
 /// By its name, or by another one. Null: there is none.
 const command* find_command(std::string_view name);
 

@@ -258,11 +258,6 @@ void command_line::choose_fabric() {
 
 int command_line::explain(const CLI::RequiredError& e) const {
     const auto words = app_.remaining();
-    const std::string_view reason = words.empty() ? "" : reason_against(words.front());
-    if (!reason.empty()) {
-        print_message("there is no {}: {}", words.front(), reason);
-        return usage;
-    }
     const std::string problem =
         !app_.get_subcommands().empty() ? e.what()
         : words.empty()                 ? "which command?"

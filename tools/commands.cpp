@@ -76,6 +76,7 @@
     X(decode)                                                                                                          \
     X(encode)                                                                                                          \
     X(ibcacheedit)                                                                                                     \
+    X(ibdiscover)                                                                                                      \
     X(describe)                                                                                                        \
     X(help)
 
@@ -107,6 +108,7 @@ std::span<const command_alias> command_aliases() {
         {"dump_fts", "dump_lfts"},
         {"dump_lfts.sh", "dump_lfts"},
         {"dump_mfts.sh", "dump_mfts"},
+        {"ibdiscover.pl", "ibdiscover"},
         {"ibfindnodesusing.pl", "ibfindnodesusing"},
         {"ibidsverify.pl", "ibidsverify"},
         {"iblinkinfo.pl", "iblinkinfo"},
@@ -146,6 +148,7 @@ std::span<const std::string_view> names_of_diags() {
         "ibclearerrors",
         "ibdatacounters",
         "ibdatacounts",
+        "ibdiscover.pl",
         "ibfindnodesusing",
         "ibfindnodesusing.pl",
         "ibhosts",
@@ -185,12 +188,6 @@ std::span<const std::string_view> names_of_diags() {
         "vendstat",
     };
     return all;
-}
-
-std::string_view reason_against(std::string_view name) {
-    if (name == "ibdiscover.pl")
-        return "it kept files of links and of names; subnet_diff compares subnets, --node-name-map names nodes";
-    return {};
 }
 
 const command* find_command(std::string_view name) {

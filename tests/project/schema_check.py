@@ -131,6 +131,8 @@ RUNS = [
     ("cache_edit-1", "", 1, WHOLE, None, "ibcacheedit diags_cache edited --switchguid 0x2c90300000900:1 --caguid 0x2c90300000100:2 --json"),
     ("cache_edit-1", "", 1, WHOLE, None,
      "ibcacheedit diags_cache edited --sysimgguid 0x2c90300000200:3 --portguid 0x2c90300000100:0x2c90300000101:4 --json"),
+    ("link_changes-1", "", 1, WHOLE, None, "ibdiscover slow_link --json"),
+    ("link_changes-1", "", 1, WHOLE, None, "ibdiscover slow_link --topo links_before --json"),
     ("layout-1", "", 100, LINES, None, "describe --json"),
     ("layout-1", "", 1, LINES, None, "describe SMPPortInfo --json"),
     ("subnet-1", "", 1, WHOLE, None, "export --format json --topology slow_link"),
@@ -139,6 +141,7 @@ RUNS = [
 # Files that commands of RUNS read.
 FILES = {
     "thresholds": "SymbolErrorCounter=5\n",
+    "links_before": "1|5000|2|a000\n",
     "pairs": "1 2\n1 3\n",
     "port_guids": "0x0002c90300000101\n0x0002c90300000201\n",
     "unknown_class": "01550101" + "00" * 252 + "\n",

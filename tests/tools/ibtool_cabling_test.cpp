@@ -95,4 +95,58 @@ TEST_CASE("check_cabling takes a cache and a name map, and refuses what is no pl
     check_failure(run({"check_cabling"}), 2, "plan");
 }
 
+TEST_CASE("ibdiscover puts places to nodes, and tells which links are others than those that were kept") {
+    const planned p;
+    p.write("ibdiscover.map", "5000|4|\"rack 7\"|# leaf\nb000|1|\"rack 8\"|#\n");
+    // As ibdiscover.pl, in that directory, from a pipe.
+    const auto annotated = [&](const std::string& options = {}) {
+        return run_process(
+            {"sh", "-c", "cd " + p / "" + " && " + ibtool_program() + " ibdiscover.pl " + options + " < fabric.topo"});
+    };
+    const process_result first = annotated();
+    CHECK(first.status == 0);
+    CHECK(first.err.empty());
+    const std::string nodes = "\nSwitch GUID: 5000  \"rack 7\"\n"
+                              "Local:  1  Remote:  1     Host  GUID: a000  Location: a000\n"
+                              "Local:  2  Remote:  1     Host  GUID: b000  Location: \"rack 8\"\n"
+                              "\nHost GUID: a000  \n"
+                              "Local:  1  Remote:  1   Switch  GUID: 5000  Location: \"rack 7\"\n"
+                              "\nHost GUID: b000  \"rack 8\"\n"
+                              "Local:  1  Remote:  2   Switch  GUID: 5000  Location: \"rack 7\"\n"
+                              "\nDelta change in topo (change between successive runs)\n\n";
+    const std::string change = "Link change:  Local/Remote Port  1/ 1 Local/Remote GUID: 5000/a000\n"
+                               "\tLocations: Local/Remote\n\t\t\"rack 7\"\n\t\t\n\n";
+    CHECK_THAT(first.out, StartsWith(nodes + change)); // what was never kept is all a change
+    const std::string links = "1|5000|1|a000\n2|5000|1|b000\n1|a000|1|5000\n1|b000|2|5000\n";
+    CHECK(read_file(p / "ibdiscover.topo.new") == links);
+
+    p.write("ibdiscover.topo", links);
+    CHECK(annotated().out == nodes);
+    CHECK(annotated().status == 0);
+
+    p.write("ibdiscover.topo", links.substr(links.find('\n') + 1) + "3|5000|12|c000\n");
+    const process_result changed = annotated();
+    CHECK(changed.status == 1);
+    CHECK(changed.out == nodes + change +
+                             "Link change:  Local/Remote Port  3/12 Local/Remote GUID: 5000/c000\n"
+                             "\tLocations: Local/Remote\n\t\t\"rack 7\"\n\t\t\n\n");
+    const auto object = nlohmann::json::parse(annotated("--json").out);
+    CHECK(object["is_first_run"] == false);
+    CHECK(object["link_ends"] == 4);
+    REQUIRE(object["changes"].size() == 2);
+    CHECK(object["changes"][0]["kind"] == "added");
+    CHECK(object["changes"][1] ==
+          nlohmann::json{{"kind", "removed"},
+                         {"nodeGUID", "0000:0000:0000:5000"},
+                         {"port", 3},
+                         {"place", "\"rack 7\""},
+                         {"peer", {{"nodeGUID", "0000:0000:0000:c000"}, {"port", 12}, {"place", ""}}}});
+    // What is wrong leaves the file of the last run.
+    p.write("ibdiscover.topo", "1|5000\n");
+    const process_result wrong = annotated();
+    CHECK(wrong.status == 1);
+    CHECK_THAT(wrong.err, Contains("ibdiscover.topo:1: expected a port"));
+    CHECK(read_file(p / "ibdiscover.topo.new") == links);
+}
+
 } // namespace ibtool_cabling_test

@@ -51,7 +51,7 @@ TEST_CASE("a fat tree of 1344 nodes with OpenSM is brought up to date for a tent
 
     std::vector<comad::u64> MADs{0}; // through our device until then
     for (const std::string& line : lines_in_order(r.err)) {
-        if (!line.starts_with("{\"device\":\"umad1\"")) continue;
+        if (!line.starts_with("{\"umad\":\"umad1\"")) continue;
         const auto told = nlohmann::json::parse(line);
         MADs.push_back(told.at("sent").get<comad::u64>() + told.at("received").get<comad::u64>());
     }

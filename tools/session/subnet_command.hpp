@@ -28,7 +28,7 @@ int discover_and_report(const global_options& options, const subnet_text& text, 
                         const subnet_reading& more = {});
 int discover_and_report(const global_options& options, const subnet_report& made);
 
-/// The subnet that a topology file describes, in the order of the file; no MAD is sent.
+/// The subnet that a topology file describes, in the order of the file; `-` is stdin. No MAD is sent.
 /// Throws std::runtime_error with one line where the file is missing or wrong.
 comad::discovery::subnet read_subnet(const std::string& file);
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// link_files.cpp - lines of parts with `|` between them.
+#include "input/link_files.hpp"
+
+#include "input/words.hpp"
+#include <comad/iba/parse.hpp>
+#include <comad/iba/text.hpp>
+#include <comad/iba/text_file.hpp>
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+namespace ibtool {
+
+namespace iba = comad::iba;
+
+namespace {
+
+using line_parts = std::vector<std::string>;
+
+/// Gives `take` the parts of each line; it returns false of what is wrong.
+void read_parts(const std::string& file, const char* form, const std::function<bool(const line_parts&)>& take) {
+    std::istringstream in = iba::open_text_file(file);
+    std::string line;
+    for (unsigned number = 1; std::getline(in, line); ++number) {
+        const std::string text = trimmed(line);
+        if (!text.empty() && text.front() != '#' && !take(split(text, '|')))
+            throw std::runtime_error(fmt::format("{}:{}: expected {}", iba::escaped(file), number, form));
+    }
+}
+
+std::optional<iba::guid> guid_in(const std::string& part) {
+    const auto n = iba::parse_digits(trimmed(part), 16);
+    return n && !n->is_larger ? std::optional(iba::guid{n->value}) : std::nullopt;
+}
+
+std::optional<unsigned> port_in(const std::string& part) {
+    const auto n = iba::parse_digits(trimmed(part), 10);
+    return n && n->value < 255 ? std::optional(static_cast<unsigned>(n->value)) : std::nullopt;
+}
+
+} // namespace
+
+std::map<iba::guid, std::string> read_places(const std::string& file) {
+    std::map<iba::guid, std::string> places;
+    read_parts(file, "a node GUID, a number and a place, with | between them", [&](const line_parts& parts) {
+        const auto GUID = guid_in(parts[0]);
+        if (!GUID || parts.size() < 3) return false;
+        places[*GUID] = trimmed(parts[2]);
+        return true;
+    });
+    return places;
+}
+
+std::set<link_end> read_links(const std::string& file) {
+    std::set<link_end> links;
+    read_parts(file, "a port, its node GUID, and both of the other end, with | between them",
+               [&](const line_parts& parts) {
+                   if (parts.size() != 4) return false;
+                   const auto port = port_in(parts[0]), peer_port = port_in(parts[2]);
+                   const auto GUID = guid_in(parts[1]), peer_GUID = guid_in(parts[3]);
+                   if (!port || !GUID || !peer_port || !peer_GUID) return false;
+                   links.insert({*GUID, *port, *peer_port, *peer_GUID});
+                   return true;
+               });
+    return links;
+}
+
+std::string links_text(const std::set<link_end>& links) {
+    std::string text;
+    for (const link_end& l : links)
+        text += fmt::format("{}|{:x}|{}|{:x}\n", l.port, value(l.nodeGUID), l.peer_port, value(l.peer_nodeGUID));
+    return text;
+}
+
+} // namespace ibtool
