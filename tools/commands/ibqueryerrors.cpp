@@ -209,6 +209,7 @@ reporting told_by(session& in, asking& queries, const ibqueryerrors_plan& p) {
     r.notes = p.notes;
     if (!no_SLs.empty()) r.notes.push_back(fmt::format("service levels are unknown, 0 was used: {}", no_SLs));
     r.is_any_bad = errors.bad_ports() != 0;
+    r.forgives_missing = true;
     co_return r;
 }
 
