@@ -163,6 +163,27 @@ TEST_CASE("a search for the subnet manager finds its LID, node and state, paths 
     CHECK(output("saquery", {"-L", "leaf-0001"}) == "9\n");
 }
 
+// Who collects what a subnet is (`saquery -N`, `saquery -p`, `saquery -g`) gets all paths from OpenSM. An SA that does not tell them, as
+// the IBA lets it, tells those from here.
+TEST_CASE("a collector of a subnet gets the paths that the SA tells") {
+    const linked links;
+    const auto paths_in = [](const std::string& text) {
+        const words lines = lines_in_order(text);
+        return std::count(lines.begin(), lines.end(), "PathRecord dump:");
+    };
+    const process_result from_here = links.call("saquery", {"-p"});
+    check_success(from_here);
+    CHECK(paths_in(from_here.out) == 14);
+    if (!has_devices()) return;
+    const std::string asked = "saquery -p; echo =====\n";
+    const process_result r = in_shell("sim:fattree2,radix=4", with_manager + asked + links.first_in_path() + asked);
+    INFO(r.err);
+    const words said = parts_of(r.out);
+    REQUIRE(said.size() == 2);
+    CHECK(paths_in(said[0]) == 14 * 14);
+    CHECK(lines_of(said[1]) == lines_of(said[0]));
+}
+
 // Routes: `ibroute` for each LID of `ibswitches`, whose lines tell LID in hex, port and what is there (LLNL's dump-lfts and lfts_sort,
 // ibdiag.py); `ibtracert`, whose lines have a GUID in braces and a port in brackets behind it, and the LIDs as a range.
 TEST_CASE("a reader of routes finds the ports on the way") {
