@@ -197,7 +197,7 @@ namespace {
 std::string called_by_name(std::string help) {
     const std::string as_command = "Usage: ibtool ";
     const std::size_t usage = help.find(as_command);
-    if (program_name() == "ibtool" || usage == std::string::npos) return help;
+    if (!is_called_by_link() || usage == std::string::npos) return help;
     const std::size_t name = usage + as_command.size();
     return help.replace(usage, help.find(' ', name) - usage, "Usage: " + program_name());
 }

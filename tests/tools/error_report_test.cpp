@@ -126,6 +126,12 @@ TEST_CASE("links and data stand behind the errors") {
                                      value(r.s.at(made_host_port).info->LID))));
 }
 
+TEST_CASE("a link whose other end is not known has no name there") {
+    reported r;
+    r.s.nodes[0].ports[made_switch_port.port].peer = {};
+    CHECK_THAT(r.text({.links = true}), Catch::Contains("Active/  LinkUp)==>             [  ] \"\" ( )\n"));
+}
+
 TEST_CASE("data alone stand by the node's GUID") {
     const reported r;
     const u64 GUID = value(r.s.nodes[0].info.nodeGUID);

@@ -53,6 +53,7 @@ TEST_CASE("ibportstate prints what infiniband-diags' prints, and the other end o
     compare(s, {"ibportstate", "-K", "-D", "0", "1"});
     compare(s, {"ibportstate", s.LID_at("0,1"), "1", "query"});
     compare(s, {"ibportstate", "-G", "0xc002", "2"});
+    for (const char* route : {"0", "0,1"}) compare(s, {"ibportstate", "-D", route, "query"}); // without a port
 
     // Of a switch by its LID infiniband-diags give up where nobody carries a route that begins there, as ibsim; the SA knows.
     const words by_LID{"ibportstate", s.LID_at("0"), "17"};
@@ -234,6 +235,25 @@ TEST_CASE("ibportstate shows no M_Key without -K, and reads back by the new one"
     CHECK_THAT(typed.err, Contains("the M_Key is no number of 64 bits") && !Contains("s3cret"));
 }
 
+// Others have the device ID of Mellanox's, and not FDR10. infiniband-diags stop there.
+TEST_CASE("ibportstate shows both ends of a link also where a device refuses Mellanox's attribute") {
+    const directory files;
+    const std::string topology =
+        files.write("two.topo", "vendid=0x15b3\ndevid=0xcf08\nswitchguid=0x20(20)\n"
+                                "Switch 2 \"S-0000000000000020\" # \"odd\" base port 0 lid 2 lmc 0\n"
+                                "[1] \"H-0000000000000010\"[1](11) # \"host\" lid 1 4xSDR\n\n"
+                                "caguid=0x10\nCa 1 \"H-0000000000000010\" # \"host\"\n"
+                                "[1](11) \"S-0000000000000020\"[1] # lid 1 lmc 0 \"odd\" lid 2 4xSDR\n");
+    const words fabric{"--fabric", "sim:" + topology + ",sm=host,at=host,time=virtual"};
+    CHECK_THAT(run(words{"smpquery", "MEPI", "2", "1"} + fabric).err, Contains("refused MlnxExtPortInfo"));
+    const process_result r = run(words{"ibportstate", "2", "1"} + fabric);
+    check_success(r);
+    CHECK_THAT(r.out,
+               StartsWith("Switch PortInfo:\n# Port info: Lid 2 port 1\nLinkState:.......................Active\n") &&
+                   Contains("\nPeer PortInfo:\n") && !Contains("MLNX"));
+    check_failure(run(words{"ibportstate", "2", "1", "fdr10", "1"} + fabric), 1, "MlnxExtPortInfo");
+}
+
 TEST_CASE("words of ibportstate that make no sense are one line") {
     struct {
         words operations;
@@ -262,6 +282,9 @@ TEST_CASE("words of ibportstate that make no sense are one line") {
     check_failure(run(words{"ibportstate", "0,1", "1", "mkey", "1"} + tree), 1, "are those of port 0 of a switch");
     check_failure(run(words{"ibportstate", "0,1", "1", "lmc", "1"} + tree), 1, "are those of port 0 of a switch");
     check_failure(run(words{"ibportstate", "0,1", "255"} + tree), 2, "the port is '255'");
+    // Of what writes nobody guesses the port.
+    check_failure(run(words{"ibportstate", "0,1", "disable"} + tree), 2, "the port is 'disable'");
+    check_failure(run(words{"ibportstate", "0,1", "query", "disable"} + tree), 2, "the port is 'query'");
 }
 
 TEST_CASE("SubnSet by query changes the fields that are named, and no other") {

@@ -44,6 +44,8 @@ TEST_CASE("smpquery prints what infiniband-diags' prints") {
     compare(s, {"smpquery", "SwitchInfo", "-D", switch_route});
     compare(s, {"smpquery", "si", s.LID_at(far_switch_route)});
     compare(s, {"smpquery", "NodeInfo", "-G", "0xa001"});
+    compare(s, {"smpquery", "si", s.LID_at(far_switch_route), "0"}); // a port that says nothing
+    compare(s, {"smpquery", "nodedesc", "-D", CA_route, "1"});
     compare(s, {"smpquery", "-x", "PortInfo", "-D", CA_route, "1"});
     const std::string map = s.files().write("names", "0x5000 \"called so\"\n");
     compare(s, {"smpquery", "nodedesc", "-D", switch_route, "--node-name-map", map});
@@ -347,7 +349,8 @@ TEST_CASE("what a query cannot do is one line") {
         {{"smpquery"}, "operation"},
         {{"smpquery", "ni"}, "which node?"},
         {{"smpquery", "frobnicate", "1"}, "no operation 'frobnicate'; there are NodeInfo (NI)"},
-        {{"smpquery", "ni", "1", "1"}, "'1' is one word too many for NodeInfo"},
+        {{"smpquery", "ni", "1", "1", "2"}, "'2' is one word too many for NodeInfo"},
+        {{"smpquery", "ni", "1", "here"}, "the port is 'here'"},
         {{"smpquery", "pi", "1", "256"}, "the port is '256'"},
         {{"smpquery", "ni", "here"}, "here"},
         {{"smpquery", "ni", "0xc000"}, "0xc000"},

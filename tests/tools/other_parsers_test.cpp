@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// other_parsers_test.cpp - what other projects expect of infiniband-diags' output, read as they read it: the fields and patterns are
-// theirs (facts), the parsers and what must come out of a subnet whose cables are known are ours.
+// other_parsers_test.cpp - what other projects expect of infiniband-diags' output about a subnet and its cables, read as they read it
+// from the programs that they call: the fields and patterns are theirs (facts), the parsers and what must come out of a subnet whose
+// cables are known are ours.
+#include "linked.hpp"
 #include "virtual_device.hpp"
 
 #include <map>
@@ -12,9 +14,6 @@ namespace other_parsers_test { // compiled together with others
 using namespace ibtool_rig;
 
 namespace {
-
-// Four leaves with two hosts at ports 1 and 2, two spines at ports 3 and 4, whose ports 1 to 4 go to the leaves.
-const std::string fabric = "sim:fattree2,radix=4,sm=1,time=virtual";
 
 words fields_of(const std::string& line) {
     std::istringstream in(line);
@@ -42,7 +41,7 @@ TEST_CASE("a Slurm topology generator finds the hosts of each leaf and the leave
         std::map<std::string, int> links;
     };
     std::map<std::string, found_switch> switches;
-    const process_result r = run({"ibnetdiscover", "-S", "-p", "--fabric", fabric});
+    const process_result r = linked().call("ibnetdiscover", {"-S", "-p"});
     check_success(r);
     for (const std::string& line : lines_in_order(r.out)) {
         const words f = fields_of(line);
@@ -87,14 +86,15 @@ TEST_CASE("a health check of a host finds its port Active, up and at its rate") 
         }
         return found;
     };
+    const linked links;
     const std::string subnet = "sim:fattree2,radix=4,sm=1";
-    CHECK(in_shell(subnet, "$IBTOOL ibstat -l >/dev/null").status == 0);
-    const process_result r = in_shell(subnet, "$IBTOOL ibstat; echo =====; ibstat; echo =====");
+    CHECK(in_shell(subnet, links.first_in_path() + "ibstat -l >/dev/null").status == 0);
+    const process_result r = in_shell(subnet, "ibstat; echo =====; " + links.first_in_path() + "ibstat; echo =====");
     INFO(r.err);
     const words said = parts_of(r.out);
     REQUIRE(said.size() == 2);
-    const auto ours = properties_in(said[0]);
-    CHECK(ours == properties_in(said[1]));
+    const auto ours = properties_in(said[1]);
+    CHECK(ours == properties_in(said[0]));
     CHECK(ours.at("vib0/1 State") == "Active");
     CHECK(ours.at("vib0/1 Physical state") == "LinkUp");
     CHECK(ours.at("vib0/1 Rate") == "100"); // 4x EDR
@@ -107,9 +107,10 @@ TEST_CASE("a health check of a host finds its port Active, up and at its rate") 
 // infiniband-exporter (guilbaults): ibqueryerrors with these options, cut at `Errors for "NAME"` or `Errors for 0xGUID "NAME"`. A switch
 // begins with the sum of its ports; then two lines belong together, of a port and of its link, which is taken where it is Active.
 TEST_CASE("an exporter around ibqueryerrors finds each counter of each end of each link") {
-    const process_result r =
-        run({"ibqueryerrors", "--verbose", "--details", "--suppress-common", "--data", "--report-port", "--switch",
-             "--ca", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,counters=3,traffic=1000,errors=1:50"});
+    const linked links_of_diags;
+    const process_result r = links_of_diags.call(
+        "ibqueryerrors", {"--verbose", "--details", "--suppress-common", "--data", "--report-port", "--switch", "--ca"},
+        linked_fabric + ",counters=3,traffic=1000,errors=1:50");
     INFO(r.err);
     CHECK(r.status <= 1); // 1: some counter is above its threshold
     const std::regex header("Errors for (?:0[x][0-9a-f]+ )?\"(.*)\""),
@@ -169,9 +170,7 @@ TEST_CASE("an exporter around ibqueryerrors finds each counter of each end of ea
         }
     }
     take_node();
-    // A line on stderr that it does not know makes the scrape one with errors: of -v they are what it cost.
-    CHECK(run({"ibqueryerrors", "--details", "--data", "--report-port", "--switch", "--ca", "--fabric", fabric})
-              .err.empty());
+    CHECK(r.err.empty()); // a line that it does not know makes the scrape one with errors
     CHECK(links.size() == 14);
     for (const auto& [node, ports] : links) {
         CAPTURE(node);
@@ -186,6 +185,182 @@ TEST_CASE("an exporter around ibqueryerrors finds each counter of each end of ea
             CHECK(other.peer == node);
             CHECK(other.peer_port == number);
         }
+    }
+}
+
+// infiniband_exporter (treydock, and SckyzO's after it): `ibnetdiscover --ports`, cut at blanks. A line with a cable has a width
+// and the name of a speed as fields 5 and 6, the neighbour's type, LID, port and GUID from field 8 on, and two names between quotes.
+// Then for each device `perfquery -l -x -G GUID PORTS`: lines of a name, one colon, dots and a number, below each port's PortSelect.
+TEST_CASE("an exporter around ibnetdiscover and perfquery finds the counters of all cabled ports") {
+    const linked links;
+    const std::string fabric = linked_fabric + ",counters=3,cut=leaf-0002/3@0ms";
+    const process_result r = links.call("ibnetdiscover", {"--ports"}, fabric);
+    check_success(r);
+    const std::regex names("\\( '(.+)' - '(.+)' \\)");
+    struct device {
+        std::string type, name;
+        words ports;
+    };
+    std::map<std::string, device> devices; // by GUID
+    std::map<words, words> other_ends;     // GUID and port
+    std::size_t unconnected = 0;
+    for (const std::string& line : lines_in_order(r.out)) {
+        const words f = fields_of(line);
+        if (f.size() < 5) continue;
+        CAPTURE(line);
+        REQUIRE(f.size() > 5);
+        if (f[5] == "???" || (f[5] == "SDR" && f.size() == 7)) {
+            ++unconnected;
+            continue;
+        }
+        CHECK(f[4] == "4x");
+        CHECK(f[5] == "EDR");
+        REQUIRE(f.size() > 10);
+        std::smatch m;
+        REQUIRE(std::regex_search(line, m, names));
+        device& d = devices[f[3]];
+        d.type = f[0];
+        d.name = m[1];
+        d.ports.push_back(f[2]);
+        other_ends[{f[3], f[2]}] = {f[10], f[9]};
+    }
+    CHECK(unconnected == 2);
+    CHECK(devices.size() == 14);
+    CHECK(other_ends.size() == 30); // of 16 cables, one is cut
+    for (const auto& [here, there] : other_ends) CHECK(other_ends.at(there) == here);
+
+    for (const auto& [GUID, d] : devices) {
+        CAPTURE(GUID, d.name);
+        CHECK(d.type == (d.name.starts_with("h-") ? "CA" : "SW"));
+        std::string ports;
+        for (const std::string& p : d.ports) ports += (ports.empty() ? "" : ",") + p;
+        const process_result told = links.call("perfquery", {"-l", "-x", "-G", GUID, ports}, fabric);
+        check_success(told);
+        std::map<std::string, std::map<std::string, std::string>> counters; // by port
+        std::string port;
+        for (const std::string& line : lines_in_order(told.out)) {
+            const words parts = between_quotes(line, ':');
+            if (parts.size() != 2) continue;
+            std::string value = parts[1];
+            std::erase(value, '.');
+            if (parts[0] == "PortSelect") port = value;
+            else counters[port][parts[0]] = value;
+        }
+        CHECK(counters.size() == d.ports.size());
+        for (const std::string& p : d.ports)
+            for (const char* name : {"PortXmitData",
+                                     "PortRcvData",
+                                     "PortXmitPkts",
+                                     "PortRcvPkts",
+                                     "PortUnicastXmitPkts",
+                                     "PortUnicastRcvPkts",
+                                     "PortMulticastXmitPkts",
+                                     "PortMulticastRcvPkts",
+                                     "SymbolErrorCounter",
+                                     "LinkErrorRecoveryCounter",
+                                     "LinkDownedCounter",
+                                     "PortRcvErrors",
+                                     "PortRcvRemotePhysicalErrors",
+                                     "PortRcvSwitchRelayErrors",
+                                     "PortXmitDiscards",
+                                     "PortXmitConstraintErrors",
+                                     "PortRcvConstraintErrors",
+                                     "LocalLinkIntegrityErrors",
+                                     "ExcessiveBufferOverrunErrors",
+                                     "VL15Dropped",
+                                     "PortXmitWait",
+                                     "QP1Dropped"}) {
+                CAPTURE(p, name);
+                CHECK(std::regex_match(counters.at(p).at(name), std::regex("[0-9]+")));
+            }
+    }
+}
+
+// Tables of links (InfiniBand-Fabric-Health-Check-Tools, HIL's reservations, a table of Exadata's switches, ...): each line of
+// `iblinkinfo -l` is the near end's GUID, name between quotes, LID, port with a bracket behind it and the state in parentheses, then
+// behind `==>` GUID, LID, port with a bracket and the name. Some end where the exit code is not 0.
+TEST_CASE("a table of links has both ends of each, and those that are down") {
+    const linked links;
+    const std::regex near("0x[0-9a-fA-F]+\\s+\"(.*?)\"\\s+[0-9]+\\s+([0-9]+)\\[.*?\\((.*?)\\).*"),
+        far("(0x[0-9a-f]+)\\s+([0-9]+)\\s+([0-9]+)\\[\\s*\\]\\s*\"([^\"]*)\".*");
+    struct link_end {
+        bool is_active = false;
+        words peer; // name and port
+    };
+    const auto ends_of = [&](const std::string& fabric, const words& arguments) {
+        const process_result r = links.call("iblinkinfo", arguments, fabric);
+        CHECK(r.status == 0);
+        std::map<words, link_end> ends; // by name and port
+        for (const std::string& line : lines_in_order(r.out)) {
+            CAPTURE(line);
+            std::smatch n, f;
+            REQUIRE(std::regex_match(line, n, near));
+            link_end& end = ends[{n[1].str().substr(n[1].str().find_first_not_of(' ')), n[2]}];
+            end.is_active = n[3].str().find("Active") != std::string::npos;
+            std::string behind = line.substr(line.find("==>") + 3);
+            behind.erase(0, behind.find_first_not_of(' '));
+            if (std::regex_match(behind, f, far)) end.peer = {f[4], f[3]};
+        }
+        return ends;
+    };
+    const auto ends = ends_of(linked_fabric + ",cut=leaf-0002/3@0ms", {"-l"});
+    CHECK(ends.size() == 32);
+    for (const auto& [here, end] : ends) {
+        CAPTURE(here);
+        const bool is_cut = here == words{"leaf-0002", "3"} || here == words{"spine-0001", "2"};
+        CHECK(end.is_active != is_cut);
+        CHECK(end.peer.empty() == is_cut);
+        if (!is_cut) CHECK(ends.at(end.peer).peer == here);
+    }
+    CHECK(ends_of(linked_fabric, {"--switches-only", "-l"}).size() == 24);
+    CHECK(ends_of(linked_fabric, {"-l", "-D", "0,1"}).size() == 4); // of the switch at the end of the route
+    // Without the host that is dead: its leaf's port is up, and leads to nobody.
+    const auto lacking = ends_of(linked_fabric + ",dead=0x0002c90300000500", {"-l"});
+    CHECK(lacking.size() == 31);
+    CHECK(lacking.at({"leaf-0003", "1"}).is_active);
+    CHECK(lacking.at({"leaf-0003", "1"}).peer.empty());
+    CHECK(lacking.at({"leaf-0003", "2"}).peer == words{"h-0006 HCA-1", "1"});
+}
+
+// Readers of ibnetdiscover's topology (ibtopotool, ibtopo, infiniband_topology, InfiniBand-Graphviz-ualization, LLNL's ibtopo): blocks
+// that begin with Switch or Ca, the number of ports, an id and a description between quotes, and end with an empty line; in them a
+// line for each cable, `[PORT]` and for a CA's `(GUID)`, the other id and `[PORT]`, and at its end width and speed with an x between.
+TEST_CASE("a reader of topology files finds nodes, cables and what these carry") {
+    const process_result r = linked().call("ibnetdiscover", {});
+    check_success(r);
+    const std::regex node("(Switch|Ca)\\s+([0-9]+)\\s+\"([-\\w]+)\"\\s+#\\s*\"(.*?)\"(?:.* lid ([0-9]+) lmc.*)?"),
+        cable("\\[([0-9]+)\\](?:\\((\\w+)\\))?\\s*\"([HS]-[0-9a-f]{16})\"\\[([0-9]+)\\].*lid ([0-9]+) (.+)");
+    struct block {
+        std::string name, LID;
+        unsigned ports = 0;
+        std::map<std::string, words> cables; // by port: the other id and port, and its LID
+    };
+    std::map<std::string, block> blocks; // by id
+    block* in = nullptr;
+    for (const std::string& line : lines_in_order(r.out)) {
+        CAPTURE(line);
+        std::smatch m;
+        if (line.empty()) {
+            in = nullptr;
+        } else if (std::regex_match(line, m, node)) {
+            in = &blocks[m[3]];
+            *in = {m[4], m[5], static_cast<unsigned>(std::stoul(m[2])), {}};
+            CHECK(m[3].str().front() == (m[1] == "Ca" ? 'H' : 'S'));
+        } else if (in) {
+            REQUIRE(std::regex_match(line, m, cable));
+            in->cables[m[1]] = {m[3], m[4]};
+            CHECK(m[6] == "4xEDR");
+            CHECK(fields_of(line).back() == "4xEDR");
+            CHECK(m[2].matched == in->name.starts_with("h-"));
+            if (blocks.contains(m[3]) && !blocks[m[3]].LID.empty()) CHECK(m[5] == blocks[m[3]].LID);
+        }
+    }
+    CHECK(blocks.size() == 14);
+    for (const auto& [id, b] : blocks) {
+        CAPTURE(id, b.name);
+        CHECK(b.ports == (id.front() == 'H' ? 1 : 4));
+        CHECK(b.cables.size() == b.ports);
+        for (const auto& [port, there] : b.cables) CHECK(blocks.at(there[0]).cables.at(there[1]) == words{id, port});
     }
 }
 

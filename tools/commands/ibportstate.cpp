@@ -306,8 +306,10 @@ reporting handle_port(session& in, mad::address target, u8 number, port_change c
     co_return co_await all.run();
 }
 
-int run_ibportstate(const ibportstate_settings& s, const global_options& options) {
+int run_ibportstate(ibportstate_settings s, const global_options& options) {
     const mad::address target = read_target(s.target, s.kind);
+    // Of scripts, which infiniband-diags give port 0 for it; what writes has to name its port.
+    if (s.port == "query" && s.operations.empty()) s.port = "0";
     const auto number = static_cast<u8>(read_number(s.port, "the port", 254));
     const port_change change = read_port_change(s.operations);
     if (options.by_SA && change.writes())

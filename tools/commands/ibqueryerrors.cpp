@@ -55,6 +55,7 @@ struct ibqueryerrors_plan {
     error_rules rules;
     report_choice choice;
     discovery::node_names names;
+    std::vector<std::string> notes;
 };
 
 void load_thresholds(error_rules& rules, const std::string& file) {
@@ -66,11 +67,12 @@ void load_thresholds(error_rules& rules, const std::string& file) {
 
 ibqueryerrors_plan make_plan(const ibqueryerrors_settings& s) {
     ibqueryerrors_plan p{
-        read_place(s.GUID, s.route), {}, {s.data, s.data_only, s.links, s.json}, read_node_names(s.name_map)};
+        read_place(s.GUID, s.route), {}, {s.data, s.data_only, s.links, s.json}, read_node_names(s.name_map), {}};
     for (const std::string& name : s.suppressed) {
-        const auto c = find_counter(name);
-        if (!c) throw usage_error(fmt::format("--suppress: there is no counter {}", iba::as_given(name)));
-        p.rules.suppressed.push_back(*c);
+        const auto c = find_counter(name), older = c ? c : find_counter_of_old(name);
+        if (older) p.rules.suppressed.push_back(*older);
+        // Scripts name what one version had and another has not; more is shown then, and nothing is lost.
+        else p.notes.push_back(fmt::format("--suppress: there is no counter {}", iba::as_given(name)));
     }
     load_thresholds(p.rules, s.thresholds);
     return p;
@@ -204,8 +206,10 @@ reporting told_by(session& in, asking& queries, const ibqueryerrors_plan& p) {
     report r;
     r.text = errors.of(told);
     r.missing = all_missing(found, told.gaps);
+    r.notes = p.notes;
     if (!no_SLs.empty()) r.notes.push_back(fmt::format("service levels are unknown, 0 was used: {}", no_SLs));
     r.is_any_bad = errors.bad_ports() != 0;
+    r.forgives_missing = true;
     co_return r;
 }
 

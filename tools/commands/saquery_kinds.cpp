@@ -67,12 +67,21 @@ template <class R> std::string record_text(const R& record, structure_style styl
 template <class R> answer ask_for(session& in, components wanted, record_style how) {
     require_SA(in);
     auto query = query_of<R>(wanted);
-    if constexpr (std::is_same_v<R, sa::PathRecord>)
-        if (how.fills_in && !how.is_single) fill_in(in, query);
+    constexpr bool is_of_paths = std::is_same_v<R, sa::PathRecord>;
+    const bool fills_in = is_of_paths && how.fills_in && !how.is_single;
+    // By infiniband-diags' name no component means all paths of the subnet, where the SA gives them.
+    const bool asks_for_all = fills_in && query.component_mask() == 0 && is_called_by_link();
+    if constexpr (is_of_paths)
+        if (fills_in && !asks_for_all) fill_in(in, query);
     if (in.options().verbosity)
         print_message("asks for {} with {:#x}: {}", iba::info_of<R>.name, query.component_mask(),
                       compared_text(iba::info_of<R>, iba::encode(query.value()), query.component_mask()));
     auto found = co_await records<R>(in, query, how.is_single);
+    if constexpr (is_of_paths)
+        if (asks_for_all && !found && found.error().code == mad::errc::class_status) {
+            fill_in(in, query);
+            found = co_await records<R>(in, query, how.is_single);
+        }
     if (!found) co_return std::move(found.error());
     const structure_style style = style_of(in.options());
     std::string out;

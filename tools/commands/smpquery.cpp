@@ -300,9 +300,11 @@ int run_smpquery(smpquery_settings s, const global_options& options) {
     const std::size_t address_words = s.combined ? 2 : 1;
     if (s.words.size() < address_words) throw usage_error("which node?");
     const mad::address target = s.combined ? combined_target(s.words[0], s.words[1]) : read_target(s.words[0], s.kind);
-    if (s.words.size() > address_words + what.has_port)
+    if (s.words.size() > address_words + 1)
         throw usage_error(fmt::format("{} is one word too many for {}", iba::as_given(s.words.back()), what.name));
-    const unsigned port = s.words.size() > address_words ? read_number(s.words.back(), "the port", 255) : 0;
+    // A port that says nothing is in many a script: `switchinfo 1 0`.
+    const unsigned named = s.words.size() > address_words ? read_number(s.words.back(), "the port", 255) : 0;
+    const unsigned port = what.has_port ? named : 0;
     s.names = read_node_names(s.name_map);
     return ask(options, &target, [&](session& in) { return ask_operation(in, what, target, port, s); });
 }

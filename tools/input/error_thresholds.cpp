@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <istream>
 #include <stdexcept>
+#include <utility>
 
 namespace ibtool {
 
@@ -36,6 +37,27 @@ std::optional<counters::counter> find_counter(std::string_view name) noexcept {
         if (std::ranges::equal(name, name_of(c), {}, lower, lower)) found = c;
     });
     return found;
+}
+
+std::optional<counters::counter> find_counter_of_old(std::string_view name) noexcept {
+    using enum counters::counter;
+    static constexpr std::pair<std::string_view, counters::counter> old_names[] = {
+        {"SymbolErrors", symbolErrorCounter},
+        {"LinkRecovers", linkErrorRecoveryCounter},
+        {"LinkDowned", linkDownedCounter},
+        {"RcvErrors", portRcvErrors},
+        {"RcvRemotePhysErrors", portRcvRemotePhysicalErrors},
+        {"RcvSwRelayErrors", portRcvSwitchRelayErrors},
+        {"XmtDiscards", portXmitDiscards},
+        {"XmtConstraintErrors", portXmitConstraintErrors},
+        {"RcvConstraintErrors", portRcvConstraintErrors},
+        {"LinkIntegrityErrors", localLinkIntegrityErrors},
+        {"ExcBufOverrunErrors", excessiveBufferOverrunErrors},
+        {"XmtWait", portXmitWait},
+    };
+    for (const auto& [old, counter] : old_names)
+        if (std::ranges::equal(name, old, {}, lower, lower)) return counter;
+    return std::nullopt;
 }
 
 std::vector<counters::counter> error_thresholds::read(std::istream& in, std::string_view name) {

@@ -16,6 +16,8 @@ namespace ibtool {
 std::string label_of(comad::counters::counter);
 /// A counter by either name, `symbolErrorCounter` or `SymbolErrorCounter`, in whatever case.
 std::optional<comad::counters::counter> find_counter(std::string_view name) noexcept;
+/// A counter by the name that libibmad had for it once, `RcvSwRelayErrors`, which scripts still have.
+std::optional<comad::counters::counter> find_counter_of_old(std::string_view name) noexcept;
 
 /// It has a threshold: it counts errors, or it is portXmitWait.
 constexpr bool has_threshold(comad::counters::counter c) noexcept {

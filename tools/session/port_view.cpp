@@ -52,7 +52,9 @@ asked<port_view> view_port(session& in, mad::any_path path, std::optional<u8> nu
     }
     const bool may_ask = in.options().mlnx_ext_port_info && !in.options().by_SA;
     if (may_ask && discovery::has_mlnx_ext_port_info(v.node)) {
-        BOOST_OUTCOME_CO_TRY(v.mellanox, co_await in.SubnGet<smp::MlnxExtPortInfo>(path, v.number));
+        auto more = co_await in.SubnGet<smp::MlnxExtPortInfo>(path, v.number);
+        if (!more && !mad::is_unsupported(more.error())) co_return std::move(more.error());
+        if (more) v.mellanox = more.value(); // else it has no FDR10, whatever others with its device ID have
     }
     co_return v;
 }

@@ -15,7 +15,7 @@ struct port_view {
     comad::u8 number = 0; ///< as it was asked for: 0 of a CA is the port that the path leads to
     comad::iba::smp::PortInfo info;
     comad::iba::smp::PortInfo end;                            ///< of a switch that of its port 0, else `info`
-    std::optional<comad::iba::smp::MlnxExtPortInfo> mellanox; ///< of devices that are known to have it
+    std::optional<comad::iba::smp::MlnxExtPortInfo> mellanox; ///< of devices that are known to have it, and do
 
     bool is_switch() const { return node.nodeType == comad::iba::NodeType::Switch; }
     bool is_end_port() const { return !is_switch() || number == 0; }

@@ -31,12 +31,17 @@ namespace smp = comad::iba::smp;
 
 session_end::session_end(session& in)
     : counts(in.counts()), capture_problem(in.finish_capture()), loss(in.loss_text()),
-      tells_all(in.options().tells_all()) {}
+      tells_all(in.options().tells_all()), was_stopped(in.stopped()) {}
 
 namespace {
 
 void tell_capture(const std::string& problem) {
     if (!problem.empty()) print_message("{}", problem);
+}
+
+bool lacks_something(const report& r, const session_end& end) {
+    const bool is_forgiven = r.forgives_missing && is_called_by_link() && !end.was_stopped;
+    return !r.missing.empty() && !is_forgiven;
 }
 
 } // namespace
@@ -47,7 +52,7 @@ int finish(const report& r, const session_end& end, const std::string& file) {
     tell_missing(r.missing, end.tells_all, end.loss);
     for (const std::string& note : r.notes) print_message("{}", note);
     tell_capture(end.capture_problem);
-    if (!r.missing.empty()) return partial;
+    if (lacks_something(r, end)) return partial;
     if (r.is_any_bad) return failed;
     return end.capture_problem.empty() ? complete : partial;
 }

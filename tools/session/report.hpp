@@ -16,6 +16,9 @@ struct report {
     std::vector<missing_answer> missing; ///< what could not be asked
     std::vector<std::string> notes;      ///< lines for stderr of what is no failure
     bool is_any_bad = false;             ///< a check found something
+    /// By the name of infiniband-diags' program what is missing is told, and no failure: that ends with 0 there, and scripts
+    /// go on with what there is.
+    bool forgives_missing = false;
 };
 using reporting = comad::coro::task<comad::mad::result<report>>;
 
@@ -25,11 +28,12 @@ struct session_end {
     /// Of a command that needed none.
     explicit session_end(const global_options& o) : tells_all(o.tells_all()) {}
     std::string counts, capture_problem, loss;
-    bool tells_all; ///< as the options of the session say
+    bool tells_all;           ///< as the options of the session say
+    bool was_stopped = false; ///< by a signal
 };
 
-/// Writes the report, to `file` if that is named, and what goes with it. The exit code: partial where something is missing,
-/// else failed where something is bad, else partial where only the capture is not whole, else complete.
+/// Writes the report, to `file` if that is named, and what goes with it. The exit code: partial where something is missing
+/// that counts, else failed where something is bad, else partial where only the capture is not whole, else complete.
 int finish(const report&, const session_end&, const std::string& file = {});
 
 /// Ends the capture; a problem of it goes to stderr. The exit code: `code`, or partial if all was well but the capture.

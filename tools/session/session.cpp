@@ -274,7 +274,7 @@ void session::count(const comad::coro::MADSchedule& schedule, std::chrono::nanos
 
 std::string session::counts() const {
     // By the name of infiniband-diags' command -v is its: exporters take a word on stderr for a failure.
-    if (options_.verbosity == 0 || program_name() != "ibtool") return {};
+    if (options_.verbosity == 0 || is_called_by_link()) return {};
     auto c = of_others_;
     if (open_) add(c, open_->schedule.counters());
     const double seconds = comad::mad::in_seconds(took_);

@@ -68,7 +68,9 @@ subnet read_and_tell(const std::string& file, std::string_view advice) {
     discovery::cached_subnet c = read_subnet_cache(file);
     std::string age = "of unknown age";
     if (c.discovered_at) age = age_text(now_in_seconds() - *c.discovered_at);
-    print_message("the subnet is from the cache '{}', {}{}", iba::escaped(file), age, advice);
+    // Who calls infiniband-diags' program and names the file knows: scripts take a word on stderr for a failure.
+    if (!advice.empty() || !is_called_by_link())
+        print_message("the subnet is from the cache '{}', {}{}", iba::escaped(file), age, advice);
     return std::move(c.found);
 }
 

@@ -195,9 +195,10 @@ void error_report::add_line(const reading& l, iba::guid GUID, const std::string&
     text_ += fmt::format("   GUID 0x{:x} port {}:{}\n", value(GUID), is_sum ? "ALL" : std::to_string(l.where.port),
                          counters);
     if (is_sum || !choice_.links || !subnet_.at(l.where).info) return;
+    const bool is_known = bool(subnet_.at(l.where).peer); // if not, iblinkinfo has other words than this command
     text_ += fmt::format("       Link info: {:6}{:4}{} =={}==>  {}\n", LID_at(subnet_, l.where), l.where.port,
                          external_port_text(groups_, l.where), link_text(subnet_, l.where),
-                         peer_text(subnet_, names_, l.where, true, groups_));
+                         is_known ? peer_text(subnet_, names_, l.where, true, groups_) : std::string(no_peer_text));
 }
 
 void error_report::add_json(const reading& l) {

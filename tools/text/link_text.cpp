@@ -74,7 +74,7 @@ std::string peer_text(const subnet& s, const discovery::node_names& names, port_
     const port_ref peer = s.at(r).peer;
     if (!peer) {
         const bool has_no_link = r.port == 0 || info_at(s, r).portState == iba::PortState::Down;
-        return has_no_link ? "           [  ] \"\" ( )" : "    \"Port not available\"";
+        return std::string(has_no_link ? no_peer_text : "    \"Port not available\"");
     }
     const auto could_be = [](const std::string& what) { return what.empty() ? what : "Could be " + what; };
     return fmt::format("{}{:6} {:4}{} \"{}\" ({} {})",

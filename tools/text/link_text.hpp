@@ -33,6 +33,9 @@ std::string link_text(const comad::discovery::subnet&, comad::discovery::port_re
 /// `[ 7]`: what is printed beside the socket of a chassis; `[  ]`: nothing is known.
 std::string external_port_text(const comad::discovery::system_groups&, comad::discovery::port_ref);
 
+/// What stands for the other end of a link that is down.
+inline constexpr std::string_view no_peer_text = "           [  ] \"\" ( )";
+
 /// `     2    1[  ] "second switch" (Could be 12X )`: the other end by its port and name. `with_GUID`: its GUID in front.
 std::string peer_text(const comad::discovery::subnet&, const comad::discovery::node_names&, comad::discovery::port_ref,
                       bool with_GUID = false, const comad::discovery::system_groups& = {});

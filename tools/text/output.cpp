@@ -96,14 +96,17 @@ void print_error(std::string_view text) noexcept {
 
 namespace {
 
+constexpr std::string_view own_name = "ibtool";
+
 std::string& name_of_this_program() noexcept {
-    static std::string name = "ibtool";
+    static std::string name(own_name);
     return name;
 }
 
 } // namespace
 
 const std::string& program_name() noexcept { return name_of_this_program(); }
+bool is_called_by_link() noexcept { return program_name() != own_name; }
 void set_program_name(std::string_view name) { name_of_this_program() = name; }
 
 std::string indented(std::string_view lines) {

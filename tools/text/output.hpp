@@ -36,6 +36,8 @@ void print_error(fmt::format_string<Values...> text, Values&&... values)
 
 /// What messages begin with: `ibtool`, or the name of the command that it was called by, through a link.
 const std::string& program_name() noexcept;
+/// Whether that is a command's: who calls infiniband-diags' programs by their names expects what they do.
+bool is_called_by_link() noexcept;
 /// At the beginning of the program, before it has other threads.
 void set_program_name(std::string_view);
 

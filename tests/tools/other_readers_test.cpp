@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// other_readers_test.cpp - what other projects expect of infiniband-diags' output about one port, host, route or manager, read as they
+// read it from the programs that they call: the fields and patterns are theirs (facts), the readers are ours.
+#include "linked.hpp"
+#include "virtual_device.hpp"
+
+#include <map>
+#include <regex>
+#include <set>
+
+namespace other_readers_test { // compiled together with others
+
+using namespace ibtool_rig;
+
+namespace {
+
+const std::string counted = linked_fabric + ",counters=3";
+
+/// What stands behind NAME, a colon and dots.
+std::map<std::string, std::string> dotted_values(const std::string& text) {
+    std::map<std::string, std::string> values;
+    std::smatch m;
+    for (const std::string& line : lines_in_order(text))
+        if (std::regex_match(line, m, std::regex("([\\w ]+):\\.+(.*)"))) values.try_emplace(m[1], m[2]);
+    return values;
+}
+
+/// The fields of a record, `NAME....VALUE`.
+std::string record_value(const std::string& text, const std::string& name) {
+    std::smatch m;
+    for (const std::string& line : lines_in_order(text))
+        if (std::regex_match(line, m, std::regex("\\s*" + name + "\\.+(.*)"))) return m[1];
+    return {};
+}
+
+/// The word of a line at a place, from 1, as awk counts them.
+std::string field(const std::string& line, std::size_t place) {
+    std::istringstream in(line);
+    std::string word;
+    for (std::size_t n = 0; n < place; ++n) in >> word;
+    return word;
+}
+
+} // namespace
+
+// Scripts that watch a link call `perfquery -x LID PORT` twice and cut PortRcvData off with so many dots as it has; LLNL's perfmon
+// does so with `-l -x -L LID PORTS`, for each port below its PortSelect.
+TEST_CASE("a watch of a link finds its data at the places of the line where it looks") {
+    const linked links;
+    const auto number_at = [](const std::string& text, const std::string& label, std::size_t dots) -> double {
+        const std::string front = label + ":" + std::string(dots, '.');
+        for (const std::string& line : lines_in_order(text))
+            if (line.starts_with(front)) return std::stod(line.substr(front.size()));
+        FAIL(label << " is not there");
+        return 0;
+    };
+    const process_result leaf = links.call("perfquery", {"-x", "9", "1"}, counted);
+    const process_result host = links.call("perfquery", {"-x", "1", "1"}, counted);
+    check_success(leaf);
+    check_success(host);
+    // What one end has sent the other one has received, but for the MADs that asked.
+    const auto about = [](double n) { return Catch::Matchers::WithinRel(n, 0.001); };
+    const double sent = number_at(leaf.out, "PortXmitData", 20), received = number_at(leaf.out, "PortRcvData", 21);
+    CHECK(sent > 1e6);
+    CHECK_THAT(number_at(host.out, "PortRcvData", 21), about(sent));
+    CHECK_THAT(number_at(host.out, "PortXmitData", 20), about(received));
+
+    const process_result both = links.call("perfquery", {"-l", "-x", "-L", "9", "1,2"}, counted);
+    check_success(both);
+    std::map<std::string, double> by_port;
+    std::string port;
+    for (const std::string& line : lines_in_order(both.out)) {
+        const std::string select = "PortSelect:" + std::string(22, '.'), data = "PortXmitData:" + std::string(20, '.');
+        if (line.starts_with(select)) port = line.substr(select.size());
+        if (line.starts_with(data)) by_port[port] = std::stod(line.substr(data.size()));
+    }
+    REQUIRE(by_port.size() == 2);
+    CHECK_THAT(by_port.at("1"), about(sent));
+    CHECK(links.call("perfquery", {"-Gx", "0x0002c90300000900", "1"}, counted).status == 0); // options in one word
+    CHECK(links.call("perfquery", {"-x", "-P", "1"}, counted).status == 0);
+}
+
+// Searches for links that run too slowly (Mellanox' sysinfo-snapshot, ...): ibportstate for each line of `ibnetdiscover -p`, of which
+// they compare what is active and enabled, and whether a port without a cable is disabled. Others leave the port out.
+TEST_CASE("a search for slow links finds what is active, what is enabled and what is disabled") {
+    const linked links;
+    const std::string leaf = "0x0002c90300000900", fabric = counted + ",cut=leaf-0001/4@0ms";
+    const auto up = dotted_values(links.call("ibportstate", {"-G", leaf, "3"}, fabric).out);
+    CHECK(up.at("PhysLinkState") == "LinkUp");
+    CHECK(up.at("LinkState") == "Active");
+    CHECK(up.at("LinkWidthActive") == "4X");
+    CHECK(up.at("LinkSpeedActive") == "10.0 Gbps");
+    CHECK(up.at("LinkSpeedEnabled") == "2.5 Gbps or 5.0 Gbps or 10.0 Gbps");
+    CHECK(up.at("LinkSpeedExtActive") == "25.78125 Gbps");
+    CHECK_THAT(links.call("ibportstate", {"-D", "0", "1"}, fabric).out, Contains("LinkUp"));
+    const auto cut = dotted_values(links.call("ibportstate", {"-G", leaf, "4"}, fabric).out);
+    CHECK(cut.at("PhysLinkState") == "Polling");
+    const process_result without_port = links.call("ibportstate", {"-G", leaf, "query"}, fabric);
+    check_success(without_port);
+    CHECK(dotted_values(without_port.out).at("Lid") == "9");
+    const auto info = dotted_values(links.call("smpquery", {"-G", "portinfo", leaf, "3"}, fabric).out);
+    CHECK(info.at("LinkState") == "Active");
+    CHECK(info.at("LinkSpeedActive") == "10.0 Gbps");
+    CHECK(dotted_values(links.call("smpquery", {"switchinfo", "9", "0"}, fabric).out).contains("LinearFdbCap"));
+}
+
+// Advice for Exadata, and scripts from LLNL: errors without those that mean nothing, by the names of their time.
+TEST_CASE("old lines with ibqueryerrors suppress what they name") {
+    const linked links;
+    const process_result r =
+        links.call("ibqueryerrors.pl", {"-rR", "-s", "RcvSwRelayErrors,XmtDiscards,XmtWait,VL15Dropped"}, counted);
+    CHECK(r.status == 1);
+    CHECK(r.err.empty());
+    CHECK_THAT(r.out, Contains("[SymbolErrorCounter == ") && Contains("Link info:") && !Contains("[PortXmitDiscards") &&
+                          !Contains("[PortXmitWait"));
+    CHECK_THAT(links.call("ibqueryerrors", {"-h"}).out, Contains("--clear-errors")); // by which they know the version
+}
+
+// Who looks for the manager (Mellanox' lists, a resource agent, sysinfo-snapshot, test harnesses): sminfo's words 4 and 10, its state,
+// then the node's description behind the last dot; the GID of a path; members of a multicast group by their names in parentheses.
+TEST_CASE("a search for the subnet manager finds its LID, node and state, paths and groups") {
+    const linked links;
+    const auto output = [&](const std::string& name, const words& arguments) {
+        const process_result r = links.call(name, arguments);
+        INFO(name << ' ' << r.err);
+        CHECK(r.status == 0);
+        return r.out;
+    };
+    const std::string said = output("sminfo", {});
+    std::smatch m;
+    REQUIRE(std::regex_search(said, m, std::regex("sminfo: sm lid (.+) sm guid (.+), .+")));
+    CHECK(m[1] == "1");
+    CHECK(m[2] == "0x2c90300000101");
+    CHECK(field(said, 4) == "1");
+    CHECK(std::regex_match(field(said, 10), std::regex("[0-9]+"))); // the activity count
+    CHECK_THAT(said, Contains(" state 3 SMINFO_MASTER"));
+    for (const words& named : {words{"nodedesc", "1"}, words{"ND", "-C", "vib0", "-L", "1"}}) {
+        const std::string described = output("smpquery", named);
+        CHECK(described.starts_with("Node Description:..."));
+        CHECK(described.substr(described.rfind('.') + 1) == "h-0001 HCA-1\n");
+    }
+    CHECK(record_value(output("saquery", {"--src-to-dst", "1:5"}), "dgid") == "fe80::2:c903:0:501");
+    const std::string address = output("ibaddr", {"5"});
+    CHECK(field(address, 2) == "fe80::2:c903:0:501");
+    CHECK(field(address, 3) == "LID");
+
+    const std::string groups = output("saquery", {"-t", "500", "-g"});
+    CHECK(record_value(groups, "MGID") == "ff12:401b:ffff::ffff:ffff");
+    const std::string MLID = record_value(groups, "Mlid");
+    CHECK(std::regex_match(MLID, std::regex("0x[0-9A-Fa-f]+")));
+    std::set<std::string> members;
+    for (const std::string& line : lines_in_order(output("saquery", {"-t", "500", "-m", MLID})))
+        if (std::regex_match(line, m, std::regex(".*PortGid.*\\((h-.*)\\)"))) members.insert(m[1]);
+    CHECK(members.size() == 8);
+
+    // Four numbers between dots: from which port of which LID to which.
+    std::string cable;
+    for (const std::string& line : lines_in_order(output("saquery", {"-x", "1"})))
+        if (std::regex_match(line, m, std::regex(".*\\.\\.([0-9]+)"))) cable += m[1].str() + ':';
+    CHECK(cable == "1:1:1:9:");
+    // What is not there is no success, by which scripts say so.
+    CHECK(links.call("saquery", {"-L", "no-such-host"}).status != 0);
+    CHECK(output("saquery", {"-L", "leaf-0001"}) == "9\n");
+}
+
+// Who collects what a subnet is (`saquery -N`, `saquery -p`, `saquery -g`) gets all paths from OpenSM. An SA that does not tell them, as
+// the IBA lets it, tells those from here.
+TEST_CASE("a collector of a subnet gets the paths that the SA tells") {
+    const linked links;
+    const auto paths_in = [](const std::string& text) {
+        const words lines = lines_in_order(text);
+        return std::count(lines.begin(), lines.end(), "PathRecord dump:");
+    };
+    const process_result from_here = links.call("saquery", {"-p"});
+    check_success(from_here);
+    CHECK(paths_in(from_here.out) == 14);
+    if (!has_devices()) return;
+    const std::string asked = "saquery -p; echo =====\n";
+    const process_result r = in_shell("sim:fattree2,radix=4", with_manager + asked + links.first_in_path() + asked);
+    INFO(r.err);
+    const words said = parts_of(r.out);
+    REQUIRE(said.size() == 2);
+    CHECK(paths_in(said[0]) == 14 * 14);
+    CHECK(lines_of(said[1]) == lines_of(said[0]));
+}
+
+// Routes: `ibroute` for each LID of `ibswitches`, whose lines tell LID in hex, port and what is there (LLNL's dump-lfts and lfts_sort,
+// ibdiag.py); `ibtracert`, whose lines have a GUID in braces and a port in brackets behind it, and the LIDs as a range.
+TEST_CASE("a reader of routes finds the ports on the way") {
+    const linked links;
+    std::smatch m;
+    std::set<std::string> LIDs;
+    for (const std::string& line : lines_in_order(links.call("ibswitches", {}).out)) {
+        REQUIRE(std::regex_match(line, m, std::regex(R"re(Switch.* ports \d+ "(.*)" .* lid ([0-9a-f]*) lmc .*)re")));
+        LIDs.insert(m[2]);
+    }
+    CHECK(LIDs == std::set<std::string>{"9", "10", "11", "12", "13", "14"});
+
+    const words table = lines_in_order(links.call("ibroute", {"9"}).out);
+    REQUIRE(table.size() == 18); // three lines of heading, 14 LIDs, a sum
+    REQUIRE(std::regex_match(table[0], m, std::regex("Unicast lids .+ of switch Lid (.+) guid (.+) \\((.+)\\):")));
+    CHECK(m[1] == "9");
+    CHECK(m[2] == "0x0002c90300000900");
+    CHECK(m[3] == "leaf-0001");
+    std::map<unsigned long, unsigned long> port_to;
+    for (std::size_t i = 3; i < 17; ++i) {
+        CAPTURE(table[i]);
+        REQUIRE(std::regex_match(table[i], m,
+                                 std::regex("(0x[0-9a-f]{4}) ([0-9]{3}) : \\((.+) portguid (0x.+): '(.+)'\\)")));
+        port_to[std::stoul(m[1], nullptr, 16)] = std::stoul(m[2]);
+    }
+    CHECK_THAT(table.back(), Contains("14 valid lids dumped"));
+    CHECK(port_to.at(1) == 1);
+    CHECK(port_to.at(2) == 2);
+    CHECK(port_to.at(9) == 0);
+
+    const std::string route = links.call("ibtracert", {"1", "5"}).out;
+    const std::regex port("\\{(0x[0-9a-f]+)\\}\\[([0-9]+)\\] lid ([0-9]+)-");
+    words by_LID;
+    for (std::sregex_iterator i(route.begin(), route.end(), port), end; i != end; ++i) by_LID.push_back((*i)[3]);
+    REQUIRE(by_LID.size() == 4);
+    CHECK(by_LID.front() == "9");
+    CHECK((by_LID[1] == "13" || by_LID[1] == "14"));
+    CHECK(by_LID[2] == "11");
+    CHECK(by_LID.back() == "5");
+    // The first switch, and the port by which it is entered.
+    CHECK_THAT(lines_in_order(route).at(1), EndsWith("[1] lid 9-9 \"leaf-0001\""));
+}
+
+// Checks of a host beside ibstat (DAOS' validation, vast's, Weka's): ibstatus' lines of a name, a colon and a value; `ibstat -p`, whose
+// lines are the ports' GUIDs in their order; `ibstat -l`.
+TEST_CASE("a check of a host counts its active ports, and knows their GUIDs and GIDs") {
+    if (!has_devices()) return;
+    const linked links;
+    const std::string asked = "ibstatus; echo =====; ibstatus vib0 | grep rate; echo =====; ibstat -p; echo =====; "
+                              "ibstat -l; echo =====; ibstat --short vib0; echo =====; ibstat -p vib0; echo =====; "
+                              "ibstat vib0 1; echo =====\n";
+    const process_result r = in_shell("sim:fattree2,radix=4,sm=1", asked + links.first_in_path() + asked);
+    INFO(r.err);
+    const words said = parts_of(r.out);
+    REQUIRE(said.size() == 14);
+    CHECK(words(said.begin() + 7, said.end()) == words(said.begin(), said.begin() + 7));
+    CHECK_THAT(said[7], Contains("Infiniband device 'vib0' port 1 status:\n") &&
+                            Contains("\tdefault gid:\t fe80:0000:0000:0000:0002:c903:0000:0101\n") &&
+                            Contains("\tstate:\t\t 4: ACTIVE\n") && Contains("\tphys state:\t 5: LinkUp\n") &&
+                            Contains("\tlink_layer:\t InfiniBand\n"));
+    CHECK(said[8] == "\trate:\t\t 100 Gb/sec (4X EDR)\n");
+    CHECK(said[9] == "0x0002c90300000101\n");
+    CHECK(said[10] == "vib0\n");
+}
+
+} // namespace other_readers_test
