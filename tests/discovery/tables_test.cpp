@@ -2,6 +2,7 @@
 // tables_test.cpp - forwarding tables, SL to VL and the SLs of paths as they are read: of wide switches, from the switches and from
 // the SA, in virtual time.
 #include "discovery_rig.hpp"
+#include "liar.hpp"
 #include <comad/discovery/forwarding.hpp>
 #include <comad/discovery/read_lanes.hpp>
 #include <comad/discovery/routes.hpp>
@@ -267,4 +268,23 @@ TEST_CASE("each LID of an LMC is a path, and an SA that is silent is not asked a
     CHECK(one_by_one.counters().sent == 1);
     REQUIRE(untold.error);
     CHECK(untold.error->code == mad::errc::timed_out);
+}
+
+TEST_CASE("a path that the SA tells twice counts once") {
+    managed_subnet s(wide(8, {1, 2}));
+    const discovery::lid_index LIDs(s.found);
+    // The paths from a host to itself, to the switch, and to two other hosts: the last in place of all.
+    liar sa(s.port, [](std::span<u8> reply) {
+        constexpr std::size_t before = 56, record = 64;
+        for (std::size_t at = before; at + record <= reply.size(); at += record)
+            std::ranges::copy(reply.last(record), reply.begin() + static_cast<std::ptrdiff_t>(at));
+    });
+    coro::MADSchedule schedule(sa, window());
+    schedule.set_sa_path(s.schedule.sa_path());
+    discovery::virtual_lanes lanes;
+    const auto told = coro::sync_wait(schedule, read_path_SLs(schedule, s.found, LIDs, lanes));
+    CHECK(told.paths == 6);
+    CHECK(told.missing >= 3);
+    CHECK(told.missing < 6);
+    CHECK_FALSE(told.error);
 }
