@@ -598,8 +598,10 @@ TEST_CASE("without a timeout of its own a Set has that of its path, and of what 
         return mad::duration(4096 * ((u64{1} << (life + 1)) + (u64{1} << response)));
     };
     const iba::pm::PortCounters zeros;
-    REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceSet(zeros, to)));
-    CHECK(r.net.taken().back().attempt_timeout == formula(10, 12));
+    for (int i = 0; i < 2; ++i) { // the reply to the first one says nothing: it is no ClassPortInfo
+        REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceSet(zeros, to)));
+        CHECK(r.net.taken().back().attempt_timeout == formula(10, 12));
+    }
     REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceGet<iba::ClassPortInfo>(to)));
     REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceSet(zeros, to)));
     CHECK(r.net.taken().back().attempt_timeout == formula(10, 8));

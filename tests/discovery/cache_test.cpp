@@ -95,6 +95,15 @@ TEST_CASE("a subnet that was written is read as it was, but for the M_Keys") {
     CHECK(read(cache_bytes({}, some_time)).found.nodes.empty());
 }
 
+TEST_CASE("text of a cache is safe for a terminal, whoever wrote it") {
+    subnet s = partial_subnet();
+    s.problems[0].text = "no \x1b[2J answer\x7f";
+    s.problems[0].cause = " ~";
+    const problem told = read(cache_bytes(s, some_time)).found.problems.at(0);
+    CHECK(told.text == "no \\x1b[2J answer\\x7f");
+    CHECK(told.cause == " ~"); // the first and the last letter that are printed as they are
+}
+
 TEST_CASE("a cache that was cut off or changed anywhere is refused in one line that says where") {
     const std::string whole = cache_bytes(partial_subnet(), some_time);
     for (std::size_t size = 0; size < whole.size(); ++size) {

@@ -168,8 +168,10 @@ TEST_CASE("boards that are cabled as no such board is have no position") {
     f.add_switch("line", 24, 0x200, {voltaire, 0x5a09, 0});
     f.add_switch("line too", 36, 0x204, {voltaire, 0x5a09, 0});
     f.add_switch("high", 254, 0x208, {voltaire, 0x5a5b, 0});
+    f.add_switch("last", 24, 0x20c, {voltaire, 0x5a09, 0});
     f.link("spine", 1, "line", 1);
-    f.link("spine", 30, "line too", 1); // no slot has that port
+    f.link("spine", 24, "last", 1);     // the last port that leads to a slot
+    f.link("spine", 25, "line too", 1); // no slot has that port
     f.link("spine", 2, "lonely", 1);    // a spine at a spine
     f.link("line", 2, "line too", 2);   // a line at a line
     f.link("lonely", 30, "high", 200);  // behind all inner ports
@@ -177,8 +179,27 @@ TEST_CASE("boards that are cabled as no such board is have no position") {
     const grouped_fabric g(f.text());
     CHECK(g.slot("spine") == "Spine 1 Chip 1");
     CHECK(g.slot("line") == "Line 1 Chip 1");
-    CHECK(g.with("line") == std::set<std::string>{"spine", "line"});
+    CHECK(g.slot("last") == "Line 12 Chip 2");
+    CHECK(g.with("line") == std::set<std::string>{"spine", "line", "last"});
     for (const char* nowhere : {"lonely", "line too", "high"}) CHECK_FALSE(g.place(nowhere).is_in_chassis());
+}
+
+TEST_CASE("sockets are numbered as far as there are some, whatever a board claims to have") {
+    described_fabric f;
+    f.add_switch("spine", 40, 0x100, {voltaire, 0x5a5d, 0}); // with sockets for 12x at ports 19 to 36
+    f.add_switch("line", 40, 0x200, {voltaire, 0x5a5b, 0});  // with sockets 1 to 18 there
+    f.link("spine", 1, "line", 1);
+    const grouped_fabric g(f.text());
+    const auto socket = [&](std::string_view name, u8 port) { return g.groups.external_port({g.index(name), port}); };
+    CHECK(g.slot("spine") == "Spine 1 Chip 2"); // the chips of a double spine count down
+    CHECK(socket("spine", 18) == 0);
+    CHECK(socket("spine", 19) == 1);
+    CHECK(socket("spine", 36) == 6);
+    CHECK(socket("spine", 37) == 0);
+    CHECK(socket("line", 18) == 0);
+    CHECK(socket("line", 19) == 1);
+    CHECK(socket("line", 36) == 18);
+    CHECK(socket("line", 37) == 0);
 }
 
 TEST_CASE("a topology by chassis is one that can be read again") {

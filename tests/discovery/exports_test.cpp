@@ -4,6 +4,7 @@
 #include "catch.hpp"
 #include <comad/discovery/exports.hpp>
 
+#include <algorithm>
 #include <string>
 
 namespace exports_test { // compiled together with others
@@ -79,10 +80,27 @@ TEST_CASE("the level of a switch is its distance from the nearest host, aggregat
     CHECK(d.spots[0].y < d.spots[2].y);
     CHECK(d.spots[2].y < d.spots[4].y);
     CHECK(d.spots[4].y < d.spots[5].y);
+    CHECK(d.spots[0].y == 0);
+    double lowest = 0;
+    for (const drawing::spot& spot : d.spots) lowest = std::max(lowest, spot.y);
+    CHECK(lowest == d.height);
     for (u32 a = 0; a < f.s.nodes.size(); ++a) {
         CHECK((d.spots[a].x >= 0 && d.spots[a].x <= d.width && d.spots[a].y >= 0 && d.spots[a].y <= d.height));
         for (u32 b = 0; b < a; ++b) CHECK((d.spots[a].x != d.spots[b].x || d.spots[a].y != d.spots[b].y));
     }
+}
+
+TEST_CASE("switches stand over the middle of what they lead to") {
+    fabric f;
+    const u32 first = f.add_switch("first"), right = f.add_switch("right"), left = f.add_switch("left");
+    const u32 left_leaf = f.add_switch("left leaf"), right_leaf = f.add_switch("right leaf");
+    f.cable(first, left_leaf), f.cable(left, left_leaf); // the first switch's leaf is the leftmost
+    f.cable(right, right_leaf);
+    f.host(left_leaf, "a"), f.host(right_leaf, "b");
+    const drawing d = draw(f.s);
+    CHECK(d.spots[left_leaf].x < d.spots[right_leaf].x);
+    CHECK(d.spots[first].x < d.spots[left].x);
+    CHECK(d.spots[left].x < d.spots[right].x);
 }
 
 TEST_CASE("Slurm's topology.conf has leaves with hosts, a switch for each pod, one above all") {

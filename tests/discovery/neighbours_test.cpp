@@ -16,7 +16,8 @@ using transports::sim::topology_event;
 namespace {
 
 struct neighbour_world : world {
-    explicit neighbour_world(std::string_view specification) : world(managed(specification)), known(discover()) {}
+    explicit neighbour_world(topology t) : world(std::move(t)), known(discover()) {}
+    explicit neighbour_world(std::string_view specification) : neighbour_world(managed(specification)) {}
 
     subnet around(const mad::any_path& path) { return value_of(find_neighbours(schedule, path)); }
     subnet behind(const mad::any_path& path, u8 number) { return value_of(find_neighbour(schedule, path, number)); }
@@ -111,6 +112,20 @@ TEST_CASE("a neighbour that is silent is a problem at its port, and a port witho
     CHECK_FALSE(found.nodes[0].ports[2].peer);
     CHECK(found.nodes.size() == 1 + 2); // the spines
     CHECK(w.behind(w.known.nodes[leaf].route, 2).nodes.size() == 1);
+}
+
+TEST_CASE("a cable between two ports of one switch makes it its own neighbour, and is no contradiction") {
+    topology t;
+    const u32 host = t.add_node(iba::NodeType::CA, 1, iba::guid{0x10}, "host", {2, 16});
+    const u32 sw = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x20}, "switch", {2, 16});
+    REQUIRE((t.link(host, 1, sw, 1) && t.link(sw, 3, sw, 4)));
+    transports::sim::bring_up(t);
+    neighbour_world w(std::move(t));
+    const subnet found = w.around(w.known.nodes[w.find("switch")].route);
+    CHECK(found.complete());
+    CHECK(found.nodes.size() == 2);
+    CHECK(found.nodes[0].ports[3].peer == discovery::port_ref{0, 4});
+    CHECK(found.nodes[0].ports[4].peer == discovery::port_ref{0, 3});
 }
 
 TEST_CASE("a switch is asked by its LID as well, and routes to its neighbours begin there") {

@@ -138,6 +138,23 @@ TEST_CASE("nothing has changed: the subnet is as before, for a tenth of the MADs
     CHECK(w.again_sent * 10 <= w.first_sent);
 }
 
+TEST_CASE("a problem of a port or a node that nobody has is not asked again") {
+    known_world w("fattree2,radix=4");
+    w.again(told_by::SA);
+    const u64 as_it_was = w.again_sent;
+    const discovery::node& leaf = *w.known.find(w.net.graph().nodes[simulated(w, "leaf-0002")].nodeGUID);
+    discovery::problem p;
+    p.nodeGUID = leaf.info.nodeGUID;
+    p.port = static_cast<u8>(leaf.ports.size());
+    w.known.problems.push_back(p);
+    p.nodeGUID = iba::guid{0x123};
+    p.port = 1;
+    w.known.problems.push_back(p);
+    const subnet now = w.again(told_by::SA);
+    CHECK(now.complete());
+    CHECK(w.again_sent == as_it_was);
+}
+
 TEST_CASE("whatever cables are cut and plugged in again, the result is that of a whole discovery") {
     const told_by who = GENERATE(told_by::SA, told_by::switches);
     const unsigned seed = GENERATE(range(1u, 9u));

@@ -301,6 +301,8 @@ TEST_CASE("each host of a switch has SLs of its own") {
     virtual_lanes lanes;
     for (u32 n = 0; n < 3; ++n)
         for (u32 host = 0; host < 3; ++host) lanes.set_SL({3 + n, 1}, 1 + host, host < n ? 1 : 0);
+    CHECK(lanes.SL({5, 1}, 2) == 1);
+    CHECK(lanes.SL({5, 1}, 4) == 0); // of which nothing was told
     CHECK(r.credits(lanes).is_good());
     for (u32 n = 0; n < 3; ++n) r.second_host(n, 11 + n);
     CHECK(r.credits(lanes).loops.size() == 1);
@@ -330,4 +332,17 @@ TEST_CASE("a cable that leads back into its own port is a credit loop of one lan
     REQUIRE(found.loops[0].cycle.size() == 1);
     CHECK(found.loops[0].cycle[0].out == port_ref{0, 2});
     CHECK(r.routes().faults.at(0).what == route_fault::kind::loop);
+}
+
+TEST_CASE("a group that goes round by the first ports of switches, too, waits for itself both ways") {
+    ring r(3);
+    for (node& n : r.net.nodes)
+        for (port& p : n.ports) p.peer = {};
+    for (u32 n = 0; n < 3; ++n) {
+        r.link({n, 1}, {(n + 1) % 3, 2});
+        r.group(n, {1, 2});
+    }
+    const credit_check found = find_credit_loops(r.net, lid_index(r.net), r.tables, {}, {.multicast = true});
+    CHECK(found.dependencies == 2 * 3);
+    CHECK(found.loops.size() == 2);
 }

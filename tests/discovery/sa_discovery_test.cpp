@@ -144,6 +144,20 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("an SA that is silent ends the discovery when its time is over") {
+    const simulation sim = make_sim("ring,switches=3,hosts=2,sm=1", time_mode::virtual_);
+    coro::MADSchedule schedule(*sim.transport, window());
+    mad::IBPath nobody;
+    nobody.DLID = iba::lid{200};
+    schedule.set_sa_path(nobody);
+    discovery::discover_options how;
+    how.max_time = std::chrono::milliseconds(250); // the first attempt would take longer
+    const auto found = coro::sync_wait(schedule, discovery::discover_by_SA(schedule, iba::lid{1}, how));
+    REQUIRE_FALSE(found);
+    CHECK(found.error().code == mad::errc::timed_out);
+    CHECK_THAT(to_string(found.error()), Catch::Contains("stopped after 0.25 s, the longest that it may take"));
+}
+
 TEST_CASE("LIDs of an LMC belong to one port, and who shares or changes them is named") {
     const simulation sim = make_sim("ring,switches=3,hosts=2,sm=1", time_mode::virtual_);
     coro::MADSchedule schedule(*sim.transport, window());

@@ -193,6 +193,20 @@ TEST_CASE("a node that is silent is not asked for all that its ports hold, and e
     CHECK_FALSE(facts.SLToVL.complete());
 }
 
+TEST_CASE("tables that the SA does not tell are gaps that say why") {
+    managed_subnet s(wide(8, {1}));
+    s.schedule.set_sa_path({}); // nobody is there
+    for (const bool is_unicast : {true, false}) {
+        CAPTURE(is_unicast);
+        const forwarding_tables tables =
+            s.tables(true, {.unicast = is_unicast, .multicast = !is_unicast, .whole_multicast = true});
+        CHECK_FALSE(tables.complete());
+        REQUIRE(tables.gaps.size() == 2);
+        for (const auto& gap : tables.gaps)
+            CHECK_THAT(gap.text, Catch::Contains("blocks of its forwarding tables: ") && !Catch::Contains("not asked"));
+    }
+}
+
 // ---- virtual lanes ----------------------------------------------------------------------------------------------------
 
 TEST_CASE("SL to VL is that of the port where packets come in and of that where they leave") {

@@ -6,6 +6,7 @@
 #include <comad/coro/blocking.hpp>
 #include <comad/iba/all.hpp>
 #include <comad/mad/record_table.hpp>
+#include <comad/sa/subscription.hpp>
 #include <comad/server/agent.hpp>
 
 #include <set>
@@ -410,6 +411,19 @@ TEST_CASE("subscribers hear of groups that come and go, once") {
     drain(*m.sim.transport);
     CHECK(s.heard.size() == 2);
     CHECK_FALSE(m.sim.fabric->next_event());
+}
+
+TEST_CASE("who asks for all notices hears of groups until it ends that") {
+    managed m;
+    subscriber s(m, host2);
+    coro::MADSchedule& schedule = s.umad.schedule();
+    REQUIRE(coro::sync_wait(schedule, sa::subscribe(schedule)));
+    REQUIRE(m.umad.SubnAdmSet(create(gid_of(0xff12'0000'0000'0000, 7), m.gid(host1))));
+    s.wait(1);
+    REQUIRE(coro::sync_wait(schedule, sa::unsubscribe(schedule)));
+    REQUIRE(m.umad.SubnAdmSet(create(gid_of(0xff12'0000'0000'0000, 8), m.gid(host1))));
+    CHECK_THROWS_AS(s.wait(2), std::logic_error);
+    CHECK(s.heard.size() == 1);
 }
 
 TEST_CASE("a Report that is not acknowledged comes again, four times in all") {

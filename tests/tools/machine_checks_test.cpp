@@ -100,6 +100,17 @@ TEST_CASE("of a sound machine nothing is wrong and nothing is to be done") {
     CHECK_THAT(findings_text(all), Contains("mlx5_0: MT4123, firmware 20.31.1014, driver mlx5_core") &&
                                        Contains("mlx5_0/1: InfiniBand, Active (LinkUp), LID 4, SM at LID 1") &&
                                        Contains("mode 0660, root:rdma, open to alice"));
+    const auto port = std::ranges::find(all, "port", &finding::check);
+    REQUIRE(port != all.end());
+    CHECK(port->found == "InfiniBand, Active (LinkUp), LID 4, SM at LID 1");
+}
+
+TEST_CASE("a device that no driver of the PCI bus drives is software") {
+    machine m = sound_machine();
+    m.origins[0].driver.clear();
+    CHECK(check_machine(m).at(0).found == "MT4123, firmware 20.31.1014, no driver of the PCI bus: software");
+    m.origins.clear();
+    CHECK(check_machine(m).at(0).found == "MT4123, firmware 20.31.1014, no driver of the PCI bus: software");
 }
 
 TEST_CASE("a machine without devices is told by what is on its bus") {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// forwarding_text_test.cpp - rows of forwarding tables. What they should be is what infiniband-diags' ibroute prints.
+#include "catch.hpp"
+#include "text/forwarding_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace forwarding_text_test { // compiled together with others
+
+using namespace comad;
+using namespace ibtool;
+
+namespace {
+
+const table_heading heading{"Lid 3", iba::guid{0x10}, "a switch", 17, 1, 20};
+
+destination port_at(unsigned base, unsigned LMC) {
+    return {true, iba::NodeType::CA, iba::guid{0x21}, base, LMC, "a host"};
+}
+
+std::string rows_of(const std::string& text) {
+    const auto begin = text.find("Info \n") + 6;
+    return text.substr(begin, text.find(" dumped") - begin);
+}
+
+} // namespace
+
+TEST_CASE("the LIDs of one port are told by its first one and then numbered") {
+    const std::vector<unicast_row> rows{{3, 1, true, port_at(3, 0)},
+                                        {4, 2, true, port_at(4, 2)},
+                                        {5, 2, true, port_at(4, 2)},
+                                        {6, 200, false, port_at(4, 2)},
+                                        {7, 3, true, port_at(4, 2)},
+                                        {8, 200, false, {}},
+                                        {9, 2, true, {}},
+                                        {10, 1, true, port_at(10, 1)},
+                                        {11, 1, true, port_at(10, 1)}};
+    CHECK(rows_of(unicast_text(heading, rows, {})) ==
+          "0x0003 001 : (Channel Adapter portguid 0x0000000000000021: 'a host')\n"
+          "0x0004 002 : (Channel Adapter portguid 0x0000000000000021: 'a host')\n"
+          "0x0005 002 : (path #2 out of 4: portguid 0x0000000000000021)\n"
+          "0x0006 200 : (path #2 - illegal port)\n" // of the third, as the original counts there
+          "0x0007 003 : (path #4 out of 4: portguid 0x0000000000000021)\n"
+          "0x0008 200 : (illegal port)\n"
+          "0x0009 002 : (unknown node and type)\n"
+          "0x000a 001 : (Channel Adapter portguid 0x0000000000000021: 'a host')\n"
+          "0x000b 001 : (path #2 out of 2: portguid 0x0000000000000021)\n"
+          "9 valid lids");
+    CHECK(rows_of(unicast_text(heading, {rows[0]}, {.everything = true, .brief = true})) == "0x0003 001 \n1 lids");
+}
+
+TEST_CASE("a multicast row has a column for each port from 0, or its masks") {
+    const std::vector<multicast_row> rows{{0xc000, {0x0003, 0x0002}}, {0xc001, {0x8000, 0x0001}}};
+    const std::string text = multicast_text(heading, rows, {});
+    const std::string gap(30, ' '); // of 15 ports
+    CHECK_THAT(text, Catch::Contains("\n0xc000      x x " + gap + "x \n"));
+    CHECK_THAT(text, Catch::Contains("\n0xc001      " + gap + "x x   \n"));
+    CHECK_THAT(multicast_text(heading, rows, {.brief = true}),
+               Catch::Contains("0xc000      00030002\n0xc001      80000001\n"));
+    const auto json = nlohmann::json::parse(multicast_json(heading, rows, 0xc001));
+    CHECK(json["multicastFDBTop"] == 0xc001);
+    CHECK(json["entries"] ==
+          nlohmann::json::parse(R"([{"MLID":49152,"ports":[0,1,17]},{"MLID":49153,"ports":[15,16]}])"));
+}
+
+} // namespace forwarding_text_test

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// route_text_test.cpp - what is told of routes, LIDs, groups and credit loops of a subnet made by hand, as text and as JSON.
+#include "catch.hpp"
+#include "made_subnet.hpp"
+#include "text/route_text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace route_text_test { // compiled together with others
+
+using namespace comad;
+using namespace comad::discovery;
+using ibtool::findings_of;
+using ibtool::LID_ranges;
+
+namespace {
+
+const subnet made = test::made_subnet();
+const std::string sw = name_of(made.nodes[0]), host = name_of(made.nodes[1]), router = name_of(made.nodes[2]);
+
+ibtool::route_finding told(route_fault f) {
+    route_check check;
+    check.faults.push_back(std::move(f));
+    const auto all = findings_of(made, {}, check);
+    REQUIRE(all.size() == 1);
+    return all[0];
+}
+
+std::string circle_of(std::size_t length) {
+    std::string text = told({route_fault::kind::loop, {0, 3}, std::vector(length, port_ref{0, 3}), {9}, 1}).text;
+    return text.substr(text.find("round: ") + 7);
+}
+
+} // namespace
+
+TEST_CASE("LIDs in a row are a range, and after eight ranges the rest is counted") {
+    CHECK(LID_ranges({}).empty());
+    CHECK(LID_ranges({5}) == "5");
+    CHECK(LID_ranges({5, 6}) == "5-6");
+    CHECK(LID_ranges({5, 6, 7, 9, 11, 12}) == "5-7, 9, 11-12");
+    CHECK(LID_ranges({1, 3, 5, 7, 9, 11, 13, 15, 16}) == "1, 3, 5, 7, 9, 11, 13, 15-16");
+    CHECK(LID_ranges({1, 3, 5, 7, 9, 11, 13, 15, 17, 18, 20}) == "1, 3, 5, 7, 9, 11, 13, 15 and 3 more");
+}
+
+TEST_CASE("a fault of a route says where it is, which LIDs it cuts off and how many routes") {
+    using enum route_fault::kind;
+    const auto text = [](const route_fault& f) { return told(f).text; };
+    CHECK(text({no_entry, {0, 0}, {}, {7}, 1}) == sw + ": no port for LID 7: 1 route cut");
+    CHECK(text({no_link, {0, 4}, {}, {7, 8}, 2}) == sw + "[4]: no link, but where LIDs 7-8 should leave: 2 routes cut");
+    CHECK(text({wrong_end, {0, 0}, {}, {7}, 3}) == sw + ": keeps packets to LID 7, which it has not: 3 routes cut");
+    CHECK(text({wrong_end, {0, 3}, {}, {7}, 1}) ==
+          sw + "[3]: leads to " + host + "[2], which is not at LID 7: 1 route cut");
+    CHECK(text({loop, {0, 3}, {{0, 3}, {2, 1}}, {7}, 1}) ==
+          fmt::format("loop: LID 7 go round: {0}[3] -> {1}[1] -> {0}[3]: 1 route cut", sw, router));
+    CHECK(text({others, {}, {}, {7, 9}, 4}) == "more faults, not told one by one: LIDs 7, 9: 4 routes cut");
+
+    const auto json = nlohmann::json::parse(told({loop, {0, 3}, {{0, 3}, {2, 1}}, {7}, 5}).json);
+    CHECK(json["finding"] == "loop");
+    CHECK(json["LIDs"] == nlohmann::json::array({7}));
+    CHECK(json["pairs"] == 5);
+    CHECK(json["place"]["port"] == 3);
+    REQUIRE(json["circle"].size() == 2);
+    CHECK(json["circle"][1]["description"] == "made router");
+}
+
+TEST_CASE("a circle of more than twelve ports begins to be told") {
+    const auto ports = [](std::size_t count) {
+        std::string all;
+        for (std::size_t i = 0; i < count; ++i) all += sw + "[3] -> ";
+        return all;
+    };
+    CHECK(circle_of(12) == ports(12) + sw + "[3]: 1 route cut");
+    CHECK(circle_of(14) == ports(12) + "2 more -> " + sw + "[3]: 1 route cut");
+}
+
+TEST_CASE("a LID of two ports is told, and none where a switch or a port with a cable should have one") {
+    lid_index LIDs;
+    LIDs.add({0, 0}, iba::lid{}, 0);
+    LIDs.add({1, 1}, iba::lid{}, 0); // without a cable
+    LIDs.add({1, 2}, iba::lid{5}, 0);
+    LIDs.add({2, 1}, iba::lid{4}, 1);
+    const auto with_double = findings_of(made, LIDs);
+    REQUIRE(with_double.size() == 2);
+    CHECK(with_double[0].text == fmt::format("LID 5: at {}[2] and at {}[1]", host, router));
+    CHECK(with_double[1].text == sw + ": no LID");
+    const auto json = nlohmann::json::parse(with_double[0].json);
+    CHECK(json["finding"] == "double_LID");
+    CHECK(json["LID"] == 5);
+    CHECK(json["places"].size() == 2);
+
+    lid_index none;
+    none.add({2, 1}, iba::lid{}, 0);
+    REQUIRE(findings_of(made, none).size() == 1);
+    CHECK(findings_of(made, none)[0].text == router + "[1]: no LID");
+    CHECK(nlohmann::json::parse(findings_of(made, none)[0].json)["finding"] == "no_LID");
+}
+
+TEST_CASE("what is wrong with a group is told by its kind") {
+    using enum group_fault::kind;
+    group_check check;
+    check.faults = {{loop, 0xc001, {0, 3}}, {apart, 0xc002, {0, 0}}, {dropped, 0xc003, {0, 1}}};
+    const auto all = findings_of(made, check);
+    REQUIRE(all.size() == 3);
+    CHECK(all[0].text == "multicast LID 0xc001: " + sw + "[3]: closes a circle of links");
+    CHECK(all[1].text == "multicast LID 0xc002: " + sw + ": no link to the rest of the group");
+    CHECK(all[2].text == "multicast LID 0xc003: " + sw + "[1]: leads to a switch that drops it");
+    for (std::size_t i = 0; const char* word : {"multicast_loop", "multicast_apart", "multicast_dropped"}) {
+        const auto json = nlohmann::json::parse(all[i].json);
+        CHECK(json["finding"] == word);
+        CHECK(json["MLID"] == 0xc001 + i);
+        ++i;
+    }
+}
+
+TEST_CASE("the VL of a credit loop is told where there is more than one") {
+    credit_check check;
+    check.loops = {{3, {{{0, 3}, 1}, {{2, 1}, 0}}}};
+    const std::string circle = fmt::format("{0}[3] -> {1}[1] -> {0}[3]", sw, router);
+    CHECK(findings_of(made, check).at(0).text == "credit loop among 3 channels: " + circle);
+    check.VLs = 2;
+    const auto found = findings_of(made, check).at(0);
+    CHECK(found.text == "credit loop among 3 channels of VL 1: " + circle);
+    const auto json = nlohmann::json::parse(found.json);
+    CHECK(json["lanes"] == 3);
+    REQUIRE(json["cycle"].size() == 2);
+    CHECK(json["cycle"][0]["VL"] == 1);
+    CHECK(json["cycle"][1]["VL"] == 0);
+    CHECK(json["cycle"][1]["port"] == 1);
+}
+
+} // namespace route_text_test
