@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """schema_check.py IBTOOL - what commands print with --json is as the schemas in docs/schema/ say, on a simulated subnet. Each schema
 says all that is printed, and refuses what is wrong: each member, left out where it is required, or of another kind wherever it is."""
-import copy, json, os, subprocess, sys, tempfile
+import copy, json, os, re, subprocess, sys, tempfile
 import jsonschema
-from schema_runs import PLAIN, RUNS
+from schema_runs import FILES, MEMBERS, OTHERS, PLAIN, RUNS, SEEN, TOPOLOGIES, WITHOUT
 
 ibtool = os.path.abspath(sys.argv[1])
 schemas = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "schema")
@@ -20,6 +20,42 @@ def run(fabric, command):
     if said.returncode not in (0, 1, 3) or not said.stdout:
         sys.exit(f"{command}: exit code {said.returncode}\n{said.stderr}")
     return said.stdout
+
+
+def make_files():
+    for name, text in FILES.items():
+        with open(name, "w") as file:
+            file.write(text)
+    run(PLAIN, "ibnetdiscover --subnet-cache cache")
+    for name, fabric, replacements in TOPOLOGIES:
+        text = run(fabric, "ibnetdiscover")
+        for before, after in replacements:
+            if before not in text:
+                sys.exit(f"{name}: the topology has no {before}")
+            text = text.replace(before, after)
+        with open(name + ".topo", "w") as file:
+            file.write(text)
+        run(f"sim:{name}.topo,time=virtual", f"ibnetdiscover --subnet-cache {name}-cache")
+
+
+def commands_with_json():
+    """All that take --json, as their help says."""
+    names = [json.loads(line)["command"] for line in run(None, "help --json").splitlines()]
+    return [name for name in names if re.search(r"^ +--json\b", run(None, f"{name} --help"), re.MULTILINE)]
+
+
+def command_of(words):
+    """The command, or the one that it starts."""
+    return words.split(" IBTOOL ")[-1].split()[0]
+
+
+def members(part, place=""):
+    """The names of all members, as findings/severity."""
+    if isinstance(part, list):
+        return {name for one in part for name in members(one, place)}
+    if not isinstance(part, dict):
+        return set()
+    return set().union(*({place + name} | members(value, place + name + "/") for name, value in part.items()))
 
 
 def changed(document, place=()):
@@ -54,19 +90,17 @@ def required_in(whole, kinds):
     return set.union(*(set(whole["definitions"][kind.split("/")[-1]].get("required", [])) for kind in kinds))
 
 
-problems, documents_seen, refused, met = [], 0, 0, {}
+problems, documents_seen, refused, met, printed = [], 0, 0, {}, {}
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
-    with open("thresholds", "w") as file:
-        file.write("SymbolErrorCounter=5\n")
-    run(PLAIN, "ibnetdiscover --subnet-cache cache")
+    make_files()
     for name, fragment, least, lines, fabric, command in RUNS:
         with open(os.path.join(schemas, name + ".json")) as file:
             whole = json.load(file)
         if whole["title"] != "comad." + name.replace("-", "/"):
             problems.append(f"{name}: its title is {whole['title']}")
         jsonschema.Draft7Validator.check_schema(whole)
-        wanted = {**whole, "anyOf": [{"$ref": fragment}]} if fragment else whole
+        wanted = {"definitions": whole["definitions"], "$ref": fragment} if fragment else whole
         validator = jsonschema.Draft7Validator(wanted)
         text = run(fabric, command)
         if text is None:
@@ -77,6 +111,7 @@ with tempfile.TemporaryDirectory() as work:
         shapes = set()
         for document in documents:
             documents_seen += 1
+            printed.setdefault(name, set()).update(members(document))
             for error in validator.iter_errors(document):
                 problems.append(f"{command}: {'/'.join(map(str, error.absolute_path))}: {error.message[:200]}")
                 break
@@ -87,7 +122,7 @@ with tempfile.TemporaryDirectory() as work:
             if shape(document) in shapes or len(shapes) > 8:
                 continue
             shapes.add(shape(document))
-            if name == "subnet-1":
+            if name == "subnet-1" and not fragment:
                 document["nodes"] = document["nodes"][:2]
             for place, other in changed(document):
                 refused += 1
@@ -100,7 +135,14 @@ with tempfile.TemporaryDirectory() as work:
 for file in sorted(os.listdir(schemas)):
     if file[:-5] not in {run[0] for run in RUNS}:
         problems.append(f"docs/schema/{file}: no command is checked against it")
-for name, kinds in (("sweep-1", ("head", "port", "hole")), ("health-1", ("head", "finding", "hole")), ("errors-1", ("port", "summary"))):
+for name, kinds in SEEN.items():
     problems += [f"{name}: no line is a {kind}" for kind in kinds if f"#/definitions/{kind}" not in met.get(name, ())]
+for name, wanted in MEMBERS.items():
+    problems += [f"{name}: nothing printed has {member}" for member in wanted if member not in printed.get(name, ())]
+checked = {command_of(command) for *_, command in RUNS}
+for name in commands_with_json():
+    places = [name in checked, name in WITHOUT, name in OTHERS]
+    if places.count(True) != 1:
+        problems.append(f"{name} takes --json, and is {'checked and yet listed as not' if any(places) else 'neither checked nor listed as not'}")
 print("\n".join(dict.fromkeys(problems)) or f"{documents_seen} documents, {refused} wrong ones refused")
 sys.exit(bool(problems))

@@ -140,7 +140,7 @@ TEST_CASE("JSON has each number by its name") {
     const auto lines = r.lines({.data = true, .links = true});
     REQUIRE(lines.size() == 4);
     json port = lines[0];
-    CHECK(port["link"]["peer"]["name"] == "made host");
+    CHECK(port["link"]["peer"]["description"] == "made host");
     json details = port["details"];
     const auto received = test::made<iba::pm::PortRcvErrorDetails>(1);
     const auto discarded = test::made<iba::pm::PortXmitDiscardDetails>(2);
@@ -159,7 +159,7 @@ TEST_CASE("JSON has each number by its name") {
     CHECK(port ==
           json{{"nodeType", "Switch"},
                {"nodeGUID", fmt::format("{}", r.s.nodes[0].info.nodeGUID)},
-               {"name", "made switch"},
+               {"description", "made switch"},
                {"portGUID", fmt::format("{}", r.s.at(made_switch_port).portGUID)},
                {"LID", value(r.s.nodes[0].ports[0].info->LID)},
                {"port", 3},
@@ -168,7 +168,8 @@ TEST_CASE("JSON has each number by its name") {
                 {{"portXmitData", 1000}, {"portRcvData", 500'000}, {"portXmitPkts", 3000}, {"portRcvPkts", 40}}}});
     CHECK(lines[1]["pegged"] == json{"symbolErrorCounter"});
     CHECK_FALSE(lines[2].contains("pegged"));
-    CHECK(lines[3] == json{{"nodes", 3},
+    CHECK(lines[3] == json{{"schema", "comad.errors/1"},
+                           {"nodes", 3},
                            {"bad_nodes", 2},
                            {"ports", 4},
                            {"bad_ports", 3},

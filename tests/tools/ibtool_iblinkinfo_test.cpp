@@ -151,11 +151,11 @@ TEST_CASE("iblinkinfo as JSON") {
     const auto& first = all[0];
     CHECK(first["nodeType"] == "Switch");
     CHECK(first["nodeGUID"] == "0000:0000:0000:5000");
-    CHECK(first["name"] == "first switch");
+    CHECK(first["description"] == "first switch");
     CHECK(first["port"] == 1);
     CHECK(first["state"] == "Active");
     CHECK(first["physicalState"] == "LinkUp");
-    CHECK(first["peer"]["name"] == "host A");
+    CHECK(first["peer"]["description"] == "host A");
     CHECK(first["peer"]["portGUID"] == "0000:0000:0000:a001");
     CHECK(first["peer"]["port"] == 1);
     CHECK(first["LID"] > 0);

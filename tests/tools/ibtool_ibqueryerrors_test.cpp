@@ -270,7 +270,7 @@ TEST_CASE("JSON tells the same by the names of the IBA") {
     std::map<std::string, nlohmann::json> by_place;
     for (const auto& line : lines)
         if (line.contains("port"))
-            by_place[fmt::format("{}/{}", line["name"].get<std::string>(), line["port"].get<int>())] = line;
+            by_place[fmt::format("{}/{}", line["description"].get<std::string>(), line["port"].get<int>())] = line;
     REQUIRE(by_place.size() == 7);
     const auto& worst = by_place["first switch/3"];
     CHECK(worst["errors"] ==
@@ -283,7 +283,7 @@ TEST_CASE("JSON tells the same by the names of the IBA") {
     CHECK(by_place["first switch/255"]["errors"]["portXmitWait"] == 4'000'000'000);
     CHECK(by_place["second switch/4"]["errors"] == nlohmann::json({{"linkDownedCounter", 255}}));
     CHECK(by_place["second switch/4"]["pegged"] == nlohmann::json({"linkDownedCounter"}));
-    CHECK(by_place["second switch/4"]["link"]["peer"]["name"] == "host A");
+    CHECK(by_place["second switch/4"]["link"]["peer"]["description"] == "host A");
     CHECK(by_place["host A/2"]["errors"] == nlohmann::json({{"VL15Dropped", 2}}));
     CHECK(by_place["host B/1"]["pegged"] == nlohmann::json({"excessiveBufferOverrunErrors"}));
     const auto& all = lines.back();

@@ -301,7 +301,7 @@ TEST_CASE("the answers are JSON if asked for") {
           nlohmann::json({{"GID", "fe80::a001"}, {"LID", std::stoi(CA)}, {"last_LID", std::stoi(CA)}}));
     const auto table = json({"ibroute", LID});
     CHECK(table["entries"].size() == 5);
-    CHECK(table["name"] == "first switch");
+    CHECK(table["description"] == "first switch");
     CHECK(json({"ibroute", "-M", LID})["entries"].empty());
     const auto way = json({"ibtracert", CA, s.LID_at(far_CA_route)});
     CHECK(way["hops"].size() == 3);

@@ -92,8 +92,8 @@ TEST_CASE("ibfindnodesusing prints what infiniband-diags' script prints, and mor
     std::set<std::string> there, back;
     for (const char* port : {"5", "6"}) {
         const auto o = nlohmann::json::parse(s.ours({"ibfindnodesusing", "first", port, "--json", "-a"}).out);
-        for (const auto& p : o["out"]) there.insert(p["name"]);
-        for (const auto& p : o["back"]) back.insert(p["name"]);
+        for (const auto& p : o["out"]) there.insert(p["description"]);
+        for (const auto& p : o["back"]) back.insert(p["description"]);
     }
     CHECK(there == std::set<std::string>{"node-01", "node-03", "host E", "second switch"});
     CHECK(back == std::set<std::string>{"node-09", "node-10", "first switch"});
@@ -201,6 +201,10 @@ Ca	1 "H-000000000000e000"		# "E"
     CHECK(ours.status == 1);
     CHECK(ours.out == said.out);
     CHECK(ours.err.empty());
+    words findings;
+    for (const auto& line : objects_of(run({"ibidsverify", "--json", files / "wrong"}).out))
+        findings.push_back(line["description"].get<std::string>() + ": " + line["finding"].get<std::string>());
+    CHECK(findings == words{"D: double_LID", "D: double_portGUID", "E: no_LID", "E: portGUID_of_other_node"});
 
     // Nobody has LIDs; then OpenSM gives them.
     ibsim_server server(hosts);

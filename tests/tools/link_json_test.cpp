@@ -21,13 +21,13 @@ TEST_CASE("a port and its link have each member from its own field and its own e
     const auto& [sw, host] = std::pair(s.nodes[0], s.nodes[1]);
     const json switch_place{{"nodeType", "Switch"},
                             {"nodeGUID", fmt::format("{}", sw.info.nodeGUID)},
-                            {"name", "made switch"},
+                            {"description", "made switch"},
                             {"portGUID", fmt::format("{}", sw.ports[3].portGUID)},
                             {"LID", value(sw.ports[0].info->LID)}, // what the switch has
                             {"port", 3}};
     const json host_place{{"nodeType", "CA"},
                           {"nodeGUID", fmt::format("{}", host.info.nodeGUID)},
-                          {"name", "made host"},
+                          {"description", "made host"},
                           {"portGUID", fmt::format("{}", host.ports[2].portGUID)},
                           {"LID", value(host.ports[2].info->LID)},
                           {"port", 2}};

@@ -68,8 +68,8 @@ private:
 std::string json_of(const unicast_row& e, bool brief) {
     std::string text = fmt::format("{{\"LID\":{},\"port\":{}", e.LID, e.port);
     if (!brief && e.to.known)
-        text += fmt::format(",\"nodeType\":{},\"portGUID\":\"{}\",\"name\":{}", static_cast<unsigned>(e.to.nodeType),
-                            e.to.portGUID, iba::json_quoted(e.to.name));
+        text += fmt::format(",\"nodeType\":\"{}\",\"portGUID\":\"{}\",\"description\":{}",
+                            iba::name_or_number(e.to.nodeType), e.to.portGUID, iba::json_quoted(e.to.name));
     return text + '}';
 }
 
@@ -88,7 +88,7 @@ std::string unicast_json(const table_heading& h, const std::vector<unicast_row>&
                          unsigned top) {
     std::vector<std::string> objects;
     for (const unicast_row& e : rows) objects.push_back(json_of(e, style.brief));
-    return fmt::format("{{\"nodeGUID\":\"{}\",\"name\":{},\"linearFDBTop\":{},\"entries\":[{}]}}\n", h.nodeGUID,
+    return fmt::format("{{\"nodeGUID\":\"{}\",\"description\":{},\"linearFDBTop\":{},\"entries\":[{}]}}\n", h.nodeGUID,
                        iba::json_quoted(h.name), top, fmt::join(objects, ","));
 }
 
@@ -133,8 +133,8 @@ std::string multicast_text(const table_heading& h, const std::vector<multicast_r
 std::string multicast_json(const table_heading& h, const std::vector<multicast_row>& rows, unsigned top) {
     std::vector<std::string> objects;
     for (const multicast_row& r : rows) objects.push_back(row_json(r.MLID, r.masks, h.num_ports));
-    return fmt::format("{{\"nodeGUID\":\"{}\",\"name\":{},\"multicastFDBTop\":{},\"entries\":[{}]}}\n", h.nodeGUID,
-                       iba::json_quoted(h.name), top, fmt::join(objects, ","));
+    return fmt::format("{{\"nodeGUID\":\"{}\",\"description\":{},\"multicastFDBTop\":{},\"entries\":[{}]}}\n",
+                       h.nodeGUID, iba::json_quoted(h.name), top, fmt::join(objects, ","));
 }
 
 } // namespace ibtool
