@@ -196,13 +196,18 @@ TEST_CASE("each member of a finding and of its check has its own value") {
     using enum complaint::severity;
     const complaint one{warning, "its text ", "its attribute", "what it is", "what it should be"},
         other{error, "another ", "another attribute", "that", "this"};
-    const check_result node{check_result::subject::node, 17, 3, "its name", {one, other}};
+    const check_result node{check_result::subject::node, 17, 3, "its name", {one, other}, iba::guid{0x17}};
     CHECK(text_of(node, {}) == "#warn: its text  lid 17\n#error: another  lid 17\nNode check lid 17: FAILED\n");
     const json findings = json::parse(R"([
         {"severity": "warning", "attribute": "its attribute", "is": "what it is", "expected": "what it should be"},
         {"severity": "error", "attribute": "another attribute", "is": "that", "expected": "this"}])");
-    CHECK(json_of(node) == json{{"check", "node"}, {"LID", 17}, {"ok", false}, {"findings", findings}});
-    const check_result port{check_result::subject::port, 17, 3, "its name", {}};
+    CHECK(json_of(node) == json{{"check", "node"},
+                                {"nodeGUID", "0000:0000:0000:0017"},
+                                {"description", "its name"},
+                                {"LID", 17},
+                                {"ok", false},
+                                {"findings", findings}});
+    const check_result port{check_result::subject::port, 17, 3, {}, {}}; // whose node is not known
     CHECK(json_of(port) ==
           json{{"check", "port"}, {"LID", 17}, {"port", 3}, {"ok", true}, {"findings", json::array()}});
     CHECK(json_of({check_result::subject::errors, 17, 255, "", {}})["check"] == "errors");

@@ -174,7 +174,8 @@ TEST_CASE("JSON has each number by its name") {
                 {{"portXmitData", 1000}, {"portRcvData", 500'000}, {"portXmitPkts", 3000}, {"portRcvPkts", 40}}}});
     CHECK(lines[1]["pegged"] == json{"symbolErrorCounter"});
     CHECK_FALSE(lines[2].contains("pegged"));
-    CHECK(lines[3] == json{{"nodes", 3},
+    CHECK(lines[3] == json{{"schema", "comad.errors/1"},
+                           {"nodes", 3},
                            {"bad_nodes", 2},
                            {"ports", 4},
                            {"bad_ports", 3},

@@ -68,13 +68,20 @@ TEST_CASE("check_cabling as JSON") {
     const auto& moved = all.at("faults").at(0);
     CHECK(moved.at("kind") == "moved");
     CHECK(moved.at("planned").at(0) ==
-          nlohmann::json{{"line", 1}, {"node", "leaf"}, {"port", 4}, {"peer_node", "a"}, {"peer_port", 1}});
-    CHECK(moved.at("found").at(0) == nlohmann::json{{"node", "a"},
+          nlohmann::json{{"line", 1}, {"node", "leaf"}, {"port", 4}, {"peer", {{"node", "a"}, {"port", 1}}}});
+    CHECK(moved.at("found").at(0) == nlohmann::json{{"nodeType", "CA"},
                                                     {"nodeGUID", "0000:0000:0000:a000"},
+                                                    {"description", "a"},
+                                                    {"portGUID", "XXA"},
+                                                    {"LID", 0},
                                                     {"port", 1},
-                                                    {"peer_node", "leaf"},
-                                                    {"peer_nodeGUID", "0000:0000:0000:5000"},
-                                                    {"peer_port", 1}});
+                                                    {"peer",
+                                                     {{"nodeType", "Switch"},
+                                                      {"nodeGUID", "0000:0000:0000:5000"},
+                                                      {"description", "leaf"},
+                                                      {"portGUID", "XXB"},
+                                                      {"LID", 0},
+                                                      {"port", 1}}}});
     CHECK(all.at("faults").at(1).at("kind") == "missing");
     CHECK_FALSE(all.at("faults").at(1).contains("found"));
     CHECK(all.at("faults").at(2).at("kind") == "extra");

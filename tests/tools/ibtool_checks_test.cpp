@@ -53,7 +53,10 @@ TEST_CASE("a healthy subnet is checked in silence, and counted") {
     CHECK(out_of("ibcheckerrors") == head + "0 ports have errors beyond threshold\n");
     const auto all = objects_of(run({"ibchecknet", "--json", "--fabric", tree}).out);
     REQUIRE(all.size() == 1);
-    CHECK(all[0] == json::parse(R"({"nodes": 14, "bad_nodes": 0, "ports": 32, "bad_ports": 0, "ports_with_errors": 0,
+    CHECK(
+        all[0] ==
+        json::parse(
+            R"({"schema": "comad.checks/1", "nodes": 14, "bad_nodes": 0, "ports": 32, "bad_ports": 0, "ports_with_errors": 0,
                                     "complete": true})"));
 }
 
@@ -272,7 +275,7 @@ TEST_CASE("ibchecknode: whether a node answers, and is the one that the SA knows
     CHECK(nobody.status == 1);
     CHECK(nobody.out == "#error: no answer  lid 200\nNode check lid 200: FAILED\n");
     CHECK(objects_of(run(words{"ibchecknode", "--json", "3"} + fabric).out).at(0) ==
-          json::parse(R"({"check": "node", "LID": 3, "ok": true, "findings": []})"));
+          json::parse(R"({"check": "node", "nodeGUID": "0002:c903:0000:0300", "LID": 3, "ok": true, "findings": []})"));
 }
 
 TEST_CASE("a dead node is named, everything else is checked, and the exit code is 3") {

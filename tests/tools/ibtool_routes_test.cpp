@@ -56,8 +56,8 @@ TEST_CASE("check_lft_balance counts the LIDs of hosts at each port that leads to
     const auto ports_of = [&](const std::string& name, const process_result& r) {
         std::map<unsigned, unsigned> ports;
         for (const auto& line : objects_of(r.out))
-            if (line["name"] == name)
-                for (const auto& p : line["ports"]) ports[p["port"]] = p["routes"];
+            if (line["description"] == name)
+                for (const auto& p : line["ports"]) ports[p["port"]] = p["LIDs"];
         return ports;
     };
     const process_result good = s.ours({"check_lft_balance", "--json", "-v"});

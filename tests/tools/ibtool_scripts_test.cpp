@@ -201,6 +201,10 @@ Ca	1 "H-000000000000e000"		# "E"
     CHECK(ours.status == 1);
     CHECK(ours.out == said.out);
     CHECK(ours.err.empty());
+    words findings;
+    for (const auto& line : objects_of(run({"ibidsverify", "--json", files / "wrong"}).out))
+        findings.push_back(line["description"].get<std::string>() + ": " + line["finding"].get<std::string>());
+    CHECK(findings == words{"D: double_LID", "D: double_portGUID", "E: no_LID", "E: portGUID_of_other_node"});
 
     // Nobody has LIDs; then OpenSM gives them.
     ibsim_server server(hosts);

@@ -46,14 +46,14 @@ public:
     }
 
 private:
-    /// `went link S-... "first switch"[20] <=> ...`
+    /// `gone link S-... "first switch"[20] <=> ...`
     words told_so_far() const {
         const std::string text = watch_.output();
         words all;
         for (const std::string& line : lines_in_order(text.substr(0, text.rfind('\n') + 1))) {
             const auto event = nlohmann::json::parse(line);
-            if (event.at("of") == "state") continue;
-            all.push_back(event.at("event").get<std::string>() + " " + event.at("of").get<std::string>() + " " +
+            if (event.at("subject") == "state") continue;
+            all.push_back(event.at("kind").get<std::string>() + " " + event.at("subject").get<std::string>() + " " +
                           event.at("place").get<std::string>());
         }
         return all;
@@ -81,26 +81,26 @@ TEST_CASE("watch tells what the console of ibsim does to cables and nodes of a s
     watched_subnet watch(s);
 
     s.console("Unlink \"S2\"[4]");
-    CHECK(watch.events(1) == words{"went link " + S1 + "[20] <=> " + S2 + "[4]"});
+    CHECK(watch.events(1) == words{"gone link " + S1 + "[20] <=> " + S2 + "[4]"});
     s.console("Relink \"S2\"[4]");
-    CHECK(watch.events(1) == words{"appeared link " + S1 + "[20] <=> " + S2 + "[4]"});
+    CHECK(watch.events(1) == words{"new link " + S1 + "[20] <=> " + S2 + "[4]"});
 
     s.console("Unlink \"C\""); // all of its ports
     const std::string its_link = S2 + "[1] <=> " + C + "[2]";
-    CHECK(watch.events(2) == words{"went link " + its_link, "went node " + C});
+    CHECK(watch.events(2) == words{"gone link " + its_link, "gone node " + C});
     s.console("Relink \"C\"");
-    CHECK(watch.events(2) == words{"appeared link " + its_link, "appeared node " + C});
+    CHECK(watch.events(2) == words{"new link " + its_link, "new node " + C});
 
     // It answers nothing any more, and its cables stay up.
     s.console("Error \"S2\" 100");
     const words gone{"link " + S1 + "[17] <=> " + S2 + "[3]", "link " + S1 + "[20] <=> " + S2 + "[4]",
                      "link " + its_link, "node " + S2, "node " + C};
     words expected;
-    for (const std::string& one : gone) expected.push_back("went " + one);
+    for (const std::string& one : gone) expected.push_back("gone " + one);
     CHECK(watch.events(5) == sorted(expected));
     s.console("Error \"S2\" 0");
     expected.clear();
-    for (const std::string& one : gone) expected.push_back("appeared " + one);
+    for (const std::string& one : gone) expected.push_back("new " + one);
     CHECK(watch.events(5) == sorted(expected));
 
     watch.await_up_to_date();

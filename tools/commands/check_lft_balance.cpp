@@ -28,7 +28,7 @@ struct balance_settings {
 };
 
 struct port_usage {
-    unsigned port, routes;
+    unsigned port, LIDs; ///< of CAs and routers
 };
 
 /// Ports with links to other switches, and how many LIDs of CAs and routers each has.
@@ -48,7 +48,7 @@ bool is_even(const std::vector<unsigned>& routes) {
 bool is_balanced(const switch_usage& u, bool is_lenient) {
     constexpr unsigned few_ports = 12;
     std::vector<unsigned> all, others, used;
-    for (const port_usage& p : u.ports) all.push_back(p.routes);
+    for (const port_usage& p : u.ports) all.push_back(p.LIDs);
     if (is_even(all)) return true;
     if (!is_lenient || u.ports_in_use <= few_ports) return false;
     const unsigned most = std::ranges::max(all);
@@ -91,16 +91,16 @@ report judge_balance(const global_options& options, const discovery::subnet& s,
         const std::string name = how.names.of(s.nodes[n]);
         if (how.json) {
             nlohmann::ordered_json line{{"nodeGUID", fmt::format("{}", s.nodes[n].info.nodeGUID)},
-                                        {"name", name},
+                                        {"description", name},
                                         {"balanced", is_good},
                                         {"ports", nlohmann::ordered_json::array()}};
-            for (const port_usage& p : u.ports) line["ports"].push_back({{"port", p.port}, {"routes", p.routes}});
+            for (const port_usage& p : u.ports) line["ports"].push_back({{"port", p.port}, {"LIDs", p.LIDs}});
             said.text += line.dump() + '\n';
             continue;
         }
         said.text += fmt::format("{}: {}, 0x{:016x}\n", is_good ? "Switch Port Usage" : "Unbalanced Switch Port Usage",
                                  name, value(s.nodes[n].info.nodeGUID));
-        for (const port_usage& p : u.ports) said.text += fmt::format("Port {:03}: {}\n", p.port, p.routes);
+        for (const port_usage& p : u.ports) said.text += fmt::format("Port {:03}: {}\n", p.port, p.LIDs);
     }
     said.missing = missing_of(s, tables);
     said.forgives_missing = true;

@@ -100,7 +100,7 @@ private:
 
     void judge_end_port(std::size_t i) {
         const end_port& e = end_ports_[i];
-        check_result v{check_result::subject::node, value(e.path.DLID), e.where.port, {}, {}};
+        check_result v = result_of(check_result::subject::node, value(e.path.DLID), e.where, {});
         if (how_.ports.addresses || !e.has_LID()) v.complaints = check_port(subnet_, e.where, {.addresses = true});
         if (e.has_LID()) {
             const auto& answer = answers_[i];
@@ -139,8 +139,14 @@ private:
             ++totals_.ports;
             if (how_.checks_ports())
                 nodes_[r.node].of_ports.push_back(
-                    {check_result::subject::port, LID_of(r), r.port, {}, check_port(subnet_, r, checks)});
+                    result_of(check_result::subject::port, LID_of(r), r, check_port(subnet_, r, checks)));
         });
+    }
+
+    check_result result_of(check_result::subject of, unsigned LID, port_ref r,
+                           std::vector<complaint> complaints) const {
+        const discovery::node& n = subnet_.nodes[r.node];
+        return {of, LID, r.port, iba::escaped(n.description), std::move(complaints), n.info.nodeGUID};
     }
 
     unsigned LID_of(port_ref r) const {
@@ -151,9 +157,8 @@ private:
     void judge_errors(const counters::sweep& swept) {
         for (const counters::reading& l : swept.ports) {
             if (!l.is_told) continue;
-            nodes_[l.where.node].of_errors.push_back({check_result::subject::errors, LID_of(l.where), l.where.port,
-                                                      iba::escaped(subnet_.nodes[l.where.node].description),
-                                                      check_counters(l.counters.counters, thresholds_)});
+            nodes_[l.where.node].of_errors.push_back(result_of(check_result::subject::errors, LID_of(l.where), l.where,
+                                                               check_counters(l.counters.counters, thresholds_)));
         }
         for (const counters::gap& g : swept.gaps) found_.missing.push_back(missing_of(subnet_, g));
     }
@@ -180,10 +185,7 @@ private:
     std::string node_json(u32 n) const {
         std::string text;
         nodes_[n].for_each([&](const check_result& v) {
-            nlohmann::ordered_json line = json_of(v);
-            line["nodeGUID"] = fmt::format("{}", subnet_.nodes[n].info.nodeGUID);
-            line["description"] = iba::escaped(subnet_.nodes[n].description);
-            if (!v.is_good() || in_.options().verbosity) text += line.dump() + '\n';
+            if (!v.is_good() || in_.options().verbosity) text += json_of(v).dump() + '\n';
         });
         return text;
     }
@@ -211,8 +213,10 @@ private:
     }
 
     std::string summary_json() const {
-        nlohmann::ordered_json all{
-            {"nodes", totals_.nodes}, {"bad_nodes", totals_.bad_nodes}, {"ports", totals_.ports}};
+        nlohmann::ordered_json all{{"schema", "comad.checks/1"},
+                                   {"nodes", totals_.nodes},
+                                   {"bad_nodes", totals_.bad_nodes},
+                                   {"ports", totals_.ports}};
         if (how_.checks_ports()) all["bad_ports"] = totals_.bad_ports;
         if (how_.errors) all["ports_with_errors"] = totals_.ports_with_errors;
         all["complete"] = found_.missing.empty() && subnet_.complete();

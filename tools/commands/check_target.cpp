@@ -130,7 +130,12 @@ reporting check_one_port(session& in, mad::address target, const check_target_se
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     const u8 port = static_cast<u8>(read_number(s.port, "the port", 254));
     BOOST_OUTCOME_CO_TRY(auto here, co_await look_at(in, path, port, s.checks.width || s.checks.speed));
-    check_result v{check_result::subject::port, here.LID, port, {}, check_port(here.s, here.port, s.checks)};
+    check_result v{check_result::subject::port,
+                   here.LID,
+                   port,
+                   {},
+                   check_port(here.s, here.port, s.checks),
+                   here.s.nodes[here.port.node].info.nodeGUID};
     const bool is_switch = here.s.nodes[here.port.node].is_switch();
     if (s.checks.addresses && !is_switch && here.entry != port)
         v.complaints.push_back({error, fmt::format("localPortNum is {}, expected {} ", here.entry, port),
@@ -180,6 +185,7 @@ reporting check_node(session& in, mad::address target, const check_target_settin
         v.complaints.push_back({error, "no answer ", "SMPNodeInfo", "none", "an answer"});
     } else {
         v.LID = seen.value().LID;
+        v.nodeGUID = seen.value().s.nodes[seen.value().port.node].info.nodeGUID;
         const iba::lid base = seen.value().s.end_port(seen.value().port).info->LID;
         if (base == iba::lid{}) {
             v.complaints.push_back({warning, "Lid is not configured", "LID", "0", "a LID"});

@@ -160,17 +160,12 @@ private:
 
     void sum_up_json(const discovery::route_check& r, const discovery::group_check& g, const discovery::credit_check& c,
                      const load_range& l) {
-        nlohmann::ordered_json all{{"routes", r.pairs},
-                                   {"cut", r.unreachable},
-                                   {"not_checked", r.unknown},
-                                   {"findings", findings_},
-                                   {"links", l.channels / 2},
-                                   {"least_LIDs", l.least_LIDs},
-                                   {"most_LIDs", l.most_LIDs},
-                                   {"least_routes", l.least_routes},
-                                   {"most_routes", l.most_routes},
-                                   {"dependencies", c.dependencies},
-                                   {"VLs", c.VLs},
+        nlohmann::ordered_json all{{"schema", "comad.routes/1"},     {"routes", r.pairs},
+                                   {"cut", r.unreachable},           {"not_checked", r.unknown},
+                                   {"findings", findings_},          {"links", l.channels / 2},
+                                   {"least_LIDs", l.least_LIDs},     {"most_LIDs", l.most_LIDs},
+                                   {"least_routes", l.least_routes}, {"most_routes", l.most_routes},
+                                   {"dependencies", c.dependencies}, {"VLs", c.VLs},
                                    {"credit_loops", c.loops.size()}};
         if (how_.multicast) {
             all["MLIDs"] = g.groups;

@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 namespace ibtool {
@@ -122,7 +123,7 @@ coro::task<report> find_nodes(session& in, const subnet& s, const subnet_place& 
                               const ibfindnodesusing_settings& how) {
     const u32 index = *node_at(s, where, how.names);
     const port_ref here = require_link(s, index, port, how), there = s.at(here).peer;
-    std::vector<port_ref> out, back;
+    std::optional<std::vector<port_ref>> out, back; // nothing: there is no table, or it was not told
     report said;
     const auto missing = [&](port_ref r, const mad::mad_error& e) {
         said.missing.push_back(missing_at(s, {r.node, 0}, to_string(e), plain_text(e)));
@@ -136,16 +137,18 @@ coro::task<report> find_nodes(session& in, const subnet& s, const subnet_place& 
         else missing(there, far.error());
     }
     if (how.json) {
-        said.text = nlohmann::ordered_json{{"link", {place_json(s, here, how.names), place_json(s, there, how.names)}},
-                                           {"out", ports_json(s, out, how.names)},
-                                           {"back", ports_json(s, back, how.names)}}
-                        .dump() +
-                    '\n';
+        nlohmann::ordered_json all{{"schema", "comad.link_users/1"},
+                                   {"complete", said.missing.empty() && s.complete()},
+                                   {"link", {place_json(s, here, how.names), place_json(s, there, how.names)}}};
+        if (out) all["out"] = ports_json(s, *out, how.names);
+        if (back) all["back"] = ports_json(s, *back, how.names);
+        said.text = all.dump() + '\n';
         co_return said;
     }
+    const std::vector<port_ref> none;
     const std::string first = end_of_link(s, here, how.names, true), second = end_of_link(s, there, how.names, false);
-    said.text = fmt::format("{}  ==>>  {}\n{}\n{}  <<==  {}\n{}", first, second, hosts_line(s, out, how), first, second,
-                            hosts_line(s, back, how));
+    said.text = fmt::format("{}  ==>>  {}\n{}\n{}  <<==  {}\n{}", first, second, hosts_line(s, out.value_or(none), how),
+                            first, second, hosts_line(s, back.value_or(none), how));
     co_return said;
 }
 

@@ -6,6 +6,7 @@
 #include "session/reopening.hpp"
 #include "session/report.hpp"
 #include "session/subnet_file.hpp"
+#include "text/difference_text.hpp"
 #include "text/error_words.hpp"
 #include "text/output.hpp"
 #include "text/subnet_missing.hpp"
@@ -60,24 +61,10 @@ std::string line_of(const difference& d) {
     return fmt::format("{}: is {}, was {}", begin, iba::escaped(d.is), iba::escaped(d.was));
 }
 
-nlohmann::ordered_json json_of(const difference& d) {
-    nlohmann::ordered_json line{{"event", verb_of(d.what)}, {"of", text_of(d.of)}};
-    line["nodeGUID"] = fmt::format("{}", d.nodeGUID);
-    if (d.port) line["port"] = d.port;
-    if (value(d.peer_nodeGUID))
-        line["peer"] = {{"nodeGUID", fmt::format("{}", d.peer_nodeGUID)}, {"port", d.peer_port}};
-    line["place"] = d.place;
-    if (d.what == difference::kind::changed) {
-        line["is"] = nlohmann::ordered_json::parse(iba::json_quoted(d.is));
-        line["was"] = nlohmann::ordered_json::parse(iba::json_quoted(d.was));
-    }
-    return line;
-}
-
 class subnet_watch {
 public:
     subnet_watch(session& in, const subnet_watch_settings& s)
-        : in_(in), how_(s), names_(read_node_names(s.name_map)), period_(parse_duration(s.every)) {
+        : in_(in), how_(s), names_(read_node_names(s.name_map)), period_(parse_duration(s.every)), begin_(in.now()) {
         answers_.on_report(iba::MgmtClass::SubnAdm, 2, [this](const server::request&, const iba::Notice& notice) {
             take(notice);
             return true;
@@ -254,12 +241,17 @@ private:
         if (in_.is_virtual()) return fmt::format("{:.6f} s", mad::in_seconds(in_.now().time_since_epoch()));
         return fmt::format("{:%F %T}", fmt::localtime(std::time(nullptr)));
     }
+    static double unix_time() {
+        using namespace std::chrono;
+        return static_cast<double>(floor<milliseconds>(system_clock::now()).time_since_epoch().count()) / 1000;
+    }
     void write(nlohmann::ordered_json line, const std::string& text) {
         if (!how_.json) {
             write_output(fmt::format("{} {}\n", time_text(), text));
             return;
         }
-        line["time"] = time_text();
+        line["seconds"] = mad::in_seconds(in_.now() - begin_);
+        if (!in_.is_virtual()) line["time"] = unix_time();
         write_output(line.dump() + '\n');
     }
     void tell(const difference& d) {
@@ -291,6 +283,7 @@ private:
     const subnet_watch_settings& how_;
     const discovery::node_names names_;
     const std::chrono::nanoseconds period_;
+    const mad::time_point begin_;
     server::responder answers_;
     std::optional<server::agent> agent_; // while the device is open, unless it is refused
     coro::event* told_ = nullptr;        // while it runs

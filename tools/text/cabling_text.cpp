@@ -2,7 +2,7 @@
 // cabling_text.cpp - lines, JSON.
 #include "text/cabling_text.hpp"
 
-#include <comad/iba/format.hpp>
+#include "text/link_json.hpp"
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
@@ -57,21 +57,16 @@ public:
             all.push_back({{"line", p.line},
                            {"node", iba::escaped(p.a.node)},
                            {"port", p.a.port},
-                           {"peer_node", iba::escaped(p.b.node)},
-                           {"peer_port", p.b.port}});
+                           {"peer", {{"node", iba::escaped(p.b.node)}, {"port", p.b.port}}}});
         }
         return all;
     }
     nlohmann::ordered_json found_json(const cabling_fault& f) const {
         auto all = nlohmann::ordered_json::array();
         for (const auto& l : f.links) {
-            const discovery::node &a = s_.nodes[l.from.node], &b = s_.nodes[l.to.node];
-            all.push_back({{"node", names_.of(a)},
-                           {"nodeGUID", fmt::format("{}", a.info.nodeGUID)},
-                           {"port", l.from.port},
-                           {"peer_node", names_.of(b)},
-                           {"peer_nodeGUID", fmt::format("{}", b.info.nodeGUID)},
-                           {"peer_port", l.to.port}});
+            nlohmann::ordered_json link = place_json(s_, l.from, names_);
+            link["peer"] = place_json(s_, l.to, names_);
+            all.push_back(std::move(link));
         }
         return all;
     }

@@ -5,6 +5,7 @@
 #include "text/diags_text.hpp"
 #include "text/link_text.hpp"
 #include <comad/discovery/link.hpp>
+#include <comad/iba/format.hpp>
 #include <comad/iba/text_file.hpp>
 
 #include <fmt/format.h>
@@ -82,8 +83,6 @@ bool is_comparable(const subnet& s, port_ref r) {
 }
 
 // ---- counters --------------------------------------------------------------------------------------------------------
-
-namespace {} // namespace
 
 std::vector<complaint> check_counters(const counters::port_counters& told, const error_thresholds& thresholds) {
     std::vector<complaint> all;
@@ -171,7 +170,10 @@ std::string text_of(const check_result& v, const text_style& style) {
 
 nlohmann::ordered_json json_of(const check_result& v) {
     constexpr const char* subjects[] = {"node", "port", "errors"};
-    nlohmann::ordered_json line{{"check", subjects[static_cast<unsigned>(v.of)]}, {"LID", v.LID}};
+    nlohmann::ordered_json line{{"check", subjects[static_cast<unsigned>(v.of)]}};
+    if (value(v.nodeGUID) != 0) line["nodeGUID"] = fmt::format("{}", v.nodeGUID);
+    if (!v.name.empty()) line["description"] = v.name;
+    line["LID"] = v.LID;
     if (v.of != check_result::subject::node) line["port"] = v.port;
     line["ok"] = v.is_good();
     auto& list = line["findings"] = nlohmann::ordered_json::array();

@@ -52,8 +52,9 @@ struct check_result {
     subject of;
     unsigned LID;
     comad::u8 port;   ///< of errors 255: the sum of all; of nodes it means nothing
-    std::string name; ///< of errors: the node's, safe for a terminal
+    std::string name; ///< the node's, safe for a terminal; empty: not known (never of errors, whose line has it)
     std::vector<complaint> complaints;
+    comad::iba::guid nodeGUID{}; ///< 0: not known
 
     bool is_good() const noexcept { return complaints.empty(); }
 };
@@ -66,7 +67,7 @@ struct text_style {
 
 /// `#warn: Link configured as 1X  lid 7 port 1` and `Port check lid 7 port 1: FAILED`.
 std::string text_of(const check_result&, const text_style&);
-/// `check`, `LID`, `port`, `ok`, `findings`.
+/// `check`, `nodeGUID` and `description` where they are known, `LID`, `port`, `ok`, `findings`.
 nlohmann::ordered_json json_of(const check_result&);
 
 } // namespace ibtool

@@ -16,6 +16,7 @@ namespace discovery = comad::discovery;
 namespace iba = comad::iba;
 using discovery::difference;
 using discovery::subnet;
+using json = nlohmann::ordered_json;
 
 namespace {
 
@@ -71,8 +72,21 @@ std::string difference_text(const subnet& was, const subnet& is, const std::vect
     return text;
 }
 
+json json_of(const difference& d) {
+    json one{
+        {"subject", discovery::text_of(d.of)}, {"kind", word_of(d.what)}, {"nodeGUID", fmt::format("{}", d.nodeGUID)}};
+    if (d.of != subject::node && d.of != subject::description) one["port"] = d.port;
+    if (d.of == subject::link || d.of == subject::rate)
+        one["peer"] = {{"nodeGUID", fmt::format("{}", d.peer_nodeGUID)}, {"port", d.peer_port}};
+    one["place"] = d.place;
+    if (d.what == difference::kind::changed) {
+        one["was"] = iba::escaped(d.was);
+        one["is"] = iba::escaped(d.is);
+    }
+    return one;
+}
+
 std::string difference_json(const subnet& was, const subnet& is, const std::vector<difference>& all) {
-    using json = nlohmann::ordered_json;
     const auto counts = [](const subnet& s) {
         return json{{"complete", s.complete()},
                     {"nodes", s.nodes.size()},
@@ -80,22 +94,7 @@ std::string difference_json(const subnet& was, const subnet& is, const std::vect
                     {"links", s.link_count()}};
     };
     json list = json::array();
-    for (const difference& d : all) {
-        json one{{"subject", discovery::text_of(d.of)},
-                 {"kind", word_of(d.what)},
-                 {"nodeGUID", fmt::format("{}", d.nodeGUID)}};
-        if (d.of != subject::node && d.of != subject::description) one["port"] = d.port;
-        if (d.of == subject::link || d.of == subject::rate) {
-            one["peer_nodeGUID"] = fmt::format("{}", d.peer_nodeGUID);
-            one["peer_port"] = d.peer_port;
-        }
-        one["place"] = d.place;
-        if (d.what == difference::kind::changed) {
-            one["was"] = iba::escaped(d.was);
-            one["is"] = iba::escaped(d.is);
-        }
-        list.push_back(std::move(one));
-    }
+    for (const difference& d : all) list.push_back(json_of(d));
     const json out{{"schema", "comad.subnet_diff/1"},
                    {"reference", counts(was)},
                    {"current", counts(is)},

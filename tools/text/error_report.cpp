@@ -228,9 +228,10 @@ void error_report::add_summary(std::size_t failures) {
         nlohmann::ordered_json suppressed = nlohmann::json::array();
         for (const counter c : rules_.named) thresholds[std::string(name_of(c))] = rules_.thresholds[c];
         for (const counter c : rules_.suppressed) suppressed.push_back(std::string(name_of(c)));
-        const nlohmann::ordered_json line{
-            {"nodes", nodes_},      {"bad_nodes", bad_nodes_},  {"ports", ports_},         {"bad_ports", bad_ports_},
-            {"failures", failures}, {"thresholds", thresholds}, {"suppressed", suppressed}};
+        const nlohmann::ordered_json line{{"schema", "comad.errors/1"}, {"nodes", nodes_},
+                                          {"bad_nodes", bad_nodes_},    {"ports", ports_},
+                                          {"bad_ports", bad_ports_},    {"failures", failures},
+                                          {"thresholds", thresholds},   {"suppressed", suppressed}};
         text_ += line.dump() + '\n';
         return;
     }

@@ -107,12 +107,12 @@ std::vector<identity_finding> check_identities(const discovery::subnet& s) { ret
 
 std::string_view word_of(identity_finding::kind k) {
     switch (k) {
-    case kind::zero_LID: return "LID zero";
-    case kind::zero_GUID: return "GUID zero";
-    case kind::doubled_LID: return "LID twice";
-    case kind::doubled_nodeGUID: return "nodeGUID twice";
-    case kind::doubled_portGUID: return "portGUID twice";
-    case kind::of_other_node: return "portGUID is another node's";
+    case kind::zero_LID: return "no_LID";
+    case kind::zero_GUID: return "no_GUID";
+    case kind::doubled_LID: return "double_LID";
+    case kind::doubled_nodeGUID: return "double_nodeGUID";
+    case kind::doubled_portGUID: return "double_portGUID";
+    case kind::of_other_node: return "portGUID_of_other_node";
     }
     return {};
 }

@@ -110,7 +110,7 @@ std::vector<route_finding> findings_of(const subnet& s, const discovery::lid_ind
                                        const discovery::route_check& check) {
     std::vector<route_finding> all;
     for (const discovery::route_fault& f : check.faults) {
-        json line{{"finding", word_of(f.what)}, {"LIDs", f.LIDs}, {"pairs", f.pairs}};
+        json line{{"finding", word_of(f.what)}, {"LIDs", f.LIDs}, {"cut", f.pairs}};
         if (f.where) line["place"] = place_at(s, f.where);
         for (const port_ref r : f.circle) line["circle"].push_back(place_at(s, r));
         all.push_back({fmt::format("{}: {} route{} cut", fault_text(s, index, f), f.pairs, f.pairs == 1 ? "" : "s"),
@@ -136,12 +136,12 @@ std::vector<route_finding> findings_of(const subnet& s, const discovery::credit_
     std::vector<route_finding> all;
     for (const discovery::credit_loop& loop : check.loops) {
         std::vector<port_ref> circle;
-        json line{{"finding", "credit_loop"}, {"lanes", loop.lanes}, {"cycle", json::array()}};
+        json line{{"finding", "credit_loop"}, {"lanes", loop.lanes}, {"circle", json::array()}};
         for (const discovery::lane& l : loop.cycle) {
             circle.push_back(l.out);
             json place = place_at(s, l.out);
             place["VL"] = l.VL;
-            line["cycle"].push_back(std::move(place));
+            line["circle"].push_back(std::move(place));
         }
         const std::string VL = check.VLs > 1 ? fmt::format(" of VL {}", loop.cycle.front().VL) : "";
         all.push_back(
