@@ -88,8 +88,7 @@ TEST_CASE("the JSON of a difference has of ports and other ends what its subject
                                     {"kind", "changed"},
                                     {"nodeGUID", "0000:0000:0000:0010"},
                                     {"port", 7},
-                                    {"peer_nodeGUID", "0000:0000:0000:0020"},
-                                    {"peer_port", 8},
+                                    {"peer", {{"nodeGUID", "0000:0000:0000:0020"}, {"port", 8}}},
                                     {"place", "d"},
                                     {"was", "4x EDR"},
                                     {"is", "1x EDR"}});

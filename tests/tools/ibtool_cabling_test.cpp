@@ -72,14 +72,14 @@ TEST_CASE("check_cabling as JSON") {
     CHECK(moved.at("found").at(0) == nlohmann::json{{"nodeType", "CA"},
                                                     {"nodeGUID", "0000:0000:0000:a000"},
                                                     {"description", "a"},
-                                                    {"portGUID", "XXA"},
+                                                    {"portGUID", "0000:0000:0000:a001"},
                                                     {"LID", 0},
                                                     {"port", 1},
                                                     {"peer",
                                                      {{"nodeType", "Switch"},
                                                       {"nodeGUID", "0000:0000:0000:5000"},
                                                       {"description", "leaf"},
-                                                      {"portGUID", "XXB"},
+                                                      {"portGUID", "0000:0000:0000:5000"},
                                                       {"LID", 0},
                                                       {"port", 1}}}});
     CHECK(all.at("faults").at(1).at("kind") == "missing");

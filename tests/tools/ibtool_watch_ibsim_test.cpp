@@ -127,7 +127,7 @@ TEST_CASE("watch ends up with what is there after cables were pulled and put bac
     std::map<std::string, int> balance;
     for (const std::string& event : watch.events(0)) {
         const std::string verb = event.substr(0, event.find(' '));
-        if (verb != "changed") balance[event.substr(verb.size() + 1)] += verb == "appeared" ? 1 : -1;
+        if (verb != "changed") balance[event.substr(verb.size() + 1)] += verb == "new" ? 1 : -1;
     }
     for (const auto& [what, sum] : balance) {
         CAPTURE(what);

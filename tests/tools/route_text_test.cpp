@@ -61,7 +61,7 @@ TEST_CASE("a fault of a route says where it is, which LIDs it cuts off and how m
     const auto json = nlohmann::json::parse(told({loop, {0, 3}, {{0, 3}, {2, 1}}, {7}, 5}).json);
     CHECK(json["finding"] == "loop");
     CHECK(json["LIDs"] == nlohmann::json::array({7}));
-    CHECK(json["pairs"] == 5);
+    CHECK(json["cut"] == 5);
     CHECK(json["place"]["port"] == 3);
     REQUIRE(json["circle"].size() == 2);
     CHECK(json["circle"][1]["description"] == "made router");
@@ -126,10 +126,10 @@ TEST_CASE("the VL of a credit loop is told where there is more than one") {
     CHECK(found.text == "credit loop among 3 channels of VL 1: " + circle);
     const auto json = nlohmann::json::parse(found.json);
     CHECK(json["lanes"] == 3);
-    REQUIRE(json["cycle"].size() == 2);
-    CHECK(json["cycle"][0]["VL"] == 1);
-    CHECK(json["cycle"][1]["VL"] == 0);
-    CHECK(json["cycle"][1]["port"] == 1);
+    REQUIRE(json["circle"].size() == 2);
+    CHECK(json["circle"][0]["VL"] == 1);
+    CHECK(json["circle"][1]["VL"] == 0);
+    CHECK(json["circle"][1]["port"] == 1);
 }
 
 } // namespace route_text_test
