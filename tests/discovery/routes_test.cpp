@@ -348,16 +348,17 @@ TEST_CASE("a group that goes round by the first ports of switches, too, waits fo
 }
 
 TEST_CASE("a channel's second way on counts as well as its first") {
-    // Between switch 0 and its host stands another switch: packets to it leave by port 1, those that go round by port 2.
+    // Between the last switch and its host stands another one: packets to it leave by port 1, those that go round by port 2.
     ring r(3);
     const auto between = static_cast<u32>(r.net.nodes.size());
-    node& made = r.net.nodes.emplace_back(r.net.nodes[1]);
+    node& made = r.net.nodes.emplace_back(r.net.nodes[2]);
     made.info.nodeGUID = iba::guid{0x2000};
     made.ports[0].info->LID = iba::lid{110};
     for (port& p : made.ports) p.peer = {};
-    r.tables.of_node.push_back(r.tables.of_node[0]);
-    r.link({between, 1}, {3, 1});
-    r.link({between, 2}, {0, 1});
+    r.tables.of_node.resize(between);
+    r.tables.of_node.push_back(r.tables.of_node[2]);
+    r.link({between, 1}, {5, 1});
+    r.link({between, 2}, {2, 1});
     REQUIRE(r.credits().loops.size() == 1);
     CHECK(r.credits().loops[0].lanes == 3);
 }
