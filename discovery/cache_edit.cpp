@@ -114,14 +114,13 @@ private:
         using key = std::pair<u64, u8>; // GUID and number
         std::vector<std::vector<key>> named;
         for (u64 n = count_at(head_, 8); n > 0; --n) {
-            cached_node node{take(node_bytes), 0, {}};
-            node.guid = number_at(node.bytes, node_guid_at);
+            const std::string bytes = take(node_bytes);
+            nodes_.push_back({bytes, number_at(bytes, node_guid_at), {}});
             named.emplace_back();
             for (u8 left = static_cast<u8>(take(1)[0]); left > 0; --left) {
                 const std::string port = take(9);
                 named.back().emplace_back(number_at(port, 0), static_cast<u8>(port[8]));
             }
-            nodes_.push_back(std::move(node));
         }
         std::map<key, std::size_t> by_key;
         for (u64 n = count_at(head_, 12); n > 0; --n) {

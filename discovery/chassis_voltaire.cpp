@@ -253,7 +253,7 @@ private:
             for (const u32 spine : at.spines)
                 if (spine != port_ref::nobody) has_grown |= insert_lines_of(spine, at);
             for (const u32 line : at.lines)
-                if (line != port_ref::nobody) has_grown |= insert_spines_of(line, at);
+                if (line != port_ref::nobody) insert_spines_of(line, at); // new ones come by new lines
         }
         chassis& built = groups_.chassis.back();
         std::ranges::copy_if(at.spines, std::back_inserter(built.spines), [](u32 i) { return i != port_ref::nobody; });
@@ -270,13 +270,11 @@ private:
         return is_any;
     }
     /// A router leads to no spine by ports that are told from others.
-    bool insert_spines_of(u32 line, positions& at) {
-        bool is_any = false;
+    void insert_spines_of(u32 line, positions& at) {
         for_each_neighbour(line, inner_ports(s_.nodes[line]), [&](unsigned, port_ref peer) {
-            is_any |= insert(at.spines, position_of_spine(peer.node), peer.node);
+            insert(at.spines, position_of_spine(peer.node), peer.node);
             return false;
         });
-        return is_any;
     }
 
     const subnet& s_;

@@ -237,7 +237,7 @@ private:
     std::vector<std::vector<u32>> found_;
 };
 
-/// A shortest cycle through the first lane.
+/// A shortest cycle through the first lane. Precondition: there is one.
 std::vector<u32> cycle_in(const dependency_graph& graph, const std::vector<u32>& component) {
     const auto place = [&](u32 l) {
         const auto at = std::ranges::lower_bound(component, l);
@@ -245,7 +245,7 @@ std::vector<u32> cycle_in(const dependency_graph& graph, const std::vector<u32>&
     };
     std::vector<std::ptrdiff_t> from(component.size(), -1);
     std::vector<std::ptrdiff_t> order{0};
-    for (std::size_t next = 0; next < order.size(); ++next) {
+    for (std::size_t next = 0;; ++next) {
         const std::ptrdiff_t here = order[next];
         const u32 l = component[static_cast<std::size_t>(here)];
         for (u32 to = graph.next(l, graph.lanes()); to != graph.lanes(); to = graph.next(l, to)) {
@@ -264,7 +264,6 @@ std::vector<u32> cycle_in(const dependency_graph& graph, const std::vector<u32>&
             order.push_back(at);
         }
     }
-    return {};
 }
 
 } // namespace

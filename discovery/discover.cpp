@@ -47,7 +47,7 @@ task<mad::result<subnet>> discover(MADSchedule& schedule, discover_options optio
     const bool is_whole = co_await explore_all(only, all);
     if (is_whole && all.has_doubled_LIDs()) {
         options.from_LID = {};
-        if (options.max_time.count() > 0) options.max_time = std::max(all.time_left(schedule.now()), mad::duration{1});
+        options.max_time = std::max(all.time_left(schedule.now()), mad::duration{1});
         task<mad::result<subnet>> again = discover(schedule, options);
         co_return co_await std::move(again);
     }

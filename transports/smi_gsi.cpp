@@ -55,7 +55,7 @@ mad::received smi_gsi_transport::receive(std::span<u8> buffer) noexcept {
 std::string smi_gsi_transport::name() const { return sides_[0]->name() + ", " + sides_[1]->name(); }
 
 std::string_view smi_gsi_transport::advice(mad::transport_call call, int error) const noexcept {
-    return (failed_ ? *failed_ : *sides_[0]).advice(call, error);
+    return failed_->advice(call, error);
 }
 
 mad::transport_limits smi_gsi_transport::limits() const noexcept {

@@ -184,6 +184,18 @@ TEST_CASE("boards that are cabled as no such board is have no position") {
     for (const char* nowhere : {"lonely", "line too", "high"}) CHECK_FALSE(g.place(nowhere).is_in_chassis());
 }
 
+TEST_CASE("what is no line takes no slot of one, not even the first") {
+    described_fabric f;
+    f.add_switch("spine", 36, 0x100, {voltaire, 0x5a08, 0});
+    f.add_switch("line", 24, 0x200, {voltaire, 0x5a09, 0});
+    f.add_switch("no board", 24, 0x300, {0x2c9, 1, 0});
+    f.link("spine", 1, "no board", 1);
+    f.link("spine", 3, "line", 1);
+    const grouped_fabric g(f.text());
+    CHECK(g.slot("line") == "Line 2 Chip 1");
+    CHECK(g.with("line") == std::set<std::string>{"spine", "line"});
+}
+
 TEST_CASE("sockets are numbered as far as there are some, whatever a board claims to have") {
     described_fabric f;
     f.add_switch("spine", 40, 0x100, {voltaire, 0x5a5d, 0}); // with sockets for 12x at ports 19 to 36

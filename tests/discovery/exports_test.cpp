@@ -90,6 +90,24 @@ TEST_CASE("the level of a switch is its distance from the nearest host, aggregat
     }
 }
 
+TEST_CASE("a link is as the first of its ends says that says something") {
+    fabric f;
+    const u32 a = f.add_switch("a"), b = f.add_switch("b");
+    f.cable(a, b);
+    const link_ends link{{a, 1}, {b, 1}};
+    auto &here = f.s.nodes[a].ports[1].info, &there = f.s.nodes[b].ports[1].info;
+    CHECK(condition_of(f.s, link) == link_condition::unknown);
+    there.emplace().portState = iba::PortState::Active;
+    CHECK(condition_of(f.s, link) == link_condition::active);
+    here.emplace().portState = iba::PortState{0}; // no change: says nothing
+    CHECK(condition_of(f.s, link) == link_condition::active);
+    here->portState = iba::PortState::Down;
+    CHECK(condition_of(f.s, link) == link_condition::not_active);
+    there->portState = iba::PortState::Armed;
+    here->portState = iba::PortState::Active;
+    CHECK(condition_of(f.s, link) == link_condition::active);
+}
+
 TEST_CASE("switches stand over the middle of what they lead to") {
     fabric f;
     const u32 first = f.add_switch("first"), right = f.add_switch("right"), left = f.add_switch("left");

@@ -156,6 +156,23 @@ TEST_CASE("a transport that takes no more SMPs by LID after a while is given dir
     check_equal(w, found.value());
 }
 
+TEST_CASE("SMPs by LID name the LID that they leave from, as a port with an LMC has several") {
+    world w(managed("fattree2,radix=4"));
+    const discovery::discover_options how = by_LID(w);
+    unsigned asked = 0, right = 0;
+    spoiled wire(w.seen, [&](const mad::send_request& r) {
+        if (const auto* to = std::get_if<mad::IBPath>(r.path)) {
+            ++asked;
+            right += to->SLID == how.from_LID;
+        }
+        return spoiled::fate::carried;
+    });
+    coro::MADSchedule schedule(wire, window());
+    REQUIRE(coro::sync_wait(schedule, discovery::discover(schedule, how)));
+    CHECK(asked > 0);
+    CHECK(right == asked);
+}
+
 TEST_CASE("nodes that LIDs do not reach are read by their directed routes") {
     const bool measures = GENERATE(false, true);
     world w(managed("fattree2,radix=8"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // neighbours_test.cpp - one node and its neighbours, beside the graph that is simulated and what a whole discovery says of them.
 #include "discovery_rig.hpp"
+#include "liar.hpp"
 #include <comad/discovery/neighbours.hpp>
 
 #include <set>
@@ -126,6 +127,47 @@ TEST_CASE("a cable between two ports of one switch makes it its own neighbour, a
     CHECK(found.nodes.size() == 2);
     CHECK(found.nodes[0].ports[3].peer == discovery::port_ref{0, 4});
     CHECK(found.nodes[0].ports[4].peer == discovery::port_ref{0, 3});
+}
+
+TEST_CASE("neighbours that claim to be others are a problem, and what the others say stands") {
+    neighbour_world w("fattree2,radix=4");
+    const discovery::node& leaf = w.known.nodes[w.find("leaf-0002")];
+    const iba::guid A = w.known.nodes[leaf.ports[1].peer.node].info.nodeGUID;
+    const iba::guid B = w.known.nodes[leaf.ports[2].peer.node].info.nodeGUID;
+    const auto with_lie = [&](const std::function<void(iba::smp::NodeInfo&)>& lie) {
+        liar wire(w.seen, [&](std::span<u8> reply) {
+            if (iba::load_be<u16>(reply.data() + 16) != iba::attribute_id<iba::smp::NodeInfo>) return;
+            iba::smp::NodeInfo info;
+            iba::decode(info, reply.data() + 64);
+            lie(info);
+            const auto bytes = iba::encode(info);
+            std::copy(bytes.begin(), bytes.end(), reply.begin() + 64);
+        });
+        coro::MADSchedule asking(wire, window(1)); // one after the other, from port 1 on
+        auto found = coro::sync_wait(asking, find_neighbours(asking, leaf.route));
+        REQUIRE(found);
+        CHECK(inconsistencies(found.value()) == std::vector<std::string>{});
+        std::vector<unsigned> contradictions;
+        for (const discovery::problem& p : found.value().problems)
+            if (p.what == discovery::problem::kind::contradiction) contradictions.push_back(p.port);
+        CHECK(contradictions == std::vector<unsigned>{2});
+        CHECK(found.value().nodes.size() == 4); // it, one of the two, and the spines
+        return std::move(found).value();
+    };
+    const subnet twice = with_lie([&](iba::smp::NodeInfo& info) {
+        if (info.nodeGUID == B) info.nodeGUID = A;
+    });
+    CHECK(twice.find(A));
+    CHECK_FALSE(twice.nodes[0].ports[2].peer);
+    // As if a cable led from port 1 to port 2: who is really there has no link.
+    const subnet itself = with_lie([&](iba::smp::NodeInfo& info) {
+        if (info.nodeGUID != A) return;
+        info = leaf.info;
+        info.localPortNum = 2;
+    });
+    REQUIRE(itself.find(B));
+    CHECK(itself.find(B)->info.nodeGUID == B);
+    CHECK(itself.nodes[0].ports[1].peer == discovery::port_ref{0, 2});
 }
 
 TEST_CASE("a switch is asked by its LID as well, and routes to its neighbours begin there") {

@@ -138,6 +138,22 @@ TEST_CASE("nothing has changed: the subnet is as before, for a tenth of the MADs
     CHECK(w.again_sent * 10 <= w.first_sent);
 }
 
+TEST_CASE("switches that cannot tell of all ports at once are asked port by port, whoever manages the subnet") {
+    known_world w("fattree2,radix=4");
+    u64 ports = 1; // the local one
+    for (discovery::node& n : w.known.nodes) {
+        if (!n.is_switch()) continue;
+        n.ports[0].info->capabilityMask2 = 0;
+        n.switch_info->portStateChange = 0; // as a subnet manager leaves it
+        ports += n.ports.size();
+    }
+    const u64 before = w.sent();
+    const auto doubtful = coro::sync_wait(w.schedule, find_doubtful(w.schedule, w.known, told_by::switches));
+    REQUIRE(doubtful);
+    CHECK(doubtful.value().empty());
+    CHECK(w.sent() - before == ports);
+}
+
 TEST_CASE("a problem of a port or a node that nobody has is not asked again") {
     known_world w("fattree2,radix=4");
     w.again(told_by::SA);

@@ -346,3 +346,30 @@ TEST_CASE("a group that goes round by the first ports of switches, too, waits fo
     CHECK(found.dependencies == 2 * 3);
     CHECK(found.loops.size() == 2);
 }
+
+TEST_CASE("a channel's second way on counts as well as its first") {
+    // Between the last switch and its host stands another one: packets to it leave by port 1, those that go round by port 2.
+    ring r(3);
+    const auto between = static_cast<u32>(r.net.nodes.size());
+    node& made = r.net.nodes.emplace_back(r.net.nodes[2]);
+    made.info.nodeGUID = iba::guid{0x2000};
+    made.ports[0].info->LID = iba::lid{110};
+    for (port& p : made.ports) p.peer = {};
+    r.tables.of_node.resize(between);
+    r.tables.of_node.push_back(r.tables.of_node[2]);
+    r.link({between, 1}, {5, 1});
+    r.link({between, 2}, {2, 1});
+    REQUIRE(r.credits().loops.size() == 1);
+    CHECK(r.credits().loops[0].lanes == 3);
+}
+
+TEST_CASE("the routes of one LID do not count for the next where a switch has no host of its own") {
+    ring r(3);
+    r.net.nodes[1].ports[1].peer = r.net.nodes[4].ports[1].peer = {};
+    r.net.nodes[5].ports[1].info->LMC = 1; // LIDs 3 and 4
+    for (u32 n = 0; n < 3; ++n) r.entry(n, 4, n == 2 ? 1 : 2);
+    const route_check found = r.routes();
+    CHECK(found.faults.empty());
+    CHECK(found.loads[1][2].LIDs == 2);
+    CHECK(found.loads[1][2].routes == 2); // from host 0 to each of them
+}

@@ -2,6 +2,7 @@
 // sa_discovery_test.cpp - the database of the SA's tables beside that of directed routes, in virtual time, without losses and with
 // them. The SA is the simulator's; ibtool_vumad_test has a real OpenSM's.
 #include "discovery_rig.hpp"
+#include "liar.hpp"
 #include <comad/discovery/difference.hpp>
 #include <comad/discovery/facts.hpp>
 #include <comad/discovery/lid_index.hpp>
@@ -39,6 +40,46 @@ public:
 private:
     mad::transport& carrier_;
 };
+
+/// A subnet whose SA is wrong in the second record of one kind; the first may be our own.
+struct wrong_SA {
+    subnet discover(const discovery::discover_options& how = {}) {
+        coro::MADSchedule schedule(wire, window());
+        const iba::lid local = sim.fabric->graph().nodes[sim.place->node()].ports[sim.place->port()].LID;
+        mad::IBPath to;
+        to.DLID = sim.fabric->graph().sm_lid;
+        to.SLID = local;
+        schedule.set_sa_path(to);
+        auto found = coro::sync_wait(schedule, discovery::discover_by_SA(schedule, local, how));
+        REQUIRE(found);
+        return std::move(found).value();
+    }
+    template <class R> subnet discover_with(std::function<void(R&)> change) {
+        wire.tell([change](std::span<u8> reply) {
+            constexpr std::size_t offset_at = 44, first = 56;
+            constexpr u8 table = 0x92; // GetTableResp
+            if (reply[1] != value(iba::MgmtClass::SubnAdm) || reply[3] != table) return;
+            if (iba::load_be<u16>(reply.data() + 16) != iba::attribute_id<R>) return;
+            const std::size_t second = first + 8u * iba::load_be<u16>(reply.data() + offset_at);
+            if (reply.size() < second + iba::wire_size<R>) return;
+            R r;
+            iba::decode(r, reply.data() + second);
+            change(r);
+            const auto bytes = iba::encode(r);
+            std::copy(bytes.begin(), bytes.end(), reply.begin() + static_cast<std::ptrdiff_t>(second));
+        });
+        return discover();
+    }
+
+    const simulation sim = make_sim("ring,switches=3,hosts=2,sm=1", time_mode::virtual_);
+    liar wire{*sim.transport, {}};
+};
+
+std::string problems_of(const subnet& s) {
+    std::string all;
+    for (const discovery::problem& p : s.problems) all += describe(s, p) + '\n';
+    return all;
+}
 
 /// What is known of a port or a node, as text: two texts are equal where the databases are.
 template <class T> std::string words_of(const T& value) {
@@ -142,6 +183,40 @@ TEST_CASE(
         CHECK(LIDs.at(info.LID) == end);
         CHECK(LIDs.at(iba::lid{static_cast<u16>(value(info.LID) + (1u << info.LMC) - 1)}) == end);
     }
+}
+
+TEST_CASE("a record that cannot be is told and left out, and the rest makes a subnet") {
+    using namespace iba::sa;
+    using Catch::Contains;
+    wrong_SA w;
+    const subnet nobody = w.discover_with<NodeRecord>([](NodeRecord& r) { r.nodeInfo.nodeGUID = {}; });
+    CHECK_THAT(problems_of(nobody), Contains("claims node GUID 0000:0000:0000:0000 and port"));
+    CHECK_FALSE(nobody.find({}));
+    const subnet nowhere = w.discover_with<LinkRecord>([](LinkRecord& r) { r.toLID = iba::lid{0xbf00}; });
+    CHECK_THAT(problems_of(nowhere), Contains("to LID 48896 port ") && Contains(", and no such port"));
+    const subnet no_switch = w.discover_with<SwitchInfoRecord>([](SwitchInfoRecord& r) { r.LID = iba::lid{0xbf00}; });
+    CHECK_THAT(problems_of(no_switch), Contains("there is SwitchInfo of LID 48896, which is no switch's"));
+    for (const subnet* s : {&nobody, &nowhere, &no_switch}) {
+        CHECK_FALSE(s->complete());
+        CHECK(s->nodes.size() >= 8);
+        CHECK(inconsistencies(*s) == std::vector<std::string>{});
+    }
+    const iba::lid host = w.sim.fabric->graph().nodes[w.sim.place->node()].ports[w.sim.place->port()].LID;
+    const subnet of_host = w.discover_with<SwitchInfoRecord>([&](SwitchInfoRecord& r) { r.LID = host; });
+    CHECK_THAT(problems_of(of_host), Contains("which is no switch's"));
+}
+
+TEST_CASE("what is beyond the most nodes that it may find is one problem of nobody") {
+    wrong_SA w;
+    discovery::discover_options how;
+    how.max_nodes = 3;
+    const subnet s = w.discover(how);
+    CHECK(s.nodes.size() == 3);
+    const auto limits = [](const discovery::problem& p) { return p.what == discovery::problem::kind::limit; };
+    REQUIRE(std::count_if(s.problems.begin(), s.problems.end(), limits) == 1);
+    const discovery::problem& p = *std::find_if(s.problems.begin(), s.problems.end(), limits);
+    CHECK(p.nodeGUID == iba::guid{});
+    CHECK(p.port == 0);
 }
 
 TEST_CASE("an SA that is silent ends the discovery when its time is over") {

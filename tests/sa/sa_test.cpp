@@ -5,6 +5,7 @@
 #include <comad/iba/all.hpp>
 #include <comad/sa/both_ways.hpp>
 #include <comad/sa/client.hpp>
+#include <comad/sa/subscription.hpp>
 #include <comad/sa/transactor.hpp>
 
 #include <map>
@@ -517,4 +518,25 @@ TEST_CASE("an SM_Key that the path to the SA has stays") {
     s.r.schedule.set_sa_path(to_SA);
     REQUIRE(sync_wait(s.r.schedule, s.client.take_SM_Key()));
     CHECK(s.r.schedule.sa_path().SMKey == 7);
+}
+
+TEST_CASE("a subscription is to all generic notices, to QP1 of the port that asks") {
+    // IBA 13.4.8.3: all ones are any; without a GID the range of LIDs is the permissive one.
+    sa_rig s;
+    for (const u8 subscribe : {1, 0}) {
+        const auto query = sa::all_notices(subscribe == 1);
+        s.fabric.asked.clear();
+        (void)sync_wait(s.r.schedule, s.r.schedule.SubnAdmSet(query));
+        REQUIRE_FALSE(s.fabric.asked.empty());
+        iba::InformInfo i;
+        iba::decode(i, s.fabric.asked[0].bytes.data() + 56);
+        CHECK(i.GID == iba::gid{});
+        CHECK(value(i.LIDRangeBegin) == 0xffff);
+        CHECK(i.isGeneric == 1);
+        CHECK(i.subscribe == subscribe);
+        CHECK(i.type == 0xffff);
+        CHECK(i.trapNumber == 0xffff);
+        CHECK(i.QPN == 1);
+        CHECK(i.producerType == 0xffffff);
+    }
 }

@@ -51,6 +51,20 @@ TEST_CASE("the LIDs of one port are told by its first one and then numbered") {
     CHECK(rows_of(unicast_text(heading, {rows[0]}, {.everything = true, .brief = true})) == "0x0003 001 \n1 lids");
 }
 
+TEST_CASE("the JSON of a unicast row says whose LID it is where that is known and wanted") {
+    const std::vector<unicast_row> rows{{3, 1, true, port_at(3, 0)}, {4, 2, true, {}}};
+    const auto entries = [&](const table_style& style) {
+        const auto json = nlohmann::json::parse(unicast_json(heading, rows, style, 20));
+        CHECK(json["linearFDBTop"] == 20);
+        CHECK(json["name"] == "a switch");
+        return json["entries"];
+    };
+    CHECK(entries({}) ==
+          nlohmann::json::parse(R"([{"LID":3,"port":1,"nodeType":1,"portGUID":"0000:0000:0000:0021","name":"a host"},)"
+                                R"({"LID":4,"port":2}])"));
+    CHECK(entries({.brief = true}) == nlohmann::json::parse(R"([{"LID":3,"port":1},{"LID":4,"port":2}])"));
+}
+
 TEST_CASE("a multicast row has a column for each port from 0, or its masks") {
     const std::vector<multicast_row> rows{{0xc000, {0x0003, 0x0002}}, {0xc001, {0x8000, 0x0001}}};
     const std::string text = multicast_text(heading, rows, {});

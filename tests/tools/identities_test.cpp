@@ -74,10 +74,12 @@ TEST_CASE("a LID or GUID that is zero is told, and of a port that was not read n
     discovery::subnet s;
     add(s, NodeType::Switch, 0x10, {{0, 0x10}});
     add(s, NodeType::CA, 0, {{2, 0}});
+    add(s, NodeType::CA, 0, {{1, 0}}); // zero, and not twice
     add(s, NodeType::CA, 0x30, {{0, 0x31, 0, false}});
     add(s, NodeType::CA, 0x40, {{3, 0x31}});
     CHECK(lines_of(s) == lines{"no_LID: LID 0 found for switch NodeGUID 0x10", "no_GUID: ca GUID 0x0 found with LID 2",
-                               "no_GUID: ca GUID 0x0 found with LID 2",
+                               "no_GUID: ca GUID 0x0 found with LID 2", "no_GUID: ca GUID 0x0 found with LID 1",
+                               "no_GUID: ca GUID 0x0 found with LID 1",
                                "double_portGUID: PortGUID 0x31 already defined for LID 0"});
 }
 

@@ -288,8 +288,12 @@ TEST_CASE("a port whose SMI is another device's needs the files of both") {
     // Its planes are not there.
     CHECK_THAT(only_problem(check_machine(m)).found, Contains("no SMI"));
     CHECK(is_any_bad(check_machine(m)));
-    end_port plane = port_of("smi1", 1, "umad1");
+    end_port plane = port_of("smi1", 1, "");
     plane.portGUID = first_port(m).portGUID;
+    machine without_umad = m;
+    add_device(without_umad, "smi1", {plane});
+    CHECK_THAT(only_problem(check_machine(without_umad)).found, Contains("no SMI"));
+    plane.umad = "umad1";
     add_device(m, "smi1", {plane});
     CHECK_FALSE(is_any_bad(check_machine(m)));
     CHECK_THAT(findings_text(check_machine(m)), Contains("SMPs by smi1/1 (umad1), all else by mlx5_0/1 (umad0)"));

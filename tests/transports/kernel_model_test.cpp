@@ -668,6 +668,15 @@ TEST_CASE("limits are those of the device, and of the inner transport where it a
     p.wire.sa_window = 3;
     CHECK(p.kernel.limits().max_window == 7);
     CHECK(p.kernel.limits().sa_window == 3);
+
+    struct planes_apart final : mad::transport {
+        int native_handle() const noexcept override { return -1; }
+        mad::send_result send(const mad::send_request&) noexcept override { return {}; }
+        mad::received receive(std::span<u8>) noexcept override { return {}; }
+        mad::transport_limits limits() const noexcept override { return {.smi_by_LID = false}; }
+    } planes;
+    CHECK(p.kernel.limits().smi_by_LID);
+    CHECK_FALSE(kernel_model(planes).limits().smi_by_LID);
 }
 
 // ---- kernels since 2025, as read in their source -------------------------------------------------------------------------

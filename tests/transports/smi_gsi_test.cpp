@@ -8,6 +8,7 @@
 #include <comad/coro/schedule.hpp>
 #include <comad/iba/pm.hpp>
 #include <comad/iba/smp.hpp>
+#include <comad/mad/unique_fd.hpp>
 #include <comad/transports/smi_gsi.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -15,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <poll.h>
+#include <sys/eventfd.h>
 
 namespace smi_gsi_test { // compiled together with others
 
@@ -37,6 +39,24 @@ struct planarized {
         return ::poll(&waiting, 1, 0) == 1;
     }
     mad::received receive() { return transport.receive(buffer); }
+};
+
+/// A device whose reads end as a test says, and whose advice is its name.
+struct named_side final : mad::transport {
+    explicit named_side(std::string_view n) : called(n) {}
+    int native_handle() const noexcept override { return fd.get(); }
+    mad::send_result send(const mad::send_request&) noexcept override { return {}; }
+    mad::received receive(std::span<u8>) noexcept override {
+        mad::received r;
+        r.state = state;
+        return r;
+    }
+    mad::transport_limits limits() const noexcept override { return {}; }
+    std::string_view advice(mad::transport_call, int) const noexcept override { return called; }
+
+    std::string_view called;
+    mad::receive_state state = mad::receive_state::would_block;
+    mad::unique_fd fd{::eventfd(0, EFD_CLOEXEC)};
 };
 
 request for_class(u8 mgmt_class) {
@@ -120,6 +140,25 @@ TEST_CASE("of a port of two devices the one that failed says what to do") {
                Catch::Contains("directed route"));
 }
 
+TEST_CASE("of a port of two devices the one says what to do whose read failed") {
+    auto smi = std::make_unique<named_side>("SMI"), gsi = std::make_unique<named_side>("GSI");
+    named_side &first = *smi, &second = *gsi;
+    smi_gsi_transport port(std::move(smi), std::move(gsi));
+    const auto advice = [&] { return port.advice(mad::transport_call::receive, ENODEV); };
+    std::array<u8, 512> buffer{};
+    CHECK(advice() == "SMI");
+    second.state = mad::receive_state::failed;
+    CHECK(port.receive(buffer).state == mad::receive_state::failed);
+    CHECK(advice() == "GSI");
+    second.state = mad::receive_state::would_block;
+    first.state = mad::receive_state::message;
+    CHECK(port.receive(buffer).state == mad::receive_state::message);
+    CHECK(advice() == "GSI");
+    first.state = mad::receive_state::failed;
+    CHECK(port.receive(buffer).state == mad::receive_state::failed);
+    CHECK(advice() == "SMI");
+}
+
 TEST_CASE("a port of two devices carries what both can") {
     planarized port;
     CHECK(port.transport.limits().smi);
@@ -173,6 +212,8 @@ TEST_CASE("of a planarized host's port both devices are opened, of an ordinary o
     CHECK_THAT(opened("mlx5_0/1"), Catch::StartsWith("cannot open /dev/infiniband/umad901 "));
     CHECK_THAT(opened("smi1/1"), Catch::StartsWith("cannot open /dev/infiniband/umad901 "));
     CHECK_THAT(opened("mlx5_2/1"), Catch::StartsWith("cannot open /dev/infiniband/umad902 "));
+    port(903, "mlx5_3", "fe80::33", "0x2651ec48\n"); // whose planes are not there
+    CHECK_THAT(opened("mlx5_3/1"), Catch::StartsWith("cannot open /dev/infiniband/umad903 "));
 }
 
 } // namespace smi_gsi_test

@@ -460,6 +460,15 @@ TEST_CASE("under both drivers RPCs in flight hear of a device that went away, an
     CHECK(p.transport.turns - before < few / 10);
 }
 
+TEST_CASE("an RPC that a device does not send says why that call fails") {
+    port p(form::plain);
+    p.kernel.error = EPROTONOSUPPORT; // no QP0: only of sending
+    MADSchedule schedule(p.transport, {.timeout = 60s, .retries = 0});
+    const failure_seen seen = run(driver::poll, schedule, fail_to_ask(schedule));
+    CHECK(seen.code == errc::send_failed);
+    CHECK_THAT(seen.text, Catch::Contains(" did not send it (") && Catch::Contains("no QP0"));
+}
+
 TEST_CASE("under both drivers a request that is never taken, with nothing in flight, fails instead of waiting") {
     const auto by = GENERATE(driver::poll, driver::asio);
     port p(form::plain);

@@ -424,6 +424,21 @@ TEST_CASE("SMPs go by umad and all other MADs over verbs, as one transport") {
     CHECK(kernel.written().size() == 64 + 256);
 }
 
+TEST_CASE("a transport for GMPs tells of events where somebody listens") {
+    sysfs_tree tree;
+    const bool is_heard = GENERATE(true, false);
+    std::string heard;
+    transports::gmp_options options;
+    options.sys_class = tree.root();
+    if (is_heard) options.on_event = [&](std::string_view event, const transports::end_port&) { heard += event; };
+    made_device made;
+    const auto port = transports::open_gmp_port(made_port(), options);
+    made.raise(IBV_EVENT_LID_CHANGE);
+    std::array<u8, 512> buffer{};
+    for (int i = 0; i < 2; ++i) CHECK(port->receive(buffer).state == mad::receive_state::would_block);
+    CHECK(heard == (is_heard ? "LID changed" : ""));
+}
+
 TEST_CASE("a transport for GMPs is over verbs, else umad's, and says which") {
     sysfs_tree tree;
     transports::gmp_options options;

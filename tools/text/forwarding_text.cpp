@@ -52,10 +52,8 @@ public:
         GUID_ = 0;
         if (!e.to.known) return fmt::format(": {}", unknown_);
         GUID_ = value(e.to.portGUID);
-        if (e.to.LMC > 0) {
-            base_ = e.to.base_LID;
-            last_ = base_ + (1u << e.to.LMC) - 1;
-        }
+        base_ = e.to.base_LID;
+        last_ = base_ + (1u << e.to.LMC) - 1;
         return fmt::format(": ({} portguid 0x{:016x}: '{}')", node_type_text(e.to.nodeType), GUID_, e.to.name);
     }
 

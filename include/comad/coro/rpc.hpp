@@ -75,8 +75,7 @@ public:
     }
 
 protected:
-    /// Decodes the payload; false: that is not there.
-    /// Empty: it is taken. Else why it cannot be.
+    /// Decodes the payload. Empty: it is taken. Else why it cannot be.
     using take_reply = std::string (*)(rpc_base&, std::span<const u8> mad) noexcept;
     rpc_base(MADSchedule&, const rpc_request&, const request_payload*, take_reply, bool takes_table) noexcept;
     ~rpc_base() override;

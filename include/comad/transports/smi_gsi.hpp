@@ -40,7 +40,7 @@ private:
     mad::transport& carrier_of(iba::MgmtClass) const noexcept;
 
     std::array<std::unique_ptr<mad::transport>, 2> sides_; // SMI, GSI
-    mad::transport* failed_ = nullptr;                     // the side that failed last
+    mad::transport* failed_ = sides_[0].get();             // the side that failed last
     mad::unique_fd both_;
     std::size_t next_ = 0; // of sides_: where to look for a message first
 };
