@@ -56,12 +56,13 @@ TEST_CASE("the JSON of a unicast row says whose LID it is where that is known an
     const auto entries = [&](const table_style& style) {
         const auto json = nlohmann::json::parse(unicast_json(heading, rows, style, 20));
         CHECK(json["linearFDBTop"] == 20);
-        CHECK(json["name"] == "a switch");
+        CHECK(json["description"] == "a switch");
         return json["entries"];
     };
     CHECK(entries({}) ==
-          nlohmann::json::parse(R"([{"LID":3,"port":1,"nodeType":1,"portGUID":"0000:0000:0000:0021","name":"a host"},)"
-                                R"({"LID":4,"port":2}])"));
+          nlohmann::json::parse(
+              R"([{"LID":3,"port":1,"nodeType":"CA","portGUID":"0000:0000:0000:0021","description":"a host"},)"
+              R"({"LID":4,"port":2}])"));
     CHECK(entries({.brief = true}) == nlohmann::json::parse(R"([{"LID":3,"port":1},{"LID":4,"port":2}])"));
 }
 
