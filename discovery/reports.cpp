@@ -103,8 +103,8 @@ private:
 
 } // namespace
 
-std::string_view link_width_text(const port& p) {
-    switch (static_cast<u8>(active_width(info_of(p)))) {
+std::string_view width_name(iba::LinkWidth width) noexcept {
+    switch (static_cast<u8>(width)) {
     case 1: return "1x";
     case 2: return "4x";
     case 4: return "8x";
@@ -114,14 +114,18 @@ std::string_view link_width_text(const port& p) {
     }
 }
 
-std::string_view link_speed_text(const subnet& s, port_ref here) {
-    if (!s.at(here).info || !s.end_port(here).info) return "???";
-    if (is_FDR10(s, here)) return "FDR10";
-    // The names of single bits, from the lowest.
+std::string_view speed_name(link_speeds speeds) noexcept {
+    // Those of single bits, from the lowest.
     static constexpr std::string_view names[] = {"SDR", "DDR", "QDR", "FDR", "EDR", "HDR", "NDR", "XDR"};
-    const link_speeds active = active_speed(s, here);
-    const auto bit = static_cast<unsigned>(std::countr_zero(active));
-    return std::has_single_bit(active) && bit < std::size(names) ? names[bit] : "???";
+    const auto bit = static_cast<unsigned>(std::countr_zero(speeds));
+    return std::has_single_bit(speeds) && bit < std::size(names) ? names[bit] : "???";
+}
+
+std::string_view link_width_text(const port& p) { return width_name(active_width(info_of(p))); }
+
+std::string_view link_speed_text(const subnet& s, port_ref here) {
+    if (!s.at(here).info || !s.end_port(here).info) return speed_name(0);
+    return is_FDR10(s, here) ? "FDR10" : speed_name(active_speed(s, here));
 }
 
 std::string topology_text(const subnet& s, const node_names& names, const topology_options& options) {

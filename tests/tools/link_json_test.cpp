@@ -35,19 +35,19 @@ TEST_CASE("a port and its link have each member from its own field and its own e
     CHECK(json(place_json(s, made_host_port, {})) == host_place);
     CHECK(json(link_json(s, made_switch_port, {})) == json{{"portState", "Active"},
                                                            {"portPhysicalState", "LinkUp"},
-                                                           {"width", "4X"},
-                                                           {"speed", "10.0 Gbps"},
+                                                           {"linkWidthActive", "4x"},
+                                                           {"linkSpeedActive", "QDR"},
                                                            {"HOQLife", sw.ports[3].info->HOQLife},
                                                            {"VLStallCount", sw.ports[3].info->VLStallCount},
-                                                           {"could_be_width", "8X"},
+                                                           {"linkWidthPossible", "8x"},
                                                            {"peer", host_place}});
     CHECK(json(link_json(s, made_host_port, {})) == json{{"portState", "Active"},
                                                          {"portPhysicalState", "LinkUp"},
-                                                         {"width", "8X"},
-                                                         {"speed", "5.0 Gbps"},
+                                                         {"linkWidthActive", "8x"},
+                                                         {"linkSpeedActive", "DDR"},
                                                          {"HOQLife", host.ports[2].info->HOQLife},
                                                          {"VLStallCount", host.ports[2].info->VLStallCount},
-                                                         {"could_be_speed", "10.0 Gbps"},
+                                                         {"linkSpeedPossible", "QDR"},
                                                          {"peer", switch_place}});
 }
 

@@ -3,6 +3,7 @@
 #include "text/link_json.hpp"
 
 #include "text/link_text.hpp"
+#include <comad/discovery/reports.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 
@@ -30,13 +31,16 @@ nlohmann::ordered_json link_json(const subnet& s, port_ref r, const discovery::n
     nlohmann::ordered_json link{{"portState", iba::name_or_number(info.portState)},
                                 {"portPhysicalState", iba::name_or_number(info.portPhysicalState)}};
     if (info.portState != iba::PortState::Down) {
-        link["width"] = width_of(s, r);
-        link["speed"] = speed_of(s, r);
+        link["linkWidthActive"] = discovery::link_width_text(s.at(r));
+        link["linkSpeedActive"] = discovery::link_speed_text(s, r);
         link["HOQLife"] = info.HOQLife;
         link["VLStallCount"] = info.VLStallCount;
     }
-    if (const std::string better = better_width(s, r); !better.empty()) link["could_be_width"] = better;
-    if (const std::string better = better_speed(s, r); !better.empty()) link["could_be_speed"] = better;
+    const iba::LinkWidth better_width = discovery::possible_width(s, r);
+    if (better_width != iba::LinkWidth{}) link["linkWidthPossible"] = discovery::width_name(better_width);
+    if (const auto better_speed = discovery::possible_speed(s, r))
+        link["linkSpeedPossible"] = discovery::speed_name(better_speed);
+    else if (discovery::could_be_FDR10(s, r)) link["linkSpeedPossible"] = "FDR10";
     if (s.at(r).peer) link["peer"] = place_json(s, s.at(r).peer, names);
     return link;
 }

@@ -5,6 +5,7 @@
 // Order, where infiniband-diags' depends on the timing of replies: switches, then CAs, then routers, each breadth-first
 // from the node where discovery started, by port number; ports ascending.
 #pragma once
+#include <comad/discovery/link.hpp>
 #include <comad/discovery/node_names.hpp>
 #include <comad/discovery/subnet.hpp>
 
@@ -65,7 +66,10 @@ std::string json_text(const subnet&, const more_of_ports& more = {});
 /// One of its nodes alone, on a line.
 std::string node_json(const subnet&, u32 index);
 
-/// Names of the link as ibnetdiscover has them: `4x`, `EDR`, `??` and `???` for what is unknown. Whether extended speeds
+/// `4x`, `EDR` of a single speed, `??` and `???` for what is unknown.
+std::string_view width_name(iba::LinkWidth) noexcept;
+std::string_view speed_name(link_speeds) noexcept;
+/// These names of the link, as ibnetdiscover has them. Whether extended speeds
 /// count is said by the capability mask of port 0 of a switch, else of the port itself.
 std::string_view link_width_text(const port&);
 std::string_view link_speed_text(const subnet&, port_ref);
