@@ -2,6 +2,7 @@
 // watch.cpp - watch: what changes in a subnet, line by line as it happens: told by the SA where it forwards notices, and looked for
 // now and then. It reads, but for the subscription.
 #include "command.hpp"
+#include "session/calendar_time.hpp"
 #include "session/node_name_map.hpp"
 #include "session/reopening.hpp"
 #include "session/report.hpp"
@@ -241,17 +242,13 @@ private:
         if (in_.is_virtual()) return fmt::format("{:.6f} s", mad::in_seconds(in_.now().time_since_epoch()));
         return fmt::format("{:%F %T}", fmt::localtime(std::time(nullptr)));
     }
-    static double unix_time() {
-        using namespace std::chrono;
-        return static_cast<double>(floor<milliseconds>(system_clock::now()).time_since_epoch().count()) / 1000;
-    }
     void write(nlohmann::ordered_json line, const std::string& text) {
         if (!how_.json) {
             write_output(fmt::format("{} {}\n", time_text(), text));
             return;
         }
         line["seconds"] = mad::in_seconds(in_.now() - begin_);
-        if (!in_.is_virtual()) line["time"] = unix_time();
+        if (!in_.is_virtual()) line["time"] = calendar_time();
         write_output(line.dump() + '\n');
     }
     void tell(const difference& d) {

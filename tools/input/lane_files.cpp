@@ -2,19 +2,17 @@
 // lane_files.cpp - lines of numbers, and the headings between them in OpenSM's dump.
 #include "input/lane_files.hpp"
 
+#include "input/lines.hpp"
 #include <comad/discovery/lid_index.hpp>
 #include <comad/iba/parse.hpp>
-#include <comad/iba/text_file.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <optional>
 #include <span>
 #include <sstream>
-#include <stdexcept>
 #include <string_view>
 #include <vector>
 
@@ -34,16 +32,10 @@ std::optional<u64> number_in(std::string_view word) {
 
 using line_words = std::vector<std::string>;
 
-/// Gives `take` the words of each line; `#` begins a comment. It returns false of what is wrong.
-void read_lines(const std::string& file, const char* form, const std::function<bool(const line_words&)>& take) {
-    std::istringstream in = comad::iba::open_text_file(file);
-    std::string line;
-    for (unsigned number = 1; std::getline(in, line); ++number) {
-        std::istringstream parts(line.substr(0, line.find('#')));
-        const line_words words{std::istream_iterator<std::string>(parts), {}};
-        if (!words.empty() && !take(words))
-            throw std::runtime_error(fmt::format("{}:{}: expected {}", file, number, form));
-    }
+/// `#` begins a comment.
+line_words words_in(std::string_view line) {
+    std::istringstream parts(std::string(line.substr(0, line.find('#'))));
+    return {std::istream_iterator<std::string>(parts), {}};
 }
 
 /// Nothing, unless all of them are numbers, and so many.
@@ -133,8 +125,8 @@ private:
 } // namespace
 
 void read_path_SLs(const std::string& file, const discovery::subnet& s, discovery::virtual_lanes& lanes) {
-    read_lines(file, "a node GUID, a DLID and an SL", [&](const line_words& words) {
-        const auto n = numbers_in(words, 3);
+    read_lines(file, "a node GUID, a DLID and an SL", [&](std::string_view line) {
+        const auto n = numbers_in(words_in(line), 3);
         if (!n || (*n)[1] > discovery::lid_index::last_unicast_LID || (*n)[2] >= discovery::virtual_lanes::SLs)
             return false;
         const auto node = node_with(s, (*n)[0]);
@@ -147,7 +139,7 @@ void read_path_SLs(const std::string& file, const discovery::subnet& s, discover
 void read_SL_to_VL(const std::string& file, const discovery::subnet& s, discovery::virtual_lanes& lanes) {
     SL_to_VL_reader reader(s, lanes);
     read_lines(file, "a switch's GUID, two ports and 8 bytes with two VLs each",
-               [&](const line_words& words) { return reader.take(words); });
+               [&](std::string_view line) { return reader.take(words_in(line)); });
 }
 
 } // namespace ibtool

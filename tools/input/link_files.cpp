@@ -2,15 +2,13 @@
 // link_files.cpp - lines of parts with `|` between them.
 #include "input/link_files.hpp"
 
+#include "input/lines.hpp"
 #include "input/words.hpp"
 #include <comad/iba/parse.hpp>
-#include <comad/iba/text.hpp>
-#include <comad/iba/text_file.hpp>
 
 #include <fmt/format.h>
 
-#include <functional>
-#include <stdexcept>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -19,19 +17,6 @@ namespace ibtool {
 namespace iba = comad::iba;
 
 namespace {
-
-using line_parts = std::vector<std::string>;
-
-/// Gives `take` the parts of each line; it returns false of what is wrong.
-void read_parts(const std::string& file, const char* form, const std::function<bool(const line_parts&)>& take) {
-    std::istringstream in = iba::open_text_file(file);
-    std::string line;
-    for (unsigned number = 1; std::getline(in, line); ++number) {
-        const std::string text = trimmed(line);
-        if (!text.empty() && text.front() != '#' && !take(split(text, '|')))
-            throw std::runtime_error(fmt::format("{}:{}: expected {}", iba::escaped(file), number, form));
-    }
-}
 
 std::optional<iba::guid> guid_in(const std::string& part) {
     const auto n = iba::parse_digits(trimmed(part), 16);
@@ -47,7 +32,8 @@ std::optional<unsigned> port_in(const std::string& part) {
 
 std::map<iba::guid, std::string> read_places(const std::string& file) {
     std::map<iba::guid, std::string> places;
-    read_parts(file, "a node GUID, a number and a place, with | between them", [&](const line_parts& parts) {
+    read_lines(file, "a node GUID, a number and a place, with | between them", [&](std::string_view line) {
+        const std::vector<std::string> parts = split(line, '|');
         const auto GUID = guid_in(parts[0]);
         if (!GUID || parts.size() < 3) return false;
         places[*GUID] = trimmed(parts[2]);
@@ -58,8 +44,9 @@ std::map<iba::guid, std::string> read_places(const std::string& file) {
 
 std::set<link_end> read_links(const std::string& file) {
     std::set<link_end> links;
-    read_parts(file, "a port, its node GUID, and both of the other end, with | between them",
-               [&](const line_parts& parts) {
+    read_lines(file, "a port, its node GUID, and both of the other end, with | between them",
+               [&](std::string_view line) {
+                   const std::vector<std::string> parts = split(line, '|');
                    if (parts.size() != 4) return false;
                    const auto port = port_in(parts[0]), peer_port = port_in(parts[2]);
                    const auto GUID = guid_in(parts[1]), peer_GUID = guid_in(parts[3]);

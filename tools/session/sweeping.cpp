@@ -2,6 +2,7 @@
 // sweeping.cpp - sweep, look whether the subnet is still the same, wait.
 #include "session/sweeping.hpp"
 
+#include "session/calendar_time.hpp"
 #include "text/error_words.hpp"
 #include "text/subnet_missing.hpp"
 #include <comad/counters/realigned.hpp>
@@ -25,10 +26,6 @@ using comad::u64;
 namespace {
 
 const std::string cannot_discover = "the subnet could not be discovered again: ";
-
-double calendar_time() {
-    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 } // namespace
 

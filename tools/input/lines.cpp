@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// lines.cpp - each line of a file that says something, with its number.
+#include "input/lines.hpp"
+
+#include "input/words.hpp"
+#include <comad/iba/text.hpp>
+#include <comad/iba/text_file.hpp>
+
+#include <fmt/format.h>
+
+#include <istream>
+#include <stdexcept>
+
+namespace ibtool {
+
+void read_lines(const std::string& file, const char* form, const std::function<bool(std::string_view)>& take) {
+    std::istringstream in = comad::iba::open_text_file(file);
+    std::string line;
+    for (unsigned number = 1; std::getline(in, line); ++number) {
+        const std::string text = trimmed(line);
+        if (!text.empty() && text.front() != '#' && !take(text))
+            throw std::runtime_error(fmt::format("{}:{}: expected {}", comad::iba::escaped(file), number, form));
+    }
+}
+
+} // namespace ibtool
