@@ -57,7 +57,7 @@ std::string_view verb_of(difference::kind what) {
 }
 
 std::string line_of(const difference& d) {
-    const std::string begin = fmt::format("{} {} {}", text_of(d.of), d.place, verb_of(d.what));
+    std::string begin = fmt::format("{} {} {}", text_of(d.of), d.place, verb_of(d.what));
     if (d.what != difference::kind::changed) return begin;
     return fmt::format("{}: is {}, was {}", begin, iba::escaped(d.is), iba::escaped(d.was));
 }
