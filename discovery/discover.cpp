@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
+#include <utility>
 
 namespace comad::discovery {
 
@@ -35,23 +37,30 @@ struct end_of_nodes {
     }
 };
 
-} // namespace
-
-task<mad::result<subnet>> discover(MADSchedule& schedule, discover_options options) {
-    const end_of_nodes at_the_end{options.found};
-    subnet_builder all(options, false, is_measured(schedule));
+/// Whether nothing cut it off; an error: there was no beginning.
+task<mad::result<bool>> explore(MADSchedule& schedule, subnet_builder& all) {
     rail only(schedule, all, 0);
     auto first = co_await only.ask_start();
     if (!first) co_return std::move(first.error());
     only.begin(first.value());
-    const bool is_whole = co_await explore_all(only, all);
-    if (is_whole && all.has_doubled_LIDs()) {
+    co_return co_await explore_all(only, all);
+}
+
+} // namespace
+
+task<mad::result<subnet>> discover(MADSchedule& schedule, discover_options options) {
+    const end_of_nodes at_the_end{options.found};
+    std::optional<subnet_builder> all(std::in_place, options, false, is_measured(schedule));
+    auto is_whole = co_await explore(schedule, *all);
+    if (is_whole && is_whole.value() && all->has_doubled_LIDs()) {
+        const std::optional<mad::time_point> end = all->end();
         options.from_LID = {};
-        options.max_time = std::max(all.time_left(schedule.now()), mad::duration{1});
-        task<mad::result<subnet>> again = discover(schedule, options);
-        co_return co_await std::move(again);
+        all.emplace(options, false, is_measured(schedule));
+        if (end) all->ends_at(*end);
+        is_whole = co_await explore(schedule, *all);
     }
-    co_return all.finish(!is_whole);
+    if (!is_whole) co_return std::move(is_whole.error());
+    co_return all->finish(!is_whole.value());
 }
 
 namespace {

@@ -103,11 +103,12 @@ private:
         const std::optional<u32> there = meet(port, info.value(), *beyond);
         if (!there) co_return;
         const port_ref peer = here().ports[port].peer;
-        co_await read_end(*there, peer.port, *beyond);
+        const IBDRPath way = with_key(*beyond, found_.nodes[*there].ports[peer.port].portGUID);
+        co_await read_end(*there, peer.port, way);
         if (is_read_[*there]) co_return;
         is_read_[*there] = true;
-        if (found_.nodes[*there].is_switch()) co_await read_end(*there, 0, *beyond);
-        co_await read_description(*there, *beyond);
+        if (found_.nodes[*there].is_switch()) co_await read_end(*there, 0, way);
+        co_await read_description(*there, way);
     }
 
     /// To whoever is behind a port: on from a switch or the local port, back from another CA.
@@ -170,8 +171,8 @@ private:
 
     // ---- facts
 
+    // The caller's path has the key of the node; neighbours have that of the port by which they are asked.
     task<bool> read_end(u32 n, u8 port, any_path path) {
-        path = keyed(n, port, path);
         auto info = co_await schedule_.SubnGet<PortInfo>(path, port);
         if (info) found_.nodes[n].ports[port].info = info.value();
         else failed(n, port, route_of(path), "PortInfo not read", info.error());
@@ -184,18 +185,11 @@ private:
         else failed(0, 0, route_of(path_), "SwitchInfo not read", info.error());
     }
     task<void> read_description(u32 n, any_path path) {
-        path = keyed(n, 0, path);
         auto description = co_await schedule_.SubnGet<NodeDescription>(path);
         if (description) found_.nodes[n].description = iba::smp::text(description.value());
         else failed(n, 0, route_of(path), "NodeDescription not read", description.error());
     }
 
-    /// The caller's path has the key of the node; neighbours have theirs.
-    any_path keyed(u32 n, u8 port, const any_path& path) const {
-        if (n == 0) return path;
-        const iba::guid portGUID = found_.nodes[n].ports[port].portGUID;
-        return with_key(*mad::directed(path), portGUID != iba::guid{} ? portGUID : found_.nodes[n].info.portGUID);
-    }
     IBDRPath with_key(IBDRPath route, iba::guid port) const {
         if (keys_) route.MKey = keys_->of(mad::key_kind::MKey, port);
         return route;

@@ -64,6 +64,16 @@ void subnet_builder::start_clock(mad::time_point now) {
         ends_ = now + options_.max_time;
 }
 
+std::optional<mad::time_point> subnet_builder::end() const {
+    const auto lock = guard();
+    return ends_;
+}
+
+void subnet_builder::ends_at(mad::time_point end) {
+    const auto lock = guard();
+    ends_ = end;
+}
+
 mad::duration subnet_builder::time_left(mad::time_point now) const {
     const auto lock = guard();
     return ends_ ? std::max(*ends_ - now, mad::duration{0}) : mad::duration::max();

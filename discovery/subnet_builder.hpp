@@ -64,6 +64,10 @@ public:
     // ---- how long
     /// The first rail begins: from here max_time counts.
     void start_clock(mad::time_point now);
+    /// When it is over: nothing where it is not limited.
+    std::optional<mad::time_point> end() const;
+    /// It goes on with the time of another one.
+    void ends_at(mad::time_point);
     /// What is left of it; duration::max() where it is not limited.
     mad::duration time_left(mad::time_point now) const;
     /// Nothing is left of it.

@@ -2,6 +2,7 @@
 // discovery_test.cpp - what discovery finds in subnets where nothing goes wrong is what the simulator's graph says; the
 // same for every window, with no SMP too many and no more in flight than allowed.
 #include "discovery_rig.hpp"
+#include "key_witness.hpp"
 #include <comad/coro/asio.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -278,38 +279,6 @@ TEST_CASE("progress tells what was found so far") {
     CHECK(progress.links.load() == found.link_count());
     CHECK(progress.problems.load() == 0);
 }
-
-namespace {
-
-/// Counts the SMPs with the M_Key of the port that they lead to, those with the default that ask who is there, and others.
-struct key_witness final : mad::trace_sink {
-    key_witness(const world& w, const mad::port_keys& k) : where(w), keys(k) {}
-    void on_event(const mad::trace_event& e) noexcept override {
-        if (e.what != mad::trace_event::kind::send) return;
-        const auto& route = *mad::directed(*e.path);
-        const u64 key = iba::get<&iba::smp::FormatDirected::MKey>(e.request.data());
-        const bool asks_who = iba::get<&iba::MADHeader::attributeID>(e.request.data()) == 0x11; // NodeInfo
-        if (asks_who) ++(key == keys.default_of(mad::key_kind::MKey) ? asked : wrong);
-        else ++(key == keys.of(mad::key_kind::MKey, port_at(route)) ? right : wrong);
-    }
-    /// The port by which a route enters its last node: of the local one the program's own, of a switch port 0.
-    iba::guid port_at(const IBDRPath& route) const {
-        const topology& t = where.net.graph();
-        u32 node = where.port.node();
-        unsigned entered = where.port.port();
-        for (const u8 out : route.hops()) {
-            const transports::sim::port& p = t.nodes[node].ports[out];
-            node = p.peer_node;
-            entered = p.peer_port;
-        }
-        return t.nodes[node].ports[t.nodes[node].is_switch() ? 0 : entered].GUID;
-    }
-    const world& where;
-    const mad::port_keys& keys;
-    unsigned asked = 0, right = 0, wrong = 0;
-};
-
-} // namespace
 
 TEST_CASE("each SMP has the M_Key of its port, once that is known") {
     const topology t = GENERATE(two_port_adapters(), managed("fattree2,radix=4"), managed("ring,switches=9,hosts=1"));

@@ -7,6 +7,7 @@
 #include <comad/discovery/node_sequence.hpp>
 
 #include <cerrno>
+#include <chrono>
 #include <functional>
 #include <set>
 #include <string>
@@ -220,6 +221,26 @@ TEST_CASE("where two ports have one LID nothing is asked by it, and both are nam
     CHECK(text_of(found).find("doubled_LID") != std::string::npos);
     world again(t);
     CHECK(text_of(again.discover()) == text_of(found));
+}
+
+TEST_CASE("a discovery that begins again where a LID is doubled has no more time for that") {
+    topology t = managed("fattree2,radix=4");
+    t.nodes.back().ports[0].LID = t.nodes[1].ports[1].LID;
+    transports::sim::timing slow;
+    slow.hop_delay = std::chrono::milliseconds(1);
+    world whole(t, window(1, 1), slow);
+    CHECK(whole.discover(by_LID(whole)).complete());
+    const auto all = whole.elapsed();
+    world w(t, window(1, 1), slow);
+    discovery::discover_options how = by_LID(w);
+    how.max_time = std::chrono::duration_cast<std::chrono::milliseconds>(all) - std::chrono::milliseconds(10);
+    const subnet found = w.discover(how);
+    CHECK(w.elapsed() >= how.max_time);
+    CHECK(w.elapsed() < all);
+    REQUIRE(found.problems.size() == 1);
+    CHECK(found.problems[0].what == discovery::problem::kind::limit);
+    CHECK(found.problems[0].text ==
+          fmt::format("stopped after {} s, the longest that it may take", mad::in_seconds(how.max_time)));
 }
 
 TEST_CASE("nodes come as they are found, each once, while the discovery goes on") {

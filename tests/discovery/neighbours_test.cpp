@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // neighbours_test.cpp - one node and its neighbours, beside the graph that is simulated and what a whole discovery says of them.
 #include "discovery_rig.hpp"
+#include "key_witness.hpp"
 #include "liar.hpp"
 #include <comad/discovery/neighbours.hpp>
 
@@ -92,6 +93,36 @@ TEST_CASE("one port's neighbour costs no more than it and its node say") {
     CHECK(name_of(found.nodes[1]) == name_of(w.known.nodes[w.known.nodes[leaf].ports[8].peer.node]));
     CHECK_FALSE(found.nodes[0].ports[7].info);
     CHECK(w.asked == 5 + 4);
+}
+
+TEST_CASE("each neighbour is asked with the M_Key of the port by which it is asked") {
+    topology t;
+    constexpr transports::sim::link_codes edr{2, 16};
+    const u32 host = t.add_node(iba::NodeType::CA, 1, iba::guid{0xa0}, "host", edr);
+    const u32 both = t.add_node(iba::NodeType::CA, 2, iba::guid{0xb0}, "cabled by both ports", edr);
+    const u32 near = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x10}, "near", edr);
+    const u32 far = t.add_node(iba::NodeType::Switch, 2, iba::guid{0x20}, "far", edr);
+    t.link(host, 1, near, 1);
+    t.link(both, 1, near, 2);
+    t.link(both, 2, near, 3);
+    t.link(near, 4, far, 1);
+    bring_up(t);
+    mad::port_keys keys;
+    keys.set_default(mad::key_kind::MKey, 1);
+    for (const auto& n : t.nodes)
+        for (const auto& p : n.ports) keys.set(mad::key_kind::MKey, p.GUID, value(p.GUID) * 3);
+    world w(t);
+    key_witness witness(w, keys);
+    w.schedule.set_trace(&witness);
+    IBDRPath path = IBDRPath{}.extended(1);
+    path.MKey = 0x10 * 3;
+    auto found = coro::sync_wait(w.schedule, find_neighbours(w.schedule, path, &keys));
+    REQUIRE(found);
+    CHECK(found.value().complete());
+    CHECK(found.value().nodes.size() == 4);
+    CHECK(witness.wrong == 0);
+    CHECK(witness.asked == 4); // who is there; the switch's own NodeInfo is asked with its key
+    CHECK(witness.right == 16);
 }
 
 TEST_CASE("a neighbour that is silent is a problem at its port, and a port without a cable is none") {
