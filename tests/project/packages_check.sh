@@ -70,7 +70,8 @@ for deb in "$packages"/{ibtool_,libcomad}*.deb; do dpkg-deb -x "$deb" "$output/u
 cmake -S "$root/tests/consumer/project" -B "$output/consumer" -G Ninja -DCMAKE_PREFIX_PATH="$output/unpacked/usr"
 cmake --build "$output/consumer"
 "$output/consumer/consumer"
-ldd "$output/consumer/consumer" | grep -q 'libcomad\.so\.0\.1 => ' || fail "the consumer is not linked with the shared library"
+linked=$(ldd "$output/consumer/consumer")
+[[ $linked == *'libcomad.so.0.1 => '* ]] || fail "the consumer is not linked with the shared library: $linked"
 
 # What the spec would configure and compile is there already; that it lists what is installed is what is left to see.
 rpmlint -r "$root/packaging/comad.rpmlintrc" "$root/packaging/comad.spec"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # tree_check.sh - what holds for every tracked file: sources and scripts name their licence at the top, headers may be included
-# twice, and no file names a directory of somebody's machine, or one beside the tree.
+# twice, no script fails because a reader went away, and no file names a directory of somebody's machine, or one beside the tree.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -23,6 +23,14 @@ done
 for file in $(tracked '*.hpp' '*.h' | xargs grep -L '^#pragma once$'); do
     echo "$file: no #pragma once"
     failed=1
+done
+
+# Who reads to the first match is gone while the other still writes, and now and then that one fails for it.
+for file in $(tracked | tr '\n' '\0' | xargs -0 grep -lI '^set .*pipefail'); do
+    if grep -HnE '[^|][|] *(head|(e|f)?grep +-[[:alpha:]]*[qm]|sed [^|]*[0-9]q)\b' "$file"; then
+        echo "the lines above of a script with pipefail do not read to the end"
+        failed=1
+    fi
 done
 
 # The brackets keep this file from matching itself.
