@@ -54,10 +54,12 @@ node_names node_names::read(std::istream& in, std::string_view name, std::vector
     return map;
 }
 
-std::string node_names::of(const node& n) const {
+const std::string& node_names::raw(const node& n) const {
     const auto found = names_.find(n.info.nodeGUID);
-    return iba::escaped(found == names_.end() ? n.description : found->second);
+    return found == names_.end() ? n.description : found->second;
 }
+
+std::string node_names::of(const node& n) const { return iba::escaped(raw(n)); }
 
 std::string node_names::with_id(const node& n) const { return fmt::format("{} \"{}\"", topology_id(n), of(n)); }
 

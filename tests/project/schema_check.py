@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """schema_check.py IBTOOL - what commands print with --json is as the schemas in docs/schema/ say, on a simulated subnet. Each schema
-says all that is printed, and refuses what is wrong: each member, left out where it is required, or of another kind wherever it is."""
+says all that is printed, and refuses what is wrong: each member, left out where it is required, or of another kind wherever it is.
+Nodes have in JSON the names that they have, whatever these are."""
 import copy, json, os, re, subprocess, sys, tempfile
 import jsonschema
-from schema_runs import FILES, MEMBERS, ON_STDERR, PLAIN, RUNS, TOPOLOGIES, WHOLE, WITHOUT
+from schema_runs import FILES, MEMBERS, NAMED, NAMED_RUNS, NAMES, ON_STDERR, PLAIN, RUNS, TOPOLOGIES, WHOLE, WITHOUT
 
 ibtool = os.environ["IBTOOL"] = os.path.abspath(sys.argv[1])
 schemas = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "schema")
@@ -41,7 +42,7 @@ def make_files():
             if before not in text:
                 sys.exit(f"{name}: the topology has no {before}")
             text = text.replace(before, after)
-        with open(name + ".topo", "w") as file:
+        with open(name + ".topo", "w", errors="surrogateescape") as file:
             file.write(text)
         run(f"sim:{name}.topo,time=virtual", f"ibnetdiscover --subnet-cache {name}-cache")
 
@@ -98,6 +99,35 @@ def required_in(whole, kinds):
     return set.union(*(set(whole["definitions"][kind.split("/")[-1]].get("required", [])) for kind in kinds))
 
 
+def texts(part):
+    """All that is text in a document."""
+    if isinstance(part, str):
+        yield part
+    for one in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from texts(one)
+
+
+def escaped(name):
+    """As text has it."""
+    return "".join(c if c.isprintable() else "".join(f"\\x{byte:02x}" for byte in c.encode(errors="surrogateescape")) for c in name)
+
+
+def problems_of_names(command):
+    """Names are in JSON what they are, and no terminal obeys the document."""
+    text = run(NAMED, command + " --json" * ("--format" not in command))
+    if re.search("[^\n -~\u00a1-\u00ac\u00ae-\u02ff]", text):
+        yield f"{command}: what it prints is not shown by a terminal as it is"
+    try:
+        documents = [json.loads(text)]
+    except json.JSONDecodeError:
+        documents = [json.loads(line) for line in text.splitlines()]
+    said = set(texts(documents))
+    if not said & {name for *_, name in NAMES}:
+        yield f"{command}: no node has its name"
+    if said & {escaped(name) for _, name, _ in NAMES[:2]}:
+        yield f"{command}: a name is escaped for a terminal"
+
+
 problems, documents_seen, refused, met, printed = [], 0, 0, {}, {}
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
@@ -140,6 +170,8 @@ with tempfile.TemporaryDirectory() as work:
                 refused += 1
                 if validator.is_valid({k: v for k, v in document.items() if k != member}):
                     problems.append(f"{command}: {name} takes it without {member}")
+    for command in NAMED_RUNS:
+        problems += problems_of_names(command)
 for file in sorted(os.listdir(schemas)):
     if file[:-5] not in {run[0] for run in RUNS}:
         problems.append(f"docs/schema/{file}: no command is checked against it")

@@ -5,6 +5,7 @@
 #include "session/node_name_map.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_queries.hpp"
+#include "text/json.hpp"
 #include <comad/discovery/forwarding.hpp>
 #include <comad/iba/format.hpp>
 
@@ -91,11 +92,11 @@ report judge_balance(const global_options& options, const discovery::subnet& s,
         const std::string name = how.names.of(s.nodes[n]);
         if (how.json) {
             nlohmann::ordered_json line{{"nodeGUID", fmt::format("{}", s.nodes[n].info.nodeGUID)},
-                                        {"description", name},
+                                        {"description", json_text(how.names.raw(s.nodes[n]))},
                                         {"balanced", is_good},
                                         {"ports", nlohmann::ordered_json::array()}};
             for (const port_usage& p : u.ports) line["ports"].push_back({{"port", p.port}, {"LIDs", p.LIDs}});
-            said.text += line.dump() + '\n';
+            said.text += json_line(line);
             continue;
         }
         said.text += fmt::format("{}: {}, 0x{:016x}\n", is_good ? "Switch Port Usage" : "Unbalanced Switch Port Usage",

@@ -5,6 +5,7 @@
 #include "commands/check_options.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/checks.hpp"
+#include "text/json.hpp"
 #include "text/subnet_missing.hpp"
 #include <comad/counters/sweep.hpp>
 #include <comad/discovery/node_words.hpp>
@@ -146,7 +147,7 @@ private:
     check_result result_of(check_result::subject of, unsigned LID, port_ref r,
                            std::vector<complaint> complaints) const {
         const discovery::node& n = subnet_.nodes[r.node];
-        return {of, LID, r.port, iba::escaped(n.description), std::move(complaints), n.info.nodeGUID};
+        return {of, LID, r.port, n.description, std::move(complaints), n.info.nodeGUID};
     }
 
     unsigned LID_of(port_ref r) const {
@@ -185,7 +186,7 @@ private:
     std::string node_json(u32 n) const {
         std::string text;
         nodes_[n].for_each([&](const check_result& v) {
-            if (!v.is_good() || in_.options().verbosity) text += json_of(v).dump() + '\n';
+            if (!v.is_good() || in_.options().verbosity) text += json_line(json_of(v));
         });
         return text;
     }
@@ -220,7 +221,7 @@ private:
         if (how_.checks_ports()) all["bad_ports"] = totals_.bad_ports;
         if (how_.errors) all["ports_with_errors"] = totals_.ports_with_errors;
         all["complete"] = found_.missing.empty() && subnet_.complete();
-        return all.dump() + '\n';
+        return json_line(all);
     }
 
     session& in_;

@@ -8,6 +8,7 @@
 #include "session/subnet_queries.hpp"
 #include "session/target.hpp"
 #include "text/checks.hpp"
+#include "text/json.hpp"
 #include <comad/counters/read_counters.hpp>
 #include <comad/discovery/link.hpp>
 #include <comad/iba/format.hpp>
@@ -49,7 +50,7 @@ report judged(const std::vector<check_result>& results, std::vector<missing_answ
     const text_style style = style_of(s.how, in.options());
     for (const check_result& v : results) {
         f.is_any_bad |= !v.is_good();
-        f.text += s.how.json ? json_of(v).dump() + '\n' : text_of(v, style);
+        f.text += s.how.json ? json_line(json_of(v)) : text_of(v, style);
     }
     return f;
 }
@@ -210,7 +211,7 @@ reporting check_errors(session& in, mad::address target, const check_target_sett
     BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().PerformanceGet<iba::ClassPortInfo>(to));
     BOOST_OUTCOME_CO_TRY(const auto description, co_await in.SubnGet<smp::NodeDescription>(to));
-    const std::string name = iba::escaped(text(description));
+    const std::string name = text(description);
     const counters::capabilities can = counters::capabilities::of(info);
     const u8 wanted = s.port.empty() ? all_ports : static_cast<u8>(read_number(s.port, "the port", all_ports));
     std::vector<u8> ports{wanted};

@@ -3,6 +3,7 @@
 // else than that.
 #include "command.hpp"
 #include "session/subnet_queries.hpp"
+#include "text/json.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -108,11 +109,8 @@ private:
         }
         std::erase_if(cleared, [&](u32 n) { return failed.contains(n); });
         if (how_.json)
-            found_.text += nlohmann::ordered_json{{"nodes_cleared", cleared.size()},
-                                                  {"ports_cleared", ports},
-                                                  {"failures", failures}}
-                               .dump() +
-                           '\n';
+            found_.text +=
+                json_line({{"nodes_cleared", cleared.size()}, {"ports_cleared", ports}, {"failures", failures}});
         else
             found_.text +=
                 fmt::format("\n## Summary: {} nodes cleared {} errors\n##          {} port counters cleared\n",
@@ -124,7 +122,7 @@ private:
             if (how_.json) {
                 nlohmann::ordered_json line = place_json(subnet_, e, port);
                 for (const cleared_group& c : o.groups) line["cleared"][std::string(c.group->name)] = c.select;
-                found_.text += line.dump() + '\n';
+                found_.text += json_line(line);
             } else if (in_.options().verbosity) {
                 found_.text += fmt::format("{} lid {} port {}\n", node_line("Cleared", subnet_.nodes[e.where.node]),
                                            value(e.path.DLID), port);

@@ -4,6 +4,7 @@
 #include "command.hpp"
 #include "session/ask.hpp"
 #include "session/subnet_queries.hpp"
+#include "text/json.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -117,8 +118,7 @@ reporting ask_node(session& in, std::optional<mad::address> target, std::optiona
     BOOST_OUTCOME_CO_TRY(const auto told_there, co_await std::move(query));
     report said;
     said.missing = told_there.missing;
-    said.text =
-        json ? json_of(told_there, {{"LID", value(to.DLID)}, {"port", port}}).dump() + '\n' : text_of(told_there);
+    said.text = json ? json_line(json_of(told_there, {{"LID", value(to.DLID)}, {"port", port}})) : text_of(told_there);
     co_return said;
 }
 
@@ -208,14 +208,11 @@ private:
             if (is_first && in_.options().verbosity && !how_.json)
                 found_.text += fmt::format("\n{}\n", node_line("Checking", subnet_.nodes[e.where.node]));
             for (const counted& c : o.told)
-                found_.text += how_.json ? json_of(c, place_json(subnet_, e, c.port)).dump() + '\n' : text_of(c);
+                found_.text += how_.json ? json_line(json_of(c, place_json(subnet_, e, c.port))) : text_of(c);
             if (o.told.empty() && !o.problems.empty()) bad.insert(e.where.node);
             for (const missing_answer& p : o.problems) found_.missing.push_back(placed(e.where, p));
         }
-        if (how_.json)
-            found_.text +=
-                nlohmann::ordered_json{{"nodes", nodes.size()}, {"bad_nodes", bad.size()}, {"ports", ports}}.dump() +
-                '\n';
+        if (how_.json) found_.text += json_line({{"nodes", nodes.size()}, {"bad_nodes", bad.size()}, {"ports", ports}});
         else
             found_.text +=
                 fmt::format("\n## Summary: {} nodes checked, {} bad nodes found\n##          {} ports checked\n",

@@ -2,6 +2,7 @@
 // describe.cpp - describe: the tables themselves, as text, JSON or the reference page.
 #include "command.hpp"
 #include "input/structure.hpp"
+#include "text/json.hpp"
 #include "text/output.hpp"
 #include <comad/iba/enums.hpp>
 #include <comad/iba/fields.hpp>
@@ -132,11 +133,11 @@ std::string text_of(const describe_settings& s) {
     if (s.markdown) return reference_page();
     if (!s.structure.empty()) {
         const iba::structure& one = structure_named(s.structure);
-        return s.json ? json_of(one).dump() + '\n' : rows_text(one);
+        return s.json ? json_line(json_of(one)) : rows_text(one);
     }
     if (!s.json) return list_text();
     std::string text;
-    for (const iba::structure& one : iba::structures()) text += json_of(one).dump() + '\n';
+    for (const iba::structure& one : iba::structures()) text += json_line(json_of(one));
     return text;
 }
 

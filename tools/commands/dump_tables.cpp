@@ -39,7 +39,7 @@ public:
 private:
     table_heading heading_of(u32 n, unsigned first, unsigned last) const {
         const discovery::node& sw = subnet_.nodes[n];
-        return {scanned_place_text(sw.route), sw.info.nodeGUID, how_.names.of(sw), sw.info.numPorts, first, last};
+        return {scanned_place_text(sw.route), sw.info.nodeGUID, how_.names.raw(sw), sw.info.numPorts, first, last};
     }
 
     destination at(unsigned LID) const {
@@ -47,7 +47,7 @@ private:
         if (!where) return {};
         const discovery::node& to = subnet_.nodes[where.node];
         const auto& info = subnet_.at(where).info;
-        return {true, to.info.nodeType, subnet_.at(where).portGUID, value(info->LID), info->LMC, how_.names.of(to)};
+        return {true, to.info.nodeType, subnet_.at(where).portGUID, value(info->LID), info->LMC, how_.names.raw(to)};
     }
 
     std::string unicast_of(u32 n) const {

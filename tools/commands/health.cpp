@@ -80,7 +80,7 @@ std::string reason(const health_finding& v) {
 }
 
 std::string examined_place(const examination& x, port_ref where) {
-    return fmt::format("\"{}\"[{}]", iba::escaped(x.names.of(x.subnet.nodes[where.node])), where.port);
+    return fmt::format("\"{}\"[{}]", x.names.of(x.subnet.nodes[where.node]), where.port);
 }
 
 std::string as_text(const examination& x) {
@@ -98,7 +98,7 @@ std::string as_text(const examination& x) {
 std::string examined_place_json(const examination& x, port_ref where) {
     const discovery::node& n = x.subnet.nodes[where.node];
     return fmt::format(R"("nodeGUID":"{}","description":{},"port":{})", n.info.nodeGUID,
-                       iba::json_quoted(x.names.of(n)), where.port);
+                       iba::json_quoted(x.names.raw(n)), where.port);
 }
 
 std::string finding_json(const examination& x, const health_finding& v) {

@@ -3,6 +3,7 @@
 #include "command.hpp"
 #include "input/messages.hpp"
 #include "input/words.hpp"
+#include "text/json.hpp"
 #include "text/output.hpp"
 #include <comad/discovery/cache_edit.hpp>
 #include <comad/iba/format.hpp>
@@ -29,7 +30,7 @@ struct ibcacheedit_settings {
 
 nlohmann::ordered_json edits_json(const ibcacheedit_settings& s) {
     nlohmann::ordered_json line{
-        {"schema", "comad.cache_edit/1"}, {"cache", iba::escaped(s.from)}, {"new", iba::escaped(s.to)}};
+        {"schema", "comad.cache_edit/1"}, {"cache", json_text(s.from)}, {"new", json_text(s.to)}};
     const auto add = [&line](const char* what, const std::optional<discovery::guid_change>& c) {
         if (c) line[what] = {{"before", fmt::format("{}", c->before)}, {"after", fmt::format("{}", c->after)}};
     };
@@ -72,7 +73,7 @@ int run_ibcacheedit(const ibcacheedit_settings& s) {
         throw std::runtime_error(fmt::format("{}: {}", iba::escaped(s.from), e.what()));
     }
     replace_file(edited, s.to);
-    if (s.json) write_output(edits_json(s).dump() + '\n');
+    if (s.json) write_output(json_line(edits_json(s)));
     return complete;
 }
 

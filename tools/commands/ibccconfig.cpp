@@ -8,6 +8,7 @@
 #include "session/node_name_map.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/diags_text.hpp"
+#include "text/json.hpp"
 
 #include <fmt/format.h>
 
@@ -55,7 +56,7 @@ reporting set_one(session& in, const congestion_set& what, mad::address target, 
     if (s.json) {
         nlohmann::ordered_json line{{"LID", value(to.DLID)}};
         line.update(json_of(what, done, s.dry_run));
-        said.text = line.dump() + '\n';
+        said.text = json_line(line);
     } else if (s.dry_run || in.options().verbosity > 0) {
         said.text = text_of(place, what, done, s.dry_run);
     }
@@ -82,7 +83,7 @@ coro::task<mad::result<report>> set_at(session& in, const discovery::subnet& sub
     if (s.json) {
         nlohmann::ordered_json line = place_json(subnet, e, e.where.port);
         line.update(json_of(what, done.value(), s.dry_run));
-        said.text = line.dump() + '\n';
+        said.text = json_line(line);
     } else {
         const std::string place = fmt::format("lid {} 0x{:016x} \"{}\" port {}", value(e.path.DLID),
                                               value(n.info.nodeGUID), names.of(n), e.where.port);

@@ -5,6 +5,7 @@
 #include "session/ask.hpp"
 #include "text/congestion_text.hpp"
 #include "text/diags_text.hpp"
+#include "text/json.hpp"
 #include "text/structure_text.hpp"
 #include <comad/iba/smp.hpp>
 #include <comad/iba/text.hpp>
@@ -113,7 +114,7 @@ answer ask_port_settings(congestion_query q, std::string_view name) {
             text += q.port ? congestion_text(e) : port_setting_text(port, e);
         }
     }
-    co_return q.json ? nlohmann::ordered_json{{"schema", "comad.congestion/1"}, {"ports", ports}}.dump() + '\n' : text;
+    co_return q.json ? json_line({{"schema", "comad.congestion/1"}, {"ports", ports}}) : text;
 }
 
 answer ask_table(congestion_query q, std::string_view name) {
@@ -134,10 +135,7 @@ answer ask_table(congestion_query q, std::string_view name) {
         else text += table_entry_text(i, e);
     }
     if (!q.json) co_return text;
-    co_return nlohmann::ordered_json{
-        {"schema", "comad.congestion/1"}, {"CCTILimit", first.CCTILimit}, {"entries", entries}}
-            .dump() +
-        '\n';
+    co_return json_line({{"schema", "comad.congestion/1"}, {"CCTILimit", first.CCTILimit}, {"entries", entries}});
 }
 
 // ---- the command -------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include "input/lane_files.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_queries.hpp"
+#include "text/json.hpp"
 #include "text/route_text.hpp"
 #include <comad/discovery/read_lanes.hpp>
 #include <comad/iba/format.hpp>
@@ -100,7 +101,7 @@ private:
         constexpr std::size_t few = 100;
         const std::size_t shown = options_.verbosity ? findings.size() : std::min(findings.size(), few);
         findings_ += findings.size();
-        for (std::size_t i = 0; i < shown; ++i) found_.text += (how_.json ? findings[i].json : findings[i].text) + '\n';
+        for (std::size_t i = 0; i < shown; ++i) found_.text += how_.json ? findings[i].json : findings[i].text + '\n';
         if (shown < findings.size())
             found_.notes.push_back(
                 fmt::format("{} more findings like the last one; -v shows all", findings.size() - shown));
@@ -133,13 +134,11 @@ private:
                 fmt::format("{}[{}]: {} LIDs, {} routes\n", discovery::name_of(sw), p, load.LIDs, load.routes);
             return;
         }
-        found_.text += nlohmann::ordered_json{{"nodeGUID", fmt::format("{}", sw.info.nodeGUID)},
-                                              {"description", comad::iba::escaped(sw.description)},
-                                              {"port", p},
-                                              {"LIDs", load.LIDs},
-                                              {"routes", load.routes}}
-                           .dump() +
-                       '\n';
+        found_.text += json_line({{"nodeGUID", fmt::format("{}", sw.info.nodeGUID)},
+                                  {"description", json_text(sw.description)},
+                                  {"port", p},
+                                  {"LIDs", load.LIDs},
+                                  {"routes", load.routes}});
     }
 
     void sum_up(const discovery::route_check& r, const discovery::group_check& g, const discovery::credit_check& c,
@@ -173,7 +172,7 @@ private:
         }
         all["table_bytes"] = tables_.bytes();
         all["complete"] = found_.missing.empty() && subnet_.complete();
-        found_.text += all.dump() + '\n';
+        found_.text += json_line(all);
     }
 
     const global_options& options_;

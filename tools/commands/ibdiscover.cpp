@@ -3,6 +3,7 @@
 #include "command.hpp"
 #include "input/link_files.hpp"
 #include "session/subnet_command.hpp"
+#include "text/json.hpp"
 #include "text/output.hpp"
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
@@ -66,18 +67,16 @@ public:
             changes.push_back({{"kind", are_.contains(l) ? "added" : "removed"},
                                {"nodeGUID", fmt::format("{}", l.nodeGUID)},
                                {"port", l.port},
-                               {"place", place_of(l.nodeGUID)},
+                               {"place", json_text(raw_place_of(l.nodeGUID))},
                                {"peer",
                                 {{"nodeGUID", fmt::format("{}", l.peer_nodeGUID)},
                                  {"port", l.peer_port},
-                                 {"place", place_of(l.peer_nodeGUID)}}}});
-        return nlohmann::ordered_json{{"schema", "comad.link_changes/1"},
-                                      {"nodes", subnet_.nodes.size()},
-                                      {"link_ends", are_.size()},
-                                      {"is_first_run", is_first_},
-                                      {"changes", changes}}
-                   .dump() +
-               '\n';
+                                 {"place", json_text(raw_place_of(l.peer_nodeGUID))}}}});
+        return json_line({{"schema", "comad.link_changes/1"},
+                          {"nodes", subnet_.nodes.size()},
+                          {"link_ends", are_.size()},
+                          {"is_first_run", is_first_},
+                          {"changes", changes}});
     }
 
     int run() const {
@@ -102,10 +101,11 @@ private:
         return text;
     }
 
-    /// Safe for a terminal; empty where none is known.
-    std::string place_of(iba::guid node) const {
+    std::string place_of(iba::guid node) const { return iba::escaped(raw_place_of(node)); }
+    /// As it is in the file; empty where none is known.
+    std::string raw_place_of(iba::guid node) const {
         const auto found = places_.find(node);
-        return found == places_.end() ? std::string() : iba::escaped(found->second);
+        return found == places_.end() ? std::string() : found->second;
     }
 
     const ibdiscover_settings& how_;

@@ -7,6 +7,7 @@
 #include "session/subnet_place.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/host_ranges.hpp"
+#include "text/json.hpp"
 #include "text/link_json.hpp"
 #include "text/link_text.hpp"
 #include <comad/iba/text.hpp>
@@ -142,7 +143,7 @@ coro::task<report> find_nodes(session& in, const subnet& s, const subnet_place& 
                                    {"link", {place_json(s, here, how.names), place_json(s, there, how.names)}}};
         if (out) all["out"] = ports_json(s, *out, how.names);
         if (back) all["back"] = ports_json(s, *back, how.names);
-        said.text = all.dump() + '\n';
+        said.text = json_line(all);
         co_return said;
     }
     const std::vector<port_ref> none;

@@ -5,6 +5,7 @@
 #include "session/subnet_command.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/identities.hpp"
+#include "text/json.hpp"
 #include "text/link_json.hpp"
 #include "text/output.hpp"
 
@@ -27,7 +28,7 @@ std::string text_of(const identity_finding& f, const discovery::subnet& s, bool 
     nlohmann::ordered_json o = place_json(s, f.where, discovery::node_names{});
     o["finding"] = word_of(f.what);
     o["text"] = f.text;
-    return o.dump() + '\n';
+    return json_line(o);
 }
 
 report identities_of(const discovery::subnet& s, bool json) {

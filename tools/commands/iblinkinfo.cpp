@@ -5,6 +5,7 @@
 #include "session/subnet_command.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_place.hpp"
+#include "text/json.hpp"
 #include "text/link_json.hpp"
 #include "text/link_text.hpp"
 #include <comad/discovery/node_words.hpp>
@@ -117,7 +118,7 @@ std::string line_of(const iblinkinfo_settings& how, const described_links& all, 
 std::string json_of(const subnet& s, port_ref r, const node_names& names) {
     nlohmann::ordered_json line = place_json(s, r, names);
     line.update(link_json(s, r, names));
-    return line.dump() + '\n';
+    return json_line(line);
 }
 
 /// It is down in both. Null: there is no other.

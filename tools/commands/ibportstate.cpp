@@ -7,6 +7,7 @@
 #include "session/other_end.hpp"
 #include "session/port_view.hpp"
 #include "text/diags_text.hpp"
+#include "text/json.hpp"
 #include <comad/iba/format.hpp>
 #include <comad/iba/print.hpp>
 
@@ -122,7 +123,7 @@ reporting show_port(session& in, const port_view& here, const ibportstate_settin
                  plain_text(there.error())});
         }
     }
-    if (s.json) said.text = object.dump() + '\n';
+    if (s.json) said.text = json_line(object);
     co_return said;
 }
 
@@ -227,7 +228,7 @@ public:
 
 private:
     report take() {
-        if (how_.json) said_.text = object_.dump() + '\n';
+        if (how_.json) said_.text = json_line(object_);
         return std::move(said_);
     }
 

@@ -52,7 +52,7 @@ coro::task<mad::result<switch_facts>> ask_switch(session& in, mad::any_path path
             fmt::format("{} is not a switch, but a {}", place_text(path), node_type_text(node.nodeType)));
     BOOST_OUTCOME_CO_TRY(const auto description, co_await in.SubnGet<smp::NodeDescription>(path));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<smp::SwitchInfo>(path));
-    co_return switch_facts{node, info, name_of(names, node, description)};
+    co_return switch_facts{node, info, raw_name_of(names, node, description)};
 }
 
 table_heading heading_of(const switch_facts& s, const mad::any_path& path, unsigned first, unsigned last) {
@@ -75,7 +75,7 @@ coro::task<mad::result<destination>> ask_destination(session& in, mad::any_path 
                           node.value().portGUID,
                           value(port.value().LID),
                           port.value().LMC,
-                          name_of(names, node.value(), description.value())};
+                          raw_name_of(names, node.value(), description.value())};
 }
 
 /// The rows of one block; their destinations are asked at the same time.

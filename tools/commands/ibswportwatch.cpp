@@ -8,6 +8,7 @@
 #include "text/checks.hpp"
 #include "text/error_words.hpp"
 #include "text/group_changes.hpp"
+#include "text/json.hpp"
 #include "text/output.hpp"
 #include "text/watch_text.hpp"
 #include <comad/coro/periods.hpp>
@@ -112,15 +113,13 @@ public:
 
     void tell_lost(const outage& now) const {
         if (!how_.json) return;
-        write_output(nlohmann::ordered_json{{"lost", now.device}, {"why", now.cause}}.dump() + '\n');
+        write_output(json_line({{"lost", now.device}, {"why", now.cause}}));
     }
     void tell_back(const outage& over, u64 missed) const {
         if (!how_.json) return;
-        write_output(nlohmann::ordered_json{{"opened_again", over.device},
-                                            {"lost_seconds", mad::in_seconds(over.length)},
-                                            {"missed_readings", missed}}
-                         .dump() +
-                     '\n');
+        write_output(json_line({{"opened_again", over.device},
+                                {"lost_seconds", mad::in_seconds(over.length)},
+                                {"missed_readings", missed}}));
     }
 
 private:
@@ -215,7 +214,7 @@ private:
             nlohmann::ordered_json line{{"schema", "comad.port_watch/1"}};
             line.update(head(0));
             line["counters"] = told_json(last_);
-            write_output(line.dump() + '\n');
+            write_output(json_line(line));
         } else {
             write_output(fmt::format("# Lid {} port {}, every {} s\n{}", value(to_.DLID), port_,
                                      mad::in_seconds(period_), told_text(last_)));
@@ -243,7 +242,7 @@ private:
             line["interval_seconds"] = interval;
             line["counters"] = told_json(now);
             line["changes"] = changes;
-            write_output(line.dump() + '\n');
+            write_output(json_line(line));
         } else if (!how_.only_above || !text.empty()) {
             write_output(fmt::format("# {:.3f} s\n{}", seconds, text));
         }
@@ -267,7 +266,7 @@ private:
         const double seconds = mad::in_seconds(last_.usual.at - begin_);
         if (how_.json) {
             const nlohmann::ordered_json line{{"intervals", looks_}, {"seconds", seconds}, {"totals", totals_json()}};
-            write_output(line.dump() + '\n');
+            write_output(json_line(line));
             return;
         }
         std::string text = totals_.text();

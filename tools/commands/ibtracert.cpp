@@ -46,14 +46,14 @@ std::string_view type_word(const place& p) { return discovery::words_of(p.node.n
 std::string end_text(std::string_view which, const place& p, bool brief) {
     if (brief) return fmt::format("{} {{0x{:016x}}}[{}]\n", which, value(p.node.nodeGUID), p.end_number());
     return fmt::format("{} {} {{0x{:016x}}} portnum {} lid {}-{} \"{}\"\n", which, type_word(p), value(p.node.nodeGUID),
-                       p.end_number(), p.first_LID(), p.last_LID(), p.name);
+                       p.end_number(), p.first_LID(), p.last_LID(), p.called());
 }
 
 std::string hop_text(const hop& h, bool brief) {
     const place& p = h.at;
     if (brief) return fmt::format("[{}] -> {{0x{:016x}}}[{}]\n", h.out, value(p.node.portGUID), p.port_number);
     return fmt::format("[{}] -> {} port {{0x{:016x}}}[{}] lid {}-{} \"{}\"\n", h.out, type_word(p),
-                       value(p.node.portGUID), p.port_number, p.first_LID(), p.last_LID(), p.name);
+                       value(p.node.portGUID), p.port_number, p.first_LID(), p.last_LID(), p.called());
 }
 
 std::string text_of(const route& way, bool brief) {
@@ -66,7 +66,7 @@ std::string text_of(const route& way, bool brief) {
 
 std::string group_end_text(std::string_view which, const place& p) {
     return fmt::format("{} {} 0x{:x} port {} lid {}-{} \"{}\"\n", which, type_word(p), value(p.node.nodeGUID),
-                       p.port_number, p.first_LID(), p.last_LID(), p.name);
+                       p.port_number, p.first_LID(), p.last_LID(), p.called());
 }
 
 std::string group_hop_text(const hop& h, bool brief) {
@@ -75,7 +75,7 @@ std::string group_hop_text(const hop& h, bool brief) {
         return fmt::format("[{}] -> {} {{0x{:016x}}}[{}]\n", h.out, type_word(p), value(p.node.nodeGUID),
                            p.port_number);
     return fmt::format("[{}] -> {} 0x{:x}[{}] lid {} \"{}\"\n", h.out, type_word(p), value(p.node.nodeGUID),
-                       p.port_number, p.first_LID(), p.name);
+                       p.port_number, p.first_LID(), p.called());
 }
 
 std::string group_text_of(const route& way, bool brief) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // install_links.cpp - install-links: symbolic links by which ibtool is called as infiniband-diags' commands are.
 #include "command.hpp"
+#include "text/json.hpp"
 #include "text/output.hpp"
 #include <comad/iba/text.hpp>
 
@@ -47,12 +48,10 @@ public:
             else make(link);
         }
         if (s_.json)
-            write_output(nlohmann::ordered_json{{"schema", "comad.install_links/1"},
-                                                {s_.remove ? "removed" : "made", done_},
-                                                {"dry_run", s_.dry_run},
-                                                {"left", left_}}
-                             .dump() +
-                         '\n');
+            write_output(json_line({{"schema", "comad.install_links/1"},
+                                    {s_.remove ? "removed" : "made", done_},
+                                    {"dry_run", s_.dry_run},
+                                    {"left", left_}}));
         else
             write_output(fmt::format("{}{} {} {}\n", s_.dry_run ? "would have " : "", s_.remove ? "removed" : "made",
                                      done_, done_ == 1 ? "link" : "links"));

@@ -30,7 +30,7 @@ struct node_list_settings {
 std::string json_of(const comad::discovery::node& n, const node_names& names) {
     std::string line = fmt::format("{{\"nodeType\":\"{}\",\"nodeGUID\":\"{}\",\"numPorts\":{},\"description\":{}",
                                    iba::name_or_number(n.info.nodeType), n.info.nodeGUID, n.info.numPorts,
-                                   iba::json_quoted(names.of(n)));
+                                   iba::json_quoted(names.raw(n)));
     if (n.is_switch() && n.ports[0].info)
         line +=
             fmt::format(",\"enhancedPort0\":{},\"LID\":{},\"LMC\":{}", n.switch_info && n.switch_info->enhancedPort0,

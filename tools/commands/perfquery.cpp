@@ -7,6 +7,7 @@
 #include "session/ask.hpp"
 #include "session/counter_queries.hpp"
 #include "session/port_info_extended.hpp"
+#include "text/json.hpp"
 #include "text/structure_text.hpp"
 #include <comad/coro/when_all.hpp>
 #include <comad/iba/parse.hpp>
@@ -147,7 +148,7 @@ std::string json_of(const counter_query& q, const group_reading& c, const std::v
     if (!summed.empty()) line["summed"] = summed;
     if (!c.bytes.empty()) line["counters"] = counters_json(q, *c.group, c.bytes);
     if (q.how.resets) line["reset"] = q.how.mask.value_or(all_counters(*c.group, q.info));
-    return line.dump() + '\n';
+    return json_line(line);
 }
 
 std::string counters_text(const counter_query& q, const group_reading& c) {

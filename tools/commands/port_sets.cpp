@@ -4,6 +4,7 @@
 
 #include "input/changes.hpp"
 #include "session/ask.hpp"
+#include "text/json.hpp"
 #include "text/link_json.hpp"
 #include "text/local_ports.hpp"
 #include "text/subnet_missing.hpp"
@@ -102,7 +103,7 @@ std::string text_of(const subnet& s, const port_set& p, const set_outcome& o, co
         line["set"] = o.is_there_already ? std::vector<std::string>{} : how.change.fields;
         line["dry_run"] = how.dry_run;
         if (o.after) line["after"] = states_json(*o.after);
-        return line.dump() + '\n';
+        return json_line(line);
     }
     std::string end;
     if (o.is_there_already) end = ": nothing to do";

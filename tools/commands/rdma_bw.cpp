@@ -17,6 +17,7 @@
 
 #ifdef COMAD_HAS_VERBS
 #include "commands/rdma_bw_stream.hpp"
+#include "text/json.hpp"
 #endif
 
 namespace ibtool {
@@ -73,7 +74,7 @@ std::string report_json(const rdma_bw_report& r) {
         j["bytes_per_second"] = bytes_per_second(r);
     }
     if (r.has_arrived) j["has_arrived"] = *r.has_arrived;
-    return j.dump() + '\n';
+    return json_line(j);
 }
 
 rdma_bw_report run_client(const rdma_bw_settings& s, const comad::transports::end_port& port) {

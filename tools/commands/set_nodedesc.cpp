@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // set_nodedesc.cpp - set_nodedesc: what this machine's devices are called in the subnet; with a name, what they are called from now on.
 #include "command.hpp"
+#include "text/json.hpp"
 #include "text/local_ports.hpp"
 #include "text/output.hpp"
 #include <comad/iba/text.hpp>
@@ -68,9 +69,9 @@ int run_set_nodedesc(const set_nodedesc_settings& s, const global_options& optio
             throw std::runtime_error(
                 fmt::format("{} is called {}, not {}", d.name, iba::as_given(now), iba::as_given(s.name)));
         if (s.json) {
-            nlohmann::ordered_json o{{"device", d.name}, {"description", iba::escaped(now)}};
+            nlohmann::ordered_json o{{"device", d.name}, {"description", json_text(now)}};
             if (!s.name.empty()) o["wanted"] = s.name, o["dry_run"] = s.dry_run;
-            text += o.dump() + '\n';
+            text += json_line(o);
         } else if (!s.name.empty() && s.dry_run) {
             text += fmt::format("{}: {}; without --dry-run it would be {}\n", d.name, iba::escaped(now), s.name);
         } else {

@@ -9,6 +9,7 @@
 #include "session/subnet_file.hpp"
 #include "text/difference_text.hpp"
 #include "text/error_words.hpp"
+#include "text/json.hpp"
 #include "text/output.hpp"
 #include "text/subnet_missing.hpp"
 #include <comad/coro/event.hpp>
@@ -249,7 +250,7 @@ private:
         }
         line["seconds"] = mad::in_seconds(in_.now() - begin_);
         if (!in_.is_virtual()) line["time"] = calendar_time();
-        write_output(line.dump() + '\n');
+        write_output(json_line(line));
     }
     void tell(const difference& d) {
         ++events_;

@@ -2,6 +2,8 @@
 // ask.cpp - a session around queries, and what is left on stderr.
 #include "session/ask.hpp"
 
+#include <comad/iba/text.hpp>
+
 namespace ibtool {
 
 namespace mad = comad::mad;
@@ -22,12 +24,17 @@ int ask(const global_options& options, const mad::address* target, const std::fu
     return run_query(options, target, [&](session& in) { return in_one_part(query(in)); });
 }
 
-std::string name_of(const comad::discovery::node_names& names, const comad::iba::smp::NodeInfo& info,
-                    const comad::iba::smp::NodeDescription& description) {
+std::string raw_name_of(const comad::discovery::node_names& names, const comad::iba::smp::NodeInfo& info,
+                        const comad::iba::smp::NodeDescription& description) {
     comad::discovery::node n;
     n.info = info;
     n.description = text(description);
-    return names.of(n);
+    return names.raw(n);
+}
+
+std::string name_of(const comad::discovery::node_names& names, const comad::iba::smp::NodeInfo& info,
+                    const comad::iba::smp::NodeDescription& description) {
+    return comad::iba::escaped(raw_name_of(names, info, description));
 }
 
 } // namespace ibtool

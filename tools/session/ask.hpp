@@ -34,8 +34,10 @@ comad::coro::task<comad::mad::result<std::vector<T>>> all(std::vector<comad::cor
     co_return values;
 }
 
-/// What to call a node: as a node name map has it, else its description; safe for a terminal.
+/// What to call a node: as a node name map has it, else its description; safe for a terminal, or as that is, any bytes.
 std::string name_of(const comad::discovery::node_names&, const comad::iba::smp::NodeInfo&,
                     const comad::iba::smp::NodeDescription&);
+std::string raw_name_of(const comad::discovery::node_names&, const comad::iba::smp::NodeInfo&,
+                        const comad::iba::smp::NodeDescription&);
 
 } // namespace ibtool

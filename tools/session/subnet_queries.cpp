@@ -3,6 +3,7 @@
 #include "session/subnet_queries.hpp"
 
 #include "session/subnet_file.hpp"
+#include "text/json.hpp"
 #include <comad/discovery/node_words.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
@@ -85,7 +86,7 @@ nlohmann::ordered_json place_json(const subnet& s, const end_port& e, u8 port) {
     const discovery::node& n = s.nodes[e.where.node];
     return {{"nodeType", iba::name_or_number(n.info.nodeType)},
             {"nodeGUID", fmt::format("{}", n.info.nodeGUID)},
-            {"description", iba::escaped(n.description)},
+            {"description", json_text(n.description)},
             {"LID", value(e.path.DLID)},
             {"port", port}};
 }

@@ -17,12 +17,12 @@ namespace smp = comad::iba::smp;
 namespace {
 
 std::string bad_entry(const place& at, unsigned LID, const std::string& what) {
-    return fmt::format("\"{}\" forwards lid {} nowhere: {}", at.name, LID, what);
+    return fmt::format("\"{}\" forwards lid {} nowhere: {}", at.called(), LID, what);
 }
 
 void require_active(const place& at) {
     if (!at.is_switch() && at.port.portState != iba::PortState::Active)
-        throw std::runtime_error(fmt::format("port {} of \"{}\" is not Active", at.port_number, at.name));
+        throw std::runtime_error(fmt::format("port {} of \"{}\" is not Active", at.port_number, at.called()));
 }
 
 } // namespace
@@ -31,7 +31,7 @@ asked<place> tracer::ask_place(mad::any_path path) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in_.SubnGet<smp::NodeInfo>(path));
     BOOST_OUTCOME_CO_TRY(const auto description, co_await in_.SubnGet<smp::NodeDescription>(path));
     BOOST_OUTCOME_CO_TRY(const auto port, co_await in_.SubnGet<smp::PortInfo>(path));
-    co_return place{node, port, node.localPortNum, name_of(names_, node, description)};
+    co_return place{node, port, node.localPortNum, raw_name_of(names_, node, description)};
 }
 
 asked<route> tracer::find(mad::IBDRPath path, place to, unsigned LID, bool by_LID) {
@@ -56,7 +56,7 @@ asked<hop> tracer::next_hop(route& way, unsigned LID) {
     if (here.is_switch()) co_return co_await through_switch(way, LID);
     if (!way.hops.empty())
         throw std::runtime_error(
-            fmt::format("the way ends at \"{}\", lid {}, which does not forward", here.name, here.first_LID()));
+            fmt::format("the way ends at \"{}\", lid {}, which does not forward", here.called(), here.first_LID()));
     co_return co_await out_of_end_port(here, way.end);
 }
 

@@ -4,6 +4,7 @@
 #include "session/session.hpp"
 #include <comad/discovery/node_names.hpp>
 #include <comad/iba/smp.hpp>
+#include <comad/iba/text.hpp>
 #include <comad/mad/path.hpp>
 
 #include <string>
@@ -17,8 +18,9 @@ struct place {
     comad::iba::smp::NodeInfo node;
     comad::iba::smp::PortInfo port;
     unsigned port_number; // by which the way comes in; where it begins or ends, of a switch 0
-    std::string name;
+    std::string name;     // as it is
 
+    std::string called() const { return comad::iba::escaped(name); }
     bool is_switch() const { return node.nodeType == comad::iba::NodeType::Switch; }
     unsigned first_LID() const { return value(port.LID); }
     unsigned last_LID() const { return first_LID() + (1u << port.LMC) - 1; }

@@ -2,6 +2,7 @@
 // cabling_text.cpp - lines, JSON.
 #include "text/cabling_text.hpp"
 
+#include "text/json.hpp"
 #include "text/link_json.hpp"
 #include <comad/iba/text.hpp>
 
@@ -55,9 +56,9 @@ public:
         for (const auto c : f.cables) {
             const planned_cable& p = plan_[c];
             all.push_back({{"line", p.line},
-                           {"node", iba::escaped(p.a.node)},
+                           {"node", json_text(p.a.node)},
                            {"port", p.a.port},
-                           {"peer", {{"node", iba::escaped(p.b.node)}, {"port", p.b.port}}}});
+                           {"peer", {{"node", json_text(p.b.node)}, {"port", p.b.port}}}});
         }
         return all;
     }
@@ -112,8 +113,7 @@ std::string cabling_json(std::span<const planned_cable> plan, const discovery::c
     const nlohmann::ordered_json out{{"schema", "comad.cabling/1"}, {"complete", s.complete()},
                                      {"planned", plan.size()},      {"as_planned", is.as_planned},
                                      {"links", is.links},           {"faults", std::move(faults)}};
-    constexpr bool ascii_only = true;
-    return out.dump(1, ' ', ascii_only) + '\n';
+    return json_document(out);
 }
 
 } // namespace ibtool

@@ -3,6 +3,7 @@
 #include "text/checks.hpp"
 
 #include "text/diags_text.hpp"
+#include "text/json.hpp"
 #include "text/link_text.hpp"
 #include <comad/discovery/link.hpp>
 #include <comad/iba/format.hpp>
@@ -116,7 +117,7 @@ std::string thresholds_text(const error_thresholds& thresholds, bool json) {
         text += fmt::format("{}={}\n", label_of(c), thresholds[c]);
         object[std::string(name_of(c))] = thresholds[c];
     });
-    return json ? object.dump() + '\n' : text;
+    return json ? json_line(object) : text;
 }
 
 error_thresholds read_thresholds(const std::string& file) {
@@ -149,7 +150,7 @@ std::string title_of(const check_result& v) {
     case check_result::subject::port: return "Port check " + place_of(v);
     case check_result::subject::errors: break;
     }
-    return fmt::format("Error check on lid {} ({}) port {}", v.LID, v.name,
+    return fmt::format("Error check on lid {} ({}) port {}", v.LID, iba::escaped(v.name),
                        v.port == 255 ? "all" : fmt::to_string(v.port));
 }
 
@@ -172,7 +173,7 @@ nlohmann::ordered_json json_of(const check_result& v) {
     constexpr const char* subjects[] = {"node", "port", "errors"};
     nlohmann::ordered_json line{{"check", subjects[static_cast<unsigned>(v.of)]}};
     if (value(v.nodeGUID) != 0) line["nodeGUID"] = fmt::format("{}", v.nodeGUID);
-    if (!v.name.empty()) line["description"] = v.name;
+    if (!v.name.empty()) line["description"] = json_text(v.name);
     line["LID"] = v.LID;
     if (v.of != check_result::subject::node) line["port"] = v.port;
     line["ok"] = v.is_good();

@@ -52,7 +52,7 @@ struct check_result {
     subject of;
     unsigned LID;
     comad::u8 port;   ///< of errors 255: the sum of all; of nodes it means nothing
-    std::string name; ///< the node's, safe for a terminal; empty: not known (never of errors, whose line has it)
+    std::string name; ///< the node's, as it is; empty: not known (never of errors, whose line has it)
     std::vector<complaint> complaints;
     comad::iba::guid nodeGUID{}; ///< 0: not known
 

@@ -2,6 +2,7 @@
 // difference_text.cpp - headings, lines, JSON.
 #include "text/difference_text.hpp"
 
+#include "text/json.hpp"
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 
@@ -80,8 +81,8 @@ json json_of(const difference& d) {
         one["peer"] = {{"nodeGUID", fmt::format("{}", d.peer_nodeGUID)}, {"port", d.peer_port}};
     one["place"] = d.place;
     if (d.what == difference::kind::changed) {
-        one["was"] = iba::escaped(d.was);
-        one["is"] = iba::escaped(d.is);
+        one["was"] = json_text(d.was);
+        one["is"] = json_text(d.is);
     }
     return one;
 }
@@ -99,8 +100,7 @@ std::string difference_json(const subnet& was, const subnet& is, const std::vect
                    {"reference", counts(was)},
                    {"current", counts(is)},
                    {"differences", std::move(list)}};
-    constexpr bool ascii_only = true;
-    return out.dump(1, ' ', ascii_only) + '\n';
+    return json_document(out);
 }
 
 } // namespace ibtool

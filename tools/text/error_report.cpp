@@ -2,6 +2,7 @@
 // error_report.cpp - words of ibqueryerrors.c; numbers with units as ibdiag_common.c makes them.
 #include "text/error_report.hpp"
 
+#include "text/json.hpp"
 #include "text/link_json.hpp"
 #include "text/link_text.hpp"
 #include <comad/iba/print.hpp>
@@ -219,7 +220,7 @@ void error_report::add_json(const reading& l) {
     add_details<pm::PortRcvErrorDetails>(line, l);
     add_details<pm::PortXmitDiscardDetails>(line, l);
     if (choice_.links && !is_sum && subnet_.at(l.where).info) line["link"] = link_json(subnet_, l.where, names_);
-    text_ += line.dump() + '\n';
+    text_ += json_line(line);
 }
 
 void error_report::add_summary(std::size_t failures) {
@@ -232,7 +233,7 @@ void error_report::add_summary(std::size_t failures) {
                                           {"bad_nodes", bad_nodes_},    {"ports", ports_},
                                           {"bad_ports", bad_ports_},    {"failures", failures},
                                           {"thresholds", thresholds},   {"suppressed", suppressed}};
-        text_ += line.dump() + '\n';
+        text_ += json_line(line);
         return;
     }
     text_ += fmt::format("\n## Summary: {} nodes checked, {} bad nodes found\n", nodes_, bad_nodes_);

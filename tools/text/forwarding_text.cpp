@@ -31,7 +31,7 @@ constexpr unsigned ports_per_mask = 16;
 
 std::string heading(const char* what, const table_heading& h) {
     return fmt::format("{} [{:#x}-{:#x}] of switch {} guid 0x{:016x} ({}):\n", what, h.first, h.last, h.where,
-                       value(h.nodeGUID), h.name);
+                       value(h.nodeGUID), iba::escaped(h.name));
 }
 
 std::string tail(std::size_t count, const table_style& style, const char* what) {
@@ -54,7 +54,8 @@ public:
         GUID_ = value(e.to.portGUID);
         base_ = e.to.base_LID;
         last_ = base_ + (1u << e.to.LMC) - 1;
-        return fmt::format(": ({} portguid 0x{:016x}: '{}')", node_type_text(e.to.nodeType), GUID_, e.to.name);
+        return fmt::format(": ({} portguid 0x{:016x}: '{}')", node_type_text(e.to.nodeType), GUID_,
+                           iba::escaped(e.to.name));
     }
 
 private:

@@ -15,7 +15,7 @@ namespace ibtool {
 struct table_heading {
     std::string where; ///< place_text(), or scanned_place_text()
     comad::iba::guid nodeGUID;
-    std::string name; ///< safe for a terminal
+    std::string name; ///< as it is
     unsigned num_ports;
     unsigned first, last; ///< LIDs or MLIDs
 };
@@ -34,7 +34,7 @@ struct destination {
     comad::iba::NodeType nodeType{};
     comad::iba::guid portGUID{};
     unsigned base_LID = 0, LMC = 0;
-    std::string name{};
+    std::string name{}; ///< as it is
 };
 
 struct unicast_row {

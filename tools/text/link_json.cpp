@@ -2,10 +2,10 @@
 // link_json.cpp - the same facts as link_text, by name.
 #include "text/link_json.hpp"
 
+#include "text/json.hpp"
 #include "text/link_text.hpp"
 #include <comad/discovery/reports.hpp>
 #include <comad/iba/format.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ nlohmann::ordered_json place_json(const subnet& s, port_ref r, const discovery::
     const discovery::node& n = s.nodes[r.node];
     return {{"nodeType", iba::name_or_number(n.info.nodeType)},
             {"nodeGUID", fmt::format("{}", n.info.nodeGUID)},
-            {"description", names.of(n)},
+            {"description", json_text(names.raw(n))},
             {"portGUID", fmt::format("{}", s.at(r).portGUID)},
             {"LID", LID_at(s, r)},
             {"port", r.port}};

@@ -2,6 +2,7 @@
 // local_ports.cpp - devices and ports of sysfs in words and in JSON.
 #include "text/local_ports.hpp"
 
+#include "text/json.hpp"
 #include <comad/iba/format.hpp>
 
 #include <fmt/format.h>
@@ -61,7 +62,7 @@ std::string devices_json(const std::vector<comad::transports::device>& devices) 
         one["nodeType"] = comad::iba::name_or_number(d.nodeType);
         one["nodeGUID"] = fmt::format("{}", d.nodeGUID);
         one["systemImageGUID"] = fmt::format("{}", d.systemImageGUID);
-        one["description"] = d.node_desc;
+        one["description"] = json_text(d.node_desc);
         one["fw_ver"] = d.fw_ver;
         one["hw_ver"] = d.hw_ver;
         one["board_id"] = d.board_id;
@@ -70,7 +71,7 @@ std::string devices_json(const std::vector<comad::transports::device>& devices) 
         for (const auto& p : d.end_ports) one["ports"].push_back(json_of(p));
         out["devices"].push_back(std::move(one));
     }
-    return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+    return json_line(out);
 }
 
 } // namespace ibtool

@@ -2,6 +2,7 @@
 // route_text.cpp - findings about routes in words.
 #include "text/route_text.hpp"
 
+#include "text/json.hpp"
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 
@@ -39,9 +40,8 @@ std::string name_at(const subnet& s, port_ref r) {
 
 json place_at(const subnet& s, port_ref r) {
     const discovery::node& n = s.nodes[r.node];
-    return {{"nodeGUID", fmt::format("{}", n.info.nodeGUID)},
-            {"description", comad::iba::escaped(n.description)},
-            {"port", r.port}};
+    return {
+        {"nodeGUID", fmt::format("{}", n.info.nodeGUID)}, {"description", json_text(n.description)}, {"port", r.port}};
 }
 
 /// Long circles begin to be told.
@@ -93,15 +93,14 @@ std::vector<route_finding> findings_of(const subnet& s, const discovery::lid_ind
     std::vector<route_finding> all;
     for (const discovery::lid_index::shared& d : index.duplicates())
         all.push_back({fmt::format("LID {}: at {} and at {}", d.LID, name_at(s, d.first), name_at(s, d.second)),
-                       json{{"finding", "double_LID"},
-                            {"LID", value(d.LID)},
-                            {"places", json::array({place_at(s, d.first), place_at(s, d.second)})}}
-                           .dump()});
+                       json_line({{"finding", "double_LID"},
+                                  {"LID", value(d.LID)},
+                                  {"places", json::array({place_at(s, d.first), place_at(s, d.second)})}})});
     for (const discovery::lid_index::end& e : index.ends()) {
         const bool is_cabled = s.nodes[e.where.node].is_switch() || s.at(e.where).peer;
         if (e.count || !is_cabled) continue;
         all.push_back({fmt::format("{}: no LID", name_at(s, e.where)),
-                       json{{"finding", "no_LID"}, {"place", place_at(s, e.where)}}.dump()});
+                       json_line({{"finding", "no_LID"}, {"place", place_at(s, e.where)}})});
     }
     return all;
 }
@@ -114,7 +113,7 @@ std::vector<route_finding> findings_of(const subnet& s, const discovery::lid_ind
         if (f.where) line["place"] = place_at(s, f.where);
         for (const port_ref r : f.circle) line["circle"].push_back(place_at(s, r));
         all.push_back({fmt::format("{}: {} route{} cut", fault_text(s, index, f), f.pairs, f.pairs == 1 ? "" : "s"),
-                       line.dump()});
+                       json_line(line)});
     }
     return all;
 }
@@ -127,7 +126,7 @@ std::vector<route_finding> findings_of(const subnet& s, const discovery::group_c
                                   : f.what == apart ? std::pair("multicast_apart", "no link to the rest of the group")
                                                     : std::pair("multicast_dropped", "leads to a switch that drops it");
         all.push_back({fmt::format("multicast LID {:#x}: {}: {}", f.MLID, name_at(s, f.where), text),
-                       json{{"finding", word}, {"MLID", f.MLID}, {"place", place_at(s, f.where)}}.dump()});
+                       json_line({{"finding", word}, {"MLID", f.MLID}, {"place", place_at(s, f.where)}})});
     }
     return all;
 }
@@ -144,8 +143,8 @@ std::vector<route_finding> findings_of(const subnet& s, const discovery::credit_
             line["circle"].push_back(std::move(place));
         }
         const std::string VL = check.VLs > 1 ? fmt::format(" of VL {}", loop.cycle.front().VL) : "";
-        all.push_back(
-            {fmt::format("credit loop among {} channels{}: {}", loop.lanes, VL, circle_text(s, circle)), line.dump()});
+        all.push_back({fmt::format("credit loop among {} channels{}: {}", loop.lanes, VL, circle_text(s, circle)),
+                       json_line(line)});
     }
     return all;
 }

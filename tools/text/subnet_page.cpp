@@ -52,7 +52,7 @@ std::string node_row(const discovery::subnet& s, const discovery::node_names& na
         break;
     }
     return fmt::format(R"(["{}","{}",{},{},{},{},{:.1f},{:.1f}])", discovery::words_of(n.info.nodeType).name,
-                       n.info.nodeGUID, iba::json_quoted(names.of(n)), LID, n.info.numPorts, d.levels[index],
+                       n.info.nodeGUID, iba::json_quoted(names.raw(n)), LID, n.info.numPorts, d.levels[index],
                        d.spots[index].x, d.spots[index].y);
 }
 

@@ -124,7 +124,7 @@ std::string time_json(const sweep_view& v) {
 std::string seen_place_json(const sweep_view& v, discovery::port_ref where) {
     const discovery::node& n = v.subnet.nodes[where.node];
     return fmt::format("\"nodeGUID\":\"{}\",\"description\":{},\"port\":{}", n.info.nodeGUID,
-                       iba::json_quoted(v.names.of(n)), where.port);
+                       iba::json_quoted(v.names.raw(n)), where.port);
 }
 
 std::string row_json(const sweep_view& v, const row& r) {
