@@ -4,6 +4,7 @@
 #include "command.hpp"
 #include "session/calendar_time.hpp"
 #include "session/node_name_map.hpp"
+#include "session/notice_list.hpp"
 #include "session/reopening.hpp"
 #include "session/report.hpp"
 #include "session/subnet_file.hpp"
@@ -169,7 +170,7 @@ private:
 
     void take(const iba::Notice& notice) {
         tell_notice(notice);
-        notices_.push_back(notice);
+        notices_.add(notice);
         if (told_) told_->set();
     }
 
@@ -188,17 +189,18 @@ private:
     coro::task<mad::result<std::vector<discovery::port_ref>>> find_doubtful(bool is_time,
                                                                             discovery::discover_options options) {
         std::vector<discovery::port_ref> all;
-        bool asks_for_all = is_time;
-        for (const iba::Notice& n : std::exchange(notices_, {})) {
+        const notice_list::waiting told = notices_.take();
+        bool asks_for_all = is_time || !told.is_all;
+        for (const iba::Notice& n : told.notices) {
             const auto doubted = discovery::doubted_by(*known_, n);
             if (doubted) all.insert(all.end(), doubted->begin(), doubted->end());
             else asks_for_all = true;
         }
         if (asks_for_all) {
-            auto told =
+            auto others =
                 co_await discovery::find_doubtful(in_.schedule(), *known_, discovery::told_by::anybody, options);
-            if (!told) co_return std::move(told.error());
-            all.insert(all.end(), told.value().begin(), told.value().end());
+            if (!others) co_return std::move(others.error());
+            all.insert(all.end(), others.value().begin(), others.value().end());
         }
         if (is_time) {
             const auto changed = co_await discovery::find_changed_nodes(in_.schedule(), *known_, next_nodes(), options);
@@ -286,7 +288,7 @@ private:
     std::optional<server::agent> agent_; // while the device is open, unless it is refused
     coro::event* told_ = nullptr;        // while it runs
     std::optional<discovery::subnet> known_;
-    std::vector<iba::Notice> notices_; // since the last look
+    notice_list notices_; // since the last look
     std::size_t next_node_ = 0;
     bool is_subscribed_ = false, has_begun_ = false, is_complete_ = true;
     std::set<std::string> missing_;
