@@ -59,6 +59,11 @@ TOPOLOGIES = [
     ("former", LINE, [('"h-0004 HCA-1"', '"its former name"'), ('# "sw-0002" lid 6 4xEDR', '# "sw-0002" lid 6 1xEDR'), ('# "sw-0001" lid 5 4xEDR', '# "sw-0001" lid 5 1xEDR'),
                       ("2c90300000401", "2c90300000499")]),
     ("double", LINE, [("lid 2 ", "lid 1 ")]),
+    ("chassis", PLAIN, [("devid=0xd2f2", "devid=0xbd36"), ("sysimgguid=0x2c90300000a00", "sysimgguid=0x2c90300000900"),
+                        ("sysimgguid=0x2c90300000d00", "sysimgguid=0x2c90300000900"),
+                        *((f'"{name}"', f'"MF0;switch:SX6536/{slot}/U1"') for name, slot in
+                          (("leaf-0001", "L01"), ("leaf-0002", "L02"), ("spine-0001", "S01")))]),  # whose boards say in their names where they are
+    ("unnamed", LINE, [("2c90300000201", "0")]),  # a port GUID
     ("shared", LINE, [("2c90300000201", "2c90300000101"), ("2c90300000301", "2c90300000400"), ("lid 3 ", "lid 0 ")]),  # port GUIDs
 ]
 
@@ -86,6 +91,10 @@ RUNS = [
     ("nodes-1", "", 8, LINES, PLAIN, "ibhosts --json"),
     ("nodes-1", "", 6, LINES, PLAIN, "ibswitches --json"),
     ("nodes-1", "", 14, LINES, PLAIN, "ibnodes --json"),
+    ("subnet-1", "", 1, WHOLE, "sim:chassis.topo,sm=1,time=virtual", "ibnetdiscover --json"),
+    ("subnet-1", "", 1, WHOLE, "sim:chassis.topo,sm=1,time=virtual", "ibnetdiscover --hierarchy --json"),
+    ("subnet-1", "#/definitions/port", 1, LINES, None, '{"port":1,"portGUID":"0002:c903:0000:0101","hierarchies":'
+     '[{"index":0,"templateGUID":"0002:c903:0000:0001","levelData":[0,7]}]}'),  # which no node of a named simulated subnet has
     ("nodes-1", "", 1, LINES, "sim:routers.topo", "ibrouters --json"),
     ("subnet-1", "#/definitions/node", 1, LINES, PLAIN, "ibprintca 1 --json"),
     ("subnet-1", "#/definitions/node", 6, LINES, PLAIN, "ibprintswitch -l --json"),
@@ -114,8 +123,11 @@ RUNS = [
     ("routes-1", "", 3, LINES, "sim:ring,switches=5,sm=1,time=virtual", "ibcheckroutes --json"),
     *[("routes-1", "", 2, LINES, LINE, f"ibcheckroutes -a --subnet-cache {name}-cache --json") for name in ("crossed", "exchanged", "double")],
     ("routes-1", "#/definitions/other_faults", 1, WHOLE, None, '{"finding":"others","LIDs":[4,5],"cut":12}'),  # of thousands of faults
+    ("routes-1", "#/definitions/group_fault", 1, LINES, None, '{"finding":"multicast_loop","MLID":49153,'
+     '"place":{"nodeGUID":"0002:c903:0000:0900","description":"leaf","port":3}}'),  # of tables that no subnet manager of the simulator makes
     ("balance-1", "", 6, LINES, PLAIN, "check_lft_balance -v --json"),
     ("identities-1", "", 1, LINES, PLAIN, "ibidsverify double.topo --json"),
+    ("identities-1", "", 1, LINES, PLAIN, "ibidsverify unnamed.topo --json"),
     ("identities-1", "", 3, LINES, PLAIN, "ibidsverify shared.topo --json"),
     ("cabling-1", "", 1, WHOLE, PLAIN, "check_cabling plan.csv --json"),
     ("counters-1", "", 1, LINES, COUNTED, "perfquery --json 1"),
@@ -235,6 +247,7 @@ RUNS = [
 
 # Values and members that must have been seen, of those that not each document of its kind has: what is not printed is not checked.
 MEMBERS = {
+    "subnet-1": ("chassis/GUID", "chassis/nodes/board", "chassis/nodes/slot", "chassis/nodes/chip", "chassis/nodes/type"),
     "watch-1": ("peer", "was", "is", "time", "port"),
     "checks-1": ("nodeGUID", "description", "bad_ports", "ports_with_errors", "findings/severity"),
     "link_users-1": ("out", "back"),
