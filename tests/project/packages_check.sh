@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# packages_check.sh PACKAGES - builds the packages in that directory; lintian has nothing to say of them; a program is compiled with
-# libcomad-dev; the RPM spec makes packages of the same build, and rpmlint has nothing to say of it; on a bare Debian 12 they are
-# installed, discover a simulated fabric and are removed, after which all is as it was.
+# packages_check.sh PACKAGES - builds the packages in that directory; lintian has nothing to say of them, and comad-doc has the
+# reference; a program is compiled with libcomad-dev; the RPM spec makes packages of the same build, and rpmlint has nothing to say
+# of it; on a bare Debian 12 they are installed, discover a simulated fabric and are removed, after which all is as it was.
 # Exit status 77: something is missing, and it says what.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -66,7 +66,12 @@ tree=$(echo "$packages"/comad-*.*.*[0-9])
 
 lintian --fail-on error,warning,override "$packages"/*.changes
 
-for deb in "$packages"/{ibtool_,libcomad}*.deb; do dpkg-deb -x "$deb" "$output/unpacked"; done
+for deb in "$packages"/{ibtool_,libcomad,comad-doc}*.deb; do dpkg-deb -x "$deb" "$output/unpacked"; done
+doc=$output/unpacked/usr/share/doc/comad
+for file in reference/{index,classcomad_1_1coro_1_1MADSchedule}.html schema/subnet-1.json; do
+    [[ -f $doc/$file ]] || fail "comad-doc has no $file"
+done
+! grep -rlF "$packages" "$output/unpacked" || fail "the files above name where they were built"
 cmake -S "$root/tests/consumer/project" -B "$output/consumer" -G Ninja -DCMAKE_PREFIX_PATH="$output/unpacked/usr"
 cmake --build "$output/consumer"
 "$output/consumer/consumer"
