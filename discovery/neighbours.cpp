@@ -3,7 +3,6 @@
 #include "problem_kind.hpp"
 #include <comad/discovery/neighbours.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 
@@ -35,7 +34,7 @@ mad::mad_error no_path(const any_path& path, std::string why) {
 class neighbourhood {
 public:
     neighbourhood(MADSchedule& schedule, any_path path, std::optional<u8> only, const mad::port_keys* keys)
-        : schedule_(schedule), path_(std::move(path)), only_(only), keys_(keys) {}
+        : schedule_(schedule), path_(path), only_(only), keys_(keys) {}
 
     task<mad::result<subnet>> run() {
         auto info = co_await schedule_.SubnGet<NodeInfo>(path_);
@@ -242,12 +241,12 @@ private:
 } // namespace
 
 task<mad::result<subnet>> find_neighbours(MADSchedule& schedule, any_path path, const mad::port_keys* keys) {
-    neighbourhood around(schedule, std::move(path), std::nullopt, keys);
+    neighbourhood around(schedule, path, std::nullopt, keys);
     co_return co_await around.run();
 }
 
 task<mad::result<subnet>> find_neighbour(MADSchedule& schedule, any_path path, u8 port, const mad::port_keys* keys) {
-    neighbourhood around(schedule, std::move(path), port, keys);
+    neighbourhood around(schedule, path, port, keys);
     co_return co_await around.run();
 }
 

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace local_ports_test { // compiled together with others
 
 using namespace comad;
@@ -49,6 +51,17 @@ TEST_CASE("each member of a device and of its ports has its own value") {
                    "portState": "Armed", "portPhysicalState": "LinkErrorRecovery", "LID": 22, "LMC": 3, "masterSMLID": 23,
                    "masterSMSL": 4, "capabilityMask": 24, "rate": "100 Gb/sec",
                    "GIDs": ["::19:0:0:0:1a", "::1b:0:0:0:1c"], "PKeys": [29, 30]}]}]})"));
+}
+
+TEST_CASE("JSON has a description's bytes as they are, and of others' replaces what is no text") {
+    transports::device d;
+    d.node_desc = "h\xff\x1b";
+    d.board_id = "\xfe";
+    const std::string text = devices_json({d});
+    CHECK(std::ranges::all_of(text, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
+    const auto one = nlohmann::json::parse(text)["devices"][0];
+    CHECK(one["description"] == "h\u00ff\x1b");
+    CHECK(one["board_id"] == "\ufffd");
 }
 
 TEST_CASE("states have the words of ibstat") {

@@ -10,7 +10,6 @@
 #include <comad/counters/sweep.hpp>
 #include <comad/discovery/node_words.hpp>
 #include <comad/iba/format.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -13,7 +13,6 @@
 #include <comad/discovery/link.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/sa.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -9,7 +9,6 @@
 #include "text/route_text.hpp"
 #include <comad/discovery/read_lanes.hpp>
 #include <comad/iba/format.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -14,7 +14,6 @@
 #include <comad/coro/periods.hpp>
 #include <comad/counters/read_counters.hpp>
 #include <comad/iba/format.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

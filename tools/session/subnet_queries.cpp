@@ -6,7 +6,6 @@
 #include "text/json.hpp"
 #include <comad/discovery/node_words.hpp>
 #include <comad/iba/format.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

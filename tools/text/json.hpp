@@ -15,11 +15,17 @@ inline nlohmann::ordered_json json_text(std::string_view raw) {
     return nlohmann::ordered_json::parse(comad::iba::json_quoted(raw));
 }
 
-/// All but ASCII is escaped: a terminal obeys U+009B as it obeys escape, and reads U+202E backwards.
-constexpr bool ascii_only = true;
+namespace detail {
+/// All but ASCII is escaped: a terminal obeys U+009B as it obeys escape, and reads U+202E backwards. What is no UTF-8, and no
+/// json_text(), is replaced.
+inline std::string json_dump(const nlohmann::ordered_json& j, int indent) {
+    constexpr bool ascii_only = true;
+    return j.dump(indent, ' ', ascii_only, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+} // namespace detail
 
-inline std::string json_line(const nlohmann::ordered_json& j) { return j.dump(-1, ' ', ascii_only) + '\n'; }
+inline std::string json_line(const nlohmann::ordered_json& j) { return detail::json_dump(j, -1); }
 /// For who reads it in an editor.
-inline std::string json_document(const nlohmann::ordered_json& j) { return j.dump(1, ' ', ascii_only) + '\n'; }
+inline std::string json_document(const nlohmann::ordered_json& j) { return detail::json_dump(j, 1); }
 
 } // namespace ibtool

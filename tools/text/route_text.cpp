@@ -4,7 +4,6 @@
 
 #include "text/json.hpp"
 #include <comad/iba/format.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
