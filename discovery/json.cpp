@@ -202,9 +202,9 @@ json of_doubled_LID(const subnet& s, const lid_index::shared& doubled) {
     return entry;
 }
 
-std::string dumped(const json& j) {
+std::string dumped(const json& j, int indent = 1) {
     constexpr bool ascii_only = true; // a terminal obeys U+009B as it obeys escape, and reads U+202E backwards
-    return j.dump(1, ' ', ascii_only);
+    return j.dump(indent, ' ', ascii_only);
 }
 
 /// A member that is a list, of which one element at a time is in memory: they take many times what their text does.
@@ -244,9 +244,9 @@ std::string json_text(const subnet& s, const more_of_ports& more) {
 }
 
 std::string node_json(const subnet& s, u32 index) {
-    constexpr bool ascii_only = true;
     const system_groups no_groups;
-    return of_node(s, index, {no_groups, {}}).dump(-1, ' ', ascii_only) + '\n';
+    constexpr int on_one_line = -1;
+    return dumped(of_node(s, index, {no_groups, {}}), on_one_line) + '\n';
 }
 
 } // namespace comad::discovery

@@ -2,6 +2,7 @@
 // discovery_faults_test.cpp - discovery where things go wrong: what is missing is said with its reason, the rest is
 // complete, and it ends in time.
 #include "discovery_rig.hpp"
+#include "key_witness.hpp"
 #include "sanitized.hpp"
 #include <comad/coro/scope.hpp>
 
@@ -570,9 +571,7 @@ template <class Key> void protect(world& w, u8 bits, Key&& key_of) {
 
 TEST_CASE("ports that show their M_Key only to who has it show it to a discovery with keys") {
     const topology t = managed("fattree2,radix=4");
-    mad::port_keys keys;
-    for (const auto& n : t.nodes)
-        for (const auto& p : n.ports) keys.set(mad::key_kind::MKey, p.GUID, value(p.GUID) * 3);
+    const mad::port_keys keys = different_keys(t);
     world w(t);
     protect(w, 1, [&](iba::guid port) { return keys.of(mad::key_kind::MKey, port); });
     const auto shown = [](const subnet& found) {

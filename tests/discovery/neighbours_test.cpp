@@ -107,10 +107,8 @@ TEST_CASE("each neighbour is asked with the M_Key of the port by which it is ask
     t.link(both, 2, near, 3);
     t.link(near, 4, far, 1);
     bring_up(t);
-    mad::port_keys keys;
+    mad::port_keys keys = different_keys(t);
     keys.set_default(mad::key_kind::MKey, 1);
-    for (const auto& n : t.nodes)
-        for (const auto& p : n.ports) keys.set(mad::key_kind::MKey, p.GUID, value(p.GUID) * 3);
     world w(t);
     key_witness witness(w, keys);
     w.schedule.set_trace(&witness);

@@ -3,6 +3,7 @@
 // alone, whatever fails; and subnets that have nothing to do with each other. Under ThreadSanitizer.
 #include "../../discovery/subnet_builder.hpp"
 #include "ibsim_programs.hpp"
+#include "key_witness.hpp"
 #include "locked_transport.hpp"
 #include <comad/coro/asio.hpp>
 
@@ -129,9 +130,7 @@ TEST_CASE("rails may begin at two ports of one node, at one port, and at switche
     const std::vector<std::vector<place>> beginnings{{{0, 1}, {0, 2}}, {{0, 2}, {0, 1}}, {{0, 1}, {0, 1}},
                                                      {{0, 1}, {1, 2}}, {{2, 0}, {4, 0}}, {{4, 0}, {0, 1}, {1, 1}},
                                                      {{3, 0}, {3, 0}}};
-    mad::port_keys keys;
-    for (const auto& n : t.nodes)
-        for (const auto& p : n.ports) keys.set(mad::key_kind::MKey, p.GUID, value(p.GUID) * 3);
+    const mad::port_keys keys = different_keys(t);
     for (const auto& places : beginnings) {
         const subnet expected = alone(t, places[0].node, places[0].port, &keys);
         for (int round = 0; round < 5; ++round) {

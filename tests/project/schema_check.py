@@ -20,7 +20,7 @@ def run(fabric, command, lines=WHOLE):
     if is_document(command):
         return command
     words = [ibtool if word == "IBTOOL" else word for word in command.split()]
-    said = subprocess.run([ibtool, *(["--fabric", fabric] if fabric else []), *words], capture_output=True, text=True, timeout=60)
+    said = subprocess.run([ibtool, *(["--fabric", fabric] if fabric else []), *words], capture_output=True, text=True, errors="surrogateescape", timeout=60)
     if command.startswith("vumad") and any(word in said.stderr for word in ("/dev/fuse", "mount namespace", "libfuse3")):
         print("skipped: " + said.stderr.strip())
         return None
@@ -113,10 +113,11 @@ def escaped(name):
 
 
 def problems_of_names(command):
-    """Names are in JSON what they are, and no terminal obeys the document."""
+    """Names are in JSON what they are, and no terminal obeys the document or the text."""
     text = run(NAMED, command + " --json" * ("--format" not in command))
-    if re.search("[^\n -~\u00a1-\u00ac\u00ae-\u02ff]", text):
-        yield f"{command}: what it prints is not shown by a terminal as it is"
+    for printed in (text, run(NAMED, command)):
+        if re.search("[^\t\n -~\u00a1-\u00ac\u00ae-\u02ff]", printed):
+            yield f"{command}: what it prints is not shown by a terminal as it is"
     try:
         documents = [json.loads(text)]
     except json.JSONDecodeError:

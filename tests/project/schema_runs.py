@@ -67,7 +67,7 @@ TOPOLOGIES = [
     ("shared", LINE, [("2c90300000201", "2c90300000101"), ("2c90300000301", "2c90300000400"), ("lid 3 ", "lid 0 ")]),  # port GUIDs
 ]
 
-# Names that a terminal would obey, and bytes that are no UTF-8 (written as surrogates): of a host, a leaf, a spine and what JSON has.
+# A node's name, what it is called instead (what a terminal would obey; bytes that are no UTF-8, as surrogates), what JSON has of that.
 NAMES = [("h-0002 HCA-1", "h\udcff\x02\x9b31m\u202eX", "h\u00ff\x02\x9b31m\u202eX"), ("leaf-0001", "le\udcfe\x1b[2Jaf", "le\u00fe\x1b[2Jaf"),
          ("spine-0001", "sp\x7fine \u00e9\\x41", "sp\x7fine \u00e9\\x41")]
 TOPOLOGIES.append(("names", PLAIN, [(f'"{name}"', f'"{odd}"') for name, odd, _ in NAMES]))
@@ -75,8 +75,8 @@ TOPOLOGIES.append(("names", PLAIN, [(f'"{name}"', f'"{odd}"') for name, odd, _ i
 NAMED = "sim:names.topo,sm=1,time=virtual,counters=3,cc=3"
 NAMED_RUNS = [
     "ibnetdiscover", "iblinkinfo", "ibhosts", "ibswitches", "ibnodes", "ibprintca 2", "ibprintswitch -l", "ibfindnodesusing 9 3 -a", "dump_lfts",
-    "dump_mfts", "ibroute 9", "ibtracert 2 3", "ibchecknet -v", "ibcheckerrs 2 1", "ibcheckroutes --loads", "check_lft_balance -v",
-    "ibdatacounters", "ibclearcounters", "ibqueryerrors", "sweep", "ibccconfig SP --all 3 1 0 12 8 100", "set_port_state --disable 9@3",
+    "dump_mfts", "ibroute 9", "ibtracert 2 3", "ibchecknet -v", "ibcheckerrs -v 2 1", "ibcheckroutes --loads", "check_lft_balance -v",
+    "ibdatacounters", "ibclearcounters -v", "ibqueryerrors", "sweep", "ibccconfig -v SP --all 3 1 0 12 8 100", "set_port_state --disable 9@3",
     "check_cabling plan.csv", "subnet_diff cache", "ibping -c 1 2", "smpquery NodeDesc 2", "saquery NR", "export --format json",
 ]
 

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: MIT
-// key_witness.hpp - whether each SMP has the M_Key of the port that it leads to.
+// key_witness.hpp - a subnet in which each port has an M_Key of its own, and whether each SMP has that of the port it leads to.
 #pragma once
 #include "discovery_rig.hpp"
 #include <comad/iba/smp.hpp>
 #include <comad/mad/port_keys.hpp>
 
 namespace comad::test {
+
+/// Each port of the subnet has a key that follows from its GUID.
+inline mad::port_keys different_keys(const topology& t) {
+    mad::port_keys keys;
+    for (const auto& n : t.nodes)
+        for (const auto& p : n.ports) keys.set(mad::key_kind::MKey, p.GUID, value(p.GUID) * 3);
+    return keys;
+}
 
 /// Counts the SMPs with the M_Key of the port that they lead to, those with the default that ask who is there, and others.
 struct key_witness final : mad::trace_sink {

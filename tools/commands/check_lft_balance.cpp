@@ -89,10 +89,9 @@ report judge_balance(const global_options& options, const discovery::subnet& s,
         const bool is_good = is_balanced(u, how.is_lenient);
         said.is_any_bad = said.is_any_bad || !is_good;
         if (is_good && !options.verbosity) continue;
-        const std::string name = how.names.of(s.nodes[n]);
         if (how.json) {
             nlohmann::ordered_json line{{"nodeGUID", fmt::format("{}", s.nodes[n].info.nodeGUID)},
-                                        {"description", json_text(how.names.raw(s.nodes[n]))},
+                                        {"description", json_string(how.names.raw(s.nodes[n]))},
                                         {"balanced", is_good},
                                         {"ports", nlohmann::ordered_json::array()}};
             for (const port_usage& p : u.ports) line["ports"].push_back({{"port", p.port}, {"LIDs", p.LIDs}});
@@ -100,7 +99,7 @@ report judge_balance(const global_options& options, const discovery::subnet& s,
             continue;
         }
         said.text += fmt::format("{}: {}, 0x{:016x}\n", is_good ? "Switch Port Usage" : "Unbalanced Switch Port Usage",
-                                 name, value(s.nodes[n].info.nodeGUID));
+                                 how.names.of(s.nodes[n]), value(s.nodes[n].info.nodeGUID));
         for (const port_usage& p : u.ports) said.text += fmt::format("Port {:03}: {}\n", p.port, p.LIDs);
     }
     said.missing = missing_of(s, tables);

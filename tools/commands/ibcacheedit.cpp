@@ -30,7 +30,7 @@ struct ibcacheedit_settings {
 
 nlohmann::ordered_json edits_json(const ibcacheedit_settings& s) {
     nlohmann::ordered_json line{
-        {"schema", "comad.cache_edit/1"}, {"cache", json_text(s.from)}, {"new", json_text(s.to)}};
+        {"schema", "comad.cache_edit/1"}, {"cache", json_string(s.from)}, {"new", json_string(s.to)}};
     const auto add = [&line](const char* what, const std::optional<discovery::guid_change>& c) {
         if (c) line[what] = {{"before", fmt::format("{}", c->before)}, {"after", fmt::format("{}", c->after)}};
     };

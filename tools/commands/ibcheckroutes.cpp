@@ -134,7 +134,7 @@ private:
             return;
         }
         found_.text += json_line({{"nodeGUID", fmt::format("{}", sw.info.nodeGUID)},
-                                  {"description", json_text(sw.description)},
+                                  {"description", json_string(sw.description)},
                                   {"port", p},
                                   {"LIDs", load.LIDs},
                                   {"routes", load.routes}});

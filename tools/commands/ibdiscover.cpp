@@ -67,11 +67,11 @@ public:
             changes.push_back({{"kind", are_.contains(l) ? "added" : "removed"},
                                {"nodeGUID", fmt::format("{}", l.nodeGUID)},
                                {"port", l.port},
-                               {"place", json_text(raw_place_of(l.nodeGUID))},
+                               {"place", json_string(raw_place_of(l.nodeGUID))},
                                {"peer",
                                 {{"nodeGUID", fmt::format("{}", l.peer_nodeGUID)},
                                  {"port", l.peer_port},
-                                 {"place", json_text(raw_place_of(l.peer_nodeGUID))}}}});
+                                 {"place", json_string(raw_place_of(l.peer_nodeGUID))}}}});
         return json_line({{"schema", "comad.link_changes/1"},
                           {"nodes", subnet_.nodes.size()},
                           {"link_ends", are_.size()},

@@ -69,7 +69,7 @@ int run_set_nodedesc(const set_nodedesc_settings& s, const global_options& optio
             throw std::runtime_error(
                 fmt::format("{} is called {}, not {}", d.name, iba::as_given(now), iba::as_given(s.name)));
         if (s.json) {
-            nlohmann::ordered_json o{{"device", d.name}, {"description", json_text(now)}};
+            nlohmann::ordered_json o{{"device", d.name}, {"description", json_string(now)}};
             if (!s.name.empty()) o["wanted"] = s.name, o["dry_run"] = s.dry_run;
             text += json_line(o);
         } else if (!s.name.empty() && s.dry_run) {

@@ -85,7 +85,7 @@ nlohmann::ordered_json place_json(const subnet& s, const end_port& e, u8 port) {
     const discovery::node& n = s.nodes[e.where.node];
     return {{"nodeType", iba::name_or_number(n.info.nodeType)},
             {"nodeGUID", fmt::format("{}", n.info.nodeGUID)},
-            {"description", json_text(n.description)},
+            {"description", json_string(n.description)},
             {"LID", value(e.path.DLID)},
             {"port", port}};
 }

@@ -56,9 +56,9 @@ public:
         for (const auto c : f.cables) {
             const planned_cable& p = plan_[c];
             all.push_back({{"line", p.line},
-                           {"node", json_text(p.a.node)},
+                           {"node", json_string(p.a.node)},
                            {"port", p.a.port},
-                           {"peer", {{"node", json_text(p.b.node)}, {"port", p.b.port}}}});
+                           {"peer", {{"node", json_string(p.b.node)}, {"port", p.b.port}}}});
         }
         return all;
     }

@@ -173,7 +173,7 @@ nlohmann::ordered_json json_of(const check_result& v) {
     constexpr const char* subjects[] = {"node", "port", "errors"};
     nlohmann::ordered_json line{{"check", subjects[static_cast<unsigned>(v.of)]}};
     if (value(v.nodeGUID) != 0) line["nodeGUID"] = fmt::format("{}", v.nodeGUID);
-    if (!v.name.empty()) line["description"] = json_text(v.name);
+    if (!v.name.empty()) line["description"] = json_string(v.name);
     line["LID"] = v.LID;
     if (v.of != check_result::subject::node) line["port"] = v.port;
     line["ok"] = v.is_good();

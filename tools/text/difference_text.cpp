@@ -81,8 +81,8 @@ json json_of(const difference& d) {
         one["peer"] = {{"nodeGUID", fmt::format("{}", d.peer_nodeGUID)}, {"port", d.peer_port}};
     one["place"] = d.place;
     if (d.what == difference::kind::changed) {
-        one["was"] = json_text(d.was);
-        one["is"] = json_text(d.is);
+        one["was"] = json_string(d.was);
+        one["is"] = json_string(d.is);
     }
     return one;
 }

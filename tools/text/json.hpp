@@ -11,13 +11,13 @@
 namespace ibtool {
 
 /// Text from the network as a value: what it is, not what a terminal may show of it; a byte that is no UTF-8 becomes U+00NN.
-inline nlohmann::ordered_json json_text(std::string_view raw) {
+inline nlohmann::ordered_json json_string(std::string_view raw) {
     return nlohmann::ordered_json::parse(comad::iba::json_quoted(raw));
 }
 
 namespace detail {
 /// All but ASCII is escaped: a terminal obeys U+009B as it obeys escape, and reads U+202E backwards. What is no UTF-8, and no
-/// json_text(), is replaced.
+/// json_string(), is replaced.
 inline std::string json_dump(const nlohmann::ordered_json& j, int indent) {
     constexpr bool ascii_only = true;
     return j.dump(indent, ' ', ascii_only, nlohmann::ordered_json::error_handler_t::replace) + '\n';

@@ -20,7 +20,7 @@ nlohmann::ordered_json place_json(const subnet& s, port_ref r, const discovery::
     const discovery::node& n = s.nodes[r.node];
     return {{"nodeType", iba::name_or_number(n.info.nodeType)},
             {"nodeGUID", fmt::format("{}", n.info.nodeGUID)},
-            {"description", json_text(names.raw(n))},
+            {"description", json_string(names.raw(n))},
             {"portGUID", fmt::format("{}", s.at(r).portGUID)},
             {"LID", LID_at(s, r)},
             {"port", r.port}};

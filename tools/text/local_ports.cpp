@@ -62,7 +62,7 @@ std::string devices_json(const std::vector<comad::transports::device>& devices) 
         one["nodeType"] = comad::iba::name_or_number(d.nodeType);
         one["nodeGUID"] = fmt::format("{}", d.nodeGUID);
         one["systemImageGUID"] = fmt::format("{}", d.systemImageGUID);
-        one["description"] = json_text(d.node_desc);
+        one["description"] = json_string(d.node_desc);
         one["fw_ver"] = d.fw_ver;
         one["hw_ver"] = d.hw_ver;
         one["board_id"] = d.board_id;

@@ -39,8 +39,9 @@ std::string name_at(const subnet& s, port_ref r) {
 
 json place_at(const subnet& s, port_ref r) {
     const discovery::node& n = s.nodes[r.node];
-    return {
-        {"nodeGUID", fmt::format("{}", n.info.nodeGUID)}, {"description", json_text(n.description)}, {"port", r.port}};
+    return {{"nodeGUID", fmt::format("{}", n.info.nodeGUID)},
+            {"description", json_string(n.description)},
+            {"port", r.port}};
 }
 
 /// Long circles begin to be told.
