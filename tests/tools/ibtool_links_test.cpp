@@ -56,7 +56,7 @@ TEST_CASE("by the names of infiniband-diags what did not answer is told and no f
                    StartsWith(line.front() + ": ") && Contains("\"leaf-0003\"[1]: no answer from behind it"));
         const process_result as_command = run(line + words{"--fabric", lacking});
         CHECK(as_command.status == 3);
-        CHECK(as_command.out == by_name.out);
+        CHECK(without_date(as_command.out) == without_date(by_name.out));
     }
     // Counters above their thresholds, doubled LIDs: 1, as without the dead node. What was to be found out and was not: no 0.
     CHECK(links.call("ibqueryerrors", {}, lacking + ",counters=3").status == 1);
