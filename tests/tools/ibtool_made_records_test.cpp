@@ -207,7 +207,7 @@ public:
     made_subnet() {
         const auto answer = [this](const server::request& r) { return records(r); };
         answers_.add({MgmtClass::SubnAdm, 2, mad::methods(Method::Get, Method::GetTable)}, answer);
-        answers_.add({iba::vend::mellanox_class, 1, mad::methods(Method::Get)}, answer);
+        answers_.add({iba::vend::mellanox_class, 1, mad::methods(Method::Get, Method::Set)}, answer);
         server_.emplace(net_.at("S1"), answers_);
     }
     std::string ours(const words& command) const {
@@ -352,7 +352,8 @@ TEST_CASE("vendstat shows each field where infiniband-diags' does") {
     made_subnet s;
     for (s.records.round = 0; s.records.round < rounds; ++s.records.round) {
         for (const words& arguments :
-             {words{"-N", "1"}, words{"-i", "1", "12"}, words{"-R", "10013c", "-R", "4,ff", "1"}})
+             {words{"-N", "1"}, words{"-i", "1", "12"}, words{"-c", "2,8", "1", "12"},
+              words{"-R", "10013c", "-R", "4,ff", "1"}, words{"-W", "10013c,12", "-W", "4,ff,f0", "1"}})
             CHECK(s.ours(words{"vendstat"} + arguments) == s.theirs(words{"vendstat"} + arguments));
     }
     s.records.round = 0;
