@@ -76,12 +76,6 @@ inline words lines_in_order(const std::string& text) {
     return all;
 }
 
-/// Without the line of a topology file that tells when it was written: two of the same subnet differ in it.
-inline std::string without_date(std::string text) {
-    const std::size_t begin = text.find("# Topology file: generated on ");
-    return begin == text.npos ? text : text.erase(begin, text.find('\n', begin) + 1 - begin);
-}
-
 /// It failed with this exit code, one line on stderr that contains `what`, and nothing on stdout.
 inline void check_failure(const process_result& r, int code, const std::string& what) {
     INFO("stderr: " << r.err);

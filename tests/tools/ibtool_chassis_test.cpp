@@ -3,6 +3,7 @@
 // what iblinkinfo and ibqueryerrors say of external ports.
 #include "chassis_fabric.hpp"
 #include "ibtool_subnet.hpp"
+#include "without_date.hpp"
 
 #include <algorithm>
 #include <set>

@@ -5,6 +5,7 @@
 #include "ibsim_relay.hpp"
 #include "ibsim_server.hpp"
 #include "process.hpp"
+#include "without_date.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -130,9 +131,6 @@ std::vector<bool> ask_at_once(const running_relay& relay, unsigned questions, st
     ibsim_transport port(relay.at());
     return ask_at_once(port, questions, timeout);
 }
-
-/// What ibnetdiscover says, but for when.
-std::string without_date(const std::string& text) { return text.substr(text.find("# Initiated")); }
 
 struct scratch_directory {
     scratch_directory() {
