@@ -190,6 +190,36 @@ TEST_CASE("OpenSM configures an ibsim subnet through the virtual device, and its
     check_same(there, here.out);
 }
 
+TEST_CASE("of two OpenSMs the second stays standby, answers directed-route SMInfo, and takes over from the first") {
+    if (!has_devices()) return;
+    // Each log is a FIFO; `await` returns at the first line that one of its patterns matches, and prints that pattern.
+    const std::string script =
+        "d=$(mktemp -d); trap 'kill -KILL $a $b || :; rm -rf $d' EXIT; mkfifo $d/log0 $d/log1\n"
+        "printf 'sminfo_polling_timeout 100\\npolling_retry_number 2\\n' >$d/conf\n"
+        "manage() { GUID=$(cut -d: -f5- /sys/class/infiniband/vib$1/ports/1/gids/0 | tr -d :)\n"
+        "OSM_CACHE_DIR=$d/ OSM_TMP_DIR=$d/ exec opensm -F $d/conf -g 0x$GUID --log_file stderr >/dev/null 2>$d/log$1; "
+        "}\n"
+        "await() { while read -r line <&$1; do case $line in *'SUBNET UP'*) echo master; return;;\n"
+        "*'Entering STANDBY'*) echo standby; return;; esac; done; return 1; }\n"
+        "manage 0 & a=$!; exec 3<$d/log0; await 3; cat <&3 >/dev/null &\n"
+        "manage 1 & b=$!; exec 4<$d/log1; await 4\n"
+        "for route in 0 0,1,2; do sminfo -C vib0 -D $route; $IBTOOL sminfo -C vib0 -D $route; done\n"
+        "kill -KILL $a; await 4; sminfo -C vib1 -D 0; sminfo -C vib1\n";
+    const process_result r =
+        in_shell("sim:fattree2,radix=4", script, {"--port", "h-0001 HCA-1", "--port", "h-0002 HCA-1"});
+    INFO(r.err);
+    INFO(r.out);
+    CHECK(r.status == 0);
+    const words lines = lines_in_order(r.out);
+    REQUIRE(lines.size() == 9);
+    CHECK(lines[0] == "master");
+    CHECK(lines[1] == "standby");
+    for (std::size_t i : {2, 3}) CHECK_THAT(lines[i], EndsWith(" state 3 SMINFO_MASTER"));
+    for (std::size_t i : {4, 5}) CHECK_THAT(lines[i], EndsWith(" state 2 SMINFO_STANDBY"));
+    CHECK(lines[6] == "master");
+    for (std::size_t i : {7, 8}) CHECK_THAT(lines[i], EndsWith(" state 3 SMINFO_MASTER"));
+}
+
 TEST_CASE(
     "OpenSM forwards notices to watch, which has told of the host that left and of the one that came before it looks") {
     if (!has_devices()) return;

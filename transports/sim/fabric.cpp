@@ -21,6 +21,13 @@ using header = iba::MADHeader;
 
 constexpr unsigned most_garbage = 400; // bytes: more than a MAD, more than a receive buffer
 
+/// The SMI at the end of a directed route counts the hop to the SMA or SM (IBA 14.2.2.2, C14-9; Linux, smi.c).
+void arrive_at_end(std::span<u8, mad::mad_size> smp) noexcept {
+    using directed_header = iba::MADHeaderDirected;
+    const unsigned hops = iba::get<&directed_header::hopCount>(smp.data());
+    iba::put<&directed_header::hopPointer>(smp.data(), static_cast<u8>(hops + 1));
+}
+
 /// MADs that a message of the SA takes.
 unsigned packets_of(std::size_t size) noexcept {
     constexpr std::size_t header_size = 56;
@@ -347,6 +354,7 @@ void fabric::on_service(u32 index) noexcept {
     if (const u32 server = server_of(p); server != none && !router_->is_mute(p.node)) {
         p.is_request = true;
         p.origin = std::exchange(p.endpoint, server);
+        if (p.is_directed) arrive_at_end(p.mad);
         on_delivery(index);
         return;
     }
