@@ -140,6 +140,40 @@ constexpr u16 optional_IDs[] = {0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 
 
 } // namespace
 
+TEST_CASE("a simulated PMA has counters of an enhanced port 0, which count the MADs to and from the switch, and none "
+          "of a base one") {
+    simulation sim = make_sim("fattree2,radix=4,sm=1", time_mode::virtual_);
+    topology graph = sim.fabric->graph();
+    graph.nodes[graph.find("leaf-0001").value()].enhanced_port0 = true;
+    fabric managed(std::move(graph));
+    sim_transport host(managed, 0, 1, time_mode::virtual_);
+    const auto ask_for = [&](const char* whom, u8 port) {
+        const node& n = managed.graph().nodes[managed.graph().find(whom).value()];
+        PortCountersExt wanted;
+        wanted.portSelect = port;
+        const mad::any_path path = to_lid(value(n.ports[0].LID));
+        smp_bytes request;
+        mad::write_request(request.data(),
+                           {iba::MgmtClass::Performance, 1, Method::Get, iba::attribute_id<PortCountersExt>, true},
+                           path, 0);
+        iba::encode(wanted, request.data() + data);
+        const auto reply = ask(host, path, request);
+        REQUIRE(reply);
+        return *reply;
+    };
+    CHECK(mad::status_of(ask_for("leaf-0002", 0).data()) == 0x1c);
+    CHECK(mad::status_of(ask_for("leaf-0001", 0).data()) == 0);
+    ask_for("leaf-0001", 1);
+    const smp_bytes third = ask_for("leaf-0001", 0);
+    REQUIRE(mad::status_of(third.data()) == 0);
+    const auto counters =
+        iba::decode<PortCountersExt>(std::span(third).subspan<data, iba::wire_size<PortCountersExt>>());
+    CHECK(counters.portSelect == 0);
+    CHECK(counters.portRcvPkts == 3);  // this request, too
+    CHECK(counters.portXmitPkts == 2); // the answers before this one
+    CHECK(counters.portRcvData == 3 * (8 + 12 + 8 + 256 + 4) / 4);
+}
+
 TEST_CASE("each bit of a Set writes its counter alone, to its highest value and back to 0") {
     rig r;
     for (const run& t : runs) {

@@ -129,6 +129,24 @@ TEST_CASE("what makes no sense is refused in one line, before anything is sent")
     check_failure(sweep({"--name", "nobody"}), 2, "no port");
 }
 
+TEST_CASE("sweep, health and perfquery read the counters of a switch's enhanced port 0") {
+    const directory files;
+    const std::string managed =
+        files.write("managed.topo", "Switch 4 \"S-1\" # \"managed\" enhanced port 0 lid 3 lmc 0\n"
+                                    "[1] \"H-a\"[1] # \"a\" lid 1 4xEDR\n"
+                                    "[2] \"H-b\"[1] # \"b\" lid 2 4xEDR\n\n"
+                                    "Ca 1 \"H-a\" # \"a\"\n[1] \"S-1\"[1] # lid 1 lmc 0 \"managed\" lid 3 4xEDR\n\n"
+                                    "Ca 1 \"H-b\" # \"b\"\n[1] \"S-1\"[2] # lid 2 lmc 0 \"managed\" lid 3 4xEDR\n");
+    const std::string fabric = "sim:" + managed + ",time=virtual";
+    const process_result swept = run({"sweep", "--json", "-n", "1", "--fabric", fabric});
+    check_success(swept);
+    CHECK_THAT(swept.out, Contains("\"port\":0"));
+    check_success(run({"health", "--fabric", fabric}));
+    const process_result counters = run({"perfquery", "3", "0", "--fabric", fabric});
+    check_success(counters);
+    CHECK_THAT(counters.out, Contains("PortSelect:......................0\n"));
+}
+
 TEST_CASE("a node that is silent is a line on stderr and a hole in the result, and the rest is there") {
     const process_result r = sweep({"--json", "--every", "1s", "--count", "3"},
                                    "sim:fattree2,radix=4,sm=1,time=virtual,kill=h-0003 HCA-1@1500ms");

@@ -35,8 +35,14 @@ public:
     /// `t` must outlive it. `seed`: 0: all begin at 0.
     counters(const topology& t, u64 seed);
 
-    void count_sent(u32 node, unsigned port, unsigned packets = 1) noexcept { at(node, port).sent += packets; }
-    void count_received(u32 node, unsigned port, unsigned packets = 1) noexcept { at(node, port).received += packets; }
+    void count_sent(u32 node, unsigned port, unsigned packets = 1) noexcept {
+        at(node, port).sent += packets;
+        if (is_behind_port0(node, port)) at(node, 0).sent += packets;
+    }
+    void count_received(u32 node, unsigned port, unsigned packets = 1) noexcept {
+        at(node, port).received += packets;
+        if (is_behind_port0(node, port)) at(node, 0).received += packets;
+    }
     /// An SMP for which there was no room.
     void count_dropped(u32 node, unsigned port) noexcept { ++at(node, port).dropped; }
     /// The link of a port went down, or came up. Nothing happens where it was so already.
@@ -61,6 +67,10 @@ private:
     };
     static constexpr u32 none = ~u32{0};
 
+    /// Whether what begins or ends in this switch goes through its port 0, too, before or after `port`.
+    bool is_behind_port0(u32 node, unsigned port) const noexcept {
+        return port != 0 && topology_.nodes[node].enhanced_port0;
+    }
     u32 index(u32 node, unsigned port) const noexcept { return first_[node] + port; }
     port_counts& at(u32 node, unsigned port) noexcept { return ports_[index(node, port)]; }
     u64 key(const group& g) const noexcept {

@@ -171,7 +171,8 @@ response answer_counters(const attribute& a, counters& of, const node& n, u32 nu
     const u8* asked = r.data.data();
     const bool is_all = asked[portSelect_byte] == all_ports && (capabilities & can::all_ports) != 0;
     const unsigned first = is_all ? 1 : asked[portSelect_byte], last = is_all ? n.num_ports() : first;
-    if (first == 0 || last > n.num_ports() || r.data.size() < a.bytes) return response::error(status::invalid_value);
+    const bool is_no_port = first == 0 && !n.enhanced_port0; // base port 0 has no counters (IBA 16.1.3.5)
+    if (is_no_port || last > n.num_ports() || r.data.size() < a.bytes) return response::error(status::invalid_value);
 
     const u64 selection = selected(a, asked);
     counter_row sum{};
