@@ -29,6 +29,8 @@ mad::errc code_of(mad::completion_status v) noexcept {
     }
 }
 
+constexpr mad::completion never_begun{mad::completion_status::cancelled, 0, 0, {}, {}};
+
 /// Suspends for good and lets another coroutine run, which may destroy this one.
 struct resuming {
     std::coroutine_handle<> other;
@@ -103,7 +105,6 @@ void rpc_base::address() noexcept {
 }
 
 bool rpc_base::submit(scope_state* scope) noexcept {
-    constexpr mad::completion never_begun{mad::completion_status::cancelled, 0, 0, {}, {}};
     if (scope && scope->cancelled()) {
         fail(mad::errc::cancelled, never_begun);
         return false;
@@ -114,6 +115,7 @@ bool rpc_base::submit(scope_state* scope) noexcept {
         fail(mad::errc::incomplete_path, never_begun);
         return false;
     }
+    if (!fits_port_tables()) return false;
     if (carried_ && !carried_->fits(*this)) {
         fail(mad::errc::out_of_range, never_begun);
         error_->detail->misfit = carried_->misfit(*this);
@@ -122,6 +124,15 @@ bool rpc_base::submit(scope_state* scope) noexcept {
     link(scope);
     schedule_.engine_->submit(*this);
     return true;
+}
+
+/// False: it has failed. SMPs go to QP0, which has no P_Key, and have no GRH.
+bool rpc_base::fits_port_tables() noexcept {
+    const mad::port_tables* const tables = iba::is_SMP(kind_.mgmt_class) ? nullptr : schedule_.transport_.tables();
+    if (!tables || tables->put_into(path_) == mad::table_miss::none) return true;
+    fail(mad::errc::not_in_port_table, never_begun);
+    error_->detail->misfit = tables->text_of_miss(path_);
+    return false;
 }
 
 void rpc_base::cancel() noexcept { schedule_.engine_->cancel(*this); }
@@ -135,7 +146,7 @@ void rpc_base::encode_request(mad::op& o, u8* mad) {
 
 bool rpc_base::is_gmp() const noexcept { return kind_.mgmt_class != iba::MgmtClass::SubnLID; }
 
-// True if the reply sends us elsewhere, and the request is on its way there.
+// True if the reply sends us elsewhere, and the request is on its way there, or has failed.
 bool rpc_base::follow_redirect(std::span<const u8> reply) {
     const auto* from = std::get_if<mad::IBPath>(&path_);
     const std::size_t begin = mad::payload_offset(kind_.mgmt_class, kind_.attributeID);
@@ -148,7 +159,10 @@ bool rpc_base::follow_redirect(std::span<const u8> reply) {
     if (!to || (!is_path && !schedule_.path_resolver_)) return false;
     ++redirects_;
     if (is_path) {
-        go_to(*to);
+        learn_redirect(*to);
+        if (send_to(*to)) return true;
+        unlink();
+        awaiting_.resume();
         return true;
     }
     // A GID alone: the way there has to be asked for first, in a domain that is cancelled with the RPC's own.
@@ -159,23 +173,29 @@ bool rpc_base::follow_redirect(std::span<const u8> reply) {
     return true;
 }
 
-void rpc_base::go_to(const mad::IBPath& to) {
+void rpc_base::learn_redirect(const mad::IBPath& to) {
     schedule_.learned_->redirect(*std::get_if<mad::IBPath>(&path_), kind_.mgmt_class, to);
+}
+
+/// False: it has failed, and nobody was told.
+bool rpc_base::send_to(const mad::IBPath& to) noexcept {
     path_ = to;
     address();
+    if (!fits_port_tables()) return false;
     schedule_.engine_->submit(*this);
+    return true;
 }
 
 task<void> rpc_base::find_way(mad::IBPath to) {
     auto found = co_await schedule_.path_resolver_->resolve_path(to);
     scope_state& domain = detour_->domain;
     if (found && !domain.cancelled()) {
+        learn_redirect(found.value());
         link(detour_->outer);
-        go_to(found.value());
-        co_return;
-    }
-    if (found) {
-        fail(mad::errc::cancelled, {mad::completion_status::cancelled, 0, 0, {}, {}});
+        if (send_to(found.value())) co_return;
+        unlink();
+    } else if (found) {
+        fail(mad::errc::cancelled, never_begun);
     } else {
         error_.emplace(std::move(found.error())).message("redirected to a GID by the target");
     }

@@ -43,6 +43,8 @@ coro::task<mad::result<mad::IBPath>> client::resolve_path(mad::IBPath to, iba::q
     if ((query.component_mask() & iba::mask_of<&PathRecord::reversible>) == 0)
         query.where<&PathRecord::reversible>(true);
     query.where<&PathRecord::numbPath>(u8{1});
+    const bool asks_for_pkey = (query.component_mask() & iba::mask_of<&PathRecord::PKey>) != 0;
+    if (to.pkey != mad::IBPath{}.pkey && !asks_for_pkey) query.where<&PathRecord::PKey>(to.pkey);
     const iba::gid from = to.SGID != iba::gid{} ? to.SGID : local_.GID;
     if (from != iba::gid{}) query.where<&PathRecord::SGID>(from);
     else query.where<&PathRecord::SLID>(local_.LID);

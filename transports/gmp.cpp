@@ -22,6 +22,7 @@ std::unique_ptr<mad::transport> open_gmp_port(const end_port& port, const gmp_op
     verbs_options over;
     if (options.on_event)
         over.on_event = [tell = options.on_event](const verbs::event& e, const end_port& now) { tell(e.name(), now); };
+    over.pkey_index = options.pkey_index;
     if (!port.is_infiniband()) return open_verbs_port(port, std::move(over));
     // Of a planarized port: where the GMPs are.
     return open_verbs_port(smi_gsi_pair(port, end_ports(options.sys_class)).gsi.value(), std::move(over));

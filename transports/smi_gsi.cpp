@@ -82,8 +82,12 @@ void smi_gsi_transport::set_now(mad::time_point now) noexcept {
 std::unique_ptr<mad::transport> open_end_port(const end_port& port, const std::filesystem::path& sys_class,
                                               unsigned descriptors, const umad_options& options) {
     if (descriptors > 1) {
+        umad_options shared = options;
+        const auto sides = smi_gsi_pair(port, end_ports(sys_class));
+        const end_port& gsi = sides.gsi ? *sides.gsi : port;
+        if (!shared.tables) shared.tables = std::make_shared<mad::port_tables>(gsi.PKeys, gsi.GIDs);
         std::vector<std::unique_ptr<mad::transport>> members;
-        for (unsigned i = 0; i < descriptors; ++i) members.push_back(open_end_port(port, sys_class, 1, options));
+        for (unsigned i = 0; i < descriptors; ++i) members.push_back(open_end_port(port, sys_class, 1, shared));
         return std::make_unique<striped_transport>(std::move(members));
     }
     const smi_gsi sides = smi_gsi_pair(port, end_ports(sys_class));

@@ -22,6 +22,9 @@ striped_transport::striped_transport(std::vector<std::unique_ptr<mad::transport>
             throw std::invalid_argument("a transport in virtual time and one in real time cannot be striped");
         members_.push_back({std::move(carrier)});
     }
+    mad::port_tables* const first = members_.front().carrier->tables();
+    if (std::all_of(members_.begin(), members_.end(), [&](const member& m) { return m.carrier->tables() == first; }))
+        tables_ = first;
     ready_.reserve(members_.size());
     if (is_virtual) return;
     any_ = mad::unique_fd(::epoll_create1(EPOLL_CLOEXEC));

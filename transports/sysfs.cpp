@@ -4,6 +4,7 @@
 #include <comad/iba/format.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
+#include <comad/mad/port_tables.hpp>
 #include <comad/transports/sysfs.hpp>
 
 #include <fmt/format.h>
@@ -265,20 +266,8 @@ bool has_gid(const end_port& ep, const iba::gid& wanted) {
 
 } // namespace
 
-std::optional<u16> end_port::pkey_index(u16 pkey) const noexcept {
-    constexpr u16 membership = 0x8000;                  // IBA 10.9.1.1: full members have it
-    if ((pkey & ~membership) == 0) return std::nullopt; // no key, as entries have that are not used
-    for (const int wanted : {int{pkey}, pkey ^ membership})
-        if (const auto found = std::find(PKeys.begin(), PKeys.end(), wanted); found != PKeys.end())
-            return static_cast<u16>(found - PKeys.begin());
-    return std::nullopt;
-}
-
-std::optional<u8> end_port::gid_index(const iba::gid& wanted) const noexcept {
-    const auto found = std::find(GIDs.begin(), GIDs.end(), wanted);
-    if (wanted == iba::gid{} || found == GIDs.end() || found - GIDs.begin() > 0xff) return std::nullopt;
-    return static_cast<u8>(found - GIDs.begin());
-}
+std::optional<u16> end_port::pkey_index(u16 pkey) const noexcept { return mad::find_pkey(PKeys, pkey); }
+std::optional<u8> end_port::gid_index(const iba::gid& wanted) const noexcept { return mad::find_gid(GIDs, wanted); }
 
 mad::IBPath end_port::sa_path() const noexcept {
     mad::IBPath path;

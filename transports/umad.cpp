@@ -85,8 +85,18 @@ umad_options named(umad_options options, const std::string& name) {
     return options;
 }
 
+/// Of a device that its name finds in sysfs, with the tables of its end port.
+umad_options for_device(umad_options options, const std::filesystem::path& device) {
+    if (!options.tables)
+        for (end_port& port : end_ports())
+            if (port.umad == device.filename())
+                options.tables = std::make_shared<mad::port_tables>(std::move(port.PKeys), std::move(port.GIDs));
+    return named(std::move(options), device.string());
+}
+
 /// What the port says of itself, where nobody else did.
 umad_options for_port(umad_options options, const end_port& port) {
+    if (!options.tables) options.tables = std::make_shared<mad::port_tables>(port.PKeys, port.GIDs);
     if (options.sa_window == 0 && port.SA_max_outstanding > 0)
         options.sa_window = std::min(port.SA_max_outstanding, umad_limits.sa_window);
     return named(std::move(options), fmt::format("{} ({})", port.name(), port.umad));
@@ -98,11 +108,12 @@ umad_transport::umad_transport(const end_port& port, umad_options options)
     : umad_transport("/dev/infiniband" / std::filesystem::path(port.umad), for_port(std::move(options), port)) {}
 
 umad_transport::umad_transport(const std::filesystem::path& device, umad_options options)
-    : umad_transport(open_device(device), named(std::move(options), device.string())) {}
+    : umad_transport(open_device(device), for_device(std::move(options), device)) {}
 
 umad_transport::umad_transport(mad::unique_fd device, umad_options options)
     : options_(std::move(options)), device_(std::move(device)), readable_(::epoll_create1(EPOLL_CLOEXEC)),
       held_(options_.max_held, options_.timeout) {
+    if (!options_.tables) options_.tables = std::make_shared<mad::port_tables>();
     const std::string of = options_.name.empty() ? "the MAD device" : options_.name;
     if (!readable_) refuse("cannot wait for " + of, umad_call::poll);
     if (uninterrupted([&] { return options_.ioctl(device_.get(), IB_USER_MAD_ENABLE_PKEY, nullptr); }) != 0)
@@ -192,28 +203,36 @@ mad::send_result umad_transport::send(const mad::send_request& request) noexcept
     if (gone_) return {mad::send_state::failed, gone_};
     if (writing_.is_resting(now_)) return {mad::send_state::would_block};
     if (request.expects_reply && held_.is_full()) return {mad::send_state::would_block};
+    const mad::path_headers& path = mad::headers_of(*request.path);
+    const bool is_SMP = iba::is_SMP(iba::MgmtClass{request.mgmt_class});
+    mad::table_entries entries;
+    if (!is_SMP) entries = options_.tables->find(*request.path);
+    else if (path.pkey_index != mad::path_headers::look_up) entries.pkey_index = path.pkey_index;
+    if (entries.miss != mad::table_miss::none) [[unlikely]] {
+        misfit_ = options_.tables->text_of_miss(*request.path);
+        return {mad::send_state::failed, EADDRNOTAVAIL};
+    }
     agent* const own = request.agent == mad::any_agent ? agent_for(request) : nullptr;
     unsent_by_ = umad_call::ioctl;
     if (!own && request.agent == mad::any_agent) return {mad::send_state::failed, errno};
     unsent_by_ = umad_call::write;
 
-    const mad::path_headers& path = mad::headers_of(*request.path);
     header h{};
     h.id = own ? own->id : request.agent;
     h.timeout_ms = held_.timeout_ms(request);
     const std::span<const u8> message(request.mad, request.size);
     if (!request.expects_reply && !options_.user_rmpp && mad::is_rmpp(message)) h.retries = answer_repetitions;
     h.length = static_cast<u32>(request.size);
-    h.qpn = htobe32(iba::is_SMP(iba::MgmtClass{request.mgmt_class}) ? 0 : path.dqpn);
+    h.qpn = htobe32(is_SMP ? 0 : path.dqpn);
     h.qkey = htobe32(path.qkey);
     h.lid = htobe16(value(path.DLID));
     h.sl = path.SL;
     // The source LID is the port's own with the path bits in its low LMC bits, of which there are at most seven.
     h.path_bits = path.SLID == iba::permissive_lid ? 0 : value(path.SLID) & 0x7f;
-    h.pkey_index = path.pkey_index;
+    h.pkey_index = entries.pkey_index;
     if (const auto* global = std::get_if<mad::IBPath>(request.path); global && global->has_grh) {
         h.grh_present = 1;
-        h.gid_index = global->SGID_index;
+        h.gid_index = entries.SGID_index;
         h.hop_limit = global->hop_limit;
         h.traffic_class = global->traffic_class;
         h.flow_label = htobe32(global->flow_label);
@@ -264,6 +283,7 @@ mad::received umad_transport::receive(std::span<u8> buffer) noexcept {
     large_ = {};
     const bool taken = bytes >= 0 && r.state == mad::receive_state::message;
     if (taken) held_.take_back(r, class_of_agent(r.source.agent));
+    r.source.pkey = options_.tables->pkey_at(r.source.pkey_index);
     return r;
 }
 
@@ -299,8 +319,9 @@ mad::received umad_transport::hand_over(std::span<u8> buffer) noexcept {
     std::memcpy(buffer.data(), large_.data(), size);
     whole_ = 0;
     large_ = {};
-    const mad::received r = interpret(buffer, static_cast<ssize_t>(size), 0);
+    mad::received r = interpret(buffer, static_cast<ssize_t>(size), 0);
     held_.take_back(r, class_of_agent(r.source.agent));
+    r.source.pkey = options_.tables->pkey_at(r.source.pkey_index);
     return r;
 }
 
@@ -362,7 +383,9 @@ std::string_view umad_transport::advice(mad::transport_call call, int error) con
     switch (call) {
     case mad::transport_call::serve: return umad_advice(umad_call::ioctl, error);
     case mad::transport_call::receive: return umad_advice(umad_call::read, error);
-    case mad::transport_call::send: return umad_advice(gone_ ? umad_call::read : unsent_by_, error);
+    case mad::transport_call::send:
+        if (error == EADDRNOTAVAIL && !gone_ && !misfit_.empty()) return misfit_;
+        return umad_advice(gone_ ? umad_call::read : unsent_by_, error);
     }
     return {};
 }

@@ -40,7 +40,13 @@ verbs_options with_defaults(verbs_options options, const end_port& port) {
     return options;
 }
 
+u16 default_pkey_index(const end_port& port) noexcept { return port.pkey_index(0xffff).value_or(0); }
 u16 pkey_at(const end_port& port, u16 index) noexcept { return index < port.PKeys.size() ? port.PKeys[index] : u16{0}; }
+
+mad::IBPath with_SGID_index(mad::IBPath path, u8 index) noexcept {
+    path.SGID_index = index;
+    return path;
+}
 
 // What lies in epoll_event::data.
 enum told_by : u64 { of_completions, of_events };
@@ -48,11 +54,14 @@ enum told_by : u64 { of_completions, of_events };
 } // namespace
 
 verbs_transport::verbs_transport(const end_port& port, verbs_options options)
-    : port_(port), options_(with_defaults(std::move(options), port)), pkey_place_(options_.pkey_index),
-      pkey_(pkey_at(port, pkey_place_)), device_(value_or_throw(verbs::context::open(port.device))),
-      domain_(value_or_throw(verbs::pd::create(device_))),
+    : port_(port), options_(with_defaults(std::move(options), port)), tables_(port.PKeys, port.GIDs),
+      is_default_pkey_(options_.pkey_index == mad::path_headers::look_up),
+      pkey_place_(is_default_pkey_ ? default_pkey_index(port) : options_.pkey_index), pkey_(pkey_at(port, pkey_place_)),
+      device_(value_or_throw(verbs::context::open(port.device))), domain_(value_or_throw(verbs::pd::create(device_))),
       addresses_(domain_, static_cast<u8>(port.port), std::max(options_.max_addresses, 1u)),
       readable_(::epoll_create1(EPOLL_CLOEXEC)), lane_(value_or_throw(make_lane())) {
+    if (is_default_pkey_) options_.pkey_index = pkey_place_;
+    tables_.only_pkey_index(pkey_place_, options_.pkey_index);
     epoll_event events{.events = EPOLLIN, .data = {.u64 = of_events}};
     if (!readable_ || ::epoll_ctl(readable_.get(), EPOLL_CTL_ADD, device_.event_descriptor(), &events) != 0)
         throw std::system_error(errno, std::generic_category(), "cannot wait for events of " + options_.name);
@@ -143,12 +152,16 @@ mad::send_result verbs_transport::send(const mad::send_request& request) noexcep
     const auto* path = std::get_if<mad::IBPath>(request.path);
     if (!path) return {mad::send_state::failed, EINVAL};
     if (request.size > mad::mad_size) return {mad::send_state::failed, EMSGSIZE};
-    if (path->pkey_index != options_.pkey_index && path->pkey_index != pkey_place_)
+    const mad::table_entries entries = tables_.find(*request.path);
+    if (entries.miss != mad::table_miss::none) {
+        misfit_ = tables_.text_of_miss(*request.path);
         return {mad::send_state::failed, EADDRNOTAVAIL};
+    }
     reap();
     if (is_broken_ && !replace_lane()) return {mad::send_state::failed, gone_};
 
-    auto address = addresses_.get(*path);
+    const bool needs_index = path->has_grh && path->SGID_index != entries.SGID_index;
+    auto address = addresses_.get(needs_index ? with_SGID_index(*path, entries.SGID_index) : *path);
     if (!address) return {mad::send_state::failed, address.error().sys_errno};
     const auto number = lane_->sends.take();
     waits_for_room_ = !number;
@@ -178,7 +191,7 @@ std::optional<mad::time_point> verbs_transport::next_event() const noexcept {
 std::string_view verbs_transport::advice(mad::transport_call, int error) const noexcept {
     switch (error) {
     case EPROTONOSUPPORT: return "over verbs there are no SMPs: they need a umad device, or ask the SA (--sa)";
-    case EADDRNOTAVAIL: return "the path has another P_Key index than the queue pair of this transport";
+    case EADDRNOTAVAIL: return misfit_;
     case EMSGSIZE: return "it is longer than a MAD, and this management class has no RMPP";
     case EINVAL: return "the device takes no such address: of an Ethernet port paths need a GRH";
     case ENETUNREACH:
@@ -262,6 +275,7 @@ std::optional<mad::received> verbs_transport::take(const ibv_wc& wc, std::span<u
         const auto grh = datagram.first<verbs::grh_size>();
         r.source = verbs::source_of(wc, grh);
         r.source.pkey_index = pkey_place_;
+        r.source.pkey = tables_.pkey_at(pkey_place_);
         if (r.source.has_grh) r.source.SGID_index = port_.gid_index(verbs::destination_of(wc, grh)).value_or(0);
         if (!is_for_us(mad)) r.state = mad::receive_state::would_block;
     }
@@ -345,12 +359,14 @@ void verbs_transport::refresh() noexcept {
         port_.PKeys = std::move(pkeys.value());
         follow_pkey();
     }
+    tables_.update(port_.PKeys, port_.GIDs);
+    tables_.only_pkey_index(pkey_place_, options_.pkey_index);
     addresses_.clear();
 }
 
 /// Our P_Key may have another place now; a QP that sends has to be made anew for that.
 void verbs_transport::follow_pkey() {
-    if (pkey_ == 0) pkey_ = pkey_at(port_, pkey_place_);
+    if (pkey_ == 0) pkey_ = pkey_at(port_, is_default_pkey_ ? default_pkey_index(port_) : pkey_place_);
     if (pkey_ == 0 || pkey_at(port_, pkey_place_) == pkey_) return;
     const auto place = std::find(port_.PKeys.begin(), port_.PKeys.end(), pkey_);
     if (place == port_.PKeys.end()) return; // without it nothing leaves; another event may bring it back

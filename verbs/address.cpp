@@ -51,7 +51,7 @@ ibv_ah_attr address_of(const mad::IBPath& to, u8 port) noexcept {
     if (to.has_grh) {
         address.is_global = 1;
         address.grh.dgid = raw_gid(to.DGID);
-        address.grh.sgid_index = to.SGID_index;
+        address.grh.sgid_index = to.SGID_index == to.look_up ? u8{0} : static_cast<u8>(to.SGID_index);
         address.grh.hop_limit = to.hop_limit;
         address.grh.traffic_class = to.traffic_class;
         address.grh.flow_label = to.flow_label;

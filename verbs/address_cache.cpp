@@ -9,8 +9,9 @@ namespace comad::verbs {
 address_cache::key::key(const mad::IBPath& path) noexcept
     : DGID(path.has_grh ? path.DGID : iba::gid{}), flow_label(path.has_grh ? path.flow_label : 0),
       DLID(value(path.DLID)), SL(path.SL), path_bits(address_of(path, 0).src_path_bits),
-      SGID_index(path.has_grh ? path.SGID_index : u8{0}), hop_limit(path.has_grh ? path.hop_limit : u8{0}),
-      traffic_class(path.has_grh ? path.traffic_class : u8{0}), has_grh(path.has_grh) {}
+      SGID_index(path.has_grh ? address_of(path, 0).grh.sgid_index : u8{0}),
+      hop_limit(path.has_grh ? path.hop_limit : u8{0}), traffic_class(path.has_grh ? path.traffic_class : u8{0}),
+      has_grh(path.has_grh) {}
 
 std::size_t address_cache::hash::operator()(const key& k) const noexcept {
     u64 halves[2];

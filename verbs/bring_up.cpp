@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
 // bring_up.cpp - which attributes each transition of each kind of QP takes (IBA table 96, ibv_modify_qp(3)).
+#include <comad/mad/port_tables.hpp>
 #include <comad/verbs/address.hpp>
 #include <comad/verbs/bring_up.hpp>
 
+#include <boost/outcome/try.hpp>
+
 #include <algorithm>
+#include <cerrno>
+#include <utility>
+#include <vector>
 
 namespace comad::verbs {
 
@@ -18,6 +24,25 @@ u8 ack_timeout_of(const mad::IBPath& path, const connection& c) noexcept {
     const unsigned both_ways = path.packet_life_time + 1u;
     const unsigned sum = c.ack_delay == 0 ? both_ways : std::max<unsigned>(both_ways, c.ack_delay) + 1;
     return c.ack_timeout.value_or(static_cast<u8>(std::min(most, sum)));
+}
+
+/// The entries of the port's tables that the path needs. Reads the tables only if the path has no explicit indices.
+result<mad::table_entries> entries_of(const queue_pair& q, const mad::IBPath& path, u8 port) {
+    const context& device = q.domain().device();
+    std::vector<u16> PKeys;
+    std::vector<iba::gid> GIDs;
+    if (path.pkey_index == path.look_up) {
+        BOOST_OUTCOME_TRY(PKeys, device.pkeys(port));
+    }
+    if (path.has_grh && path.SGID_index == path.look_up) {
+        BOOST_OUTCOME_TRY(GIDs, device.gids(port));
+    }
+    const mad::port_tables tables(std::move(PKeys), std::move(GIDs));
+    const mad::table_entries entries = tables.find(path);
+    if (entries.miss != mad::table_miss::none)
+        return failed("cannot bring up a queue pair of " + device.name() + ": " + tables.text_of_miss(path),
+                      EADDRNOTAVAIL);
+    return entries;
 }
 
 u8 bounded(int of_device, u8 most) noexcept { return static_cast<u8>(std::clamp<int>(of_device, 0, most)); }
@@ -41,9 +66,10 @@ connection connect(mad::IBPath& path, const connection_end& here, const connecti
 }
 
 result<void> to_init(const queue_pair& q, const mad::IBPath& path, const connection& c) {
+    BOOST_OUTCOME_TRY(const mad::table_entries entries, entries_of(q, path, c.port));
     ibv_qp_attr attributes{};
     attributes.qp_state = IBV_QPS_INIT;
-    attributes.pkey_index = path.pkey_index;
+    attributes.pkey_index = entries.pkey_index;
     attributes.port_num = c.port;
     attributes.qkey = path.qkey;
     attributes.qp_access_flags = c.remote_access;
@@ -56,7 +82,9 @@ result<void> to_rtr(const queue_pair& q, const mad::IBPath& path, const connecti
     attributes.qp_state = IBV_QPS_RTR;
     int what = IBV_QP_STATE;
     if (is_connected(q)) {
+        BOOST_OUTCOME_TRY(const mad::table_entries entries, entries_of(q, path, c.port));
         attributes.ah_attr = address_of(path, c.port);
+        attributes.ah_attr.grh.sgid_index = entries.SGID_index;
         attributes.path_mtu = static_cast<ibv_mtu>(path.MTU);
         attributes.dest_qp_num = path.dqpn;
         attributes.rq_psn = c.rq_psn;

@@ -63,6 +63,7 @@ std::string what_happened(const mad_error& e, const std::string& where) {
     case errc::send_failed: return fmt::format("could not be sent to {} ({})", where, std::strerror(e.sys_errno));
     case errc::transport_failed: return fmt::format("lost its transport ({})", std::strerror(e.sys_errno));
     case errc::cancelled: return "was cancelled";
+    case errc::not_in_port_table:
     case errc::out_of_range:
         return fmt::format("was not sent to {}: {}", where, e.detail ? e.detail->misfit : "a value does not fit");
     case errc::incomplete_path: return "was not sent to " + where + ": the path has no DLID";
@@ -149,6 +150,7 @@ std::string plain_words(const mad_error& e) {
     case errc::transport_failed:
         return fmt::format("the device was lost before {} answered {}: {}", who, what, std::strerror(e.sys_errno));
     case errc::cancelled: return fmt::format("stopped before {} answered {}", who, what);
+    case errc::not_in_port_table:
     case errc::out_of_range:
         return fmt::format("{} was not sent to {}: {}", what, who,
                            e.detail ? e.detail->misfit : "a value does not fit");
@@ -201,6 +203,7 @@ std::string cause_text(const mad_error& e) {
     case errc::send_failed: return fmt::format("{} could not be sent: {}", what, std::strerror(e.sys_errno));
     case errc::transport_failed: return fmt::format("the device was lost: {}", std::strerror(e.sys_errno));
     case errc::cancelled: return "stopped";
+    case errc::not_in_port_table:
     case errc::out_of_range:
         return fmt::format("{} was not sent: {}", what, e.detail ? e.detail->misfit : "a value does not fit");
     case errc::incomplete_path: return "no LID is known";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // learned.cpp - redirection and response times by target.
 #include <comad/mad/detail/learned.hpp>
+#include <comad/mad/port_tables.hpp>
 
 namespace comad::mad::detail {
 
@@ -11,7 +12,10 @@ std::optional<IBPath> redirected(const IBPath& from, const iba::ClassPortInfo& i
     to.SL = info.redirectSL;
     to.dqpn = info.redirectQP;
     to.qkey = info.redirectQKey;
-    to.pkey = info.redirectPKey;
+    if (is_valid_pkey(info.redirectPKey)) {
+        to.pkey = info.redirectPKey;
+        to.pkey_index = path_headers::look_up;
+    }
     to.has_grh = from.has_grh && info.redirectGID != iba::gid{};
     if (info.redirectGID != iba::gid{}) {
         to.DGID = info.redirectGID;

@@ -58,13 +58,13 @@ private:
 packet_address request_address(const any_path& path, u8 mgmt_class) noexcept {
     const path_headers& p = headers_of(path);
     if (iba::is_SMP(iba::MgmtClass{mgmt_class})) return {p.SLID, p.DLID, p.SL, 0xffff, 0, 0, 0};
-    return {p.SLID, p.DLID, p.SL, 0xffff, 1, p.dqpn, p.qkey};
+    return {p.SLID, p.DLID, p.SL, p.pkey, 1, p.dqpn, p.qkey};
 }
 
 packet_address reply_address(const source_address& source, u8 mgmt_class) noexcept {
     const iba::lid here = source.SLID == iba::permissive_lid ? iba::permissive_lid : iba::lid{};
     if (iba::is_SMP(iba::MgmtClass{mgmt_class})) return {source.SLID, here, source.SL, 0xffff, 0, 0, 0};
-    return {source.SLID, here, source.SL, 0xffff, source.sqpn, 1, well_known_QKey};
+    return {source.SLID, here, source.SL, source.pkey, source.sqpn, 1, well_known_QKey};
 }
 
 std::array<u8, packet_size> make_packet(const packet_address& a, u32 PSN, std::span<const u8, mad_size> mad) noexcept {

@@ -196,6 +196,9 @@ template <class Path> iba::result<address> read_members(std::string_view class_n
                                                                    iba::most_similar_first(key, known))};
         if (!*done) return done->error();
     }
+    if (path.pkey_index == path.look_up && std::find(seen.begin(), seen.end(), "pkey_index") != seen.end())
+        return out_of_range(
+            fmt::format("{}.pkey_index is {}, but must be 0..{}", class_name, path.pkey_index, path.look_up - 1));
     return result;
 }
 

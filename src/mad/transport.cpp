@@ -21,6 +21,7 @@ IBPath path_back(const source_address& source) noexcept {
     came.SLID = source.SLID;
     came.DLID = iba::lid{source.path_bits};
     came.SL = source.SL;
+    came.pkey = source.pkey;
     came.pkey_index = source.pkey_index;
     came.sqpn = source.sqpn;
     came.has_grh = source.has_grh;

@@ -133,6 +133,7 @@ mad::any_path reply_path(std::span<const u8> request, const mad::source_address&
         mad::IBDRPath came;
         came.SLID = source.SLID;
         came.SL = source.SL;
+        came.pkey = source.pkey;
         came.pkey_index = source.pkey_index;
         came.sqpn = source.sqpn;
         came.drSLID = iba::get<&iba::smp::FormatDirected::drSLID>(request.data());

@@ -327,7 +327,7 @@ TEST_CASE("each member has the range of its header's field") {
         const char* name;
         u64 largest;
     } members[] = {{"SL", 15},         {"DLID", 0xffff},         {"SLID", 0xffff},
-                   {"pkey", 0xffff},   {"pkey_index", 0xffff},   {"dqpn", 0xffffff},
+                   {"pkey", 0xffff},   {"pkey_index", 0xfffe},   {"dqpn", 0xffffff},
                    {"sqpn", 0xffffff}, {"qkey", 0xffffffff},     {"MTU", 63},
                    {"rate", 63},       {"packet_life_time", 63}, {"resp_time", 31},
                    {"retries", 255},   {"has_grh", 1},           {"SGID_index", 255},

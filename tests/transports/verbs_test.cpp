@@ -18,6 +18,7 @@
 #include <comad/transports/verbs.hpp>
 
 #include <boost/asio/io_context.hpp>
+#include <fmt/format.h>
 
 #include <poll.h>
 
@@ -31,12 +32,12 @@ using transports::verbs_transport;
 
 namespace {
 
-transports::end_port made_port() {
+transports::end_port made_port(std::vector<u16> PKeys = {0xffff, 0x8001, 0}) {
     transports::end_port port;
     port.device = "made0";
     port.port = 1;
     port.LID = iba::lid{3};
-    port.PKeys = {0xffff, 0x8001, 0};
+    port.PKeys = std::move(PKeys);
     port.GIDs = {iba::gid(iba::link_local_prefix, iba::guid{0x10})};
     return port;
 }
@@ -63,7 +64,8 @@ std::vector<u8> answer_to(std::vector<u8> asked) {
 
 /// A transport whose requests are all answered by the node that they go to, unless it is told otherwise.
 struct answered {
-    explicit answered(verbs_options options = {}) : transport(made_port(), std::move(options)) {
+    explicit answered(verbs_options options = {}, const transports::end_port& port = made_port())
+        : transport(port, std::move(options)) {
         made.on_send = [this](const made_datagram& d) {
             if (answers) made.deliver(d.sqpn, answer_to(d.bytes), {}, 1, d.to.dlid);
         };
@@ -313,6 +315,31 @@ TEST_CASE("a P_Key that moves in its table is followed") {
     CHECK(port.made.sent.back().pkey_index == 2);
     CHECK(port.transport.replaced() == 1);
     CHECK(port.made.alive["qp"] == 1);
+}
+
+TEST_CASE("the queue pair has the P_Key of the options, else the port's default one, and paths that need another are "
+          "refused") {
+    const auto [opened, pkey, index] =
+        GENERATE(std::tuple(mad::path_headers::look_up, 0x7fff, 1), std::tuple(u16{2}, 0x8002, 2));
+    CAPTURE(opened);
+    verbs_options options;
+    options.pkey_index = opened;
+    answered port(options, made_port({0x8001, 0x7fff, 0x8002}));
+    coro::MADSchedule schedule(port.transport);
+    CHECK(coro::sync_wait(schedule, ask(schedule, 7)));
+    CHECK(port.made.sent.back().pkey_index == index);
+    CHECK(port.transport.tables()->find(mad::IBPath{}).pkey == pkey);
+
+    request r = for_class(class_Performance);
+    auto path = to_LID(7);
+    path.pkey = static_cast<u16>(pkey);
+    r.path = path;
+    CHECK(port.transport.send(r()).state == mad::send_state::sent);
+    path.pkey = 0x8001;
+    r.path = path;
+    CHECK(port.transport.send(r()).error == EADDRNOTAVAIL);
+    CHECK(port.transport.advice(mad::transport_call::send, EADDRNOTAVAIL) ==
+          fmt::format("the local queue pair, which has one P_Key, has {:#06x} (index {}) and not 0x8001", pkey, index));
 }
 
 TEST_CASE("a queue pair that fails is replaced, and who was under way is asked again") {

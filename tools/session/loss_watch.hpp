@@ -27,6 +27,7 @@ public:
     std::string_view advice(comad::mad::transport_call c, int error) const noexcept override {
         return inner_.advice(c, error);
     }
+    comad::mad::port_tables* tables() noexcept override { return inner_.tables(); }
     std::optional<unsigned> held(comad::iba::MgmtClass c) const noexcept override { return inner_.held(c); }
     bool wants_writable() const noexcept override { return inner_.wants_writable(); }
     std::optional<comad::mad::time_point> next_event() const noexcept override { return inner_.next_event(); }

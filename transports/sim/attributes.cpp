@@ -179,6 +179,18 @@ u64 attributes::GID_prefix(u32 number, u8 which) const noexcept {
     return own && own->info.GIDPrefix != 0 ? own->info.GIDPrefix : GIDPrefix;
 }
 
+mad::port_tables attributes::port_tables_of(u32 number, u8 which) noexcept {
+    std::vector<u16> PKeys;
+    std::vector<iba::gid> GIDs;
+    std::array<u8, 64> bytes;
+    for (u32 part = 0; get(number, which, iba::attribute_id<smp::PKeyTable>, part, bytes) == 0; ++part)
+        for (const u16 PKey : iba::decode<smp::PKeyTable>(bytes).PKeyBlock) PKeys.push_back(PKey);
+    for (u32 part = 0; get(number, which, iba::attribute_id<smp::GUIDInfo>, part, bytes) == 0; ++part)
+        for (const iba::guid GUID : iba::decode<smp::GUIDInfo>(bytes).GUIDBlock)
+            GIDs.push_back(GUID == iba::guid{} ? iba::gid{} : iba::gid(GID_prefix(number, which), GUID));
+    return {std::move(PKeys), std::move(GIDs)};
+}
+
 bool attributes::has_alias(u32 number, u8 which, const iba::gid& GID) const noexcept {
     const u64 GUID = iba::load_be<u64>(GID.bytes.data() + 8);
     if (GUID == 0 || iba::load_be<u64>(GID.bytes.data()) != GID_prefix(number, which)) return false;

@@ -4,6 +4,7 @@
 #pragma once
 #include "forwarding.hpp"
 #include <comad/iba/smp.hpp>
+#include <comad/mad/port_tables.hpp>
 #include <comad/transports/sim/topology.hpp>
 
 #include <set>
@@ -73,6 +74,8 @@ public:
     u16 linear_top(u32 node) const noexcept { return switch_info(node).linearFDBTop; }
 
     const topology& graph() const noexcept { return topology_; }
+    /// The P_Key and GID tables of an end port, as its device has them.
+    mad::port_tables port_tables_of(u32 node, u8 port) noexcept;
     const overrides& tables_written() const noexcept { return written_; }
     forwarding& tables() noexcept { return forwarding_; }
 

@@ -68,6 +68,11 @@ void fabric::set_is_sm(u32 number, bool is_sm) {
     agents_->subnet().set_is_sm(endpoints_[number].node, endpoints_[number].port, is_sm);
 }
 
+mad::port_tables fabric::port_tables_of(u32 number) noexcept {
+    return agents_->subnet().port_tables_of(endpoints_[number].node, endpoints_[number].port);
+}
+u64 fabric::port_writes() const noexcept { return agents_->subnet().tables_written().port_writes(); }
+
 iba::lid fabric::LID_of(const attachment& e) const noexcept { return topology_.nodes[e.node].ports[e.port].LID; }
 
 mad::received fabric::take(u32 number, std::span<u8> buffer) noexcept {

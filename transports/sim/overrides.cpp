@@ -19,6 +19,8 @@ template <class Map, class Key> auto* find_in(const Map& map, const Key& key) no
 void overrides::set_block(u32 node, u8 port, u16 attributeID, u32 modifier, std::span<const u8, 64> bytes) {
     std::copy(bytes.begin(), bytes.end(), blocks_[{attributeID, node, port, modifier}].begin());
     has_linear_ = has_linear_ || attributeID == linear_table;
+    if (attributeID == iba::attribute_id<iba::smp::PKeyTable> || attributeID == iba::attribute_id<iba::smp::GUIDInfo>)
+        ++port_writes_;
 }
 const overrides::block* overrides::find_block(u32 node, u8 port, u16 attributeID, u32 modifier) const noexcept {
     return find_in(blocks_, block_key{attributeID, node, port, modifier});

@@ -25,8 +25,13 @@ public:
     /// Blocks of tables. `port`: of a CA the one that has the table, of a switch 0; `modifier` as SMPs tell it.
     void set_block(u32 node, u8 port, u16 attributeID, u32 modifier, std::span<const u8, 64> bytes);
     const block* find_block(u32 node, u8 port, u16 attributeID, u32 modifier) const noexcept;
+    /// How many times tables of P_Keys, GUIDs or settings of ports were written.
+    u64 port_writes() const noexcept { return port_writes_; }
 
-    port_settings& port(u32 node, u8 number) { return ports_[{node, number}]; }
+    port_settings& port(u32 node, u8 number) {
+        ++port_writes_;
+        return ports_[{node, number}];
+    }
     const port_settings* find_port(u32 node, u8 number) const noexcept;
 
     iba::smp::SwitchInfo& switch_info(u32 node) { return switches_[node]; }
@@ -44,6 +49,7 @@ private:
     std::map<std::pair<u32, u8>, port_settings> ports_;
     std::map<u32, iba::smp::SwitchInfo> switches_;
     bool has_linear_ = false;
+    u64 port_writes_ = 0;
 };
 
 } // namespace comad::transports::sim

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <sys/timerfd.h>
 #include <system_error>
+#include <utility>
 
 namespace comad::transports::sim {
 namespace {
@@ -18,6 +19,14 @@ mad::unique_fd make_timer(time_mode mode) {
     mad::unique_fd timer{::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
     if (!timer) throw std::system_error(errno, std::generic_category(), "sim: timerfd_create");
     return timer;
+}
+
+mad::any_path with_indices(mad::any_path path, const mad::table_entries& entries) noexcept {
+    auto* const by_LID = std::get_if<mad::IBPath>(&path);
+    auto* const route = std::get_if<mad::IBDRPath>(&path);
+    (by_LID ? by_LID->pkey_index : route->pkey_index) = entries.pkey_index;
+    if (by_LID) by_LID->SGID_index = entries.SGID_index;
+    return path;
 }
 
 } // namespace
@@ -31,7 +40,8 @@ unsigned default_port(const node& n) noexcept {
 }
 
 sim_transport::sim_transport(fabric& net, u32 node, unsigned port, time_mode mode)
-    : fabric_(net), node_(node), port_(port), endpoint_(net.attach(node, port)), timer_(make_timer(mode)) {
+    : fabric_(net), node_(node), port_(port), endpoint_(net.attach(node, port)), tables_(net.port_tables_of(endpoint_)),
+      tables_read_at_(net.port_writes()), timer_(make_timer(mode)) {
     follow_clock();
     if (timer_) fabric_.on_news(endpoint_, [this] { set_timer(); });
 }
@@ -46,15 +56,41 @@ mad::send_result sim_transport::send(const mad::send_request& request) noexcept 
     const std::span<const u8> message(request.mad, request.size);
     if (message.size() != mad::mad_size && !mad::is_rmpp(message)) return {mad::send_state::failed, EMSGSIZE};
     follow_clock();
-    fabric_.send(endpoint_, *request.path, message, request.agent);
+    const mad::path_headers& path = mad::headers_of(*request.path);
+    const auto* global = std::get_if<mad::IBPath>(request.path);
+    const bool has_indices =
+        path.pkey_index != path.look_up && (!global || !global->has_grh || global->SGID_index != path.look_up);
+    if (has_indices || iba::is_SMP(iba::MgmtClass{request.mgmt_class})) {
+        fabric_.send(endpoint_, *request.path, message, request.agent);
+    } else {
+        const mad::table_entries entries = tables()->find(*request.path);
+        if (entries.miss != mad::table_miss::none) {
+            misfit_ = tables_.text_of_miss(*request.path);
+            return {mad::send_state::failed, EADDRNOTAVAIL};
+        }
+        fabric_.send(endpoint_, with_indices(*request.path, entries), message, request.agent);
+    }
     set_timer();
     if (timer_) fabric_.tell_others(endpoint_); // what was sent may reach them before anything that they wait for
     return {};
 }
 
+std::string_view sim_transport::advice(mad::transport_call, int error) const noexcept {
+    return error == EADDRNOTAVAIL ? std::string_view(misfit_) : std::string_view();
+}
+
+mad::port_tables* sim_transport::tables() noexcept {
+    if (const u64 writes = fabric_.port_writes(); std::exchange(tables_read_at_, writes) != writes) {
+        const mad::port_tables now = fabric_.port_tables_of(endpoint_);
+        tables_.update(now.PKeys(), now.GIDs());
+    }
+    return &tables_;
+}
+
 mad::received sim_transport::receive(std::span<u8> buffer) noexcept {
     follow_clock();
-    const mad::received message = fabric_.take(endpoint_, buffer);
+    mad::received message = fabric_.take(endpoint_, buffer);
+    message.source.pkey = tables()->pkey_at(message.source.pkey_index);
     set_timer();
     return message;
 }

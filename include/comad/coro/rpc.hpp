@@ -95,7 +95,9 @@ private:
     void fail(mad::errc, const mad::completion&);
     bool is_gmp() const noexcept;
     bool follow_redirect(std::span<const u8> reply);
-    void go_to(const mad::IBPath&);
+    void learn_redirect(const mad::IBPath&);
+    bool send_to(const mad::IBPath&) noexcept;
+    bool fits_port_tables() noexcept;
     task<void> find_way(mad::IBPath);
     void learn(std::span<const u8> reply);
     void address() noexcept;

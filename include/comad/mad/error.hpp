@@ -22,14 +22,15 @@ namespace comad::mad {
 enum class errc : u8 {
     timed_out, ///< no reply to any attempt
     status, ///< the reply's common status is not zero: busy, redirect, bad version, unsupported, bad attribute (IBA 13.4.7)
-    class_status,     ///< the reply's class-specific status is not zero (SA: IBA 15.2.4)
-    malformed_reply,  ///< a reply that is ours but cannot be decoded
-    send_failed,      ///< the transport refused the MAD: sys_errno says why
-    transport_failed, ///< the transport is gone (device removed, server ended): sys_errno says why
-    cancelled,        ///< its scope was cancelled
-    path_not_found,   ///< the SA has no path to the target
-    out_of_range,     ///< never sent: a value in the request has more bits than its field
-    incomplete_path,  ///< never sent: the path has neither DLID, which an SM gives a port that it brings up, nor GRH
+    class_status,      ///< the reply's class-specific status is not zero (SA: IBA 15.2.4)
+    malformed_reply,   ///< a reply that is ours but cannot be decoded
+    send_failed,       ///< the transport refused the MAD: sys_errno says why
+    transport_failed,  ///< the transport is gone (device removed, server ended): sys_errno says why
+    cancelled,         ///< its scope was cancelled
+    path_not_found,    ///< the SA has no path to the target
+    out_of_range,      ///< never sent: a value in the request has more bits than its field
+    incomplete_path,   ///< never sent: the path has neither DLID, which an SM gives a port that it brings up, nor GRH
+    not_in_port_table, ///< never sent: the local port does not have the path's P_Key or SGID (port_tables.hpp)
 };
 
 /// The rest of the story, allocated only when something failed.
@@ -37,7 +38,7 @@ struct error_detail {
     any_path path;                 ///< where the request went
     std::array<u8, 256> request{}; ///< the request as sent last, wire order; of out_of_range with values cut
     std::vector<u8> reply;         ///< the reply as received, empty if none
-    /// Of out_of_range: `SMPPortInfo.LMC is 9, but has 3 bits`. Of malformed_reply what is wrong with the reply, if that is known.
+    /// Of out_of_range: `SMPPortInfo.LMC is 9, but has 3 bits`. Of not_in_port_table: what the port lacks, and what it has. Of malformed_reply what is wrong with the reply, if that is known.
     std::string misfit;
     std::vector<std::string> messages; ///< context, the lowest layer first
 };

@@ -28,7 +28,7 @@ struct packet_address {
 };
 
 /// The packet of a request to `path`, as far as it is known before a device made one: the source LID is the path's, 0 if
-/// the device fills it in, the P_Key that of index 0.
+/// the device fills it in, the P_Key that of the path, which port_tables::put_into() makes that of the index.
 packet_address request_address(const any_path& path, u8 mgmt_class) noexcept;
 /// The packet of what arrived, at a port whose LID is not known here: 0, or permissive if the source was.
 packet_address reply_address(const source_address& source, u8 mgmt_class) noexcept;

@@ -23,12 +23,15 @@ namespace comad::mad {
 /// What every path says: local route, base transport and datagram headers (IBA 7.7, 9.2, 9.3.1), and how the two ends
 /// behave.
 struct path_headers {
+    /// Instead of an index: not chosen yet. No table is so long: PartitionCap and GUIDCap count fewer entries.
+    static constexpr u16 look_up = 0xffff;
+
     iba::lid DLID{};   ///< destination LID
     iba::lid SLID{};   ///< source LID; 0 lets the transport use the port's own
-    u16 pkey = 0xffff; ///< P_Key on the wire
-    /// Where a P_Key stands in the table of the local port: that one is sent, because a device takes an index. 0 is the
-    /// default P_Key's. Nothing here relates it to `pkey`: who sets one looks the other up (transports::end_port).
-    u16 pkey_index = 0;
+    u16 pkey = 0xffff; ///< P_Key on the wire; 0xffff also means: the port's default one (port_tables::find())
+    /// Index of the P_Key in the table of the local port. A device takes the index, so an explicit one wins over `pkey`.
+    /// look_up: transports find the index of `pkey` when they send (port_tables). SMPs have no P_Key: look_up is 0 there.
+    u16 pkey_index = look_up;
     u32 dqpn = 1;          ///< destination QP of a GMP, 24 bits; an SMP always goes to QP0
     u32 sqpn = 1;          ///< source QP, 24 bits
     u64 MKey = 0;          ///< M_Key written into SMPs
@@ -51,9 +54,9 @@ struct IBPath : path_headers {
     u64 CCKey = 0;        ///< CC_Key written into MADs of congestion control (IBA A10.4.2)
     u8 hop_limit = 0;     ///< routers it may pass
     u8 traffic_class = 0;
-    /// Where our own GID stands in the table of the local port: SGID of what is sent, DGID of what was received. It
-    /// relates to the GID as pkey_index does to pkey.
-    u8 SGID_index = 0;
+    /// Index of our own GID in the table of the local port, 0..255: SGID of what is sent, DGID of what was received. An
+    /// explicit one wins over `SGID`. look_up: transports find the index of `SGID`; of a zero `SGID` it is 0.
+    u16 SGID_index = look_up;
     u32 flow_label = 0; ///< 20 bits
     iba::gid SGID;      ///< zero: unknown
     iba::gid DGID;      ///< zero: unknown

@@ -4,6 +4,7 @@
 #pragma once
 #include <comad/iba/enums.hpp>
 #include <comad/mad/path.hpp>
+#include <comad/mad/port_tables.hpp>
 #include <comad/mad/time.hpp>
 
 #include <cerrno>
@@ -60,7 +61,8 @@ enum class receive_state : u8 {
 struct source_address {
     iba::lid SLID{};
     u8 SL = 0;
-    u16 pkey_index = 0;
+    u16 pkey_index = 0; ///< in the table of the local port
+    u16 pkey = 0xffff;  ///< the P_Key at that index; 0xffff also if the transport does not know the table
     u32 sqpn = 0;
     u8 path_bits = 0;     ///< the low bits of our LID that it was sent to, as many as LMC says
     bool has_grh = false; ///< it came with a global route header, which the members from SGID on describe
@@ -147,6 +149,12 @@ public:
     virtual std::string name() const { return {}; }
     /// What somebody may do about the errno with which the latest such call failed, in a few words; empty: nothing is known.
     virtual std::string_view advice(transport_call, int /*error*/) const noexcept { return {}; }
+
+    /// The P_Key and GID tables of the local port. Whoever reads the port again puts the new tables into it. Null: the
+    /// transport does not know them, and sends paths as they are. Of one that joins several ports: null, unless they share
+    /// the tables.
+    /// Lifetime: the transport's. Threads: the transport's.
+    virtual port_tables* tables() noexcept { return nullptr; }
 
     /// How many requests of this class it holds, as kernels do: sent, and neither answered nor given back. Nothing: it does
     /// not know.

@@ -36,7 +36,8 @@ public:
     client(const client&) = delete;
     client& operator=(const client&) = delete;
 
-    /// The path to where `to` leads: to its DGID if it has one, else to its DLID. LIDs, SL, P_Key, MTU, rate, life time and,
+    /// The path to where `to` leads: to its DGID if it has one, else to its DLID. If `to` has another P_Key than the default
+    /// one, the path is in that partition. LIDs, SL, P_Key, MTU, rate, life time and,
     /// across a router, the global header are the SA's; everything else stays as it is in `to`.
     /// `properties`: what else the path must have, as PKey.
     /// Errors: path_not_found if the SA has none; else those of SubnAdmGet, with the target in their message.

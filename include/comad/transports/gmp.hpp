@@ -21,6 +21,8 @@ struct gmp_options {
     /// it was read anew.
     std::function<void(std::string_view event, const end_port& now)> on_event{};
     std::filesystem::path sys_class = "/sys/class";
+    /// Over verbs: as verbs_options::pkey_index, of the GSI's port. Over umad each path has its own P_Key.
+    u16 pkey_index = mad::path_headers::look_up;
 };
 
 /// The GMPs of an end port over verbs, by a transport that makes transfers of RMPP itself (open_verbs_port() in verbs.hpp); of

@@ -85,6 +85,7 @@ public:
 
     /// As umad_transport counts them: until the program has read the reply or the report.
     unsigned held() const noexcept { return held_.count(); }
+    mad::port_tables* tables() noexcept override { return inner_.tables(); }
     std::optional<unsigned> held(iba::MgmtClass c) const noexcept override { return held_.count(c); }
     const kernel_counters& counters() const noexcept { return counters_; }
 

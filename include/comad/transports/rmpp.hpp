@@ -49,6 +49,7 @@ public:
     std::string_view advice(mad::transport_call c, int error) const noexcept override {
         return inner_.advice(c, error);
     }
+    mad::port_tables* tables() noexcept override { return inner_.tables(); }
     std::optional<unsigned> held(iba::MgmtClass c) const noexcept override { return inner_.held(c); }
     bool wants_writable() const noexcept override { return inner_.wants_writable(); }
     std::optional<mad::time_point> next_event() const noexcept override;

@@ -29,6 +29,7 @@ public:
     /// Those of both.
     std::string name() const override;
     std::string_view advice(mad::transport_call, int error) const noexcept override;
+    mad::port_tables* tables() noexcept override { return sides_[1]->tables(); } ///< of the GSI: SMPs need none
     std::optional<unsigned> held(iba::MgmtClass mgmt_class) const noexcept override {
         return carrier_of(mgmt_class).held(mgmt_class);
     }

@@ -39,6 +39,8 @@ public:
     std::string_view advice(mad::transport_call c, int error) const noexcept override {
         return members_.front().carrier->advice(c, error);
     }
+    /// The tables that all members share, null if they do not: each then finds the entries of its own when it sends.
+    mad::port_tables* tables() noexcept override { return tables_; }
     std::optional<unsigned> held(iba::MgmtClass) const noexcept override;
     std::optional<mad::time_point> next_event() const noexcept override;
     std::optional<mad::time_point> simulated_time() const noexcept override {
@@ -64,6 +66,7 @@ private:
     void lose(member&) noexcept;
 
     std::vector<member> members_;
+    mad::port_tables* tables_ = nullptr;
     mad::unique_fd any_;             // none in virtual time
     std::vector<std::size_t> ready_; // members that may have a message
     std::size_t turn_ = 0;           // of ready_

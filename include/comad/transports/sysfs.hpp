@@ -53,9 +53,9 @@ struct end_port {
     bool is_gsi_only() const noexcept { return capabilityMask & static_cast<u32>(iba::CapabilityMask::IsSMdisabled); }
     std::string name() const { return device + '/' + std::to_string(port); } ///< `mlx5_0/1`
 
-    /// The first place of a P_Key in the table; if it is not there, of the same key with the other membership.
+    /// As mad::find_pkey(): the index of the partition's P_Key, full membership before limited.
     std::optional<u16> pkey_index(u16 pkey) const noexcept;
-    /// The first place of a GID in the table, as far as mad::IBPath::SGID_index can say it.
+    /// As mad::find_gid().
     std::optional<u8> gid_index(const iba::gid&) const noexcept;
     /// The path to the subnet's SA (IBA 15.4.2). Its DLID is 0 while the port knows no subnet manager.
     mad::IBPath sa_path() const noexcept;

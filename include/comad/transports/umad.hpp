@@ -11,6 +11,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -31,6 +32,9 @@ struct umad_options {
     bool user_rmpp = false;
     /// Requests to the SA in flight that the device carries at a time; 0: as its end port says, else umad_limits.
     unsigned sa_window = 0;
+    /// The tables of the port, for several transports that share them. Null: those of the end port, or of the device's end
+    /// port in /sys/class; of a descriptor, empty ones, which are unknown.
+    std::shared_ptr<mad::port_tables> tables;
     /// ioctl(2), or what a test puts in its place: returns 0, or -1 and sets errno.
     std::function<int(int fd, unsigned long request, void* argument)> ioctl;
     /// read(2) and write(2), likewise.
@@ -61,6 +65,8 @@ struct umad_options {
 ///           back instead. Sends to a LID never block.
 /// Waiting:  native_handle() is an epoll(7) instance with the device in it, but for the time between repeated reads: a
 ///           device that has gone would be readable all the time. next_event() says when a call is to be repeated.
+/// Tables:   a GMP leaves with the indices that tables() finds for its path; a path that does not fit fails with
+///           EADDRNOTAVAIL. An SMP has P_Key index 0, unless its path has another one.
 /// RMPP:     (but with user_rmpp) of a message larger than the buffer, receive() gives the first segment and the full size, and the kernel
 ///           keeps it: only a receive() with headroom + full_size bytes takes it away.
 class umad_transport final : public mad::transport {
@@ -81,6 +87,7 @@ public:
     /// `mlx5_0/1 (umad0)`, or the path of the device, or nothing, as it was opened.
     std::string name() const override { return options_.name; }
     std::string_view advice(mad::transport_call, int error) const noexcept override;
+    mad::port_tables* tables() noexcept override { return options_.tables.get(); }
 
     /// Requests that the kernel holds: written, and neither answered nor reported.
     unsigned held() const noexcept { return held_.count(); }
@@ -121,6 +128,7 @@ private:
     repetition reading_, writing_;
     int gone_ = 0;                           ///< errno; 0: it has not
     umad_call unsent_by_ = umad_call::write; ///< what failed in the latest send() that failed
+    std::string misfit_;                     ///< of the latest path that did not fit the tables
     mad::time_point now_{};
     std::array<agent, 32> agents_{}; ///< of our own requests; as many as the kernel allows a descriptor in all
     std::size_t agent_count_ = 0;

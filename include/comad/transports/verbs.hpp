@@ -22,9 +22,10 @@ struct verbs_options {
     unsigned receives = 512;       ///< datagrams that may lie there unread, 320 bytes of locked memory each
     unsigned sends = 128;          ///< MADs on their way out, 256 bytes each
     unsigned max_addresses = 1024; ///< address handles kept
-    u16 pkey_index = 0;            ///< of the P_Key of all its MADs: a UD QP has one
-    u32 qkey = 0x80010000;         ///< of QP1: others send to us with that (IBA 3.5.3)
-    u32 session = 0;               ///< upper half of the transaction IDs of its requests; 0: by chance
+    /// Of the P_Key of all its MADs: a UD QP has one. look_up: the port's default one, as of port_tables.
+    u16 pkey_index = mad::path_headers::look_up;
+    u32 qkey = 0x80010000; ///< of QP1: others send to us with that (IBA 3.5.3)
+    u32 session = 0;       ///< upper half of the transaction IDs of its requests; 0: by chance
     /// Hears of each event of the port or the device, after what it changed was read anew: `port` is as it is now. Called in
     /// receive().
     std::function<void(const verbs::event&, const end_port& port)> on_event{};
@@ -37,8 +38,9 @@ struct verbs_options {
 /// TIDs:      the upper half of a request's transaction ID is written here, the same for all requests of one transport and
 ///            another in each, as the kernel does with umad's; responses with another one are dropped, those with ours are
 ///            given with 0 there.
-/// P_Key:     a path with another pkey_index than the options' fails with EADDRNOTAVAIL. When the table changes, the P_Key is
-///            followed to its new place, and paths may say either.
+/// P_Key:     all MADs have that of the QP. A path that needs another P_Key fails with EADDRNOTAVAIL: open another transport
+///            for it. When the table changes, the QP follows its P_Key to the new index; paths may have the new index or the
+///            one of the options.
 /// Requests:  of others come to QP1, the kernel's. Only what is sent to this QP's number arrives here: after serve().
 /// Addresses: the first MAD to a path makes an address handle. Of RoCE the kernel looks for the neighbour meanwhile, which
 ///            takes a second where there is none, and send() fails with ETIMEDOUT.
@@ -60,6 +62,7 @@ public:
     mad::transport_limits limits() const noexcept override;
     std::string name() const override { return options_.name; }
     std::string_view advice(mad::transport_call, int error) const noexcept override;
+    mad::port_tables* tables() noexcept override { return &tables_; }
     int serve(const mad::registration& what) noexcept override;
     std::optional<mad::time_point> next_event() const noexcept override;
     void set_now(mad::time_point now) noexcept override { now_ = now; }
@@ -103,8 +106,11 @@ private:
 
     end_port port_;
     verbs_options options_;
-    u16 pkey_place_; // options_.pkey_index until the table changes
-    u16 pkey_;       // what was there
+    mad::port_tables tables_;
+    std::string misfit_;   // of the latest path that did not fit them
+    bool is_default_pkey_; // nobody chose it
+    u16 pkey_place_;       // options_.pkey_index until the table changes
+    u16 pkey_;             // what was there
     verbs::context device_;
     verbs::pd domain_;
     verbs::address_cache addresses_;

@@ -14,7 +14,8 @@ inline constexpr std::size_t grh_size = 40;
 
 ibv_gid raw_gid(const iba::gid&) noexcept;
 
-/// The address that a path leads to, from a port. Rate 0 means the port's own.
+/// The address that a path leads to, from a port. Rate 0 means the port's own. A GID index that is to be looked up is 0:
+/// the tables are not known here (mad::port_tables).
 ibv_ah_attr address_of(const mad::IBPath& to, u8 port) noexcept;
 
 /// Says in the buffer of a datagram where it came from: `wc` is its completion, `grh` the first grh_size bytes. Of RoCE with

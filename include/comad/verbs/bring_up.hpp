@@ -9,7 +9,8 @@
 namespace comad::verbs {
 
 /// What a connection takes beside its path. The path says address, P_Key index, MTU, and in IBPath::dqpn the other end's QP;
-/// of UD its qkey is that of datagrams that are received. Each end has a path of its own.
+/// of UD its qkey is that of datagrams that are received. Each end has a path of its own. Indices that are to be looked up
+/// are found in the port's tables (mad::port_tables); a P_Key or SGID that the port does not have fails with EADDRNOTAVAIL.
 struct connection {
     u8 port = 1;
     u32 sq_psn = 0, rq_psn = 0;    ///< 24 bits: of the first packet that leaves, and of the one that is expected

@@ -12,8 +12,8 @@
 namespace comad::mad::detail {
 
 /// Where `info`, from a reply with status REDIRECT, sends the requests that went to `from`: LID, SL, QP, Q_Key, P_Key, and
-/// the GID if it names one; a GRH only if there was one. Without a LID (DLID 0) the GID has to be resolved first; nothing if
-/// it names neither. The P_Key's index stays.
+/// the GID if it names one; a GRH only if there was one. An invalid P_Key, as of an agent that leaves it 0, is not taken. Without a LID (DLID 0) the GID has to be resolved first; nothing if
+/// it names neither.
 std::optional<IBPath> redirected(const IBPath& from, const iba::ClassPortInfo& info) noexcept;
 
 /// Kept per target, as it is addressed, and class. Grows with the targets that said something; forgets nothing.

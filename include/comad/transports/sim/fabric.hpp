@@ -158,6 +158,9 @@ public:
     void on_news(u32 endpoint, std::function<void()> rearm) { endpoints_[endpoint].rearm = std::move(rearm); }
     /// Of the endpoint that has sent something.
     void tell_others(u32 endpoint) const;
+    /// The P_Key and GID tables of its port, as they are now, and a number that changes when one of them may have.
+    mad::port_tables port_tables_of(u32 endpoint) noexcept;
+    u64 port_writes() const noexcept;
     /// Puts a message on the wire, now: 256 bytes, or what RMPP would take apart. `answers`: the endpoint whose request it
     /// answers, as take() gave it; else mad::any_agent.
     void send(u32 endpoint, const mad::any_path&, std::span<const u8> message, u32 answers = mad::any_agent) noexcept;

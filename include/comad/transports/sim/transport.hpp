@@ -25,6 +25,8 @@ enum class time_mode : u8 {
 /// Its descriptor is a timer that is set to the fabric's next event; no thread is involved. Two in real time on one
 /// fabric must be used by one thread, and real and virtual time do not mix on a fabric.
 ///
+/// A GMP leaves with the indices that tables() finds for its path, unless the path has explicit ones: then it leaves with these,
+/// whatever the tables say, as from a device. A path that does not fit the tables is refused with EADDRNOTAVAIL.
 /// A MAD whose size is not mad_size is refused with EMSGSIZE, unless RMPP would take it apart; such messages travel whole.
 /// Everything else is taken, and dropped as a subnet does. A program can serve requests, in place of the agents that its
 /// port has.
@@ -44,6 +46,8 @@ public:
     mad::received receive(std::span<u8> buffer) noexcept override;
     mad::transport_limits limits() const noexcept override;
     int serve(const mad::registration&) noexcept override;
+    std::string_view advice(mad::transport_call, int error) const noexcept override;
+    mad::port_tables* tables() noexcept override;
     std::optional<mad::time_point> next_event() const noexcept override;
     std::optional<mad::time_point> simulated_time() const noexcept override;
     void set_now(mad::time_point) noexcept override;
@@ -64,6 +68,9 @@ private:
     u32 node_;
     unsigned port_;
     u32 endpoint_;
+    mad::port_tables tables_;
+    u64 tables_read_at_;   // fabric::port_writes()
+    std::string misfit_;   // of the latest path that did not fit them
     mad::unique_fd timer_; // none in virtual time
     std::optional<mad::time_point> timer_set_to_;
 };

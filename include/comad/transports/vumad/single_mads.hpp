@@ -28,6 +28,7 @@ public:
     mad::transport_limits limits() const noexcept override;
     int serve(const mad::registration& what) noexcept override { return inner_.serve(what); }
     std::string name() const override { return inner_.name(); }
+    mad::port_tables* tables() noexcept override { return inner_.tables(); }
     std::optional<mad::time_point> next_event() const noexcept override;
     std::optional<mad::time_point> simulated_time() const noexcept override { return inner_.simulated_time(); }
     void set_now(mad::time_point) noexcept override;
