@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // umad_rpc_guest_test.cpp - RPCs over the kernel's MAD devices: SMPs and GMPs, what is late, doubled, lost or too much.
+#include "delivered_request.hpp"
 #include "guest_rig.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/coro/blocking.hpp>
@@ -105,6 +106,23 @@ TEST_CASE("SMPs go by directed routes and by LIDs, and the driver's SMA answers"
     CHECK(nobody.error().code == errc::timed_out);
     const auto no_port = rpcs.SubnGet<NodeInfo>(route(2)); // of a CA with one
     CHECK_FALSE(no_port);
+}
+
+TEST_CASE("a server over the kernel gets the headers that servers on the simulator get") {
+    use_fakeib();
+    for (const asked what : {asked::by_ports, asked::by_LID, asked::of_other_port}) {
+        CAPTURE(static_cast<int>(what));
+        const auto bytes = bytes_of(what);
+        const MgmtClass mgmt_class{bytes[1]};
+        umad_transport device(port_of("fib0/1")), server(port_of("fib1/1"));
+        REQUIRE(server.serve({mgmt_class, 1, mad::methods(Method::Get)}) == 0);
+        outgoing_mad request(path_of(what, iba::lid{2}), mgmt_class, 1, Method::Get, 0, asked_tid);
+        std::copy(bytes.begin(), bytes.end(), request.mad());
+        REQUIRE(request.send(device).state == mad::send_state::sent);
+        const auto came = await_message(server);
+        REQUIRE(came);
+        CHECK(differences(fields_of(came->source, came->mad), expected_of(what, iba::lid{1})).empty());
+    }
 }
 
 TEST_CASE("GMPs go by LID over InfiniBand and by GID over soft RoCE, and come back") {

@@ -205,8 +205,11 @@ TEST_CASE("of two OpenSMs the second stays standby, answers directed-route SMInf
         "manage 1 & b=$!; exec 4<$d/log1; await 4\n"
         "for route in 0 0,1,2; do sminfo -C vib0 -D $route; $IBTOOL sminfo -C vib0 -D $route; done\n"
         "kill -KILL $a; await 4; sminfo -C vib1 -D 0; sminfo -C vib1\n";
+    const ibsim_server server(topology);
+    const bool is_ours = GENERATE(true, false);
     const process_result r =
-        in_shell("sim:fattree2,radix=4", script, {"--port", "h-0001 HCA-1", "--port", "h-0002 HCA-1"});
+        is_ours ? in_shell("sim:fattree2,radix=4", script, {"--port", "h-0001 HCA-1", "--port", "h-0002 HCA-1"})
+                : in_shell("ibsim:" + server.sockname(), script, {"--port", "A", "--port", "B"});
     INFO(r.err);
     INFO(r.out);
     CHECK(r.status == 0);

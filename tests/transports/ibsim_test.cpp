@@ -2,6 +2,7 @@
 // ibsim_test.cpp - the ibsim transport against a real ibsim, and against a made-up server for what a real one never
 // does.
 #include "catch.hpp"
+#include "delivered_request.hpp"
 #include "ibsim_server.hpp"
 #include "thrown.hpp"
 #include <comad/coro/driver.hpp>
@@ -195,6 +196,30 @@ TEST_CASE("a port where a manager runs says so, and what arrives while the serve
     CHECK_FALSE(transport.next_event().has_value());
     CHECK(transport.set_is_sm(false) == 0);
     CHECK_FALSE(is_sm());
+}
+
+// ibsim keeps the hop pointer of the sender and takes answers with it only; it writes the port of arrival before the return path, too.
+TEST_CASE(
+    "a subnet manager on ibsim gets the headers of directed-route SMInfo that Linux delivers, except for two fields") {
+    ibsim_server server("Hca 1 \"A\"\n[1] \"B\"[1]\n\nHca 1 \"B\"\n[1] \"A\"[1]\n");
+    ibsim_transport manager(at(server.sockname(), "A")), asking(at(server.sockname(), "B"));
+    REQUIRE(manager.set_is_sm(true) == 0);
+    const mad::any_path path = test::path_of(test::asked::by_ports, {});
+    std::array<u8, mad::headroom + mad::mad_size> packet{};
+    const auto bytes = test::bytes_of(test::asked::by_ports);
+    std::copy(bytes.begin(), bytes.end(), packet.begin() + mad::headroom);
+    const mad::duration second{1'000'000'000};
+    REQUIRE(asking.send({&path, packet.data() + mad::headroom, mad::mad_size, 0x81, 1, true, second, second}).state ==
+            mad::send_state::sent);
+    REQUIRE(ready(manager, POLLIN, long_ms));
+    packet_buffer buffer;
+    const mad::received r = manager.receive(buffer);
+    REQUIRE(r.state == mad::receive_state::message);
+    const auto got = test::fields_of(r.source, r.mad);
+    const auto expected = test::expected_of(test::asked::by_ports, {});
+    CHECK(test::differences(got, expected, {"HopPointer", "ReturnPath 0"}).empty());
+    CHECK(got.at("HopPointer") == 0);
+    CHECK(got.at("ReturnPath 0") == 1);
 }
 
 TEST_CASE("a link that is cut on the console is cut when the console has answered") {

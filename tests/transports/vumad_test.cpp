@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // vumad_test.cpp - the kernel's side of a MAD device: what was measured on the umad of Linux 6.1 and 6.12 (MADs over soft RoCE and
 // over a module with InfiniBand ports), one statement for each test; and the embedded simulator behind it.
+#include "delivered_request.hpp"
 #include "lossy_wire.hpp"
 #include <comad/iba/sa.hpp>
 #include <comad/iba/smp.hpp>
@@ -555,8 +556,11 @@ struct simulated {
 
     transports::sim::simulation simulation;
     transports::vumad::single_mads carrier{*simulation.place};
-    kernel_port port{{&carrier, 1, [this](const mad::registration& r) { simulation.place->unserve(r); },
-                      [this](bool is_sm) { simulation.place->set_is_sm(is_sm); }}};
+    kernel_port port{{.carrier = &carrier,
+                      .port = 1,
+                      .unserve = [this](const mad::registration& r) { simulation.place->unserve(r); },
+                      .pkey_at = [this](u16 index) { return simulation.place->pkey_at(index); },
+                      .set_is_sm = [this](bool is_sm) { simulation.place->set_is_sm(is_sm); }}};
     mad::time_point now{};
 };
 
@@ -641,6 +645,132 @@ TEST_CASE("a manager on the virtual device serves its port, and its SMA goes on"
     CHECK((capability_mask(nobody, there, 0) & is_sm) != 0);
     nobody.port.give_up_sm();
     CHECK((capability_mask(nobody, there, 0) & is_sm) == 0);
+}
+
+TEST_CASE("a server on the virtual device gets the headers that Linux delivers, whatever Q_Key was written") {
+    const auto what = GENERATE(test::asked::by_ports, test::asked::by_LID, test::asked::of_other_port);
+    simulated s("single,sm=1,at=h-0002 HCA-1");
+    program server(s.port);
+    REQUIRE(server.add(0x81, 1, 1u << get, 0, 0, 0) == 0);
+    REQUIRE(server.add(0x01, 1, 1u << get, 0, 0, 0) == 1);
+    REQUIRE(server.add(0x04, 1, 1u << get) == 2);
+    transports::sim::fabric& fabric = *s.simulation.fabric;
+    transports::sim::sim_transport other(fabric, 0, 1, transports::sim::time_mode::virtual_);
+    transports::vumad::single_mads others_carrier(other);
+    kernel_port others_port({.carrier = &others_carrier, .port = 1});
+    program client(others_port);
+    const auto sent = test::bytes_of(what);
+    const bool is_smp = what != test::asked::of_other_port;
+    REQUIRE(client.add(sent[1], 1, 0, 0, 0, is_smp ? 0 : 1) == 0);
+    const iba::lid here = fabric.graph().nodes[1].ports[1].LID, there = fabric.graph().nodes[0].ports[1].LID;
+    ib_user_mad_hdr h{};
+    h.lid = what == test::asked::by_ports ? 0xffff : htobe16(value(here));
+    h.qpn = htobe32(is_smp ? 0 : 1);
+    h.qkey = htobe32(7);
+    h.sl = what == test::asked::by_ports ? 0 : test::asked_SL;
+    packet p(header_size);
+    std::memcpy(p.data(), &h, sizeof h);
+    p.insert(p.end(), sent.begin(), sent.end());
+    REQUIRE(client.file->write(p) == 320);
+    s.run(1ms);
+
+    const packet came = server.read();
+    REQUIRE(came.size() == 320);
+    const ib_user_mad_hdr got = header_of(came);
+    CHECK(got.length == 320);
+    CHECK(got.status == 0);
+    CHECK(got.qkey == 0);
+    mad::source_address from;
+    from.SLID = iba::lid{be16toh(got.lid)};
+    from.SL = got.sl;
+    from.path_bits = got.path_bits;
+    from.pkey_index = got.pkey_index;
+    from.sqpn = be32toh(got.qpn);
+    from.has_grh = got.grh_present != 0;
+    CHECK(test::differences(test::fields_of(from, mad_of(came)), test::expected_of(what, there)).empty());
+}
+
+TEST_CASE("a program on the virtual device chooses its P_Key by its index, and hears of the one that came") {
+    simulated s("single,sm=1");
+    transports::sim::fabric& fabric = *s.simulation.fabric;
+    program client(s.port);
+    REQUIRE(client.add(0x81, 1, 0, 0, 0, 0) == 0);
+    REQUIRE(client.add(0x04, 1) == 1);
+    const auto set_pkeys = [&](u8 hops, std::initializer_list<u16> pkeys) {
+        packet m = make_mad(0x81, 1, 2, 500u + hops);
+        iba::put<&iba::MADHeader::attributeID>(m.data(), iba::attribute_id<iba::smp::PKeyTable>);
+        iba::put<&iba::smp::FormatDirected::drSLID>(m.data(), iba::permissive_lid);
+        iba::put<&iba::smp::FormatDirected::drDLID>(m.data(), iba::permissive_lid);
+        m[7] = hops, m[129] = 1;
+        std::size_t at = 64;
+        for (const u16 pkey : pkeys) iba::store_be<u16>(m.data() + std::exchange(at, at + 2), pkey);
+        REQUIRE(client.send(0, 0xffff, m, 100) == 320);
+        s.run(1ms);
+        REQUIRE(header_of(client.read()).status == 0);
+    };
+    set_pkeys(1, {0x7fff, 0x8001});
+    set_pkeys(0, {0x7fff, 0x8001, 0x0003});
+    const u16 LID = value(fabric.graph().nodes[1].ports[1].LID);
+    const auto asked_with = [&](u16 index, u32 tid) {
+        packet m = make_mad(0x04, 1, get, tid);
+        iba::put<&iba::MADHeader::attributeID>(m.data(), 1);
+        ib_user_mad_hdr h{};
+        h.id = 1;
+        h.timeout_ms = 10;
+        h.qpn = htobe32(1);
+        h.lid = htobe16(LID);
+        h.pkey_index = index;
+        packet p(header_size);
+        std::memcpy(p.data(), &h, sizeof h);
+        p.insert(p.end(), m.begin(), m.end());
+        REQUIRE(client.file->write(p) == 320);
+        s.run(20ms);
+        return header_of(client.read());
+    };
+    CHECK(asked_with(0, 1).status == ETIMEDOUT); // two limited members
+    CHECK(asked_with(1, 2).status == 0);
+    CHECK(asked_with(1, 3).pkey_index == 1);
+    CHECK(asked_with(2, 4).status == ETIMEDOUT); // not in the other port's table
+    CHECK(asked_with(3, 5).status == ETIMEDOUT); // nor in its own
+    CHECK(fabric.counters().refused == 2);
+}
+
+TEST_CASE("SMPs that a virtual device's SMI refuses are those that Linux refuses") {
+    // By smi_handle_dr_smp_send(): of a channel adapter's port 2.
+    struct row {
+        u8 D, pointer, count, initial, back;
+        u16 drSLID, drDLID;
+        bool is_sent;
+    };
+    const auto r = GENERATE(values<row>({
+        {0, 0, 1, 2, 0, 0xffff, 0xffff, true},
+        {0, 0, 1, 1, 0, 0xffff, 0xffff, false},
+        {0, 0, 0, 0, 0, 0xffff, 0xffff, true},
+        {0, 1, 2, 2, 0, 0xffff, 0xffff, false},
+        {0, 1, 1, 2, 0, 0xffff, 0xffff, true},
+        {0, 1, 1, 2, 0, 0xffff, 7, false},
+        {0, 2, 1, 2, 0, 0xffff, 7, true},
+        {0, 3, 1, 2, 0, 0xffff, 0xffff, false},
+        {0, 0, 1, 1, 0, 7, 0xffff, true},
+        {1, 2, 1, 0, 2, 0xffff, 0xffff, true},
+        {1, 2, 1, 0, 1, 0xffff, 0xffff, false},
+        {1, 2, 2, 0, 2, 0xffff, 0xffff, false},
+        {1, 1, 1, 0, 2, 0xffff, 0xffff, true},
+        {1, 1, 1, 0, 2, 7, 0xffff, false},
+        {1, 0, 1, 0, 1, 0xffff, 0xffff, true},
+        {1, 3, 1, 0, 2, 0xffff, 0xffff, false},
+        {1, 2, 1, 0, 1, 0xffff, 7, true},
+    }));
+    CAPTURE(r.D, r.pointer, r.count, r.initial, r.back, r.drSLID, r.drDLID);
+    two_ports w;
+    kernel_port port({&w.near_end, 2});
+    program p(port);
+    REQUIRE(p.add(0x81, 1, 0, 0, 0, 0) == 0);
+    packet m = make_mad(0x81, 1, r.D ? get_resp : get);
+    m[4] = static_cast<u8>(r.D << 7), m[6] = r.pointer, m[7] = r.count, m[129] = r.initial, m[192 + r.count] = r.back;
+    iba::put<&iba::smp::FormatDirected::drSLID>(m.data(), iba::lid{r.drSLID});
+    iba::put<&iba::smp::FormatDirected::drDLID>(m.data(), iba::lid{r.drDLID});
+    CHECK(p.send(0, 0xffff, m) == (r.is_sent ? 320 : -EINVAL));
 }
 
 TEST_CASE("sysfs says of a virtual device what its SMA says, as the kernel writes it") {

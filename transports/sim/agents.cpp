@@ -2,9 +2,11 @@
 // agents.cpp - who answers what at which port.
 #include "agents.hpp"
 
+#include "end_ports.hpp"
 #include "mellanox.hpp"
 #include "pma.hpp"
 #include <comad/iba/mellanox.hpp>
+#include <comad/server/reply.hpp>
 
 namespace comad::transports::sim {
 
@@ -46,19 +48,34 @@ server::response agents::answer_host(const server::request& r, host_answer* says
     return says(r, {here.description, "cpu 0: model simulated MHZ 0\n"});
 }
 
+bool agents::is_manager(router::place at) noexcept {
+    const router::place manager = subnet_.tables().manager();
+    return at.node == manager.node && (topology_.nodes[at.node].is_switch() || at.port == manager.port);
+}
+
+bool agents::take_trap(router::place at, std::span<u8, mad::mad_size> smp) {
+    if (!is_manager(at)) return false;
+    iba::smp::NoticeTrap told;
+    iba::decode(told, smp.data() + iba::offset_of<&iba::smp::Format::data>);
+    if (!server::turn_round(smp)) return false;
+    iba::Notice notice = iba::smp::notice_of(told);
+    const auto issuer = end_ports(subnet_, &notice.issuerLID, nullptr);
+    if (!issuer.empty()) notice.issuerGID = issuer.front().GID;
+    administrator_.tell(notice);
+    return true;
+}
+
 std::vector<u8> agents::answer(router::place at, iba::lid source, std::span<const u8> mad, mad::time_point now) {
     here_ = at;
     now_ = now;
-    const router::place manager = subnet_.tables().manager();
-    const bool is_manager =
-        at.node == manager.node && (topology_.nodes[at.node].is_switch() || at.port == manager.port);
     using iba::MADHeader;
-    const bool is_SA = is_manager && iba::get<&MADHeader::mgmtClass>(mad.data()) == MgmtClass::SubnAdm;
+    const bool has_manager = is_manager(at);
+    const bool is_SA = has_manager && iba::get<&MADHeader::mgmtClass>(mad.data()) == MgmtClass::SubnAdm;
     if (is_SA && iba::get<&MADHeader::method>(mad.data()) == Method::ReportResp)
         administrator_.subscribers().acknowledge(iba::get<&MADHeader::transactionID>(mad.data()));
     mad::source_address from;
     from.SLID = source;
-    return (is_manager ? at_manager_ : everywhere_).answer(mad, from, now);
+    return (has_manager ? at_manager_ : everywhere_).answer(mad, from, now);
 }
 
 void agents::count_link_changes(mad::time_point when) {

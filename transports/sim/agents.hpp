@@ -28,11 +28,16 @@ public:
     /// The answer of the port of a node, of any length; empty: none.
     std::vector<u8> answer(router::place at, iba::lid source, std::span<const u8> mad, mad::time_point now);
 
+    /// A Trap that came to the port: where the subnet manager is, it becomes its TrapRepress, and subscribers hear of the
+    /// notice. False: nobody is there.
+    bool take_trap(router::place at, std::span<u8, mad::mad_size> smp);
+
     /// What the SA has to tell since it was asked last; and whether somebody has heard it.
     std::vector<report> take_reports();
     bool is_acknowledged(std::span<const u8> report);
 
 private:
+    bool is_manager(router::place at) noexcept;
     using host_answer = server::response(const server::request&, const server::host_info&);
     server::response answer_host(const server::request&, host_answer*) const;
 

@@ -19,7 +19,6 @@ namespace status = server::status;
 constexpr u32 usual_capabilities =
     value(iba::CapabilityMask::IsTrapSupported) | value(iba::CapabilityMask::IsSLMappingSupported) |
     value(iba::CapabilityMask::IsSystemImageGUIDSupported) | value(iba::CapabilityMask::IsCapabilityMask2Supported);
-constexpr u8 GUID_capacity = 32;
 constexpr u16 switch_PKeys = 32, CA_PKeys = 128;
 constexpr u8 data_VLs = 8;            // of VLCap VL0_7
 constexpr u8 arbitration_entries = 8; // of each priority
@@ -62,7 +61,7 @@ void describe_end_port(const topology& t, const node& n, const port& p, smp::Por
     if (n.is_switch()) i.capabilityMask2 |= value(iba::CapabilityMask2::IsSwitchPortStateTableSupported);
     if (!n.hierarchies.empty()) i.capabilityMask |= value(iba::CapabilityMask::IsHierarchyInfoSupported);
     if (value(p.LID) != 0 && p.LID == t.sm_lid) i.capabilityMask |= value(iba::CapabilityMask::IsSM);
-    i.GUIDCap = GUID_capacity;
+    i.GUIDCap = attributes::GID_capacity;
     i.subnetTimeOut = attributes::packet_life_time;
     i.respTimeValue = 16;
 }
@@ -194,9 +193,9 @@ mad::port_tables attributes::port_tables_of(u32 number, u8 which) noexcept {
 bool attributes::has_alias(u32 number, u8 which, const iba::gid& GID) const noexcept {
     const u64 GUID = iba::load_be<u64>(GID.bytes.data() + 8);
     if (GUID == 0 || iba::load_be<u64>(GID.bytes.data()) != GID_prefix(number, which)) return false;
-    for (u32 part = 0; part < GUID_capacity / 8; ++part) {
+    for (u32 part = 0; part < GID_capacity / u32{GIDs_of_block}; ++part) {
         const auto* bytes = written_.find_block(number, which, iba::attribute_id<smp::GUIDInfo>, part);
-        for (unsigned i = 0; bytes && i < 8; ++i)
+        for (unsigned i = 0; bytes && i < GIDs_of_block; ++i)
             if (iba::load_be<u64>(bytes->data() + i * 8) == GUID) return true;
     }
     return false;
@@ -300,7 +299,7 @@ u16 attributes::get_port_states(u32 number, u32 modifier, block out) noexcept {
 }
 
 u16 attributes::get_guid_info(u32 number, u8 in_port, u32 modifier, block out) noexcept {
-    constexpr u32 blocks = GUID_capacity / 8;
+    constexpr u32 blocks = GID_capacity / u32{GIDs_of_block};
     if (modifier >= blocks) return status::invalid_value;
     const node& n = topology_.nodes[number];
     smp::GUIDInfo i;
@@ -308,12 +307,15 @@ u16 attributes::get_guid_info(u32 number, u8 in_port, u32 modifier, block out) n
     return put(i, out);
 }
 
+u16 attributes::pkey_blocks(u32 number) const noexcept {
+    return (topology_.nodes[number].is_switch() ? switch_PKeys : CA_PKeys) / 32;
+}
+
 // End ports are in the default partition; the other ports of a switch enforce none.
 u16 attributes::get_pkey_table(u32 number, u32 modifier, block out) noexcept {
     const node& n = topology_.nodes[number];
     const u32 which = n.is_switch() ? modifier >> 16 : 0;
-    const u32 blocks = (n.is_switch() ? switch_PKeys : CA_PKeys) / 32;
-    if (which > n.num_ports() || (modifier & 0xffff) >= blocks) return status::invalid_value;
+    if (which > n.num_ports() || (modifier & 0xffff) >= pkey_blocks(number)) return status::invalid_value;
     smp::PKeyTable table;
     if (which == 0 && (modifier & 0xffff) == 0) table.PKeyBlock[0] = default_PKey;
     return put(table, out);

@@ -5,8 +5,10 @@
 #include "forwarding.hpp"
 #include <comad/iba/smp.hpp>
 #include <comad/mad/port_tables.hpp>
+#include <comad/mad/time.hpp>
 #include <comad/transports/sim/topology.hpp>
 
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -18,6 +20,9 @@ namespace comad::transports::sim {
 namespace mad_status {
 inline constexpr u16 busy = 0x01;
 } // namespace mad_status
+
+/// Whether a packet with one of these P_Keys may enter where the other one is (IBA 10.9.3).
+bool is_pkey_match(u16 a, u16 b) noexcept;
 
 class attributes {
 public:
@@ -42,6 +47,20 @@ public:
     u64 GID_prefix(u32 node, u8 port) const noexcept;
     /// Of the capability mask of an end port; the port of the topology's manager has it anyway.
     void set_is_sm(u32 node, u8 port, bool is_sm);
+
+    /// Of an end port, of a switch its port 0: the P_Key at an index of its table; 0: there is none.
+    u16 pkey_at(router::place at, u16 index) const noexcept;
+    /// Where its table has a P_Key that a packet with `pkey` matches (IBA 10.9.3); full membership comes first.
+    std::optional<u16> matching_pkey(router::place at, u16 pkey) const noexcept;
+    /// The P_Key of a packet that is to have `pkey`: that one, or the one of its table for the same partition; 0: the table
+    /// has neither.
+    u16 sent_pkey(router::place at, u16 pkey) const noexcept;
+    /// The GID at an index of its table, zero if there is none; and the index of a GID by which it is reached.
+    iba::gid GID_at(router::place at, u8 index) const noexcept;
+    std::optional<u8> GID_index(router::place at, const iba::gid& GID) const noexcept;
+
+    /// As an SMP that came in by `in_port` gets it.
+    iba::smp::PortInfo port_info(u32 node, u8 in_port, u32 number) const noexcept;
     /// Whether a port has a GID beside its own (GUIDInfo).
     bool has_alias(u32 node, u8 port, const iba::gid& GID) const noexcept;
 
@@ -67,8 +86,13 @@ public:
         u64 MKey;
         u8 protect_bits;
     };
-    key key_of(u32 node, u8 in_port) const noexcept;
-    void count_key_violation(u32 node, u8 in_port);
+    /// At this time: when a lease has run out, nothing is protected any more (IBA 14.2.4.2).
+    key key_of(u32 node, u8 in_port, mad::time_point now) noexcept;
+    /// An SMP had the M_Key: a lease that is running ends.
+    void renew_lease(u32 node, u8 in_port) noexcept;
+    void count_MKey_violation(u32 node, u8 in_port, mad::time_point now);
+    void count_PKey_violation(router::place at) { count_violation<&iba::smp::PortInfo::PKeyViolations>(at); }
+    void count_QKey_violation(router::place at) { count_violation<&iba::smp::PortInfo::QKeyViolations>(at); }
 
     /// SwitchInfo.linearFDBTop.
     u16 linear_top(u32 node) const noexcept { return switch_info(node).linearFDBTop; }
@@ -82,18 +106,26 @@ public:
     static constexpr u64 GIDPrefix = 0xfe80'0000'0000'0000; // the default (IBA 4.1.1)
     static constexpr u8 packet_life_time = 18;              // PortInfo.subnetTimeOut, PathRecord.packetLifeTime
     static constexpr u16 default_PKey = 0xffff;
+    static constexpr u8 GID_capacity = 32, GIDs_of_block = 8;
 
 private:
     iba::smp::NodeDescription node_description(u32 node) const noexcept;
     iba::smp::NodeInfo node_info(u32 node, u8 in_port) const noexcept;
     iba::smp::SwitchInfo switch_info(u32 node) const noexcept;
-    iba::smp::PortInfo port_info(u32 node, u8 in_port, u32 number) const noexcept;
+    u16 pkey_blocks(u32 node) const noexcept;
+    template <class Condition> std::optional<u16> find_pkey(router::place at, Condition&& holds) const;
+    overrides::port_settings& settings_of(u32 node, u8 number);
 
     struct table_place {
         u8 port;
         u32 modifier;
     };
     table_place block_at(u32 node, u8 in_port, u16 attributeID, u32 modifier) const noexcept;
+    /// It stops at its highest value.
+    template <u16 iba::smp::PortInfo::*Counter> void count_violation(router::place at) {
+        u16& counter = settings_of(at.node, at.port).info.*Counter;
+        if (counter != 0xffff) ++counter;
+    }
     u16 get_unwritten(u32 node, u8 in_port, u16 attributeID, u32 modifier, block out) noexcept;
     u16 get_port_info(u32 node, u8 in_port, u32 modifier, block out) noexcept;
     u16 get_port_info_extended(u32 node, u8 in_port, u32 modifier, block out) noexcept;

@@ -75,6 +75,34 @@ u64 fabric::port_writes() const noexcept { return agents_->subnet().tables_writt
 
 iba::lid fabric::LID_of(const attachment& e) const noexcept { return topology_.nodes[e.node].ports[e.port].LID; }
 
+u16 fabric::pkey_at(u32 number, u16 index) const noexcept {
+    const attachment& e = endpoints_[number];
+    return agents_->subnet().pkey_at({e.node, e.port}, index);
+}
+
+/// What the port reports of the headers of a message that it delivers.
+mad::source_address fabric::source_of(const packet& p, const attachment& at) const noexcept {
+    const attributes& subnet = agents_->subnet();
+    const router::place here{at.node, at.port};
+    const mad::IBPath& h = p.headers;
+    mad::source_address source;
+    source.SLID = h.SLID;
+    source.SL = h.SL;
+    if (h.DLID != iba::permissive_lid)
+        source.path_bits = static_cast<u8>(value(h.DLID) & ((1u << topology_.nodes[at.node].ports[at.port].LMC) - 1));
+    if (is_smp(p)) return source;
+    source.sqpn = h.sqpn;
+    source.pkey_index = subnet.matching_pkey(here, h.pkey).value_or(0);
+    source.has_grh = h.has_grh;
+    if (!h.has_grh) return source;
+    source.SGID_index = subnet.GID_index(here, h.DGID).value_or(0);
+    source.hop_limit = h.hop_limit;
+    source.traffic_class = h.traffic_class;
+    source.flow_label = h.flow_label;
+    source.SGID = h.SGID;
+    return source;
+}
+
 mad::received fabric::take(u32 number, std::span<u8> buffer) noexcept {
     attachment& e = endpoints_[number];
     if (e.first == none) return {};
@@ -84,10 +112,8 @@ mad::received fabric::take(u32 number, std::span<u8> buffer) noexcept {
     r.state = mad::receive_state::message;
     r.full_size = p.size;
     r.mad = buffer.first(std::min<std::size_t>(p.size, buffer.size()));
-    r.source.SLID = p.SLID;
-    r.source.sqpn = is_smp(p) ? 0 : 1;
+    r.source = source_of(p, e);
     if (p.is_request) r.source.agent = p.origin;
-    if (p.is_request && p.is_directed) r.source.SLID = iba::permissive_lid;
     if (p.garbage_seed != 0) {
         r.source = {};
         u64 state = p.garbage_seed;
@@ -105,7 +131,8 @@ mad::received fabric::take(u32 number, std::span<u8> buffer) noexcept {
 /// A directed route of ports alone.
 bool fabric::is_without_lids(const packet& p) noexcept {
     using iba::smp::FormatDirected;
-    return p.DLID == iba::permissive_lid && iba::get<&FormatDirected::drSLID>(p.mad.data()) == iba::permissive_lid &&
+    return p.headers.DLID == iba::permissive_lid &&
+           iba::get<&FormatDirected::drSLID>(p.mad.data()) == iba::permissive_lid &&
            iba::get<&FormatDirected::drDLID>(p.mad.data()) == iba::permissive_lid;
 }
 
@@ -122,13 +149,13 @@ bool fabric::send_directed_answer(packet& p, u32 to) noexcept {
     iba::put<&directed_header::D>(there.data(), false);
     iba::put<&directed_header::hopPointer>(there.data(), 0);
     const router::place start{home.node, home.port};
-    const auto way = router_->by_route(start, p.DLID, there.data());
-    if (!way || way->end.node != from.node || !router_->back_by_route(start, p.DLID, *way, m)) return false;
+    const auto way = router_->by_route(start, p.headers.DLID, there.data());
+    if (!way || way->end.node != from.node || !router_->back_by_route(start, p.headers.DLID, *way, m)) return false;
     p.endpoint = to;
     p.node = from.node;
     p.port = from.port;
     p.hops = way->end.hops;
-    p.SLID = iba::permissive_lid;
+    p.headers.SLID = iba::permissive_lid;
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "router.hpp"
 #include "sma.hpp"
 #include "split_mix.hpp"
+#include "traps.hpp"
 #include <comad/iba/mad_header.hpp>
 #include <comad/iba/rmpp.hpp>
 #include <comad/mad/message.hpp>
@@ -181,6 +182,7 @@ void fabric::advance(mad::time_point now) noexcept {
         case stage::passage: on_passage(e.packet); break;
         case stage::passed: on_passed(e.packet); break;
         }
+        send_traps();
         send_reports();
     }
     now_ = std::max(now_, now);
@@ -192,6 +194,11 @@ void fabric::advance(mad::time_point now) noexcept {
 bool fabric::is_smp(const packet& p) noexcept {
     const auto mgmt_class = iba::get<&header::mgmtClass>(p.mad.data());
     return mgmt_class == iba::MgmtClass::SubnLID || mgmt_class == iba::MgmtClass::SubnDirected;
+}
+
+/// None of an SMP: it has VL 15.
+std::optional<u8> fabric::service_level(const packet& p) noexcept {
+    return is_smp(p) ? std::nullopt : std::optional(p.headers.SL);
 }
 
 void fabric::hold(packet& p, std::span<const u8> message) noexcept {
@@ -213,8 +220,7 @@ void fabric::send(u32 from, const mad::any_path& path, std::span<const u8> messa
     p.garbage_seed = 0;
     p.is_request = false;
     p.hops_before = 0;
-    p.DLID = mad::headers_of(path).DLID;
-    p.SLID = LID_of(e);
+    p.headers = headers_of(e, path);
     p.is_directed = iba::get<&header::mgmtClass>(p.mad.data()) == iba::MgmtClass::SubnDirected;
     const bool has_way = answers == mad::any_agent ? send_request(p) : send_answer(p, answers);
     if (!has_way) return drop(index);
@@ -228,11 +234,12 @@ bool fabric::send_request(packet& p) noexcept {
     const attachment& e = endpoints_[p.endpoint];
     const router::place here{e.node, e.port};
     if (iba::get<&header::baseVersion>(p.mad.data()) != 1) return false;
+    if (!is_smp(p) && p.headers.pkey == 0) return false; // a port sends no P_Key that its table does not have
     std::optional<router::directed_stop> to;
     if (p.is_directed) {
-        to = router_->by_route(here, p.DLID, p.mad.data());
-    } else if (is_smp(p) || p.DLID != iba::permissive_lid) {
-        if (const auto stop = router_->by_lid(here, p.DLID)) to = {*stop, 0, 0};
+        to = router_->by_route(here, p.headers.DLID, p.mad.data());
+    } else if (is_smp(p) || p.headers.DLID != iba::permissive_lid) {
+        if (const auto stop = router_->by_lid(here, p.headers.DLID, service_level(p))) to = {*stop, 0, 0};
     }
     if (!to) return false;
     p.node = to->end.node;
@@ -250,8 +257,8 @@ bool fabric::send_answer(packet& p, u32 to) noexcept {
     if (p.is_directed) return send_directed_answer(p, to);
     const attachment& from = endpoints_[p.endpoint];
     const attachment& home = endpoints_[to];
-    const auto way = router_->by_lid({from.node, from.port}, p.DLID);
-    if (!way || way->node != home.node) return false;
+    const auto way = router_->by_lid({from.node, from.port}, p.headers.DLID, service_level(p));
+    if (!way || way->node != home.node || (!is_smp(p) && p.headers.pkey == 0)) return false;
     p.endpoint = to;
     p.node = from.node;
     p.port = from.port;
@@ -298,6 +305,10 @@ void fabric::on_arrival(u32 index) noexcept {
     const packet& p = packets_[index];
     if (router_->is_mute(p.node)) return drop(index);
     if (p.hops != 0) agents_->ports().count_received(p.node, p.port);
+    if (!is_taken(p, p.node, p.port)) {
+        ++counters_.refused;
+        return free(index);
+    }
     node_state& n = nodes_[p.node];
     if (!is_smp(p)) {
         n.gmp_busy_until = std::max(n.gmp_busy_until, now_) + n.service_time;
@@ -334,7 +345,11 @@ bool fabric::make_reply(packet& p) noexcept {
         return server::turn_round(p.mad, mad_status::busy);
     }
     if (is_smp(p)) {
-        const bool has_reply = answer(agents_->subnet(), p.node, p.port, p.mad);
+        const bool is_trap = iba::get<&header::method>(p.mad.data()) == iba::Method::Trap;
+        if (is_trap) return agents_->take_trap({p.node, p.port}, p.mad);
+        const sma_outcome outcome = answer(agents_->subnet(), p.node, p.port, p.mad, now_);
+        if (outcome == sma_outcome::wrong_MKey) report_violation(p.node, p.port, bad_MKey(p.mad, p.headers.SLID));
+        const bool has_reply = outcome == sma_outcome::replied;
         agents_->count_link_changes(now_);
         if (agents_->subnet().take_changed()) router_->topology_changed();
         return has_reply;
@@ -342,7 +357,7 @@ bool fabric::make_reply(packet& p) noexcept {
     const std::span<const u8> request = p.whole.empty() ? std::span<const u8>(p.mad) : std::span<const u8>(p.whole);
     const bool is_of_transfer = mad::is_rmpp(request); // nobody here has transfers: messages travel whole
     if (is_of_transfer && iba::get<&iba::rmpp::Header::RMPPType>(request.data()) != iba::RMPPType::DATA) return false;
-    const std::vector<u8> reply = agents_->answer({p.node, p.port}, p.SLID, request, now_);
+    const std::vector<u8> reply = agents_->answer({p.node, p.port}, p.headers.SLID, request, now_);
     if (reply.empty()) return false;
     hold(p, reply);
     return true;
@@ -358,18 +373,19 @@ void fabric::on_service(u32 index) noexcept {
         on_delivery(index);
         return;
     }
-    bool has_reply = make_reply(p) && p.endpoint != none;
+    bool has_reply = make_reply(p);
+    if (p.endpoint == none) return free(index); // what the fabric sends itself expects no answer here
     if (!has_reply) return drop(index);
     const attachment& home = endpoints_[p.endpoint];
     const router::place from{home.node, home.port};
     if (p.is_directed) {
         const router::directed_stop here{{p.node, p.port, p.hops}, p.route_begin, p.route_end};
-        has_reply = router_->back_by_route(from, p.DLID, here, p.mad.data());
+        has_reply = router_->back_by_route(from, p.headers.DLID, here, p.mad.data());
     } else {
-        has_reply = router_->back_by_lid(from, p.DLID, {p.node, p.port}, p.SLID);
+        has_reply = router_->back_by_lid(from, p.headers.DLID, {p.node, p.port}, p.headers.SLID, service_level(p));
     }
     if (!has_reply) return drop(index);
-    p.SLID = p.DLID;
+    turn_headers(p);
     if (p.hops != 0) agents_->ports().count_sent(p.node, p.port, packets_of(p.size));
     if (chance(faults_.garbage)) add_garbage(index);
     travel(index, stage::delivery, faults_.reply_loss);
@@ -396,8 +412,12 @@ void fabric::on_delivery(u32 index) noexcept {
         free(index);
         return;
     }
-    if (p.hops != 0 && !p.is_request && p.garbage_seed == 0)
-        agents_->ports().count_received(e.node, e.port, packets_of(p.size));
+    const bool is_answer = !p.is_request && p.garbage_seed == 0;
+    if (p.hops != 0 && is_answer) agents_->ports().count_received(e.node, e.port, packets_of(p.size));
+    if (is_answer && !is_taken(p, e.node, e.port)) {
+        ++counters_.refused;
+        return free(index);
+    }
     p.next = none;
     if (e.first == none) {
         e.first = index;

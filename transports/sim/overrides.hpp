@@ -3,6 +3,7 @@
 // kept, and not what it means.
 #pragma once
 #include <comad/iba/smp.hpp>
+#include <comad/mad/time.hpp>
 
 #include <array>
 #include <map>
@@ -20,6 +21,7 @@ public:
         iba::smp::PortInfo info; ///< its writable components
         /// What its physical state is unless the link is up: Disabled, Sleep or Polling.
         iba::PortPhysicalState resting = iba::PortPhysicalState::Polling;
+        std::optional<mad::time_point> lease_end{}; ///< of the M_Key, while its lease is running out
     };
 
     /// Blocks of tables. `port`: of a CA the one that has the table, of a switch 0; `modifier` as SMPs tell it.
@@ -27,6 +29,9 @@ public:
     const block* find_block(u32 node, u8 port, u16 attributeID, u32 modifier) const noexcept;
     /// How many times tables of P_Keys, GUIDs or settings of ports were written.
     u64 port_writes() const noexcept { return port_writes_; }
+
+    /// Whether any table of P_Keys was written.
+    bool has_pkeys() const noexcept { return has_pkeys_; }
 
     port_settings& port(u32 node, u8 number) {
         ++port_writes_;
@@ -39,6 +44,9 @@ public:
 
     /// Whether any switch has a forwarding table or its end written.
     bool forwards() const noexcept { return has_linear_ || !switches_.empty(); }
+    /// Whether a packet of this service level has an operational virtual lane at an output port, of a switch from this input
+    /// port.
+    bool has_lane(u32 node, std::optional<u8> input, u8 output, u8 SL) const noexcept;
     /// The port by which a switch forwards a LID: nothing where its table was not written.
     std::optional<u8> port_to(u32 node, iba::lid to) const noexcept;
     static constexpr u8 no_port = 255;
@@ -48,7 +56,7 @@ private:
     std::map<block_key, block> blocks_;
     std::map<std::pair<u32, u8>, port_settings> ports_;
     std::map<u32, iba::smp::SwitchInfo> switches_;
-    bool has_linear_ = false;
+    bool has_linear_ = false, has_pkeys_ = false;
     u64 port_writes_ = 0;
 };
 

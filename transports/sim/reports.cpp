@@ -23,7 +23,8 @@ void fabric::send_reports() noexcept {
         p.endpoint = none;
         p.garbage_seed = 0;
         p.is_request = p.is_directed = false;
-        p.DLID = r.DLID;
+        p.headers = {};
+        p.headers.DLID = r.DLID;
         p.attempts = most_attempts;
         on_report(index);
     }
@@ -32,14 +33,15 @@ void fabric::send_reports() noexcept {
 /// The packet itself stays; copies travel.
 void fabric::on_report(u32 index) noexcept {
     const auto from = agents_->subnet().tables().manager();
-    const auto way = router_->by_lid(from, packets_[index].DLID);
+    const auto way = router_->by_lid(from, packets_[index].headers.DLID);
     if (!way || packets_[index].attempts-- == 0 || agents_->is_acknowledged(packets_[index].mad)) {
         free(index);
         return;
     }
     const u32 copy = copy_of(index);
     packet& p = packets_[copy];
-    p.SLID = topology_.sm_lid;
+    p.headers.SLID = topology_.sm_lid;
+    p.headers.pkey = agents_->subnet().sent_pkey(from, attributes::default_PKey);
     p.node = way->node;
     p.port = way->port;
     p.hops = way->hops;

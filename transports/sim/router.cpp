@@ -77,13 +77,13 @@ void router::grow(tree& t) noexcept {
     }
 }
 
-std::optional<router::stop> router::by_lid(place from, iba::lid to) noexcept {
+std::optional<router::stop> router::by_lid(place from, iba::lid to, std::optional<u8> SL) noexcept {
     if (to == iba::permissive_lid) return stop{from.node, from.port, 0};
     const place target = owner(to);
     if (target.node == topology::nobody) return std::nullopt;
     const node& x = topology_.nodes[target.node];
     if (target.node == from.node && (x.is_switch() || target.port == from.port)) return stop{from.node, from.port, 0};
-    return tables_.forwards() ? along_tables(from, to, target) : shortest(from, target);
+    return tables_.forwards() ? along_tables(from, to, target, SL) : shortest(from, target);
 }
 
 std::optional<router::stop> router::shortest(place from, place target) noexcept {
@@ -115,7 +115,7 @@ u8 router::port_to(u32 node, iba::lid to) noexcept {
     return way ? way->first_port : overrides::no_port;
 }
 
-std::optional<router::stop> router::along_tables(place from, iba::lid to, place target) noexcept {
+std::optional<router::stop> router::along_tables(place from, iba::lid to, place target, std::optional<u8> SL) noexcept {
     stop at{from.node, from.port, 0};
     while (at.hops <= topology_.nodes.size()) { // tables may lead in circles
         const node& x = topology_.nodes[at.node];
@@ -125,6 +125,8 @@ std::optional<router::stop> router::along_tables(place from, iba::lid to, place 
         const u8 by = x.is_switch() ? port_to(at.node, to) : from.port;
         if (by == 0 && at.node == target.node) return at;
         if (by == 0 || by > x.num_ports() || !carries_lids(x.ports[by])) return std::nullopt;
+        if (SL && !tables_.has_lane(at.node, x.is_switch() ? std::optional(at.port) : std::nullopt, by, *SL))
+            return std::nullopt;
         const port& out = x.ports[by];
         at = {out.peer_node, out.peer_port, at.hops + 1, at.hops == 0 ? by : at.first_port,
               std::min(at.slowest, tenths_of_gbps(out.active))};
@@ -132,10 +134,10 @@ std::optional<router::stop> router::along_tables(place from, iba::lid to, place 
     return std::nullopt;
 }
 
-bool router::back_by_lid(place from, iba::lid DLID, place at, iba::lid SLID) noexcept {
+bool router::back_by_lid(place from, iba::lid DLID, place at, iba::lid SLID, std::optional<u8> SL) noexcept {
     const bool is_here = at.node == from.node && at.port == from.port;
     // The shortest way back is the way there, which has been measured.
-    return is_here || (tables_.forwards() ? by_lid(at, SLID) : by_lid(from, DLID)).has_value();
+    return is_here || (tables_.forwards() ? by_lid(at, SLID, SL) : by_lid(from, DLID)).has_value();
 }
 
 std::optional<router::directed_stop> router::by_route(place from, iba::lid DLID, u8* smp) noexcept {

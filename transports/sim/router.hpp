@@ -51,10 +51,11 @@ public:
     }
     /// The port by which a switch forwards a LID, 0 to itself; overrides::no_port if there is none.
     u8 port_to(u32 node, iba::lid to) noexcept;
-    /// A LID-routed MAD from `from`.
-    std::optional<stop> by_lid(place from, iba::lid to) noexcept;
+    /// A LID-routed MAD from `from`. `SL`: of a GMP; where forwarding tables were written, each port on the way drops it unless
+    /// its table gives that SL an operational virtual lane (IBA 7.6.6). SMPs have a lane of their own.
+    std::optional<stop> by_lid(place from, iba::lid to, std::optional<u8> SL = {}) noexcept;
     /// Whether the reply to it, sent from `at`, comes back.
-    bool back_by_lid(place from, iba::lid DLID, place at, iba::lid SLID) noexcept;
+    bool back_by_lid(place from, iba::lid DLID, place at, iba::lid SLID, std::optional<u8> SL = {}) noexcept;
     /// A directed-route request; fills its return path.
     std::optional<directed_stop> by_route(place from, iba::lid DLID, u8* smp) noexcept;
     /// Whether the reply to it, sent from `at`, comes back; sets its direction bit and takes its hop pointer to 0.
@@ -75,7 +76,7 @@ private:
     const tree& tree_from(place origin) noexcept;
     void grow(tree&) noexcept;
     std::optional<stop> shortest(place from, place target) noexcept;
-    std::optional<stop> along_tables(place from, iba::lid to, place target) noexcept;
+    std::optional<stop> along_tables(place from, iba::lid to, place target, std::optional<u8> SL) noexcept;
 
     const topology& topology_;
     const overrides& tables_;

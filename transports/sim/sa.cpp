@@ -160,6 +160,10 @@ void administrator::tell(iba::TrapNumber what, const iba::gid& about) {
     iba::NoticeTrap64 details;
     details.gidAddr = about;
     iba::encode(details, notice.dataDetails.data());
+    tell(notice);
+}
+
+void administrator::tell(const iba::Notice& notice) {
     std::vector<report> more = subscriptions_.reports_of(notice);
     reports_.insert(reports_.end(), more.begin(), more.end());
 }

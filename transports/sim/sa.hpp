@@ -20,6 +20,7 @@ public:
 
     /// Tells those who want to hear of it.
     void tell(iba::TrapNumber what, const iba::gid& about);
+    void tell(const iba::Notice& notice);
     /// The Reports that are to be sent.
     std::vector<report> take_reports() noexcept { return std::exchange(reports_, {}); }
     subscriptions& subscribers() noexcept { return subscriptions_; }

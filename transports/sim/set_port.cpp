@@ -179,14 +179,37 @@ void attributes::cable_changed(u32 a, unsigned port_a, u32 b) {
     forwarding_.topology_changed();
 }
 
-attributes::key attributes::key_of(u32 node, u8 in_port) const noexcept {
-    const auto* own = written_.find_port(node, topology_.nodes[node].is_switch() ? u8{0} : in_port);
-    return own ? key{own->info.MKey, own->info.MKeyProtectBits} : key{0, 0};
+/// What was written to a port; where nothing was, what it has by itself.
+overrides::port_settings& attributes::settings_of(u32 node, u8 number) {
+    const bool is_known = written_.find_port(node, number) != nullptr;
+    const PortInfo now = port_info(node, number, number);
+    overrides::port_settings& own = written_.port(node, number);
+    if (!is_known) own.info = now;
+    return own;
 }
 
-void attributes::count_key_violation(u32 node, u8 in_port) {
-    auto& own = written_.port(node, topology_.nodes[node].is_switch() ? u8{0} : in_port);
-    if (own.info.MKeyViolations != 0xffff) ++own.info.MKeyViolations;
+attributes::key attributes::key_of(u32 node, u8 in_port, mad::time_point now) noexcept {
+    const u8 number = topology_.nodes[node].is_switch() ? u8{0} : in_port;
+    if (!written_.find_port(node, number)) return {0, 0};
+    auto& own = written_.port(node, number);
+    if (own.lease_end && *own.lease_end <= now) {
+        own.lease_end.reset();
+        own.info.MKeyProtectBits = 0;
+    }
+    return {own.info.MKey, own.info.MKeyProtectBits};
+}
+
+void attributes::renew_lease(u32 node, u8 in_port) noexcept {
+    const u8 number = topology_.nodes[node].is_switch() ? u8{0} : in_port;
+    if (written_.find_port(node, number)) written_.port(node, number).lease_end.reset();
+}
+
+void attributes::count_MKey_violation(u32 node, u8 in_port, mad::time_point now) {
+    const u8 number = topology_.nodes[node].is_switch() ? u8{0} : in_port;
+    count_violation<&PortInfo::MKeyViolations>({node, number});
+    auto& own = settings_of(node, number);
+    if (!own.lease_end && own.info.MKeyLeasePeriod != 0)
+        own.lease_end = now + std::chrono::seconds(own.info.MKeyLeasePeriod);
 }
 
 } // namespace comad::transports::sim

@@ -35,10 +35,13 @@ bool knows_key(attributes::key key, mad_view smp) noexcept {
     return key.MKey == 0 || iba::get<&iba::smp::Format::MKey>(smp.data()) == key.MKey;
 }
 
-/// What needs no key (IBA 14.2.4.1): reading, unless it is protected, and the subnet manager, which is none of the SMA's.
-bool needs_no_key(attributes::key key, mad_view smp) noexcept {
-    return (iba::get<&header::method>(smp.data()) == iba::Method::Get && key.protect_bits < 2) ||
-           iba::get<&header::attributeID>(smp.data()) == iba::attribute_id<iba::smp::SMInfo>;
+/// Which SMPs need the key (IBA 14.2.4.1): what writes, and what reads where reading is protected. The subnet manager is not
+/// the SMA's affair.
+bool needs_key(attributes::key key, mad_view smp) noexcept {
+    if (iba::get<&header::attributeID>(smp.data()) == iba::attribute_id<iba::smp::SMInfo>) return false;
+    const auto method = iba::get<&header::method>(smp.data());
+    return method == iba::Method::Set || method == iba::Method::TrapRepress ||
+           (method == iba::Method::Get && key.protect_bits >= 2);
 }
 
 void hide_key(mad_view reply) noexcept {
@@ -48,16 +51,17 @@ void hide_key(mad_view reply) noexcept {
 
 } // namespace
 
-bool answer(attributes& of, u32 node, u8 in_port, mad_view smp) {
-    const attributes::key key = of.key_of(node, in_port);
-    const bool is_known = knows_key(key, smp);
-    if (!is_known && !needs_no_key(key, smp)) {
-        of.count_key_violation(node, in_port);
-        return false;
+sma_outcome answer(attributes& of, u32 node, u8 in_port, mad_view smp, mad::time_point now) {
+    const attributes::key key = of.key_of(node, in_port, now);
+    const bool has_key = knows_key(key, smp);
+    if (has_key) of.renew_lease(node, in_port);
+    if (!has_key && needs_key(key, smp)) {
+        of.count_MKey_violation(node, in_port, now);
+        return sma_outcome::wrong_MKey;
     }
     const u16 status = put_attribute(of, node, in_port, smp);
-    if (!is_known && key.protect_bits != 0) hide_key(smp);
-    return server::turn_round(smp, status);
+    if (!has_key && key.protect_bits != 0) hide_key(smp);
+    return server::turn_round(smp, status) ? sma_outcome::replied : sma_outcome::silent;
 }
 
 } // namespace comad::transports::sim

@@ -10,7 +10,13 @@ namespace comad::transports::sim {
 
 using mad_view = std::span<u8, mad::mad_size>;
 
-/// Turns a request, which came in by `in_port`, into its reply. False: there is none to it.
-bool answer(attributes& of, u32 node, u8 in_port, mad_view smp);
+enum class sma_outcome : u8 {
+    replied,
+    silent,     ///< there is no reply to it
+    wrong_MKey, ///< dropped and counted
+};
+
+/// Turns a request, which came in by `in_port`, into its reply.
+sma_outcome answer(attributes& of, u32 node, u8 in_port, mad_view smp, mad::time_point now);
 
 } // namespace comad::transports::sim

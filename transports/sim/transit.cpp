@@ -33,7 +33,7 @@ constexpr std::size_t back = iba::offset_of<&FormatDirected::returnPath>;
 
 /// At the beginning of its way: a reply's is where it was asked for.
 void fabric::set_out(packet& p, stage end) const noexcept {
-    const positions at = positions_of(p.mad.data(), p.DLID);
+    const positions at = positions_of(p.mad.data(), p.headers.DLID);
     p.position = end == stage::delivery ? at.destination : at.sender;
     p.passing = end == stage::delivery ? p.node : endpoints_[p.endpoint].node;
 }
@@ -42,7 +42,7 @@ void fabric::set_out(packet& p, stage end) const noexcept {
 void fabric::go_on(u32 index, mad::time_point when) noexcept {
     packet& p = packets_[index];
     const u8* smp = p.mad.data();
-    const positions at = positions_of(smp, p.DLID);
+    const positions at = positions_of(smp, p.headers.DLID);
     const bool returns = iba::get<&directed_header::D>(smp);
     const int next = returns ? p.position - 1 : p.position + 1;
     const int lower = std::min(p.position, next);

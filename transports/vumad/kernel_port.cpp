@@ -29,14 +29,14 @@ constexpr u16 unsupported = 0x0c;
 
 u64 tid_of(const u8* mad) noexcept { return iba::get<&MADHeader::transactionID>(mad); }
 MgmtClass class_of(std::span<const u8> mad) noexcept { return iba::get<&MADHeader::mgmtClass>(mad.data()); }
-/// The route of a packet of the device. Whether the MAD goes by a directed route, it says itself.
+/// The route of a packet of the device. Whether the MAD goes by a directed route, it says itself. QP1 has one Q_Key, whatever the
+/// packet's is (Linux, mad.c).
 mad::IBPath path_of(const kernel_header& h) {
     mad::IBPath path;
     path.DLID = iba::lid{be16toh(h.lid)};
-    path.SLID = path.DLID == iba::permissive_lid ? iba::permissive_lid : iba::lid{};
+    path.SLID = path.DLID == iba::permissive_lid ? iba::permissive_lid : iba::lid{h.path_bits};
     path.SL = h.sl;
     path.dqpn = be32toh(h.qpn);
-    path.qkey = be32toh(h.qkey);
     path.pkey_index = h.pkey_index;
     if (h.grh_present) {
         path.has_grh = true;
@@ -62,20 +62,28 @@ bool is_of_one_transfer(const u8* a, const u8* b) noexcept {
     return a[1] == b[1] && iba::get<&MADHeader::method>(a) == iba::get<&MADHeader::method>(b) && tid_of(a) == tid_of(b);
 }
 
-/// What an end port's SMI does not send (IBA 14.2.2, C14-9; Linux, smi.c; mad.c, handle_outgoing_dr_smp(): at the beginning of a
-/// part by LID it looks at nothing). `port`: 0 of a switch.
+/// What an end port's SMI does not send (IBA 14.2.2.2, C14-9 and C14-13; Linux, smi.c, smi_handle_dr_smp_send(); mad.c,
+/// handle_outgoing_dr_smp(): at the beginning of a part by LID it looks at nothing). `port`: 0 of a switch.
 bool is_refused_by_SMI(const u8* smp, unsigned port) noexcept {
     using directed_header = iba::MADHeaderDirected;
+    using iba::smp::FormatDirected;
     const unsigned hops = iba::get<&directed_header::hopCount>(smp), at = iba::get<&directed_header::hopPointer>(smp);
     if (hops > mad::IBDRPath::max_hops) return true;
-    const bool returns = iba::get<&directed_header::D>(smp);
-    const iba::lid part_by_LID =
-        returns ? iba::get<&iba::smp::FormatDirected::drDLID>(smp) : iba::get<&iba::smp::FormatDirected::drSLID>(smp);
-    if (part_by_LID != iba::permissive_lid) return false;
-    if (returns) return at > hops + 1;
-    const unsigned by = smp[iba::offset_of<&iba::smp::FormatDirected::initialPath> + 1];
-    if (hops != 0 && at == 0) return port != 0 && by != port;
-    return at != hops && at != hops + 1;
+    const bool is_switch = port == 0, returns = iba::get<&directed_header::D>(smp);
+    const bool has_SLID = iba::get<&FormatDirected::drSLID>(smp) != iba::permissive_lid;
+    const bool has_DLID = iba::get<&FormatDirected::drDLID>(smp) != iba::permissive_lid;
+    if (returns ? has_DLID : has_SLID) return false;
+    const auto leaves_by = [&](std::size_t path, unsigned hop) { return is_switch || smp[path + hop] == port; };
+    if (returns) {
+        if (hops != 0 && at == hops + 1) return !leaves_by(iba::offset_of<&FormatDirected::returnPath>, hops);
+        if (at >= 2 && at <= hops) return !is_switch;
+        if (at == 1) return !is_switch && has_SLID;
+        return at != 0;
+    }
+    if (hops != 0 && at == 0) return !leaves_by(iba::offset_of<&FormatDirected::initialPath>, 1);
+    if (at != 0 && at < hops) return !is_switch;
+    if (at == hops) return !is_switch && has_DLID;
+    return at != hops + 1;
 }
 
 } // namespace
@@ -176,6 +184,7 @@ int kernel_port::post(agent& a, const packet_header& header, std::span<const u8>
            .timeout_ms = h.timeout_ms,
            .repetitions = h.retries,
            .packet = {path_of(h), mad::any_agent}};
+    if (place_.pkey_at) std::get<mad::IBPath>(s.packet.path).pkey = place_.pkey_at(h.pkey_index);
     if (!s.is_response) s.tid = u64{a.number} << 32 | static_cast<u32>(s.tid);
     const iba::lid DLID = mad::headers_of(s.packet.path).DLID;
     if (s.is_response) s.packet.answers = origin_of(given, DLID);
@@ -413,7 +422,7 @@ void kernel_port::deliver(agent& a, const mad::source_address& source, std::span
     if (source.has_grh) {
         h.grh_present = 1;
         h.gid_index = source.SGID_index;
-        h.hop_limit = source.hop_limit;
+        h.hop_limit = 255; // for the way back (Linux, ib_init_ah_attr_from_wc())
         h.traffic_class = source.traffic_class;
         h.flow_label = htobe32(source.flow_label);
         std::memcpy(h.gid, source.SGID.bytes.data(), sizeof h.gid);

@@ -175,6 +175,7 @@ static int fib_post_send(struct ib_qp* ibqp, const struct ib_send_wr* wr, const 
         p->dlid = rdma_ah_get_dlid(&ah->attr);
         p->slid =
             d->lid ? d->lid | (rdma_ah_get_path_bits(&ah->attr) & ((1 << d->lmc) - 1)) : be16_to_cpu(IB_LID_PERMISSIVE);
+        if (p->dlid == be16_to_cpu(IB_LID_PERMISSIVE)) p->slid = p->dlid; /* as mthca and mlx4 */
         p->sl = rdma_ah_get_sl(&ah->attr);
         if (rdma_ah_get_ah_flags(&ah->attr) & IB_AH_GRH) {
             const struct ib_global_route* g = rdma_ah_read_grh(&ah->attr);

@@ -10,11 +10,16 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+namespace comad::iba {
+struct Notice;
+} // namespace comad::iba
 namespace comad::iba::cc {
 struct CongestionLogEventSwitch;
 struct CongestionLogEventCA;
@@ -78,11 +83,12 @@ struct node_counters {
 };
 
 struct fabric_counters {
-    u64 sent = 0;                                             ///< MADs that transports sent
-    u64 delivered = 0;                                        ///< messages that transports took
-    u64 undelivered = 0;                                      ///< MADs without a way, or that no agent there takes
-    u64 lost = 0;                                             ///< by chance
-    u64 overflowed = 0;                                       ///< at full buffers
+    u64 sent = 0;        ///< MADs that transports sent
+    u64 delivered = 0;   ///< messages that transports took
+    u64 refused = 0;     ///< MADs that the receiving port discarded for their headers
+    u64 undelivered = 0; ///< MADs without a way, or that no agent there takes
+    u64 lost = 0;        ///< by chance
+    u64 overflowed = 0;  ///< at full buffers
     u64 duplicated = 0, reordered = 0, busy = 0, garbage = 0; ///< by chance
 };
 
@@ -93,14 +99,19 @@ struct fabric_counters {
 /// correction that each speed usually has), PortInfo, SwitchInfo, GUIDInfo, PKeyTable, SLToVLMappingTable,
 /// VLArbitrationTable, LinearForwardingTable, MulticastForwardingTable, LedInfo and, where the subnet manager is (sm_lid of
 /// the topology), SMInfo. What is set has its consequences: links go down and train, LIDs lead where the written forwarding
-/// tables say. A state that a port has already can be written. M_Keys are checked; their leases never end.
+/// tables say. A state that a port has already can be written.
+///
+/// Ports check what arrives, as docs/simulator.md lists it: M_Key, with its lease, of SMPs; P_Key, Q_Key, GRH, queue pair and
+/// virtual lane of GMPs. What fails is dropped. A wrong key is counted in PortInfo, and its trap (256 to 258) goes to the
+/// subnet manager; the simulated one forwards it to subscribers.
 ///
 /// There is an SA as well: Get and GetTable of the records of all these but PortInfoExtended, of links, paths, members of
 /// multicast groups, subscriptions and services, GetMulti of paths, GetTraceTable; Set and Delete of memberships, GUIDs and
 /// services, and Set of InformInfo. Its records say what the SMAs say. Subscribers get Reports of groups and CA ports that
 /// come and go (traps 64 to 67), which are repeated until they are acknowledged.
 ///
-/// Every node has a PMA, which answers Get and Set of all attributes of counters but samples. They count MADs where their
+/// Every node has a PMA, which answers Get and Set of all attributes of counters but samples; of switches with an enhanced
+/// port 0 also of that port. They count MADs where their
 /// ways begin and end, links that went down, and what the cables carry (load). Small ones stop at their highest value, those
 /// of 64 bits wrap; what a Set clears in one attribute is cleared in the other views of the same counter.
 /// Every switch, and every port of a CA or router, has a congestion control agent (IBA A10): CC_Key with protect bit, lease and
@@ -164,6 +175,8 @@ public:
     /// Puts a message on the wire, now: 256 bytes, or what RMPP would take apart. `answers`: the endpoint whose request it
     /// answers, as take() gave it; else mad::any_agent.
     void send(u32 endpoint, const mad::any_path&, std::span<const u8> message, u32 answers = mad::any_agent) noexcept;
+    /// The P_Key at an index of the table of the endpoint's port; 0: there is none.
+    u16 pkey_at(u32 endpoint, u16 index) const noexcept;
     /// From now on the endpoint gets these requests to its port, in place of the agents that are there; of directed routes
     /// those without parts by LID. EINVAL if another endpoint has them.
     int serve(u32 endpoint, const mad::registration&);
@@ -189,10 +202,11 @@ private:
     struct packet {
         u32 next; // in the list that it is in
         u32 endpoint;
-        u32 node;         // where it is going
-        u8 port;          // by which it arrives there
-        bool is_directed; // its headers
-        iba::lid DLID, SLID;
+        u32 node; // where it is going
+        u8 port;  // by which it arrives there
+        bool is_directed;
+        /// As they are on the wire. Of a directed route back the LIDs are those of the way there.
+        mad::IBPath headers;
         bool is_request;            // for an endpoint that serves
         u32 origin;                 // of such a request: the endpoint that it came from
         u32 route_begin, route_end; // of a directed route
@@ -233,6 +247,16 @@ private:
         std::function<void()> rearm{};
         bool is_beside_SMA = false;
     };
+    struct trap {
+        u32 node;
+        u8 port;
+        std::array<u8, 64> notice; // as an SMP has it; not who reports
+    };
+    /// Of a port: a trap follows another after the time that PortInfo:SubnetTimeOut gives (IBA 14.3.8).
+    struct sent_traps {
+        u64 last_tid = 0;
+        mad::time_point next{};
+    };
     struct timed_change {
         mad::time_point when;
         topology_event what;
@@ -252,6 +276,7 @@ private:
     void cable_changed(const cut_cable&) noexcept;
     void advance_changes(mad::time_point) noexcept;
     static bool is_smp(const packet&) noexcept;
+    static std::optional<u8> service_level(const packet&) noexcept;
     static void hold(packet&, std::span<const u8> message) noexcept;
     u32 new_packet() noexcept;
     u32 copy_of(u32 packet) noexcept;
@@ -266,10 +291,17 @@ private:
     static bool is_without_lids(const packet&) noexcept;
     static bool is_for_SMA(const packet&) noexcept;
     bool make_reply(packet&) noexcept;
+    mad::IBPath headers_of(const attachment&, const mad::any_path&) const noexcept;
+    void turn_headers(packet&) const noexcept;
+    bool is_taken(const packet&, u32 node, u8 port) noexcept;
+    void report_violation(u32 node, u8 port, const iba::Notice&) noexcept;
+    void send_traps() noexcept;
+    void send_trap(const trap&) noexcept;
     void send_reports() noexcept;
     void on_report(u32 packet) noexcept;
     u32 server_of(const packet&) const noexcept;
     iba::lid LID_of(const attachment&) const noexcept;
+    mad::source_address source_of(const packet&, const attachment& at) const noexcept;
     void travel(u32 packet, stage, double loss) noexcept;
     void depart(u32 packet, stage) noexcept;
     mad::duration crossing(unsigned cables) noexcept;
@@ -292,6 +324,8 @@ private:
     std::unique_ptr<agents> agents_;
     std::unique_ptr<router> router_;
     std::vector<node_state> nodes_;
+    std::vector<trap> traps_;                             // about to be sent
+    std::map<std::pair<u32, u8>, sent_traps> sent_traps_; // by node and port
     std::vector<attachment> endpoints_;
     std::vector<cut_cable> cut_cables_;
     std::vector<timed_change> changes_; // latest first

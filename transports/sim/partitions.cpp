@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// partitions.cpp - P_Keys and GIDs of end ports: which packets match them, and which ones leave (IBA 4.1.1, 10.9).
+#include "attributes.hpp"
+#include "end_ports.hpp"
+
+namespace comad::transports::sim {
+namespace {
+
+constexpr u16 full_membership = 0x8000, base_bits = 0x7fff;
+
+bool has_same_base(u16 a, u16 b) noexcept { return ((a ^ b) & base_bits) == 0; }
+
+constexpr u16 entries_of_block = 32;
+
+} // namespace
+
+/// IBA 10.9.3. Zero base bits are the invalid P_Key.
+bool is_pkey_match(u16 a, u16 b) noexcept {
+    return has_same_base(a, b) && (a & base_bits) != 0 && ((a | b) & full_membership) != 0;
+}
+
+u16 attributes::pkey_at(router::place at, u16 index) const noexcept {
+    const bool is_switch = topology_.nodes[at.node].is_switch();
+    const u16 part = index / entries_of_block;
+    if (part >= pkey_blocks(at.node)) return 0;
+    const auto* bytes =
+        written_.find_block(at.node, is_switch ? u8{0} : at.port, iba::attribute_id<iba::smp::PKeyTable>, part);
+    if (bytes) return iba::load_be<u16>(bytes->data() + index % entries_of_block * 2);
+    return index == 0 ? default_PKey : u16{0};
+}
+
+template <class Condition> std::optional<u16> attributes::find_pkey(router::place at, Condition&& holds) const {
+    if (!written_.has_pkeys()) return holds(default_PKey) ? std::optional<u16>(u16{0}) : std::nullopt;
+    for (u16 i = 0; i < pkey_blocks(at.node) * entries_of_block; ++i)
+        if (holds(pkey_at(at, i))) return i;
+    return std::nullopt;
+}
+
+std::optional<u16> attributes::matching_pkey(router::place at, u16 pkey) const noexcept {
+    const auto full =
+        find_pkey(at, [pkey](u16 own) { return (own & full_membership) != 0 && is_pkey_match(own, pkey); });
+    if (full) return full;
+    return find_pkey(at, [pkey](u16 own) { return is_pkey_match(own, pkey); });
+}
+
+u16 attributes::sent_pkey(router::place at, u16 pkey) const noexcept {
+    if (find_pkey(at, [pkey](u16 own) { return own == pkey; })) return pkey;
+    const auto same = find_pkey(at, [pkey](u16 own) { return has_same_base(own, pkey); });
+    return same ? pkey_at(at, *same) : u16{0};
+}
+
+iba::gid attributes::GID_at(router::place at, u8 index) const noexcept {
+    if (index == 0) return GID_of(*this, at);
+    iba::gid GID;
+    if (index >= GID_capacity) return GID;
+    const auto* bytes =
+        written_.find_block(at.node, at.port, iba::attribute_id<iba::smp::GUIDInfo>, index / u32{GIDs_of_block});
+    const u64 GUID = bytes ? iba::load_be<u64>(bytes->data() + index % GIDs_of_block * 8) : 0;
+    if (GUID == 0) return GID;
+    iba::store_be<u64>(GID.bytes.data(), GID_prefix(at.node, at.port));
+    iba::store_be<u64>(GID.bytes.data() + 8, GUID);
+    return GID;
+}
+
+std::optional<u8> attributes::GID_index(router::place at, const iba::gid& GID) const noexcept {
+    if (GID == iba::gid{}) return std::nullopt;
+    iba::gid local = GID_of(*this, at);
+    iba::store_be<u64>(local.bytes.data(), GIDPrefix);
+    if (GID == local) return u8{0}; // the default prefix is valid whatever the subnet manager has assigned (IBA 4.1.1)
+    for (u8 i = 0; i < GID_capacity; ++i)
+        if (GID_at(at, i) == GID) return i;
+    return std::nullopt;
+}
+
+} // namespace comad::transports::sim

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// receipt.cpp - what a port compares of the headers of a GMP before any agent has it, and what it does about a wrong key (IBA
+// 9.6.1, 10.9.4, 14.2.5.6; Linux, drivers/infiniband/hw/qib). SMPs have no P_Key and no Q_Key that is compared.
+#include "agents.hpp"
+#include "router.hpp"
+#include "traps.hpp"
+#include <comad/iba/smp.hpp>
+#include <comad/mad/message.hpp>
+#include <comad/transports/sim/fabric.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace comad::transports::sim {
+namespace {
+
+constexpr u32 GSI_QPN = 1;
+constexpr u32 well_known_QKey = 0x8001'0000; // of QP1 (IBA 3.5.3)
+constexpr u8 no_more_routers = 255;          // the hop limit of replies (IBA 13.5.4)
+
+} // namespace
+
+/// What leaves the port of the endpoint. A P_Key that is not in its table becomes 0, and so does a GID.
+mad::IBPath fabric::headers_of(const attachment& from, const mad::any_path& path) const noexcept {
+    const attributes& subnet = agents_->subnet();
+    const router::place here{from.node, from.port};
+    mad::IBPath headers;
+    if (const auto* by_LID = std::get_if<mad::IBPath>(&path)) headers = *by_LID;
+    else static_cast<mad::path_headers&>(headers) = mad::headers_of(path);
+    const port& own = topology_.nodes[from.node].ports[from.port];
+    const unsigned path_bits = value(headers.SLID) & ((1u << own.LMC) - 1);
+    headers.SLID = iba::lid{static_cast<u16>(value(own.LID) | path_bits)};
+    if (headers.DLID == iba::permissive_lid) headers.SLID = iba::permissive_lid;
+    headers.pkey = subnet.sent_pkey(here, headers.pkey);
+    headers.sqpn = GSI_QPN;
+    headers.SGID = headers.has_grh ? subnet.GID_at(here, headers.SGID_index) : iba::gid{};
+    return headers;
+}
+
+/// Of the reply of the node's own agents. What was routed by ports returns by them; its LIDs stay as transit.cpp and the
+/// router want them.
+void fabric::turn_headers(packet& p) const noexcept {
+    const attributes& subnet = agents_->subnet();
+    const bool is_switch = topology_.nodes[p.node].is_switch();
+    const router::place here{p.node, is_switch ? u8{0} : p.port};
+    mad::IBPath& h = p.headers;
+    const iba::lid asked = h.DLID;
+    if (const auto index = is_smp(p) ? std::nullopt : subnet.matching_pkey(here, h.pkey))
+        h.pkey = subnet.pkey_at(here, *index);
+    std::swap(h.dqpn, h.sqpn);
+    std::swap(h.SGID, h.DGID);
+    if (h.has_grh) h.hop_limit = no_more_routers;
+    if (!p.is_directed) h.DLID = h.SLID;
+    h.SLID = asked;
+}
+
+/// Whether a port takes what arrives there. If a key is wrong, it counts that and sends a trap.
+bool fabric::is_taken(const packet& p, u32 node, u8 port) noexcept {
+    const mad::IBPath& h = p.headers;
+    if (is_smp(p)) return !h.has_grh;
+    attributes& subnet = agents_->subnet();
+    const router::place here{node, topology_.nodes[node].is_switch() ? u8{0} : port};
+    if (h.dqpn != GSI_QPN || (h.has_grh && !subnet.GID_index(here, h.DGID))) return false;
+    if (!subnet.matching_pkey(here, h.pkey)) {
+        subnet.count_PKey_violation(here);
+        report_violation(node, port, bad_PKey(h));
+        return false;
+    }
+    if (h.qkey != well_known_QKey) {
+        subnet.count_QKey_violation(here);
+        report_violation(node, port, bad_QKey(h));
+        return false;
+    }
+    return true;
+}
+
+/// A port has discarded a packet. Its trap leaves after the event that is being handled.
+void fabric::report_violation(u32 node, u8 port, const iba::Notice& about) noexcept {
+    trap t{node, topology_.nodes[node].is_switch() ? u8{0} : port, {}};
+    const auto whole = iba::encode(about);
+    std::copy_n(whole.begin(), t.notice.size(), t.notice.begin());
+    traps_.push_back(t);
+}
+
+void fabric::send_traps() noexcept {
+    for (const trap& t : traps_) send_trap(t);
+    traps_.clear();
+}
+
+/// From a port to the master subnet manager, by LID, with M_Key 0 (o14-1): not without a manager or an active link, and not
+/// sooner after the last one than PortInfo:SubnetTimeOut says (o14-2). It is not repeated.
+void fabric::send_trap(const trap& t) noexcept {
+    const node& n = topology_.nodes[t.node];
+    const iba::smp::PortInfo info = agents_->subnet().port_info(t.node, t.port, t.port);
+    const bool is_active = n.is_switch() || info.portState == iba::PortState::Active;
+    if (value(info.LID) == 0 || value(info.masterSMLID) == 0 || !is_active) return;
+    sent_traps& sent = sent_traps_[{t.node, t.port}];
+    if (now_ < sent.next) return;
+    sent.next = now_ + mad::duration(4096LL << info.subnetTimeOut);
+
+    static constexpr mad::rpc_kind kind{iba::MgmtClass::SubnLID, 1, iba::Method::Trap,
+                                        iba::attribute_id<iba::smp::NoticeTrap>, false};
+    mad::IBPath path;
+    path.DLID = info.masterSMLID;
+    path.SLID = info.LID;
+    path.SL = info.masterSMSL;
+    const auto way = router_->by_lid({t.node, t.port}, path.DLID);
+    if (!way) return;
+    const u32 index = new_packet();
+    packet& p = packets_[index];
+    u8* const data = mad::write_request(p.mad.data(), kind, path, 0);
+    std::copy(t.notice.begin(), t.notice.end(), data);
+    iba::put<&iba::smp::NoticeTrap::nodeType>(data, iba::ProducerType{value(n.type)}); // the same numbers
+    iba::put<&iba::smp::NoticeTrap::issuerLID>(data, info.LID);
+    iba::put<&iba::MADHeader::transactionID>(p.mad.data(), ++sent.last_tid);
+    p.size = mad::mad_size;
+    p.whole.clear();
+    p.endpoint = none;
+    p.garbage_seed = 0;
+    p.is_request = p.is_directed = false;
+    p.headers = path;
+    p.node = way->node;
+    p.port = way->port;
+    p.hops = way->hops;
+    p.hops_before = 0;
+    if (p.hops != 0) agents_->ports().count_sent(t.node, t.port);
+    travel(index, stage::arrival, faults_.request_loss);
+}
+
+} // namespace comad::transports::sim
