@@ -43,6 +43,30 @@ TEST_CASE("a wrong line of a topology file is told by file and line") {
     check_failure(run({"ibhosts", wrong}), 1, wrong + ":5: 'bogus'");
 }
 
+TEST_CASE("a topology file of several planes: one line on stderr says how many nodes the chosen port does not reach") {
+    const directory files;
+    // Plane 1: switch S and hosts a, b; plane 2: switch T and host c; host d, of two ports, is in both.
+    const std::string planes = files.write("planes.topo", "Switch 4 \"S-1\" # \"S\"\n"
+                                                          "[1] \"H-a\"[1] # 4xEDR\n"
+                                                          "[2] \"H-b\"[1] # 4xEDR\n"
+                                                          "[3] \"H-d\"[1] # 4xEDR\n\n"
+                                                          "Switch 4 \"S-2\" # \"T\"\n"
+                                                          "[1] \"H-c\"[1] # 4xEDR\n"
+                                                          "[2] \"H-d\"[2] # 4xEDR\n\n"
+                                                          "Ca 1 \"H-a\" # \"a\"\n\nCa 1 \"H-b\" # \"b\"\n\n"
+                                                          "Ca 1 \"H-c\" # \"c\"\n\nCa 2 \"H-d\" # \"d\"\n");
+    const auto hosts = [&](const std::string& keys) { return run({"ibhosts", "--fabric", "sim:" + planes + keys}); };
+    const process_result from_a = hosts("");
+    INFO(from_a.err);
+    CHECK(from_a.status == 0);
+    CHECK(lines_of(from_a.out).size() == 3);
+    CHECK_THAT(from_a.err, StartsWith("ibtool: 2 of 6 nodes cannot be reached from 'a' port 1: "));
+    CHECK(std::count(from_a.err.begin(), from_a.err.end(), '\n') == 1);
+    CHECK_THAT(hosts(",at=c").err, StartsWith("ibtool: 3 of 6 nodes cannot be reached from 'c' port 1: "));
+    CHECK_THAT(hosts(",at=d,port=2").err, StartsWith("ibtool: 3 of 6 nodes cannot be reached from 'd' port 2: "));
+    check_success(run({"ibhosts", "--fabric", "sim:fattree2,radix=4"}));
+}
+
 TEST_CASE("a file that is missing is named") {
     const directory files;
     const std::string missing = files / "missing";

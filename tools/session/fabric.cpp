@@ -2,6 +2,7 @@
 // fabric.cpp - which transport a fabric text means.
 #include "session/fabric.hpp"
 
+#include "session/unreachable_nodes.hpp"
 #include "text/output.hpp"
 #include <comad/iba/format.hpp>
 #include <comad/iba/parse.hpp>
@@ -186,6 +187,8 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
         own_ = std::move(opened);
     } else if (kind == "sim" && !place.empty()) {
         simulation_ = transports::sim::make_sim(place);
+        const sim_place here{simulation_.place->node(), simulation_.place->port()};
+        warn_of_unreachable_nodes(simulation_.fabric->graph(), {&here, 1});
         local_port_ = local_port_of(simulation_);
     } else {
         throw usage_error(fmt::format("'{}' is no fabric; write umad[:DEVICE[/PORT]], verbs[:DEVICE[/PORT]], "

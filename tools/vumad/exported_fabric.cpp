@@ -4,6 +4,7 @@
 
 #include "input/options.hpp"
 #include "session/fabric.hpp"
+#include "session/unreachable_nodes.hpp"
 #include <comad/iba/parse.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/iba/text.hpp>
@@ -25,11 +26,6 @@ namespace vumad = comad::transports::vumad;
 using comad::transports::ibsim_transport;
 
 /// `NODE` or `NODE/PORT`.
-struct sim_place {
-    comad::u32 node;
-    unsigned port;
-};
-
 sim_place find_place(const sim::topology& graph, const std::string& text) {
     const std::size_t slash = text.rfind('/');
     const auto number = slash == text.npos ? std::nullopt : iba::parse_digits(text.substr(slash + 1), 10);
@@ -75,8 +71,10 @@ void exported_fabric::open_sim(const std::string& specification, const std::vect
     if (simulation_.place->native_handle() < 0)
         throw usage_error("the programs of a virtual device live in real time: leave out time=virtual");
     const sim::topology& graph = simulation_.fabric->graph();
+    std::vector<sim_place> used;
     const auto add_carried = [&](std::unique_ptr<sim::sim_transport> carried) {
         sim::sim_transport& t = *carried;
+        used.push_back({t.node(), t.port()});
         t.serve_beside_SMA();
         exported_port port;
         port.outer = std::make_unique<vumad::single_mads>(t);
@@ -89,12 +87,13 @@ void exported_fabric::open_sim(const std::string& specification, const std::vect
     };
     simulation_.transport = nullptr;
     std::unique_ptr<sim::sim_transport> usual = std::move(simulation_.place);
-    if (places.empty()) return add_carried(std::move(usual));
+    if (places.empty()) add_carried(std::move(usual));
     usual.reset();
     for (const std::string& place : places) {
         const sim_place at = find_place(graph, place);
         add_carried(std::make_unique<sim::sim_transport>(*simulation_.fabric, at.node, at.port, sim::time_mode::real));
     }
+    warn_of_unreachable_nodes(graph, used);
 }
 
 void exported_fabric::open_ibsim(std::string_view server, const std::vector<std::string>& places) {

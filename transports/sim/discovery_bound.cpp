@@ -73,6 +73,13 @@ private:
 
 } // namespace
 
+std::vector<bool> reached_nodes(const topology& t, u32 start, unsigned port) {
+    const explorer graph(t, start, port);
+    std::vector<bool> reached;
+    for (u32 n = 0; n < t.nodes.size(); ++n) reached.push_back(graph.is_reached(n));
+    return reached;
+}
+
 discovery_bound bound_discovery(const topology& t, u32 start, unsigned start_port, const discovery_limits& limits) {
     const explorer graph(t, start, start_port);
     const auto round_trips = [&](u64 SMPs) {

@@ -5,6 +5,8 @@
 #include <comad/mad/time.hpp>
 #include <comad/transports/sim/topology.hpp>
 
+#include <vector>
+
 namespace comad::transports::sim {
 
 /// What bounds a discovery by SubnGets. An answer tells of a node or port that was not known before, so that queries
@@ -34,6 +36,9 @@ struct discovery_bound {
     mad::duration by_window{}; ///< SMPs * round_trip / min(window, nodes * per_destination)
     mad::duration time() const noexcept { return by_depth > by_window ? by_depth : by_window; }
 };
+
+/// By node: whether directed routes from `port` of a node, of a switch 0, reach it. Precondition: the node has the port.
+std::vector<bool> reached_nodes(const topology&, u32 node, unsigned port);
 
 /// From `port` of a node, of a switch 0. Precondition: the node has it.
 discovery_bound bound_discovery(const topology&, u32 node, unsigned port, const discovery_limits&);
