@@ -110,11 +110,11 @@ TEST_CASE("SMPs go by directed routes and by LIDs, and the driver's SMA answers"
 
 TEST_CASE("a server over the kernel gets the headers that servers on the simulator get") {
     use_fakeib();
+    umad_transport device(port_of("fib0/1")), server(port_of("fib1/1"));
     for (const asked what : {asked::by_ports, asked::by_LID, asked::of_other_port}) {
         CAPTURE(static_cast<int>(what));
         const auto bytes = bytes_of(what);
         const MgmtClass mgmt_class{bytes[1]};
-        umad_transport device(port_of("fib0/1")), server(port_of("fib1/1"));
         REQUIRE(server.serve({mgmt_class, 1, mad::methods(Method::Get)}) == 0);
         outgoing_mad request(path_of(what, iba::lid{2}), mgmt_class, 1, Method::Get, 0, asked_tid);
         std::copy(bytes.begin(), bytes.end(), request.mad());
