@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# package_options_check.sh OUTPUT - scripts/package passes DEB_BUILD_OPTIONS of its environment on to dpkg-buildpackage. debhelper
+# is asked how many files at once it would compile with them. Exit status 77: a program is missing, and it says which.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+output=$(realpath -m "$1")
+for program in dh dpkg-parsechangelog; do
+    command -v $program >/dev/null || { echo "package_options_check: $program is missing (scripts/packages)"; exit 77; }
+done
+
+rm -rf "$output"
+mkdir -p "$output/bin"
+cat >"$output/bin/dpkg-buildpackage" <<'END'
+#!/bin/sh
+perl -MDebian::Debhelper::Dh_Lib -e '
+    print join(",", get_buildoption("parallel"), map { get_buildoption($_) ? 1 : 0 } qw(nocheck noautodbgsym nostrip))'
+END
+chmod +x "$output/bin/dpkg-buildpackage"
+
+# expect OPTIONS PARALLEL NOSTRIP
+expect() {
+    local found expected="$2,1,1,$3"
+    found=$(PATH="$output/bin:$PATH" DEB_BUILD_OPTIONS="$1" "$root/scripts/package" "$output/package")
+    [[ $found == "$expected" ]] || { echo "DEB_BUILD_OPTIONS='$1': debhelper reads $found, not $expected"; exit 1; }
+}
+expect '' "$(nproc)" 0
+expect 'parallel=1' 1 0
+expect 'nostrip parallel=7' 7 1
+expect 'nostrip' "$(nproc)" 1
+rm -rf "$output"
