@@ -103,24 +103,6 @@ private:
 
 } // namespace
 
-std::string_view width_name(iba::LinkWidth width) noexcept {
-    switch (static_cast<u8>(width)) {
-    case 1: return "1x";
-    case 2: return "4x";
-    case 4: return "8x";
-    case 8: return "12x";
-    case 16: return "2x";
-    default: return "??";
-    }
-}
-
-std::string_view speed_name(link_speeds speeds) noexcept {
-    // Those of single bits, from the lowest.
-    static constexpr std::string_view names[] = {"SDR", "DDR", "QDR", "FDR", "EDR", "HDR", "NDR", "XDR"};
-    const auto bit = static_cast<unsigned>(std::countr_zero(speeds));
-    return std::has_single_bit(speeds) && bit < std::size(names) ? names[bit] : "???";
-}
-
 std::string_view link_width_text(const port& p) { return width_name(active_width(info_of(p))); }
 
 std::string_view link_speed_text(const subnet& s, port_ref here) {

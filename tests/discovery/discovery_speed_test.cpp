@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: MIT
-// discovery_speed_test.cpp - speeds that no simulator has, in discoveries and in looks for changes: PortInfo is told in
-// another way on its way.
+// discovery_speed_test.cpp - widths and speeds of links: every combination through discoveries, topology files and caches; and
+// speeds that change, in PortInfo responses that are modified on their way.
 #include "discovery_rig.hpp"
+#include <comad/discovery/cache.hpp>
 #include <comad/discovery/changes.hpp>
+#include <comad/discovery/exports.hpp>
+#include <comad/discovery/link.hpp>
 #include <comad/iba/codec.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -117,7 +126,7 @@ TEST_CASE("of a QDR link both ends are asked whether it is FDR10") {
 }
 
 TEST_CASE("a device that does not know of FDR10, although its ID says so, lacks nothing") {
-    retold_world w(tree, 0x119f); // another vendor: the simulator's devices of that refuse, with 0x0c
+    retold_world w(tree, 0x1234); // the simulator's devices of another vendor refuse, with 0x0c
     w.wire.retell = run_at_QDR;
     const subnet s = w.find();
     CHECK(w.wire.asked_for_FDR10 == 2 * s.link_count());
@@ -140,6 +149,108 @@ TEST_CASE("a link that has fallen back from XDR is a change, at a switch and at 
     };
     // Each port of the six switches, port 0 included, and the local host's.
     CHECK(w.look(known) == std::vector<std::string>(6 * 5 + 1, "has another speed"));
+}
+
+namespace {
+
+constexpr std::string_view every_width[] = {"1x", "2x", "4x", "8x", "12x"};
+constexpr std::string_view every_speed[] = {"SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR", "XDR"};
+
+subnet discovered(topology t) { return world(std::move(t)).discover(); }
+
+topology read(const std::string& text) {
+    std::istringstream in(text);
+    return transports::sim::read_topology(in, "text");
+}
+
+/// Every width and speed that a subnet has at a port with a link, once.
+std::set<std::string> links_in(const subnet& s) {
+    std::set<std::string> all;
+    for (u32 n = 0; n < s.nodes.size(); ++n) {
+        for (unsigned p = 1; p < s.nodes[n].ports.size(); ++p) {
+            const discovery::port_ref here{n, static_cast<u8>(p)};
+            if (s.at(here).peer)
+                all.insert(fmt::format("{}{}", discovery::link_width_text(s.at(here)), link_speed_text(s, here)));
+        }
+    }
+    return all;
+}
+
+/// Signaling rate of a lane in Gb/s (IBA volume 2, 5.6; FDR10 by Mellanox).
+double gigabits_of(std::string_view speed) {
+    static const std::map<std::string_view, double> rates{{"SDR", 2.5},       {"DDR", 5},       {"QDR", 10},
+                                                          {"FDR10", 10.3125}, {"FDR", 14.0625}, {"EDR", 25.78125},
+                                                          {"HDR", 53.125},    {"NDR", 106.25},  {"XDR", 212.5}};
+    return rates.at(speed);
+}
+
+} // namespace
+
+TEST_CASE("every width and speed survives discovery, topology files and caches") {
+    for (const std::string_view width : every_width) {
+        for (const std::string_view speed : every_speed) {
+            const std::set<std::string> expected{fmt::format("{}{}", width, speed)};
+            CAPTURE(*expected.begin());
+            const subnet first =
+                discovered(managed(fmt::format("line,switches=2,hosts=1,width={},speed={}", width, speed)));
+            CHECK(first.complete());
+            CHECK(links_in(first) == expected);
+            for (const bool full : {false, true}) { // -f adds masks of what is active
+                discovery::topology_options options;
+                options.full = full;
+                const subnet second = discovered(read(topology_text(first, {}, options)));
+                CHECK(links_in(second) == expected);
+                CHECK(topology_text(second, {}, {}) == topology_text(first, {}, {}));
+            }
+            const std::string bytes = cache_bytes(first, {});
+            const subnet cached =
+                discovery::read_cache({reinterpret_cast<const u8*>(bytes.data()), bytes.size()}).found;
+            CHECK(links_in(cached) == expected);
+            const discovery::port_ref local{0, first.start_port};
+            CHECK(discovery::bits_per_second(first, local) ==
+                  1e9 * gigabits_of(speed) * std::stoi(std::string(width.substr(0, width.size() - 1))));
+            CHECK(discovery::possible_width(first, local) == iba::LinkWidth{});
+            CHECK(discovery::possible_speed(first, local) == 0);
+            CHECK_FALSE(discovery::could_be_FDR10(first, local));
+            CHECK(nlohmann::json::parse(json_text(first)).at("nodes").at(0).at("ports").at(0).at("linkSpeedActive") ==
+                  speed);
+            CHECK(dot_text(first, {}).find(fmt::format("tooltip=\"{}\"", *expected.begin())) != std::string::npos);
+            CHECK(svg_text(first, {}).find(std::string(speed)) != std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("a topology file with XDR, split ports, a router and FDR10 keeps the width and speed of each link") {
+    const std::string text = "vendid=0x2c9\ndevid=0xd2f4\nswitchguid=0x910(910)\n"
+                             "Switch\t150 \"S-0910\"\t\t# \"Q3400\" enhanced port 0 lid 8 lmc 0\n"
+                             "[1]\t\"H-0100\"[1](101) \t\t# \"h-1\" lid 1 4xXDR\n"
+                             "[2]\t\"H-0200\"[1](201) \t\t# \"h-2\" lid 2 2xXDR\n"
+                             "[3]\t\"H-0300\"[1](301) \t\t# \"h-3\" lid 3 2xNDR\n"
+                             "[149]\t\"R-0928\"[2](929) \t\t# \"Q3400/RT\" lid 9 1xXDR\n"
+                             "[150]\t\"S-0a00\"[1]\t\t# \"SX6036\" lid 10 4xQDR\n\n"
+                             "vendid=0x2c9\ndevid=0x1023\ncaguid=0x100\nCa\t1 \"H-0100\"\t\t# \"h-1\"\n"
+                             "[1](101) \t\"S-0910\"[1]\t\t# lid 1 lmc 0 \"Q3400\" lid 8 4xXDR\n\n"
+                             "caguid=0x200\nCa\t1 \"H-0200\"\t\t# \"h-2\"\n\n"
+                             "caguid=0x300\nCa\t1 \"H-0300\"\t\t# \"h-3\"\n\n"
+                             "rtguid=0x928\nRt\t8 \"R-0928\"\t\t# \"Q3400/RT\"\n"
+                             "[2](929) \t\"S-0910\"[149]\t\t# lid 9 lmc 0 \"Q3400\" lid 8 1xXDR\n\n"
+                             "vendid=0x2c9\ndevid=0xc738\nswitchguid=0xa00(a00)\n"
+                             "Switch\t36 \"S-0a00\"\t\t# \"SX6036\" base port 0 lid 10 lmc 0\n"
+                             "[1]\t\"S-0910\"[150]\t\t# \"Q3400\" lid 8 4xFDR10\n";
+    const subnet s = discovered(read(text));
+    CHECK(s.complete());
+    // The two ends of a link may differ; each keeps its own.
+    CHECK(links_in(s) == std::set<std::string>{"4xXDR", "2xXDR", "2xNDR", "1xXDR", "4xQDR", "4xFDR10"});
+    const discovery::node& sw = s.nodes[s.at({0, s.start_port}).peer.node];
+    CHECK(sw.info.numPorts == 150);
+    const PortInfo& info = *sw.ports[1].info;
+    CHECK(info.linkSpeedExtActive2 == iba::LinkSpeedExt2::XDR);
+    CHECK(info.linkSpeedExtSupported2 == 1);
+    CHECK(info.linkSpeedExtEnabled2 == 1);
+    // rdma-core 691953d8d ignores LinkSpeedExt2 without this bit (libibnetdisc, ibnd_get_agg_linkspeedext_field).
+    CHECK((sw.ports[0].info->capabilityMask2 & value(iba::CapabilityMask2::IsExtendedSpeeds2Supported)) != 0);
+    CHECK((sw.ports[0].info->capabilityMask2 & value(iba::CapabilityMask2::IsLinkSpeedXDRSupported)) != 0);
+    CHECK((sw.ports[0].info->capabilityMask2 & value(iba::CapabilityMask2::IsLinkWidth2xSupported)) != 0);
 }
 
 } // namespace discovery_speed_test

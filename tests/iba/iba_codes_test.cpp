@@ -48,4 +48,9 @@ TEST_CASE("every rate has the bits per second that its name says, and back") {
     CHECK(bits_per_second(Rate{26}) == 0);
     CHECK_FALSE(to_rate(0));
     CHECK_FALSE(to_rate(2'500'000'001));
+    // Between two rates, below the slowest and above the fastest.
+    CHECK(rate_at_most(2'500'000'001) == Rate::r2_5);
+    CHECK(rate_at_most(10'312'500'000) == Rate::r10);
+    CHECK_FALSE(rate_at_most(2'499'999'999));
+    CHECK(rate_at_most(2'400'000'000'000) == Rate::r1600);
 }

@@ -5,11 +5,14 @@
 #include "sim_client.hpp"
 #include <comad/coro/blocking.hpp>
 #include <comad/iba/all.hpp>
+#include <comad/iba/codes.hpp>
 #include <comad/iba/fields.hpp>
 #include <comad/mad/record_table.hpp>
 #include <comad/sa/client.hpp>
 #include <comad/sa/transactor.hpp>
 #include <comad/server/agent.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -487,6 +490,27 @@ TEST_CASE("the slowest cable of a way is the rate of its path") {
     CHECK(rate_to(s2) == iba::Rate::r40);
     CHECK(rate_to(s4) == iba::Rate::r40);
     CHECK(rate_to(b) == iba::Rate::r40);
+}
+
+// Lanes times the rate of a lane as the IBA names it (15.2.5.16, 14.2.5.6). FDR10 has no code; OpenSM gives it that of QDR.
+TEST_CASE("the path between two hosts has the rate of their cable, at every width and speed") {
+    const std::pair<const char*, unsigned> widths[] = {{"1x", 1}, {"2x", 2}, {"4x", 4}, {"8x", 8}, {"12x", 12}};
+    const std::pair<const char*, double> speeds[] = {{"SDR", 2.5},  {"DDR", 5},   {"QDR", 10},
+                                                     {"FDR10", 10}, {"FDR", 14},  {"EDR", 25},
+                                                     {"HDR", 50},   {"NDR", 100}, {"XDR", 200}};
+    for (const auto& [width, lanes] : widths) {
+        for (const auto& [speed, gigabits] : speeds) {
+            CAPTURE(width, speed);
+            managed m(fmt::format("single,width={},speed={}", width, speed));
+            auto q = iba::query<iba::sa::PathRecord>{}.where<&iba::sa::PathRecord::SLID>(iba::lid{1});
+            q.where<&iba::sa::PathRecord::DLID>(iba::lid{2});
+            const auto path = m.umad.SubnAdmGet(q);
+            REQUIRE(path);
+            // There is no code for 12 lanes of XDR; 1600 Gb/s is the fastest.
+            const double expected = std::min(lanes * gigabits, 1600.0);
+            CHECK(static_cast<double>(iba::bits_per_second(path.value().rate)) == expected * 1e9);
+        }
+    }
 }
 
 TEST_CASE("services are registered, found, changed with their key and ended") {

@@ -3,6 +3,7 @@
 // 14.4.1), and as a small manager that brings up a subnet by SubnSets alone.
 #include "catch.hpp"
 #include "sim_client.hpp"
+#include "thrown.hpp"
 #include <comad/coro/blocking.hpp>
 #include <comad/iba/all.hpp>
 
@@ -181,6 +182,92 @@ TEST_CASE("widths and speeds that are enabled count when the link trains again")
     CHECK(enable(255, 15, 31));
     CHECK(s.set_physical(leaf, 3, PortPhysicalState::Disabled));
     CHECK(s.set_physical(leaf, 3, PortPhysicalState::Polling).value().portState == PortState::Initialize);
+}
+
+TEST_CASE("link= makes one link narrow and slow at both ends until it trains again") {
+    subnet s("fattree2,radix=4,link=leaf-0001/3:1xQDR,link=leaf-0001/4:4xFDR");
+    for (const auto& [path, port] : {std::pair{leaf, 3u}, {spine, 1u}}) {
+        const PortInfo i = s.get<PortInfo>(path, port);
+        CHECK(i.linkWidthActive == iba::LinkWidth::w1x);
+        CHECK(i.linkSpeedActive == iba::LinkSpeed::QDR);
+        CHECK(i.linkSpeedExtActive == iba::LinkSpeedExt::none);
+        CHECK(i.linkWidthSupported == 3);
+        CHECK(i.linkSpeedExtSupported == 3); // FDR, EDR
+    }
+    CHECK(s.get<PortInfo>(leaf, 4).linkSpeedExtActive == iba::LinkSpeedExt::FDR);
+    CHECK(s.get<PortInfo>(leaf, 2).linkWidthActive == iba::LinkWidth::w4x);
+    REQUIRE(s.set_state(leaf, 3, PortState::Down));
+    CHECK(s.get<PortInfo>(spine, 1).linkWidthActive == iba::LinkWidth::w4x);
+    CHECK(s.get<PortInfo>(spine, 1).linkSpeedExtActive == iba::LinkSpeedExt::EDR);
+
+    const auto refused = [](const char* value) {
+        return message_of([&] { make_sim(std::string("fattree2,radix=4,link=") + value, time_mode::virtual_); });
+    };
+    CHECK(refused("leaf-0001/3:12xQDR") ==
+          "fattree2: link=leaf-0001/3:12xQDR: 12xQDR is not among the widths and speeds that both ports support");
+    CHECK(refused("leaf-0001/3:4xNDR").ends_with("4xNDR is not among the widths and speeds that both ports support"));
+    CHECK(refused("leaf-0001/3") ==
+          "fattree2: link=leaf-0001/3 does not say where, width and speed; write it as NODE/PORT:1xQDR");
+    CHECK(refused("leaf-0001/3:4x???").ends_with("write it as NODE/PORT:1xQDR"));
+    CHECK(refused("h-0001 HCA-1/2:1xQDR").ends_with("no cable is in port 2 of 'h-0001 HCA-1', which has ports 1 to 1"));
+}
+
+TEST_CASE("FDR10 is enabled by MlnxExtPortInfo, and PortInfo reports QDR for it") {
+    subnet s("fattree2,radix=4,speed=FDR10");
+    const auto of = [&](const mad::any_path& path, u32 port) { return s.get<smp::MlnxExtPortInfo>(path, port); };
+    CHECK(of(leaf, 3).LinkSpeedActive == 1);
+    CHECK(of(leaf, 3).LinkSpeedSupported == 1);
+    CHECK(of(here, 0).LinkSpeedActive == 1);
+    CHECK(s.get<PortInfo>(leaf, 3).linkSpeedActive == iba::LinkSpeed::QDR);
+    CHECK(s.get<PortInfo>(leaf, 3).linkSpeedSupported == 7);
+    CHECK(s.get<PortInfo>(leaf, 3).linkSpeedExtActive == iba::LinkSpeedExt::none);
+
+    const auto enable = [&](u8 which) {
+        return s.change<smp::MlnxExtPortInfo>(leaf, 3, [&](smp::MlnxExtPortInfo& i) { i.LinkSpeedEnabled = which; });
+    };
+    CHECK(is_invalid(enable(2)));
+    REQUIRE(enable(0));
+    CHECK(of(leaf, 3).LinkSpeedActive == 1); // until the link trains
+    REQUIRE(s.set_state(leaf, 3, PortState::Down));
+    CHECK(of(leaf, 3).LinkSpeedActive == 0);
+    CHECK(of(spine, 1).LinkSpeedActive == 0);
+    CHECK(s.get<PortInfo>(spine, 1).linkSpeedActive == iba::LinkSpeed::QDR);
+    // A Set of PortInfo leaves it as it is.
+    REQUIRE(enable(1));
+    REQUIRE(s.change<PortInfo>(leaf, 3, [](PortInfo& i) { i.linkSpeedEnabled = 15; }));
+    REQUIRE(s.set_state(leaf, 3, PortState::Down));
+    CHECK(of(spine, 1).LinkSpeedActive == 1);
+
+    // Of a port that does not support it.
+    subnet fast("fattree2,radix=4");
+    CHECK(fast.get<smp::MlnxExtPortInfo>(leaf, 3).LinkSpeedSupported == 0);
+    CHECK(is_invalid(fast.change<smp::MlnxExtPortInfo>(leaf, 3, [](auto& i) { i.LinkSpeedEnabled = 1; })));
+}
+
+TEST_CASE("an XDR port has QDR, NDR and XDR in the three sets of PortInfo, and each is enabled by its own") {
+    subnet s("fattree2,radix=4,speed=XDR");
+    const PortInfo before = s.get<PortInfo>(leaf, 3);
+    CHECK(before.linkSpeedSupported == 7);
+    CHECK(before.linkSpeedExtSupported == 15);
+    CHECK(before.linkSpeedExtSupported2 == 1);
+    CHECK(before.linkSpeedExtEnabled2 == 1);
+    CHECK(before.linkSpeedActive == iba::LinkSpeed::QDR);
+    CHECK(before.linkSpeedExtActive == iba::LinkSpeedExt::none);
+    CHECK(before.linkSpeedExtActive2 == iba::LinkSpeedExt2::XDR);
+    // 30: no extended speed at all.
+    REQUIRE(s.change<PortInfo>(leaf, 3, [](PortInfo& i) { i.linkSpeedExtEnabled = 30; }));
+    CHECK(s.get<PortInfo>(leaf, 3).linkSpeedExtEnabled2 == 0);
+    REQUIRE(s.set_state(leaf, 3, PortState::Down));
+    CHECK(s.get<PortInfo>(spine, 1).linkSpeedExtActive2 == iba::LinkSpeedExt2::none);
+    CHECK(s.get<PortInfo>(spine, 1).linkSpeedActive == iba::LinkSpeed::QDR);
+    // 31: all of them.
+    REQUIRE(s.change<PortInfo>(leaf, 3, [](PortInfo& i) { i.linkSpeedExtEnabled = 31; }));
+    CHECK(s.get<PortInfo>(leaf, 3).linkSpeedExtEnabled2 == 1);
+    // A port without XDR refuses it.
+    subnet old("fattree2,radix=4,speed=NDR");
+    CHECK(is_invalid(old.change<PortInfo>(leaf, 3, [](PortInfo& i) { i.linkSpeedExtEnabled2 = 1; })));
+    REQUIRE(old.change<PortInfo>(leaf, 3, [](PortInfo& i) { i.linkSpeedExtEnabled = 4; }));
+    CHECK(old.get<PortInfo>(leaf, 3).linkSpeedExtEnabled == 4);
 }
 
 TEST_CASE("the reply to a Set is what the node then has, and a refused one changes nothing") {

@@ -207,15 +207,16 @@ TEST_CASE("a specification that makes no sense is refused in one line that names
     CHECK(refusal_of("fattree3,rdix=8") == "fattree3: option 'rdix' is not known; there are speed, width, radix, pods");
     CHECK(refusal_of("fattree3,radix=8,pods=9") == "fattree3: pods=9 is out of range; give a number from 1 to 8");
     CHECK(refusal_of("single,speed=UDR") ==
-          "single: speed=UDR is not known; give one of SDR, DDR, QDR, FDR, EDR, HDR, NDR");
+          "single: speed=UDR is not known; give one of SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR, XDR");
     CHECK(refusal_of("torus,4,4") == "torus: '4' is no option; write it as radix=16");
     CHECK(refusal_of("torus,x=4,x=5") == "torus: x is given twice; keep one");
     CHECK(refusal_of("torus,x=1000,y=1000,hosts=1").find("too many") != std::string::npos);
 }
 
 TEST_CASE("a subnet that is written and read again is the same") {
-    const auto* specification = GENERATE("single,speed=NDR,width=2x", "fattree2,radix=6,speed=QDR", "torus,x=3,y=3,z=2",
-                                         "line,switches=4,hosts=0,speed=SDR,width=1x");
+    const auto* specification =
+        GENERATE("single,speed=NDR,width=2x", "single,speed=XDR,width=1x", "single,speed=FDR10",
+                 "fattree2,radix=6,speed=QDR", "torus,x=3,y=3,z=2", "line,switches=4,hosts=0,speed=SDR,width=1x");
     const bool managed = GENERATE(false, true);
     INFO(specification);
     topology t = make_topology(specification);
@@ -250,6 +251,41 @@ TEST_CASE("link masks that the active width and speed do not tell survive being 
     CHECK(again.nodes[0].ports[1].enabled == link_codes{2, 4});
     CHECK(again.nodes[1].ports[1].enabled == link_codes{2 | 8, 4 | 2 | 16});
     CHECK(again.nodes[1].ports[1].active == link_codes{2, 4});
+}
+
+TEST_CASE("masks that enable XDR and FDR10 beside another active speed survive being written and read") {
+    for (const u16 extra : {u16{iba::lane_speed::XDR}, u16{iba::lane_speed::FDR10}}) {
+        CAPTURE(extra);
+        topology t = make_topology("single,speed=EDR");
+        t.nodes[0].ports[1].enabled.speed |= extra;
+        const topology again = parsed(written(t));
+        CHECK(again.nodes[0].ports[1].enabled == t.nodes[0].ports[1].enabled);
+        CHECK(again.nodes[0].ports[1].active == link_codes{2, 16});
+        CHECK(again.nodes[1].ports[1].enabled == t.nodes[1].ports[1].enabled);
+    }
+    // A link that has fallen back from XDR is not XDR again after reading.
+    topology fallen = make_topology("single,speed=XDR");
+    fallen.nodes[1].ports[1].enabled.speed = iba::lane_speed::NDR;
+    REQUIRE(fallen.train(0, 1));
+    CHECK(parsed(written(fallen)).nodes[0].ports[1].active == link_codes{2, 64});
+    CHECK(parsed(written(fallen)).nodes[0].ports[1].enabled == fallen.nodes[0].ports[1].enabled);
+}
+
+TEST_CASE("two ports train to the fastest speed that both have enabled, FDR10 between QDR and FDR") {
+    namespace speed = iba::lane_speed;
+    const auto trained = [](u32 a, u32 b) -> u32 {
+        topology t = make_topology("single");
+        t.unlink(0, 1);
+        t.nodes[0].ports[1].enabled.speed = static_cast<u16>(a);
+        t.nodes[1].ports[1].enabled.speed = static_cast<u16>(b);
+        return t.link(0, 1, 1, 1) ? t.nodes[0].ports[1].active.speed : 0u;
+    };
+    CHECK(trained(7 | speed::FDR10, 7 | speed::FDR10) == speed::FDR10);
+    CHECK(trained(7 | speed::FDR10, 7) == speed::QDR);
+    CHECK(trained(7 | speed::FDR10 | speed::FDR, 7 | speed::FDR10 | speed::FDR) == speed::FDR);
+    CHECK(trained(7 | speed::FDR10 | speed::FDR, 7 | speed::FDR10) == speed::FDR10);
+    CHECK(trained(0xff, 0x7f) == speed::NDR);
+    CHECK(trained(0xff, 0xff) == speed::XDR);
 }
 
 TEST_CASE("ports with no width or no speed in common do not link") {
@@ -374,6 +410,10 @@ TEST_CASE("a file that cannot be right is refused with its line and a remedy") {
         message_of("Switch 4 \"S1\" # \"x\" base port 0 lid 50000 lmc 0\n").starts_with("net:1: there is no such lid"));
     CHECK(message_of(two + "[3] \"S1\"[3] w=1\n\nSwitch 1 \"S3\"\n") ==
           "net:5: the two ports have no width or no speed in common; change one end's w=, s= or e= mask");
+    CHECK(message_of("Switch 4 \"S1\"\n[1] \"S2\"[1] # \"x\" lid 1 4xYDR\n\nSwitch 4 \"S2\"\n") ==
+          "net:2: '4xYDR' is not a width and a speed; expected one of 1x, 2x, 4x, 8x, 12x and one of SDR, DDR, QDR, "
+          "FDR10, "
+          "FDR, EDR, HDR, NDR, XDR, as in 4xEDR");
     CHECK(message_of("Switch 4 \"S1\"\n[1] \"\x1b[31m\"[1]\n").starts_with("net:2: there is no node \"\\x1b[31m\"; "));
     CHECK(message_of(std::string("\0\xff\x01 garbage \n", 13)).starts_with("net:1: "));
 }

@@ -38,13 +38,34 @@ void describe_link(const port& p, smp::PortInfo& i) noexcept {
     i.linkSpeedEnabled = p.enabled.legacy_speed();
     i.linkSpeedExtSupported = p.supported.extended_speed();
     i.linkSpeedExtEnabled = p.enabled.extended_speed();
+    i.linkSpeedExtSupported2 = p.supported.extended_speed2();
+    i.linkSpeedExtEnabled2 = p.enabled.extended_speed2();
     // A port that is down has trained to nothing, and says the least there is.
     i.linkWidthActive = iba::LinkWidth{p.active.width != 0 ? p.active.width : u8{1}};
     i.linkSpeedExtActive = iba::LinkSpeedExt{p.active.extended_speed()};
+    i.linkSpeedExtActive2 = iba::LinkSpeedExt2{p.active.extended_speed2()};
     // Ports at an extended speed show the fastest of the older ones that they support.
     const u8 legacy =
-        p.active.extended_speed() != 0 ? std::bit_floor(p.supported.legacy_speed()) : p.active.legacy_speed();
+        p.active.has_extended_speed() ? std::bit_floor(p.supported.legacy_speed()) : p.active.legacy_speed();
     i.linkSpeedActive = iba::LinkSpeed{legacy != 0 ? legacy : u8{1}};
+}
+
+/// The bits of capabilityMask2 that stand for widths and speeds.
+u16 capabilities_of(link_codes any) noexcept {
+    using iba::CapabilityMask2;
+    struct row {
+        bool is_there;
+        CapabilityMask2 bit;
+    };
+    namespace lane_speed = iba::lane_speed;
+    u16 mask = 0;
+    for (const row& r : {row{(any.width & value(iba::LinkWidth::w2x)) != 0, CapabilityMask2::IsLinkWidth2xSupported},
+                         row{(any.speed & lane_speed::HDR) != 0, CapabilityMask2::IsLinkSpeedHDRSupported},
+                         row{(any.speed & lane_speed::NDR) != 0, CapabilityMask2::IsLinkSpeedNDRSupported},
+                         row{any.extended_speed2() != 0, CapabilityMask2::IsExtendedSpeeds2Supported},
+                         row{(any.speed & lane_speed::XDR) != 0, CapabilityMask2::IsLinkSpeedXDRSupported}})
+        if (r.is_there) mask |= value(r.bit);
+    return mask;
 }
 
 /// What only an end port has: LIDs, GIDs, capabilities.
@@ -54,10 +75,14 @@ void describe_end_port(const topology& t, const node& n, const port& p, smp::Por
     i.LMC = n.is_switch() && !n.enhanced_port0 ? 0 : p.LMC;
     i.masterSMLID = value(p.LID) != 0 ? t.sm_lid : iba::lid{};
     i.capabilityMask = usual_capabilities;
-    const auto is_extended = [](const port& any) { return any.supported.extended_speed() != 0; };
-    if (std::any_of(n.ports.begin(), n.ports.end(), is_extended))
-        i.capabilityMask |= value(iba::CapabilityMask::IsExtendedSpeedsSupported);
-    i.capabilityMask2 = value(iba::CapabilityMask2::IsPortInfoExtendedSupported);
+    link_codes any;
+    for (const port& each : n.ports) {
+        any.width |= each.supported.width;
+        any.speed |= each.supported.speed;
+    }
+    if (any.has_extended_speed()) i.capabilityMask |= value(iba::CapabilityMask::IsExtendedSpeedsSupported);
+    i.capabilityMask2 =
+        static_cast<u16>(value(iba::CapabilityMask2::IsPortInfoExtendedSupported) | capabilities_of(any));
     if (n.is_switch()) i.capabilityMask2 |= value(iba::CapabilityMask2::IsSwitchPortStateTableSupported);
     if (!n.hierarchies.empty()) i.capabilityMask |= value(iba::CapabilityMask::IsHierarchyInfoSupported);
     if (value(p.LID) != 0 && p.LID == t.sm_lid) i.capabilityMask |= value(iba::CapabilityMask::IsSM);
@@ -239,6 +264,8 @@ u16 attributes::get_port_info(u32 number, u8 in_port, u32 modifier, block out) n
     if (n.hides_extended_speeds && !(modifier & understands_extended_speeds)) {
         told.linkSpeedExtSupported = told.linkSpeedExtEnabled = 0;
         told.linkSpeedExtActive = {};
+        told.linkSpeedExtSupported2 = told.linkSpeedExtEnabled2 = 0;
+        told.linkSpeedExtActive2 = {};
     }
     return put(told, out);
 }
@@ -263,12 +290,17 @@ u16 attributes::get_port_info_extended(u32 number, u8 in_port, u32 modifier, blo
     return put(i, out);
 }
 
-// Links at FDR10 are QDR here (topology.hpp), so that it tells of none.
 u16 attributes::get_mlnx_ext_port_info(u32 number, u8 in_port, u32 modifier, block out) noexcept {
     const node& n = topology_.nodes[number];
-    if (!is_mellanox(n)) return status::unsupported_attribute;
+    if (!has_mlnx_ext_port_info(n)) return status::unsupported_attribute;
     const u32 which = modifier == 0 && !n.is_switch() ? in_port : modifier;
-    return which > n.num_ports() ? status::invalid_value : put(smp::MlnxExtPortInfo{}, out);
+    if (which > n.num_ports()) return status::invalid_value;
+    const port& p = n.ports[which];
+    smp::MlnxExtPortInfo i;
+    i.LinkSpeedSupported = p.supported.has_FDR10();
+    i.LinkSpeedEnabled = p.enabled.has_FDR10();
+    i.LinkSpeedActive = p.active.has_FDR10();
+    return put(i, out);
 }
 
 u16 attributes::get_hierarchy(u32 number, u32 modifier, block out) noexcept {

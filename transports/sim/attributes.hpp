@@ -144,6 +144,7 @@ private:
     u16 set_sm_info(u32 modifier);
     u16 set_block(u32 node, u8 in_port, u16 attributeID, u32 modifier, const_block in);
     u16 set_port_info(u32 node, u8 in_port, u32 modifier, const iba::smp::PortInfo&);
+    u16 set_mlnx_ext_port_info(u32 node, u8 in_port, u32 modifier, const iba::smp::MlnxExtPortInfo&);
     u16 check_port_info(u32 node, u8 number, const iba::smp::PortInfo& now, const iba::smp::PortInfo& wanted) const;
     void write_link(u32 node, u8 number, const iba::smp::PortInfo& wanted);
     void write_end_port(u32 node, u8 number, const iba::smp::PortInfo& wanted);

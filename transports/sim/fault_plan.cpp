@@ -4,6 +4,7 @@
 
 #include "split_mix.hpp"
 #include <comad/iba/cc.hpp>
+#include <comad/iba/link_words.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <fmt/format.h>
@@ -101,7 +102,7 @@ u32 find_node(const spec& s, const topology& t, std::string_view key, std::strin
 
 fault_plan::fault_plan(spec& s)
     : spec_(s), slow_(s.take_all("slow")), dead_(s.take_all("dead")), pma_(s.take_all("pma")),
-      congestion_(s.take_all("cc")), flap_(s.take_all("flap")) {
+      congestion_(s.take_all("cc")), flap_(s.take_all("flap")), degraded_(s.take_all("link")) {
     using enum topology_event::kind;
     for (const auto& [key, what] : {std::pair("cut", cut), {"restore", restore}, {"kill", kill}, {"revive", revive}})
         timed_.push_back({key, what, s.take_all(key)});
@@ -195,17 +196,43 @@ fault_plan::moment fault_plan::moment_of(const topology& t, std::string_view key
         spec_.fail(fmt::format("{}={} does not say where and when; write it as {}", key, value, form));
     }
     if (!place) return {{what, find_node(spec_, t, key, parts->front)}, parts->rest};
-    const u32 where = find_node(spec_, t, key, place->front);
+    const cable_end at = cable_at(t, key, value, place->front, place->rest);
+    return {{what, at.node, at.port}, parts->rest};
+}
+
+fault_plan::cable_end fault_plan::cable_at(const topology& t, std::string_view key, std::string_view value,
+                                           std::string_view name, std::string_view number) const {
+    const u32 where = find_node(spec_, t, key, name);
     const node& n = t.nodes[where];
     unsigned port = 0;
-    const auto text = place->rest;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-    const bool is_number = error == std::errc{} && end == text.data() + text.size();
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), port);
+    const bool is_number = error == std::errc{} && end == number.data() + number.size();
     if (!is_number || port == 0 || port > n.num_ports() || !n.ports[port].linked()) {
-        spec_.fail(fmt::format("{}={}: no cable is in port {} of '{}', which has ports 1 to {}", key, value, text,
+        spec_.fail(fmt::format("{}={}: no cable is in port {} of '{}', which has ports 1 to {}", key, value, number,
                                n.description, n.num_ports()));
     }
-    return {{what, where, port}, parts->rest};
+    return {where, port};
+}
+
+/// NODE/PORT:1xQDR.
+void fault_plan::degrade(topology& t) const {
+    for (const auto value : degraded_) {
+        const auto parts = split(value, ':');
+        const auto place = parts ? split(parts->front, '/') : std::nullopt;
+        const iba::link_word link = parts ? iba::parse_link_word(parts->rest) : iba::link_word{};
+        if (!place || comad::iba::value(link.width) == 0 || link.speed == 0)
+            spec_.fail(fmt::format("link={} does not say where, width and speed; write it as NODE/PORT:1xQDR", value));
+        const cable_end at = cable_at(t, "link", value, place->front, place->rest);
+        port& here = t.nodes[at.node].ports[at.port];
+        port& there = t.nodes[here.peer_node].ports[here.peer_port];
+        const link_codes wanted{comad::iba::value(link.width), static_cast<u16>(link.speed)};
+        for (const port* end : {&here, &there}) {
+            if ((end->supported.width & wanted.width) == 0 || (end->supported.speed & wanted.speed) == 0)
+                spec_.fail(fmt::format("link={}: {} is not among the widths and speeds that both ports support", value,
+                                       parts->rest));
+        }
+        here.active = there.active = wanted;
+    }
 }
 
 void fault_plan::flap(fabric& net, std::string_view value) const {

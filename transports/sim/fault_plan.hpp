@@ -12,7 +12,7 @@ namespace comad::transports::sim {
 /// The node that a value names. Throws std::runtime_error if there is none.
 u32 find_node(const spec&, const topology&, std::string_view key, std::string_view name);
 
-/// The values of `slow`, `dead`, `pma`, `cc`, `cut`, `restore`, `kill`, `revive` and `flap` as transport.hpp describes them. They are
+/// The values of `slow`, `dead`, `pma`, `cc`, `cut`, `restore`, `kill`, `revive`, `flap` and `link` as transport.hpp describes them. They are
 /// taken before there is a subnet, and understood when there is one.
 class fault_plan {
 public:
@@ -22,6 +22,8 @@ public:
     /// Lets them happen, or plans them from now() on. `here`: the node where the program runs.
     /// Errors: std::runtime_error, one line.
     void apply(fabric&, u32 here, u64 seed) const;
+    /// The same of links that run at less than both ends support: before there is a fabric.
+    void degrade(topology&) const;
 
 private:
     struct timed {
@@ -41,10 +43,17 @@ private:
     std::vector<u32> nodes_of(const topology&, std::string_view key, std::string_view text, u32 excluded,
                               u64& random) const;
     void flap(fabric&, std::string_view value) const;
+    struct cable_end {
+        u32 node;
+        unsigned port;
+    };
+    /// `number`: of a port of the node with that name, in which a cable is.
+    cable_end cable_at(const topology&, std::string_view key, std::string_view value, std::string_view name,
+                       std::string_view number) const;
     moment moment_of(const topology&, std::string_view key, topology_event::kind, std::string_view value) const;
 
     const spec& spec_;
-    std::vector<std::string_view> slow_, dead_, pma_, congestion_, flap_;
+    std::vector<std::string_view> slow_, dead_, pma_, congestion_, flap_, degraded_;
     std::vector<timed> timed_;
 };
 

@@ -2,7 +2,9 @@
 // make_sim.cpp - a simulation from the text that a user typed.
 #include "fault_plan.hpp"
 #include "generate.hpp"
+#include "mellanox.hpp"
 #include "spec.hpp"
+#include <comad/iba/text.hpp>
 #include <comad/iba/text_file.hpp>
 #include <comad/transports/sim/transport.hpp>
 
@@ -25,12 +27,29 @@ std::istringstream open(const std::string& name) {
     }
 }
 
+/// PortInfo reports FDR10 as QDR. A discovery asks only the devices that infiniband-diags ask which of the two it is: a link of
+/// another device would become a QDR link.
+void check_FDR10(const topology& t, std::string_view name) {
+    for (const node& n : t.nodes) {
+        for (unsigned i = 1; i <= n.num_ports(); ++i) {
+            if (!n.ports[i].active.has_FDR10() || can_report_FDR10(n)) continue;
+            throw std::runtime_error(fmt::format(
+                "{}: port {} of \"{}\" runs at FDR10, and discovery cannot find that out from a device with vendid "
+                "{:#x} and "
+                "devid {:#x}; set vendid=0x2c9 and devid=0xc738 (a switch) or 0x1003 (an adapter), or change the speed",
+                name, i, iba::escaped(n.id), n.vendorID, n.deviceID));
+        }
+    }
+}
+
 topology topology_of(spec& s) {
     if (is_topology_kind(s.head())) return generate(s);
     s.finish();
     const std::string name(s.head());
     std::istringstream file = open(name);
-    return read_topology(file, name);
+    topology t = read_topology(file, name);
+    check_FDR10(t, name);
+    return t;
 }
 
 load load_of(spec& s, u64 seed) {
@@ -84,6 +103,7 @@ simulation make_sim(std::string_view specification, time_mode mode) {
     if (kernel && clock == "real") s.fail("kernel is available in virtual time only; add time=virtual");
 
     topology t = topology_of(s);
+    planned.degrade(t);
     const u32 here = at ? find_node(s, t, "at", *at) : t.default_node();
     if (manager != "0" && value(t.sm_lid) == 0) bring_up(t, manager == "1" ? here : find_node(s, t, "sm", manager));
     const unsigned by = port != 0 ? static_cast<unsigned>(port) : default_port(t.nodes[here]);

@@ -16,8 +16,10 @@ constexpr unsigned lanes_of(link_codes active) noexcept {
     return width < lanes.size() ? lanes[width] : 0;
 }
 
-/// Of an active width and speed: lanes times their rate, in 0.1 Gb/s as the IBA names rates; 0: no link.
+/// Of an active width and speed: lanes times their rate, in 0.1 Gb/s as the IBA names rates; 0: no link. A link at FDR10
+/// has the rate of QDR: there is no code for its own.
 constexpr unsigned tenths_of_gbps(link_codes active) noexcept {
+    if (active.has_FDR10()) active.speed = iba::lane_speed::QDR;
     constexpr std::array<unsigned, 8> lane{25, 50, 100, 140, 250, 500, 1000, 2000}; // SDR to XDR
     const auto speed = static_cast<unsigned>(std::countr_zero(active.speed));
     return speed < lane.size() ? lanes_of(active) * lane[speed] : 0;
@@ -25,17 +27,18 @@ constexpr unsigned tenths_of_gbps(link_codes active) noexcept {
 
 /// The forward error correction that a link of this speed usually has.
 constexpr iba::FECMode FEC_of(link_codes active) noexcept {
+    if (active.extended_speed2() != 0) return iba::FECMode::RS2; // XDR
     switch (active.extended_speed()) {
     case 0: return iba::FECMode::None;
     case 1: return iba::FECMode::FireCode; // FDR
     case 2: return iba::FECMode::RS;       // EDR
-    default: return iba::FECMode::RS2;     // HDR and above
+    default: return iba::FECMode::RS2;     // HDR and NDR
     }
 }
 
-/// PathRecord.rate; the slowest for what has no code.
+/// PathRecord.rate: the fastest that is not faster; the slowest of all for less than that. 12x XDR has no code of its own.
 constexpr iba::Rate rate_of(unsigned tenths) noexcept {
-    return iba::to_rate(tenths * u64{100'000'000}).value_or(iba::Rate::r2_5);
+    return iba::rate_at_most(tenths * u64{100'000'000}).value_or(iba::Rate::r2_5);
 }
 
 /// The inverse, which orders rates: their codes do not.

@@ -29,16 +29,6 @@ struct place {
     u8 port;
 };
 
-/// `4xEDR` taken apart; nothing where it is something else (`??`, an unknown speed).
-link_codes codes_of(std::string_view text) noexcept {
-    const auto x = text.find('x');
-    if (x == text.npos) return {};
-    const auto width = width_code(text.substr(0, x + 1));
-    const auto speed = speed_code(text.substr(x + 1));
-    if (!width || !speed) return {};
-    return {*width, *speed};
-}
-
 class reader {
 public:
     explicit reader(std::string_view name) : name_(name) {}
@@ -135,11 +125,12 @@ private:
         }
         return static_cast<u8>(number);
     }
-    static void set_legacy_speed(link_codes& c, u8 bits) noexcept {
-        c.speed = static_cast<u8>((c.speed & ~0x07) | bits);
-    }
+    static void set_legacy_speed(link_codes& c, u8 bits) noexcept { set_bits(c, 0x07, bits); }
     static void set_extended_speed(link_codes& c, u8 bits) noexcept {
-        c.speed = static_cast<u8>((c.speed & 0x07) | bits << 3);
+        set_bits(c, 0x0f << iba::lane_speed::first_extended_bit, bits << iba::lane_speed::first_extended_bit);
+    }
+    static void set_bits(link_codes& c, unsigned which, unsigned bits) noexcept {
+        c.speed = static_cast<u16>((c.speed & ~which) | bits);
     }
 
     /// GUIDs of nodes that name none: ibsim counts up from the last one given.
@@ -281,7 +272,14 @@ private:
             if (!n.is_switch()) read_lid(said.before, p);
             cursor facts{said.after};
             for (auto word = facts.word(); !word.empty(); word = facts.word()) {
-                if (const link_codes codes = codes_of(word); codes.width != 0) p.active = codes;
+                const iba::link_word said_of_link = iba::parse_link_word(word);
+                if (said_of_link.what == iba::link_word::kind::invalid) {
+                    fail(fmt::format("'{}' is not a width and a speed", word),
+                         fmt::format("expected one of {} and one of {}, as in 4xEDR", iba::all_width_names(),
+                                     iba::all_speed_names()));
+                }
+                if (value(said_of_link.width) != 0 && said_of_link.speed != 0)
+                    p.active = {value(said_of_link.width), static_cast<u16>(said_of_link.speed)};
             }
             if (p.active.width != 0) p.enabled = capable_of(p.active);
             read_masks({said.after}, p); // where ibnetdiscover -f has them
@@ -303,6 +301,10 @@ private:
                 set_legacy_speed(p.enabled, mask(*number, 0, 7, "s"));
             } else if (what == 'e') {
                 set_extended_speed(p.enabled, mask(*number, 0, 15, "e"));
+            } else if (what == 'x') { // linkSpeedExtEnabled2
+                set_bits(p.enabled, iba::lane_speed::XDR, mask(*number, 0, 1, "x") != 0 ? iba::lane_speed::XDR : 0);
+            } else if (what == 'f') { // LinkSpeedEnabled of MlnxExtPortInfo
+                set_bits(p.enabled, iba::lane_speed::FDR10, mask(*number, 0, 1, "f") != 0 ? iba::lane_speed::FDR10 : 0);
             } // v=, the VL capability of ibnetdiscover -f, has no place here
         }
     }

@@ -28,9 +28,10 @@ u16 attributes::set(u32 node, u8 in_port, u16 attributeID, u32 modifier, const_b
     case iba::attribute_id<smp::NodeDescription>:
     case iba::attribute_id<smp::NodeInfo>:
     case iba::attribute_id<smp::PortInfoExtended>:
-    case iba::attribute_id<smp::MlnxExtPortInfo>:
     case iba::attribute_id<smp::SwitchPortStateTable>: return status::unsupported_attribute;
     case iba::attribute_id<smp::PortInfo>: return set_port_info(node, in_port, modifier, value_in<smp::PortInfo>(in));
+    case iba::attribute_id<smp::MlnxExtPortInfo>:
+        return set_mlnx_ext_port_info(node, in_port, modifier, value_in<smp::MlnxExtPortInfo>(in));
     case iba::attribute_id<smp::SwitchInfo>: return set_switch_info(node, value_in<smp::SwitchInfo>(in));
     case iba::attribute_id<smp::SMInfo>: return set_sm_info(modifier);
     default: return set_block(node, in_port, attributeID, modifier, in);

@@ -33,16 +33,23 @@ bool is_unicast_or_none(iba::lid LID) noexcept { return value(LID) < 0xc000; }
 
 /// A set of speeds as two fields have it; what they leave alone stays.
 link_codes enabled_by(const PortInfo& wanted, link_codes now, link_codes supported) noexcept {
-    unsigned legacy = wanted.linkSpeedEnabled, extended = wanted.linkSpeedExtEnabled;
+    unsigned legacy = wanted.linkSpeedEnabled, extended = wanted.linkSpeedExtEnabled,
+             extended2 = wanted.linkSpeedExtEnabled2;
     if (legacy == 0) legacy = now.legacy_speed();
     if (legacy == all_speeds) legacy = supported.legacy_speed();
     if (extended == 0) extended = now.extended_speed();
-    if (extended == no_extended_speeds) extended = 0;
-    if (extended == all_extended_speeds) extended = supported.extended_speed();
+    if (extended2 == 0) extended2 = now.extended_speed2();
+    if (extended == no_extended_speeds) extended = extended2 = 0;
+    if (extended == all_extended_speeds) {
+        extended = supported.extended_speed();
+        extended2 = supported.extended_speed2();
+    }
     const u8 width = wanted.linkWidthEnabled == 0            ? now.width
                      : wanted.linkWidthEnabled == all_widths ? supported.width
                                                              : wanted.linkWidthEnabled;
-    return {width, static_cast<u8>(extended << 3 | legacy)};
+    const unsigned kept = now.speed & iba::lane_speed::FDR10; // of MlnxExtPortInfo
+    return {width, static_cast<u16>(extended2 << iba::lane_speed::first_extended2_bit |
+                                    extended << iba::lane_speed::first_extended_bit | legacy | kept)};
 }
 
 } // namespace
@@ -56,6 +63,18 @@ u16 attributes::set_port_info(u32 number, u8 in_port, u32 modifier, const PortIn
     write_link(number, which, wanted);
     if (which == 0 || !n.is_switch()) write_end_port(number, which, wanted);
     change_state(number, which, now, wanted);
+    return 0;
+}
+
+/// FDR10 can be enabled if it is supported; it counts when the port trains again. Precondition: get() has checked the modifier.
+u16 attributes::set_mlnx_ext_port_info(u32 number, u8 in_port, u32 modifier, const iba::smp::MlnxExtPortInfo& wanted) {
+    constexpr u8 FDR10 = 1;
+    node& n = topology_.nodes[number];
+    port& p = n.ports[modifier == 0 && !n.is_switch() ? in_port : modifier];
+    if (!is_subset(wanted.LinkSpeedEnabled, p.supported.has_FDR10() ? FDR10 : 0)) return status::invalid_value;
+    const bool is_enabled = (wanted.LinkSpeedEnabled & FDR10) != 0;
+    p.enabled.speed =
+        static_cast<u16>((p.enabled.speed & ~iba::lane_speed::FDR10) | (is_enabled ? iba::lane_speed::FDR10 : 0));
     return 0;
 }
 

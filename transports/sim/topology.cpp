@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cassert>
 #include <charconv>
@@ -15,46 +14,39 @@
 namespace comad::transports::sim {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, u8>, 5> widths{
-    {{"1x", 1}, {"4x", 2}, {"8x", 4}, {"12x", 8}, {"2x", 16}}};
-// The first name of a code is the one to write.
-constexpr std::array<std::pair<std::string_view, u8>, 9> speeds{
-    {{"SDR", 1}, {"DDR", 2}, {"QDR", 4}, {"FDR", 8}, {"EDR", 16}, {"HDR", 32}, {"NDR", 64}, {"FDR10", 4}, {"XDR", 64}}};
-
-template <class Table> std::optional<u8> code_of(const Table& table, std::string_view text) noexcept {
-    for (const auto& [name, code] : table) {
-        if (name == text) return code;
-    }
-    return std::nullopt;
-}
-template <class Table> std::string_view name_of(const Table& table, u8 code) noexcept {
-    for (const auto& row : table) {
-        if (row.second == code) return row.first;
-    }
-    return "?";
-}
-
 /// The widest and the fastest of a set, 0 of an empty one.
 link_codes best_of(link_codes set) noexcept {
-    link_codes best{static_cast<u8>(set.width & 1), std::bit_floor(set.speed)};
+    namespace lane_speed = iba::lane_speed;
+    link_codes best{static_cast<u8>(set.width & 1), 0};
     for (u8 width : {u8{16}, u8{2}, u8{4}, u8{8}}) { // the bit of 2x came last
         if (set.width & width) best.width = width;
     }
+    // FDR10 is faster than QDR and slower than FDR; its bit is the highest.
+    const u16 usual = set.speed & static_cast<u16>(~lane_speed::FDR10);
+    const bool is_at_FDR10 = set.has_FDR10() && usual < lane_speed::FDR;
+    best.speed = is_at_FDR10 ? u16{lane_speed::FDR10} : std::bit_floor(usual);
     return best;
 }
 
 } // namespace
 
-std::optional<u8> width_code(std::string_view text) noexcept { return code_of(widths, text); }
-std::optional<u8> speed_code(std::string_view text) noexcept { return code_of(speeds, text); }
-std::string_view width_name(u8 code) noexcept { return name_of(widths, code); }
-std::string_view speed_name(u8 code) noexcept { return name_of(speeds, code); }
+std::optional<u8> width_code(std::string_view text) noexcept {
+    const auto width = iba::width_of_name(text);
+    return width ? std::optional(value(*width)) : std::nullopt;
+}
+std::optional<u16> speed_code(std::string_view text) noexcept {
+    const auto speed = iba::speed_of_name(text);
+    return speed ? std::optional(static_cast<u16>(*speed)) : std::nullopt;
+}
+std::string_view width_name(u8 code) noexcept { return iba::width_name(iba::LinkWidth{code}); }
+std::string_view speed_name(u16 code) noexcept { return iba::speed_name(code); }
 
 link_codes capable_of(link_codes active) noexcept {
     link_codes all;
     const bool beyond_4x = active.width == 4 || active.width == 8;
     all.width = static_cast<u8>(active.width | (beyond_4x ? 1 | 2 : 1));
-    all.speed = static_cast<u8>(active.speed | (active.speed - 1));
+    const u16 usual = active.has_FDR10() ? u16{iba::lane_speed::QDR} : active.speed;
+    all.speed = static_cast<u16>(active.speed | usual | (usual != 0 ? usual - 1 : 0));
     return all;
 }
 
@@ -99,7 +91,7 @@ bool topology::train(u32 a, unsigned port_a) noexcept {
     port& y = nodes[x.peer_node].ports[x.peer_port];
     take_down(a, port_a);
     const link_codes best = best_of(
-        {static_cast<u8>(x.enabled.width & y.enabled.width), static_cast<u8>(x.enabled.speed & y.enabled.speed)});
+        {static_cast<u8>(x.enabled.width & y.enabled.width), static_cast<u16>(x.enabled.speed & y.enabled.speed)});
     if (best.width == 0 || best.speed == 0) return false;
     x.state = y.state = iba::PortState::Initialize;
     x.active = y.active = best;

@@ -74,8 +74,11 @@ private:
         // ibnetdiscover has this blank between two CAs only.
         if (!peer.is_switch()) add("{}({:x}) ", n.is_switch() ? "" : " ", value(peer_port.GUID));
         // Only where the active codes do not tell them: the lines then look like ibnetdiscover's.
-        if (p.enabled != capable_of(p.active)) {
-            add(" w={} s={} e={}", p.enabled.width, p.enabled.legacy_speed(), p.enabled.extended_speed());
+        if (const link_codes usual = capable_of(p.active); p.enabled != usual) {
+            add(" w={} s={} e={}", p.enabled.width, p.enabled.speed & 7, p.enabled.extended_speed());
+            // ibsim ignores these two.
+            if (p.enabled.extended_speed2() != usual.extended_speed2()) add(" x={}", p.enabled.extended_speed2());
+            if (p.enabled.has_FDR10() != usual.has_FDR10()) add(" f={}", p.enabled.has_FDR10() ? 1 : 0);
         }
         add("\t\t#");
         if (!n.is_switch()) add(" lid {} lmc {}", value(p.LID), p.LMC);

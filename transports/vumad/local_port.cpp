@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // local_port.cpp - SubnGets that go no hop.
+#include <comad/iba/device_ids.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/transports/vumad/local_port.hpp>
 
@@ -25,6 +26,7 @@ u16 attribute_id_of(unsigned what) noexcept {
     case local_attribute::node_info: return iba::attribute_id<smp::NodeInfo>;
     case local_attribute::node_description: return iba::attribute_id<smp::NodeDescription>;
     case local_attribute::port_info: return iba::attribute_id<smp::PortInfo>;
+    case local_attribute::mlnx_ext_port_info: return iba::attribute_id<smp::MlnxExtPortInfo>;
     default: return iba::attribute_id<smp::PKeyTable>;
     }
 }
@@ -34,8 +36,16 @@ void put(local_attributes& into, unsigned what, const u8* data) {
     case local_attribute::node_info: return iba::decode(into.node, data);
     case local_attribute::node_description: return iba::decode(into.description, data);
     case local_attribute::port_info: return iba::decode(into.port, data);
+    case local_attribute::mlnx_ext_port_info: return iba::decode(into.mlnx_ext_port, data);
     default: return iba::decode(into.pkeys, data);
     }
+}
+
+/// PortInfo reports QDR, and the device is one that can tell FDR10 from it.
+bool may_be_FDR10(const local_attributes& a) noexcept {
+    return a.port.linkSpeedActive == iba::LinkSpeed::QDR && a.port.linkSpeedExtActive == iba::LinkSpeedExt::none &&
+           a.port.linkSpeedExtActive2 == iba::LinkSpeedExt2::none &&
+           iba::has_mlnx_ext_port_info(a.node.vendorID, a.node.deviceID);
 }
 
 } // namespace
@@ -101,8 +111,14 @@ void local_port::take(std::span<const u8> packet) {
     const bool is_answer = h.status == 0 && mad.size() == mad::mad_size && mad::status_of(mad.data()) == 0;
     if (is_answer) put(of->found, what, mad.data() + iba::offset_of<&smp::FormatDirected::data>);
     of->missing &= ~what;
-    // P_Keys are the one table that a simulator may not have.
-    const bool has_failed = !is_answer && what != local_attribute::pkey_table;
+    // A simulator may not have these two.
+    constexpr unsigned optional = local_attribute::pkey_table | local_attribute::mlnx_ext_port_info;
+    const bool has_failed = !is_answer && (what & optional) == 0;
+    if (!has_failed && what != local_attribute::mlnx_ext_port_info &&
+        of->missing == local_attribute::mlnx_ext_port_info) {
+        if (may_be_FDR10(of->found)) return send(of, local_attribute::mlnx_ext_port_info);
+        of->missing = 0;
+    }
     if (!has_failed && of->missing != 0) return;
     std::erase_if(requests_, [&](const auto& r) { return r.second.of == of; });
     const question over = std::move(*of);

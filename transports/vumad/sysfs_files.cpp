@@ -34,7 +34,8 @@ std::string physical_state_of(const PortInfo& p) {
     return fmt::format("{}: {}\n", n, n < names.size() ? names[n] : "<unknown>");
 }
 
-std::string rate_of(const PortInfo& p) {
+std::string rate_of(const local_attributes& a) {
+    const PortInfo& p = a.port;
     struct speed {
         unsigned code, tenths; // of Gb/s of a lane
         std::string_view name;
@@ -48,6 +49,7 @@ std::string rate_of(const PortInfo& p) {
     for (const speed& s : extended)
         if (value(p.linkSpeedExtActive) == s.code) active = s;
     if (value(p.linkSpeedExtActive2) == 1) active = {1, 2000, " XDR"};
+    if ((a.mlnx_ext_port.LinkSpeedActive & 1) != 0) active = {8, 100, " FDR10"};
     const unsigned lanes = std::max(sim::lanes_of({.width = value(p.linkWidthActive)}), 1u); // none is 1x (Linux)
     const unsigned tenths = active.tenths * lanes;
     return fmt::format("{}{} Gb/sec ({}X{})\n", tenths / 10, tenths % 10 ? ".5" : "", lanes, active.name);
@@ -111,7 +113,7 @@ void describe_port(file_list& files) {
     add("sm_sl", [](const PortInfo& p) { return fmt::format("{}\n", p.masterSMSL); });
     add("state", state_of);
     add("phys_state", physical_state_of);
-    add("rate", rate_of);
+    files.add("rate", node_info | port_info | mlnx_ext_port_info, rate_of);
     add("cap_mask", [](const PortInfo& p) { return fmt::format("{:#010x}\n", p.capabilityMask); });
     files.fixed("link_layer", "InfiniBand");
     files.add("gids/0", node_info | port_info, gid_of);

@@ -3,13 +3,14 @@
 // to know what the fields of PortInfo mean for that asks here. Knows no text form.
 #pragma once
 #include <comad/discovery/subnet.hpp>
+#include <comad/iba/link_words.hpp>
 
 namespace comad::discovery {
 
-/// Speeds of a lane as a set, the slower the lower: LinkSpeed in bits 0 to 2, LinkSpeedExt from bit 3, LinkSpeedExt2 from
-/// bit 7 (IBA 14.2.5.6).
-using link_speeds = u32;
-inline constexpr unsigned extended_speed_bit = 3, extended_speed2_bit = 7;
+/// Speeds of a lane as a set. FDR10 is never in it: see is_FDR10().
+using link_speeds = iba::lane_speeds;
+inline constexpr unsigned extended_speed_bit = iba::lane_speed::first_extended_bit,
+                          extended_speed2_bit = iba::lane_speed::first_extended2_bit;
 
 /// IsExtendedSpeedsSupported in the capabilityMask (IBA 14.2.5.6) of an end port: only then extended speeds mean
 /// something, at each port of a switch if its port 0 says so.

@@ -66,9 +66,7 @@ std::string json_text(const subnet&, const more_of_ports& more = {});
 /// One of its nodes alone, on a line.
 std::string node_json(const subnet&, u32 index);
 
-/// `4x`, `EDR` of a single speed, `??` and `???` for what is unknown.
-std::string_view width_name(iba::LinkWidth) noexcept;
-std::string_view speed_name(link_speeds) noexcept;
+using iba::speed_name, iba::width_name; // `EDR` and `4x` (iba/link_words.hpp)
 /// These names of the link, as ibnetdiscover has them. Whether extended speeds
 /// count is said by the capability mask of port 0 of a switch, else of the port itself.
 std::string_view link_width_text(const port&);

@@ -59,5 +59,12 @@ constexpr std::optional<Rate> to_rate(u64 bits_per_second) noexcept {
         if (tenths * u64{100'000'000} == bits_per_second) return code;
     return std::nullopt;
 }
+/// The code of the fastest rate that is not faster than that; nothing below 2.5 Gb/s.
+constexpr std::optional<Rate> rate_at_most(u64 bits_per_second) noexcept {
+    std::optional<Rate> fastest;
+    for (const auto& [tenths, code] : detail::rates)
+        if (tenths * u64{100'000'000} <= bits_per_second) fastest = code;
+    return fastest;
+}
 
 } // namespace comad::iba

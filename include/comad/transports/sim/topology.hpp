@@ -3,6 +3,7 @@
 // Knows no MAD, no time and no fault.
 #pragma once
 #include <comad/iba/enums.hpp>
+#include <comad/iba/link_words.hpp>
 #include <comad/iba/types.hpp>
 
 #include <iosfwd>
@@ -15,27 +16,30 @@ namespace comad::transports::sim {
 
 /// Widths and speeds, one bit each: a set in `enabled` and `supported`, a single bit in `active`.
 struct link_codes {
-    u8 width = 0; ///< as PortInfo.linkWidth*: 1x 1, 4x 2, 8x 4, 12x 8, 2x 16
-    u8 speed = 0; ///< slowest first: SDR 1, DDR 2, QDR 4, FDR 8, EDR 16, HDR 32, NDR 64
+    u8 width = 0;  ///< as PortInfo.linkWidth*: 1x 1, 4x 2, 8x 4, 12x 8, 2x 16
+    u16 speed = 0; ///< iba::lane_speeds: SDR 1, DDR 2, QDR 4, FDR 8, EDR 16, HDR 32, NDR 64, XDR 128, FDR10 0x8000
 
-    /// PortInfo.linkSpeed*: SDR 1, DDR 2, QDR 4.
-    constexpr u8 legacy_speed() const noexcept { return speed & 0x07; }
+    /// PortInfo.linkSpeed*: SDR 1, DDR 2, QDR 4. A link that runs at FDR10 reports QDR.
+    constexpr u8 legacy_speed() const noexcept { return static_cast<u8>((speed | (has_FDR10() ? 4 : 0)) & 0x07); }
     /// PortInfo.linkSpeedExt*: FDR 1, EDR 2, HDR 4, NDR 8.
-    constexpr u8 extended_speed() const noexcept { return speed >> 3; }
+    constexpr u8 extended_speed() const noexcept { return static_cast<u8>(speed >> 3 & 0x0f); }
+    /// PortInfo.linkSpeedExt*2: XDR 1.
+    constexpr u8 extended_speed2() const noexcept { return static_cast<u8>(speed >> 7 & 0x03); }
+    /// MlnxExtPortInfo.LinkSpeed*: FDR10 1.
+    constexpr bool has_FDR10() const noexcept { return (speed & iba::lane_speed::FDR10) != 0; }
+    constexpr bool has_extended_speed() const noexcept { return extended_speed() != 0 || extended_speed2() != 0; }
 
     friend bool operator==(const link_codes&, const link_codes&) = default;
 };
 
-/// `4x` and `EDR` as codes, and back; nullopt and "?" for what is not known. What PortInfo as described here cannot say
-/// reads as the nearest that it can: FDR10 as QDR, XDR as NDR.
+/// `4x` and `EDR` as codes, and back (link_words.hpp); nullopt, `??` and `???` if there is no such width or speed.
 std::optional<u8> width_code(std::string_view text) noexcept;
-std::optional<u8> speed_code(std::string_view text) noexcept;
+std::optional<u16> speed_code(std::string_view text) noexcept;
 std::string_view width_name(u8 code) noexcept;
-std::string_view speed_name(u8 code) noexcept;
-/// All that a port of this active width and speed usually supports: 1x, and 4x if it is wider, beside the width, and
-/// every slower speed.
+std::string_view speed_name(u16 code) noexcept;
+/// All that a port of this active width and speed usually supports: the width, 1x, and 4x if the width is greater; the
+/// speed and every slower speed. FDR10 is included only if it is the speed itself.
 link_codes capable_of(link_codes active) noexcept;
-
 struct port {
     static constexpr u32 nobody = ~u32{0};
 
@@ -78,7 +82,7 @@ struct node {
 };
 
 /// A subnet. Plain data: change what you like, and keep both ends of a cable consistent (link() and unlink() do).
-/// 24 bytes a port and about 155 a node.
+/// 32 bytes a port and about 155 a node.
 struct topology {
     static constexpr u32 nobody = port::nobody;
     /// As NodeInfo can say. One with 255 is for trying how programs take it: as a port number 255 means all ports in

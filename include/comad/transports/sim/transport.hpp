@@ -101,6 +101,8 @@ struct simulation {
 ///     kill=NODE@TIME revive=NODE@TIME
 ///     flap=NODE/PORT@FIRST:DOWN:PERIOD               a cable that is cut at FIRST, restored DOWN later, and so on after
 ///                                                    each PERIOD; repeatable
+///     link=NODE/PORT:1xQDR                           the link of a port runs at this width and speed, less than both ends
+///                                                    support, until it trains again; repeatable
 ///     sm=1                                           a subnet manager was there, where the program runs: LIDs, links
 ///                                                    Active, an SA; sm=NODE: at that node
 ///     counters=SEED                                  ports have counted traffic and errors before

@@ -14,7 +14,15 @@ namespace comad::transports::vumad {
 
 /// Which of the attributes are wanted.
 namespace local_attribute {
-enum : unsigned { node_info = 1, node_description = 2, port_info = 4, pkey_table = 8 };
+enum : unsigned {
+    node_info = 1,
+    node_description = 2,
+    port_info = 4,
+    pkey_table = 8,
+    /// Sent only if node_info and port_info, which must be wanted as well, say that the link may run at FDR10. Linux'
+    /// mlx4 and mlx5 do the same.
+    mlnx_ext_port_info = 16,
+};
 } // namespace local_attribute
 
 /// Those that nobody wanted are empty.
@@ -22,7 +30,8 @@ struct local_attributes {
     iba::smp::NodeInfo node;
     iba::smp::NodeDescription description;
     iba::smp::PortInfo port;
-    iba::smp::PKeyTable pkeys; ///< the first 32
+    iba::smp::PKeyTable pkeys;               ///< the first 32
+    iba::smp::MlnxExtPortInfo mlnx_ext_port; ///< also empty if the agent does not respond to it
 };
 
 class local_port {
