@@ -89,15 +89,13 @@ response answer_sysstat(const request& r, const host_info& host) {
 }
 
 void add_ping(responder& to, host_info host, u32 OUI) {
-    to.add(
-        {ping_class, 1, mad::methods(Method::Get), OUI},
-        [host = std::move(host)](const request& r) { return answer_ping(r, host); }, unknown_attributes::passed);
+    to.add({ping_class, 1, mad::methods(Method::Get), OUI},
+           [host = std::move(host)](const request& r) { return answer_ping(r, host); });
 }
 
 void add_sysstat(responder& to, host_info host, u32 OUI) {
-    to.add(
-        {sysstat_class, 1, mad::methods(Method::Get), OUI, true},
-        [host = std::move(host)](const request& r) { return answer_sysstat(r, host); }, unknown_attributes::passed);
+    to.add({sysstat_class, 1, mad::methods(Method::Get), OUI, true},
+           [host = std::move(host)](const request& r) { return answer_sysstat(r, host); });
 }
 
 } // namespace comad::server

@@ -32,6 +32,12 @@ bool is_known(MgmtClass mgmt_class) noexcept {
     return iba::find_format(mgmt_class, 1) || iba::find_format(mgmt_class, 2);
 }
 
+bool refuses(unknown_attributes unknown, MgmtClass mgmt_class) noexcept {
+    if (unknown == unknown_attributes::refused_unless_vendor)
+        return !iba::is_vendor(mgmt_class) && !iba::is_vendor_OUI(mgmt_class);
+    return unknown == unknown_attributes::refused;
+}
+
 } // namespace
 
 u32 request::OUI() const noexcept {
@@ -58,7 +64,7 @@ parsed parse_request(std::span<const u8> message, const mad::source_address& sou
     if (message.size() != mad::mad_size && !mad::is_rmpp(message)) return fault::wrong_length;
     r.data = message.subspan(mad::payload_offset(h.mgmtClass, h.attributeID));
     r.attribute = iba::find_attribute(h.mgmtClass, h.classVersion, h.attributeID, r.OUI());
-    if (!r.attribute && unknown == unknown_attributes::refused) return fault::unknown_attribute;
+    if (!r.attribute && refuses(unknown, h.mgmtClass)) return fault::unknown_attribute;
     if (r.attribute && r.data.size() < r.attribute->bytes) return fault::undecodable;
     return r;
 }

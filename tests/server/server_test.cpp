@@ -22,6 +22,21 @@ using server::make_reply;
 using server::parse_request;
 using server::response;
 
+/// An attribute that only this program describes.
+struct room_temperature {
+    u32 sensor = 0;
+    u32 kelvin = 0;
+};
+template <> struct comad::iba::described<room_temperature> : std::true_type {
+    using T = room_temperature;
+    static constexpr auto layout = describe<8>("RoomTemperature", "", field<&T::sensor, at{0}, 32>{"sensor"},
+                                               field<&T::kelvin, at{4}, 32>{"kelvin"});
+};
+template <>
+struct comad::iba::attribute_of<room_temperature>
+    : attribute_traits<0x0123, in_class<MgmtClass{0x0a}, 1, Method::Get>, in_class<MgmtClass{0x0b}, 1, Method::Get>,
+                       in_vendor_class<MgmtClass{0x33}, 1, 0x123456, Method::Get>> {};
+
 namespace {
 
 using bytes = std::vector<u8>;
@@ -406,6 +421,36 @@ TEST_CASE("a request goes to the first handler that takes it, and otherwise gets
     ping[39] = 0x06; // another's OUI
     CHECK(status(ping) == 0x08u);
     CHECK(gets + sets == 4);
+}
+
+TEST_CASE("a vendor class handler gets the attributes that only its program describes") {
+    // Mellanox' class, of which the library lists other attributes; another one without an OUI; one with an OUI.
+    constexpr u32 OUI = 0x123456;
+    const std::pair<u8, std::size_t> classes[] = {{u8{0x0a}, 24}, {u8{0x0b}, 24}, {u8{0x33}, 40}}; // where the data are
+    for (const auto& [mgmt_class, data] : classes) {
+        CAPTURE(mgmt_class);
+        server::responder answers;
+        answers.add({MgmtClass{mgmt_class}, 1, mad::methods(Method::Get), mgmt_class == 0x33 ? OUI : 0},
+                    [](const server::request& r) {
+                        if (r.header.attributeID != iba::attribute_id<room_temperature>)
+                            return response::error(server::status::unsupported_attribute);
+                        auto answer = r.payload<room_temperature>();
+                        answer.kelvin = answer.sensor + 290;
+                        return response::of(answer);
+                    });
+        bytes request = mad_of(mgmt_class, 1, 1, 0x0123);
+        if (mgmt_class == 0x33) std::ranges::copy(bytes{0x12, 0x34, 0x56}, request.begin() + 37);
+        iba::store_be<u32>(request.data() + data, 7);
+        const bytes reply = answers.answer(request, {});
+        REQUIRE(reply.size() == 256);
+        CHECK(reply[3] == 0x81);
+        CHECK((reply[4] << 8 | reply[5]) == 0);
+        CHECK((reply[data + 6] << 8 | reply[data + 7]) == 297);
+        request[17] = 0x24; // another attribute
+        CHECK(answers.answer(request, {})[5] == 0x0c);
+        // If refused, the handler does not see them.
+        CHECK(parse_request(request, {}, server::unknown_attributes::refused).error() == fault::unknown_attribute);
+    }
 }
 
 TEST_CASE("traps are repressed and reports acknowledged with their own notice, if the handler says so") {

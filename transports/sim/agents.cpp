@@ -26,13 +26,12 @@ agents::agents(topology& t, u64 counter_seed)
         return congestion_.answer(here_.node, here_.port, r, now_);
     };
     const u32 gets = mad::methods(Method::Get);
-    const auto any = server::unknown_attributes::passed;
     for (server::responder* r : {&everywhere_, &at_manager_}) {
         r->add({MgmtClass::Performance, 1, mad::methods(Method::Get, Method::Set)}, pma);
         r->add({MgmtClass::CongestionControl, 2, mad::methods(Method::Get, Method::Set)}, congestion);
-        r->add({iba::vend::mellanox_class, 1, gets}, mellanox, any);
-        r->add({server::ping_class, 1, gets, server::OpenFabrics_OUI}, ping, any);
-        r->add({server::sysstat_class, 1, gets, server::OpenFabrics_OUI}, sysstat, any);
+        r->add({iba::vend::mellanox_class, 1, gets}, mellanox);
+        r->add({server::ping_class, 1, gets, server::OpenFabrics_OUI}, ping);
+        r->add({server::sysstat_class, 1, gets, server::OpenFabrics_OUI}, sysstat);
     }
     at_manager_.add({MgmtClass::SubnAdm, 2,
                      mad::methods(Method::Get, Method::GetTable, Method::Set, Method::Delete, Method::GetMulti,

@@ -31,7 +31,7 @@ enum class fault : u8 {
     unknown_class,     ///< no table describes it
     class_version,     ///< the class is known in another version
     wrong_length,      ///< neither 256 bytes, nor a message that RMPP put together
-    unknown_attribute, ///< no table describes it
+    unknown_attribute, ///< no table describes it, see unknown_attributes
     undecodable,       ///< the message ends within its attribute
 };
 /// The status that tells the sender of a fault; 0: it is not answered.
@@ -58,12 +58,17 @@ struct request {
     }
 };
 
-/// Whether attributes without a table are a fault. Those of vendors are often known to their server alone.
-enum class unknown_attributes : u8 { refused, passed };
+/// Whether an attribute that the registry (iba/registry.hpp) does not list is a fault. The registry cannot list the attributes
+/// of a program, even if the program describes them for its own RPCs (`described<>`, `attribute_of<>`).
+enum class unknown_attributes : u8 {
+    refused,               ///< in every class
+    passed,                ///< in no class
+    refused_unless_vendor, ///< in the classes of the IBA; in vendor classes (0x09-0x0f, 0x30-0x4f) the handler decides
+};
 
 using parsed = boost::outcome_v2::basic_result<request, fault, boost::outcome_v2::policy::terminate>;
 /// Takes a message apart that anybody may have sent.
 parsed parse_request(std::span<const u8> message, const mad::source_address& source,
-                     unknown_attributes = unknown_attributes::refused) noexcept;
+                     unknown_attributes = unknown_attributes::refused_unless_vendor) noexcept;
 
 } // namespace comad::server

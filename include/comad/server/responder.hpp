@@ -77,8 +77,10 @@ public:
     /// True: the sender is told that the notice has arrived.
     using notice_handler = std::function<bool(const request&, const iba::Notice&)>;
 
-    /// Of several that would take a request, the first gets it. What the handler needs must outlive the responder.
-    void add(const mad::registration& what, handler, unknown_attributes = unknown_attributes::refused);
+    /// Of several that would take a request, the first gets it. What the handler needs must outlive the responder. By
+    /// default a handler of a vendor class gets every attribute, and returns `error(status::unsupported_attribute)` for those
+    /// that it does not serve.
+    void add(const mad::registration& what, handler, unknown_attributes = unknown_attributes::refused_unless_vendor);
     /// Notices as Traps of nodes (TrapRepress ends their repetition), of SMPs with the 64 bytes that these have, ...
     void on_trap(iba::MgmtClass, u8 class_version, notice_handler);
     /// ... and as Reports of the SA to its subscribers.
