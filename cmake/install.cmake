@@ -28,8 +28,15 @@ install(FILES ${PROJECT_BINARY_DIR}/comadConfig.cmake ${PROJECT_BINARY_DIR}/coma
 
 # Relative to the file itself, so that the prefix may be chosen, or the tree moved, after configuring.
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+# What comad itself needs. A shared library names it to the linker. An archive cannot, and pkg-config takes Libs.private only
+# with --static, which would also choose the archives of every other library.
+set(pc_libs_private -pthread)
 if(COMAD_HAS_VERBS)
-  set(pc_verbs -libverbs)
+  string(APPEND pc_libs_private " -libverbs")
+endif()
+if(NOT BUILD_SHARED_LIBS)
+  set(pc_libs_of_archive " ${pc_libs_private}")
+  set(pc_libs_private)
 endif()
 configure_file(cmake/comad.pc.in comad.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/comad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT lib)
