@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <dlfcn.h>
 #include <endian.h>
 #include <fcntl.h>
 #include <iterator>
@@ -136,6 +138,15 @@ result<std::vector<u16>> context::pkeys(u8 port) const {
         table.push_back(entry);
     }
     return table;
+}
+
+std::optional<u64> context::effective_speed(u8 port) const {
+    // Found at run time: Debian 12 builds with a libibverbs that does not have it yet.
+    using query_port_speed = int (*)(ibv_context*, std::uint32_t, std::uint64_t*);
+    static const auto query = reinterpret_cast<query_port_speed>(::dlsym(RTLD_DEFAULT, "ibv_query_port_speed"));
+    std::uint64_t speed = 0; // in units of 100 Mb/s
+    if (!query || query(get(), port, &speed) != 0) return std::nullopt;
+    return speed * 100'000'000;
 }
 
 // ---- events ----------------------------------------------------------------------------------------------------------

@@ -73,6 +73,15 @@ TEST_CASE("a device tells its attributes, ports and tables") {
     CHECK_THAT(device.pkey(1, 9).error().text, Contains("made0 has no P_Key 9 at port 1"));
 }
 
+TEST_CASE("the effective speed of a port is reported in bits per second if driver and kernel report it") {
+    made_device made;
+    const auto device = had(verbs::context::open("made0"));
+    CHECK(device.effective_speed(1) == 800'000'000'000u);
+    CHECK_FALSE(device.effective_speed(2));
+    made.failures["ibv_query_port_speed"] = {EOPNOTSUPP};
+    CHECK_FALSE(device.effective_speed(1));
+}
+
 TEST_CASE("a device that is not there, or may not be opened, is told with what to do") {
     made_device made;
     CHECK_THAT(verbs::context::open("mlx5_9").error().text,

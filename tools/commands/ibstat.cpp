@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // ibstat.cpp - local devices and their ports, as the kernel describes them; text and options as infiniband-diags' ibstat.
 #include "command.hpp"
+#include "text/device_text.hpp"
 #include "text/local_ports.hpp"
 #include "text/output.hpp"
+#ifdef COMAD_HAS_VERBS
+#include <comad/verbs/device.hpp>
+#endif
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <iterator>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 namespace ibtool {
@@ -23,47 +26,18 @@ struct ibstat_settings : sysfs_root {
     bool list = false, brief = false, GUIDs = false, json = false;
 };
 
-std::string type_of(const device& d) {
-    const auto name = comad::iba::find_name(comad::iba::names_of<comad::iba::NodeType>, value(d.nodeType));
-    return name.empty() ? "???" : std::string(name);
-}
-
-/// Of `10 Gb/sec (4X FDR10)` what infiniband-diags make: `10 (FDR10)`.
-std::string rate_text(const std::string& rate) {
-    std::string whole = std::to_string(std::strtoul(rate.c_str(), nullptr, 10));
-    if (whole == "2") whole = "2.5"; // 1X SDR
-    return rate.ends_with("FDR10)") ? whole + " (FDR10)" : whole;
-}
-
-std::string port_text(const comad::transports::end_port& p, const char* indent) {
-    std::string out;
-    const auto line = [&](const char* name, const std::string& text) {
-        fmt::format_to(std::back_inserter(out), "{}{}: {}\n", indent, name, text);
-    };
-    line("State", state_text(p.portState));
-    line("Physical state", physical_state_text(p.portPhysicalState));
-    line("Rate", rate_text(p.rate));
-    line("Base lid", std::to_string(value(p.LID)));
-    line("LMC", std::to_string(p.LMC));
-    line("SM lid", std::to_string(value(p.masterSMLID)));
-    line("Capability mask", fmt::format("{:#010x}", p.capabilityMask));
-    line("Port GUID", fmt::format("{:#018x}", value(p.portGUID)));
-    line("Link layer", p.link_layer);
-    return out;
-}
-
-std::string device_text(const device& d, bool with_ports) {
-    const std::string type = type_of(d);
-    std::string out = fmt::format("{} '{}'\n", type, d.name);
-    fmt::format_to(std::back_inserter(out), "\t{} type: {}\n\tNumber of ports: {}\n\tFirmware version: {}\n", type,
-                   d.hca_type, d.end_ports.size(), d.fw_ver);
-    fmt::format_to(std::back_inserter(out),
-                   "\tHardware version: {}\n\tNode GUID: {:#018x}\n\tSystem image GUID: {:#018x}\n", d.hw_ver,
-                   value(d.nodeGUID), value(d.systemImageGUID));
-    if (!with_ports) return out;
-    for (const comad::transports::end_port& p : d.end_ports)
-        out += fmt::format("\tPort {}:\n{}", p.port, port_text(p, "\t\t"));
-    return out;
+/// Nothing of another machine's devices.
+effective_speeds speeds_of_this_machine([[maybe_unused]] const ibstat_settings& s) {
+#ifdef COMAD_HAS_VERBS
+    if (s.path == sysfs_root().path) {
+        return [](const device& d, unsigned port) -> std::optional<comad::u64> {
+            const auto opened = comad::verbs::context::open(d.name);
+            if (!opened) return std::nullopt;
+            return opened.value().effective_speed(static_cast<comad::u8>(port));
+        };
+    }
+#endif
+    return [](const device&, unsigned) { return std::optional<comad::u64>(); };
 }
 
 const comad::transports::end_port& port_of(const device& d, int number) {
@@ -91,10 +65,9 @@ int run_ibstat(const ibstat_settings& s) {
             for (const comad::transports::end_port& p : d.end_ports)
                 text += fmt::format("{:#018x}\n", value(p.portGUID));
     } else if (s.port >= 0) {
-        text = fmt::format("{}: '{}'\nPort {}:\n", type_of(devices[0]), devices[0].name, s.port);
-        text += port_text(port_of(devices[0], s.port), "");
+        text = port_text(devices[0], port_of(devices[0], s.port), speeds_of_this_machine(s));
     } else {
-        for (const device& d : devices) text += device_text(d, !s.brief);
+        for (const device& d : devices) text += device_text(d, !s.brief, speeds_of_this_machine(s));
     }
     write_output(text);
     return complete;

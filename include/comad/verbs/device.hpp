@@ -48,6 +48,11 @@ public:
     /// The whole table, likewise.
     result<std::vector<u16>> pkeys(u8 port) const;
 
+    /// The effective speed of a port in bits per second, a multiple of 100 Mb/s: with link aggregation and the limits of PCIe
+    /// (ibv_query_port_speed of rdma-core 62 and later). Nothing: the libibverbs that this program runs with, the driver or the
+    /// kernel does not report it.
+    std::optional<u64> effective_speed(u8 port) const;
+
     /// Readable when there is an event.
     int event_descriptor() const noexcept { return get()->async_fd; }
     /// The next event, if there is one: it never waits.
