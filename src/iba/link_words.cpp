@@ -32,9 +32,7 @@ constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 constexpr char upper(char c) noexcept { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 constexpr bool is_letter_or_digit(char c) noexcept { return is_digit(c) || (upper(c) >= 'A' && upper(c) <= 'Z'); }
 
-bool is_same(string_view a, string_view b) noexcept {
-    return std::ranges::equal(a, b, {}, upper, upper);
-}
+bool is_same(string_view a, string_view b) noexcept { return std::ranges::equal(a, b, {}, upper, upper); }
 
 template <class Table> auto of_name(const Table& table, string_view name) noexcept {
     const auto found = std::ranges::find_if(table, [&](const auto& row) { return is_same(row.first, name); });

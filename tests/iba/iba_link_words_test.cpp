@@ -64,8 +64,8 @@ TEST_CASE("a word in the form of a width and a speed that do not exist is invali
 }
 
 TEST_CASE("a word about something else is neither a link's width and speed nor invalid") {
-    for (const char* word : {"", "lid", "7", "w=3", "4x", "x", "EDR", "0x2c9", "0xabc", "slot", "(scp)", "??", "???", "4x-EDR",
-                             "4x EDR", "\"4xEDR\""}) {
+    for (const char* word : {"", "lid", "7", "w=3", "4x", "x", "EDR", "0x2c9", "0xabc", "slot", "(scp)", "??", "???",
+                             "4x-EDR", "4x EDR", "\"4xEDR\""}) {
         CAPTURE(word);
         CHECK(iba::parse_link_word(word).what == kind::other);
     }

@@ -15,7 +15,8 @@ namespace comad::iba {
 /// MlnxExtPortInfo tells the two apart; here it has the highest bit.
 using lane_speeds = u32;
 namespace lane_speed {
-inline constexpr lane_speeds SDR = 1, DDR = 2, QDR = 4, FDR = 8, EDR = 16, HDR = 32, NDR = 64, XDR = 128, FDR10 = 0x8000;
+inline constexpr lane_speeds SDR = 1, DDR = 2, QDR = 4, FDR = 8, EDR = 16, HDR = 32, NDR = 64, XDR = 128,
+                             FDR10 = 0x8000;
 inline constexpr unsigned first_extended_bit = 3, first_extended2_bit = 7;
 } // namespace lane_speed
 
