@@ -96,7 +96,7 @@ void sweeper::begin() {
             if (path_to(targets_[i].where)) continue;
             a.has_ended = node_of(a).is_switch();
             const port_ref where = a.has_ended ? place_of(a) : targets_[i].where;
-            result_.gaps.push_back({gap::kind::no_address, where, "it has no LID"});
+            result_.gaps.push_back({gap::kind::no_address, where, "no LID"});
         }
     }
     std::iota(order_.begin(), order_.end(), 0u);

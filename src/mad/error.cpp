@@ -78,8 +78,22 @@ std::string rpc_text(const mad_error& e) {
 
 // ---- in a user's words ----------------------------------------------------------------------------------------------
 
+/// What infiniband-diags' ibping and ibsysstat ask for in their vendor classes; empty: another attribute.
+std::string_view diags_words(const mad_error& e) {
+    constexpr iba::MgmtClass ping{0x32}, sysstat{0x33};
+    if (e.mgmt_class == ping && e.attributeID == 0) return "the ping";
+    if (e.mgmt_class != sysstat) return {};
+    switch (e.attributeID) {
+    case 0x10: return "the ping of ibsysstat";
+    case 0x11: return "the request for the host name";
+    case 0x12: return "the request for the CPUs";
+    default: return {};
+    }
+}
+
 /// `NodeInfo`, `Set of PortInfo`, `attribute 0xff90`.
 std::string request_words(const mad_error& e) {
+    if (const std::string_view words = diags_words(e); !words.empty()) return std::string(words);
     const iba::record_info* known = iba::find_attribute(e.mgmt_class, e.class_version, e.attributeID);
     const bool is_vendors = iba::is_vendor(e.mgmt_class) || iba::is_vendor_OUI(e.mgmt_class);
     std::string name =
@@ -138,6 +152,11 @@ std::string effort_words(const mad_error& e) {
     return text + ')';
 }
 
+/// Without a LID in the path to the SA, the local port has no SM LID.
+std::string missing_LID_words(const mad_error& e, const char* otherwise) {
+    return e.mgmt_class == iba::MgmtClass::SubnAdm ? "no subnet manager has configured the local port" : otherwise;
+}
+
 std::string plain_words(const mad_error& e) {
     const std::string what = request_words(e), who = target_words(e);
     switch (e.code) {
@@ -154,7 +173,8 @@ std::string plain_words(const mad_error& e) {
     case errc::out_of_range:
         return fmt::format("{} was not sent to {}: {}", what, who,
                            e.detail ? e.detail->misfit : "a value does not fit");
-    case errc::incomplete_path: return fmt::format("{} was not sent: no LID is known for its target", what);
+    case errc::incomplete_path:
+        return fmt::format("{} was not sent: {}", what, missing_LID_words(e, "no LID is known for its target"));
     }
     return fmt::format("{} failed", what);
 }
@@ -206,7 +226,7 @@ std::string cause_text(const mad_error& e) {
     case errc::not_in_port_table:
     case errc::out_of_range:
         return fmt::format("{} was not sent: {}", what, e.detail ? e.detail->misfit : "a value does not fit");
-    case errc::incomplete_path: return "no LID is known";
+    case errc::incomplete_path: return missing_LID_words(e, "no LID is known");
     }
     return what + " failed";
 }

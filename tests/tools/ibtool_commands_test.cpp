@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_commands_test.cpp - what holds for every command: help, --json, --sa, and every form of target.
 #include "ibtool_subnet.hpp"
+#include "made_file.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -189,7 +190,52 @@ TEST_CASE("a subnet is the same by --discovery SA as by directed routes, and who
     check_failure(run(words{"ibchecknet", "--discovery", "SA"} + fabric), 2,
                   "there is no --discovery SA for ibchecknet");
     check_failure(run({"ibnodes", "--discovery", "SA", "--fabric", "sim:fattree2,radix=4,time=virtual"}), 1,
-                  "the local port knows no subnet manager whose SA could be asked");
+                  "the local port virtual:h-0001 HCA-1/1 has no LID");
+}
+
+// A response goes to the LID of whoever asks. A port that no subnet manager has configured has none: nothing that is sent from
+// there by LID is answered, whatever the LID.
+TEST_CASE("commands with a LID as target refuse from a port without a LID, at once and with the reason") {
+    const words unmanaged{"--fabric", "sim:fattree2,radix=4,time=virtual"};
+    for (const words& line : {words{"perfquery", "3"},
+                              words{"perfquery"},
+                              words{"smpquery", "nodeinfo", "3"},
+                              words{"smpquery", "-c", "ni", "3", "0,1"},
+                              words{"ibping", "-c", "1", "3"},
+                              words{"ibsysstat", "3"},
+                              words{"ibaddr", "3"},
+                              words{"ibroute", "3"},
+                              words{"ibtracert", "1", "2"},
+                              words{"ibportstate", "3", "1"},
+                              words{"vendstat", "-N", "3"},
+                              words{"sminfo", "3"},
+                              words{"sminfo"},
+                              words{"saquery", "NR"},
+                              words{"smpquery", "ni", "-G", "0x0002c90300000300"},
+                              words{"ibccquery", "CongestionInfo", "3"},
+                              words{"smpdump", "3", "0x11"},
+                              words{"ibcheckport", "3", "1"},
+                              words{"ibcheckerrs", "3", "1"},
+                              words{"ibswportwatch", "3", "1"},
+                              words{"query", "SubnGet", "SMPNodeInfo", "3"},
+                              words{"perfquery", "-D", "0,1"}}) {
+        CAPTURE(line);
+        check_failure(run(line + unmanaged), 1,
+                      "has no LID: no subnet manager has configured it; start a subnet manager (opensm), or use a "
+                      "directed route");
+    }
+    check_success(run(words{"smpquery", "-D", "nodeinfo", "0,1"} + unmanaged));
+    check_success(run(words{"ibaddr"} + unmanaged));
+}
+
+TEST_CASE("the port at the end of a directed route has no LID where GMPs need one, and the message says so") {
+    // A subnet manager that saw only its own switch: its file has LIDs of these two.
+    const made_file file(
+        "Switch\t4 \"S-1\"\t\t# \"near\" base port 0 lid 2 lmc 0\n[1]\t\"H-1\"[1](101)\t\t# \"host\" lid 1 4xEDR\n"
+        "[2]\t\"S-2\"[1]\t\t# \"far\" lid 0 4xEDR\n\nSwitch\t4 \"S-2\"\t\t# \"far\" base port 0 lid 0 lmc 0\n\n"
+        "caguid=0x100\nCa\t1 \"H-1\"\t\t# \"host\"\n[1](101)\t\"S-1\"[1]\t\t# lid 1 lmc 0 \"near\" lid 2 4xEDR\n");
+    check_failure(run({"perfquery", "-D", "0,1,2", "--fabric", "sim:" + file.name}), 1,
+                  "the port at the end of route 0,1,2 has no LID: no subnet manager has configured it");
 }
 
 TEST_CASE("every form of target means the same port to every command") {

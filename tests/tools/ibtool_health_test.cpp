@@ -123,7 +123,7 @@ TEST_CASE("health tells what it could not see in either of its sweeps once") {
     // Without a subnet manager nobody has a LID: 6 switches and 8 hosts.
     const process_result none = run({"health", "--fabric", "sim:fattree2,radix=4,time=virtual", "--json"});
     CHECK(none.status == 3);
-    CHECK(none.err == "ibtool: 6 nodes and 8 ports: it has no LID; first: h-0001 HCA-1 port 1\n");
+    CHECK(none.err == "ibtool: 6 nodes and 8 ports: no LID; first: h-0001 HCA-1 port 1\n");
     CHECK(objects_of(none).size() == 1 + 14);
 }
 

@@ -264,14 +264,14 @@ TEST_CASE("one cause is one line, however many places it has") {
     for (int p = 3; p < 515; ++p)
         all.push_back({"S-1 \"leaf-0001\"[" + std::to_string(p) + "]", "leaf-0001 port " + std::to_string(p),
                        "RPC timed out to " + std::to_string(p), "PortExtendedSpeedsCounters timed out", port});
-    all.push_back({"S-2 \"leaf-0002\"", "leaf-0002", "it has no LID", {}, node});
-    all.push_back({"S-3 \"leaf-0003\"", "leaf-0003", "it has no LID", {}, node});
+    all.push_back({"S-2 \"leaf-0002\"", "leaf-0002", "no LID", {}, node});
+    all.push_back({"S-3 \"leaf-0003\"", "leaf-0003", "no LID", {}, node});
     all.push_back({"S-4 \"leaf-0004\"[1]", "leaf-0004 port 1", "RPC refused", "PortCounters refused", port});
-    all.push_back({"S-5 \"leaf-0005\"[1]", "leaf-0005 port 1", "it has no LID", {}, port});
+    all.push_back({"S-5 \"leaf-0005\"[1]", "leaf-0005 port 1", "no LID", {}, port});
     all.push_back({{}, {}, "stopped before everything was asked", {}});
     CHECK(lines_about(all, false) ==
           std::vector<std::string>{"512 ports: PortExtendedSpeedsCounters timed out; first: leaf-0001 port 3",
-                                   "2 nodes and 1 port: it has no LID; first: leaf-0002",
+                                   "2 nodes and 1 port: no LID; first: leaf-0002",
                                    "S-4 \"leaf-0004\"[1]: PortCounters refused",
                                    "stopped before everything was asked"});
     const auto each = lines_about(all, true);

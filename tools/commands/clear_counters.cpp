@@ -62,7 +62,7 @@ private:
     }
 
     coro::task<void> clear(const end_port& e, clearing_outcome& o) {
-        o.problem = e.has_LID() ? "not asked" : "it has no LID"; // unless this comes to its end
+        o.problem = e.has_LID() ? "not asked" : "no LID"; // unless this comes to its end
         if (!e.has_LID()) co_return;
         auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, hurry);
         if (!info) {

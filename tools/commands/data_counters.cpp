@@ -157,7 +157,7 @@ private:
     }
 
     coro::task<void> ask(const end_port& e, reading_outcome& o) {
-        o.problems = {{{}, {}, e.has_LID() ? "not asked" : "it has no LID"}}; // unless this comes to its end
+        o.problems = {{{}, {}, e.has_LID() ? "not asked" : "no LID"}}; // unless this comes to its end
         if (!e.has_LID()) co_return;
         auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, hurry);
         if (!info) {

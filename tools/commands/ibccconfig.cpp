@@ -69,7 +69,7 @@ coro::task<mad::result<report>> set_at(session& in, const discovery::subnet& sub
                                        const discovery::node_names& names) {
     report said;
     if (!e.has_LID()) {
-        said.missing.push_back(missing_at(subnet, e.where, "not changed: it has no LID"));
+        said.missing.push_back(missing_at(subnet, e.where, "not changed: no LID"));
         co_return said;
     }
     const mad::any_path keyed = in.options().keys.put_into(e.path, subnet.at(e.where).portGUID);

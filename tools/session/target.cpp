@@ -60,15 +60,37 @@ mad::address read_target(const std::string& text, const target_options& o) {
 }
 
 mad::address this_port(session& in) {
+    require_LID(in);
     mad::IBPath self;
     self.DLID = in.local_port().LID;
     return {self, std::nullopt};
 }
 
-void require_SA(session& in) {
-    if (value(in.schedule().sa_path().DLID) == 0 && !in.schedule().sa_path().has_grh)
-        throw std::runtime_error("the local port knows no subnet manager whose SA could be asked");
+void require_LID(session& in) {
+    if (value(in.local_port().LID) != 0) return;
+    throw std::runtime_error(fmt::format("the local port {} has no LID: no subnet manager has configured it; start a "
+                                         "subnet manager (opensm), or use a directed "
+                                         "route (-D 0,1)",
+                                         in.device()));
 }
+
+void require_SA(session& in) {
+    if (value(in.schedule().sa_path().DLID) != 0 || in.schedule().sa_path().has_grh) return;
+    require_LID(in);
+    throw std::runtime_error(fmt::format(
+        "the local port {} has no SM LID: no subnet manager has configured it; start a subnet manager (opensm), or "
+        "name the SA (--sa-path)",
+        in.device()));
+}
+
+namespace {
+
+/// The path needs our own LID: the response goes there. RoCE has GIDs instead, and the permissive LID is a port's own.
+bool needs_LID(const mad::IBPath& path) noexcept {
+    return !path.has_grh && value(path.SLID) == 0 && path.DLID != iba::permissive_lid;
+}
+
+} // namespace
 
 comad::coro::task<mad::result<mad::any_path>> resolve(session& in, mad::address target) {
     if (auto* to = std::get_if<mad::IBPath>(&target.path)) {
@@ -76,6 +98,9 @@ comad::coro::task<mad::result<mad::any_path>> resolve(session& in, mad::address 
         if (to->DGID.prefix() == iba::link_local_prefix && ours != iba::gid{})
             to->DGID = iba::gid(ours.prefix(), to->DGID.interface_id());
         if (to->DGID != iba::gid{}) require_SA(in);
+        else if (needs_LID(*to)) require_LID(in);
+    } else if (mad::directed(target.path)->drSLID != iba::permissive_lid) {
+        require_LID(in); // the first part of the route is LID-routed
     }
     if (in.options().by_SA) require_SA(in);
     auto path = co_await in.paths().get_mad_path(target.path);
@@ -86,8 +111,14 @@ comad::coro::task<mad::result<mad::any_path>> resolve(session& in, mad::address 
 
 comad::coro::task<mad::result<mad::IBPath>> LID_routed(session& in, mad::any_path path) {
     if (const auto* by_LID = std::get_if<mad::IBPath>(&path)) co_return *by_LID;
+    const auto& route = *mad::directed(path);
+    require_LID(in);
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<iba::smp::PortInfo>(path));
-    if (value(info.LID) == 0) throw std::runtime_error("the port at the end of that route has no LID");
+    if (value(info.LID) == 0)
+        throw std::runtime_error(
+            fmt::format("the port at the end of route {} has no LID: no subnet manager has configured it; start a "
+                        "subnet manager (opensm)",
+                        fmt::join(route.drPath.begin(), route.drPath.begin() + route.hopCount + 1, ",")));
     mad::IBPath found;
     found.DLID = info.LID;
     co_return found;

@@ -29,7 +29,7 @@ comad::mad::address read_target(const std::string& text, const target_options&);
 /// Ourselves.
 inline comad::mad::address this_node() { return {comad::mad::IBDRPath{}, std::nullopt}; }
 
-/// Our own port, by its LID: what is no SMP needs that.
+/// Our own port, by its LID: what is no SMP needs that. Throws std::runtime_error if it has none.
 comad::mad::address this_port(session&);
 
 /// The path there, with the keys of the options; of a GID or GUID the SA is asked for it. A link-local GID means the
@@ -39,7 +39,10 @@ comad::coro::task<comad::mad::result<comad::mad::any_path>> resolve(session&, co
 /// The same place by its LID, as what is no SMP needs it: of a directed route the node at its end is asked.
 comad::coro::task<comad::mad::result<comad::mad::IBPath>> LID_routed(session&, comad::mad::any_path);
 
-/// Throws std::runtime_error if the local port has no subnet manager that could be asked.
+/// Throws std::runtime_error if the local port has no LID, to which responses to LID-routed requests go.
+void require_LID(session&);
+
+/// Throws std::runtime_error if the local port has no LID, or no subnet manager whose SA could be queried.
 void require_SA(session&);
 
 } // namespace ibtool
