@@ -132,6 +132,9 @@ TEST_CASE("iblinkinfo of one node") {
     CHECK(heads({"-G", "0xa001", "-n", "2"}) == words{A, B, S1, S2});
     CHECK(heads({"-n", "1"}) == words{A, B, S1, S2});
     CHECK(heads({"-n", "1", "--switches-only"}) == words{S1, S2});
+    // As infiniband-diags: 0 is the default.
+    CHECK(heads({"-D", "0,17", "-n", "0"}) == heads({"-D", "0,17", "-n", "1"}));
+    CHECK(heads({"-n", "0"}) == heads({}));
 
     CHECK(s.ours({"iblinkinfo", "-R"}).out == s.ours({"iblinkinfo"}).out);
     check_failure(s.ours({"iblinkinfo", "-G", "0x7777"}), 1, "there is no port '0x7777'");

@@ -40,7 +40,7 @@ struct link_checks {
 struct iblinkinfo_settings {
     std::string target, GUID, route, name_map, load_cache, diff, filter;
     link_checks checks;
-    unsigned hops = 0;        ///< 0: not given
+    unsigned hops = 0;        ///< 0: as if not given, as in infiniband-diags
     unsigned outstanding = 0; ///< 0: the global one
     bool whole_part = false, only_down = false, only_up = false, GUIDs = false, by_line = false, additional = false,
          json = false;
@@ -277,7 +277,7 @@ command iblinkinfo_command() {
                 takes.option("-D,--Direct", s->route, "only the node at the end of this directed route, e.g. 0,1,4")
                     .excludes(GUID);
                 takes.flag("-a,--all", s->whole_part, "with -S, -G or -D: also the nodes around it");
-                takes.option("-n,--hops", s->hops, "how far around it, or around the local node [1]").range(1, 63);
+                takes.option("-n,--hops", s->hops, "how far around it, or around the local node [1]").range(0, 63);
                 takes.flag("-g,--guids", s->GUIDs, "with the port GUIDs of both ends");
                 const argument& up = takes.flag("--up", s->only_up, "only links that are not down");
                 takes.flag("-d,--down", s->only_down, "only links that are down (here -d shows no MADs; --debug does)")
