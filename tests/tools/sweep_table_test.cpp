@@ -84,4 +84,34 @@ TEST_CASE("a rate has a plus behind it where there may have been more") {
     CHECK(p.row(third, &third) == words{"host", "1", "0", "0+", "0", "0", "-", "0"});
 }
 
+TEST_CASE("a table that is sorted by a counter without a column shows that counter in a last column") {
+    const one_port p;
+    iba::pm::PortCounters then, now;
+    then.symbolErrorCounter = 3;
+    then.portRcvErrors = 40;
+    now.symbolErrorCounter = 7; // in 2 s
+    now.portRcvErrors = 50;
+    const counters::sweep first = p.seen(1s, then), second = p.seen(3s, now);
+    table_choice choice;
+    choice.order = row_order::by_counter;
+    const auto lines = [&](const counters::sweep& of, const counters::sweep* before) {
+        std::istringstream table(sweep_table(p.view(of, before), choice));
+        words all;
+        for (std::string line; std::getline(table, line);) all.push_back(line);
+        REQUIRE(all.size() == 3);
+        return all;
+    };
+    const std::string without = lines(second, &first)[1]; // portXmitData has its column
+    CHECK_THAT(without, Catch::EndsWith("   errors"));
+    choice.by = counters::counter::symbolErrorCounter;
+    CHECK(lines(first, nullptr)[1].ends_with("   errors symbolErrorCounter"));
+    CHECK(lines(first, nullptr)[2].ends_with("       43                  3"));
+    CHECK(lines(second, &first)[1] == without + " symbolErrorCounter/s");
+    CHECK(lines(second, &first)[2].ends_with("       14                    2"));
+    // On a narrow terminal it stays, and others go.
+    choice.columns = 80;
+    for (const std::string& line : lines(second, &first)) CHECK(line.size() <= 80);
+    CHECK(lines(second, &first)[1].ends_with(" symbolErrorCounter/s"));
+}
+
 } // namespace sweep_table_test

@@ -210,16 +210,19 @@ struct table_shape {
     std::size_t name = 32;
     std::array<bool, 5> has{true, true, true, true, true}; ///< of the numbers
     bool has_errors = true;
+    std::size_t sorted_by = 0; ///< of the counter that rows are sorted by, if it has no column of its own; 0: none
 
     std::size_t numbers_and_port() const {
         constexpr std::size_t port = 5, errors = 9, number = 10;
-        return port + (has_errors ? errors : 0) + number * static_cast<std::size_t>(std::ranges::count(has, true));
+        return port + (has_errors ? errors : 0) + (sorted_by != 0 ? 1 + sorted_by : 0) +
+               number * static_cast<std::size_t>(std::ranges::count(has, true));
     }
 };
 
-table_shape shape_for(std::size_t columns) {
+table_shape shape_for(std::size_t columns, std::size_t sorted_by) {
     constexpr std::size_t least_name = 16, shortest_name = 6, most_name = 64;
     table_shape shape;
+    shape.sorted_by = sorted_by;
     if (columns == 0) return shape;
     const auto is_too_wide = [&] { return columns < shape.numbers_and_port() + least_name; };
     if (is_too_wide()) shape.has[2] = shape.has[3] = false; // packets
@@ -233,11 +236,13 @@ table_shape shape_for(std::size_t columns) {
 }
 
 std::string table_line(const table_shape& shape, const std::string& name, const std::string& port,
-                       const std::array<std::string, 5>& numbers, const std::string& errors) {
+                       const std::array<std::string, 5>& numbers, const std::string& errors,
+                       const std::string& sorted_by) {
     std::string line = fmt::format("{} {:>4}", padded(name, shape.name), port);
     for (std::size_t i = 0; i < numbers.size(); ++i)
         if (shape.has[i]) line += fmt::format(" {:>9}", numbers[i]);
     if (shape.has_errors) line += fmt::format(" {:>8}", errors);
+    if (shape.sorted_by != 0) line += fmt::format(" {:>{}}", sorted_by, shape.sorted_by);
     return line + '\n';
 }
 
@@ -247,20 +252,24 @@ constexpr counter shown[] = {counter::portXmitData, counter::portRcvData, counte
 } // namespace
 
 std::string sweep_table(const sweep_view& v, const table_choice& choice) {
-    const table_shape shape = shape_for(choice.columns);
+    const std::string per = v.before ? "/s" : "";
+    const bool has_own_column = choice.order != row_order::by_counter || std::ranges::count(shown, choice.by) != 0;
+    const std::string sorted_by = has_own_column ? std::string() : fmt::format("{}{}", name_of(choice.by), per);
+    const table_shape shape = shape_for(choice.columns, sorted_by.size());
     const double took = comad::mad::in_seconds(v.now.end - v.now.begin);
     const std::string missing = v.now.gaps.empty() ? "" : fmt::format(", {} missing", v.now.gaps.size());
     std::string text = fmt::format("# sweep {} at {:.3f} s: {} ports{}, {} MADs, {:.1f} ms{}\n", v.number, v.seconds,
                                    v.now.ports.size(), missing, v.now.MADs, took * 1e3, v.before ? "" : "; totals");
-    const std::string per = v.before ? "/s" : "";
-    text += table_line(shape, "#node", "port",
-                       {"xmit B" + per, "rcv B" + per, "xmit pk" + per, "rcv pk" + per, "wait" + per}, "errors");
+    text +=
+        table_line(shape, "#node", "port",
+                   {"xmit B" + per, "rcv B" + per, "xmit pk" + per, "rcv pk" + per, "wait" + per}, "errors", sorted_by);
     for (const std::size_t i : rows_of(v, choice)) {
         const row r = row_at(v, i);
         std::array<std::string, 5> numbers;
         for (std::size_t n = 0; n < numbers.size(); ++n) numbers[n] = cell(r, shown[n]);
         text += table_line(shape, shortened(iba::escaped(name_at(v, r.now)), shape.name),
-                           fmt::format("{}", r.now.where.port), numbers, errors_cell(r));
+                           fmt::format("{}", r.now.where.port), numbers, errors_cell(r),
+                           has_own_column ? std::string() : cell(r, choice.by));
     }
     return text;
 }
