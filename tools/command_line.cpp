@@ -9,6 +9,7 @@
 #include "text/output.hpp"
 #include "text/overview.hpp"
 #include "text/terminal.hpp"
+#include <comad/iba/suggest.hpp>
 #include <comad/iba/text.hpp>
 
 #include <CLI/CLI.hpp>
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -56,6 +58,9 @@ private:
     void check_SA() const;
     void choose_fabric();
     int explain(const CLI::RequiredError&) const;
+    int explain(const CLI::ExtrasError&) const;
+    /// As it was called, for messages: `ibtool sweep`.
+    std::string named_command() const;
     static int show_overview(const global_options&);
 
     CLI::App app_{"Management datagrams for InfiniBand fabrics", "ibtool"};
@@ -224,13 +229,15 @@ int command_line::run(int argc, char** argv) {
         check_SA();
         choose_fabric();
     } catch (const CLI::CallForHelp&) {
-        write_output(wrapped(called_by_name(app_.help()), size_of_terminal().columns));
+        write_output(wrapped(called_by_name(app_.help()), help_columns()));
         return complete;
     } catch (const CLI::CallForVersion& e) {
         write_output(std::string(e.what()) + '\n');
         return complete;
     } catch (const CLI::RequiredError& e) {
         return argc > 1 ? explain(e) : show_overview(each_fabric(options_).front());
+    } catch (const CLI::ExtrasError& e) {
+        return explain(e);
     } catch (const CLI::ParseError& e) {
         print_message("{}; see ibtool help", e.what());
         return usage;
@@ -264,6 +271,33 @@ int command_line::explain(const CLI::RequiredError& e) const {
                         : fmt::format("unknown command '{}'; similar: {}", words.front(), commands_like(words.front()));
     print_message("{}; see ibtool help", problem);
     return usage;
+}
+
+int command_line::explain(const CLI::ExtrasError& e) const {
+    constexpr std::size_t most_suggestions = 3;
+    const std::vector<std::string> extra = app_.remaining(true);
+    const auto option = std::ranges::find_if(extra, [](const std::string& word) { return word.starts_with('-'); });
+    if (extra.empty()) {
+        print_message("{}; see ibtool help", e.what());
+    } else if (option == extra.end()) {
+        print_message("unexpected argument {}; see {} --help", comad::iba::as_given(extra.back()), named_command());
+    } else {
+        const std::string wrong = option->substr(0, option->find('='));
+        std::vector<std::string> names;
+        for (const arguments* all : {&arguments_, &global_}) {
+            for (const argument& a : all->all()) {
+                if (a.is_option() && !a.is_hidden()) std::ranges::copy(a.all_names(), std::back_inserter(names));
+            }
+        }
+        print_message("unknown option {}; similar: {}; see {} --help", comad::iba::as_given(wrong),
+                      comad::iba::most_similar(wrong, {names.begin(), names.end()}, most_suggestions), named_command());
+    }
+    return usage;
+}
+
+std::string command_line::named_command() const {
+    if (is_called_by_link()) return program_name();
+    return named_ ? fmt::format("ibtool {}", named_->name) : "ibtool";
 }
 
 int command_line::show_overview(const global_options& options) {

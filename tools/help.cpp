@@ -99,7 +99,7 @@ command help_command() {
                     .value_name("LINE");
                 takes.flag("--markdown", s->as_tables, "the list as tables in Markdown").excludes(json).excludes(man);
                 return [s](const global_options&) {
-                    write_output(s->is_for_people() ? wrapped(text_of(*s), size_of_terminal().columns) : text_of(*s));
+                    write_output(s->is_for_people() ? wrapped(text_of(*s), help_columns()) : text_of(*s));
                     return complete;
                 };
             }};

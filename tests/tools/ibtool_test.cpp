@@ -493,6 +493,7 @@ TEST_CASE("output that cannot be written is a failure") {
 
 TEST_CASE("progress is shown on a terminal after a second, and cleared") {
     // Nobody answers the third host's NodeInfo: 1.5 seconds.
+    process health(ibtool({"health", "--for", "1200ms", "--fabric", "sim:single,sm=1"}), error_stream::terminal);
     const words slow{"ibhosts", "--fabric", "sim:fattree2,radix=4,dead=h-0003 HCA-1", "-t", "500ms"};
     process on_terminal(ibtool(slow), error_stream::terminal);
     process elsewhere(ibtool(slow));
@@ -510,6 +511,24 @@ TEST_CASE("progress is shown on a terminal after a second, and cleared") {
     const process_result quick = run_process(ibtool({"ibhosts", "--fabric", "sim:single"}), error_stream::terminal);
     CHECK(quick.status == 0);
     CHECK(quick.err.empty());
+    CHECK_THAT(health.wait().err, StartsWith("\r\033[K1 of 1 s")); // not how many MADs were sent
+}
+
+TEST_CASE("a misspelled option gets at most three similar ones, and a surplus argument is named") {
+    const process_result wrong = run({"sweep", "--evry", "1s"});
+    check_failure(wrong, 2, "unknown option '--evry'; similar: --every, ");
+    CHECK(std::ranges::count(wrong.err, ',') == 2);
+    CHECK_THAT(wrong.err, EndsWith("; see ibtool sweep --help\n"));
+    check_failure(run({"iblinkinfo", "--lines=3"}), 2, "unknown option '--lines'; similar: --line, ");
+    check_failure(run({"sminfo", "1", "2", "3", "surplus\x1b"}), 2,
+                  "unexpected argument 'surplus\\x1b'; see ibtool sminfo --help");
+}
+
+TEST_CASE("help that goes to a pager or a file has no line of more than 120 columns") {
+    for (const char* command : {"saquery", "ibccconfig", "ibccquery", "ibportstate", "sweep"}) {
+        CAPTURE(command);
+        for (const std::string& line : lines_in_order(run({command, "--help"}).out)) CHECK(line.size() <= 120);
+    }
 }
 
 TEST_CASE("SIGINT and SIGTERM end a discovery soon, with what it has") {

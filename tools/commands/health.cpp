@@ -136,13 +136,37 @@ std::vector<counters::gap> gaps_of(const counters::sweep& before, const counters
     return all;
 }
 
+/// How far an examination is.
+class examination_progress {
+public:
+    explicit examination_progress(std::chrono::nanoseconds length) : length_(length) {}
+
+    void begin(const session& in, comad::mad::time_point first_sweep) {
+        in_ = &in;
+        first_sweep_ = first_sweep;
+    }
+    /// `4 of 10 s`
+    std::string text() const {
+        if (!in_) return "discovering the subnet and reading its counters";
+        const auto passed = std::min<std::chrono::nanoseconds>(in_->now() - first_sweep_, length_);
+        return fmt::format("{:.0f} of {:.0f} s", comad::mad::in_seconds(passed), comad::mad::in_seconds(length_));
+    }
+
+private:
+    std::chrono::nanoseconds length_;
+    const session* in_ = nullptr;
+    comad::mad::time_point first_sweep_{};
+};
+
 reporting examine(session& in, const health_settings& s, std::chrono::nanoseconds length,
-                  const counters::health_rules& rules, const discovery::node_names& names) {
+                  const counters::health_rules& rules, const discovery::node_names& names,
+                  examination_progress& progress) {
     const discovery::subnet known = co_await require_subnet(in);
     counters::sweep_options how;
     how.details = counters::health_details();
     counters::sweeper sweeper(in.schedule(), known, how);
     const counters::sweep before = co_await sweeper.run();
+    progress.begin(in, before.begin);
     const bool goes_on = co_await in.schedule().pause(before.begin + length - in.now());
     if (!goes_on) throw std::runtime_error("ended before there was anything to compare");
     const counters::sweep after = co_await sweeper.run();
@@ -161,7 +185,10 @@ int run_health(const health_settings& s, const global_options& options) {
     const counters::health_rules rules =
         s.rules.empty() ? counters::default_rules() : counters::read_health_rules(s.rules);
     const discovery::node_names names = read_node_names(s.name_map);
-    return run_query(options, nullptr, [&](session& in) { return examine(in, s, length, rules, names); });
+    examination_progress progress(length);
+    return run_query(
+        options, nullptr, [&](session& in) { return examine(in, s, length, rules, names, progress); },
+        [&] { return progress.text(); });
 }
 
 } // namespace
@@ -175,7 +202,7 @@ command health_command() {
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<health_settings>();
                 takes.option("--for", s->length, "time between the two sweeps").shows_default();
-                takes.option("--rules", s->rules, "TOML file of rules [those in docs/health.md]");
+                takes.option("--rules", s->rules, "TOML file of rules [built-in rules]");
                 add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json, "one JSON object per line");
                 return [s](const global_options& options) { return run_health(*s, options); };

@@ -17,6 +17,12 @@ terminal_size size_of_terminal() {
     return {size.ws_col, size.ws_row};
 }
 
+std::size_t help_columns() {
+    constexpr std::size_t without_terminal = 120;
+    const std::size_t columns = size_of_terminal().columns;
+    return columns != 0 ? columns : without_terminal;
+}
+
 namespace {
 
 /// The characters of this thread are UTF-8 as long as it lives, whatever the user's are.
