@@ -19,11 +19,14 @@ using iba::smp::SwitchInfo;
 
 constexpr std::string_view own_magic = "comadsub";
 constexpr u32 own_version = 2;
+constexpr u32 described_version = 3; // of subnets from topology files: the same, and what they do not know
 constexpr std::size_t checksum_bytes = 4;
 
 // What of a port is there.
 constexpr u8 begins_at_LID = 128; // of a route
 constexpr u8 info_there = 1, GUID_there = 2, peer_there = 4, FDR10_runs = 8, FDR10_supported = 16, all_port_flags = 31;
+constexpr u8 assumed_shift = 5, all_described_flags = 255;
+constexpr u8 extent_shift = 1; // behind whether there is a SwitchInfo
 
 u32 checksum_of(std::span<const u8> bytes) {
     boost::crc_32_type sum;
@@ -48,11 +51,18 @@ void write_text(byte_writer& out, std::string_view text) {
     out.bytes(text);
 }
 
+bool is_described(const subnet& s) {
+    return s.may_lack_nodes || std::ranges::any_of(s.nodes, [](const node& n) {
+               return n.known != topology_file::extent::all ||
+                      std::ranges::any_of(n.ports, [](const port& p) { return p.assumed != 0; });
+           });
+}
+
 void write_port(byte_writer& out, const port& p) {
     const bool has_portGUID = p.portGUID != iba::guid{};
     out.number<u8>(static_cast<u8>((p.info ? info_there : 0) | (has_portGUID ? GUID_there : 0) |
                                    (p.peer ? peer_there : 0) | (p.fdr10 ? FDR10_runs : 0) |
-                                   (p.fdr10_supported ? FDR10_supported : 0)));
+                                   (p.fdr10_supported ? FDR10_supported : 0) | p.assumed << assumed_shift));
     if (p.info) {
         PortInfo info = *p.info;
         info.MKey = {}; // a secret of the subnet, which nobody needs here
@@ -70,7 +80,7 @@ void write_node(byte_writer& out, const node& n) {
     write_text(out, n.description);
     write_route(out, n.route);
     out.number<u16>(static_cast<u16>(std::min(n.hops, 0xffffu)));
-    out.number<u8>(n.switch_info ? 1 : 0);
+    out.number<u8>(static_cast<u8>((n.switch_info ? 1 : 0) | static_cast<u8>(n.known) << extent_shift));
     if (n.switch_info) out.structure(*n.switch_info);
     out.number<u16>(static_cast<u16>(n.ports.size()));
     for (const port& p : n.ports) write_port(out, p);
@@ -79,7 +89,7 @@ void write_node(byte_writer& out, const node& n) {
 /// Reads what follows the head.
 class cache_reader {
 public:
-    cache_reader(byte_reader& in, subnet& out) : in_(in), out_(out) {}
+    cache_reader(byte_reader& in, subnet& out, bool is_described) : in_(in), out_(out), is_described_(is_described) {}
 
     void read_nodes(u32 count) {
         out_.nodes.reserve(std::min<std::size_t>(count, in_.left() / iba::info_of<NodeInfo>.bytes));
@@ -109,8 +119,11 @@ private:
         n.description = in_.text(in_.number<u32>("the length of a description", most_description), "a description");
         n.route = read_route();
         n.hops = in_.number<u16>("how far a node is");
-        if (in_.number<u8>("whether there is a SwitchInfo", 1))
-            n.switch_info = in_.structure<SwitchInfo>("a SwitchInfo");
+        constexpr u8 last_extent = static_cast<u8>(topology_file::extent::links_only);
+        const u8 head =
+            in_.number<u8>("whether there is a SwitchInfo", is_described_ ? last_extent << extent_shift | 1 : 1);
+        n.known = topology_file::extent{static_cast<u8>(head >> extent_shift)};
+        if (head & 1) n.switch_info = in_.structure<SwitchInfo>("a SwitchInfo");
         const u16 ports = in_.number<u16>("the number of ports", 256);
         if (ports == 0 || ports <= n.info.numPorts || ports <= n.info.localPortNum)
             in_.fail(fmt::format("a node has {} ports, and only {} are there", n.info.numPorts, ports), begin);
@@ -125,7 +138,7 @@ private:
 
     port read_port() {
         port p;
-        const u8 there = in_.number<u8>("a port", all_port_flags);
+        const u8 there = in_.number<u8>("a port", is_described_ ? all_described_flags : all_port_flags);
         if (there & info_there) p.info = in_.structure<PortInfo>("a PortInfo");
         if (there & GUID_there) p.portGUID = iba::guid{in_.number<u64>("a port GUID")};
         if (there & peer_there) {
@@ -134,6 +147,7 @@ private:
         }
         p.fdr10 = there & FDR10_runs;
         p.fdr10_supported = there & FDR10_supported;
+        p.assumed = static_cast<u8>(there >> assumed_shift);
         return p;
     }
 
@@ -175,6 +189,7 @@ private:
 
     byte_reader& in_;
     subnet& out_;
+    const bool is_described_;         // with what a topology file does not know
     std::vector<std::size_t> begins_; // of nodes
     std::size_t ports_ = 0;
 };
@@ -183,8 +198,10 @@ cached_subnet read_own_cache(std::span<const u8> bytes) {
     byte_reader in(bytes, std::endian::big);
     in.bytes(own_magic.size(), "the head");
     const u32 version = in.number<u32>("the version");
-    if (version != own_version)
-        in.fail(fmt::format("it has version {} of the format, this program reads {}", version, own_version));
+    if (version != own_version && version != described_version)
+        in.fail(fmt::format("it has version {} of the format, this program reads {} and {}", version, own_version,
+                            described_version));
+    const bool is_described = version == described_version;
     if (in.left() < checksum_bytes) in.fail("the file ends within the head");
     const std::size_t end = bytes.size() - checksum_bytes;
     byte_reader tail(bytes.subspan(end), std::endian::big);
@@ -198,9 +215,10 @@ cached_subnet read_own_cache(std::span<const u8> bytes) {
     c.discovered_at = std::chrono::sys_seconds(std::chrono::seconds(in.number<u64>("the time", year_9999)));
     subnet& s = c.found;
     s.start_port = in.number<u8>("the local port");
+    if (is_described) s.may_lack_nodes = in.number<u8>("whether nodes may be missing", 1) != 0;
     const u32 nodes = in.number<u32>("the number of nodes", max_cached_nodes);
     const u32 problems = in.number<u32>("the number of problems");
-    cache_reader rest(in, s);
+    cache_reader rest(in, s, is_described);
     rest.read_nodes(nodes);
     if (!s.nodes.empty() && s.start_port >= s.nodes[0].ports.size()) in.fail("the first node has no such local port");
     for (u32 i = 0; i < problems; ++i) rest.read_problem();
@@ -213,9 +231,11 @@ cached_subnet read_own_cache(std::span<const u8> bytes) {
 std::string cache_bytes(const subnet& s, std::chrono::sys_seconds discovered_at) {
     byte_writer out(std::endian::big);
     out.bytes(own_magic);
-    out.number<u32>(own_version);
+    const bool has_more = is_described(s);
+    out.number<u32>(has_more ? described_version : own_version);
     out.number<u64>(static_cast<u64>(discovered_at.time_since_epoch().count()));
     out.number<u8>(s.start_port);
+    if (has_more) out.number<u8>(s.may_lack_nodes ? 1 : 0);
     out.number<u32>(static_cast<u32>(s.nodes.size()));
     out.number<u32>(static_cast<u32>(s.problems.size()));
     for (const node& n : s.nodes) write_node(out, n);
@@ -231,11 +251,15 @@ std::string cache_bytes(const subnet& s, std::chrono::sys_seconds discovered_at)
     return std::move(out.text());
 }
 
+bool is_cache(std::span<const u8> bytes) noexcept {
+    const std::span<const u8> magic = as_bytes(own_magic);
+    return is_diags_cache(bytes) ||
+           (bytes.size() >= magic.size() && std::ranges::equal(bytes.first(magic.size()), magic));
+}
+
 cached_subnet read_cache(std::span<const u8> bytes) {
     if (is_diags_cache(bytes)) return {read_diags_cache(bytes), std::nullopt};
-    const std::span<const u8> magic = as_bytes(own_magic);
-    if (bytes.size() < magic.size() || !std::ranges::equal(bytes.first(magic.size()), magic))
-        byte_reader::fail("it is no cache of a subnet", 0);
+    if (!is_cache(bytes)) byte_reader::fail("it is no cache of a subnet", 0);
     return read_own_cache(bytes);
 }
 

@@ -103,8 +103,9 @@ json of_port(const subnet& s, port_ref here, const node_places& places) {
             out["LID"] = value(p.info->LID);
             out["LMC"] = p.info->LMC;
         }
-        out["VLCap"] = value(p.info->VLCap);
-        out["neighborMTU"] = value(p.info->neighborMTU);
+        // A topology file does not have them.
+        if (!p.assumed || value(p.info->VLCap)) out["VLCap"] = value(p.info->VLCap);
+        if (!p.assumed) out["neighborMTU"] = value(p.info->neighborMTU);
     }
     if (const auto all = places.more.places ? places.more.places->of(here) : std::span<const port_hierarchy>{};
         !all.empty()) {
@@ -132,6 +133,8 @@ json of_node(const subnet& s, u32 index, const node_places& places) {
         {"description", text_of_bytes(n.description)},
         {"route", hops_of(n.route)},
     };
+    if (n.known == topology_file::extent::some) out["known"] = "some";
+    if (n.known == topology_file::extent::links_only) out["known"] = "links_only";
     if (n.switch_info) out["enhancedPort0"] = static_cast<bool>(n.switch_info->enhancedPort0);
     json ports = json::array();
     for (u8 number = 0; const port& p : n.ports) {
@@ -221,6 +224,7 @@ template <class F> void add_list(std::string& out, std::string_view name, std::s
 
 std::string json_text(const subnet& s, const more_of_ports& more) {
     json head{{"schema", "comad.subnet/1"}, {"complete", s.complete()}};
+    if (s.may_lack_nodes) head["may_lack_nodes"] = true;
     if (!s.nodes.empty()) {
         head["start"] = {{"nodeGUID", text_of(s.nodes[0].info.nodeGUID)}, {"port", s.start_port}};
     }

@@ -19,6 +19,7 @@ using iba::NodeType;
 void print_stanza(std::string& out, const subnet& s, u32 index, const node_names& names, bool full,
                   const head_notes& notes = {}, const system_groups* groups = nullptr) {
     print_head(out, s.nodes[index], names, notes);
+    if (s.nodes[index].known != topology_file::extent::all) print(out, "{}\n", topology_file::lacks_ports_remark);
     for (unsigned number = 1; number < s.nodes[index].ports.size(); ++number) {
         const port_ref here{index, static_cast<u8>(number)};
         if (s.at(here).peer) print_port_line(out, s, here, names, full, {}, groups);
@@ -120,6 +121,7 @@ std::string topology_text(const subnet& s, const node_names& names, const topolo
         print(out, "# Initiated from node {:016x} port {:016x}\n", value(s.nodes[0].info.nodeGUID),
               value(s.nodes[0].info.portGUID));
     }
+    if (s.may_lack_nodes) print(out, "{}\n", topology_file::lacks_nodes_remark);
     if (options.grouping) {
         grouped_topology(out, s, names, options.full).print_all();
         return out;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // topology_diff.cpp - ibnetdiscover --diff, by the rules of rdma-core's infiniband-diags/ibnetdiscover.c.
 #include "topology_parts.hpp"
+#include <comad/discovery/difference.hpp>
 #include <comad/discovery/reports.hpp>
 
 #include <initializer_list>
@@ -26,7 +27,7 @@ public:
             if (!wanted) continue;
             for_each(was_, type, [&](u32 n, const node&) { compare_node(n); });
             for_each(is_, type, [&](u32 n, const node& one) {
-                if (!was_.find(one.info.nodeGUID)) print_whole(is_, n, prefix_of_new);
+                if (!was_.may_lack_nodes && !was_.find(one.info.nodeGUID)) print_whole(is_, n, prefix_of_new);
             });
         }
         return std::move(out_);
@@ -47,13 +48,15 @@ private:
     void compare_node(u32 n) {
         const node& before = was_.nodes[n];
         const auto found = is_.by_guid.find(before.info.nodeGUID);
-        if (found == is_.by_guid.end()) return print_whole(was_, n, prefix_of_old);
-        if (!checks_more()) return;
+        if (found == is_.by_guid.end()) {
+            if (!is_.may_lack_nodes) print_whole(was_, n, prefix_of_old);
+            return;
+        }
         const node& now = is_.nodes[found->second];
+        if (!checks_more() || now.known == topology_file::extent::links_only) return;
         has_head_ = false;
-        if ((checks_.LIDs && before.is_switch() && now.is_switch() &&
-             lid_of(before.ports[0]) != lid_of(now.ports[0])) ||
-            (checks_.descriptions && before.description != now.description)) {
+        if ((checks_.LIDs && before.is_switch() && now.is_switch() && LID_differs({n, 0}, {found->second, 0})) ||
+            (checks_.descriptions && descriptions_differ(before, now))) {
             print_head(out_, before, names_, {}, {}, prefix_of_old);
             print_node_line(out_, now, names_, prefix_of_new);
             has_head_ = true;
@@ -76,22 +79,24 @@ private:
         const port &b = was_.at(before), &n = is_.at(now);
         bool differs = false;
         if (checks_.links) {
-            differs = static_cast<bool>(b.peer) != static_cast<bool>(n.peer);
+            differs = static_cast<bool>(b.peer) != static_cast<bool>(n.peer) && !may_have_peer(was_, before) &&
+                      !may_have_peer(is_, now);
             if (b.info && n.info) differs |= b.portGUID != n.portGUID;
             if (b.peer && n.peer) differs |= peer_differs(b.peer, n.peer);
         }
-        if (checks_.LIDs && b.info && n.info) differs |= lid_of(was_.end_port(before)) != lid_of(is_.end_port(now));
+        if (checks_.LIDs && b.info && n.info) differs |= LID_differs(before, now);
         if (!differs || (!b.peer && !n.peer)) return;
         need_head(was_.nodes[before.node]);
         print_port(was_, before, prefix_of_old);
         print_port(is_, now, prefix_of_new);
     }
 
+    bool LID_differs(port_ref before, port_ref now) const { return LIDs_differ(was_, before, is_, now); }
+
     bool peer_differs(port_ref before, port_ref now) const {
         const port &b = was_.at(before), &n = is_.at(now);
-        return b.portGUID != n.portGUID ||
-               (checks_.LIDs && lid_of(was_.end_port(before)) != lid_of(is_.end_port(now))) ||
-               (checks_.descriptions && was_.nodes[before.node].description != is_.nodes[now.node].description);
+        return b.portGUID != n.portGUID || (checks_.LIDs && LID_differs(before, now)) ||
+               (checks_.descriptions && descriptions_differ(was_.nodes[before.node], is_.nodes[now.node]));
     }
 
     const subnet& was_;

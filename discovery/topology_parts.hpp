@@ -23,9 +23,11 @@ void print(std::string& out, fmt::format_string<Arguments...> format, Arguments&
 const iba::smp::PortInfo& info_of(const port&);
 inline unsigned lid_of(const port& p) { return value(info_of(p).LID); }
 
+/// All nodes of the type, but those that are known as the other ends of links only: they have no lines of their own.
 void for_each(const subnet& s, iba::NodeType type, auto&& use) {
     for (u32 i = 0; i < s.nodes.size(); ++i) {
-        if (s.nodes[i].info.nodeType == type) use(i, s.nodes[i]);
+        if (s.nodes[i].info.nodeType == type && s.nodes[i].known != topology_file::extent::links_only)
+            use(i, s.nodes[i]);
     }
 }
 

@@ -10,12 +10,13 @@ os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 LIBRARY = {
     "iba": [],
     "mad": ["iba"],
+    "topology_file": ["iba"],
     "server": ["mad"],
     "verbs": ["mad"],
-    "transports": ["server", "verbs"],
+    "transports": ["server", "verbs", "topology_file"],
     "coro": ["mad"],
     "sa": ["coro"],
-    "discovery": ["sa"],
+    "discovery": ["sa", "topology_file"],
     "counters": ["discovery"],
 }
 TOOLS = {

@@ -395,13 +395,14 @@ TEST_CASE("a file that cannot be right is refused with its line and a remedy") {
     CHECK(message_of(two + "[3] \"S2\"[3]\n").starts_with("net:5: a port is cabled to itself"));
     CHECK(message_of(two + "[3] \"@x\"\n").starts_with("net:5: there is no alias \"@x\""));
     CHECK(message_of(two + "[3]\n").starts_with("net:5: the link has no other end"));
-    CHECK(message_of(two + "\n[3] \"S1\"[3]\n").starts_with("net:6: a port outside of a node"));
+    CHECK(message_of(two + "[4] \"S1\"[4]\n\n[3] \"S1\"[3]\n").starts_with("net:7: a port outside of a node"));
+    CHECK(message_of("[3] \"S1\"[3]\n" + two).starts_with("net:1: a port outside of a node"));
     CHECK(message_of(two + "\nSwitch 4 \"S1\"\n").starts_with("net:6: node id \"S1\" is already taken"));
     CHECK(message_of(two + "\nswitchguid=0x200000\nSwitch 4 \"S3\"\n").starts_with("net:7: node GUID 0x200000 is"));
     CHECK(message_of("Switch \"S1\"\n").starts_with("net:1: the node has no number of ports"));
     CHECK(message_of("Switch 256 \"S1\"\n").starts_with("net:1: the node has no number of ports"));
     CHECK(message_of("Switch 4\n").starts_with("net:1: the node has no id"));
-    CHECK(message_of("Swich 4 \"S1\"\n").starts_with("net:1: 'Swich' begins no line that is known"));
+    CHECK(message_of("Swich 4 \"S1\"\n").starts_with("net:1: not a line of a topology file: 'Swich 4 \"S1\"'; "));
     CHECK(message_of("speed=9\n") ==
           "net:1: speed=9 is no mask of that kind; give the sum of the enabled bits, 1 to 7");
     CHECK(message_of("caguid=here\n").starts_with("net:1: 'caguid' has no number"));
@@ -414,7 +415,7 @@ TEST_CASE("a file that cannot be right is refused with its line and a remedy") {
           "net:2: '4xYDR' is not a width and a speed; expected one of 1x, 2x, 4x, 8x, 12x and one of SDR, DDR, QDR, "
           "FDR10, "
           "FDR, EDR, HDR, NDR, XDR, as in 4xEDR");
-    CHECK(message_of("Switch 4 \"S1\"\n[1] \"\x1b[31m\"[1]\n").starts_with("net:2: there is no node \"\\x1b[31m\"; "));
+    CHECK(message_of("Switch 4 \"S1\"\n[1] \"\x01z\"[1]\n").starts_with("net:2: there is no node \"\\x01z\"; "));
     CHECK(message_of(std::string("\0\xff\x01 garbage \n", 13)).starts_with("net:1: "));
 }
 

@@ -73,7 +73,7 @@ void describe_end_port(const topology& t, const node& n, const port& p, smp::Por
     i.GIDPrefix = attributes::GIDPrefix;
     i.LID = p.LID;
     i.LMC = n.is_switch() && !n.enhanced_port0 ? 0 : p.LMC;
-    i.masterSMLID = value(p.LID) != 0 ? t.sm_lid : iba::lid{};
+    i.masterSMLID = p.has_LID() ? t.sm_lid : iba::lid{};
     i.capabilityMask = usual_capabilities;
     link_codes any;
     for (const port& each : n.ports) {
@@ -85,7 +85,7 @@ void describe_end_port(const topology& t, const node& n, const port& p, smp::Por
         static_cast<u16>(value(iba::CapabilityMask2::IsPortInfoExtendedSupported) | capabilities_of(any));
     if (n.is_switch()) i.capabilityMask2 |= value(iba::CapabilityMask2::IsSwitchPortStateTableSupported);
     if (!n.hierarchies.empty()) i.capabilityMask |= value(iba::CapabilityMask::IsHierarchyInfoSupported);
-    if (value(p.LID) != 0 && p.LID == t.sm_lid) i.capabilityMask |= value(iba::CapabilityMask::IsSM);
+    if (p.has_LID() && p.LID == t.sm_lid) i.capabilityMask |= value(iba::CapabilityMask::IsSM);
     i.GUIDCap = attributes::GID_capacity;
     i.subnetTimeOut = attributes::packet_life_time;
     i.respTimeValue = 16;

@@ -26,7 +26,7 @@ std::vector<end_port> end_ports(const attributes& of, const iba::lid* LID, const
         const unsigned last = x.is_switch() ? 0 : x.num_ports();
         for (unsigned p = x.first_port(); p <= last; ++p) {
             const port& end = x.ports[p];
-            if (value(end.LID) == 0) continue;
+            if (!end.has_LID()) continue;
             const unsigned offset = LID ? unsigned{value(*LID)} - value(end.LID) : 0;
             if (offset >= 1u << end.LMC) continue;
             const router::place at{n, static_cast<u8>(p)};

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace comad::transports::sim {
 namespace {
@@ -42,14 +43,18 @@ void check_FDR10(const topology& t, std::string_view name) {
     }
 }
 
-topology topology_of(spec& s) {
+topology topology_of(spec& s, std::vector<std::string>& notes) {
+    const auto strict = s.take_word("strict");
+    if (strict && !strict->empty()) s.fail("strict has no value; write strict");
     if (is_topology_kind(s.head())) return generate(s);
     s.finish();
     const std::string name(s.head());
     std::istringstream file = open(name);
-    topology t = read_topology(file, name);
-    check_FDR10(t, name);
-    return t;
+    std::string skipped;
+    topology read = read_topology(file, name, strict ? nullptr : &skipped);
+    if (!skipped.empty()) notes.push_back(fmt::format("{}: {}", iba::escaped(name), skipped));
+    check_FDR10(read, name);
+    return read;
 }
 
 load load_of(spec& s, u64 seed) {
@@ -102,13 +107,13 @@ simulation make_sim(std::string_view specification, time_mode mode) {
     const auto kernel = kernel_of(s);
     if (kernel && clock == "real") s.fail("kernel is available in virtual time only; add time=virtual");
 
-    topology t = topology_of(s);
+    simulation made;
+    topology t = topology_of(s, made.notes);
     planned.degrade(t);
     const u32 here = at ? find_node(s, t, "at", *at) : t.default_node();
     if (manager != "0" && value(t.sm_lid) == 0) bring_up(t, manager == "1" ? here : find_node(s, t, "sm", manager));
     const unsigned by = port != 0 ? static_cast<unsigned>(port) : default_port(t.nodes[here]);
 
-    simulation made;
     made.fabric = std::make_unique<fabric>(std::move(t), times, wrong);
     made.place = std::make_unique<sim_transport>(*made.fabric, here, by,
                                                  clock == "real" ? time_mode::real : time_mode::virtual_);

@@ -43,7 +43,7 @@ template <class F> void for_each_end_port(attributes& of, F&& f) {
         const node& x = t.nodes[n];
         const unsigned last = x.is_switch() ? 0 : x.num_ports();
         for (unsigned p = x.first_port(); p <= last; ++p)
-            if (value(x.ports[p].LID) != 0) f(x.ports[p].LID, n, static_cast<u8>(p));
+            if (x.ports[p].has_LID()) f(x.ports[p].LID, n, static_cast<u8>(p));
     }
 }
 

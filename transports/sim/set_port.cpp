@@ -122,7 +122,7 @@ void attributes::write_link(u32 number, u8 which, const PortInfo& wanted) {
 void attributes::write_end_port(u32 number, u8 which, const PortInfo& wanted) {
     port& p = topology_.nodes[number].ports[which];
     if (p.LID == wanted.LID && p.LMC == wanted.LMC) return;
-    if (value(p.LID) != 0 && p.LID == topology_.sm_lid) topology_.sm_lid = wanted.LID;
+    if (p.has_LID() && p.LID == topology_.sm_lid) topology_.sm_lid = wanted.LID;
     p.LID = wanted.LID;
     p.LMC = wanted.LMC;
     forwarding_.topology_changed();

@@ -174,8 +174,7 @@ void bring_up(topology& t, std::optional<u32> manager_node) {
     }
     if (t.nodes.empty()) return;
     const node& manager = t.nodes[manager_node.value_or(t.default_node())];
-    const auto managed =
-        std::find_if(manager.ports.begin(), manager.ports.end(), [](auto& p) { return value(p.LID) != 0; });
+    const auto managed = std::find_if(manager.ports.begin(), manager.ports.end(), [](auto& p) { return p.has_LID(); });
     if (managed != manager.ports.end()) t.sm_lid = managed->LID;
 }
 

@@ -26,6 +26,9 @@ std::string cache_bytes(const subnet&, std::chrono::sys_seconds discovered_at);
 /// It has no place for routes, problems, FDR10 and the time.
 std::string diags_cache_bytes(const subnet&);
 
+/// Whether bytes begin as one of the two formats does.
+bool is_cache(std::span<const u8> bytes) noexcept;
+
 /// A subnet of either kind of bytes, from whomever: all lengths, numbers and indices are checked before they are used, and
 /// memory is bounded by the size of the file and by max_cached_nodes and max_cached_ports. Of libibnetdisc's, nodes are put in
 /// order from where that discovery began, and get routes.

@@ -4,6 +4,7 @@
 #pragma once
 #include <comad/iba/smp.hpp>
 #include <comad/mad/path.hpp>
+#include <comad/topology_file/read.hpp>
 
 #include <optional>
 #include <string>
@@ -22,12 +23,16 @@ struct port_ref {
     friend bool operator==(const port_ref&, const port_ref&) = default;
 };
 
+/// What of a PortInfo is assumed because a topology file does not have it: a set, port::assumed.
+inline constexpr u8 assumed_state = 1, assumed_LID = 2, assumed_LMC = 4;
+
 struct port {
     std::optional<iba::smp::PortInfo> info; ///< as the node answered; nothing if it was not asked or did not answer
     iba::guid portGUID{};                   ///< of a switch's ports the switch's own
     port_ref peer;                          ///< the other end of the cable, if it answered
     bool fdr10 = false;                     ///< Mellanox ExtendedPortInfo says that this QDR link runs at FDR10
     bool fdr10_supported = false;           ///< the same of this end of a QDR link: it could
+    u8 assumed = 0; ///< of `info`, in a subnet that was read from a topology file: comparisons leave it out
 };
 
 struct node {
@@ -37,6 +42,9 @@ struct node {
     std::vector<port> ports; ///< [0..numPorts]; [0] only of switches, of other nodes only those that are cabled to us
     mad::IBDRPath route; ///< a shortest directed route from the start; beyond 63 hops it begins at the LID of a switch
     unsigned hops = 0;   ///< links on the shortest way from the start; 0 also where none leads there
+    /// How much a topology file says of it; a discovery knows all. Of a node that is only the other end of links, `info` has
+    /// type and nodeGUID, and numPorts is the highest port number that a link names.
+    topology_file::extent known = topology_file::extent::all;
 
     bool is_switch() const noexcept { return info.nodeType == iba::NodeType::Switch; }
 };
@@ -66,6 +74,8 @@ struct subnet {
     u8 start_port = 0;       ///< the local port of nodes[0]; 0 on a switch
     std::vector<problem> problems;
     std::unordered_map<iba::guid, u32> by_guid; ///< nodeGUID to index
+    /// It was read from a topology file of which stanzas are damaged or left out: a node that is not here may exist.
+    bool may_lack_nodes = false;
 
     bool complete() const noexcept { return problems.empty(); }
     const node* find(iba::guid nodeGUID) const noexcept {

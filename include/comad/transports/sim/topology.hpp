@@ -52,6 +52,8 @@ struct port {
     link_codes active{}, enabled{}, supported{};
 
     bool linked() const noexcept { return peer_node != nobody; }
+    /// False also for 0xffff, which devices have that no subnet manager has configured.
+    bool has_LID() const noexcept { return iba::is_unicast(LID); }
     /// MADs can cross its cable.
     bool is_up() const noexcept { return linked() && state != iba::PortState::Down; }
 };
@@ -127,9 +129,12 @@ void bring_up(topology& t, std::optional<u32> manager = std::nullopt);
 /// and -g forms, ibsim's `w=`, `s=`, `e=` masks, `width=`, `speed=`, `extspeed=`, default GUIDs and `@[port] "alias"`.
 /// A link may be told at one of its ends only. A file with LIDs gives a subnet that is up: its cabled ports are Active.
 ///
-/// `name` stands for the file in messages. Errors: std::runtime_error, one line `NAME:LINE: what is wrong; what to do`.
+/// `name` stands for the file in messages. `skipped`: takes one line about what the file has that a subnet cannot be made
+/// of (topology_file::read() says what that may be), links to nodes that are not in the file included; empty if there is
+/// nothing. Null: all that is an error.
+/// Errors: std::runtime_error, one line `NAME:LINE: what is wrong; what to do`.
 /// Not understood, and said so: ibsim's `include`, `module`, `do`.
-topology read_topology(std::istream& in, std::string_view name);
+topology read_topology(std::istream& in, std::string_view name, std::string* skipped = nullptr);
 
 /// Writes the same format, which read_topology() and ibsim (0.10: up to HDR) read. What it cannot hold: port 0's width,
 /// masks of free ports, line breaks in descriptions.

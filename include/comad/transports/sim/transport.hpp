@@ -10,7 +10,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace comad::transports::sim {
 
@@ -85,6 +87,7 @@ struct simulation {
     std::unique_ptr<sim_transport> place;
     std::unique_ptr<kernel_model> kernel; ///< between the program and its place; null unless asked for
     mad::transport* transport = nullptr;  ///< the program's: the kernel if there is one, else the place
+    std::vector<std::string> notes;       ///< lines for a user about what the text leaves out or is likely not meant
 };
 
 /// Makes what a text asks for: a kind of make_topology() with its keys, or the name of a topology file, then
@@ -115,6 +118,7 @@ struct simulation {
 ///                                                    groups (all others), rsfec, as in wide+unicast+wait; repeatable
 ///     cc=WHAT cc=NODE:WHAT cc=0.5:WHAT               congestion control of all nodes, one or a share: none, or how many
 ///                                                    events each agent has logged before; repeatable
+///     strict                                         of a file: nothing in it is skipped (topology_file/read.hpp)
 ///     time=real                                      or virtual; unless it is given, `mode`
 ///     kernel kernel=2025                             the program uses umad over a Linux kernel (kernel_model.hpp), until
 ///                                                    2024 or since 2025, in virtual time only

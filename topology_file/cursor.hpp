@@ -9,7 +9,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace comad::transports::sim {
+namespace comad::topology_file {
 
 inline constexpr std::string_view blanks = " \t\r\v\f";
 
@@ -69,4 +69,4 @@ struct comment {
     }
 };
 
-} // namespace comad::transports::sim
+} // namespace comad::topology_file

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// topologies.cpp - fuzzes topology files: what is read is written, and what is read of that is written as it is.
+#include "fuzz.hpp"
+#include <comad/discovery/difference.hpp>
+#include <comad/discovery/reports.hpp>
+#include <comad/discovery/topology_file.hpp>
+#include <comad/transports/sim/topology.hpp>
+
+#include <sstream>
+#include <stdexcept>
+#include <string_view>
+
+using namespace comad;
+
+extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    try {
+        const auto read = discovery::read_topology_file(text, "fuzz");
+        fuzz::require(read.skipped.empty() || fuzz::is_one_line(read.skipped));
+        fuzz::require(!discovery::json_text(read.found).empty());
+        fuzz::require(discovery::differences(read.found, read.found).empty());
+        const std::string written = discovery::topology_text(read.found, {}, {});
+        const auto again = discovery::read_topology_file(written, "again");
+        fuzz::require(discovery::topology_text(again.found, {}, {}) == written);
+        std::istringstream in{std::string(text)};
+        std::string skipped;
+        transports::sim::read_topology(in, "fuzz", &skipped);
+    } catch (const std::runtime_error& e) {
+        fuzz::require(fuzz::is_one_line(e.what()));
+    }
+    return 0;
+}
