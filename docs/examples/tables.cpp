@@ -40,7 +40,7 @@ void fields() {
     iba::sa::LinkRecord link;
     done = iba::set_field(link, "toPrt", "1");
     fmt::print("{}\n", done.error().text);
-    //> SALinkRecord has no 'toPrt', but toPort, toLID, fromPort, fromLID
+    //> SALinkRecord has no 'toPrt', but toPort, toLID, fromPort, ...
     for (const iba::field_info& f : iba::fields_of(iba::info_of<iba::sa::LinkRecord>))
         fmt::print("{} {}: {}, {} bits\n", f.row.off, f.name, iba::kind_of(f.row), f.row.width);
     //> 0 fromLID: integer, 16 bits

@@ -77,16 +77,28 @@ result<std::vector<step>> resolve(const record_info& info, std::string_view name
     }
 }
 
+namespace {
+
+/// What follows the names that a message suggests.
+std::string_view rest_of(const std::vector<std::string_view>& names) {
+    return names.size() > most_suggestions ? ", ..." : "";
+}
+
+} // namespace
+
 error unknown_field(const record_info& info, std::string_view where, std::string_view name) {
     const std::vector<std::string_view> names = names_in(info);
     if (names.empty()) return {errc::unknown_name, fmt::format("{} has no fields", where)};
     return {errc::unknown_name,
-            fmt::format("{} has no {}, but {}", where, as_given(name), most_similar_first(name, names))};
+            fmt::format("{} has no {}, but {}{}", where, as_given(name), most_similar(name, names), rest_of(names))};
 }
 
 error is_structure(const row_info& row, std::string_view where) {
-    return {errc::unknown_name, fmt::format("{} is a structure; name one of its fields: {}", where,
-                                            fmt::join(names_in(*row.nested), ", "))};
+    std::vector<std::string_view> names = names_in(*row.nested);
+    const std::string_view rest = rest_of(names);
+    names.resize(std::min(names.size(), most_suggestions));
+    return {errc::unknown_name,
+            fmt::format("{} is a structure; name one of its fields: {}{}", where, fmt::join(names, ", "), rest)};
 }
 
 } // namespace comad::iba::detail

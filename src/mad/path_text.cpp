@@ -193,7 +193,7 @@ template <class Path> iba::result<address> read_members(std::string_view class_n
         });
         if (!done)
             return iba::error{iba::errc::unknown_name, fmt::format("{} has no {}, but {}", class_name, as_given(key),
-                                                                   iba::most_similar_first(key, known))};
+                                                                   iba::most_similar(key, known))};
         if (!*done) return done->error();
     }
     if (path.pkey_index == path.look_up && std::find(seen.begin(), seen.end(), "pkey_index") != seen.end())

@@ -204,7 +204,7 @@ TEST_CASE("a specification that makes no sense is refused in one line that names
     CHECK(refusal_of("fattree3,radix=7") == "fattree3: radix=7 is odd; give an even number from 2 to 64");
     CHECK(refusal_of("fattree2,radix=256") == "fattree2: radix=256 is out of range; give a number from 2 to 254");
     CHECK(refusal_of("ring,switches=many") == "ring: switches=many is out of range; give a number from 3 to 1000000");
-    CHECK(refusal_of("fattree3,rdix=8") == "fattree3: option 'rdix' is not known; there are speed, width, radix, pods");
+    CHECK(refusal_of("fattree3,rdix=8").starts_with("fattree3: option 'rdix' is not known; the nearest are radix, "));
     CHECK(refusal_of("fattree3,radix=8,pods=9") == "fattree3: pods=9 is out of range; give a number from 1 to 8");
     CHECK(refusal_of("single,speed=UDR") ==
           "single: speed=UDR is not known; give one of SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR, XDR");

@@ -649,7 +649,7 @@ TEST_CASE("a specification of a simulation that makes no sense is refused in one
                                          "such as H-0002c90300000100");
     CHECK(refusal_of("single,dead=h-9").starts_with("single: dead=h-9 names no node"));
     CHECK(refusal_of("single,port=2") == "'h-0001 HCA-1' has no port 2 to attach to; give 1 to 1");
-    CHECK(refusal_of("single,los=1").starts_with("single: option 'los' is not known; there are latency, "));
+    CHECK(refusal_of("single,los=1").starts_with("single: option 'los' is not known; the nearest are loss, "));
     CHECK(refusal_of("single,dead=1.5") == "single: dead=1.5 is no probability; give a number from 0 to 1");
     CHECK(refusal_of("single,slow=0.1") ==
           "single: slow=0.1 has no time; write it as NODE:1ms, or 0.1:1ms for a share");

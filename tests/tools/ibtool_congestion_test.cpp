@@ -173,7 +173,7 @@ TEST_CASE("ibccquery and ibccconfig refuse what makes no sense before anything i
         CAPTURE(command);
         check_failure(run(command + words{"--fabric", fabric + ",time=virtual"}), code, what);
     };
-    fails({"ibccquery", "XX", "1"}, 2, "there are ClassPortInfo (CP), CongestionInfo (CI)");
+    fails({"ibccquery", "XX", "1"}, 2, "the nearest are ");
     fails({"ibccquery", "CI", "1", "2"}, 2, "one word too many");
     fails({"ibccquery", "SP", "1"}, 1, "is no switch");
     fails({"ibccquery", "SP", "9", "5"}, 1, "has no port 5");

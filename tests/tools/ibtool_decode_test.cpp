@@ -160,7 +160,17 @@ TEST_CASE("structures on the command line, of no bytes too") {
 }
 
 TEST_CASE("what is no structure, no field, no hex or too short is said in one line") {
-    check_failure(run({"decode", "--struct", "SMPPortinfo", "00"}), 2, "there are SMPPortInfo, ");
+    check_failure(run({"decode", "--struct", "SMPPortinfo", "00"}), 2, "the nearest are SMPPortInfo, ");
+    // The three nearest of a hundred names.
+    check_failure(run({"describe", "PortInf"}), 2,
+                  "there is no structure 'PortInf'; the nearest are MADClassPortInfo, SMPPortInfo, SMPPortInfoExtended "
+                  "(ibtool describe lists all)");
+    check_failure(run({"query", "SubnGott", "PortInfo", "1"}), 2,
+                  "there is no RPC 'SubnGott'; the nearest are SubnGet, SubnSet, ");
+    const process_result field =
+        run({"query", "SubnSet", "PortInfo", "1", "-f", "linkWidth=1", "--fabric", "sim:single"});
+    CHECK(field.status == 2);
+    CHECK(std::ranges::count(field.err, ',') <= 4);
     check_failure(run({"decode", "--struct", "SMPLedInfo", "0000"}), 1, "SMPLedInfo needs 4 bytes, there are 2");
     check_failure(run({"decode", "--struct", "SMPLedInfo", "0000000g"}), 1, "'g' is no hex digit");
     check_failure(run({"decode", "--struct", "SMPLedInfo", "000"}), 1, "odd number of hex digits");

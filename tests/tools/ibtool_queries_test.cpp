@@ -348,7 +348,7 @@ TEST_CASE("what a query cannot do is one line") {
     } const lines[] = {
         {{"smpquery"}, "operation"},
         {{"smpquery", "ni"}, "which node?"},
-        {{"smpquery", "frobnicate", "1"}, "no operation 'frobnicate'; there are NodeInfo (NI)"},
+        {{"smpquery", "frobnicate", "1"}, "no operation 'frobnicate'; the nearest are "},
         {{"smpquery", "ni", "1", "1", "2"}, "'2' is one word too many for NodeInfo"},
         {{"smpquery", "ni", "1", "here"}, "the port is 'here'"},
         {{"smpquery", "pi", "1", "256"}, "the port is '256'"},

@@ -189,7 +189,7 @@ TEST_CASE("ibsendtrap tells what the IBA lays down for each trap") {
         if (trap.number < 257) CHECK(details["lidAddr"] == port["LID"]);
         if (trap.number == 144) CHECK(details["capabilityMask"] == port["capabilityMask"]);
     }
-    check_failure(run(words{"ibsendtrap", "qkeys"} + fabric), 2, "there is no trap 'qkeys'; there are qkey");
+    check_failure(run(words{"ibsendtrap", "qkeys"} + fabric), 2, "there is no trap 'qkeys'; the nearest are qkey");
     check_failure(run(words{"ibsendtrap", "qkey", "2"} + fabric), 2, "only local_link_integrity");
     check_failure(run(words{"ibsendtrap", "--sa"} + fabric), 2, "no --sa");
     check_failure(run({"ibsendtrap", "--fabric", "sim:single"}), 1, "knows no subnet manager");

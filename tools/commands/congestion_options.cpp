@@ -4,6 +4,7 @@
 
 #include "input/words.hpp"
 #include <comad/iba/parse.hpp>
+#include <comad/iba/suggest.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
@@ -36,7 +37,10 @@ std::size_t find_operation(std::span<const operation_name> all, const std::strin
     const std::string lower = in_small_letters(name);
     for (std::size_t i = 0; i < all.size(); ++i)
         if (lower == in_small_letters(all[i].name) || lower == in_small_letters(all[i].alias)) return i;
-    throw usage_error(fmt::format("there is no operation {}; there are {}", iba::as_given(name), operations_text(all)));
+    std::vector<std::string_view> known;
+    for (const operation_name& o : all) known.push_back(o.name);
+    throw usage_error(fmt::format("there is no operation {}; the nearest are {} (--help lists all)",
+                                  iba::as_given(name), iba::most_similar(name, known)));
 }
 
 std::string operations_text(std::span<const operation_name> all) {

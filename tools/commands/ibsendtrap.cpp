@@ -138,10 +138,10 @@ constexpr trap traps[] = {
     {"qkey", qkey},
 };
 
-std::string names_of_traps(std::string_view wrong) {
+std::vector<std::string_view> trap_names() {
     std::vector<std::string_view> names;
     for (const trap& t : traps) names.push_back(t.name);
-    return iba::most_similar_first(wrong, names);
+    return names;
 }
 
 // ---- the command -----------------------------------------------------------------------------------------------------
@@ -154,7 +154,8 @@ struct ibsendtrap_settings {
 const trap& trap_named(const std::string& name) {
     for (const trap& t : traps)
         if (t.name == name) return t;
-    throw usage_error(fmt::format("there is no trap {}; there are {}", iba::as_given(name), names_of_traps(name)));
+    throw usage_error(fmt::format("there is no trap {}; the nearest are {}", iba::as_given(name),
+                                  iba::most_similar(name, trap_names())));
 }
 
 answer send_trap(session& in, const trap& which, u8 error_port, bool json) {
@@ -192,7 +193,7 @@ command ibsendtrap_command() {
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibsendtrap_settings>();
-                takes.option("name", s->name, "one of " + names_of_traps({})).shows_default();
+                takes.option("name", s->name, fmt::format("one of {}", fmt::join(trap_names(), ", "))).shows_default();
                 takes.option("port", s->error_port, "with local_link_integrity: the port to report [1]");
                 takes.flag("--json", s->json, "the notice that was sent as JSON, one line");
                 return [s](const global_options& options) { return run_ibsendtrap(*s, options); };

@@ -74,8 +74,8 @@ const port_operation& port_operation_named(const std::string& name) {
         if (o.name == name) return o;
         names.push_back(o.name);
     }
-    throw usage_error(fmt::format("there is no operation {}; there are {}", iba::as_given(name),
-                                  iba::most_similar_first(name, names)));
+    throw usage_error(fmt::format("there is no operation {}; the nearest are {} (--help lists all)",
+                                  iba::as_given(name), iba::most_similar(name, names)));
 }
 
 u64 read_key(const std::string& text) {

@@ -8,6 +8,7 @@
 #include "text/diags_text.hpp"
 #include "text/structure_text.hpp"
 #include <comad/iba/format.hpp>
+#include <comad/iba/suggest.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
@@ -273,8 +274,9 @@ const operation& operation_named(const std::string& name) {
     for (const operation* o : begin_so) names.push_back(o->name);
     if (!names.empty() && !name.empty())
         throw usage_error(fmt::format("operation {} is ambiguous: {}", iba::as_given(name), fmt::join(names, ", ")));
-    throw usage_error(
-        fmt::format("there is no operation {}; there are {}", iba::as_given(name), fmt::join(operation_names(), ", ")));
+    const std::vector<std::string> known = operation_names();
+    throw usage_error(fmt::format("there is no operation {}; the nearest are {} (--help lists all)",
+                                  iba::as_given(name), iba::most_similar(name, {known.begin(), known.end()})));
 }
 
 /// A LID, and the route that begins there.

@@ -61,7 +61,7 @@ const rpc_name& rpc_named(const std::string& name) {
         names.push_back(r.name);
     }
     throw usage_error(
-        fmt::format("there is no RPC '{}'; there are {}", iba::escaped(name), iba::most_similar_first(name, names)));
+        fmt::format("there is no RPC '{}'; the nearest are {}", iba::escaped(name), iba::most_similar(name, names)));
 }
 
 /// Where the attribute has the method, in the class of the RPC.

@@ -2,6 +2,8 @@
 // spec.cpp - specifications of subnets and simulators, taken apart.
 #include "spec.hpp"
 
+#include <comad/iba/suggest.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -148,7 +150,7 @@ void spec::finish() const {
     for (const entry& e : entries_) {
         if (e.taken) continue;
         value_of(e);
-        fail(fmt::format("option '{}' is not known; there are {}", e.key, fmt::join(known_, ", ")));
+        fail(fmt::format("option '{}' is not known; the nearest are {}", e.key, iba::most_similar(e.key, known_)));
     }
 }
 
