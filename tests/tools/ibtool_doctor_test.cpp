@@ -116,7 +116,7 @@ TEST_CASE("doctor reads what is wrong with a machine from its files") {
              m.write("class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
              m.write("class/infiniband/mlx5_0/ports/1/phys_state", "2: Polling\n");
          },
-         "fabric", "bad", "name one: ibtool -C DEVICE -P PORT"},
+         "fabric", "bad", "name one by -C and -P (ibtool ibstat lists them)"},
         {"a port without subnet manager",
          [](made_machine& m) {
              m.write("class/infiniband/mlx5_0/ports/1/state", "2: INIT\n");

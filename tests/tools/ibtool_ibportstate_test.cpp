@@ -151,24 +151,25 @@ TEST_CASE("ibportstate changes what it is told, reads it back, and with --dry-ru
     check_success(run({"ibportstate", "2", "1", "--sa", "--fabric", tree[1]}));
 }
 
-TEST_CASE("ibportstate refuses to take down the port that it goes through, and that of the subnet manager") {
+TEST_CASE("ibportstate refuses to disable the port that its MADs cross, and that of the subnet manager") {
     const ports_of ports = ports_at("0,1");
-    for (const char* operation : {"disable", "off", "reset", "enable", "down"}) {
+    for (const char* operation : {"disable", "off"}) {
         CAPTURE(operation);
         const process_result r = run({"ibportstate", "-D", "0,1", ports.entry, operation, "-d", "--fabric", tree[1]});
         CHECK(r.status == 1);
-        CHECK_THAT(r.err, Contains("is on the way of these MADs") && Contains("--force"));
+        CHECK_THAT(r.err, Contains("its link carries these MADs and would stay down") && Contains("--force"));
         CHECK_FALSE(sends_a_set(r));
     }
-    // Our own port, in each way that it can be told.
+    // The own port, where the manager runs, however it is named.
     for (const words& own : {words{"0,", "0"}, words{"0,", "1"}, words{"1", "1"}})
-        check_failure(run(words{"ibportstate"} + own + words{"disable"} + tree), 1, "is on the way of these MADs");
-    // With a LID that the way leads to, another LID would leave nobody there; by a route it is only the manager's matter.
-    check_failure(run(words{"ibportstate", "2", "1", "lid", "99"} + tree), 1, "is on the way of these MADs");
-    check_failure(run(words{"ibportstate", "-D", "0", "1", "lid", "99"} + tree), 1,
-                  "is the port of the subnet manager");
-    check_failure(run(words{"ibportstate", "-D", "0", "1", "mkey", "99"} + tree), 1,
-                  "is the port of the subnet manager");
+        check_failure(run(words{"ibportstate"} + own + words{"disable"} + tree), 1, "the subnet manager runs there");
+    // A port that is addressed by its LID cannot be addressed by another one yet; by a route only the manager's LID counts.
+    check_failure(run(words{"ibportstate", "2", "1", "lid", "99"} + tree), 1, "no route leads to another LID");
+    check_failure(run(words{"ibportstate", "-D", "0", "1", "lid", "99"} + tree), 1, "its LID would lead nowhere");
+    check_failure(run(words{"ibportstate", "-D", "0", "1", "mkey", "99", "mkeyprot", "2"} + tree), 1,
+                  "does not have that M_Key");
+    for (const words& harmless : {words{"mkey", "99"}, words{"smlid", "1"}, words{"reset"}, words{"enable"}})
+        CHECK(run(words{"ibportstate", "-D", "0", "1"} + harmless + tree).status == 0);
     // What counts only when the link trains again is no danger, nor is what is told to --force.
     check_success(run(words{"ibportstate", "-D", "0", "1", "speed", "1"} + tree));
     const process_result forced = run(words{"ibportstate", "-D", "0", "1", "lid", "99", "--force"} + tree);
@@ -195,7 +196,7 @@ TEST_CASE("ibportstate refuses to take down the port that it goes through, and t
     const std::size_t last = route.rfind(',');
     const std::string its_switch = route.substr(0, last), its_port = route.substr(last + 1);
     check_failure(run(words{"ibportstate", "-D", its_switch, its_port, "disable"} + elsewhere), 1,
-                  "is the port of the subnet manager, or is cabled to it");
+                  "the subnet manager runs at the other end of its link");
     const process_result of_nobody = run(words{"ibportstate", "-D", its_switch, its_port, "disable"} + tree);
     check_success(of_nobody);
 }
@@ -211,7 +212,7 @@ TEST_CASE("the port by which a switch answers is on the way, too") {
     for (const char* answers_by : {"3", "4"}) {
         table(answers_by);
         check_failure(s.ours({"ibportstate", far, answers_by, "disable", "--dry-run"}), 1,
-                      "is on the way of these MADs");
+                      "its link carries these MADs and would stay down");
     }
 }
 
@@ -259,7 +260,7 @@ TEST_CASE("words of ibportstate that make no sense are one line") {
         words operations;
         std::string what;
     } const lines[] = {
-        {{"frobnicate"}, "no operation 'frobnicate'; there are "},
+        {{"frobnicate"}, "no operation 'frobnicate'; the nearest are "},
         {{"disable", "enable"}, "disable and enable exclude each other"},
         {{"query", "speed", "1"}, "query writes nothing"},
         {{"speed"}, "speed wants a value"},

@@ -119,7 +119,8 @@ TEST_CASE("a machine without devices is told by what is on its bus") {
     m.no_port = "no InfiniBand device";
     CHECK(is_any_bad(check_machine(m)));
     CHECK_FALSE(can_open(m));
-    CHECK_THAT(problems_of(check_machine(m), "device").at(0).remedy, Contains("lspci") && Contains("--fabric sim:"));
+    CHECK_THAT(problems_of(check_machine(m), "device").at(0).remedy.text(),
+               Contains("lspci") && Contains("--fabric sim:"));
     // PCI IDs: 15b3:1003 is ConnectX-3, 15b3:1011 Connect-IB, 1077:7322 QLogic's QLE7340.
     struct {
         unsigned vendor, product;
@@ -136,7 +137,7 @@ TEST_CASE("a machine without devices is told by what is on its bus") {
         REQUIRE(found.size() == 1);
         CHECK(found[0].judged == verdict::bad);
         CHECK_THAT(found[0].found, Contains("0000:04:00.0") && Contains("without driver"));
-        CHECK_THAT(found[0].remedy, Contains(a.module));
+        CHECK_THAT(found[0].remedy.text(), Contains(a.module));
     }
 }
 
@@ -161,7 +162,7 @@ TEST_CASE("a missing module ib_umad is bad, unless the fabric is one of verbs") 
     const auto found = problems_of(check_machine(m), "module");
     REQUIRE(found.size() == 1);
     CHECK(found[0].judged == verdict::bad);
-    CHECK_THAT(found[0].remedy, Contains("modprobe ib_umad"));
+    CHECK_THAT(found[0].remedy.text(), Contains("modprobe ib_umad"));
     m.needs_umad = false;
     use_first_port(m);
     CHECK(only_problem(check_machine(m)).judged == verdict::warning);
@@ -179,20 +180,20 @@ TEST_CASE("a file that this user may not open has the remedy that fits its group
     CHECK(f.check == "file");
     CHECK(f.judged == verdict::bad);
     CHECK_THAT(f.found, Contains("not open to alice (Permission denied)"));
-    CHECK_THAT(f.remedy, Contains("usermod -aG rdma alice"));
+    CHECK_THAT(f.remedy.text(), Contains("usermod -aG rdma alice"));
     CHECK_FALSE(can_open(m));
     // No group may, or it is root's, which nobody is to join: a udev rule.
     m.files[0].mode = 0600;
-    CHECK_THAT(only_problem(check_machine(m)).remedy, Contains("udev rule") && !Contains("usermod"));
+    CHECK_THAT(only_problem(check_machine(m)).remedy.text(), Contains("udev rule") && !Contains("usermod"));
     m.files[0].mode = 0660;
     m.files[0].group_owner = "root";
-    CHECK_THAT(only_problem(check_machine(m)).remedy, Contains("udev rule") && !Contains("usermod"));
+    CHECK_THAT(only_problem(check_machine(m)).remedy.text(), Contains("udev rule") && !Contains("usermod"));
     m.files[0].error = ENOENT;
     f = only_problem(check_machine(m));
     CHECK_THAT(f.found, Contains("of mlx5_0/1, is missing"));
-    CHECK_THAT(f.remedy, Contains("udev"));
+    CHECK_THAT(f.remedy.text(), Contains("udev"));
     m.files[0].error = EPERM;
-    CHECK_THAT(only_problem(check_machine(m)).remedy, Contains("container"));
+    CHECK_THAT(only_problem(check_machine(m)).remedy.text(), Contains("container"));
 }
 
 TEST_CASE("a file of another port or of subnet managers is only a warning") {
@@ -226,7 +227,7 @@ TEST_CASE("a port that is down is told with what brings it up") {
         CHECK(f.check == "port");
         CHECK(f.about == "mlx5_0/1");
         CHECK(f.judged == verdict::bad);
-        CHECK_THAT(f.remedy, Contains(s.remedy));
+        CHECK_THAT(f.remedy.text(), Contains(s.remedy));
     }
     // Another port may be down as it likes.
     machine m = sound_machine();
@@ -244,7 +245,7 @@ TEST_CASE("a port that no subnet manager has configured needs one") {
     use_first_port(m);
     finding f = only_problem(check_machine(m));
     CHECK(f.judged == verdict::bad);
-    CHECK_THAT(f.remedy, Contains("opensm"));
+    CHECK_THAT(f.remedy.text(), Contains("opensm"));
     first_port(m).portState = PortState::Armed;
     use_first_port(m);
     f = only_problem(check_machine(m));
@@ -252,7 +253,7 @@ TEST_CASE("a port that no subnet manager has configured needs one") {
     CHECK_THAT(f.found, Contains("Armed"));
     first_port(m).portState = PortState::Active;
     use_first_port(m);
-    CHECK_THAT(only_problem(check_machine(m)).remedy, Contains("opensm"));
+    CHECK_THAT(only_problem(check_machine(m)).remedy.text(), Contains("opensm"));
 }
 
 TEST_CASE("of RoCE alone no port can be used, and the remedy is the one of its driver") {
@@ -266,7 +267,7 @@ TEST_CASE("of RoCE alone no port can be used, and the remedy is the one of its d
         CHECK(f.check == "fabric");
         CHECK(f.judged == verdict::bad);
         CHECK_THAT(f.found, Contains("link layer InfiniBand"));
-        return f.remedy;
+        return f.remedy.text();
     };
     CHECK_THAT(remedy_for("mlx5_0"), Contains("mstconfig -d mlx5_0 set LINK_TYPE_P1=1"));
     CHECK_THAT(remedy_for("mlx4_0"), Contains("echo ib >/sys/class/infiniband/mlx4_0/device/mlx4_port1"));
@@ -319,11 +320,11 @@ TEST_CASE("queues of the kernel that are shorter than ibtool counts on are a war
     finding f = only_problem(check_machine(m));
     CHECK(f.judged == verdict::warning);
     CHECK_THAT(f.found, Contains("64 SMPs and 8 requests to the SA"));
-    CHECK_THAT(f.remedy, Contains("recv_queue_size=512") && Contains("--outstanding 64"));
+    CHECK_THAT(f.remedy.text(), Contains("recv_queue_size=512") && Contains("--outstanding 64"));
     m.receive_queue = 1024;
     m.send_queue = 32;
     f = only_problem(check_machine(m));
-    CHECK_THAT(f.remedy, Contains("send_queue_size=128") && Contains("--outstanding 32"));
+    CHECK_THAT(f.remedy.text(), Contains("send_queue_size=128") && Contains("--outstanding 32"));
 }
 
 TEST_CASE("a driver that holds requests to the SA back is told with the file that says how many") {
@@ -333,7 +334,7 @@ TEST_CASE("a driver that holds requests to the SA back is told with the file tha
     const finding f = only_problem(check_machine(m));
     CHECK(f.judged == verdict::warning);
     CHECK_THAT(f.found, Contains("lets 4 requests"));
-    CHECK_THAT(f.remedy, Contains("echo 16 >/sys/class/infiniband/mlx5_0/mad_sa_cc/1/max_outstanding"));
+    CHECK_THAT(f.remedy.text(), Contains("echo 16 >/sys/class/infiniband/mlx5_0/mad_sa_cc/1/max_outstanding"));
     first_port(m).SA_max_outstanding = 16;
     CHECK_THAT(findings_text(check_machine(m)), Contains("lets 16 requests"));
     CHECK(std::ranges::all_of(check_machine(m), [](const finding& other) { return other.judged == verdict::ok; }));
@@ -358,11 +359,11 @@ TEST_CASE("a fabric is judged by its SMA, SM and SA") {
     fabric_facts f = sound_fabric();
     f.SM.error = "LID 1 did not answer SMInfo";
     CHECK(only_problem(check_fabric(f)).judged == verdict::bad);
-    CHECK_THAT(only_problem(check_fabric(f)).remedy, Contains("systemctl status opensm"));
+    CHECK_THAT(only_problem(check_fabric(f)).remedy.text(), Contains("systemctl status opensm"));
     f = sound_fabric();
     f.SA.error = "LID 1 did not answer ClassPortInfo";
     CHECK(only_problem(check_fabric(f)).check == "SA");
-    CHECK_THAT(only_problem(check_fabric(f)).remedy, Contains("ibtool -t 5s saquery -c"));
+    CHECK_THAT(only_problem(check_fabric(f)).remedy.text(), Contains("ibtool -t 5s saquery -c"));
     f = sound_fabric();
     f.SM_info.SMState = iba::SMState::Standby;
     CHECK(only_problem(check_fabric(f)).judged == verdict::warning);
@@ -399,7 +400,7 @@ TEST_CASE("a node name map is told by where it was looked for") {
     f.looked_at[0].error = EACCES;
     told = check_name_map(f);
     CHECK(told.judged == verdict::warning);
-    CHECK(told.remedy == "chmod a+r /a");
+    CHECK(told.remedy.text() == "chmod a+r /a");
     f = {};
     f.looked_at = {{"/named", ENOENT}};
     f.is_named = true;
@@ -408,10 +409,17 @@ TEST_CASE("a node name map is told by where it was looked for") {
 }
 
 TEST_CASE("findings are a line each, and an object each") {
-    const std::vector<finding> all{{"port", "mlx5_0/1", verdict::bad, "no \"link\"", "plug it in"},
+    const std::vector<finding> all{{"port",
+                                    "mlx5_0/1",
+                                    verdict::bad,
+                                    "no \"link\"",
+                                    {remedy_id::enable_port, {{"at", "-C mlx5_0"}, {"port", "1"}}}},
+                                   {"SM", {}, verdict::warning, "odd", remedy_id::see_SM_log},
                                    {"kernel", {}, verdict::ok, "fine", {}}};
-    CHECK(findings_text(all) == "bad      port    mlx5_0/1: no \"link\"; remedy: plug it in\n"
-                                "ok       kernel  fine\n");
+    const std::string command = "ibtool -C mlx5_0 ibportstate -D 0 1 enable";
+    CHECK(findings_text(all) == "bad      port    mlx5_0/1: no \"link\"; remedy: " + command +
+                                    "\nwarning  SM      odd; remedy: look at its log if that lasts\n"
+                                    "ok       kernel  fine\n");
     std::istringstream lines(findings_json(all));
     std::string line;
     std::getline(lines, line);
@@ -419,12 +427,24 @@ TEST_CASE("findings are a line each, and an object each") {
                                                         {"about", "mlx5_0/1"},
                                                         {"verdict", "bad"},
                                                         {"found", "no \"link\""},
-                                                        {"remedy", "plug it in"}});
+                                                        {"remedy", command},
+                                                        {"command", command}});
     std::getline(lines, line);
-    CHECK(nlohmann::json::parse(line) ==
-          nlohmann::json{
-              {"check", "kernel"}, {"about", nullptr}, {"verdict", "ok"}, {"found", "fine"}, {"remedy", nullptr}});
+    CHECK(nlohmann::json::parse(line)["remedy"] == "look at its log if that lasts");
+    CHECK(nlohmann::json::parse(line)["command"].is_null());
+    std::getline(lines, line);
+    CHECK(nlohmann::json::parse(line) == nlohmann::json{{"check", "kernel"},
+                                                        {"about", nullptr},
+                                                        {"verdict", "ok"},
+                                                        {"found", "fine"},
+                                                        {"remedy", nullptr},
+                                                        {"command", nullptr}});
     CHECK_FALSE(std::getline(lines, line));
+}
+
+TEST_CASE("a remedy without a value leaves no gap") {
+    CHECK(remedy(remedy_id::wait_for_SA, {{"at", ""}}).command() == "ibtool -t 5s saquery -c");
+    CHECK(remedy().empty());
 }
 
 TEST_CASE("the overview has at most 15 lines, and the last ones are three commands") {

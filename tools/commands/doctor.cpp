@@ -2,6 +2,7 @@
 // doctor.cpp - whether this machine can manage a fabric, and what to do where it cannot.
 #include "command.hpp"
 #include "session/machine_reader.hpp"
+#include "session/manager_survey.hpp"
 #include "session/node_name_map.hpp"
 #include "session/report.hpp"
 #include "session/target.hpp"
@@ -13,6 +14,7 @@
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -54,10 +56,29 @@ comad::coro::task<fabric_facts> ask_fabric(session& in) {
     said.has_SMPs = !in.options().by_SA && in.schedule().transport().limits().smi;
     said.SM_LID = value(in.schedule().sa_path().DLID);
     if (said.has_SMPs) co_await timed(in, ask_local_port(in), said.local);
-    if (!said.local.error.empty() || said.SM_LID == 0) co_return said;
-    if (said.has_SMPs) said.SM_info = co_await timed(in, ask_SM(in), said.SM);
-    said.SA_response_time = (co_await timed(in, ask_SA(in), said.SA)).respTimeValue;
+    if (!said.local.error.empty()) co_return said;
+    if (said.SM_LID != 0) {
+        if (said.has_SMPs) said.SM_info = co_await timed(in, ask_SM(in), said.SM);
+        said.SA_response_time = (co_await timed(in, ask_SA(in), said.SA)).respTimeValue;
+    }
+    said.managers = co_await survey_managers(in);
     co_return said;
+}
+
+/// In single quotes, with those in it written as a shell takes them.
+std::string shell_quoted(std::string_view text) {
+    std::string quoted = "'";
+    for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + '\'';
+}
+
+/// The options by which another command reaches the same port.
+std::string words_for_same_place(const global_options& o) {
+    std::vector<std::string> words;
+    if (!o.fabric.empty()) words.push_back("--fabric " + shell_quoted(o.fabric));
+    if (!o.ca.empty()) words.push_back("-C " + shell_quoted(o.ca));
+    if (!o.ca_port.empty()) words.push_back("-P " + shell_quoted(o.ca_port));
+    return fmt::format("{}", fmt::join(words, " "));
 }
 
 finding skipped(std::string_view check, std::string why) { return {check, {}, verdict::skipped, std::move(why), {}}; }
@@ -76,10 +97,12 @@ public:
         } catch (const usage_error&) {
             throw;
         } catch (const std::exception& e) {
-            all_.push_back({"fabric", {}, verdict::bad, e.what(), "see above, and ibtool help"});
+            all_.push_back({"fabric", {}, verdict::bad, e.what(), remedy_id::see_help});
             return end();
         }
-        add(check_fabric(in->run(ask_fabric(*in))));
+        fabric_facts said = in->run(ask_fabric(*in));
+        said.at = words_for_same_place(options_);
+        add(check_fabric(said));
         return finish(*in, end());
     }
 

@@ -2,9 +2,9 @@
 // ibportstate.cpp - ibportstate: what state a port and its link are in; and, by the operations that say so, another one.
 #include "command.hpp"
 #include "commands/port_change.hpp"
+#include "commands/port_reach.hpp"
 #include "input/changes.hpp"
 #include "session/ask.hpp"
-#include "session/other_end.hpp"
 #include "session/port_view.hpp"
 #include "text/diags_text.hpp"
 #include "text/json.hpp"
@@ -78,30 +78,6 @@ std::vector<std::string> shown_fields(const port_change& c, bool show_keys) {
     return shown;
 }
 
-// ---- the other end ----------------------------------------------------------------------------------------------------
-
-/// As infiniband-diags ask it: of a switch that has a LID by a route that begins there. Who does not carry such SMPs has
-/// perhaps an SA that knows it.
-asked<port_view> view_other_end(session& in, const port_view& here) {
-    const auto* by_LID = std::get_if<mad::IBPath>(&here.path);
-    if (by_LID && !in.options().by_SA) {
-        mad::IBDRPath route;
-        static_cast<mad::path_headers&>(route) = *by_LID;
-        route.dqpn = route.sqpn = route.qkey = 0;
-        route.SLID = route.drSLID = in.local_port().LID;
-        BOOST_OUTCOME_CO_TRY(const auto beyond, co_await with_key_beyond(in, route.extended(here.true_number()),
-                                                                         here.node, here.true_number()));
-        auto seen = co_await view_port(in, beyond, std::nullopt);
-        const bool has_SA = value(in.local_port().sa_path.DLID) != 0;
-        const bool is_carried =
-            seen || (seen.error().code != mad::errc::timed_out && seen.error().code != mad::errc::send_failed);
-        if (is_carried || !has_SA) co_return seen;
-    }
-    BOOST_OUTCOME_CO_TRY(const auto there,
-                         co_await other_end(in, here.path, here.node, here.end.LID, here.true_number()));
-    co_return co_await view_port(in, there.path, there.port);
-}
-
 reporting show_port(session& in, const port_view& here, const ibportstate_settings& s) {
     report said;
     auto object = document_of(here, s.show_keys);
@@ -125,53 +101,6 @@ reporting show_port(session& in, const port_view& here, const ibportstate_settin
     }
     if (s.json) said.text = json_line(object);
     co_return said;
-}
-
-// ---- what is refused --------------------------------------------------------------------------------------------------
-
-bool has_LID(const smp::PortInfo& end, iba::lid LID) {
-    const unsigned first = value(end.LID), asked = value(LID);
-    return first != 0 && asked >= first && asked < first + (1u << end.LMC);
-}
-
-/// Our MADs come in there, or what a switch answers to our LID goes out there.
-asked<bool> is_on_the_way(session& in, const port_view& v) {
-    if (v.true_number() == v.node.localPortNum) co_return true;
-    if (!v.is_switch() || mad::directed(v.path) || value(in.local_port().LID) == 0) co_return false;
-    const unsigned LID = value(in.local_port().LID), per_block = 64;
-    BOOST_OUTCOME_CO_TRY(const auto table, co_await in.SubnGet<smp::LinearForwardingTable>(v.path, LID / per_block));
-    co_return table.portBlock[LID % per_block] == v.number;
-}
-
-/// It is the port of the subnet manager, or the switch's port that this is cabled to.
-asked<bool> is_managers(session& in, const port_view& v, bool cuts_link) {
-    const iba::lid manager = in.local_port().sa_path.DLID;
-    if (value(manager) == 0) co_return false;
-    if (v.is_end_port()) co_return has_LID(v.end, manager);
-    if (!cuts_link || v.info.portState == iba::PortState::Down) co_return false;
-    auto there = co_await view_other_end(in, v);
-    co_return there && !there.value().is_switch() && has_LID(there.value().end, manager);
-}
-
-/// Throws std::runtime_error with one line where a change would cut off who asks for it, or the subnet from its manager.
-asked<void> refuse_to_cut(session& in, const port_view& v, const port_change& c) {
-    const bool by_LID = !mad::directed(v.path);
-    const bool is_far_reaching = c.cuts_link || c.is_of_end_port;
-    if (!is_far_reaching) co_return mad::success();
-    const std::string place = fmt::format("{} port {}", place_text(v.path), v.number);
-    if (c.cuts_link || (c.moves && by_LID)) {
-        BOOST_OUTCOME_CO_TRY(const bool is_ours, co_await is_on_the_way(in, v));
-        if (is_ours)
-            throw std::runtime_error(fmt::format(
-                "{} is on the way of these MADs: it could not be reached again; --force does it anyway", place));
-    }
-    BOOST_OUTCOME_CO_TRY(const bool is_manager, co_await is_managers(in, v, c.cuts_link));
-    if (is_manager)
-        throw std::runtime_error(
-            fmt::format("{} is the port of the subnet manager, or is cabled to it; --force does it "
-                        "anyway",
-                        place));
-    co_return mad::success();
 }
 
 void require_fields(const port_view& v, const port_change& c) {
@@ -211,7 +140,7 @@ public:
         object_["dry_run"] = how_.dry_run;
         if (!change_.writes()) co_return take();
         if (!how_.force) {
-            BOOST_OUTCOME_CO_TRYV(co_await refuse_to_cut(in_, before_, change_));
+            BOOST_OUTCOME_CO_TRYV(co_await require_reachable_after(in_, before_, change_));
         }
         if (how_.dry_run) {
             said_.text += "\nWithout --dry-run this would be set:\n";
@@ -337,8 +266,7 @@ command ibportstate_command() {
             add_target_options(takes, s->kind);
             takes.flag("-K,--show_keys", s->show_keys, "show the M_Key");
             takes.flag("--dry-run", s->dry_run, "write nothing, but print which fields would be set");
-            takes.flag("--force", s->force,
-                       "also take down a port that these MADs go through, or that of the subnet manager");
+            takes.flag("--force", s->force, "also make the port, or that of the subnet manager, unreachable");
             takes.flag("--json", s->json, "one JSON object, on one line");
             return [s](const global_options& options) { return run_ibportstate(*s, options); };
         }};

@@ -3,6 +3,7 @@
 // name. Sets nothing.
 #include "command.hpp"
 #include "commands/saquery_kinds.hpp"
+#include "session/manager_survey.hpp"
 #include "session/subnet_command.hpp"
 #include "text/sa_text.hpp"
 #include <comad/iba/format.hpp>
@@ -88,20 +89,6 @@ answer list_members(session& in, components wanted, discovery::node_names names)
         out += one_group ? fmt::format("\t\tPortGid.................{} ({})\n", found.value()[i].portGID, called[i])
                          : saquery_member_text(found.value()[i], called[i]);
     co_return out;
-}
-
-/// Ports that have this capability: a Get whose modifier says that only bits that are 1 are compared (IBA 15.2.5.3).
-comad::coro::task<mad::result<std::vector<sa::PortInfoRecord>>> ports_that(session& in, iba::CapabilityMask can) {
-    using sa::PortInfoRecord;
-    auto query = iba::query<PortInfoRecord>{}.where<&PortInfoRecord::portInfo, &iba::smp::PortInfo::capabilityMask>(
-        static_cast<comad::u32>(can));
-    constexpr mad::rpc_kind kind{iba::MgmtClass::SubnAdm,           2,    iba::Method::GetTable,
-                                 iba::attribute_id<PortInfoRecord>, true, 0};
-    const comad::coro::rpc_request request{kind, in.schedule().sa_path(), 1u << 31, query.component_mask()};
-    auto found = co_await in.schedule().call_table<PortInfoRecord, PortInfoRecord, false>(request, query.value());
-    if (found) co_return std::move(found).value();
-    if (comad::sa::is_no_records(found.error())) co_return std::vector<PortInfoRecord>{};
-    co_return std::move(found.error());
 }
 
 answer list_managers(session& in, record_style how) {
@@ -264,11 +251,20 @@ answer ask_as_told(session& in, saquery_request r, const saquery_settings& s, co
     co_return out;
 }
 
+/// What the records of one SA do not show of its subnet managers is a line on stderr.
+reporting answer_request(session& in, saquery_request r, const saquery_settings& s, const record_style& how) {
+    const bool is_about_managers = s.managers || r.kind == kind_named("SMIR");
+    report said;
+    BOOST_OUTCOME_CO_TRY(said.text, co_await ask_as_told(in, std::move(r), s, how));
+    if (is_about_managers) said.notes = co_await manager_notes(in);
+    co_return said;
+}
+
 int run_saquery(const saquery_settings& s, const global_options& options) {
     const saquery_request request = read_request(s);
     const record_style how{read_node_names(s.name_map), s.show_keys ? keys::shown : keys::hidden, s.json, s.single,
                            !s.no_defaults};
-    return ask(options, nullptr, [&](session& in) { return ask_as_told(in, request, s, how); });
+    return run_query(options, nullptr, [&](session& in) { return answer_request(in, request, s, how); });
 }
 
 } // namespace

@@ -62,20 +62,30 @@ std::optional<u32> manager_of(session& in, const subnet& s) {
     return std::nullopt;
 }
 
-/// Throws std::runtime_error with one line where disabling would cut off who asks for it, or the subnet from its manager.
+/// Throws std::runtime_error with one line if disabling would make a port unreachable from here, or the subnet manager's port
+/// unreachable from the subnet. The local port answers its own host without a link (rdma-core #847, #868).
 void refuse_to_disable(session& in, const subnet& s, const std::vector<port_ref>& ports,
                        const std::vector<named_port>& named,
                        const std::vector<std::optional<comad::mad::IBDRPath>>& routes) {
-    for (std::size_t i = 0; i < ports.size(); ++i) {
-        const bool is_ours = ports[i] == port_ref{0, s.start_port};
-        if (is_ours || !routes[ports[i].node])
-            throw std::runtime_error(fmt::format("{} is reached only through links that would be disabled; --force "
-                                                 "does it anyway",
+    for (std::size_t i = 0; i < ports.size(); ++i)
+        if (!routes[ports[i].node])
+            throw std::runtime_error(fmt::format("{} not disabled: only links that would be disabled lead to it; add "
+                                                 "--force to disable it anyway",
                                                  iba::as_given(named[i].words)));
-    }
     const std::optional<u32> manager = manager_of(in, s);
-    if (manager && !routes[*manager])
-        throw std::runtime_error("the subnet manager would be cut off; --force does it anyway");
+    if (!manager) return;
+    // That this host disconnects itself does not disconnect the manager, unless it runs here.
+    std::vector<port_ref> others = ports;
+    const bool is_here = *manager == 0 && !s.nodes.front().is_switch();
+    const auto is_own = [&](port_ref p) { return p == port_ref{0, s.start_port}; };
+    const bool disconnects_it = is_here && std::ranges::any_of(ports, [&](port_ref p) {
+                                    return is_own(p) || s.at(p).peer == port_ref{0, s.start_port};
+                                });
+    std::erase_if(others, is_own);
+    if (disconnects_it || !routes_without(s, others)[*manager])
+        throw std::runtime_error(
+            "nothing disabled: the subnet manager would be disconnected; add --force to disable the "
+            "ports anyway");
 }
 
 coro::task<report> set_port_states(session& in, const subnet& s, const std::vector<named_port>& named,
@@ -123,7 +133,7 @@ command set_port_state_command() {
                     .excludes(disables)
                     .excludes(enables);
                 takes.flag("--dry-run", s->dry_run, "write nothing, but print which fields would be set");
-                takes.flag("--force", s->force, "also cut off this machine or the subnet manager");
+                takes.flag("--force", s->force, "also make ports, or the subnet manager, unreachable");
                 add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json, "one JSON object per line, for each port");
                 return [s](const global_options& options) { return run_set_port_state(*s, options); };

@@ -2,6 +2,7 @@
 // sminfo.cpp - sminfo: what a subnet manager says of itself; set_sminfo: another state for it.
 #include "command.hpp"
 #include "session/ask.hpp"
+#include "session/manager_survey.hpp"
 #include <comad/iba/print.hpp>
 #include <comad/iba/suggest.hpp>
 #include <comad/iba/text.hpp>
@@ -62,6 +63,14 @@ answer ask_manager(session& in, std::optional<mad::address> target, bool json) {
     co_return manager_text(info, path, json);
 }
 
+/// The output has room for one manager; what is wrong among all of them is a line on stderr.
+reporting report_manager(session& in, std::optional<mad::address> target, bool json) {
+    report said;
+    BOOST_OUTCOME_CO_TRY(said.text, co_await ask_manager(in, std::move(target), json));
+    said.notes = co_await manager_notes(in);
+    co_return said;
+}
+
 answer tell_manager(session& in, mad::address target, SMInfo said, u32 modifier, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     said.SMKey = in.schedule().sa_path().SMKey;
@@ -74,7 +83,8 @@ int run_sminfo(const sminfo_settings& s, const global_options& options) {
         throw usage_error("that would change the state of the subnet manager: sminfo only asks, set_sminfo changes it");
     std::optional<mad::address> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
-    return ask(options, target ? &*target : nullptr, [&](session& in) { return ask_manager(in, target, s.json); });
+    return run_query(options, target ? &*target : nullptr,
+                     [&](session& in) { return report_manager(in, target, s.json); });
 }
 
 u32 modifier_of(const std::string& word) {

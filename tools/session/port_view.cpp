@@ -2,6 +2,7 @@
 // port_view.cpp - the queries, and both ends of a link compared as ibportstate does: by what is enabled.
 #include "session/port_view.hpp"
 
+#include "session/other_end.hpp"
 #include "text/diags_text.hpp"
 #include "text/link_text.hpp"
 #include <comad/discovery/vendors.hpp>
@@ -59,6 +60,26 @@ asked<port_view> view_port(session& in, mad::any_path path, std::optional<u8> nu
     co_return v;
 }
 
+asked<port_view> view_other_end(session& in, const port_view& here) {
+    const auto* by_LID = std::get_if<mad::IBPath>(&here.path);
+    if (by_LID && !in.options().by_SA) {
+        mad::IBDRPath route;
+        static_cast<mad::path_headers&>(route) = *by_LID;
+        route.dqpn = route.sqpn = route.qkey = 0;
+        route.SLID = route.drSLID = in.local_port().LID;
+        BOOST_OUTCOME_CO_TRY(const auto beyond, co_await with_key_beyond(in, route.extended(here.true_number()),
+                                                                         here.node, here.true_number()));
+        auto seen = co_await view_port(in, beyond, std::nullopt);
+        const bool has_SA = value(in.local_port().sa_path.DLID) != 0;
+        const bool is_carried =
+            seen || (seen.error().code != mad::errc::timed_out && seen.error().code != mad::errc::send_failed);
+        if (is_carried || !has_SA) co_return seen;
+    }
+    BOOST_OUTCOME_CO_TRY(const auto there,
+                         co_await other_end(in, here.path, here.node, here.end.LID, here.true_number()));
+    co_return co_await view_port(in, there.path, there.port);
+}
+
 std::vector<std::string> link_complaints(const port_view& here, const port_view& there) {
     std::vector<std::string> lines;
     const unsigned widths = here.enabled_widths() & there.enabled_widths();
@@ -66,13 +87,20 @@ std::vector<std::string> link_complaints(const port_view& here, const port_view&
     for (unsigned bit = 1; bit <= value(iba::LinkWidth::w2x); bit *= 2)
         if ((widths & bit) && discovery::lanes_of(iba::LinkWidth(bit)) > discovery::lanes_of(iba::LinkWidth(best)))
             best = bit;
-    if (best != 0 && best != value(here.info.linkWidthActive))
+    if (best != 0 && discovery::lanes_of(iba::LinkWidth(best)) > discovery::lanes_of(here.info.linkWidthActive))
         lines.push_back(fmt::format("the link runs at {}, and both ends may run at {}",
                                     width_text(value(here.info.linkWidthActive)), width_text(best)));
     const auto fastest = std::bit_floor(here.enabled_speeds() & there.enabled_speeds());
-    if (fastest != 0 && fastest != here.active_speed())
+    if (fastest > here.active_speed())
         lines.push_back(fmt::format("the link runs at {}, and both ends may run at {}",
                                     any_speed_text(here.active_speed()), any_speed_text(fastest)));
+    if (here.info.linkWidthActive != there.info.linkWidthActive)
+        lines.push_back(fmt::format("the link runs at {}, and at {} according to its other end",
+                                    width_text(value(here.info.linkWidthActive)),
+                                    width_text(value(there.info.linkWidthActive))));
+    if (here.active_speed() != there.active_speed())
+        lines.push_back(fmt::format("the link runs at {}, and at {} according to its other end",
+                                    any_speed_text(here.active_speed()), any_speed_text(there.active_speed())));
     constexpr u8 FDR10 = 1;
     const bool may_be_FDR10 = here.mellanox && there.mellanox && (here.mellanox->LinkSpeedEnabled & FDR10) &&
                               (there.mellanox->LinkSpeedEnabled & FDR10);

@@ -21,7 +21,7 @@ std::string findings_text(std::span<const finding> all) {
     std::string lines;
     for (const finding& f : all) {
         std::string text = f.about.empty() ? f.found : f.about + ": " + f.found;
-        if (!f.remedy.empty()) text += "; remedy: " + f.remedy;
+        if (!f.remedy.empty()) text += "; remedy: " + f.remedy.text();
         lines += fmt::format("{:<8} {:<7} {}\n", name(f.judged), f.check, iba::escaped(text));
     }
     return lines;
@@ -31,9 +31,10 @@ std::string findings_json(std::span<const finding> all) {
     const auto text_or_null = [](const std::string& s) { return s.empty() ? "null" : iba::json_quoted(s); };
     std::string lines;
     for (const finding& f : all)
-        lines += fmt::format("{{\"check\":{},\"about\":{},\"verdict\":{},\"found\":{},\"remedy\":{}}}\n",
-                             iba::json_quoted(f.check), text_or_null(f.about), iba::json_quoted(name(f.judged)),
-                             iba::json_quoted(f.found), text_or_null(f.remedy));
+        lines +=
+            fmt::format("{{\"check\":{},\"about\":{},\"verdict\":{},\"found\":{},\"remedy\":{},\"command\":{}}}\n",
+                        iba::json_quoted(f.check), text_or_null(f.about), iba::json_quoted(name(f.judged)),
+                        iba::json_quoted(f.found), text_or_null(f.remedy.text()), text_or_null(f.remedy.command()));
     return lines;
 }
 

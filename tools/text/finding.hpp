@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // finding.hpp - what came of one check of `doctor`, as a line or as JSON. Checks nothing.
 #pragma once
+#include "text/remedies.hpp"
 #include <comad/iba/types.hpp>
 
 #include <span>
@@ -22,8 +23,8 @@ struct finding {
     std::string_view check; ///< the kind of check: `port`
     std::string about;      ///< `mlx5_0/1`; empty: there is one alone of that kind
     verdict judged;
-    std::string found;  ///< in words
-    std::string remedy; ///< in words, with a command to type where there is one; empty: nothing is to be done
+    std::string found; ///< in words
+    ibtool::remedy remedy;
 };
 
 /// A line for each.

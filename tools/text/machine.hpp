@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // machine.hpp - what `doctor` judges: what was read of this machine, and what came back from the fabric. Reads and asks nothing.
 #pragma once
+#include "text/managers.hpp"
 #include <comad/iba/smp/node.hpp>
 #include <comad/mad/time.hpp>
 #include <comad/transports/sysfs.hpp>
@@ -70,7 +71,9 @@ struct fabric_facts {
     reply_facts SM;
     comad::iba::smp::SMInfo SM_info;
     reply_facts SA;
-    comad::u8 SA_response_time = 0; ///< of its ClassPortInfo: 4.096 us * 2^n
+    comad::u8 SA_response_time = 0;      ///< of its ClassPortInfo: 4.096 us * 2^n
+    std::vector<manager_facts> managers; ///< all that were found, masters first
+    std::string at;                      ///< options by which a command reaches the same port, for a shell
 };
 
 struct name_map_facts {

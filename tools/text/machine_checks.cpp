@@ -46,10 +46,10 @@ std::string adapter_text(const pci_adapter& a) {
     return fmt::format("adapter {} ({:04x}:{:04x}, {}) is no RDMA device", a.address, a.vendor, a.product,
                        a.driver.empty() ? "without driver" : "driver " + a.driver);
 }
-std::string remedy_for(const pci_adapter& a) {
+remedy remedy_for(const pci_adapter& a) {
     const std::string_view module = module_of(a);
-    if (module.empty()) return "load the driver of its vendor";
-    return fmt::format("modprobe {}, then look at dmesg", module);
+    if (module.empty()) return remedy_id::load_vendor_driver;
+    return {remedy_id::load_module, {{"module", module}}};
 }
 
 findings check_devices(const machine& m) {
@@ -77,8 +77,7 @@ findings check_devices(const machine& m) {
                        {},
                        verdict::bad,
                        "there is no RDMA device, and no adapter on the PCI bus that could be one",
-                       "lspci -nn | grep -i -e infiniband -e mellanox shows adapters; a virtual machine or container "
-                       "needs one passed in; ibtool --fabric sim:fattree2,radix=8,sm=1 ibnetdiscover needs none"});
+                       remedy_id::show_adapters});
     return all;
 }
 
@@ -88,21 +87,21 @@ finding check_module(const machine& m) {
     constexpr unsigned least_ABI = 5;
     if (!m.umad_ABI)
         return {"module", "ib_umad", bad_if(m.needs_umad), "not loaded: there are no MAD devices",
-                "modprobe ib_umad; at every start: echo ib_umad >/etc/modules-load.d/ib_umad.conf"};
+                remedy_id::load_ib_umad};
     if (*m.umad_ABI < least_ABI)
         return {"module", "ib_umad", bad_if(m.needs_umad),
                 fmt::format("ABI version {}, and at least {} is needed", *m.umad_ABI, least_ABI),
-                "a kernel since 2.6.24"};
+                remedy_id::newer_kernel};
     return {"module", "ib_umad", verdict::ok, fmt::format("loaded, ABI version {}", *m.umad_ABI), {}};
 }
 
 // Files
 
-std::string remedy_for(const device_file& f, const std::string& user) {
+remedy remedy_for(const device_file& f, const std::string& user) {
     constexpr unsigned group_may = 0060;
     if (f.error == EACCES && (f.mode & group_may) == group_may && f.group_owner != "root")
-        return fmt::format("usermod -aG {} {}, then log in again", f.group_owner, user);
-    return std::string(transports::umad_advice(transports::umad_call::open, f.error));
+        return {remedy_id::join_group, {{"group", f.group_owner}, {"user", user}}};
+    return {remedy_id::as_kernel_says, {{"advice", transports::umad_advice(transports::umad_call::open, f.error)}}};
 }
 
 finding check_file(const device_file& f, const machine& m, bool is_needed) {
@@ -129,37 +128,33 @@ findings check_files(const machine& m) {
 /// Commands that are about one port.
 std::string at_port(const end_port& p) { return fmt::format("-C {} -P {}", p.device, p.port); }
 
-constexpr const char* start_SM =
-    "start a subnet manager: systemctl start opensm on a host of the subnet, or that of a switch";
-
 /// What brings a link up.
-std::string link_remedy(const end_port& p) {
+remedy link_remedy(const end_port& p) {
     using enum iba::PortPhysicalState;
+    const std::string port = fmt::to_string(p.port);
     switch (p.portPhysicalState) {
-    case Polling: return "check the cable and that its other end is on and enabled";
-    case Disabled: return fmt::format("ibtool {} ibportstate -D 0 {} enable", at_port(p), p.port);
-    case Sleep: return fmt::format("ibtool {} ibportstate -D 0 {} reset", at_port(p), p.port);
-    default:
-        return "the link does not finish its training: clean or replace the cable, compare the speeds of both ends";
+    case Polling: return remedy_id::check_cable;
+    case Disabled: return {remedy_id::enable_port, {{"at", at_port(p)}, {"port", port}}};
+    case Sleep: return {remedy_id::reset_port, {{"at", at_port(p)}, {"port", port}}};
+    default: return remedy_id::clean_cable;
     }
 }
 
 /// How a device comes to ports of InfiniBand.
-std::string infiniband_remedy(const end_port& p) {
+remedy infiniband_remedy(const end_port& p) {
+    const std::string port = fmt::to_string(p.port);
     if (p.device.starts_with("mlx5_"))
-        return fmt::format("mstconfig -d {} set LINK_TYPE_P{}=1, then restart, if the adapter can both", p.device,
-                           p.port);
+        return {remedy_id::make_mlx5_port_infiniband, {{"device", p.device}, {"port", port}}};
     if (p.device.starts_with("mlx4_"))
-        return fmt::format("echo ib >/sys/class/infiniband/{}/device/mlx4_port{}, if the adapter can both", p.device,
-                           p.port);
-    return "an adapter with ports of InfiniBand";
+        return {remedy_id::make_mlx4_port_infiniband, {{"device", p.device}, {"port", port}}};
+    return remedy_id::other_adapter;
 }
 
 finding check_port_state(const end_port& p, bool is_used) {
     const std::string found = fmt::format("{}, {} ({}), LID {}, SM at LID {}", p.link_layer, state_text(p.portState),
                                           physical_state_text(p.portPhysicalState), value(p.LID), value(p.masterSMLID));
-    const auto judged = [&](verdict v, std::string more, std::string remedy) {
-        return finding{"port", p.name(), v, more.empty() ? found : found + ": " + more, std::move(remedy)};
+    const auto judged = [&](verdict v, std::string more, remedy advice) {
+        return finding{"port", p.name(), v, more.empty() ? found : found + ": " + more, std::move(advice)};
     };
     if (!p.is_infiniband())
         return {"port",
@@ -169,12 +164,13 @@ finding check_port_state(const end_port& p, bool is_used) {
                 {}};
     switch (p.portState) {
     case iba::PortState::Active:
-        if (value(p.masterSMLID) == 0) return judged(bad_if(is_used), "no subnet manager is known", start_SM);
+        if (value(p.masterSMLID) == 0)
+            return judged(bad_if(is_used), "no subnet manager is known", remedy_id::start_SM);
         return judged(verdict::ok, {}, {});
     case iba::PortState::Armed:
-        return judged(verdict::warning, "the subnet manager has not finished", "look at its log if that lasts");
+        return judged(verdict::warning, "the subnet manager has not finished", remedy_id::see_SM_log);
     case iba::PortState::Initialize:
-        return judged(bad_if(is_used), "the link is up, and no subnet manager has configured it", start_SM);
+        return judged(bad_if(is_used), "the link is up, and no subnet manager has configured it", remedy_id::start_SM);
     default: return judged(bad_if(is_used), "no link", link_remedy(p));
     }
 }
@@ -185,10 +181,9 @@ finding check_sides(const machine& m, const std::vector<end_port>& with_umad) {
     if (!sides.smi)
         return {"fabric", m.used->name(), verdict::bad,
                 "its device has no SMI (IsSMdisabled), and no other one has its port GUID: SMPs cannot be sent",
-                "pass in the device of the planes, too (such as smi1), or choose another port by -C and -P"};
+                remedy_id::pass_in_plane_device};
     if (!sides.gsi)
-        return {"fabric", m.used->name(), verdict::bad, "has no GSI: only SMPs can be sent",
-                "choose another port by -C and -P"};
+        return {"fabric", m.used->name(), verdict::bad, "has no GSI: only SMPs can be sent", remedy_id::choose_port};
     const std::string found = sides.smi->umad == sides.gsi->umad
                                   ? "the port that commands use"
                                   : fmt::format("the port that commands use: SMPs by {} ({}), all else by {} ({})",
@@ -204,12 +199,11 @@ finding check_choice(const machine& m) {
         std::erase_if(all, [](const end_port& p) { return p.umad.empty(); });
         return check_sides(m, all);
     }
-    std::string remedy = "see above";
+    remedy advice = remedy_id::see_above;
     const auto is_infiniband = [](const end_port& p) { return p.is_infiniband(); };
-    if (!all.empty() && std::ranges::none_of(all, is_infiniband)) remedy = infiniband_remedy(all.front());
-    else if (std::ranges::any_of(all, is_infiniband) && m.umad_ABI)
-        remedy = "bring a port up, or name one: ibtool -C DEVICE -P PORT";
-    return {"fabric", {}, verdict::bad, m.no_port, remedy};
+    if (!all.empty() && std::ranges::none_of(all, is_infiniband)) advice = infiniband_remedy(all.front());
+    else if (std::ranges::any_of(all, is_infiniband) && m.umad_ABI) advice = remedy_id::choose_or_connect_port;
+    return {"fabric", {}, verdict::bad, m.no_port, advice};
 }
 
 findings check_ports(const machine& m) {
@@ -230,14 +224,14 @@ finding check_queues(const machine& m) {
                                     m.kernel, send, receive / 4, receive / 32);
     if (send >= usual_send && receive >= usual_receive)
         return {"kernel", {}, verdict::ok, found + "; ibtool sends no more", {}};
-    return {
-        "kernel",
-        {},
-        verdict::warning,
-        found + "; ibtool may send 128 and 16, and what is more waits in the kernel while its timeout runs",
-        fmt::format("echo options ib_core send_queue_size={} recv_queue_size={} >/etc/modprobe.d/ib_core.conf, then "
-                    "restart; or ibtool --outstanding {}",
-                    usual_send, usual_receive, std::max(1u, std::min(send, receive / 4)))};
+    return {"kernel",
+            {},
+            verdict::warning,
+            found + "; ibtool may send 128 and 16, and what is more waits in the kernel while its timeout runs",
+            {remedy_id::lengthen_queues,
+             {{"send", fmt::to_string(usual_send)},
+              {"receive", fmt::to_string(usual_receive)},
+              {"outstanding", fmt::to_string(std::max(1u, std::min(send, receive / 4)))}}}};
 }
 
 findings check_kernel(const machine& m) {
@@ -250,10 +244,11 @@ findings check_kernel(const machine& m) {
                                               "that, other programs may",
                                               p.SA_max_outstanding);
         const bool is_less = p.SA_max_outstanding < without_cap;
-        all.push_back({"kernel", p.name(), is_less ? verdict::warning : verdict::ok, found,
-                       is_less ? fmt::format("echo {} >/sys/class/infiniband/{}/mad_sa_cc/{}/max_outstanding",
-                                             without_cap, p.device, p.port)
-                               : ""});
+        remedy advice;
+        if (is_less)
+            advice = {remedy_id::raise_SA_limit,
+                      {{"most", fmt::to_string(without_cap)}, {"device", p.device}, {"port", fmt::to_string(p.port)}}};
+        all.push_back({"kernel", p.name(), is_less ? verdict::warning : verdict::ok, found, std::move(advice)});
     }
     return all;
 }
@@ -265,18 +260,59 @@ std::string ms_text(comad::mad::duration d) {
     return fmt::format("{:.3f} ms", std::chrono::duration<double, std::milli>(d).count());
 }
 
-finding check_SM(const fabric_facts& f) {
+/// The subnet manager at the LID that the local port has.
+finding check_own_SM(const fabric_facts& f) {
     const std::string about = fmt::format("LID {}", f.SM_LID);
-    if (!f.SM.error.empty())
-        return {"SM", about, verdict::bad, f.SM.error,
-                "check that it runs where that LID is (systemctl status opensm), or start another one"};
-    const std::string found =
-        fmt::format("{}, GUID {}, priority {}, activity {}, in {}", iba::name_or_number(f.SM_info.SMState),
-                    f.SM_info.GUID, f.SM_info.priority, f.SM_info.actCount, ms_text(f.SM.round_trip));
+    if (!f.SM.error.empty()) return {"SM", about, verdict::bad, f.SM.error, remedy_id::check_SM};
+    const std::string found = fmt::format("{}, in {}", manager_state(f.SM_info), ms_text(f.SM.round_trip));
     if (f.SM_info.SMState != iba::SMState::Master)
-        return {"SM", about, verdict::warning, found + ": not the master, so nobody keeps this subnet",
-                "ibtool saquery SMIR lists those that there are; restart the one that should"};
+        return {"SM", about, verdict::warning, found + ": the local port uses it, and it is not the master",
+                remedy_id::restart_right_SM};
     return {"SM", about, verdict::ok, found, {}};
+}
+
+/// Another one.
+finding list_SM(const manager_facts& m) {
+    using enum manager_facts::source;
+    switch (m.described_by) {
+    case own:
+        return {"SM",
+                manager_name(m),
+                verdict::ok,
+                fmt::format("{}, in {}", manager_state(m.info), ms_text(m.round_trip)),
+                {}};
+    case SA:
+        return {"SM",
+                manager_name(m),
+                verdict::ok,
+                manager_state(m.info) + " according to the SA; it did not answer SMInfo itself",
+                {}};
+    case nobody: break;
+    }
+    return {"SM", manager_name(m), verdict::skipped, "its port says IsSM, but nobody answered SMInfo there", {}};
+}
+
+remedy_id remedy_for(manager_problem::kind what) {
+    switch (what) {
+    case manager_problem::kind::no_master: return remedy_id::restart_right_SM;
+    case manager_problem::kind::several_masters: return remedy_id::stop_other_SMs;
+    case manager_problem::kind::outranked_master: break;
+    }
+    return remedy_id::correct_SM_priority;
+}
+
+findings check_SMs(const fabric_facts& f) {
+    findings all;
+    if (f.SM_LID != 0 && f.has_SMPs) all.push_back(check_own_SM(f));
+    const bool is_own_known = f.SM_LID != 0 && f.SM.error.empty();
+    for (const manager_facts& m : f.managers) {
+        const bool is_own =
+            f.SM_LID != 0 && f.has_SMPs && (m.LID == f.SM_LID || (is_own_known && m.info.GUID == f.SM_info.GUID));
+        if (!is_own) all.push_back(list_SM(m));
+    }
+    for (const manager_problem& p : manager_problems(f.managers))
+        all.push_back({"SM", {}, verdict::warning, p.text, remedy_for(p.what)});
+    return all;
 }
 
 finding check_SA(const fabric_facts& f) {
@@ -285,9 +321,8 @@ finding check_SA(const fabric_facts& f) {
                 {},
                 verdict::bad,
                 f.SA.error,
-                f.has_SMPs && f.SM.error.empty()
-                    ? "its SM answers: a longer timeout (ibtool -t 5s saquery -c), else restart the subnet manager"
-                    : "restart the subnet manager"};
+                f.has_SMPs && f.SM.error.empty() ? remedy{remedy_id::wait_for_SA, {{"at", f.at}}}
+                                                 : remedy{remedy_id::restart_SM}};
     const auto response_time = std::chrono::nanoseconds(4096LL << f.SA_response_time);
     return {"SA",
             {},
@@ -329,25 +364,23 @@ findings check_machine(const machine& m) {
 
 findings check_fabric(const fabric_facts& f) {
     findings all;
+    const auto add_SMs = [&] { std::ranges::move(check_SMs(f), std::back_inserter(all)); };
     if (!f.has_SMPs) {
         all.push_back({"SMP", {}, verdict::skipped, "this transport, or --sa, allows no SMPs", {}});
     } else if (!f.local.error.empty()) {
-        all.push_back({"SMP",
-                       {},
-                       verdict::bad,
-                       "the local port: " + f.local.error,
-                       "look at dmesg: a port answers its own host even without a cable"});
+        all.push_back({"SMP", {}, verdict::bad, "the local port: " + f.local.error, remedy_id::see_dmesg});
         all.push_back({"SM", {}, verdict::skipped, "nothing is heard of the local port", {}});
         return all;
     } else {
         all.push_back({"SMP", {}, verdict::ok, "the local port answers in " + ms_text(f.local.round_trip), {}});
     }
     if (f.SM_LID == 0) {
-        all.push_back({"SM", {}, verdict::bad, "the local port knows no subnet manager", start_SM});
+        all.push_back({"SM", {}, verdict::bad, "the local port knows no subnet manager", remedy_id::start_SM});
+        add_SMs();
         all.push_back({"SA", {}, verdict::skipped, "no SM is known whose SA could be asked", {}});
         return all;
     }
-    if (f.has_SMPs) all.push_back(check_SM(f));
+    add_SMs();
     all.push_back(check_SA(f));
     return all;
 }
@@ -360,11 +393,13 @@ finding check_name_map(const name_map_facts& f) {
     });
     if (!f.problem.empty())
         return {"names", f.looked_at.back().file, f.is_named ? verdict::bad : verdict::warning, f.problem,
-                "--node-name-map takes a file of lines 0xGUID \"name\""};
+                remedy_id::correct_name_map_file};
     if (closed != f.looked_at.end())
-        return {"names", closed->file, verdict::warning,
+        return {"names",
+                closed->file,
+                verdict::warning,
                 fmt::format("the node name map cannot be read ({})", error_text(closed->error)),
-                fmt::format("chmod a+r {}", closed->file)};
+                {remedy_id::allow_name_map, {{"file", closed->file}}}};
     if (f.looked_at.empty() || f.looked_at.back().error != 0)
         return {"names",
                 {},
@@ -376,7 +411,7 @@ finding check_name_map(const name_map_facts& f) {
     if (!f.warnings.empty())
         return {"names", f.looked_at.back().file, verdict::warning,
                 fmt::format("{}; {} lines are ignored, the first: {}", found, f.warnings.size(), f.warnings.front()),
-                "write them as 0xGUID \"name\""};
+                remedy_id::correct_name_map_lines};
     return {"names", f.looked_at.back().file, verdict::ok, found, {}};
 }
 

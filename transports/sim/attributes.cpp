@@ -5,6 +5,7 @@
 #include "mellanox.hpp"
 #include "rates.hpp"
 #include "writable.hpp"
+#include <comad/iba/mellanox.hpp>
 #include <comad/server/request.hpp>
 
 #include <algorithm>
@@ -128,6 +129,7 @@ u16 attributes::get_unwritten(u32 node, u8 in_port, u16 attributeID, u32 modifie
     case iba::attribute_id<smp::PortInfo>: return get_port_info(node, in_port, modifier, out);
     case iba::attribute_id<smp::PortInfoExtended>: return get_port_info_extended(node, in_port, modifier, out);
     case iba::attribute_id<smp::MlnxExtPortInfo>: return get_mlnx_ext_port_info(node, in_port, modifier, out);
+    case iba::attribute_id<smp::MlnxARInfo>: return get_mlnx_ar_info(node, modifier, out);
     case iba::attribute_id<smp::SwitchPortStateTable>: return get_port_states(node, modifier, out);
     case iba::attribute_id<smp::HierarchyInfo>: return get_hierarchy(node, modifier, out);
     case iba::attribute_id<smp::GUIDInfo>: return get_guid_info(node, in_port, modifier, out);
@@ -187,12 +189,16 @@ smp::SwitchInfo attributes::switch_info(u32 number) const noexcept {
 
 u16 attributes::get_sm_info(u32 number, u8 in_port, block out) noexcept {
     const router::place manager = forwarding_.manager();
-    const bool is_here = manager.node == number && (topology_.nodes[number].is_switch() || manager.port == in_port);
-    if (!is_here) return status::unsupported_attribute;
+    const node& n = topology_.nodes[number];
+    const bool is_here = manager.node == number && (n.is_switch() || manager.port == in_port);
+    const u8 end_port = n.is_switch() ? u8{0} : in_port;
+    const auto other = other_managers_.find({number, end_port});
+    if (!is_here && other == other_managers_.end()) return status::unsupported_attribute;
     smp::SMInfo i;
-    i.GUID = topology_.nodes[number].ports[manager.port].GUID;
+    i.GUID = n.ports[is_here ? manager.port : end_port].GUID;
     i.actCount = 1;
-    i.SMState = SM_state_;
+    i.SMState = is_here ? SM_state_ : other->second.state;
+    i.priority = is_here ? SM_priority_ : other->second.priority;
     return put(i, out);
 }
 
@@ -231,6 +237,22 @@ bool attributes::has_alias(u32 number, u8 which, const iba::gid& GID) const noex
 void attributes::set_is_sm(u32 number, u8 which, bool is_sm) {
     if (is_sm) managers_.insert({number, which});
     else managers_.erase({number, which});
+}
+
+void attributes::set_manager(u32 number, u8 which, iba::SMState state, u8 priority) {
+    const router::place manager = forwarding_.manager();
+    if (manager.node == number && manager.port == which) {
+        SM_state_ = state;
+        SM_priority_ = priority;
+        return;
+    }
+    other_managers_.insert_or_assign(std::pair(number, which), other_manager{state, priority});
+    set_is_sm(number, which, true);
+}
+
+void attributes::set_adaptive_routing(u32 number, bool is_on) {
+    if (is_on) adaptive_switches_.insert(number);
+    else adaptive_switches_.erase(number);
 }
 
 smp::PortInfo attributes::port_info(u32 number, u8 in_port, u32 which) const noexcept {
@@ -300,6 +322,18 @@ u16 attributes::get_mlnx_ext_port_info(u32 number, u8 in_port, u32 modifier, blo
     i.LinkSpeedSupported = p.supported.has_FDR10();
     i.LinkSpeedEnabled = p.enabled.has_FDR10();
     i.LinkSpeedActive = p.active.has_FDR10();
+    return put(i, out);
+}
+
+// With the capacities of a Quantum switch; without a group, because the forwarding tables are static.
+u16 attributes::get_mlnx_ar_info(u32 number, u32 modifier, block out) noexcept {
+    const node& n = topology_.nodes[number];
+    if (!n.is_switch() || !is_mellanox(n)) return status::unsupported_attribute;
+    if (modifier != 0) return status::invalid_value;
+    smp::MlnxARInfo i;
+    i.e = adaptive_switches_.contains(number);
+    i.group_cap = 0x800;
+    i.ar_version_cap = 1;
     return put(i, out);
 }
 

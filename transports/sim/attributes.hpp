@@ -8,6 +8,7 @@
 #include <comad/mad/time.hpp>
 #include <comad/transports/sim/topology.hpp>
 
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -61,6 +62,10 @@ public:
 
     /// As an SMP that came in by `in_port` gets it.
     iba::smp::PortInfo port_info(u32 node, u8 in_port, u32 number) const noexcept;
+    /// From now on this end port answers SMInfo so; of the topology's manager only state and priority count.
+    void set_manager(u32 node, u8 port, iba::SMState, u8 priority);
+    /// Whether a switch of Mellanox routes adaptively (MlnxARInfo); its tables stay as they are.
+    void set_adaptive_routing(u32 node, bool is_on);
     /// Whether a port has a GID beside its own (GUIDInfo).
     bool has_alias(u32 node, u8 port, const iba::gid& GID) const noexcept;
 
@@ -130,6 +135,7 @@ private:
     u16 get_port_info(u32 node, u8 in_port, u32 modifier, block out) noexcept;
     u16 get_port_info_extended(u32 node, u8 in_port, u32 modifier, block out) noexcept;
     u16 get_mlnx_ext_port_info(u32 node, u8 in_port, u32 modifier, block out) noexcept;
+    u16 get_mlnx_ar_info(u32 node, u32 modifier, block out) noexcept;
     u16 get_hierarchy(u32 node, u32 modifier, block out) noexcept;
     u16 get_port_states(u32 node, u32 modifier, block out) noexcept;
     u16 get_guid_info(u32 node, u8 in_port, u32 modifier, block out) noexcept;
@@ -159,6 +165,13 @@ private:
     std::vector<bool> port_state_change_;
     std::set<std::pair<u32, u8>> managers_; // by node and port, beside the topology's
     iba::SMState SM_state_ = iba::SMState::Master;
+    u8 SM_priority_ = 0;
+    struct other_manager {
+        iba::SMState state;
+        u8 priority;
+    };
+    std::map<std::pair<u32, u8>, other_manager> other_managers_; // by node and port, beside the topology's
+    std::set<u32> adaptive_switches_;
     bool changed_ = false;
     std::vector<service_change> service_changes_;
     std::vector<link_change> link_changes_;

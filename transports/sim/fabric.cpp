@@ -122,6 +122,11 @@ void fabric::log_congestion(u32 node, unsigned port, const iba::cc::CongestionLo
     agents_->congestion().at(node, port).log(e, now_);
 }
 
+void fabric::set_manager(u32 node, unsigned port, iba::SMState state, u8 priority) {
+    agents_->subnet().set_manager(node, static_cast<u8>(port), state, priority);
+}
+void fabric::set_adaptive_routing(u32 node, bool is_on) { agents_->subnet().set_adaptive_routing(node, is_on); }
+
 void fabric::set_service_time(u32 node, mad::duration time) noexcept { nodes_[node].service_time = time; }
 
 unsigned fabric::most_held() const noexcept {

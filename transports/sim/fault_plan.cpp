@@ -102,7 +102,8 @@ u32 find_node(const spec& s, const topology& t, std::string_view key, std::strin
 
 fault_plan::fault_plan(spec& s)
     : spec_(s), slow_(s.take_all("slow")), dead_(s.take_all("dead")), pma_(s.take_all("pma")),
-      congestion_(s.take_all("cc")), flap_(s.take_all("flap")), degraded_(s.take_all("link")) {
+      congestion_(s.take_all("cc")), adaptive_(s.take_all("ar")), managers_(s.take_all("manager")),
+      flap_(s.take_all("flap")), degraded_(s.take_all("link")) {
     using enum topology_event::kind;
     for (const auto& [key, what] : {std::pair("cut", cut), {"restore", restore}, {"kill", kill}, {"revive", revive}})
         timed_.push_back({key, what, s.take_all(key)});
@@ -114,6 +115,8 @@ void fault_plan::apply(fabric& net, u32 here, u64 seed) const {
     for (const auto value : dead_) kill(net, value, here, random);
     for (const auto value : pma_) set_pma(net, value, random);
     for (const auto value : congestion_) set_congestion(net, value, random);
+    for (const auto value : adaptive_) set_adaptive_routing(net, value, random);
+    for (const auto value : managers_) set_manager(net, value);
     for (const timed& t : timed_) {
         for (const auto value : t.values) {
             const moment m = moment_of(net.graph(), t.key, t.what, value);
@@ -177,6 +180,30 @@ void fault_plan::set_congestion(fabric& net, std::string_view value, u64& random
         net.set_congestion_control(n, !has_none);
         for (u64 e = 0; e < events; ++e) log_event(net, n, random);
     }
+}
+
+void fault_plan::set_adaptive_routing(fabric& net, std::string_view value, u64& random) const {
+    for (const u32 n : nodes_of(net.graph(), "ar", value, nobody, random)) net.set_adaptive_routing(n, true);
+}
+
+/// NODE:STATE:PRIORITY
+void fault_plan::set_manager(fabric& net, std::string_view value) const {
+    constexpr std::array<std::pair<std::string_view, iba::SMState>, 4> states{
+        {{"notactive", iba::SMState::NotActive},
+         {"discovering", iba::SMState::Discovering},
+         {"standby", iba::SMState::Standby},
+         {"master", iba::SMState::Master}}};
+    const auto priority_apart = split(value, ':');
+    const auto state_apart = priority_apart ? split(priority_apart->front, ':') : std::nullopt;
+    const auto state = std::find_if(states.begin(), states.end(),
+                                    [&](const auto& s) { return state_apart && s.first == state_apart->rest; });
+    if (state == states.end())
+        spec_.fail(fmt::format("manager={} has no state and priority; write it as NODE:master:5, with notactive, "
+                               "discovering, standby or master, and 0 to 15",
+                               value));
+    const u64 priority = spec_.to_number("manager", priority_apart->rest, 0, 15);
+    const u32 n = find_node(spec_, net.graph(), "manager", state_apart->front);
+    net.set_manager(n, default_port(net.graph().nodes[n]), state->second, static_cast<u8>(priority));
 }
 
 /// That share of all, or the one node of that name.

@@ -12,7 +12,8 @@ namespace comad::transports::sim {
 /// The node that a value names. Throws std::runtime_error if there is none.
 u32 find_node(const spec&, const topology&, std::string_view key, std::string_view name);
 
-/// The values of `slow`, `dead`, `pma`, `cc`, `cut`, `restore`, `kill`, `revive`, `flap` and `link` as transport.hpp describes them. They are
+/// The values of `slow`, `dead`, `pma`, `cc`, `ar`, `manager`, `cut`, `restore`, `kill`, `revive`, `flap` and `link` as transport.hpp
+/// describes them. They are
 /// taken before there is a subnet, and understood when there is one.
 class fault_plan {
 public:
@@ -40,6 +41,8 @@ private:
     void kill(fabric&, std::string_view value, u32 here, u64& random) const;
     void set_pma(fabric&, std::string_view value, u64& random) const;
     void set_congestion(fabric&, std::string_view value, u64& random) const;
+    void set_adaptive_routing(fabric&, std::string_view value, u64& random) const;
+    void set_manager(fabric&, std::string_view value) const;
     std::vector<u32> nodes_of(const topology&, std::string_view key, std::string_view text, u32 excluded,
                               u64& random) const;
     void flap(fabric&, std::string_view value) const;
@@ -53,7 +56,7 @@ private:
     moment moment_of(const topology&, std::string_view key, topology_event::kind, std::string_view value) const;
 
     const spec& spec_;
-    std::vector<std::string_view> slow_, dead_, pma_, congestion_, flap_, degraded_;
+    std::vector<std::string_view> slow_, dead_, pma_, congestion_, adaptive_, managers_, flap_, degraded_;
     std::vector<timed> timed_;
 };
 

@@ -2,6 +2,7 @@
 // set_attributes.cpp - what managers write to nodes: tables, SwitchInfo, SMInfo (IBA 14.2.5, 14.4.1).
 #include "attributes.hpp"
 #include "writable.hpp"
+#include <comad/iba/mellanox.hpp>
 #include <comad/server/request.hpp>
 
 #include <algorithm>
@@ -28,6 +29,7 @@ u16 attributes::set(u32 node, u8 in_port, u16 attributeID, u32 modifier, const_b
     case iba::attribute_id<smp::NodeDescription>:
     case iba::attribute_id<smp::NodeInfo>:
     case iba::attribute_id<smp::PortInfoExtended>:
+    case iba::attribute_id<smp::MlnxARInfo>:
     case iba::attribute_id<smp::SwitchPortStateTable>: return status::unsupported_attribute;
     case iba::attribute_id<smp::PortInfo>: return set_port_info(node, in_port, modifier, value_in<smp::PortInfo>(in));
     case iba::attribute_id<smp::MlnxExtPortInfo>:

@@ -40,7 +40,7 @@ using all_structures = structure_list<
     smp::PortInfo, smp::PKeyTable, smp::SLToVLMappingTable, smp::VLArbitrationTable, smp::LinearForwardingTable,
     smp::LIDPortBlock, smp::RandomForwardingTable, smp::MulticastForwardingTable, smp::SMInfo, smp::NoticeTrap,
     smp::VendorDiag, smp::LedInfo, smp::PortInfoExtended, smp::SwitchPortStateTable, smp::HierarchyInfo,
-    smp::MlnxExtPortInfo,
+    smp::MlnxExtPortInfo, smp::MlnxARInfo,
     // 15: subnet administration
     sa::Header, sa::Format, sa::NodeRecord, sa::PortInfoRecord, sa::SLToVLMappingTableRecord, sa::SwitchInfoRecord,
     sa::LinearForwardingTableRecord, sa::RandomForwardingTableRecord, sa::MulticastForwardingTableRecord,

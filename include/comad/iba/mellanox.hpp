@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mellanox.hpp - what Mellanox' devices let read and write in their vendor class, 0x0a (infiniband-diags' vendstat.c).
-// Knows no device.
+// mellanox.hpp - what Mellanox' devices let read and write in their vendor class, 0x0a (infiniband-diags' vendstat.c), and their
+// attribute of adaptive routing in SMPs. Knows no device.
 #pragma once
 #include <comad/iba/attribute.hpp>
 #include <comad/iba/wire.hpp>
@@ -80,6 +80,88 @@ struct MlxCounterGroupConfig {
 };
 
 } // namespace vend
+
+namespace smp {
+
+/// Adaptive routing of a switch (SMP 0xff20; struct adaptive_routing_info of ibdiagnet's packets_layouts.h, whose field names these
+/// are). The attribute modifier is 0. Only switches of Mellanox know it. Big-endian words; the tables of the groups are other
+/// attributes.
+struct MlnxARInfo {
+    bool reserved_0 = false;
+    bool dyn_cap_calc_sup = false; ///< capabilities depend on what else is set
+    bool by_transp_cap = false;    ///< by_transport_disable is supported
+    bool by_sl_en = false;         ///< only the SLs of enable_by_sl_mask are routed adaptively, else all
+    bool by_sl_cap = false;        ///< enable_by_sl_mask is supported
+    bool glb_groups = false;       ///< the groups are the same for all private forwarding tables
+    bool is4_mode = false;
+    bool no_fallback = false;
+    u8 direction_num_sup = 0;
+    u8 group_table_copy_sup = 0; ///< 4 bits
+    u8 sub_grps_active = 0;      ///< 4 bits: subgroups used in each group
+    u8 reserved_24 = 0;          ///< 2 bits
+    bool rn_xmit_enabled = false;
+    bool fr_enabled = false; ///< fallback routing is on
+    bool is_fr_sup = false;
+    bool is_frn_sup = false;
+    bool is_arn_sup = false;
+    bool e = false;            ///< adaptive routing is on
+    u8 string_width_cap = 0;   ///< 4 bits
+    u8 group_table_cap = 0;    ///< 4 bits
+    u16 group_top = 0;         ///< 12 bits: the highest group in use
+    u16 group_cap = 0;         ///< 12 bits: groups that a table has room for; 0: no adaptive routing
+    u16 enable_by_sl_mask = 0; ///< a bit for each SL
+    u8 sub_grps_supported = 0;
+    u8 rn_version_cap = 0; ///< 4 bits
+    u8 ar_version_cap = 0; ///< 4 bits
+    std::array<u8, 3> reserved_96{};
+    u8 by_transport_disable = 0; ///< bit 0 UD, 1 RC, 2 UC, 3 DCT
+    u32 ageing_time_value = 0;   ///< microseconds
+    std::array<u8, 44> reserved_160{};
+
+    friend bool operator==(const MlnxARInfo&, const MlnxARInfo&) = default;
+};
+
+} // namespace smp
+
+template <> struct described<smp::MlnxARInfo> : std::true_type {
+    using T = smp::MlnxARInfo;
+    // clang-format off
+    static constexpr auto layout = describe<64>("MlnxARInfo", "vendor attribute 0xFF20",
+        reserved<&T::reserved_0,           at{0, 0},    1>{},
+        field<&T::dyn_cap_calc_sup,        at{0, 1},    1>{"dyn_cap_calc_sup"},
+        field<&T::by_transp_cap,           at{0, 2},    1>{"by_transp_cap"},
+        field<&T::by_sl_en,                at{0, 3},    1>{"by_sl_en"},
+        field<&T::by_sl_cap,               at{0, 4},    1>{"by_sl_cap"},
+        field<&T::glb_groups,              at{0, 5},    1>{"glb_groups"},
+        field<&T::is4_mode,                at{0, 6},    1>{"is4_mode"},
+        field<&T::no_fallback,             at{0, 7},    1>{"no_fallback"},
+        field<&T::direction_num_sup,       at{1},       8>{"direction_num_sup"},
+        field<&T::group_table_copy_sup,    at{2, 0},    4>{"group_table_copy_sup"},
+        field<&T::sub_grps_active,         at{2, 4},    4>{"sub_grps_active"},
+        reserved<&T::reserved_24,          at{3, 0},    2>{},
+        field<&T::rn_xmit_enabled,         at{3, 2},    1>{"rn_xmit_enabled"},
+        field<&T::fr_enabled,              at{3, 3},    1>{"fr_enabled"},
+        field<&T::is_fr_sup,               at{3, 4},    1>{"is_fr_sup"},
+        field<&T::is_frn_sup,              at{3, 5},    1>{"is_frn_sup"},
+        field<&T::is_arn_sup,              at{3, 6},    1>{"is_arn_sup"},
+        field<&T::e,                       at{3, 7},    1>{"e"},
+        field<&T::string_width_cap,        at{4, 0},    4>{"string_width_cap"},
+        field<&T::group_table_cap,         at{4, 4},    4>{"group_table_cap"},
+        field<&T::group_top,               at{5, 0},   12>{"group_top"},
+        field<&T::group_cap,               at{6, 4},   12>{"group_cap"},
+        field<&T::enable_by_sl_mask,       at{8},      16>{"enable_by_sl_mask", show::hex},
+        field<&T::sub_grps_supported,      at{10},      8>{"sub_grps_supported"},
+        field<&T::rn_version_cap,          at{11, 0},   4>{"rn_version_cap"},
+        field<&T::ar_version_cap,          at{11, 4},   4>{"ar_version_cap"},
+        reserved<&T::reserved_96,          at{12},     24>{},
+        field<&T::by_transport_disable,    at{15},      8>{"by_transport_disable", show::hex},
+        field<&T::ageing_time_value,       at{16},     32>{"ageing_time_value"},
+        reserved<&T::reserved_160,         at{20},    352>{});
+    // clang-format on
+};
+template <>
+struct attribute_of<smp::MlnxARInfo>
+    : attribute_traits<0xff20, in_class<MgmtClass::SubnLID, 1, Method::Get, Method::Set>> {};
 
 template <> struct described<vend::MlxGeneralInfo> : std::true_type {
     using T = vend::MlxGeneralInfo;

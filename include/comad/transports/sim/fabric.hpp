@@ -154,6 +154,12 @@ public:
     void log_congestion(u32 node, unsigned port, const iba::cc::CongestionLogEventSwitch&);
     void log_congestion(u32 node, unsigned port, const iba::cc::CongestionLogEventCA&);
 
+    /// Another subnet manager at an end port, which answers SMInfo and does nothing else; of the topology's own manager its state
+    /// and priority. Precondition: the node has that end port, which is 0 of a switch.
+    void set_manager(u32 node, unsigned port, iba::SMState, u8 priority);
+    /// Whether a switch of Mellanox says that it routes adaptively (SMP 0xff20); its forwarding tables stay as they are.
+    void set_adaptive_routing(u32 node, bool is_on);
+
     const node_counters& counters(u32 node) const noexcept { return nodes_[node].counters; }
     const fabric_counters& counters() const noexcept { return counters_; }
     /// The most that any node ever held at once.

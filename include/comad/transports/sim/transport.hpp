@@ -119,6 +119,11 @@ struct simulation {
 ///     cc=WHAT cc=NODE:WHAT cc=0.5:WHAT               congestion control of all nodes, one or a share: none, or how many
 ///                                                    events each agent has logged before; repeatable
 ///     strict                                         of a file: nothing in it is skipped (topology_file/read.hpp)
+///     ar=NODE ar=0.5                                 a switch of Mellanox, or that share of the nodes, says that it routes
+///                                                    adaptively; its tables stay static; repeatable
+///     manager=NODE:STATE:PRIORITY                    another subnet manager, which answers SMInfo and does nothing else:
+///                                                    notactive, discovering, standby or master, priority 0 to 15; at the
+///                                                    node of sm= its state and priority; repeatable
 ///     time=real                                      or virtual; unless it is given, `mode`
 ///     kernel kernel=2025                             the program uses umad over a Linux kernel (kernel_model.hpp), until
 ///                                                    2024 or since 2025, in virtual time only

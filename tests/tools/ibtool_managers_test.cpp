@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// ibtool_managers_test.cpp - several subnet managers in one subnet: what doctor, sminfo and saquery print of them, on simulated
+// managers and on two real OpenSMs.
+#include "text/managers.hpp"
+#include "virtual_device.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+
+namespace ibtool_managers_test { // compiled together with others
+
+using namespace ibtool_rig;
+
+namespace {
+
+const std::string one = "sim:fattree2,radix=4,sm=1,time=virtual";
+
+/// The lines of the check `SM`, without their remedies.
+words managers_in(const process_result& r) {
+    words lines;
+    for (const std::string& line : lines_in_order(r.out))
+        if (line.substr(9).starts_with("SM ")) lines.push_back(line.substr(0, line.find("; remedy")));
+    return lines;
+}
+
+} // namespace
+
+TEST_CASE("doctor lists every subnet manager with its state and priority, masters first") {
+    const process_result r = run({"doctor", "--fabric", one + ",manager=h-0005 HCA-1:notactive:4,manager=h-0003 HCA-1:standby:0"});
+    check_success(r);
+    const words lines = managers_in(r);
+    REQUIRE(lines.size() == 3);
+    CHECK_THAT(lines[0], StartsWith("ok       SM      LID 1: Master, GUID 0002:c903:0000:0101, priority 0, activity 1, in "));
+    CHECK_THAT(lines[1], StartsWith("ok       SM      LID 3: Standby, GUID 0002:c903:0000:0301, priority 0, activity 1, in "));
+    CHECK_THAT(lines[2], StartsWith("ok       SM      LID 5: NotActive, GUID 0002:c903:0000:0501, priority 4, "));
+}
+
+TEST_CASE("doctor warns about two masters, and sminfo and saquery say it on stderr") {
+    const words fabric{"--fabric", one + ",manager=h-0003 HCA-1:master:5"};
+    const std::string both = "2 subnet managers are masters of one subnet: LID 1 (GUID 0002:c903:0000:0101, priority 0), "
+                             "LID 3 (GUID 0002:c903:0000:0301, priority 5); each overwrites what the others configure";
+    const process_result r = run(words{"doctor"} + fabric);
+    CHECK(r.status == 0);
+    CHECK(managers_in(r).back() == "warning  SM      " + both);
+    const words alone{"--fabric", one};
+    for (const words& command : {words{"sminfo"}, words{"sminfo", "--json"}, words{"saquery", "-s"}, words{"saquery", "SMIR", "LID=1"}}) {
+        CAPTURE(command);
+        const process_result with = run(command + fabric);
+        CHECK(with.status == 0);
+        CHECK(with.err == "ibtool: " + both + '\n');
+        const process_result without = run(command + alone);
+        check_success(without);
+        CHECK(with.out == without.out); // as infiniband-diags print it
+    }
+    CHECK(run(words{"saquery", "NR"} + fabric).err.empty());
+}
+
+TEST_CASE("doctor warns about a master that has a lower priority than a standby") {
+    struct {
+        std::string managers;
+        const char* warning;
+    } const all[] = {
+        {",manager=h-0003 HCA-1:standby:1", "has a lower priority than the standby at LID 3"},
+        {",manager=h-0001 HCA-1:master:3,manager=h-0003 HCA-1:standby:3", nullptr}, // the master has the lower GUID
+        {",manager=h-0001 HCA-1:master:4,manager=h-0003 HCA-1:standby:3", nullptr},
+        {",manager=h-0003 HCA-1:notactive:15", nullptr},
+        {",manager=h-0001 HCA-1:standby:3,manager=h-0003 HCA-1:standby:3", "no subnet manager is the master"},
+    };
+    for (const auto& a : all) {
+        CAPTURE(a.managers);
+        const process_result r = run({"doctor", "--fabric", one + a.managers});
+        CAPTURE(r.out);
+        CHECK(r.status == 0);
+        if (a.warning) CHECK_THAT(managers_in(r).back(), StartsWith("warning  SM ") && Contains(a.warning));
+        else CHECK_THAT(r.out, !Contains("warning"));
+    }
+    // The local port's own manager has the higher GUID, and the priority is the same (IBA 14.4.1).
+    const process_result r = run({"doctor", "--fabric", "sim:fattree2,radix=4,sm=h-0003 HCA-1,time=virtual,manager=h-0002 HCA-1:standby:0"});
+    CHECK_THAT(r.out, Contains("has a lower rank than the standby at LID 2"));
+}
+
+TEST_CASE("doctor finds subnet managers by directed routes if the SA does not answer") {
+    // The local port's manager is dead; another one runs where no SA is asked.
+    const process_result r =
+        run({"doctor", "--fabric", "sim:fattree2,radix=4,sm=h-0003 HCA-1,time=virtual,dead=h-0003 HCA-1,manager=h-0005 HCA-1:standby:2"});
+    CHECK(r.status == 1);
+    CHECK_THAT(r.out, Contains("bad      SM      LID 3: ") && Contains("ok       SM      LID 5: Standby, GUID 0002:c903:0000:0501, priority 2") &&
+                          Contains("no subnet manager is the master"));
+    // Without any manager's LID, too.
+    CHECK_THAT(run({"doctor", "--fabric", "sim:fattree2,radix=4,time=virtual,manager=h-0005 HCA-1:master:2"}).out,
+               Contains("bad      SM      the local port knows no subnet manager") &&
+                   Contains("ok       SM      route 0,1,3,3,1: Master"));
+}
+
+TEST_CASE("doctor says of two OpenSMs what infiniband-diags' sminfo says of each") {
+    if (!has_devices()) return;
+    const process_result r = in_shell(
+        "sim:fattree2,radix=4",
+        "d=$(mktemp -d); trap 'kill -KILL $a $b; rm -rf $d' EXIT; mkfifo $d/1 $d/2\n"
+        "guid() { cat /sys/class/infiniband/$1/ports/1/gids/0 | tr -d : | sed 's/.*\\(.\\{16\\}\\)$/0x\\1/'; }\n"
+        "opensm -g $(guid vib0) -p 9 --log_file stderr >/dev/null 2>$d/1 & a=$!\n"
+        "exec 3<$d/1; grep -qm1 'SUBNET UP' <&3; cat <&3 >/dev/null &\n"
+        "opensm -g $(guid vib1) -p 3 --log_file stderr >/dev/null 2>$d/2 & b=$!\n"
+        "exec 4<$d/2; grep -qm1 -e 'SUBNET UP' -e 'Entering STANDBY' <&4; cat <&4 >/dev/null &\n"
+        "lids=$(cat /sys/class/infiniband/vib*/ports/1/lid)\n"
+        "for lid in $lids; do sminfo $lid || true; done; echo =====\n"
+        "$IBTOOL doctor --json | grep '\"SM\"' || true; echo =====\n",
+        {"--port", "h-0001 HCA-1", "--port", "h-0003 HCA-1"});
+    CAPTURE(r.out, r.err);
+    REQUIRE(r.status == 0);
+    const words parts = parts_of(r.out);
+    REQUIRE(parts.size() == 2);
+    std::map<std::string, std::string> theirs, ours; // by LID: priority and state
+    const std::map<std::string, std::string> states{{"SMINFO_MASTER", "Master"}, {"SMINFO_STANDBY", "Standby"}, {"SMINFO_DISCOVER", "Discovering"}};
+    for (const std::string& line : lines_in_order(parts[0])) {
+        std::istringstream in(line);
+        const words w{std::istream_iterator<std::string>(in), {}};
+        REQUIRE(w.size() >= 15);
+        theirs["LID " + w[3]] = states.at(w.back()) + " " + w[w.size() - 4];
+    }
+    unsigned masters = 0;
+    bool warns = false;
+    for (const std::string& line : lines_in_order(parts[1])) {
+        const auto o = nlohmann::json::parse(line);
+        const std::string found = o.at("found");
+        if (o.at("about").is_null()) {
+            warns |= found.find("masters of one subnet") != found.npos;
+            continue;
+        }
+        const std::size_t at = found.find("priority ");
+        REQUIRE(at != found.npos);
+        ours[o.at("about")] = found.substr(0, found.find(',')) + " " + found.substr(at + 9, found.find(',', at) - at - 9);
+        masters += found.starts_with("Master");
+    }
+    CHECK(theirs.size() == 2);
+    CHECK(ours == theirs);
+    CHECK(warns == (masters > 1));
+}
+
+TEST_CASE("a manager is named by its LID, or by the route to it") {
+    ibtool::manager_facts m;
+    m.route = "0,1,4";
+    CHECK(manager_name(m) == "route 0,1,4");
+    m.LID = 7;
+    CHECK(manager_name(m) == "LID 7");
+}
+
+} // namespace ibtool_managers_test

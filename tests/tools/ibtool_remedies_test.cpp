@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// ibtool_remedies_test.cpp - the remedies that doctor prints, each run on the virtual device; and which changes of a port ibportstate
+// and set_port_state refuse, compared with what infiniband-diags' ibportstate does to that port.
+#include "text/remedies.hpp"
+#include "virtual_device.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+
+namespace ibtool_remedies_test { // compiled together with others
+
+using namespace ibtool_rig;
+using ibtool::remedy;
+using ibtool::remedy_id;
+using ibtool::remedy_row;
+
+namespace {
+
+/// What leads to a remedy, on a virtual device with a subnet manager. A remedy without an entry is run as it is there.
+const std::map<remedy_id, std::string> conditions{
+    {remedy_id::enable_port, "ibportstate -C vib0 -P 1 -D 0 1 disable >/dev/null"},
+    {remedy_id::reset_port, "ibportstate -D 0,1 1 disable >/dev/null 2>&1 || true\n" // the other end would wake it
+                            "$IBTOOL -C vib0 -P 1 query SubnSet PortInfo 0, -f portPhysicalState=Sleep >/dev/null"},
+};
+
+/// As doctor fills it in there.
+remedy filled(remedy_id id) {
+    return {id,
+            {{"at", "-C vib0 -P 1"},
+             {"device", "vib0"},
+             {"port", "1"},
+             {"module", "ib_umad"},
+             {"group", "rdma"},
+             {"user", "root"},
+             {"advice", "udev"},
+             {"send", "128"},
+             {"receive", "512"},
+             {"outstanding", "32"},
+             {"most", "16"},
+             {"file", "map"}}};
+}
+
+/// The command with the program of this build.
+std::string runnable(const std::string& command) {
+    REQUIRE_THAT(command, StartsWith("ibtool "));
+    return "$IBTOOL" + command.substr(std::string("ibtool").size());
+}
+
+} // namespace
+
+TEST_CASE("each remedy of doctor either names an ibtool command that succeeds, or names none") {
+    unsigned commands = 0;
+    for (const remedy_row& row : ibtool::remedy_table()) {
+        const remedy advice = filled(row.id);
+        CAPTURE(advice.text());
+        CHECK_THAT(advice.text(), !Contains("{") && !Contains("  "));
+        if (advice.command().empty()) {
+            CHECK_THAT(advice.text(), !Contains("ibtool "));
+            continue;
+        }
+        ++commands;
+        CHECK_THAT(advice.text(), Contains(advice.command()));
+        if (!has_devices()) continue;
+        const auto condition = conditions.find(row.id);
+        const bool is_met = condition != conditions.end();
+        const process_result r =
+            in_shell("sim:fattree2,radix=4,sm=1", (is_met ? condition->second : "true") + "\n$IBTOOL doctor --json || true\n" +
+                                                      "echo =====\n" + runnable(advice.command()));
+        CAPTURE(r.out, r.err);
+        CHECK(r.status == 0);
+        CHECK(r.err.empty());
+        // Under its condition doctor prints the same command.
+        const std::string in_json = nlohmann::json(advice.command()).dump();
+        if (is_met) CHECK_THAT(r.out.substr(0, r.out.find("=====")), Contains("\"command\":" + in_json + "}\n"));
+    }
+    CHECK(commands >= conditions.size());
+}
+
+TEST_CASE("doctor's remedy for a disabled local port enables it, also where the subnet manager runs") {
+    if (!has_devices()) return;
+    for (const char* fabric : {"sim:fattree2,radix=4,sm=1", "sim:fattree2,radix=4,sm=h-0003 HCA-1"}) {
+        const process_result r = in_shell(fabric, "ibportstate -C vib0 -P 1 -D 0 1 disable >/dev/null\n"
+                                                  "grep . /sys/class/infiniband/vib0/ports/1/phys_state\n"
+                                                  "$IBTOOL -C vib0 -P 1 ibportstate -D 0 1 enable >/dev/null\n"
+                                                  "grep . /sys/class/infiniband/vib0/ports/1/phys_state");
+        CAPTURE(fabric, r.err);
+        CHECK(r.status == 0);
+        CHECK(r.out == "3: Disabled\n5: LinkUp\n");
+    }
+}
+
+namespace {
+
+/// An operation on a port, and what is expected of it.
+struct change {
+    const char* what;
+    std::string target, operation;  ///< words of ibportstate
+    std::string query;              ///< asks for the same port afterwards; empty: `target`
+    std::string why;                ///< in ibtool's refusal; empty: it is not refused
+    std::string before = "true";    ///< what comes first, a command of the shell
+    bool is_about_manager = false;  ///< the refusal is for the sake of the subnet manager
+};
+
+/// The subnet manager is at another host; 0,1 is this host's switch, whose ports 3 and 4 lead to spines, which have a port for each
+/// leaf.
+const std::string managed_elsewhere = "sim:fattree2,radix=4,sm=h-0003 HCA-1";
+
+} // namespace
+
+TEST_CASE("ibportstate refuses a change only if infiniband-diags' ibportstate loses the port by it") {
+    if (!has_devices()) return;
+    const change all[] = {
+        {"the own port, disabled", "-D 0 1", "disable", {}, {}},
+        {"the own port, reset", "-D 0 1", "reset", {}, {}},
+        {"the own port, down", "-D 0 1", "down", {}, {}},
+        {"the own port by its LID, reset", "1 1", "reset", {}, {}},
+        {"the entry of the switch, disabled", "-D 0,1 1", "disable", {}, "would stay down"},
+        {"the entry of the switch, off", "-D 0,1 1", "off", {}, "would stay down"},
+        {"the entry of the switch, reset", "-D 0,1 1", "reset", {}, {}},
+        {"the entry of the switch, enabled", "-D 0,1 1", "enable", {}, {}},
+        {"the entry of the switch, down", "-D 0,1 1", "down", {}, {}},
+        {"another port of the switch", "-D 0,1 3", "disable", {}, {}},
+        {"a port that the route crossed before", "-D 0,1,3,1 1", "disable", {}, "would stay down"},
+        {"a port that the route does not cross", "-D 0,1,3,1 4", "disable", {}, {}},
+        {"by LID the port that answers leave by", "9 1", "disable", {}, "would stay down"},
+        {"by LID another port", "9 2", "disable", {}, {}},
+        {"a LID to which no table leads", "2 1", "lid 99", "2 1", "no route leads"},
+        {"the LID that it has", "2 1", "lid 2", {}, {}},
+        {"no width in common", "-D 0,1 1", "width 1 reset", {}, "no width or no speed in common",
+         "ibportstate -C vib0 -P 1 -D 0 1 width 2 >/dev/null"},
+        {"a width in common", "-D 0,1 1", "width 1 reset", {}, {}},
+        {"the switch's port of the subnet manager", "-D 0,1,3,2 1", "disable", {}, "at the other end of its link", "true",
+         true},
+        {"the same, reset", "-D 0,1,3,2 1", "reset", {}, {}},
+    };
+    for (const change& c : all) {
+        CAPTURE(c.what);
+        const std::string after = c.query.empty() ? c.target : c.query;
+        const process_result r = in_shell(
+            managed_elsewhere, "set +e; " + c.before + "; $IBTOOL ibportstate " + c.target + " " + c.operation +
+                                   " >/dev/null; echo $?\n"
+                                   "ibportstate -C vib0 -P 1 -t 50 " + c.target + " " + c.operation + " >/dev/null 2>&1\n"
+                                   "ibportstate -C vib0 -P 1 -t 50 " + after + " >/dev/null 2>&1; test $? = 0; echo $?\n" +
+                                   (c.is_about_manager ? "sminfo -t 50 >/dev/null 2>&1; test $? = 0; echo $?\n" : ""));
+        CAPTURE(r.err);
+        const words lines = lines_in_order(r.out);
+        REQUIRE(lines.size() == (c.is_about_manager ? 3 : 2));
+        const bool is_refused = !c.why.empty();
+        CHECK(lines[0] == (is_refused ? "1" : "0"));
+        CHECK(lines[1] == (is_refused && !c.is_about_manager ? "1" : "0"));
+        if (c.is_about_manager) CHECK(lines[2] == "1");
+        if (is_refused) CHECK_THAT(r.err, Contains(c.why) && Contains("--force"));
+    }
+}
+
+TEST_CASE("set_port_state disables the own port, and refuses to disconnect the subnet manager") {
+    const auto on = [](const std::string& manager, const words& ports) {
+        return run(words{"set_port_state", "--disable"} + ports + words{"--fabric", "sim:fattree2,radix=4,time=virtual,sm=" + manager});
+    };
+    const process_result own = on("h-0003 HCA-1", {"h-0001 HCA-1@1"});
+    check_success(own);
+    CHECK_THAT(own.out, EndsWith("-> Down/Disabled\n"));
+    check_failure(on("1", {"h-0001 HCA-1@1"}), 1, "the subnet manager would be disconnected");
+    check_failure(on("h-0003 HCA-1", {"leaf-0002@1"}), 1, "the subnet manager would be disconnected");
+    check_failure(on("h-0003 HCA-1", {"leaf-0001@1"}), 1, "only links that would be disabled lead to it");
+}
+
+} // namespace ibtool_remedies_test

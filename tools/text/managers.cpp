@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// managers.cpp - masters and standbys compared by state, priority and GUID.
+#include "text/managers.hpp"
+
+#include <comad/iba/format.hpp>
+#include <comad/iba/print.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+
+std::string name_and_priority(const manager_facts& m) {
+    return fmt::format("{} (GUID {}, priority {})", manager_name(m), m.info.GUID, m.info.priority);
+}
+
+/// Which one should be the master of two (IBA 14.4.1).
+bool outranks(const iba::smp::SMInfo& a, const iba::smp::SMInfo& b) {
+    return std::tuple(a.priority, value(b.GUID)) > std::tuple(b.priority, value(a.GUID));
+}
+
+} // namespace
+
+std::string manager_name(const manager_facts& m) {
+    return m.LID != 0 ? fmt::format("LID {}", m.LID) : fmt::format("route {}", m.route);
+}
+
+std::string manager_state(const iba::smp::SMInfo& info) {
+    return fmt::format("{}, GUID {}, priority {}, activity {}", iba::name_or_number(info.SMState), info.GUID,
+                       info.priority, info.actCount);
+}
+
+std::vector<manager_problem> manager_problems(std::span<const manager_facts> all) {
+    std::vector<const manager_facts*> masters, standbys;
+    bool is_any_known = false;
+    for (const manager_facts& m : all) {
+        is_any_known |= m.is_known();
+        if (m.is_known() && m.info.SMState == iba::SMState::Master) masters.push_back(&m);
+        if (m.is_known() && m.info.SMState == iba::SMState::Standby) standbys.push_back(&m);
+    }
+    std::vector<manager_problem> problems;
+    using kind = manager_problem::kind;
+    if (masters.empty() && is_any_known)
+        problems.push_back({kind::no_master, "no subnet manager is the master: nobody configures this subnet"});
+    if (masters.size() > 1) {
+        std::vector<std::string> names;
+        for (const manager_facts* m : masters) names.push_back(name_and_priority(*m));
+        problems.push_back({kind::several_masters,
+                            fmt::format("{} subnet managers are masters of one subnet: {}; each overwrites what the "
+                                        "others configure",
+                                        masters.size(), fmt::join(names, ", "))});
+    }
+    for (const manager_facts* m : masters)
+        for (const manager_facts* s : standbys)
+            if (outranks(s->info, m->info))
+                problems.push_back({kind::outranked_master,
+                                    fmt::format("the master at {} has a lower {} than the standby at {}",
+                                                name_and_priority(*m),
+                                                s->info.priority != m->info.priority ? "priority" : "rank",
+                                                name_and_priority(*s))});
+    return problems;
+}
+
+} // namespace ibtool
