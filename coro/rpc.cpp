@@ -67,6 +67,8 @@ rpc_base::rpc_base(MADSchedule& schedule, const rpc_request& request, const requ
     encode = &encode_request;
     done = &finished;
     path = &path_;
+    if (kind_.mgmt_class == iba::MgmtClass::SubnAdm)
+        if (const auto* to = std::get_if<mad::IBPath>(&path_); to && *to == schedule.sa_path()) SA_LID_ = to->DLID;
     if (auto* gmp = std::get_if<mad::IBPath>(&path_); gmp && is_gmp() && !schedule.learned_->empty())
         schedule.learned_->apply(*gmp, kind_.mgmt_class);
     timeout = request.options.timeout.count() > 0 ? request.options.timeout : otherwise.timeout;
@@ -202,6 +204,43 @@ task<void> rpc_base::find_way(mad::IBPath to) {
     co_await resuming{awaiting_};
 }
 
+/// The SA did not answer, or it refused, as a port does where no SA runs any more (IBA 13.4.7, 15.2.2).
+bool rpc_base::wants_other_SA() const noexcept {
+    if (SA_LID_ == iba::lid{} || !schedule_.path_resolver_) return false;
+    if (error_->code == mad::errc::timed_out || error_->code == mad::errc::status) return true;
+    if (error_->code != mad::errc::class_status) return false;
+    const auto code = iba::SAStatus{iba::class_status(error_->status)};
+    return code == iba::SAStatus::ERR_NO_RESOURCES || code == iba::SAStatus::ERR_REQ_DENIED;
+}
+
+task<void> rpc_base::ask_SA_again() {
+    const iba::lid asked = std::exchange(SA_LID_, iba::lid{});
+    auto search = schedule_.path_resolver_->find_SA(asked);
+    std::optional<mad::IBPath> to = co_await std::move(search);
+    if (!to && has_left_SA()) { // the SA is where it was, and what it had redirected to is not
+        schedule_.learned_->forget(schedule_.sa_path(), kind_.mgmt_class);
+        to = schedule_.sa_path();
+    }
+    const bool is_cancelled = detour_->domain.cancelled();
+    if (to && !is_cancelled && to->DLID != iba::lid{}) {
+        error_.reset();
+        link(detour_->outer);
+        path_ = *to;
+        address();
+        schedule_.engine_->submit(*this);
+        co_return;
+    }
+    if (is_cancelled) fail(mad::errc::cancelled, {mad::completion_status::cancelled, 0, 0, {}, {}});
+    co_await resuming{awaiting_};
+}
+
+/// It was redirected from the schedule's sa_path().
+bool rpc_base::has_left_SA() const noexcept {
+    const mad::IBPath& begin = schedule_.sa_path();
+    const auto& now = *std::get_if<mad::IBPath>(&path_);
+    return now.DLID != begin.DLID || now.dqpn != begin.dqpn || now.DGID != begin.DGID;
+}
+
 // From a ClassPortInfo.
 void rpc_base::learn(std::span<const u8> reply) {
     const auto* target = std::get_if<mad::IBPath>(&path_);
@@ -216,6 +255,7 @@ void rpc_base::finished(mad::op& o, const mad::completion& how) {
     auto& self = static_cast<rpc_base&>(o);
     const u16 status = how.what == mad::completion_status::replied ? mad::status_of(how.reply.data()) : u16{0};
     if (status != 0 && self.follow_redirect(how.reply)) return;
+    scope_state* const domain = self.linked_in();
     self.unlink();
     if (how.what == mad::completion_status::replied) {
         self.source_ = how.source;
@@ -227,7 +267,12 @@ void rpc_base::finished(mad::op& o, const mad::completion& how) {
     } else if (how.what != mad::completion_status::sent) {
         self.fail(code_of(how.what), how);
     }
-    self.awaiting_.resume();
+    if (!self.failed() || !self.wants_other_SA()) {
+        self.awaiting_.resume();
+        return;
+    }
+    self.detour_ = std::make_unique<detour>(domain, self.ask_SA_again());
+    self.detour_->way.resume(); // the RPC may be gone after it
 }
 
 void rpc_base::fail(mad::errc code, const mad::completion& how) {

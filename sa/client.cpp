@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-// client.cpp - path queries and their cache.
+// client.cpp - path queries and their cache; the local port, read again.
 #include <comad/sa/client.hpp>
 #include <comad/sa/no_records.hpp>
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
 
 namespace comad::sa {
 namespace {
@@ -118,6 +122,121 @@ void client::renew_SM_Key() {
     mad::IBPath to_SA = schedule_.sa_path();
     to_SA.SMKey = keys_->of(mad::key_kind::SMKey, SA_port_);
     schedule_.set_sa_path(to_SA);
+}
+
+// ---- the local port ---------------------------------------------------------------------------------------------------
+
+namespace {
+
+bool is_same_way(mad::IBPath a, const mad::IBPath& b) noexcept {
+    a.SMKey = b.SMKey;
+    return a == b;
+}
+
+/// Ends a read for all who wait for it, however it ends.
+class read_under_way {
+public:
+    read_under_way(bool& is_reading, coro::event& ended) noexcept : is_reading_(is_reading), ended_(ended) {
+        is_reading_ = true;
+        ended_.reset();
+    }
+    ~read_under_way() {
+        is_reading_ = false;
+        ended_.set();
+    }
+    read_under_way(const read_under_way&) = delete;
+    read_under_way& operator=(const read_under_way&) = delete;
+
+private:
+    bool& is_reading_;
+    coro::event& ended_;
+};
+
+} // namespace
+
+coro::task<mad::result<local_port>> client::ask_own_SMA() {
+    mad::any_path here = mad::IBDRPath{};
+    if (keys_) here = keys_->put_into(here, iba::guid{local_.GID.interface_id()});
+    auto answer = co_await schedule_.SubnGet<iba::smp::PortInfo>(here);
+    if (!answer) co_return std::move(answer.error());
+    const iba::smp::PortInfo& port = answer.value();
+    local_port now{port.LID, {}, sa_path_of(port), port.LMC};
+    if (local_.GID != iba::gid{}) now.GID = iba::gid(port.GIDPrefix, iba::guid{local_.GID.interface_id()});
+    co_return now;
+}
+
+coro::task<mad::result<bool>> client::refresh_port() {
+    if (is_reading_) {
+        const local_port before = local_;
+        co_await has_read_.wait();
+        co_return local_ != before;
+    }
+    auto now = mad::result<local_port>(local_);
+    {
+        const read_under_way until_read(is_reading_, has_read_);
+        auto reading = read_port();
+        now = co_await std::move(reading);
+    }
+    if (!now) co_return std::move(now.error());
+    auto taking = take(now.value());
+    co_return co_await std::move(taking);
+}
+
+coro::task<mad::result<local_port>> client::read_port() {
+    if (!reader_) {
+        if (!schedule_.transport().limits().smi) co_return local_;
+        auto asking = ask_own_SMA();
+        co_return co_await std::move(asking);
+    }
+    mad::mad_error why;
+    try {
+        auto reading = reader_();
+        co_return co_await std::move(reading);
+    } catch (const std::exception& e) { // whoever waits for the answer of an SA gets an error in any case
+        why.code = mad::errc::transport_failed;
+        why.message(e.what());
+    }
+    co_return why;
+}
+
+coro::task<mad::result<bool>> client::take(local_port now) {
+    if (now.sa_path.DLID == iba::lid{} || now.LID == iba::lid{}) co_return false;
+    const mad::IBPath in_use = schedule_.sa_path();
+    const bool is_ours = is_same_way(in_use, local_.sa_path);
+    mad::IBPath to_SA = local_.sa_path; // all else in it stays as the program gave it
+    to_SA.DLID = now.sa_path.DLID;
+    to_SA.SL = now.sa_path.SL;
+    if (to_SA.SLID != iba::lid{}) to_SA.SLID = now.LID;
+    now.sa_path = to_SA;
+    if (now.GID == iba::gid{}) now.GID = local_.GID;
+    if (now == local_) co_return false;
+    const local_port was = std::exchange(local_, now);
+    places_.start_at(local_.LID);
+    known_.clear();
+    pause_ = first_pause;
+    if (is_ours) {
+        SA_port_ = iba::guid{};
+        schedule_.set_sa_path(local_.sa_path);
+        // The SM_Key of the port where the SA is now. Without it, the requests themselves report what is wrong.
+        if (in_use.SMKey != local_.sa_path.SMKey) [[maybe_unused]]
+            const auto taken = co_await take_SM_Key();
+    }
+    if (changed_) changed_(was, local_);
+    co_return true;
+}
+
+coro::task<std::optional<mad::IBPath>> client::find_SA(iba::lid asked) {
+    if (schedule_.sa_path().DLID != asked) co_return schedule_.sa_path(); // it was found since
+    const mad::IBPath before = schedule_.sa_path();
+    if (!is_reading_) {
+        if (schedule_.now() < next_read_) co_return std::nullopt;
+        next_read_ = schedule_.now() + pause_;
+        pause_ = std::min(2 * pause_, longest_pause);
+    }
+    auto reading = refresh_port();
+    [[maybe_unused]] const auto read = co_await std::move(reading); // what cannot be read has not changed
+    if (schedule_.sa_path() == before) co_return std::nullopt;
+    co_return schedule_.sa_path();
 }
 
 } // namespace comad::sa

@@ -99,6 +99,9 @@ private:
     bool send_to(const mad::IBPath&) noexcept;
     bool fits_port_tables() noexcept;
     task<void> find_way(mad::IBPath);
+    bool wants_other_SA() const noexcept;
+    bool has_left_SA() const noexcept;
+    task<void> ask_SA_again();
     void learn(std::span<const u8> reply);
     void address() noexcept;
 
@@ -112,6 +115,7 @@ private:
     std::coroutine_handle<> awaiting_;
     mad::source_address source_;
     u8 redirects_ = 0;
+    iba::lid SA_LID_{}; // of a request to the schedule's sa_path(), until that was looked for again; 0: of all others
     struct detour;
     std::unique_ptr<detour> detour_; // while the way to another target is looked for
     std::optional<mad::mad_error> error_;

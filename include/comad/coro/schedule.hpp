@@ -16,6 +16,7 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace comad::mad {
@@ -61,6 +62,9 @@ inline constexpr unsigned burst = 64;
 class path_resolver {
 public:
     virtual task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to) = 0;
+    /// A request to the SA at the LID `asked` was refused or not answered. Returns the path by which to send it once more;
+    /// nothing: the SA is still there. A subnet manager that takes over runs at another port (IBA 14.4).
+    virtual task<std::optional<mad::IBPath>> find_SA(iba::lid /*asked*/) { co_return std::nullopt; }
 
 protected:
     ~path_resolver() = default;
@@ -102,8 +106,8 @@ public:
     const mad::IBPath& sa_path() const noexcept { return sa_path_; }
     void set_sa_path(const mad::IBPath& path) noexcept { sa_path_ = path; }
 
-    /// Who is asked for the way when a target redirects to a GID and no LID (sa::client sets itself); null: nobody, such a
-    /// redirection is an error. It must outlive the schedule, or be taken away.
+    /// Finds the path when a target redirects to a GID without a LID, and when an SA does not answer any more (sa::client
+    /// sets itself). Null: both are errors. It must outlive the schedule, or be taken away.
     void set_path_resolver(path_resolver* resolver) noexcept { path_resolver_ = resolver; }
 
     /// Who hears of every MAD; null: nobody. It must outlive the schedule, or be taken away.

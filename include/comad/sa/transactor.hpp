@@ -27,6 +27,8 @@ public:
 
     const mad::IBPath& sa_path() const noexcept { return parent_.sa_path(); }
     Parent& parent() noexcept { return parent_; }
+    /// The local port has this LID now. Forgets what the SA said before.
+    void set_local_LID(iba::lid local) noexcept { places_.start_at(local); }
 
     /// For rpcs.hpp.
     template <iba::wire T, bool Header> auto call(const coro::rpc_request& request) {

@@ -16,12 +16,14 @@ namespace comad::mad::detail {
 /// it names neither.
 std::optional<IBPath> redirected(const IBPath& from, const iba::ClassPortInfo& info) noexcept;
 
-/// Kept per target, as it is addressed, and class. Grows with the targets that said something; forgets nothing.
+/// Kept per target, as it is addressed, and class. Grows with the targets that said something.
 class learned {
 public:
     bool empty() const noexcept { return facts_.empty(); }
 
     void redirect(const IBPath& from, iba::MgmtClass, const IBPath& to);
+    /// Forgets what `from` said: the target that it redirected to does not answer.
+    void forget(const IBPath& from, iba::MgmtClass mgmt_class) { facts_.erase(key_of(from, mgmt_class)); }
     /// RespTimeValue: 4.096 us * 2^n.
     void response_time(const IBPath& target, iba::MgmtClass, u8 exponent);
 

@@ -23,6 +23,11 @@ public:
     void learn(iba::lid LID, const iba::smp::NodeInfo& node) { nodes_[value(LID)] = node; }
     /// The subnet has changed.
     void forget() noexcept;
+    /// Routes start at this LID from now on. Forgets everything.
+    void start_at(iba::lid local) noexcept {
+        local_ = local;
+        forget();
+    }
 
 private:
     coro::MADSchedule& schedule_;

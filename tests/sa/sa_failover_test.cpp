@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+// sa_failover_test.cpp - the SA moves to another port, as when a standby subnet manager takes over (IBA 14.4.1), and sa::client
+// follows it. The answers of a port without an SA are those of Linux: none, or "method or attribute not supported"
+// (generate_unmatched_resp() in drivers/infiniband/core/mad.c).
+#include "coro_rig.hpp"
+#include <comad/iba/all.hpp>
+#include <comad/sa/client.hpp>
+#include <comad/sa/subscription.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+namespace sa_failover_test { // compiled together with others
+
+using namespace comad;
+using namespace comad::test;
+using iba::sa::NodeRecord;
+
+namespace {
+
+constexpr iba::lid local_LID{2}, first_SA{1}, second_SA{4}, redirected_LID{7};
+constexpr u8 class_SA = 0x03, class_directed = 0x81;
+
+mad::IBPath path_to(iba::lid LID) {
+    mad::IBPath path;
+    path.DLID = LID;
+    return path;
+}
+
+/// What is at a LID when a request to the SA arrives there.
+enum class SA { answers, silent, unsupported, denied, redirects };
+
+struct failover_rig {
+    fate operator()(const packet& p) {
+        if (p.bytes[1] == class_directed) return own_SMA(p);
+        for (const iba::lid LID : {first_SA, second_SA, redirected_LID})
+            if (p.destination == mad::destination_key(mad::any_path(path_to(LID)))) return at(LID, p);
+        return dropped();
+    }
+    fate at(iba::lid LID, const packet& p) {
+        asked.push_back(LID);
+        const SA here = LID == first_SA ? first : LID == second_SA ? second : redirected;
+        if (here == SA::silent) return dropped();
+        std::vector<u8> reply(p.bytes.begin(), p.bytes.end());
+        reply[3] = 0x81; // GetResp, to a Set too
+        if (here == SA::unsupported) reply[5] = 0x0c; // IBA 13.4.7: code 3 in bits 2 to 4
+        if (here == SA::denied) reply[4] = 7;         // IBA 15.2.2: ERR_REQ_DENIED
+        if (here == SA::redirects) {
+            reply[5] = 0x02;
+            iba::ClassPortInfo info;
+            info.redirectLID = redirected_LID;
+            info.redirectQP = 1;
+            info.redirectQKey = 0x80010000;
+            iba::encode(info, reply.data() + 56);
+        }
+        return {{}, {arrival{round_trip, reply}}};
+    }
+    fate own_SMA(const packet& p) {
+        ++SMPs;
+        std::vector<u8> reply(p.bytes.begin(), p.bytes.end());
+        reply[3] |= 0x80;
+        reply[4] |= 0x80;
+        iba::smp::PortInfo info;
+        info.LID = LID_by_SMA;
+        info.masterSMLID = SM_by_SMA;
+        iba::encode(info, reply.data() + 64);
+        return {{}, {arrival{round_trip, reply}}};
+    }
+    /// The port as sysfs would give it.
+    void use_reader() {
+        client.set_port_reader([this]() -> task<mad::result<sa::local_port>> { return read(); });
+    }
+    task<mad::result<sa::local_port>> read() {
+        ++reads;
+        co_return now;
+    }
+    mad::result<NodeRecord> ask() { return sync_wait(r.schedule, r.schedule.SubnAdmGet(iba::query<NodeRecord>{})); }
+
+    SA first = SA::answers, second = SA::answers, redirected = SA::answers;
+    iba::lid LID_by_SMA = local_LID, SM_by_SMA = first_SA;
+    std::vector<iba::lid> asked; ///< LIDs that requests to the SA went to, attempts counted
+    unsigned SMPs = 0, reads = 0;
+    rig r{[this](const packet& p) { return (*this)(p); }};
+    sa::local_port now{local_LID, {}, path_to(first_SA)};
+    sa::client client{r.schedule, now};
+};
+
+} // namespace
+
+TEST_CASE("a request that the old SA does not take is sent to the SA that the port names now") {
+    failover_rig s;
+    s.first = GENERATE(SA::silent, SA::unsupported, SA::denied);
+    const bool has_reader = GENERATE(true, false); // else the port's own SMA is asked
+    if (has_reader) s.use_reader();
+    s.now.sa_path = path_to(second_SA);
+    s.now.sa_path.SL = 3;
+    s.SM_by_SMA = second_SA;
+    std::vector<iba::lid> reported;
+    s.client.on_port_change([&](const sa::local_port& was, const sa::local_port& is) {
+        reported = {was.sa_path.DLID, is.sa_path.DLID};
+    });
+
+    CHECK(s.ask().has_value());
+    CHECK(s.asked.front() == first_SA);
+    CHECK(s.asked.back() == second_SA);
+    CHECK(reported == std::vector{first_SA, second_SA});
+    CHECK(s.client.local().sa_path.DLID == second_SA);
+    if (has_reader) CHECK(s.r.schedule.sa_path().SL == 3);
+    CHECK(s.reads == (has_reader ? 1 : 0));
+    CHECK(s.SMPs == (has_reader ? 0 : 1));
+
+    s.asked.clear();
+    CHECK(s.ask().has_value());
+    CHECK(s.asked == std::vector{second_SA}); // from then on at once
+}
+
+TEST_CASE("a subscription is made at the SA that took over") {
+    failover_rig s;
+    s.use_reader();
+    s.first = SA::silent;
+    s.now.sa_path = path_to(second_SA);
+    CHECK(sync_wait(s.r.schedule, sa::subscribe(s.r.schedule)).has_value());
+    CHECK(s.asked.back() == second_SA);
+}
+
+TEST_CASE("an SA that answers that it has no records is not looked for elsewhere") {
+    failover_rig s;
+    s.use_reader();
+    s.r.net.set_script([](const packet& p) {
+        std::vector<u8> reply(p.bytes.begin(), p.bytes.end());
+        reply[3] |= 0x80;
+        reply[4] = 3; // IBA 15.2.2: ERR_NO_RECORDS
+        return fate{{}, {arrival{round_trip, reply}}};
+    });
+    const auto answer = s.ask();
+    REQUIRE_FALSE(answer.has_value());
+    CHECK(answer.error().code == errc::class_status);
+    CHECK(s.reads == 0);
+}
+
+TEST_CASE("the port is read ever less often while an SA is refused and the port names no other") {
+    failover_rig s;
+    s.use_reader();
+    s.first = SA::unsupported;
+    const auto ask_for_5_minutes = [](failover_rig& in) -> task<unsigned> {
+        unsigned refused = 0;
+        for (int tenth = 0; tenth < 3000; ++tenth) {
+            auto answer = co_await in.r.schedule.SubnAdmGet(iba::query<NodeRecord>{});
+            refused += !answer && answer.error().code == errc::status;
+            co_await in.r.schedule.pause(100ms);
+        }
+        co_return refused;
+    };
+    CHECK(sync_wait(s.r.schedule, ask_for_5_minutes(s)) == 3000);
+    // At 0, 1, 3, 7, 15, 31, 63 s, then every 32 s: 95, 127, ... 287.
+    CHECK(s.reads == 14);
+    s.now.sa_path = path_to(second_SA);
+    REQUIRE(sync_wait(s.r.schedule, s.client.refresh_port()).value());
+    CHECK(s.ask().has_value());
+    CHECK(s.asked.back() == second_SA);
+}
+
+TEST_CASE("requests that fail at the same time read the port once, and each is sent once more") {
+    failover_rig s;
+    s.first = SA::silent;
+    s.SM_by_SMA = second_SA;
+    const auto ask_one = [](failover_rig& in) -> task<bool> {
+        auto answer = co_await in.r.schedule.SubnAdmGet(iba::query<NodeRecord>{});
+        co_return answer.has_value();
+    };
+    const auto ask_many = [&ask_one](failover_rig& in) -> task<unsigned> {
+        std::vector<job<bool>> all;
+        for (int i = 0; i < 20; ++i) all.push_back(in.r.schedule.queue(ask_one(in)));
+        unsigned answered = 0;
+        for (auto& one : all) answered += co_await one;
+        co_return answered;
+    };
+    CHECK(sync_wait(s.r.schedule, ask_many(s)) == 20);
+    CHECK(s.SMPs == 1);
+    CHECK(std::count(s.asked.begin(), s.asked.end(), second_SA) == 20);
+}
+
+TEST_CASE("a path to the SA that the program set stays, whatever the port says") {
+    failover_rig s;
+    s.use_reader();
+    s.now.sa_path = path_to(second_SA);
+    s.redirected = SA::silent;
+    s.r.schedule.set_sa_path(path_to(redirected_LID));
+    CHECK_FALSE(s.ask().has_value());
+    CHECK(s.r.schedule.sa_path().DLID == redirected_LID);
+    CHECK(std::count(s.asked.begin(), s.asked.end(), second_SA) == 0);
+}
+
+TEST_CASE("a request with a path of its own is not sent elsewhere") {
+    failover_rig s;
+    s.use_reader();
+    s.now.sa_path = path_to(second_SA);
+    s.redirected = SA::silent;
+    const mad::IBPath own = path_to(redirected_LID);
+    CHECK_FALSE(sync_wait(s.r.schedule, s.r.schedule.SubnAdmGet(iba::query<NodeRecord>{}, own)).has_value());
+    CHECK(s.reads == 0);
+}
+
+TEST_CASE("an SA that redirected is asked itself again when the port that it named falls silent") {
+    failover_rig s;
+    s.use_reader();
+    s.first = SA::redirects;
+    REQUIRE(s.ask().has_value());
+    s.first = SA::answers;
+    s.redirected = SA::silent;
+    s.asked.clear();
+    CHECK(s.ask().has_value());
+    CHECK(s.asked.front() == redirected_LID);
+    CHECK(s.asked.back() == first_SA);
+    s.asked.clear();
+    CHECK(s.ask().has_value());
+    CHECK(s.asked == std::vector{first_SA});
+}
+
+TEST_CASE("a port without a subnet manager, and one that cannot be read, change nothing") {
+    failover_rig s;
+    s.first = SA::silent;
+    SECTION("no subnet manager") { s.now.sa_path = {}; }
+    SECTION("no LID") {
+        s.now.sa_path = path_to(second_SA);
+        s.now.LID = {};
+    }
+    s.use_reader();
+    SECTION("an exception") {
+        s.client.set_port_reader([]() -> task<mad::result<sa::local_port>> { throw std::runtime_error("no device"); });
+    }
+    SECTION("not readable") {
+        s.client.set_port_reader([]() -> task<mad::result<sa::local_port>> {
+            mad::mad_error why;
+            why.code = errc::transport_failed;
+            co_return why;
+        });
+    }
+    const auto answer = s.ask();
+    REQUIRE_FALSE(answer.has_value());
+    CHECK(answer.error().code == errc::timed_out);
+    CHECK(s.r.schedule.sa_path().DLID == first_SA);
+    CHECK(s.client.local().LID == local_LID);
+}
+
+TEST_CASE("paths are asked for from the port's new LID, and those of the old one are forgotten") {
+    failover_rig s;
+    s.use_reader();
+    mad::IBPath target = path_to(iba::lid{9});
+    REQUIRE(sync_wait(s.r.schedule, s.client.resolve_path(target)).has_value());
+    REQUIRE(sync_wait(s.r.schedule, s.client.resolve_path(target)).has_value());
+    CHECK(s.asked.size() == 1);
+    s.now.LID = iba::lid{12};
+    CHECK(sync_wait(s.r.schedule, s.client.refresh_port()).value());
+    CHECK_FALSE(sync_wait(s.r.schedule, s.client.refresh_port()).value()); // nothing new
+    const auto path = sync_wait(s.r.schedule, s.client.resolve_path(target));
+    REQUIRE(path.has_value());
+    CHECK(s.asked.size() == 2);
+    CHECK(value(path.value().SLID) == 12); // the SA of this test gives back what it was asked
+}
+
+TEST_CASE("the request to the new SA has the SM_Key of the port where it is") {
+    failover_rig s;
+    s.use_reader();
+    mad::port_keys keys;
+    keys.set_default(mad::key_kind::SMKey, 0x5a);
+    s.client.set_keys(&keys);
+    REQUIRE(sync_wait(s.r.schedule, s.client.take_SM_Key()));
+    s.first = SA::silent;
+    s.now.sa_path = path_to(second_SA);
+    u64 sent_key = 0;
+    s.r.net.set_script([&](const packet& p) {
+        sent_key = iba::load_be<u64>(p.bytes.data() + 36); // IBA 15.2.1.1
+        return s(p);
+    });
+    CHECK(s.ask().has_value());
+    CHECK(s.asked.back() == second_SA);
+    CHECK(sent_key == 0x5a);
+}
+
+TEST_CASE("a request that is cancelled while the SA is looked for ends as cancelled") {
+    failover_rig s;
+    s.first = SA::unsupported;
+    s.client.set_port_reader([&s]() -> task<mad::result<sa::local_port>> { return [](failover_rig& in) -> task<mad::result<sa::local_port>> {
+        co_await in.r.schedule.pause(1h);
+        co_return in.now;
+    }(s); });
+    const auto ask_one = [](failover_rig& in) -> task<errc> {
+        auto answer = co_await in.r.schedule.SubnAdmGet(iba::query<NodeRecord>{});
+        co_return answer ? errc::status : answer.error().code;
+    };
+    const auto cancel_it = [&ask_one](failover_rig& in) -> task<errc> {
+        scope limited(co_await coro::current_scope{});
+        job<errc> asking = limited.queue(ask_one(in));
+        co_await in.r.schedule.pause(1s);
+        limited.cancel();
+        co_return co_await asking;
+    };
+    CHECK(sync_wait(s.r.schedule, cancel_it(s)) == errc::cancelled);
+}
+
+} // namespace sa_failover_test
