@@ -29,6 +29,7 @@ gap::kind kind_of(const mad::mad_error& e) {
     switch (e.code) {
     case mad::errc::timed_out: return gap::kind::no_answer;
     case mad::errc::cancelled: return gap::kind::cancelled;
+    case mad::errc::not_in_port_table:
     case mad::errc::send_failed:
     case mad::errc::transport_failed: return gap::kind::send_failed;
     default: return gap::kind::error_reply;

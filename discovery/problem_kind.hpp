@@ -10,6 +10,7 @@ inline problem::kind kind_of(const mad::mad_error& e) {
     switch (e.code) {
     case mad::errc::timed_out: return problem::kind::no_answer;
     case mad::errc::cancelled: return problem::kind::cancelled;
+    case mad::errc::not_in_port_table:
     case mad::errc::send_failed:
     case mad::errc::transport_failed: return problem::kind::send_failed;
     default: return problem::kind::error_reply;

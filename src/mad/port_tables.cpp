@@ -101,8 +101,7 @@ table_entries port_tables::if_sendable(const table_entries& found) const noexcep
 
 void port_tables::add_gid(table_entries& found, const IBPath& p) const noexcept {
     if (p.SGID_index != look_up) {
-        const bool is_missing =
-            !GIDs_.empty() && (p.SGID_index >= GIDs_.size() || GIDs_[p.SGID_index] == iba::gid{});
+        const bool is_missing = !GIDs_.empty() && (p.SGID_index >= GIDs_.size() || GIDs_[p.SGID_index] == iba::gid{});
         if (is_missing || p.SGID_index > 0xff) found.miss = table_miss::SGID_index;
         else found.SGID_index = static_cast<u8>(p.SGID_index);
         return;
@@ -142,7 +141,8 @@ std::string port_tables::text_of_miss(const any_path& path) const {
     case table_miss::none: break;
     case table_miss::pkey:
         if (!is_valid_pkey(pkey)) return fmt::format("{:#06x} is not a valid P_Key", pkey);
-        if (PKeys_.empty()) return fmt::format("the local port's P_Key table is unknown, so P_Key {:#06x} has no index", pkey);
+        if (PKeys_.empty())
+            return fmt::format("the local port's P_Key table is unknown, so P_Key {:#06x} has no index", pkey);
         return fmt::format("the local port has no P_Key {:#06x}, only {}", pkey, PKeys_text());
     case table_miss::pkey_index:
         return fmt::format("the local port has no P_Key at index {}, only {}", index, PKeys_text());

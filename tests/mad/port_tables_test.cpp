@@ -129,8 +129,8 @@ TEST_CASE("the GID index of a path with a GRH is that of its SGID; an explicit o
     path.SGID_index = 2;
     CHECK(tables.find(path).SGID_index == 2);
     const iba::gid other{0xfec0'0000'0000'0001, iba::guid{2}};
-    CHECK(found(tables, with_GRH(other)) == fmt::format("the local port has no GID {}, only {} (index 0), {} (index 2)",
-                                                        other, first, second));
+    CHECK(found(tables, with_GRH(other)) ==
+          fmt::format("the local port has no GID {}, only {} (index 0), {} (index 2)", other, first, second));
     for (const u16 index : {1, 3, 0x101}) {
         path.SGID_index = index;
         CHECK_THAT(found(tables, path), Contains(fmt::format("no GID at index {}, only", index)));

@@ -338,6 +338,33 @@ TEST_CASE("a GID becomes a path by one query, which is remembered") {
     CHECK(s.fabric.asked.size() == 3);
 }
 
+TEST_CASE("a target with a P_Key gets a path in that partition") {
+    sa_rig s;
+    sa::client client(s.r.schedule,
+                      {local_LID, iba::gid(iba::link_local_prefix, iba::guid{0x11}), s.r.schedule.sa_path()});
+    PathRecord r;
+    r.SGID = client.local().GID;
+    r.DGID = iba::gid(iba::link_local_prefix, iba::guid{0x22});
+    r.reversible = true;
+    r.numbPath = 1;
+    for (const auto& [pkey, SL] : {std::pair(0x8001, 1), std::pair(0x8002, 2)}) {
+        r.PKey = static_cast<u16>(pkey);
+        r.SL = static_cast<u8>(SL);
+        s.fabric.add(r);
+    }
+    mad::IBPath target;
+    target.DGID = r.DGID;
+    target.pkey = 0x8002;
+    const auto path = sync_wait(s.r.schedule, client.resolve_path(target));
+    REQUIRE(path);
+    CHECK(path.value().SL == 2);
+    CHECK(path.value().pkey == 0x8002);
+    target.pkey = 0x8003;
+    const auto none = sync_wait(s.r.schedule, client.resolve_path(target));
+    REQUIRE_FALSE(none);
+    CHECK(none.error().code == errc::path_not_found);
+}
+
 TEST_CASE("a path begins at the GID that it names, and has a GRH where it leaves the subnet") {
     sa_rig s;
     sa::local_port local{local_LID, iba::gid(iba::link_local_prefix, iba::guid{0x11}), s.r.schedule.sa_path()};

@@ -69,8 +69,8 @@ public:
     /// The entries for a GMP on this path.
     table_entries find(const any_path& path) const noexcept {
         const path_headers& p = headers_of(path);
-        const bool is_usual = p.pkey_index == path_headers::look_up &&
-                              (is_fixed_ || p.pkey == default_pkey || p.pkey == usual_.pkey);
+        const bool is_usual =
+            p.pkey_index == path_headers::look_up && (is_fixed_ || p.pkey == default_pkey || p.pkey == usual_.pkey);
         table_entries found = is_usual ? usual_ : find_other(p);
         const auto* global = std::get_if<IBPath>(&path);
         if (global && global->has_grh && found.miss == table_miss::none) add_gid(found, *global);
