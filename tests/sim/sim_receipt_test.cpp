@@ -171,6 +171,35 @@ TEST_CASE("a simulated port drops GMPs with another Q_Key, queue pair or GID, an
     CHECK(info.PKeyViolations == 0);
 }
 
+TEST_CASE("the simulated SA gives paths between ports that share a partition, with the P_Key of the source") {
+    struct row {
+        PKeys source, destination;
+        u16 wanted, P_Key; // 0: none
+    };
+    const auto r = GENERATE(values<row>({
+        {{0xffff}, {0xffff}, 0, 0xffff},
+        {{0x7fff}, {0xffff}, 0, 0x7fff},
+        {{0x7fff, 0x8001}, {0x7fff, 0x8001}, 0, 0x8001},
+        {{0x8001, 0xffff}, {0xffff, 0x8001}, 0, 0xffff},
+        {{0x8001, 0xffff}, {0xffff, 0x8001}, 0x0001, 0x8001},
+        {{0xffff}, {0xffff}, 0x8001, 0},
+        {{0x7fff, 0x8001}, {0x7fff, 0x8002}, 0, 0},
+    }));
+    CAPTURE(r.source, r.destination, r.wanted);
+    subnet s;
+    using iba::sa::PathRecord;
+    s.set_pkeys(route({1, 3, 2, 1}), r.source); // h-0003
+    s.set_pkeys(neighbor, r.destination);
+    s.umad.schedule().set_sa_path(lid(1));
+    iba::query<PathRecord> query;
+    query.where<&PathRecord::SLID>(iba::lid{3}).where<&PathRecord::DLID>(iba::lid{2});
+    if (r.wanted != 0) query.where<&PathRecord::PKey>(r.wanted);
+    const auto paths = s.umad.SubnAdmGetTable(query);
+    REQUIRE(paths);
+    REQUIRE(paths.value().size() == (r.P_Key == 0 ? 0 : 1));
+    if (r.P_Key != 0) CHECK(paths.value()[0].PKey == r.P_Key);
+}
+
 TEST_CASE("violations that a simulated port counts stop at 65535, and a manager sets them to 0") {
     subnet s;
     mad::IBPath path = lid(2);

@@ -56,6 +56,9 @@ public:
     /// The P_Key of a packet that is to have `pkey`: that one, or the one of its table for the same partition; 0: the table
     /// has neither.
     u16 sent_pkey(router::place at, u16 pkey) const noexcept;
+    /// The P_Key by which `a` reaches `b`, as `a` has it, of the partition of `wanted` if there is one; the default partition comes
+    /// first. 0: they share no partition.
+    u16 shared_pkey(router::place a, router::place b, std::optional<u16> wanted) const noexcept;
     /// The GID at an index of its table, zero if there is none; and the index of a GID by which it is reached.
     iba::gid GID_at(router::place at, u8 index) const noexcept;
     std::optional<u8> GID_index(router::place at, const iba::gid& GID) const noexcept;

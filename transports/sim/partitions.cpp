@@ -49,6 +49,16 @@ u16 attributes::sent_pkey(router::place at, u16 pkey) const noexcept {
     return same ? pkey_at(at, *same) : u16{0};
 }
 
+u16 attributes::shared_pkey(router::place a, router::place b, std::optional<u16> wanted) const noexcept {
+    const auto is_shared = [&](u16 own) {
+        return (!wanted || has_same_base(own, *wanted)) &&
+               find_pkey(b, [own](u16 other) { return is_pkey_match(own, other); }).has_value();
+    };
+    const auto usual = find_pkey(a, [&](u16 own) { return has_same_base(own, default_PKey) && is_shared(own); });
+    const auto index = usual ? usual : find_pkey(a, is_shared);
+    return index ? pkey_at(a, *index) : u16{0};
+}
+
 iba::gid attributes::GID_at(router::place at, u8 index) const noexcept {
     if (index == 0) return GID_of(*this, at);
     iba::gid GID;

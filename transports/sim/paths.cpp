@@ -5,6 +5,7 @@
 #include "end_ports.hpp"
 #include "limits.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace comad::transports::sim {
@@ -24,12 +25,14 @@ void path_records(attributes& of, collector& found) {
                                 named(found.asks_for<&PathRecord::SGID>(), wanted.SGID));
     const auto to = end_ports(of, named(found.asks_for<&PathRecord::DLID>(), wanted.DLID),
                               named(found.asks_for<&PathRecord::DGID>(), wanted.DGID));
-    if (found.asks_for<&PathRecord::PKey>() && !is_same_partition(wanted.PKey, attributes::default_PKey)) return;
+    const auto partition = found.asks_for<&PathRecord::PKey>() ? std::optional<u16>(wanted.PKey) : std::optional<u16>();
     // Every path is fit for every service, and for those who can do without a way back.
     found.leave_out(iba::mask_of<&PathRecord::serviceID> | iba::mask_of<&PathRecord::numbPath> |
                     iba::mask_of<&PathRecord::reversible> | iba::mask_of<&PathRecord::PKey> | limits<PathRecord>);
     for (const end_port& a : from) {
         for (const end_port& b : to) {
+            const u16 PKey = of.shared_pkey(a.at, b.at, partition);
+            if (PKey == 0) continue;
             const auto way = of.tables().ways().by_lid(a.at, b.LID);
             if (!way) continue;
             const unsigned own = tenths_of_gbps(t.nodes[a.at.node].ports[a.at.port].active);
@@ -39,7 +42,7 @@ void path_records(attributes& of, collector& found) {
             r.DLID = b.LID;
             r.SLID = a.LID;
             r.reversible = true;
-            r.PKey = attributes::default_PKey;
+            r.PKey = PKey;
             set_limits(r, rate_of(way->slowest == router::no_cable ? own : way->slowest));
             if (is_within_limits(found.mask(), wanted, r)) found.offer(r);
         }
