@@ -217,7 +217,7 @@ TEST_CASE(
     REQUIRE(r.state == mad::receive_state::message);
     const auto got = test::fields_of(r.source, r.mad);
     const auto expected = test::expected_of(test::asked::by_ports, {});
-    CHECK(test::differences(got, expected, {"HopPointer", "ReturnPath 0"}).empty());
+    CHECK(test::differences(got, expected, {"HopPointer", "ReturnPath 0"}) == "");
     CHECK(got.at("HopPointer") == 0);
     CHECK(got.at("ReturnPath 0") == 1);
 }

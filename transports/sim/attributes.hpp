@@ -121,6 +121,7 @@ private:
     iba::smp::NodeInfo node_info(u32 node, u8 in_port) const noexcept;
     iba::smp::SwitchInfo switch_info(u32 node) const noexcept;
     u16 pkey_blocks(u32 node) const noexcept;
+    const overrides::block* pkey_block(router::place at, u16 part) const noexcept;
     template <class Condition> std::optional<u16> find_pkey(router::place at, Condition&& holds) const;
     overrides::port_settings& settings_of(u32 node, u8 number);
 

@@ -11,6 +11,7 @@ constexpr u16 full_membership = 0x8000, base_bits = 0x7fff;
 bool has_same_base(u16 a, u16 b) noexcept { return ((a ^ b) & base_bits) == 0; }
 
 constexpr u16 entries_of_block = 32;
+u16 entry(const overrides::block& bytes, unsigned i) noexcept { return iba::load_be<u16>(bytes.data() + i * 2); }
 
 } // namespace
 
@@ -19,20 +20,29 @@ bool is_pkey_match(u16 a, u16 b) noexcept {
     return has_same_base(a, b) && (a & base_bits) != 0 && ((a | b) & full_membership) != 0;
 }
 
+/// A block of the table: null where nobody has written it.
+const overrides::block* attributes::pkey_block(router::place at, u16 part) const noexcept {
+    const u8 table = topology_.nodes[at.node].is_switch() ? u8{0} : at.port;
+    return written_.has_pkeys() ? written_.find_block(at.node, table, iba::attribute_id<iba::smp::PKeyTable>, part)
+                                : nullptr;
+}
+
 u16 attributes::pkey_at(router::place at, u16 index) const noexcept {
-    const bool is_switch = topology_.nodes[at.node].is_switch();
     const u16 part = index / entries_of_block;
     if (part >= pkey_blocks(at.node)) return 0;
-    const auto* bytes =
-        written_.find_block(at.node, is_switch ? u8{0} : at.port, iba::attribute_id<iba::smp::PKeyTable>, part);
-    if (bytes) return iba::load_be<u16>(bytes->data() + index % entries_of_block * 2);
+    if (const auto* bytes = pkey_block(at, part)) return entry(*bytes, index % entries_of_block);
     return index == 0 ? default_PKey : u16{0};
 }
 
+/// The index of the first P_Key for which a condition holds. Zeros are none.
 template <class Condition> std::optional<u16> attributes::find_pkey(router::place at, Condition&& holds) const {
-    if (!written_.has_pkeys()) return holds(default_PKey) ? std::optional<u16>(u16{0}) : std::nullopt;
-    for (u16 i = 0; i < pkey_blocks(at.node) * entries_of_block; ++i)
-        if (holds(pkey_at(at, i))) return i;
+    for (u16 part = 0; part < pkey_blocks(at.node); ++part) {
+        const auto* bytes = pkey_block(at, part);
+        if (!bytes && part == 0 && holds(default_PKey)) return u16{0};
+        for (u16 i = 0; bytes && i < entries_of_block; ++i)
+            if (const u16 own = entry(*bytes, i); own != 0 && holds(own))
+                return static_cast<u16>(part * entries_of_block + i);
+    }
     return std::nullopt;
 }
 
