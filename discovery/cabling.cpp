@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cabling.cpp - names looked up, then plan and subnet held against each other port by port.
+// cabling.cpp - looks up the names of a plan, then compares plan and subnet port by port.
+#include "descriptions.hpp"
 #include <comad/discovery/cabling.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
@@ -10,54 +11,132 @@
 #include <optional>
 #include <stdexcept>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace comad::discovery {
 namespace {
 
-/// All nodes by all that they are called.
-class called_nodes {
+/// All nodes by their names.
+class named_nodes {
 public:
-    called_nodes(const subnet& s, const node_names& names) {
+    named_nodes(const subnet& s, const node_names& names) : s_(s) {
         for (u32 i = 0; i < s.nodes.size(); ++i) {
             const node& n = s.nodes[i];
-            add(n.description, i);
-            add(names.of(n), i);
+            for (const std::string& name : {n.description, names.of(n)}) {
+                add(exact_, name, i);
+                add(loose_, lower_case(iba::trimmed(name)), i);
+                add_parts(name, i);
+            }
             GUIDs_.emplace(n.info.nodeGUID, i);
             for (const port& p : n.ports)
                 if (value(p.portGUID)) GUIDs_.emplace(p.portGUID, i);
         }
     }
 
-    /// By index; `why` says why not.
-    std::optional<u32> find(const std::string& name, std::string& why) const {
-        if (const auto found = names_.find(name); found != names_.end()) {
-            if (found->second.others == 0) return found->second.first;
-            why = fmt::format("{} nodes are called {}: take a GUID", found->second.others + 1, iba::as_given(name));
-            return std::nullopt;
-        }
-        if (const auto GUID = iba::parse_guid_number(name); GUID && !GUID->is_larger)
-            if (const auto found = GUIDs_.find(iba::guid{GUID->value}); found != GUIDs_.end()) return found->second;
-        why = fmt::format("there is no node {}", iba::as_given(name));
-        return std::nullopt;
+    /// Nothing: `why` has the reason.
+    port_ref find(const planned_end& end, std::string& why) const {
+        if (end.blade != 0) return on_blade(end, why);
+        if (end.port == 0) return of_adapter(end, why);
+        const auto node = find_node(end.node, why);
+        return node ? checked({*node, end.port}, end, why) : port_ref{};
     }
 
 private:
+    /// The nodes of one name: the first, and how many there are besides.
     struct bearers {
-        u32 first;
+        u32 first, last;
         unsigned others = 0;
     };
-    void add(const std::string& name, u32 i) {
-        const auto [found, is_new] = names_.try_emplace(name, bearers{i});
-        if (!is_new && found->second.first != i && last_ != std::pair(&found->second, i)) {
-            ++found->second.others;
-            last_ = {&found->second, i};
-        }
+    using index = std::unordered_map<std::string, bearers>;
+
+    static void add(index& names, std::string name, u32 i) {
+        bearers& found = names.try_emplace(std::move(name), bearers{i, i}).first->second;
+        if (found.last == i) return; // nodes come one after the other
+        found.last = i;
+        ++found.others;
     }
 
-    std::unordered_map<std::string, bearers> names_;
+    void add_parts(const std::string& name, u32 i) {
+        if (s_.nodes[i].info.nodeType == iba::NodeType::CA) add(loose_, lower_case(name.substr(0, name.find(' '))), i);
+        const auto m = parse_managed_switch(name);
+        if (!m) return;
+        add(loose_, lower_case(m->system), i);
+        add(loose_, lower_case(chip_name(*m)), i);
+        add(loose_, lower_case(fmt::format("{}{}{}/U{}", m->system, m->slot.empty() ? "" : "/", m->slot, m->chip)), i);
+        const auto line = m->slot.starts_with('L') ? iba::parse_digits(m->slot.substr(1), 10) : std::nullopt;
+        if (line) add(blades_, blade_key(m->system, line->value, m->chip), i);
+    }
+
+    static std::string blade_key(std::string_view system, u64 blade, unsigned chip) {
+        return fmt::format("{}/{}/{}", lower_case(system), blade, chip);
+    }
+
+    /// `wanted` says what to write instead if several nodes have the name.
+    static std::optional<u32> one_of(const index& names, const std::string& key, const std::string& given,
+                                     std::string_view wanted, std::string& why) {
+        const auto found = names.find(key);
+        if (found == names.end()) return std::nullopt;
+        if (found->second.others == 0) return found->second.first;
+        why = fmt::format("{} nodes are called {}: {}", found->second.others + 1, iba::as_given(given), wanted);
+        return std::nullopt;
+    }
+
+    std::optional<u32> find_node(const std::string& name, std::string& why) const {
+        if (const auto found = one_of(exact_, name, name, "use a GUID", why); found || !why.empty()) return found;
+        if (const auto GUID = iba::parse_guid_number(name); GUID && !GUID->is_larger)
+            if (const auto found = GUIDs_.find(iba::guid{GUID->value}); found != GUIDs_.end()) return found->second;
+        const std::string key = lower_case(iba::trimmed(name));
+        const auto found = one_of(loose_, key, name, "use a whole description or a GUID", why);
+        if (!found && why.empty()) why = fmt::format("there is no node {}", iba::as_given(name));
+        return found;
+    }
+
+    /// `Blade 16_Port 2/20`: port 20 of the chip U2 of the board L16.
+    port_ref on_blade(const planned_end& end, std::string& why) const {
+        std::string system = lower_case(iba::trimmed(end.node));
+        if (!blades_.contains(blade_key(system, end.blade, end.chip))) { // the chassis by any of its nodes
+            std::string unknown;
+            const auto node = find_node(end.node, unknown);
+            const auto m = node ? parse_managed_switch(s_.nodes[*node].description) : std::nullopt;
+            if (m) system = m->system;
+            else if (!node && !loose_.contains(system)) return why = std::move(unknown), port_ref{};
+        }
+        const auto found =
+            one_of(blades_, blade_key(system, end.blade, end.chip), end.node, "use the GUID of the chip", why);
+        if (!found && why.empty())
+            why = fmt::format("{} has no blade {} with a chip {}", iba::as_given(end.node), end.blade, end.chip);
+        return found ? checked({*found, end.port}, end, why) : port_ref{};
+    }
+
+    /// The words name the adapter: `node17 mlx5_0`, or `mlx5_0` of the node node17.
+    port_ref of_adapter(const planned_end& end, std::string& why) const {
+        const std::string host = lower_case(iba::trimmed(end.node)), adapter = lower_case(end.words);
+        for (const std::string& name : {adapter, host + ' ' + adapter}) {
+            if (!name.starts_with(host)) continue;
+            const auto node = one_of(loose_, name, name, "use a GUID and the number of a port", why);
+            if (!why.empty()) return {};
+            if (!node || s_.nodes[*node].is_switch()) continue;
+            const unsigned ports = s_.nodes[*node].info.numPorts;
+            if (ports == 1) return checked({*node, 1}, end, why);
+            why = fmt::format("{} has {} ports: use the number of a port", iba::as_given(end.words), ports);
+            return {};
+        }
+        why = exact_.contains(end.node) || loose_.contains(host)
+                  ? fmt::format("{} has no port or adapter {}", iba::as_given(end.node), iba::as_given(end.words))
+                  : fmt::format("there is no node {}", iba::as_given(end.node));
+        return {};
+    }
+
+    port_ref checked(port_ref found, const planned_end& end, std::string& why) const {
+        if (found.port != 0 && found.port < s_.nodes[found.node].ports.size()) return found;
+        why = fmt::format("{} has no port {}", iba::as_given(end.node), found.port);
+        return {};
+    }
+
+    const subnet& s_;
+    index exact_, loose_, blades_;
     std::unordered_map<iba::guid, u32> GUIDs_;
-    std::pair<bearers*, u32> last_{}; // a node whose two names are the same is one
 };
 
 class cabling_comparison {
@@ -95,28 +174,51 @@ private:
     static u64 key(port_ref r) { return u64{r.node} << 8 | r.port; }
 
     void look_up() {
-        const called_nodes nodes(s_, names_);
+        const named_nodes nodes(s_, names_);
         for (u32 c = 0; c < plan_.size(); ++c) {
             cables_[c].a = port_of(nodes, c, plan_[c].a);
             cables_[c].b = port_of(nodes, c, plan_[c].b);
+            if (is_repeated(c)) {
+                cables_[c].is_settled = true; // by the line that has it first
+                continue;
+            }
+            ++result_.planned;
+            claim(c, cables_[c].a, plan_[c].a);
+            claim(c, cables_[c].b, plan_[c].b);
         }
     }
 
-    port_ref port_of(const called_nodes& nodes, u32 c, const planned_end& end) {
+    port_ref port_of(const named_nodes& nodes, u32 c, const planned_end& end) {
         std::string why;
-        const auto node = nodes.find(end.node, why);
-        port_ref found;
-        if (node && (end.port == 0 || end.port >= s_.nodes[*node].ports.size()))
-            why = fmt::format("{} has no port {}", iba::as_given(end.node), end.port);
-        else if (node) found = {*node, end.port};
+        const port_ref found = nodes.find(end, why);
         if (!why.empty()) explain(c, why);
-        if (!found) return {};
-        const auto [other, is_new] = planned_.emplace(key(found), c);
+        return found;
+    }
+
+    /// Plans of switches have a cable once for each of its ends.
+    bool is_repeated(u32 c) {
+        const cable& here = cables_[c];
+        if (here.a && here.b) {
+            const u32* earlier = planned_at(here.a);
+            return earlier && cables_[*earlier].other(here.a) == here.b;
+        }
+        std::string a = text_key(plan_[c].a), b = text_key(plan_[c].b);
+        if (b < a) std::swap(a, b);
+        return !unknown_.insert(a + '\n' + b).second;
+    }
+
+    static std::string text_key(const planned_end& end) {
+        return lower_case(fmt::format("{}\n{}\n{}\n{}\n{}", end.node, end.port, end.blade, end.chip,
+                                      end.blade == 0 && end.port == 0 ? end.words : std::string()));
+    }
+
+    void claim(u32 c, port_ref at, const planned_end& end) {
+        if (!at) return;
+        const auto [other, is_new] = planned_.emplace(key(at), c);
         if (!is_new)
             throw std::runtime_error(fmt::format("line {} of the plan: port {} of {} has a cable in line {} already",
-                                                 plan_[c].line, end.port, iba::as_given(end.node),
+                                                 plan_[c].line, at.port, iba::as_given(end.node),
                                                  plan_[other->second].line));
-        return found;
     }
 
     void explain(u32 c, const std::string& why) {
@@ -187,7 +289,8 @@ private:
     const subnet& s_;
     const node_names& names_;
     std::vector<cable> cables_;
-    std::unordered_map<u64, u32> planned_; ///< cable by port
+    std::unordered_map<u64, u32> planned_;    ///< cable by port
+    std::unordered_set<std::string> unknown_; ///< cables with an end that is not in the subnet
     std::vector<unplanned> unplanned_;
     std::unordered_map<u64, std::size_t> unplanned_at_; ///< by its first end
     cabling result_;

@@ -116,7 +116,7 @@ TEST_CASE("a planned cable that is not there is missing, and it is told what is 
     CHECK(lines_of(is.faults[0], plan) == std::vector{10u});
     CHECK(is.faults[0].why.empty());
     CHECK(is.faults[1].why == "there is no node 'host that is off'");
-    CHECK(is.faults[2].why == "'leaf' has no port 9; 2 nodes are called 'twin': take a GUID");
+    CHECK(is.faults[2].why == "'leaf' has no port 9; 2 nodes are called 'twin': use a GUID");
     CHECK(is.as_planned == 6);
 }
 
@@ -175,6 +175,89 @@ TEST_CASE("names of a node name map count as descriptions do") {
     const cabling two = compared(whole(), "0xa000 \"b\"\n");
     REQUIRE(two.faults.size() == 2);
     CHECK_THAT(two.faults[0].why, Catch::Contains("2 nodes are called 'b'"));
+}
+
+TEST_CASE("a plan names switches and hosts as people do, in any case") {
+    // A chassis of two boards and a spine, a leaf, and hosts; made after the public ibnetdiscover text of such a fabric.
+    std::istringstream in(R"(
+vendid=0x2c9
+switchguid=0x1000
+Switch	40 "S1"	# "MF0;core1:MCS8500/L02/U1"
+[20]	"SL"[21]
+[1]	"S3"[1]
+
+switchguid=0x1100
+Switch	40 "S2"	# "MF0;core1:MCS8500/L16/U2"
+[20]	"SL"[22]
+[2]	"S3"[2]
+
+switchguid=0x1200
+Switch	40 "S3"	# "MF0;core1:MCS8500/S01/U1"
+[1]	"S1"[1]
+[2]	"S2"[2]
+
+switchguid=0x2000
+Switch	40 "SL"	# "MF0;sat11-leaf:MQM8700/U1"
+[21]	"S1"[20]
+[22]	"S2"[20]
+[1]	"H1"[1]
+[2]	"H2"[1]
+[3]	"H3"[2]
+
+caguid=0xa000
+Ca	1 "H1"	# "node17 ibp11s0f0"
+[1]	"SL"[1]
+
+caguid=0xb000
+Ca	1 "H2"	# "node17 ibp21s0f0"
+[1]	"SL"[2]
+
+caguid=0xc000
+Ca	2 "H3"	# "node18 mlx5_0"
+[2]	"SL"[3]
+)");
+    world w(transports::sim::read_topology(in, "described"));
+    const subnet s = w.discover();
+    const auto fault = [&](const discovery::planned_end& a, const discovery::planned_end& b) {
+        const std::vector<planned_cable> plan{{a, b, 1}};
+        const cabling is = compare_cabling(plan, s, {});
+        CHECK(is.planned == 1);
+        return is.as_planned == 1 ? std::string() : is.faults.at(0).why;
+    };
+    using end = discovery::planned_end;
+    const end blade{"CORE1", 20, 16, 2, "Blade 16_Port 2/20"};
+    CHECK(fault({"SAT11-LEAF", 22}, blade).empty());
+    CHECK(fault({"sat11-leaf", 21}, {"core1", 20, 2, 1, "Blade 2_Port 1/20"}).empty());
+    CHECK(fault({"MF0;sat11-leaf:MQM8700/U1", 22}, {"core1-L16-U2", 20}).empty());
+    CHECK(fault({"SAT11-LEAF-U1", 22}, {"Core1/l16/u2", 20}).empty());
+    CHECK(fault({"0x2000", 22}, {"mf0;core1:mcs8500/l16/u2", 20, 16, 2, "Blade 16_Port 2/20"}).empty());
+    CHECK(fault({"NODE17", 0, 0, 0, "NODE17 IBP11S0F0"}, {"SAT11-LEAF", 1}).empty());
+    CHECK(fault({"node17", 0, 0, 0, "ibp21s0f0"}, {"SAT11-LEAF", 2}).empty());
+    CHECK(fault({"node18", 2}, {"sat11-leaf", 3}).empty());
+
+    const end leaf{"sat11-leaf", 9};
+    CHECK(fault({"core1", 20, 3, 1, "Blade 3_Port 1/20"}, leaf) == "'core1' has no blade 3 with a chip 1");
+    CHECK(fault({"core2", 20, 3, 1, "Blade 3_Port 1/20"}, leaf) == "there is no node 'core2'");
+    CHECK(fault({"core1", 20}, leaf) == "3 nodes are called 'core1': use a whole description or a GUID");
+    CHECK(fault({"node17", 1}, leaf) == "2 nodes are called 'node17': use a whole description or a GUID");
+    CHECK(fault({"node17", 0, 0, 0, "mlx5_9"}, leaf) == "'node17' has no port or adapter 'mlx5_9'");
+    CHECK(fault({"node18", 0, 0, 0, "node17 ibp11s0f0"}, leaf) == "'node18' has no port or adapter 'node17 ibp11s0f0'");
+    CHECK(fault({"node18", 0, 0, 0, "mlx5_0"}, leaf) == "'mlx5_0' has 2 ports: use the number of a port");
+    CHECK(fault({"sat11-leaf", 0, 0, 0, "uplink"}, {"node18", 1}) == "'sat11-leaf' has no port or adapter 'uplink'");
+    CHECK(fault({"core1", 41, 16, 2, "Blade 16_Port 2/41"}, leaf) == "'core1' has no port 41");
+}
+
+TEST_CASE("a cable that a plan has from both ends is one cable") {
+    auto plan = whole();
+    plan.push_back({{"a", 1}, {"LEAF", 1}, 7});
+    plan.push_back({{"leaf", 1}, {"0xa000", 1}, 8});
+    plan.push_back({{"gone", 1}, {"leaf", 5}, 9});
+    plan.push_back({{"Leaf", 5}, {"gone", 1}, 10});
+    const cabling is = compared(plan);
+    CHECK(is.planned == 7);
+    CHECK(is.as_planned == 6);
+    REQUIRE(is.faults.size() == 1);
+    CHECK(lines_of(is.faults[0], plan) == std::vector{9u});
 }
 
 TEST_CASE("a port with two cables in a plan is refused, by whichever name") {

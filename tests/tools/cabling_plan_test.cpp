@@ -12,13 +12,23 @@ namespace cabling_plan_test { // compiled together with others
 
 namespace {
 
+std::vector<comad::discovery::planned_cable> read(const std::string& text) {
+    std::istringstream in(text);
+    return ibtool::read_cabling_plan(in, "f");
+}
+
 /// `node port node port line` of each cable.
 std::vector<std::string> cables_of(const std::string& text) {
-    std::istringstream in(text);
     std::vector<std::string> all;
-    for (const auto& c : ibtool::read_cabling_plan(in, "f"))
+    for (const auto& c : read(text))
         all.push_back(fmt::format("{}|{}|{}|{}|{}", c.a.node, c.a.port, c.b.node, c.b.port, c.line));
     return all;
+}
+
+/// `blade chip port words` of the port in a line.
+std::string port_of(const std::string& text) {
+    const auto end = read("a," + text + ",b,2\n").at(0).a;
+    return fmt::format("{} {} {} {}", end.blade, end.chip, end.port, end.words);
 }
 
 std::string refused(const std::string& text) {
@@ -44,25 +54,106 @@ TEST_CASE("a plan says what it says, quoted or not") {
 TEST_CASE("a line of a plan that is none is refused in one line") {
     CHECK(refused("a,1,b,2\na,1,b\n") == "f:2: expected node,port,node,port");
     CHECK(refused("nonsense\n") == "f:1: expected node,port,node,port");
-    for (const char* port : {"", "0", "255", "256", "1x", "-1", "+1", "1 2", "0x1", "99999999999999999999"}) {
+    const std::string ports =
+        "f:2: a port must be a number from 1 to 254, 'Port 21', 'Blade 16_Port 2/20' or an adapter, not ";
+    for (const char* port : {"",
+                             "0",
+                             "255",
+                             "256",
+                             "1x",
+                             "-1",
+                             "+1",
+                             "1 2",
+                             "0x1",
+                             "99999999999999999999",
+                             "port",
+                             "Port 0",
+                             "Port 1/2/1",
+                             "Port -1",
+                             "Blade 16_Port 2",
+                             "Blade 0_Port 2/20",
+                             "Blade 16_Port 0/20",
+                             "Blade 16_Port 2/255",
+                             "Blade 16_Port 2/20x",
+                             "Blade 300_Port 2/20",
+                             "IB Port"}) {
         CAPTURE(port);
-        CHECK(refused(fmt::format("x,2,y,3\na,{},b,2\n", port)) ==
-              fmt::format("f:2: a port must be a number from 1 to 254, not '{}'", port));
+        CHECK(refused(fmt::format("x,2,y,3\na,{},b,2\n", port)) == fmt::format("{}'{}'", ports, port));
     }
-    // Names of columns stand in the first line alone, and both are none.
-    CHECK(refused("a,1,b,2\nnode,port,node,port\n") == "f:2: a port must be a number from 1 to 254, not 'port'");
-    CHECK(refused("node,1,node,port\n") == "f:1: a port must be a number from 1 to 254, not 'port'");
+    CHECK(refused("a,1,b,2\nnode,port,node,port\n") == ports + "'port'");
+    CHECK(refused("node,1,node,port\n") == "f:1" + ports.substr(3) + "'port'");
     CHECK(refused(",1,b,2\n") == "f:1: a node has no name");
     CHECK(refused("a,1,\"\",2\n") == "f:1: a node has no name");
     CHECK(refused("a,1,a,1\n") == "f:1: both ends are the same port");
     CHECK(refused("\"a,1,b,2\n") == "f:1: a quote is not closed");
     CHECK(refused("\"a\nb\",1,c,2\n") == "f:1: a quote is not closed");
-    CHECK(refused("a\"b\",1,c,2\n") == "f:1: a quote inside of a field that does not begin with one");
-    CHECK(refused("\"a\"b,1,c,2\n") == "f:1: text behind a quoted field; a quote inside of it is written twice");
+    CHECK(refused("a\"b\",1,c,2\n") == "f:1: a quote in a field that does not start with one");
+    CHECK(refused("\"a\"b,1,c,2\n") == "f:1: text after a quoted field; write a quote in the field twice");
     CHECK(refused(std::string(ibtool::longest_plan_line + 1, 'a')) == "f:1: more than 4096 bytes");
-    CHECK(refused("\x1b[2J,x,b,2\n") == "f:1: a port must be a number from 1 to 254, not 'x'");
+    CHECK(refused("a,\x1b[2J,b,2\n") == "f:1" + ports.substr(3) + "'\\x1b[2J'");
     for (const char* nothing : {"", "\n\n", "# a,1,b,2\n", "node,port,node,port\n"})
         CHECK(refused(nothing) == "there is no cable in 'f'");
+}
+
+TEST_CASE("a plan has ports as vendors' tools write them, in any case") {
+    for (const char* port : {"21", "Port 21", "port 21", "PORT 21", "Port21", "port_21", "IB Port 21", "ib port 21"}) {
+        CAPTURE(port);
+        CHECK(port_of(port) == fmt::format("0 0 21 {}", port == std::string("21") ? "" : port));
+    }
+    for (const char* port : {"Blade 16_Port 2/20", "blade 16_port 2/20", "BLADE 16_PORT 2/20", "Blade 16 Port 2/20"}) {
+        CAPTURE(port);
+        CHECK(port_of(port) == fmt::format("16 2 20 {}", port));
+    }
+    for (const char* adapter : {"mlx5_0", "node17 mlx5_0", "portal HCA-1", "blade7 mlx5_0", "IB-host HCA-1"}) {
+        CAPTURE(adapter);
+        CHECK(port_of(adapter) == fmt::format("0 0 0 {}", adapter));
+    }
+}
+
+TEST_CASE("the columns of the NDT form are found by their names") {
+    for (const char* names :
+         {"#StartDevice,StartPort,EndDevice,EndPort,LinkType", "StartDevice,StartPort,EndDevice,EndPort",
+          "#Fields:StartDevice,StartPort,EndDevice,EndPort", "# startdevice , STARTPORT,EndDevice,endport",
+          "\xEF\xBB\xBF#StartDevice,StartPort,EndDevice,EndPort\r",
+          "\"StartDevice\",\"StartPort\",\"EndDevice\",\"EndPort\"",
+          "# May\n\n#StartDevice,StartPort,EndDevice,EndPort"}) {
+        CAPTURE(names);
+        const auto cables =
+            read(fmt::format("{}\nleaf,Port 1,host,Port 2,Data\nleaf,Port 2,host,Port 1, Data\n", names));
+        REQUIRE(cables.size() == 2);
+        CHECK(cables[0].a == comad::discovery::planned_end{"leaf", 1, 0, 0, "Port 1"});
+        CHECK(cables[0].b == comad::discovery::planned_end{"host", 2, 0, 0, "Port 2"});
+    }
+    // As a vendor's files have them: other columns between, places of racks, a column without a name.
+    CHECK(cables_of(
+              ",rack #,U height,#Fields:StartDevice,StartPort,StartDeviceLocation,EndDevice,EndPort,EndDeviceLocation\n"
+              ",Rack 1,U41,leaf,Port 21,F01,core,Blade 1_Port 1/4,F02,U25,Data\n") == list{"leaf|21|core|4|2"});
+    CHECK(cables_of("EndPort,EndDevice,StartPort,StartDevice\n2,b,1,a\n") == list{"a|1|b|2|2"});
+    // Of two files joined; a port without a cable; a comment that names a column.
+    CHECK(cables_of("StartDevice,StartPort,EndDevice,EndPort,State\na,1,b,2,Active\na,2,,,Disabled\n"
+                    "EndDevice,EndPort,StartDevice,StartPort\nc,1,a,3\n# EndDevice is a host\n") ==
+          list{"a|1|b|2|2", "a|3|c|1|5"});
+    CHECK(refused("#StartDevice,EndDevice,EndPort,LinkType\na,b,Port 1,Data\n") == "f:1: there is no column StartPort");
+    CHECK(refused("x,StartDevice,StartPort,EndDevice,EndPort\na,1,b,2\n") ==
+          "f:2: expected 5 columns, as in the line with their names");
+    CHECK(refused("StartDevice,StartPort,EndDevice,EndPort\na,1,,2\n") == "f:2: a node has no name");
+    CHECK(refused("a,1,,\n").starts_with("f:1: a port must be"));
+}
+
+TEST_CASE("a line with a cable is never taken for names of columns") {
+    for (const char* line : {"leaf-0001,Port 1,h-0001 HCA-1,Port 1", "switch 1,Port 1,switch 2,Port 2",
+                             "leaf,uplink,host,hca", "switch,Port1,host,Port2", "node,mlx5_0,switch,Port 1"}) {
+        CAPTURE(line);
+        CHECK(read(fmt::format("{}\n", line)).size() == 1);
+    }
+    CHECK(refused("leaf,Port #1,host,Port #2\n").starts_with("f:1: a port must be"));
+    CHECK(refused("leaf 1,port,host 7,port\n").starts_with("f:1: a port must be"));
+    for (const char* names :
+         {"node,port,node,port", "Source,Source Port,Destination,Destination Port", "Switch A,Port A,Switch B,Port B",
+          "from_node,from_port,to_node,to_port", "Node 1,port,Node 2,port"}) {
+        CAPTURE(names);
+        CHECK(cables_of(fmt::format("{}\na,1,b,2\n", names)) == list{"a|1|b|2|2"});
+    }
 }
 
 TEST_CASE("a plan has a largest size") {

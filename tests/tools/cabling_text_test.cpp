@@ -16,7 +16,7 @@ TEST_CASE("why a cable is missing is told where that is known, and only there") 
     const discovery::subnet s = test::made_subnet();
     const std::vector<discovery::planned_cable> plan{{{"here", 1}, {"there", 2}, 3}, {{"x", 4}, {"y", 5}, 6}};
     discovery::cabling is;
-    is.links = 2;
+    is.planned = is.links = 2;
     is.faults = {{cabling_fault::kind::missing, {0}, {}, "there is no node 'there'"},
                  {cabling_fault::kind::missing, {1}, {}, {}}};
     const std::string text = ibtool::cabling_text(plan, is, s, {});

@@ -57,6 +57,33 @@ TEST_CASE("check_cabling tells what is not as planned, and by its exit code whet
                        "1 cables planned, 0 of them as planned; 2 links in the subnet\n");
 }
 
+TEST_CASE("check_cabling reads a plan of the NDT form, which has ports as words") {
+    const planned p;
+    const process_result good = p.check("#StartDevice,StartPort,EndDevice,EndPort,LinkType\n"
+                                        "LEAF,Port 1,A,Port 1,Data\nleaf,Port 2,\"B, the second\",port 1,Data\n"
+                                        "a,Port 1,leaf,Port 1,Data\n");
+    CHECK(good.status == 0);
+    CHECK(good.err.empty());
+    CHECK(good.out == "2 cables planned, 2 of them as planned; 2 links in the subnet\n");
+    // Without a line of names, too.
+    const process_result first = p.check("leaf,Port 3,a,Port 1\nx,Blade 16_Port 2/20,y,mlx5_0\n", {"--json"});
+    CHECK(first.status == 1);
+    const auto all = nlohmann::json::parse(first.out);
+    CHECK(all.at("planned") == 2);
+    const auto& faults = all.at("faults");
+    CHECK(faults.at(0).at("planned").at(0) ==
+          nlohmann::json{{"line", 1},
+                         {"node", "leaf"},
+                         {"port", 3},
+                         {"port_text", "Port 3"},
+                         {"peer", {{"node", "a"}, {"port", 1}, {"port_text", "Port 1"}}}});
+    CHECK(faults.at(1).at("planned").at(0).at("peer") ==
+          nlohmann::json{{"node", "y"}, {"port", 0}, {"port_text", "mlx5_0"}});
+    CHECK_THAT(p.check("x,Blade 16_Port 2/20,y,mlx5_0\n").out,
+               StartsWith("missing: x[Blade 16_Port 2/20] <=> y[mlx5_0] (line 1): there is no node 'x'; "
+                          "there is no node 'y'\n"));
+}
+
 TEST_CASE("check_cabling as JSON") {
     const planned p;
     const auto all = nlohmann::json::parse(p.check("leaf,4,a,1\nleaf,3,\x1b,7\n", {"--json"}).out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cabling_plan.cpp - lines into fields, fields into cables.
+// cabling_plan.cpp - splits lines into fields, and makes cables of fields.
 #include "input/cabling_plan.hpp"
 
 #include "input/words.hpp"
@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <istream>
 #include <stdexcept>
@@ -21,7 +22,67 @@ namespace iba = comad::iba;
 
 namespace {
 
-constexpr std::size_t fields_of_cable = 4;
+/// The columns of the common NDT form (the NDT plugin of NVIDIA's UFM), in the order node, port, node, port.
+constexpr std::array<std::string_view, 4> column_names = {"StartDevice", "StartPort", "EndDevice", "EndPort"};
+
+/// Takes away what `text` starts with, whatever the case of its letters.
+bool skip_word(std::string_view& text, std::string_view word) {
+    if (in_small_letters(text.substr(0, word.size())) != word) return false;
+    text.remove_prefix(word.size());
+    return true;
+}
+
+void skip_any(std::string_view& text, std::string_view any_of) {
+    text.remove_prefix(std::min(text.find_first_not_of(any_of), text.size()));
+}
+
+/// The digits that `text` starts with; 0: none, or no u8 holds the number.
+comad::u8 take_number(std::string_view& text) {
+    comad::u8 number = 0;
+    const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (wrong != std::errc{}) return 0;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return number;
+}
+
+/// All of `text`, without its digits and punctuation, is made of words that name columns: `Node A`, `Source_Port`, `switch`.
+bool is_made_of_column_words(std::string_view text) {
+    static constexpr std::string_view words[] = {
+        "port",      "node",        "device",      "switch", "host",  "server", "system", "name",   "number",
+        "num",       "source",      "start",       "src",    "end",   "dst",    "dest",   "target", "neighbor",
+        "neighbour", "destination", "from",        "to",     "local", "remote", "peer",   "side",   "no",
+        "nr",        "guid",        "description", "a",      "b",     "z",      "of",     "fields"};
+    if (text.empty()) return true;
+    return std::ranges::any_of(words, [&](std::string_view word) {
+        return text.starts_with(word) && is_made_of_column_words(text.substr(word.size()));
+    });
+}
+
+std::string letters_of(std::string_view field) {
+    std::string letters = in_small_letters(field);
+    std::erase_if(letters, [](char c) { return c < 'a' || c > 'z'; });
+    return letters;
+}
+
+bool is_column_name(std::string_view field) {
+    constexpr std::size_t longest = 40;
+    const std::string letters = letters_of(field);
+    return !letters.empty() && letters.size() <= longest && is_made_of_column_words(letters);
+}
+
+bool is_port_column(std::string_view field) {
+    return is_column_name(field) && letters_of(field).find("port") != std::string::npos &&
+           field.find_first_of("0123456789") == field.npos;
+}
+
+/// `#Fields:StartDevice` as `startdevice`.
+std::string column_key(std::string_view field) {
+    skip_any(field, "#\" \t");
+    skip_word(field, "fields:");
+    std::string key = in_small_letters(field);
+    std::erase_if(key, [](char c) { return c == ' ' || c == '\t' || c == '_' || c == '-' || c == '"'; });
+    return key;
+}
 
 class plan_reader {
 public:
@@ -34,7 +95,7 @@ public:
             if (number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3); // a byte order mark
             if (line.ends_with('\r')) line.pop_back();
             if (line.size() > longest_plan_line) fail(fmt::format("more than {} bytes", longest_plan_line));
-            if (const std::string text = trimmed(line); text.empty() || text.front() == '#') continue;
+            if (const std::string text = trimmed(line); text.empty() || take_names(text) || text[0] == '#') continue;
             take(fields_in(line));
         }
         if (cables_.empty()) throw std::runtime_error(fmt::format("there is no cable in {}", iba::as_given(file_)));
@@ -44,6 +105,27 @@ public:
 private:
     [[noreturn]] void fail(const std::string& what) const {
         throw std::runtime_error(fmt::format("{}:{}: {}", iba::escaped(file_), number_, what));
+    }
+
+    /// True for a line with names of the NDT form's columns. They may come in any order, and again where files were joined.
+    bool take_names(const std::string& line) {
+        if (in_small_letters(line).find("device") == std::string::npos) return false;
+        const std::vector<std::string> fields = split(line, ',');
+        std::array<std::size_t, column_names.size()> columns{};
+        std::size_t count = 0;
+        std::string_view missing;
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            const auto found = std::ranges::find(fields, in_small_letters(column_names[i]), column_key);
+            columns[i] = static_cast<std::size_t>(found - fields.begin());
+            if (found != fields.end()) ++count;
+            else missing = column_names[i];
+        }
+        if (count < 2) return false; // one may be a word in a comment
+        if (count < columns.size()) fail(fmt::format("there is no column {}", missing));
+        columns_ = columns;
+        are_named_ = true;
+        is_first_ = false;
+        return true;
     }
 
     std::vector<std::string> fields_in(std::string_view line) const {
@@ -59,7 +141,7 @@ private:
 
     std::string plain_field(std::string_view& line) const {
         const std::string_view field = line.substr(0, line.find(','));
-        if (field.find('"') != field.npos) fail("a quote inside of a field that does not begin with one");
+        if (field.find('"') != field.npos) fail("a quote in a field that does not start with one");
         line.remove_prefix(field.size());
         return trimmed(field);
     }
@@ -77,37 +159,68 @@ private:
             line.remove_prefix(1);
         }
         line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-        if (!line.empty() && line.front() != ',')
-            fail("text behind a quoted field; a quote inside of it is written twice");
+        if (!line.empty() && line.front() != ',') fail("text after a quoted field; write a quote in the field twice");
         return field;
     }
 
     void take(const std::vector<std::string>& fields) {
         const bool is_first = std::exchange(is_first_, false);
-        if (fields.size() < fields_of_cable) fail("expected node,port,node,port");
-        if (is_first && begins_with_letter(fields[1]) && begins_with_letter(fields[3])) return; // names of columns
-        discovery::planned_cable c{{fields[0], port_in(fields[1])}, {fields[2], port_in(fields[3])}, number_};
+        if (fields.size() <= std::ranges::max(columns_))
+            fail(are_named_ ? fmt::format("expected {} columns, as in the line with their names",
+                                          std::ranges::max(columns_) + 1)
+                            : "expected node,port,node,port");
+        const auto& [a, a_port, b, b_port] = columns_;
+        if (is_first && is_column_name(fields[a]) && is_port_column(fields[a_port]) && is_column_name(fields[b]) &&
+            is_port_column(fields[b_port]))
+            return;
+        if (are_named_ && !fields[a].empty() && fields[b].empty() && fields[b_port].empty()) return; // no cable there
+        discovery::planned_cable c{end_of(fields[a], fields[a_port]), end_of(fields[b], fields[b_port]), number_};
         if (c.a.node.empty() || c.b.node.empty()) fail("a node has no name");
-        if (c.a.node == c.b.node && c.a.port == c.b.port) fail("both ends are the same port");
+        if (c.a == c.b) fail("both ends are the same port");
         if (cables_.size() == most_planned_cables) fail(fmt::format("more than {} cables", most_planned_cables));
         cables_.push_back(std::move(c));
     }
 
-    static bool begins_with_letter(const std::string& text) {
-        return !text.empty() && ((text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z'));
+    /// A number, `Port 21`, `Blade 16_Port 2/20`, or the name of an adapter.
+    discovery::planned_end end_of(const std::string& node, const std::string& port) const {
+        discovery::planned_end end{node, 0};
+        std::string_view rest = port;
+        const bool is_on_blade = skip_word(rest, "blade") && in_small_letters(rest).find("port") != std::string::npos;
+        if (is_on_blade) {
+            skip_any(rest, " ");
+            end.blade = take_number(rest);
+            skip_any(rest, "_ ");
+            bool is_right = skip_word(rest, "port");
+            skip_any(rest, " ");
+            end.chip = take_number(rest);
+            is_right = is_right && skip_word(rest, "/") && end.blade != 0 && end.chip != 0;
+            end.port = is_right ? take_number(rest) : comad::u8{0};
+        } else {
+            rest = port;
+            skip_word(rest, "ib ");
+            const bool is_port = skip_word(rest, "port") && (rest.empty() || !is_letter(rest[0]));
+            if (!is_port && !port.empty() && is_letter(port[0])) {
+                end.words = port;
+                return end;
+            }
+            if (is_port) skip_any(rest, " _");
+            end.port = take_number(rest);
+        }
+        if (end.port == 0 || end.port == 255 || !rest.empty())
+            fail(fmt::format(
+                "a port must be a number from 1 to 254, 'Port 21', 'Blade 16_Port 2/20' or an adapter, not {}",
+                iba::as_given(port)));
+        if (!std::ranges::all_of(port, is_digit)) end.words = port;
+        return end;
     }
 
-    comad::u8 port_in(const std::string& text) const {
-        comad::u8 port = 0;
-        const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), port);
-        if (wrong != std::errc{} || end != text.data() + text.size() || port == 0 || port == 255)
-            fail(fmt::format("a port must be a number from 1 to 254, not {}", iba::as_given(text)));
-        return port;
-    }
+    static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+    static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
     const std::string_view file_;
     unsigned number_ = 0;
-    bool is_first_ = true;
+    bool is_first_ = true, are_named_ = false;
+    std::array<std::size_t, column_names.size()> columns_{0, 1, 2, 3};
     std::vector<discovery::planned_cable> cables_;
 };
 

@@ -13,12 +13,15 @@ namespace ibtool {
 inline constexpr std::size_t most_planned_cables = 1'000'000;
 inline constexpr std::size_t longest_plan_line = 4096; ///< bytes
 
-/// Lines `node,port,node,port`; further fields say what they like. A field with a comma or a quote in it stands in quotes, and a quote
-/// there is two. Empty lines and those that begin with `#` say nothing, nor does a first line with words for ports: it names the
-/// columns. Blanks around a field without quotes do not count.
-/// Throws std::runtime_error with one line, `plan.csv:7: ...`, where the file is missing, wrong or too large.
+/// Reads lines `node,port,node,port`; further fields are ignored. A line with the names StartDevice, StartPort, EndDevice and EndPort
+/// (the NDT form), in any case and with or without a `#`, says in which columns these stand; after it a line with only a start is a port
+/// without a cable. A port is a number, `Port 21`, `Blade 16_Port 2/20`, or the name of an adapter.
+/// A field with a comma or a quote in it stands in quotes, and a quote there is written twice. Blanks around a field without quotes do
+/// not count. Empty lines and other lines that start with `#` are ignored, and so is a first line that consists of usual names of columns
+/// (`Node A,Port A,Node B,Port B`); no other line is ignored.
+/// Throws std::runtime_error with one line, `plan.csv:7: ...`, if the file is missing, wrong or too large.
 std::vector<comad::discovery::planned_cable> read_cabling_plan(const std::string& file);
-/// The same of what is open; `name` stands for the file.
+/// Reads an open stream; messages use `name` for the file.
 std::vector<comad::discovery::planned_cable> read_cabling_plan(std::istream&, std::string_view name);
 
 } // namespace ibtool

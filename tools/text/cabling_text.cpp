@@ -30,7 +30,16 @@ std::string_view word_of(cabling_fault::kind k) {
     return "?";
 }
 
-std::string text_of(const discovery::planned_end& e) { return fmt::format("{}[{}]", iba::escaped(e.node), e.port); }
+std::string text_of(const discovery::planned_end& e) {
+    return e.words.empty() ? fmt::format("{}[{}]", iba::escaped(e.node), e.port)
+                           : fmt::format("{}[{}]", iba::escaped(e.node), iba::escaped(e.words));
+}
+
+nlohmann::ordered_json json_of(const discovery::planned_end& e) {
+    nlohmann::ordered_json end{{"node", json_string(e.node)}, {"port", e.port}};
+    if (!e.words.empty()) end["port_text"] = json_string(e.words);
+    return end;
+}
 
 class cabling_words {
 public:
@@ -55,10 +64,10 @@ public:
         auto all = nlohmann::ordered_json::array();
         for (const auto c : f.cables) {
             const planned_cable& p = plan_[c];
-            all.push_back({{"line", p.line},
-                           {"node", json_string(p.a.node)},
-                           {"port", p.a.port},
-                           {"peer", {{"node", json_string(p.b.node)}, {"port", p.b.port}}}});
+            nlohmann::ordered_json cable{{"line", p.line}};
+            cable.update(json_of(p.a));
+            cable["peer"] = json_of(p.b);
+            all.push_back(std::move(cable));
         }
         return all;
     }
@@ -94,8 +103,8 @@ std::string cabling_text(std::span<const planned_cable> plan, const discovery::c
         if (!f.why.empty()) text += fmt::format(": {}", f.why);
         text += '\n';
     }
-    text += fmt::format("{} cables planned, {} of them as planned; {} links in the subnet\n", plan.size(),
-                        is.as_planned, is.links);
+    text += fmt::format("{} cables planned, {} of them as planned; {} links in the subnet\n", is.planned, is.as_planned,
+                        is.links);
     return text;
 }
 
@@ -111,7 +120,7 @@ std::string cabling_json(std::span<const planned_cable> plan, const discovery::c
         faults.push_back(std::move(one));
     }
     const nlohmann::ordered_json out{{"schema", "comad.cabling/1"}, {"complete", s.complete()},
-                                     {"planned", plan.size()},      {"as_planned", is.as_planned},
+                                     {"planned", is.planned},       {"as_planned", is.as_planned},
                                      {"links", is.links},           {"faults", std::move(faults)}};
     return json_document(out);
 }
