@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // levels.cpp - which level of a fabric a node is at, and where it is drawn.
+#include "levels.hpp"
+
 #include <comad/discovery/exports.hpp>
 #include <comad/discovery/reports.hpp>
 
@@ -28,18 +30,20 @@ bool is_aggregation_node(const node& n) {
     return n.info.nodeType == iba::NodeType::CA && n.description.find("Aggregation Node") != std::string::npos;
 }
 
-std::vector<unsigned> levels_of(const subnet& s) {
+std::vector<unsigned> levels_of(const subnet& s) { return levels_of(s, std::vector<bool>(s.nodes.size())); }
+
+std::vector<unsigned> levels_of(const subnet& s, const std::vector<bool>& left_out) {
     constexpr unsigned unknown = ~0u;
     std::vector<unsigned> levels(s.nodes.size(), unknown);
     std::vector<u32> order;
     for (u32 n = 0; n < s.nodes.size(); ++n) {
         if (s.nodes[n].is_switch()) continue;
         levels[n] = 0;
-        if (!is_aggregation_node(s.nodes[n])) order.push_back(n);
+        if (!left_out[n] && !is_aggregation_node(s.nodes[n])) order.push_back(n);
     }
     for (std::size_t next = 0; next < order.size(); ++next) {
         for (const port& p : s.nodes[order[next]].ports) {
-            if (!p.peer || levels[p.peer.node] != unknown) continue;
+            if (!p.peer || left_out[p.peer.node] || levels[p.peer.node] != unknown) continue;
             levels[p.peer.node] = levels[order[next]] + 1;
             order.push_back(p.peer.node);
         }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 // slurm_topology.cpp - a subnet as Slurm's topology plugins read it (topology.conf(5), topology.yaml(5)).
+#include "descriptions.hpp"
+#include "levels.hpp"
 #include <comad/discovery/exports.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
 namespace comad::discovery {
 namespace {
@@ -24,6 +28,7 @@ struct slurm_tree {
     std::vector<slurm_switch> switches; ///< children before their parents
     std::vector<std::string> roots;
     std::vector<std::string> notes;
+    std::size_t hosts = 0;
 };
 
 bool is_slurm_name(std::string_view name) {
@@ -75,56 +80,171 @@ std::string hostlist(const std::vector<std::string>& names) {
     return fmt::format("{}", fmt::join(parts, ","));
 }
 
-/// The names of switches, each its own: the name in `MF0;name:type/unit` of managed switches, else all of the name, else the ID.
+/// The names of switches, by node: of `MF0;core1:TYPE/U1` `core1`, of a chip in a chassis `core1-L01-U1`, of others the whole name;
+/// the ID where that is no word for Slurm or not unique.
 std::vector<std::string> switch_names(const subnet& s, const node_names& names) {
     std::vector<std::string> all(s.nodes.size());
-    std::map<std::string, unsigned> uses;
+    const auto rename_repeated = [&](auto other_name) {
+        std::map<std::string_view, unsigned> uses;
+        for (const std::string& name : all) ++uses[name];
+        std::vector<u32> repeated;
+        for (u32 n = 0; n < all.size(); ++n)
+            if (s.nodes[n].is_switch() && (uses[all[n]] > 1 || !is_slurm_name(all[n]))) repeated.push_back(n);
+        for (const u32 n : repeated) all[n] = other_name(n);
+    };
     for (u32 n = 0; n < s.nodes.size(); ++n) {
         if (!s.nodes[n].is_switch()) continue;
-        std::string name = names.of(s.nodes[n]);
-        if (const std::size_t from = name.find(';'); from != std::string::npos)
-            name = name.substr(from + 1, name.find(':', from) - from - 1);
-        all[n] = is_slurm_name(name) ? name : topology_id(s.nodes[n]);
-        ++uses[all[n]];
+        all[n] = names.of(s.nodes[n]);
+        if (const auto m = parse_managed_switch(all[n]))
+            all[n] = m->slot.empty() ? std::string(m->system) : chip_name(*m);
+        else if (const std::size_t from = all[n].find(';'); from != std::string::npos)
+            all[n] = all[n].substr(from + 1, all[n].find(':', from) - from - 1);
     }
-    for (u32 n = 0; n < s.nodes.size(); ++n)
-        if (s.nodes[n].is_switch() && uses[all[n]] > 1) all[n] = topology_id(s.nodes[n]);
+    rename_repeated([&](u32 n) { // chips of one system without slots
+        const std::string name = names.of(s.nodes[n]);
+        const auto m = parse_managed_switch(name);
+        return m ? chip_name(*m) : topology_id(s.nodes[n]);
+    });
+    rename_repeated([&](u32 n) { return topology_id(s.nodes[n]); });
     return all;
 }
 
-/// By index of their leaf. What cannot be said is noted.
-std::map<u32, std::set<std::string>> hosts_of_leaves(const subnet& s, const node_names& names,
-                                                     const std::vector<std::string>& called, slurm_tree& tree) {
+/// What goes into a topology and in which order. A node is known by its rank: its place by name, then by GUID, which is the same
+/// wherever discovery started.
+class ranked_nodes {
+public:
+    ranked_nodes(const subnet& s, const node_names& names, const name_selection& selected)
+        : s_(s), selected_(selected), names_(switch_names(s, names)), order_(s.nodes.size()), ranks_(s.nodes.size()) {
+        descriptions_.reserve(s.nodes.size());
+        for (u32 n = 0; n < s.nodes.size(); ++n) {
+            descriptions_.push_back(names.of(s.nodes[n]));
+            if (!s.nodes[n].is_switch()) names_[n] = descriptions_[n];
+        }
+        std::iota(order_.begin(), order_.end(), 0u);
+        std::ranges::sort(order_, [&](u32 a, u32 b) {
+            const int by_name = ::strverscmp(names_[a].c_str(), names_[b].c_str()); // n2 before n10
+            return by_name != 0 ? by_name < 0 : value(s.nodes[a].info.nodeGUID) < value(s.nodes[b].info.nodeGUID);
+        });
+        for (u32 rank = 0; rank < order_.size(); ++rank) ranks_[order_[rank]] = rank;
+        choose();
+    }
+
+    u32 size() const { return static_cast<u32>(order_.size()); }
+    const node& at(u32 rank) const { return s_.nodes[order_[rank]]; }
+    /// Of a switch the name in the export, of another node the whole name.
+    const std::string& name(u32 rank) const { return names_[order_[rank]]; }
+    bool is_left_out(u32 rank) const { return left_out_[order_[rank]]; }
+    unsigned level(u32 rank) const { return levels_[order_[rank]]; }
+    unsigned highest_level() const { return levels_.empty() ? 0 : *std::ranges::max_element(levels_); }
+
+    /// A cable leads to a switch, left out or not.
+    bool is_connected(u32 rank) const {
+        return std::ranges::any_of(at(rank).ports,
+                                   [&](const port& p) { return p.peer && s_.nodes[p.peer.node].is_switch(); });
+    }
+    /// The switches that a node leads to and that are not left out, by rank.
+    std::vector<u32> switches_at(u32 rank) const {
+        std::vector<u32> found;
+        for (const port& p : at(rank).ports)
+            if (p.peer && s_.nodes[p.peer.node].is_switch() && !left_out_[p.peer.node])
+                found.push_back(ranks_[p.peer.node]);
+        return found;
+    }
+
+private:
+    bool matches(const std::function<bool(const std::string&)>& pattern, u32 n) const {
+        return pattern(descriptions_[n]) || (s_.nodes[n].is_switch() && pattern(names_[n]));
+    }
+
+    /// Levels count from the hosts that are selected: a switch with storage can be a spine for computing.
+    void choose() {
+        left_out_.resize(order_.size());
+        if (selected_.without)
+            for (u32 n = 0; n < order_.size(); ++n) left_out_[n] = matches(selected_.without, n);
+        if (selected_.only)
+            for (u32 n = 0; n < order_.size(); ++n)
+                if (!s_.nodes[n].is_switch() && !left_out_[n]) left_out_[n] = !is_wanted(n);
+        levels_ = levels_of(s_, left_out_);
+    }
+
+    bool is_wanted(u32 n) const {
+        return matches(selected_.only, n) || std::ranges::any_of(s_.nodes[n].ports, [&](const port& p) {
+                   return p.peer && s_.nodes[p.peer.node].is_switch() && matches(selected_.only, p.peer.node);
+               });
+    }
+
+    const subnet& s_;
+    const name_selection& selected_;
+    std::vector<std::string> names_, descriptions_;
+    std::vector<u32> order_, ranks_;
+    std::vector<bool> left_out_;
+    std::vector<unsigned> levels_;
+};
+
+/// What a topology cannot say: one line for each reason, with how many it concerns and the first of them.
+class reasons {
+public:
+    explicit reasons(std::string one, std::string several) : one_(std::move(one)), several_(std::move(several)) {}
+    void add(std::string subject) {
+        constexpr std::size_t most_examples = 3;
+        ++count_;
+        if (examples_.size() < most_examples && std::ranges::find(examples_, subject) == examples_.end())
+            examples_.push_back(std::move(subject));
+    }
+    void note(std::vector<std::string>& notes) const {
+        if (count_ == 0) return;
+        notes.push_back(fmt::format("{} {}: {}{}", count_, count_ == 1 ? one_ : several_, fmt::join(examples_, ", "),
+                                    count_ > examples_.size() ? ", ..." : ""));
+    }
+
+private:
+    std::string one_, several_;
+    std::vector<std::string> examples_;
+    std::size_t count_ = 0;
+};
+
+/// By rank of their leaf.
+std::map<u32, std::set<std::string>> hosts_of_leaves(const ranked_nodes& nodes, slurm_tree& tree) {
+    reasons unnamed("adapter without a host's name left out", "adapters without a host's name left out");
+    reasons unfit("adapter left out because Slurm does not accept its name",
+                  "adapters left out because Slurm does not accept their names");
+    reasons unconnected("adapter left out because it is not connected to a switch",
+                        "adapters left out because they are not connected to a switch");
+    reasons elsewhere(
+        "host is connected to several switches and exported at the first; select the adapters of one rail",
+        "hosts are connected to several switches and exported at the first; select the adapters of one rail");
+    reasons repeated("host left out because another one at the same switch has its name",
+                     "hosts left out because others at the same switch have their names");
     std::map<u32, std::set<std::string>> hosts;
     struct first_seen {
         u32 leaf;
         iba::guid system;
         std::string name; ///< all of it
+        bool is_noted = false;
     };
     std::map<std::string, first_seen> seen;
-    for (u32 n = 0; n < s.nodes.size(); ++n) {
-        const node& host = s.nodes[n];
-        if (host.info.nodeType != iba::NodeType::CA || is_aggregation_node(host)) continue;
-        const std::string whole = names.of(host), name = first_word(whole);
-        bool is_at_a_switch = false;
-        for (const port& p : host.ports) {
-            if (!p.peer || !s.nodes[p.peer.node].is_switch()) continue;
-            is_at_a_switch = true;
-            if (!is_slurm_name(name)) break;
-            const u32 leaf = p.peer.node;
-            const auto [first, is_new] = seen.try_emplace(name, first_seen{leaf, host.info.systemImageGUID, whole});
-            if (is_new) hosts[leaf].insert(name);
-            else if (first->second.leaf != leaf)
-                tree.notes.push_back(fmt::format("{} is at {} and at {}: Slurm is told the first", name,
-                                                 called[first->second.leaf], called[leaf]));
-            else if (first->second.name == whole && first->second.system != host.info.systemImageGUID)
-                tree.notes.push_back(
-                    fmt::format("two hosts at {} are called {}: Slurm is told one", called[leaf], name));
-        }
-        if (!is_at_a_switch) tree.notes.push_back(fmt::format("{} is at no switch: left out", name_of(host)));
-        else if (!is_slurm_name(name))
-            tree.notes.push_back(fmt::format("{} has no name that Slurm takes: left out", name_of(host)));
+    for (u32 rank = 0; rank < nodes.size(); ++rank) {
+        const node& host = nodes.at(rank);
+        if (host.info.nodeType != iba::NodeType::CA || is_aggregation_node(host) || nodes.is_left_out(rank)) continue;
+        const std::string &whole = nodes.name(rank), name = first_word(whole);
+        const std::vector<u32> leaves = nodes.switches_at(rank);
+        if (is_factory_name(whole)) unnamed.add(fmt::format("\"{}\"", whole));
+        else if (leaves.empty()) {
+            if (!nodes.is_connected(rank)) unconnected.add(fmt::format("\"{}\"", whole));
+        } else if (!is_slurm_name(name)) unfit.add(fmt::format("\"{}\"", whole));
+        else
+            for (const u32 leaf : leaves) {
+                const auto [found, is_new] = seen.try_emplace(name, first_seen{leaf, host.info.systemImageGUID, whole});
+                first_seen& first = found->second;
+                if (is_new) hosts[leaf].insert(name);
+                else if (first.leaf != leaf && !std::exchange(first.is_noted, true))
+                    elsewhere.add(fmt::format("{} ({}, {})", name, nodes.name(first.leaf), nodes.name(leaf)));
+                else if (first.leaf == leaf && first.name == whole && first.system != host.info.systemImageGUID)
+                    repeated.add(fmt::format("{} ({})", name, nodes.name(leaf)));
+            }
     }
+    tree.hosts = seen.size();
+    for (const reasons& r : {unnamed, unfit, unconnected, elsewhere, repeated}) r.note(tree.notes);
     return hosts;
 }
 
@@ -147,34 +267,34 @@ private:
 
 /// Above the leaves, level by level, a switch for each set of switches up to that level that are connected, if it brings
 /// several together.
-slurm_tree tree_of(const subnet& s, const node_names& names) {
+slurm_tree tree_of(const subnet& s, const node_names& names, const name_selection& selected) {
     slurm_tree tree;
-    const std::vector<unsigned> levels = levels_of(s);
-    const std::vector<std::string> called = switch_names(s, names);
+    const ranked_nodes nodes(s, names, selected);
     std::map<u32, std::string> tops; // by a switch below
-    for (auto& [leaf, hosts] : hosts_of_leaves(s, names, called, tree)) {
-        tree.switches.push_back({called[leaf], {hosts.begin(), hosts.end()}, {}});
-        tops.emplace(leaf, called[leaf]);
+    for (auto& [leaf, hosts] : hosts_of_leaves(nodes, tree)) {
+        tree.switches.push_back({nodes.name(leaf), {hosts.begin(), hosts.end()}, {}});
+        tops.emplace(leaf, nodes.name(leaf));
     }
-    if (tops.empty()) tree.notes.push_back("no host is at a switch: there is nothing that Slurm could use");
-    connected sets(s.nodes.size());
-    const unsigned highest = levels.empty() ? 0 : *std::ranges::max_element(levels);
-    for (unsigned level = 1; level <= highest; ++level) {
+    if (tops.empty()) tree.notes.push_back("no host is connected to a switch: there is nothing that Slurm could use");
+    connected sets(nodes.size());
+    const auto is_at = [&](u32 rank, unsigned level) {
+        return nodes.at(rank).is_switch() && !nodes.is_left_out(rank) && nodes.level(rank) == level;
+    };
+    for (unsigned level = 1; level <= nodes.highest_level(); ++level) {
         std::map<u32, std::vector<u32>> joined, members; // tops and switches of this level, by set
-        for (u32 n = 0; n < s.nodes.size(); ++n)
-            if (s.nodes[n].is_switch() && levels[n] == level)
-                for (const port& p : s.nodes[n].ports)
-                    if (p.peer && s.nodes[p.peer.node].is_switch() && levels[p.peer.node] <= level)
-                        sets.join(n, p.peer.node);
+        for (u32 rank = 0; rank < nodes.size(); ++rank)
+            if (is_at(rank, level))
+                for (const u32 other : nodes.switches_at(rank))
+                    if (nodes.level(other) <= level) sets.join(rank, other);
         for (const auto& [below, name] : tops) joined[sets.of(below)].push_back(below);
-        for (u32 n = 0; n < s.nodes.size(); ++n)
-            if (s.nodes[n].is_switch() && levels[n] == level) members[sets.of(n)].push_back(n);
+        for (u32 rank = 0; rank < nodes.size(); ++rank)
+            if (is_at(rank, level)) members[sets.of(rank)].push_back(rank);
         for (const auto& [set, below] : joined) {
             if (below.size() < 2) continue;
             const auto& here = members[set];
             // Leaves that lead to each other have no switch above them: one is made up.
-            const std::string name =
-                level > 1 && !here.empty() ? called[here.front()] : fmt::format("all-of-{}", called[below.front()]);
+            const std::string name = level > 1 && !here.empty() ? nodes.name(here.front())
+                                                                : fmt::format("all-of-{}", nodes.name(below.front()));
             slurm_switch& group = tree.switches.emplace_back();
             group.name = name;
             group.merged = level > 1 ? here.size() : 0;
@@ -203,17 +323,17 @@ std::string merged_text(const slurm_switch& w) {
 
 } // namespace
 
-export_text slurm_conf_text(const subnet& s, const node_names& names) {
-    slurm_tree tree = tree_of(s, names);
+export_text slurm_conf_text(const subnet& s, const node_names& names, const name_selection& selected) {
+    slurm_tree tree = tree_of(s, names, selected);
     std::string out = comments_of(tree, "TopologyPlugin=topology/tree; not read where there is a topology.yaml");
     for (const slurm_switch& w : tree.switches)
         out += fmt::format("{}SwitchName={} {}={}\n", merged_text(w), w.name, w.hosts.empty() ? "Switches" : "Nodes",
                            hostlist(w.hosts.empty() ? w.switches : w.hosts));
-    return {std::move(out), std::move(tree.notes)};
+    return {std::move(out), std::move(tree.notes), tree.hosts};
 }
 
-export_text slurm_yaml_text(const subnet& s, const node_names& names) {
-    slurm_tree tree = tree_of(s, names);
+export_text slurm_yaml_text(const subnet& s, const node_names& names, const name_selection& selected) {
+    slurm_tree tree = tree_of(s, names, selected);
     std::string out = comments_of(tree, "Slurm 25.05 and later, which then reads no topology.conf");
     out += "---\n- topology: infiniband\n  cluster_default: true\n  tree:\n    switches:";
     out += tree.switches.empty() ? " []\n" : "\n";
@@ -223,7 +343,7 @@ export_text slurm_yaml_text(const subnet& s, const node_names& names) {
         out += fmt::format("        {}: \"{}\"\n", w.hosts.empty() ? "children" : "nodes",
                            hostlist(w.hosts.empty() ? w.switches : w.hosts));
     }
-    return {std::move(out), std::move(tree.notes)};
+    return {std::move(out), std::move(tree.notes), tree.hosts};
 }
 
 } // namespace comad::discovery

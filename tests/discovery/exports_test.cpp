@@ -165,13 +165,135 @@ TEST_CASE("what Slurm cannot be told is noted, and fabrics apart have roots of t
         CHECK_THAT(conf.text, Catch::Contains("# " + note + "\n"));
     }
     CHECK_THAT(notes,
-               Catch::Contains("both is at S-0000000000001000 and at S-0000000000001001: Slurm is told the first\n"));
-    CHECK_THAT(notes, Catch::Contains("\"bad[name]\" has no name that Slurm takes: left out\n"));
-    CHECK_THAT(notes, Catch::Contains("\"x\\x0ay\" has no name that Slurm takes: left out\n"));
-    CHECK_THAT(notes, Catch::Contains("two hosts at S-0000000000001001 are called same: Slurm is told one\n"));
-    CHECK_THAT(notes, Catch::Contains("\"alone\" is at no switch: left out\n"));
+               Catch::Contains("1 host is connected to several switches and exported at the first; select the adapters "
+                               "of one rail: both (S-0000000000001000, S-0000000000001001)\n"));
+    CHECK_THAT(notes, Catch::Contains("2 adapters left out because Slurm does not accept their names: \"bad[name]\", "
+                                      "\"x\\x0ay\"\n"));
+    CHECK_THAT(notes, Catch::Contains("1 host left out because another one at the same switch has its name: same "
+                                      "(S-0000000000001001)\n"));
+    CHECK_THAT(notes, Catch::Contains("1 adapter left out because it is not connected to a switch: \"alone\"\n"));
     CHECK_THAT(notes, Catch::Contains("3 fabrics are not connected: "));
-    CHECK(conf.notes.size() == 6);
+    CHECK(conf.notes.size() == 5);
+    CHECK(conf.hosts == 7);
+}
+
+TEST_CASE("Slurm gets no adapter that has the name of its factory, and one note counts them") {
+    fabric f;
+    const u32 leaf = f.add_switch("leaf");
+    f.host(leaf, "n1 mlx5_0");
+    // Descriptions before a host sets one: of adapters' firmware, of rdma-ndd (rdma-core) before the host name is known.
+    for (const char* factory :
+         {"MT4129 ConnectX7   Mellanox Technologies", "MT4123 ConnectX6 Mellanox Technologies",
+          "MT25408 ConnectX Mellanox Technologies", "MT41692 BlueField3", "localhost mlx5_3", "LOCALHOST",
+          "localhost.localdomain HCA-1", "(none) mlx5_0", "", " ", "mlx5_0", "HCA-2"})
+        f.host(f.add_switch(std::string("leaf of ") + factory), factory);
+    // Hosts whose names only look like those.
+    const u32 other = f.add_switch("other");
+    for (const char* host : {"mt4129 mlx5_0", "mt1", "localhost2 mlx5_0", "mellanox-01", "hca1 HCA-1"})
+        f.host(other, host);
+    const export_text conf = slurm_conf_text(f.s, {});
+    CHECK_THAT(conf.text, Catch::Contains("SwitchName=leaf Nodes=n1\n") &&
+                              Catch::Contains("SwitchName=other Nodes=hca1,localhost2,mellanox-01,mt[1,4129]\n"));
+    CHECK(conf.hosts == 6);
+    REQUIRE(conf.notes.size() == 2); // the other is about fabrics that are not connected
+    CHECK_THAT(conf.notes[0],
+               Catch::StartsWith("12 adapters without a host's name left out: ") && Catch::EndsWith(", ..."));
+}
+
+TEST_CASE("chips of a chassis and of a system have readable names in Slurm's topology") {
+    fabric f;
+    const u32 up = f.add_switch("MF0;core1:CS7520/S03/U1");
+    for (const char* leaf :
+         {"MF0;core1:CS7520/L01/U1", "MF0;core1:CS7520/L02:board/U2", "MF0;xdr:Q3400-RA/U1", "MF0;xdr:Q3400-RA/U4",
+          "MF0;alone:MQM9700/U1", "MF0;same:MQM9700/U1", "MF0;same:MQM9700/U1"}) {
+        const u32 n = f.add_switch(leaf);
+        f.cable(n, up);
+        f.host(n, "n" + std::to_string(n));
+    }
+    CHECK_THAT(slurm_conf_text(f.s, {}).text,
+               Catch::Contains("SwitchName=S-000000000000100b Nodes=n11\n"
+                               "SwitchName=S-000000000000100d Nodes=n13\n"
+                               "SwitchName=alone Nodes=n9\n"
+                               "SwitchName=core1-L01-U1 Nodes=n1\n"
+                               "SwitchName=core1-L02-U2 Nodes=n3\n"
+                               "SwitchName=xdr-U1 Nodes=n5\n"
+                               "SwitchName=xdr-U4 Nodes=n7\n"
+                               "SwitchName=core1-S03-U1 Switches=S-000000000000100b,S-000000000000100d,alone,"));
+}
+
+namespace {
+
+/// Computing at two leaves and a spine; storage at a third leaf, and at the spine itself.
+fabric two_rails() {
+    fabric f;
+    const u32 spine = f.add_switch("MF0;sp1:MQM9700/U1");
+    const u32 compute1 = f.add_switch("MF0;sw1:MQM9700/U1"), compute2 = f.add_switch("MF0;sw2:MQM9700/U1"),
+              storage = f.add_switch("MF0;st1:MQM8700/U1");
+    for (const u32 leaf : {compute1, compute2, storage}) f.cable(leaf, spine);
+    f.host(storage, "nodea mlx5_4"), f.host(storage, "nodeb mlx5_4"), f.host(storage, "nodec mlx5_4");
+    f.host(spine, "filer1 mlx5_4");
+    f.host(compute1, "nodea mlx5_0"), f.host(compute1, "nodeb mlx5_0"), f.host(compute2, "nodec mlx5_0");
+    return f;
+}
+
+name_selection selection(const char* only, const char* without) {
+    const auto contains = [](const char* part) -> std::function<bool(const std::string&)> {
+        if (!part) return {};
+        return [part](const std::string& name) { return name.find(part) != std::string::npos; };
+    };
+    return {contains(only), contains(without)};
+}
+
+/// The lines that are not comments.
+std::string lines_of(const export_text& conf) { return conf.text.substr(conf.text.find("SwitchName=")); }
+
+} // namespace
+
+TEST_CASE("a rail of several is selected by the names of adapters or of switches") {
+    const fabric f = two_rails();
+    const std::string compute = "SwitchName=sw1 Nodes=nodea,nodeb\nSwitchName=sw2 Nodes=nodec\n"
+                                "SwitchName=sp1 Switches=sw[1-2]\n";
+    const auto exported = [&](const char* only, const char* without) {
+        return slurm_conf_text(f.s, {}, selection(only, without));
+    };
+    for (const auto& [only, without] :
+         {std::pair<const char*, const char*>{"mlx5_0", nullptr}, {";sw", nullptr}, {nullptr, "mlx5_4"}}) {
+        const export_text conf = exported(only, without);
+        CHECK(lines_of(conf) == compute);
+        CHECK(conf.notes.empty());
+        CHECK(conf.hosts == 3);
+    }
+    CHECK(lines_of(exported("mlx5_4", "filer")) == "SwitchName=st1 Nodes=nodea,nodeb,nodec\n");
+    CHECK(lines_of(exported("st1", nullptr)) == "SwitchName=st1 Nodes=nodea,nodeb,nodec\n");
+    const export_text no_switch = exported(nullptr, "st1");
+    CHECK(lines_of(no_switch).starts_with(
+        "SwitchName=sp1 Nodes=filer1\nSwitchName=sw1 Nodes=nodea,nodeb\nSwitchName=sw2 Nodes=nodec\n"));
+    CHECK(no_switch.notes.empty());
+    // Without the spine nothing connects the leaves.
+    const export_text apart = exported("mlx5_0", "sp1");
+    CHECK(lines_of(apart) == "SwitchName=sw1 Nodes=nodea,nodeb\nSwitchName=sw2 Nodes=nodec\n");
+    CHECK(apart.notes ==
+          std::vector<std::string>{"2 fabrics are not connected: sw[1-2] are roots of their own, no job spans them"});
+    CHECK(exported("nobody", nullptr).hosts == 0);
+    // Without a selection one line has the hosts of both rails.
+    const export_text all = exported(nullptr, nullptr);
+    CHECK(all.notes ==
+          std::vector<std::string>{"3 hosts are connected to several switches and exported at the first; select the "
+                                   "adapters of one rail: nodea (sw1, st1), nodeb (sw1, st1), nodec (sw2, st1)"});
+}
+
+TEST_CASE("Slurm's topology is the same wherever discovery starts") {
+    fabric f = two_rails();
+    for (node& n : f.s.nodes) f.s.by_guid[n.info.nodeGUID] = static_cast<u32>(&n - f.s.nodes.data());
+    for (const bool selected : {false, true}) {
+        const name_selection rail = selected ? selection("mlx5_0", nullptr) : name_selection{};
+        const std::string first = slurm_conf_text(f.s, {}, rail).text;
+        for (u32 start = 0; start < f.s.nodes.size(); ++start) {
+            subnet from = f.s;
+            put_in_order(from, start, 1);
+            CHECK(slurm_conf_text(from, {}, rail).text == first);
+        }
+    }
 }
 
 TEST_CASE("a link is exported once, a loop, too, and one whose ends disagree from both") {

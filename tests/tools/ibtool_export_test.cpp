@@ -95,25 +95,114 @@ TEST_CASE("the picture is well-formed, with every node and link") {
     CHECK(r.status == 0);
 }
 
-TEST_CASE("Slurm's controller reads the topology that is exported") {
-    if (!is_there("slurmctld")) return;
-    const directory d;
-    write(d / "two.topo", std::string(hostile));
-    const process_result conf = exported("slurm", {"--topology", d / "two.topo"});
-    write(d / "topology.conf", conf.out);
+namespace {
+
+/// What Slurm's controller logs of a topology.conf, after it has read it.
+std::string slurm_log(const directory& d, const std::string& topology, std::string_view hosts) {
+    write(d / "topology.conf", topology);
     write(d / "slurm.conf",
           fmt::format("ClusterName=test\nSlurmctldHost=localhost\nSlurmUser={}\nStateSaveLocation={}\n"
                       "AuthType=auth/none\nCredType=cred/none\nSlurmctldPort=16817\n"
                       "SlurmctldPidFile={}\nTopologyPlugin=topology/tree\nSelectType=select/cons_tres\n"
-                      "NodeName=host[1-2] NodeAddr=127.0.0.1 State=UNKNOWN\nPartitionName=all Nodes=ALL\n",
-                      getpwuid(geteuid())->pw_name, (d / ""), d / "pid"));
+                      "NodeName={} NodeAddr=127.0.0.1 State=UNKNOWN\nPartitionName=all Nodes=ALL\n",
+                      getpwuid(geteuid())->pw_name, (d / ""), d / "pid", hosts));
     process slurm({"slurmctld", "-D", "-c", "-vvv", "-f", d / "slurm.conf"});
     slurm.await_error("route/default: init"); // what it loads after the topology
-    const std::string said = slurm.errors();
+    return slurm.errors();
+}
+
+/// Two rails behind one spine, a chassis, an adapter that no host has named.
+constexpr std::string_view rails = R"(
+switchguid=0x1000
+Switch	8 "SW"	# "MF0;core1:CS7520/L01/U1"
+[1]	"H1"[1]
+[2]	"H2"[1]
+[3]	"H3"[1]
+[8]	"SP"[1]
+
+switchguid=0x1100
+Switch	8 "SX"	# "MF0;core1:CS7520/L02/U1"
+[1]	"H4"[1]
+[8]	"SP"[2]
+
+switchguid=0x1200
+Switch	8 "ST"	# "MF0;st1:MQM8700/U1"
+[1]	"H5"[1]
+[8]	"SP"[3]
+
+switchguid=0x1300
+Switch	8 "SP"	# "MF0;core1:CS7520/S01/U1"
+[1]	"SW"[8]
+[2]	"SX"[8]
+[3]	"ST"[8]
+
+caguid=0xa000
+Ca	1 "H1"	# "host1 mlx5_0"
+[1]	"SW"[1]
+
+caguid=0xa100
+Ca	1 "H2"	# "host2 mlx5_1"
+[1]	"SW"[2]
+
+caguid=0xa200
+Ca	1 "H3"	# "MT4129 ConnectX7   Mellanox Technologies"
+[1]	"SW"[3]
+
+caguid=0xa300
+Ca	1 "H4"	# "host3 mlx5_0"
+[1]	"SX"[1]
+
+caguid=0xa400
+Ca	1 "H5"	# "host1 mlx5_4"
+[1]	"ST"[1]
+)";
+
+} // namespace
+
+TEST_CASE("Slurm's controller reads the topology that is exported") {
+    if (!is_there("slurmctld")) return;
+    const directory d;
+    write(d / "two.topo", std::string(hostile));
+    const std::string said = slurm_log(d, exported("slurm", {"--topology", d / "two.topo"}).out, "host[1-2]");
     CHECK_THAT(said, Contains("Switch level:0 name:S-0000000000001000 nodes:host1 switches:(null)"));
     CHECK_THAT(said, Contains("Switch level:0 name:two nodes:host2 switches:(null)"));
     CHECK_THAT(said, Contains("name:all-of-S-0000000000001000 nodes:host[1-2] switches:S-0000000000001000,two"));
     CHECK_THAT(said, !Contains("topology/tree: error") && !Contains("lack"));
+}
+
+TEST_CASE("Slurm's controller reads one rail of two, with the chips of a chassis by readable names") {
+    const directory d;
+    write(d / "rails.topo", std::string(rails));
+    const process_result conf = exported("slurm", {"--topology", d / "rails.topo", "--only", "mlx5_[0-3]$"});
+    CHECK(count(conf.err, "\n") == 0);
+    CHECK_THAT(conf.out, Contains("\nSwitchName=core1-L01-U1 Nodes=host[1-2]\nSwitchName=core1-L02-U1 Nodes=host3\n"
+                                  "SwitchName=core1-S01-U1 Switches=core1-L01-U1,core1-L02-U1\n"));
+    const process_result all = exported("slurm", {"--topology", d / "rails.topo", "--without", "st1"});
+    CHECK_THAT(all.err,
+               EndsWith("1 adapter without a host's name left out: \"MT4129 ConnectX7   Mellanox Technologies\"\n"));
+    CHECK(count(all.err, "\n") == 1);
+    CHECK_THAT(all.out, EndsWith(conf.out.substr(conf.out.find("SwitchName="))));
+    // From another host the same text.
+    const auto from = [&](const char* host) {
+        return exported("slurm", {"--fabric", fmt::format("sim:{},at={},time=virtual", d / "rails.topo", host)}).out;
+    };
+    CHECK(from("H1") == from("H4"));
+    if (!is_there("slurmctld")) return;
+    const std::string said = slurm_log(d, conf.out, "host[1-3]");
+    CHECK_THAT(said, Contains("Switch level:0 name:core1-L01-U1 nodes:host[1-2] switches:(null)"));
+    CHECK_THAT(said, Contains("Switch level:1 name:core1-S01-U1 nodes:host[1-3] switches:core1-L01-U1,core1-L02-U1"));
+    CHECK_THAT(said, !Contains("topology/tree: error") && !Contains("lack"));
+}
+
+TEST_CASE("export refuses a selection that selects nothing, is no expression, or has no use") {
+    const directory d;
+    write(d / "rails.topo", std::string(rails));
+    const words slurm{"export", "--format", "slurm", "--topology", d / "rails.topo"};
+    check_failure(run(slurm + words{"--only", "nobody"}), 1, "--only and --without select no host");
+    check_failure(run(slurm + words{"--without", "."}), 1, "--only and --without select no host");
+    check_failure(run(slurm + words{"--only", "mlx5_["}), 2, "export: --only: 'mlx5_[' is not a regular expression");
+    check_failure(run({"export", "--format", "dot", "--topology", d / "rails.topo", "--only", "x"}), 2,
+                  "--only and --without need --format slurm");
 }
 
 TEST_CASE("the JSON of a discovery is as its schema says") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // export.cpp - export: the subnet, discovered or of a topology file, in the form of another program.
 #include "command.hpp"
+#include "input/name_pattern.hpp"
 #include "session/report.hpp"
 #include "session/subnet_command.hpp"
 #include "session/subnet_queries.hpp"
@@ -10,6 +11,7 @@
 #include <comad/discovery/exports.hpp>
 
 #include <memory>
+#include <stdexcept>
 #include <utility>
 
 namespace ibtool {
@@ -19,21 +21,36 @@ namespace discovery = comad::discovery;
 namespace counters = comad::counters;
 
 struct export_settings {
-    std::string format, topology, name_map, file;
+    std::string format, topology, name_map, file, only, without;
     bool errors = false;
+
+    bool is_for_slurm() const { return format == "slurm" || format == "slurm-yaml"; }
 };
 
-/// The text; what the form cannot say goes to stderr.
-std::string exported(const std::string& format, const discovery::subnet& s, const discovery::node_names& names,
+std::string slurm_text(const export_settings& settings, const discovery::subnet& s,
+                       const discovery::node_names& names) {
+    const discovery::name_selection selected{read_name_pattern("--only", settings.only),
+                                             read_name_pattern("--without", settings.without)};
+    discovery::export_text made =
+        settings.format == "slurm" ? slurm_conf_text(s, names, selected) : slurm_yaml_text(s, names, selected);
+    for (const std::string& note : made.notes) print_message("{}", note);
+    if (made.hosts == 0 && (selected.only || selected.without))
+        throw std::runtime_error(
+            "nothing is exported: --only and --without select no host; their expressions must match "
+            "names as ibhosts and ibswitches print them");
+    return std::move(made.text);
+}
+
+/// Returns the text, and prints on stderr what the form cannot say.
+std::string exported(const export_settings& settings, const discovery::subnet& s, const discovery::node_names& names,
                      const counters::sweep* errors) {
+    const std::string& format = settings.format;
     if (format == "json") return discovery::json_text(s);
     if (format == "topology") return discovery::topology_text(s, names, {});
     if (format == "dot") return discovery::dot_text(s, names);
     if (format == "svg") return discovery::svg_text(s, names);
     if (format == "html") return subnet_page(s, names, errors);
-    discovery::export_text said = format == "slurm" ? slurm_conf_text(s, names) : slurm_yaml_text(s, names);
-    for (const std::string& note : said.notes) print_message("{}", note);
-    return std::move(said.text);
+    return slurm_text(settings, s, names);
 }
 
 /// A task that is not started yet must own what it sweeps with.
@@ -50,7 +67,7 @@ comad::coro::task<report> with_errors(session& in, const discovery::subnet& foun
     const counters::sweep errors = co_await sweep_errors(in, found);
     report made;
     for (const counters::gap& g : errors.gaps) made.missing.push_back(missing_of(found, g));
-    made.text = exported(s.format, found, names, &errors);
+    made.text = exported(s, found, names, &errors);
     if (!s.file.empty()) write_output(std::exchange(made.text, {}), s.file);
     co_return made;
 }
@@ -58,14 +75,14 @@ comad::coro::task<report> with_errors(session& in, const discovery::subnet& foun
 int run_export(const export_settings& s, const global_options& options) {
     const discovery::node_names names = read_node_names(s.name_map);
     if (!s.topology.empty()) {
-        write_output(exported(s.format, read_subnet(s.topology), names, nullptr), s.file);
+        write_output(exported(s, read_subnet(s.topology), names, nullptr), s.file);
         return complete;
     }
     if (s.errors)
         return discover_and_ask(
             options, [&](session& in, const discovery::subnet& found) { return with_errors(in, found, s, names); });
     return discover_and_report(
-        options, [&](const discovery::subnet& found, comad::u64) { return exported(s.format, found, names, nullptr); },
+        options, [&](const discovery::subnet& found, comad::u64) { return exported(s, found, names, nullptr); },
         s.file);
 }
 
@@ -76,7 +93,7 @@ command export_command() {
             .group = command_group::subnet,
             .summary = "the subnet for GraphViz, Slurm, a browser, as a picture or JSON",
             .examples = "export --format html --errors fabric.html\nexport --format slurm topology.conf\n"
-                        "export --format dot --topology fabric.topo",
+                        "export --format slurm --only 'mlx5_[0-3]$'\nexport --format dot --topology fabric.topo",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<export_settings>();
                 takes.option("file", s->file, "write to this file instead of stdout");
@@ -89,11 +106,19 @@ command export_command() {
                         .value_name("FILE");
                 takes.flag("--errors", s->errors, "with html: read all error counters, colour links by them")
                     .excludes(topology);
+                takes.option("--only", s->only, "with slurm: only adapters whose name, or whose switch's name, matches")
+                    .value_name("REGEX");
+                takes.option("--without", s->without, "with slurm: leave out adapters and switches whose name matches")
+                    .value_name("REGEX");
                 add_name_map_option(takes, s->name_map);
                 return [s](const global_options& options) {
                     if (s->format.empty()) throw usage_error("export: --format is missing; it is what to write");
                     if (s->errors && s->format != "html")
                         throw usage_error("export: --errors means nothing but with html");
+                    if (!s->is_for_slurm() && !(s->only.empty() && s->without.empty()))
+                        throw usage_error("export: --only and --without need --format slurm or slurm-yaml");
+                    read_name_pattern("export: --only", s->only); // before anything is sent
+                    read_name_pattern("export: --without", s->without);
                     return run_export(*s, options);
                 };
             }};

@@ -5,6 +5,7 @@
 #include <comad/discovery/node_names.hpp>
 #include <comad/discovery/subnet.hpp>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,17 +50,27 @@ std::string dot_text(const subnet&, const node_names&);
 /// A picture (SVG 1.1) with title, tooltips of nodes and links, and a legend.
 std::string svg_text(const subnet&, const node_names&);
 
-/// A form in which not everything can be said, and what was not, a line each, safe for a terminal.
+/// A form that cannot say everything. `notes` has a line for each kind of thing that is missing, safe for a terminal.
 struct export_text {
     std::string text;
     std::vector<std::string> notes;
+    std::size_t hosts = 0; ///< of a Slurm topology: how many it has
+};
+/// Which adapters and switches an export has, by name (node_names::of()). Patterns that are empty functions select everything.
+struct name_selection {
+    /// Only adapters for which it is true, or for which it is true of a switch that they are connected to.
+    std::function<bool(const std::string&)> only;
+    /// Adapters and switches for which it is true are left out.
+    std::function<bool(const std::string&)> without;
 };
 /// Slurm's topology.conf of the plugin topology/tree: leaf switches with their hosts, above them one switch for all that are
-/// connected below the next level, so that the tree is one where the fabric is none. Fabrics that are not connected have roots
-/// of their own. Hosts are named by the first word of their name, as slurmibtopology does; what Slurm cannot take, and a host
-/// that is at several leaves, is noted.
-export_text slurm_conf_text(const subnet&, const node_names&);
+/// connected below the next level, so that the topology is a tree even if the fabric is not. Fabrics that are not connected have roots
+/// of their own. A host is the first word of an adapter's name, as in slurmibtopology. An adapter that no host has named
+/// (`MT4129 ConnectX7   Mellanox Technologies`, `localhost mlx5_0`) is left out. A managed switch `MF0;core1:TYPE/U1` is `core1`, a chip
+/// in a chassis `core1-L01-U1`; a switch whose name is not unique has its ID. Levels count from the selected adapters. The text
+/// does not depend on the order of the nodes, which is that of the discovery.
+export_text slurm_conf_text(const subnet&, const node_names&, const name_selection& = {});
 /// The same as topology.yaml (Slurm 25.05 and later, which does not read topology.conf where there is one).
-export_text slurm_yaml_text(const subnet&, const node_names&);
+export_text slurm_yaml_text(const subnet&, const node_names&, const name_selection& = {});
 
 } // namespace comad::discovery

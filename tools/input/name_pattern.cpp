@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// name_pattern.cpp - by std::regex.
+#include "input/name_pattern.hpp"
+
+#include "input/options.hpp"
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
+
+#include <regex>
+
+namespace ibtool {
+
+name_pattern read_name_pattern(const std::string& option, const std::string& text) {
+    if (text.empty()) return {};
+    try {
+        return [pattern = std::regex(text)](const std::string& name) { return std::regex_search(name, pattern); };
+    } catch (const std::regex_error&) {
+        throw usage_error(
+            fmt::format("{}: {} is not a regular expression; see ECMAScript's syntax, and write \\ before "
+                        "characters such as ( and [",
+                        option, comad::iba::as_given(text)));
+    }
+}
+
+} // namespace ibtool
