@@ -64,12 +64,53 @@ TEST_CASE("a thresholds file says what it says, and nothing of the rest") {
     CHECK(t[counter::VL15Dropped] == 0);
 }
 
+TEST_CASE("a thresholds file may have the former names of counters") {
+    // Those that infiniband-diags' ibqueryerrors -s still accepts, as an old monitor wrote them.
+    error_thresholds t;
+    std::istringstream in("SymbolErrors=1\nLinkRecovers=2\nLinkDowned=3\nRcvErrors=4\nRcvRemotePhysErrors=5\n"
+                          "RcvSwRelayErrors=6\nXmtDiscards=7\nXmtConstraintErrors=8\nRcvConstraintErrors=9\n"
+                          "LinkIntegrityErrors=10\nExcBufOverrunErrors=11\nVL15Dropped=12\nxmtwait=13\n");
+    using enum counter;
+    const std::vector expected{symbolErrorCounter,
+                               linkErrorRecoveryCounter,
+                               linkDownedCounter,
+                               portRcvErrors,
+                               portRcvRemotePhysicalErrors,
+                               portRcvSwitchRelayErrors,
+                               portXmitDiscards,
+                               portXmitConstraintErrors,
+                               portRcvConstraintErrors,
+                               localLinkIntegrityErrors,
+                               excessiveBufferOverrunErrors,
+                               VL15Dropped,
+                               portXmitWait};
+    CHECK(t.read(in, "f") == expected);
+    for (unsigned i = 0; i < expected.size(); ++i) CHECK(t[expected[i]] == i + 1);
+}
+
+TEST_CASE("a line with an unknown counter is skipped where a warning can be given") {
+    error_thresholds t;
+    std::istringstream in("SymbolErrorCounters=10\nPortRcvErrors=5\n\nLinkDownd=1\n");
+    std::vector<std::string> warnings;
+    CHECK(t.read(in, "f", [&](const std::string& w) { warnings.push_back(w); }) == std::vector{counter::portRcvErrors});
+    CHECK(
+        warnings ==
+        std::vector<std::string>{
+            "f:1: there is no error counter 'SymbolErrorCounters'; the nearest name is SymbolErrorCounter; "
+            "the line is ignored",
+            "f:4: there is no error counter 'LinkDownd'; the nearest name is LinkDownedCounter; the line is ignored"});
+    std::istringstream bad("VL15Dropped=ten\n"); // a number is refused as before
+    CHECK(message_of([&] { t.read(bad, "f", [](const std::string&) {}); }) == "f:1: 'ten' is no threshold");
+}
+
 TEST_CASE("a thresholds file that cannot be meant is refused with its line") {
     CHECK(message("\nSymbolErrorCounter") == "f:2: not a threshold; write SymbolErrorCounter=10");
-    CHECK(message("SymbolErrorCounters=10") == "f:1: there is no error counter 'SymbolErrorCounters'");
-    CHECK(message("PortXmitData=10") == "f:1: there is no error counter 'PortXmitData'");
-    CHECK(message("=10") == "f:1: there is no error counter ''");
-    CHECK(message("a\x1b=10") == "f:1: there is no error counter 'a\\x1b'");
+    CHECK(message("SymbolErrorCounters=10") ==
+          "f:1: there is no error counter 'SymbolErrorCounters'; the nearest name is SymbolErrorCounter");
+    CHECK(message("PortXmitData=10") ==
+          "f:1: there is no error counter 'PortXmitData'; the nearest name is PortXmitWait");
+    CHECK_THAT(message("=10"), Catch::StartsWith("f:1: there is no error counter ''; "));
+    CHECK_THAT(message("a\x1b=10"), Catch::StartsWith("f:1: there is no error counter 'a\\x1b'; "));
     for (const char* value : {"", "ten", "-1", "10 20", "18446744073709551616"})
         CHECK(message(std::string("VL15Dropped=") + value) == "f:1: '" + std::string(value) + "' is no threshold");
 }

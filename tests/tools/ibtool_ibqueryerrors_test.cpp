@@ -411,7 +411,9 @@ TEST_CASE("ibqueryerrors says what makes no sense") {
         std::string what;
     } const lines[] = {
         {{"--threshold-file", files / "none"}, 1, "cannot read '"},
-        {{"--threshold-file", files.write("wrong", "\nSymbolErrors=10\n")}, 1, "wrong:2: there is no error counter"},
+        {{"--threshold-file", files.write("wrong", "\nSymbolErorCounter=10\n")},
+         1,
+         "wrong:2: there is no error counter"},
         {{"-G", "0xdead"}, 1, "there is no port '0xdead'"},
         {{"-D", "0,17"}, 1, "there is no port '0,17'"},
         {{"-G", "0x1", "-D", "0"}, 2, "excludes"},

@@ -67,6 +67,23 @@ TEST_CASE("by the names of infiniband-diags what did not answer is told and no f
     CHECK(links.call("smpquery", {"nodeinfo", "5"}, lacking).status == 1);
 }
 
+TEST_CASE(
+    "a thresholds file with unknown counters is a warning by the names of infiniband-diags, and an error of ibtool") {
+    const linked links;
+    const std::string file = links.files.write("thresholds", "SymbolErrors=4000000000\nSymbolErorCounter=1\n");
+    const std::string warning =
+        "thresholds:2: there is no error counter 'SymbolErorCounter'; the nearest name is SymbolErrorCounter";
+    const std::string counted = linked_fabric + ",counters=3";
+    const process_result by_name = links.call("ibqueryerrors", {"--threshold-file", file}, counted);
+    CHECK(by_name.status == 1); // other counters are above 0
+    CHECK_THAT(by_name.err, StartsWith("ibqueryerrors: ") && Contains(warning + "; the line is ignored\n"));
+    CHECK(std::count(by_name.err.begin(), by_name.err.end(), '\n') == 1);
+    CHECK_THAT(by_name.out, Contains("Thresholds: [SymbolErrorCounter = 4000000000]\n"));
+    check_failure(run({"ibqueryerrors", "--threshold-file", file, "--fabric", counted}), 1, warning);
+    CHECK_THAT(links.call("ibcheckerrs", {"-T", file, "-s"}).out, StartsWith("SymbolErrorCounter=4000000000\n"));
+    check_failure(run({"ibcheckerrs", "-T", file, "-s"}), 1, warning);
+}
+
 TEST_CASE("by the names of infiniband-diags nothing is said of a cache that the line names") {
     const linked links;
     const std::string cache = links.files / "cache";

@@ -215,6 +215,24 @@ TEST_CASE("a default configuration that cannot be read is a warning, and one tha
     CHECK_THROWS_AS(ibtool::read_default_config(o, files.write("conf", "timeout=soon\n")), ibtool::usage_error);
 }
 
+TEST_CASE("values of ibdiag.conf mean what they mean in infiniband-diags") {
+    // ibdiag_common.c, read_ibdiag_config(): a timeout of 0 sets none; MLX_EPI is true if it starts with true or TRUE.
+    const directory files;
+    const auto with = [&](const std::string& text) {
+        ibtool::global_options o;
+        ibtool::read_default_config(o, files.write("conf", text));
+        return o;
+    };
+    using namespace std::chrono_literals;
+    CHECK(with("timeout=50\n").timeout == 50ms);
+    for (const char* zero : {"timeout=0\n", "timeout=50\ntimeout=0\n", "timeout = 0 # the default\n", "timeout=0x0\n"})
+        CHECK(with(zero).timeout == 0ms);
+    CHECK(with("MLX_EPI=true\n").mlnx_ext_port_info);
+    CHECK(with("MLX_EPI=TRUE\n").mlnx_ext_port_info);
+    for (const char* off : {"MLX_EPI=false\n", "MLX_EPI=FALSE\n", "MLX_EPI=no\n", "MLX_EPI=0\n"})
+        CHECK_FALSE(with(off).mlnx_ext_port_info);
+}
+
 TEST_CASE("keys are read anew in the order in which they were given, and what cannot be read leaves them") {
     const directory files;
     const std::string file = files.write("keys", "default 0x1\n0x7 0x2\n");

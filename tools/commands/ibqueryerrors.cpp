@@ -6,6 +6,7 @@
 #include "session/subnet_command.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_place.hpp"
+#include "text/checks.hpp"
 #include "text/error_report.hpp"
 #include "text/error_words.hpp"
 #include "text/subnet_missing.hpp"
@@ -38,7 +39,7 @@ using discovery::subnet;
 using iba::NodeType;
 using iba::sa::PathRecord;
 
-constexpr const char* default_thresholds = "/etc/infiniband-diags/error_thresholds";
+constexpr const char* thresholds_file = "/etc/infiniband-diags/error_thresholds";
 
 struct ibqueryerrors_settings {
     std::string GUID, route, name_map, thresholds, load_cache;
@@ -59,10 +60,8 @@ struct ibqueryerrors_plan {
 };
 
 void load_thresholds(error_rules& rules, const std::string& file) {
-    if (file.empty() && !std::filesystem::exists(default_thresholds)) return;
-    const std::string name = file.empty() ? default_thresholds : file;
-    std::istringstream in = iba::open_text_file(name);
-    rules.named = rules.thresholds.read(in, name);
+    if (file.empty() && !std::filesystem::exists(thresholds_file)) return;
+    rules.named = read_thresholds(rules.thresholds, file.empty() ? thresholds_file : file);
 }
 
 ibqueryerrors_plan make_plan(const ibqueryerrors_settings& s) {
@@ -251,7 +250,7 @@ command ibqueryerrors_command() {
                 takes.flag("--skip-sl", s->skip_SL, "use service level 0, and do not ask the SA for others");
                 takes.flag("-r,--report-port", s->links, "also show what each port is connected to");
                 takes.option("--threshold-file", s->thresholds,
-                             fmt::format("file of thresholds [{}]", default_thresholds));
+                             fmt::format("file of thresholds [{}]", thresholds_file));
                 takes.flag("--data", s->data, "also show packets and data of those ports");
                 takes.flag("--switch", s->only_switches, "only switches");
                 takes.flag("--ca", s->only_CAs, "only CAs");

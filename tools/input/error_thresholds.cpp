@@ -3,6 +3,7 @@
 #include "input/error_thresholds.hpp"
 
 #include <comad/iba/parse.hpp>
+#include <comad/iba/suggest.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
@@ -22,6 +23,15 @@ namespace {
 // Names of counters are ASCII, whatever the locale.
 constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 constexpr char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
+/// The counter with a threshold whose name is most similar.
+std::string nearest_counter(std::string_view name) {
+    std::vector<std::string> labels;
+    counters::for_each_counter([&](counters::counter c) {
+        if (has_threshold(c)) labels.push_back(label_of(c));
+    });
+    return iba::most_similar(name, {labels.begin(), labels.end()}, 1);
+}
 
 } // namespace
 
@@ -60,21 +70,28 @@ std::optional<counters::counter> find_counter_of_old(std::string_view name) noex
     return std::nullopt;
 }
 
-std::vector<counters::counter> error_thresholds::read(std::istream& in, std::string_view name) {
+std::vector<counters::counter> error_thresholds::read(std::istream& in, std::string_view name,
+                                                      const std::function<void(const std::string&)>& unknown) {
     std::vector<counters::counter> named;
     std::string text;
     for (unsigned number = 1; std::getline(in, text); ++number) {
         const std::string_view line = iba::trimmed(std::string_view(text).substr(0, text.find('#')));
         if (line.empty()) continue;
-        const auto wrong = [&](const std::string& what) {
-            return std::runtime_error(fmt::format("{}:{}: {}", name, number, what));
+        const auto at_line = [&](const std::string& what) {
+            return fmt::format("{}:{}: {}", iba::escaped(name), number, what);
         };
+        const auto wrong = [&](const std::string& what) { return std::runtime_error(at_line(what)); };
         const std::size_t equals = line.find('=');
         if (equals == line.npos) throw wrong("not a threshold; write SymbolErrorCounter=10");
         const std::string_view which = iba::trimmed(line.substr(0, equals));
-        const auto counter = find_counter(which);
-        if (!counter || !has_threshold(*counter))
-            throw wrong(fmt::format("there is no error counter {}", iba::as_given(which)));
+        const auto by_name = find_counter(which), counter = by_name ? by_name : find_counter_of_old(which);
+        if (!counter || !has_threshold(*counter)) {
+            const std::string why = fmt::format("there is no error counter {}; the nearest name is {}",
+                                                iba::as_given(which), nearest_counter(which));
+            if (!unknown) throw wrong(why);
+            unknown(at_line(why + "; the line is ignored"));
+            continue;
+        }
         const std::string_view value = iba::trimmed(line.substr(equals + 1));
         const auto highest = iba::parse_number(value);
         if (!highest || highest->is_larger) throw wrong(fmt::format("{} is no threshold", iba::as_given(value)));

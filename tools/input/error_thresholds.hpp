@@ -4,6 +4,7 @@
 #include <comad/counters/port_counters.hpp>
 
 #include <array>
+#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -16,7 +17,7 @@ namespace ibtool {
 std::string label_of(comad::counters::counter);
 /// A counter by either name, `symbolErrorCounter` or `SymbolErrorCounter`, in whatever case.
 std::optional<comad::counters::counter> find_counter(std::string_view name) noexcept;
-/// A counter by the name that libibmad had for it once, `RcvSwRelayErrors`, which scripts still have.
+/// A counter by its former name in libibmad, `RcvSwRelayErrors`, which scripts and thresholds files still have; in whatever case.
 std::optional<comad::counters::counter> find_counter_of_old(std::string_view name) noexcept;
 
 /// It has a threshold: it counts errors, or it is portXmitWait.
@@ -31,10 +32,13 @@ public:
     /// Precondition: has_threshold(c).
     void set(comad::counters::counter c, comad::u64 highest) noexcept { highest_[static_cast<unsigned>(c)] = highest; }
 
-    /// Reads lines `SymbolErrorCounter=10`, the number in decimal or behind 0x; `#` begins a comment; of one counter the last
-    /// line counts. Returns the counters that are named, in that order. `name` stands for the file in messages.
+    /// Reads lines `SymbolErrorCounter=10`, the number in decimal or after 0x; `#` starts a comment; of one counter the last line
+    /// counts. Names are those of find_counter() and find_counter_of_old(). Returns the counters that are named, in that order.
+    /// Messages use `name` for the file. A line with another name is skipped, and `unknown` gets a message about it, if there is such
+    /// a function; infiniband-diags skip these lines, too. Without it the line is an error.
     /// Errors: std::runtime_error, one line `NAME:LINE: what is wrong`; then some are set.
-    std::vector<comad::counters::counter> read(std::istream& in, std::string_view name);
+    std::vector<comad::counters::counter> read(std::istream& in, std::string_view name,
+                                               const std::function<void(const std::string&)>& unknown = {});
 
 private:
     std::array<comad::u64, comad::counters::counter_count> highest_{};

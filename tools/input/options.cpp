@@ -83,6 +83,12 @@ void take_key(global_options& options, key_kind kind, const std::string& name, c
     else options.add_keys([kind, number](comad::mad::port_keys& keys) { keys.set_default(kind, number); });
 }
 
+/// 0 means the default, as in infiniband-diags (ibdiag_common.c: a timeout is set if it is not 0).
+std::chrono::nanoseconds config_timeout(const std::string& value) {
+    const auto number = comad::iba::parse_number(value);
+    return number && number->value == 0 ? std::chrono::nanoseconds(0) : parse_duration(value);
+}
+
 // infiniband-diags' configuration: `key=value`, `#` comments. The command line wins, so this runs before it is parsed.
 void read_config(global_options& options, std::istringstream file, const std::string& name) {
     for (std::string line; std::getline(file, line);) {
@@ -93,10 +99,10 @@ void read_config(global_options& options, std::istringstream file, const std::st
         const std::string value = trimmed(line.substr(equals + 1));
         if (key == "CA") options.default_ca = value;
         else if (key == "Port") options.default_ca_port = read_number(value, (name + ": Port").c_str(), 255);
-        else if (key == "timeout") options.timeout = parse_duration(value);
+        else if (key == "timeout") options.timeout = config_timeout(value);
         else if (key == "m_key") take_key(options, key_kind::MKey, name, "m_key", value);
         else if (key == "sa_key") take_key(options, key_kind::SMKey, name, "sa_key", value);
-        else if (key == "MLX_EPI") options.mlnx_ext_port_info = value != "false";
+        else if (key == "MLX_EPI") options.mlnx_ext_port_info = value.starts_with("true") || value.starts_with("TRUE");
     }
 }
 

@@ -5,6 +5,7 @@
 #include "text/diags_text.hpp"
 #include "text/json.hpp"
 #include "text/link_text.hpp"
+#include "text/output.hpp"
 #include <comad/discovery/link.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text_file.hpp>
@@ -122,10 +123,14 @@ std::string thresholds_text(const error_thresholds& thresholds, bool json) {
 
 error_thresholds read_thresholds(const std::string& file) {
     error_thresholds t = default_thresholds();
-    if (file.empty()) return t;
-    std::istringstream in = iba::open_text_file(file);
-    t.read(in, file);
+    if (!file.empty()) read_thresholds(t, file);
     return t;
+}
+
+std::vector<counter> read_thresholds(error_thresholds& thresholds, const std::string& file) {
+    std::istringstream in = iba::open_text_file(file);
+    if (!is_called_by_link()) return thresholds.read(in, file);
+    return thresholds.read(in, file, [](const std::string& warning) { print_message("{}", warning); });
 }
 
 // ---- text ------------------------------------------------------------------------------------------------------------

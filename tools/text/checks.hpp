@@ -45,6 +45,10 @@ error_thresholds default_thresholds();
 std::string thresholds_text(const error_thresholds&, bool json);
 /// default_thresholds() changed by a file; an empty name is none. Throws std::runtime_error with one line.
 error_thresholds read_thresholds(const std::string& file);
+/// Changes thresholds by a file, and returns the counters that it names. A line with an unknown counter is a message on stderr if
+/// the program runs by a name of infiniband-diags, which ignore such lines; else it is an error, because a misspelled limit must not
+/// pass. Throws std::runtime_error with one line.
+std::vector<comad::counters::counter> read_thresholds(error_thresholds&, const std::string& file);
 
 /// What came of one check.
 struct check_result {
