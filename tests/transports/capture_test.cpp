@@ -180,7 +180,7 @@ std::set<std::string> unexpected(const std::set<std::string>& names) {
 comparison compare(const std::string& file) {
     std::vector<std::vector<u8>> packets;
     ibtool::read_pcap(std::fopen(file.c_str(), "rb"), file,
-                      [&](std::span<const u8> packet) { packets.emplace_back(packet.begin(), packet.end()); });
+                      [&](const ibtool::captured_packet& p) { packets.emplace_back(p.bytes.begin(), p.bytes.end()); });
     const auto dissected = dissect_with_tshark(file);
     REQUIRE(packets.size() == dissected.size());
     comparison all;

@@ -71,7 +71,7 @@ void skip_bytes(std::vector<comad::u8>& bytes, unsigned offset) {
 }
 
 std::string text_of(const decode_settings& s, message& m) {
-    if (s.offset) m.is_packet = false;
+    if (s.offset) m.starts_with.reset();
     skip_bytes(m.bytes, s.offset);
     const dissection d = dissect(m, s.kind);
     if (s.json) return json_text(m, d) + '\n';

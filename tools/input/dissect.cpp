@@ -2,6 +2,7 @@
 // dissect.cpp - from bytes to structures.
 #include "input/dissect.hpp"
 
+#include <comad/iba/bits.hpp>
 #include <comad/iba/mad_header.hpp>
 #include <comad/iba/mad_tables.hpp>
 #include <comad/iba/print.hpp>
@@ -22,6 +23,7 @@ namespace {
 
 namespace iba = comad::iba;
 namespace mad = comad::mad;
+using comad::u16;
 using comad::u8;
 using iba::record_info;
 
@@ -40,7 +42,13 @@ bool looks_like_packet(std::span<const u8> b) {
 
 message_kind guess(const message& m) {
     const std::span<const u8> b = m.bytes;
-    if (m.is_packet) return message_kind::packet;
+    if (m.starts_with) {
+        switch (*m.starts_with) {
+        case mad::packet_start::LRH: return message_kind::packet;
+        case mad::packet_start::GRH: return message_kind::grh;
+        case mad::packet_start::BTH: return message_kind::bth;
+        }
+    }
     if (b.size() > mad::headroom && !looks_like_mad(b) && looks_like_mad(b.subspan(mad::headroom)))
         return message_kind::umad;
     if (looks_like_mad(b)) return message_kind::mad;
@@ -60,11 +68,37 @@ std::string umad_text(std::span<const u8> b) {
         h.path_bits, h.grh_present, h.pkey_index);
 }
 
+/// Datagrams to queue pairs 0 and 1 are MADs. To another one a MAD can go, too (a redirected class), and is recognized by its size and class.
+bool is_MAD(std::span<const u8> payload, comad::u32 queue_pair) {
+    return queue_pair <= 1 || (payload.size() == mad::mad_size && looks_like_mad(payload));
+}
+
+/// The name of a datagram that is not a MAD. IPoIB has an EtherType and two zero bytes in front (RFC 4391, 6).
+std::string datagram_name(std::span<const u8> payload, comad::u32 queue_pair) {
+    struct protocol {
+        u16 type;
+        std::string_view name;
+    };
+    static constexpr protocol protocols[] = {{0x0800, "IPv4"}, {0x86dd, "IPv6"}, {0x0806, "ARP"}, {0x8035, "RARP"}};
+    std::string_view name;
+    if (payload.size() >= 4 && payload[2] == 0 && payload[3] == 0)
+        for (const protocol& p : protocols)
+            if (iba::load_be<u16>(payload.data()) == p.type) name = p.name;
+    return fmt::format("{}{} to queue pair {:#x}", name.empty() ? "datagram" : name,
+                       name.empty() ? "" : " over InfiniBand", queue_pair);
+}
+
 void take_headers(dissection& d, std::span<const u8> b, mad::packet_start from) {
     const auto parts = mad::parse_packet(b, from);
     if (!parts) throw std::runtime_error(fmt::format("{} bytes end inside the packet's headers", b.size()));
     for (const auto& header : parts->headers) d.headers.push_back({header.table, header.begin});
-    if (parts->is_datagram) d.mad = parts->payload;
+    if (!parts->is_datagram) return;
+    d.mad = parts->payload;
+    for (const auto& header : parts->headers) {
+        if (header.table != &iba::info_of<iba::hdr::BTH>) continue;
+        const auto bth = iba::decode<iba::hdr::BTH>(b.subspan(header.begin).first<iba::wire_size<iba::hdr::BTH>>());
+        if (!is_MAD(d.mad, bth.destQP)) d.datagram = datagram_name(d.mad, bth.destQP);
+    }
 }
 
 } // namespace
@@ -96,6 +130,7 @@ dissection dissect(const message& m, message_kind kind) {
     if (d.headers.empty() && d.mad.size() < iba::wire_size<iba::MADHeader>)
         throw std::runtime_error(
             fmt::format("{} bytes are less than a MAD header's {}", d.mad.size(), iba::wire_size<iba::MADHeader>));
+    if (!d.datagram.empty()) return d;
     const iba::mad_tables tables = iba::tables_of(d.mad);
     d.format = tables.format;
     d.attribute = tables.attribute;
@@ -113,10 +148,11 @@ template <class Print> std::string print_parts(const message& m, const dissectio
     if (!d.umad.empty()) text += "umad header " + d.umad + '\n';
     for (const part& header : d.headers)
         text += fmt::format("{}\n{}", header.table->name, print(*header.table, part_of(m, header), nullptr));
+    if (!d.datagram.empty()) text += d.datagram + '\n';
     if (d.mad.empty()) return text;
     const record_info words{"", "", static_cast<unsigned>(d.mad.size()), {}};
     if (d.format) text += fmt::format("{}\n", d.format->name);
-    else text += "a MAD of an unknown class\n";
+    else if (d.datagram.empty()) text += "a MAD of an unknown class\n";
     return text + print(d.format ? *d.format : words, d.mad, d.attribute);
 }
 
@@ -141,6 +177,7 @@ std::string json_text(const message& m, const dissection& d) {
     };
     for (const part& header : d.headers)
         add(header.table->name, iba::json(*header.table, part_of(m, header), nullptr, iba::json_style::exact));
+    if (!d.datagram.empty()) add("datagram", fmt::format("\"{}\"", d.datagram));
     if (d.attribute) add("attribute", fmt::format("\"{}\"", d.attribute->name));
     if (d.format) add(d.format->name, iba::json(*d.format, d.mad, d.attribute, iba::json_style::exact));
     else if (!d.mad.empty()) add("data", fmt::format("\"0x{:02x}\"", fmt::join(d.mad, "")));

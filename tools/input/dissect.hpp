@@ -29,10 +29,11 @@ struct part {
 
 /// A message taken apart.
 struct dissection {
-    std::vector<part> headers;                          ///< in front of the MAD
-    std::string umad;                                   ///< the umad header as text, if there is one
-    std::span<const comad::u8> mad;                     ///< the rest; empty: none
-    const comad::iba::record_info* format = nullptr;    ///< of the MAD; null: unknown class
+    std::vector<part> headers;      ///< in front of the MAD
+    std::string umad;               ///< the umad header as text, if there is one
+    std::string datagram;           ///< what the rest is if it is not a MAD: `IPv4 over InfiniBand, to queue pair 0x48`
+    std::span<const comad::u8> mad; ///< the rest; empty: none
+    const comad::iba::record_info* format = nullptr;    ///< of the MAD; null: unknown class, or not a MAD
     const comad::iba::record_info* attribute = nullptr; ///< in its data area; null: unknown
 };
 

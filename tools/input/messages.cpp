@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// messages.cpp - what a file holds, told by its contents.
+// messages.cpp - finds out from its contents what a file has.
 #include "input/messages.hpp"
 
+#include "input/gunzip.hpp"
 #include "input/pcap.hpp"
 #include <comad/iba/text.hpp>
 #include <comad/iba/text_file.hpp>
@@ -16,6 +17,7 @@
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 namespace ibtool {
 namespace {
@@ -42,8 +44,10 @@ std::vector<message> read_capture(std::string& contents, const std::string& name
     std::FILE* opened = ::fmemopen(contents.data(), contents.size(), "r");
     if (!opened) throw std::runtime_error(fmt::format("cannot read {}: out of memory", name));
     try {
-        read_pcap(opened, name, [&](std::span<const u8> packet) {
-            messages.push_back({fmt::format("packet {}", messages.size() + 1), {packet.begin(), packet.end()}, true});
+        read_pcap(opened, name, [&](const captured_packet& p) {
+            messages.push_back({fmt::format("packet {}{}{}", p.number, p.where.empty() ? "" : ", ", p.where),
+                                {p.bytes.begin(), p.bytes.end()},
+                                p.starts_with});
         });
     } catch (const std::runtime_error& e) {
         if (messages.empty()) throw;
@@ -203,15 +207,31 @@ std::string read_file(const std::string& file) {
 }
 
 std::vector<message> read_messages(const std::string& file, std::string& problem) {
-    return messages_in(read_file(file), file == "-" ? "the standard input" : "'" + file + "'", problem);
+    return messages_in(read_file(file), file == "-" ? "the standard input" : "'" + comad::iba::escaped(file) + "'",
+                       problem);
 }
 
-std::vector<message> messages_in(std::string contents, const std::string& name, std::string& problem) {
+namespace {
+
+std::vector<message> messages_in_plain(std::string contents, const std::string& name, std::string& problem) {
     if (contents.empty()) throw std::runtime_error(fmt::format("{} is empty", name));
     if (is_capture(contents)) return read_capture(contents, name, problem);
     if (!is_text(contents)) return split_binary(contents);
     auto messages = read_hex(contents, name);
     if (messages.empty()) throw std::runtime_error(fmt::format("{} holds no hex digits", name));
+    return messages;
+}
+
+} // namespace
+
+std::vector<message> messages_in(std::string contents, const std::string& name, std::string& problem) {
+    if (!is_gzipped(contents)) return messages_in_plain(std::move(contents), name, problem);
+    std::string damage;
+    contents = gunzip(contents, damage);
+    if (!damage.empty()) damage = fmt::format("{}: {}", name, damage);
+    if (!damage.empty() && !is_capture(contents)) throw std::runtime_error(damage);
+    std::vector<message> messages = messages_in_plain(std::move(contents), name, problem);
+    if (!damage.empty()) problem = damage; // the reason why the capture ends
     return messages;
 }
 

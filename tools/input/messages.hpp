@@ -2,7 +2,9 @@
 // messages.hpp - MADs as people keep them: hex text, binary files, captures. Knows no structure.
 #pragma once
 #include <comad/iba/types.hpp>
+#include <comad/mad/packet.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,11 +15,12 @@ namespace ibtool {
 struct message {
     std::string where;
     std::vector<comad::u8> bytes;
-    bool is_packet = false; ///< begins with an LRH: it comes from a capture
+    std::optional<comad::mad::packet_start> starts_with{}; ///< of a packet from a capture: its first header
 };
 
 /// The messages of a file (`-`: the standard input), which tells by its contents what it is:
-///   a pcap or pcapng file   its InfiniBand packets
+///   a gzip file             one of the following, compressed
+///   a pcap or pcapng file   its InfiniBand packets, also those of RoCE
 ///   text                    hex digits, spaces as one likes; offsets in front and characters behind, as xxd and
 ///                           hexdump -C write them, are left out, and so is what follows a #; or texts in quotes with the
 ///                           escapes of C and Python. A message ends with an empty line, or with the line if that alone

@@ -2,6 +2,7 @@
 // pcap.cpp - libpcap's files.
 #include "input/pcap.hpp"
 
+#include "input/frame.hpp"
 #include <comad/iba/bits.hpp>
 #include <comad/iba/keys.hpp>
 #include <comad/iba/text.hpp>
@@ -15,10 +16,12 @@
 #include <chrono>
 #include <cstring>
 #include <fcntl.h>
+#include <optional>
 #include <pcap/pcap.h>
 #include <stdexcept>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace ibtool {
 namespace {
@@ -125,25 +128,56 @@ void pcap_writer::finish() {
         throw std::runtime_error(fmt::format("the capture '{}' is not complete: {}", name_, std::strerror(error_)));
 }
 
-void read_pcap(std::FILE* opened, const std::string& name, const std::function<void(std::span<const u8>)>& use) {
+namespace {
+
+/// What a record of a link type starts with; nothing: none that has InfiniBand packets in it.
+std::optional<frame_start> frame_start_of(int type) {
+    switch (type) {
+    case DLT_EN10MB: return frame_start::ethernet;
+    case DLT_LINUX_SLL: return frame_start::cooked;
+    case DLT_LINUX_SLL2: return frame_start::cooked2;
+    case DLT_RAW:
+    case DLT_IPV4:
+    case DLT_IPV6: return frame_start::ip;
+    default: return std::nullopt;
+    }
+}
+
+captured_packet packet_in_record(std::span<const u8> record, int type, std::optional<frame_start> frame) {
+    if (!frame) return {0, type == DLT_ERF ? packet_of(record) : record};
+    framed_packet found = packet_in_frame(record, *frame);
+    return {0, found.bytes, found.starts_with, std::move(found.where)};
+}
+
+} // namespace
+
+void read_pcap(std::FILE* opened, const std::string& name, const std::function<void(const captured_packet&)>& use) {
     char error[PCAP_ERRBUF_SIZE] = {};
     const pcap_ptr in(::pcap_fopen_offline(opened, error));
-    if (!in) throw std::runtime_error(fmt::format("cannot read '{}': {}", name, error));
+    if (!in) throw std::runtime_error(fmt::format("cannot read {}: {}", name, error));
     const int type = ::pcap_datalink(in.get());
-    if (type != DLT_INFINIBAND && type != DLT_ERF) {
+    const std::optional<frame_start> frame = frame_start_of(type);
+    if (type != DLT_INFINIBAND && type != DLT_ERF && !frame) {
         const char* known = ::pcap_datalink_val_to_name(type);
-        throw std::runtime_error(fmt::format("'{}' holds packets of link type {}, not InfiniBand", name,
-                                             known ? known : std::to_string(type)));
+        throw std::runtime_error(
+            fmt::format("{} has packets of link type {}; InfiniBand, ERF and Ethernet are supported", name,
+                        known ? known : std::to_string(type)));
     }
-    for (;;) {
+    bool has_any = false;
+    for (std::size_t number = 1;; ++number) {
         pcap_pkthdr* header = nullptr;
         const u_char* data = nullptr;
         const int result = ::pcap_next_ex(in.get(), &header, &data);
-        if (result == PCAP_ERROR_BREAK) return; // the end of the file
-        if (result < 0) throw std::runtime_error(fmt::format("'{}': {}", name, ::pcap_geterr(in.get())));
-        const std::span<const u8> record(data, header->caplen);
-        const std::span<const u8> packet = type == DLT_ERF ? packet_of(record) : record;
-        if (!packet.empty()) use(packet);
+        if (result == PCAP_ERROR_BREAK) { // the end of the file
+            if (has_any || number == 1) return;
+            throw std::runtime_error(fmt::format("{} has {} packets, and none of InfiniBand", name, number - 1));
+        }
+        if (result < 0) throw std::runtime_error(fmt::format("{}: {}", name, ::pcap_geterr(in.get())));
+        captured_packet packet = packet_in_record({data, header->caplen}, type, frame);
+        if (packet.bytes.empty()) continue;
+        has_any = true;
+        packet.number = number;
+        use(packet);
     }
 }
 

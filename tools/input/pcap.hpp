@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// pcap.hpp - files of captured InfiniBand packets, by libpcap: written, and read. Knows no MAD.
+// pcap.hpp - writes and reads files of captured InfiniBand packets, by libpcap. Does not depend on MADs.
 #pragma once
+#include <comad/mad/packet.hpp>
 #include <comad/transports/capture.hpp>
 
 #include <functional>
@@ -31,9 +32,19 @@ private:
     int error_ = 0; // errno of the first write that failed
 };
 
-/// Calls `use` for every InfiniBand packet of a pcap or pcapng file, each from its LRH on, checksums included. Takes link
-/// types InfiniBand and ERF. Throws std::runtime_error with one line: another link type, a file that is none or ends in the
-/// middle (after the packets before). Closes `opened`.
-void read_pcap(std::FILE* opened, const std::string& name, const std::function<void(std::span<const comad::u8>)>& use);
+/// An InfiniBand packet of a capture.
+struct captured_packet {
+    std::size_t number = 0; ///< its record in the file, from 1, as Wireshark counts them
+    std::span<const comad::u8> bytes;
+    comad::mad::packet_start starts_with =
+        comad::mad::packet_start::LRH; ///< from an LRH on with its checksums, else without
+    std::string where{};               ///< in RoCE: from which address to which
+};
+
+/// Calls `use` for every InfiniBand packet of a pcap or pcapng file. Takes the link types InfiniBand, ERF, and of RoCE Ethernet, IP and
+/// Linux's cooked captures; records without an InfiniBand packet are skipped. Throws std::runtime_error with one line, with `name` as it
+/// is: another link type, records but no InfiniBand packet, a file that is not a capture or ends in the middle (after the packets before).
+/// Closes `opened`.
+void read_pcap(std::FILE* opened, const std::string& name, const std::function<void(const captured_packet&)>& use);
 
 } // namespace ibtool

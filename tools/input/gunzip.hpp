@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// gunzip.hpp - contents of a file that gzip compressed. Does not depend on what the contents are.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace ibtool {
+
+/// Of the contents that gunzip() returns: a small file can decompress to any size.
+inline constexpr std::size_t most_decompressed = std::size_t{512} << 20; // bytes
+
+/// `bytes` start as a gzip file does (RFC 1952).
+bool is_gzipped(std::string_view bytes) noexcept;
+
+/// Decompresses all members of a gzip file. If the data is damaged, ends early, or decompresses to more than `most` bytes,
+/// `problem` gets the reason, without the file's name, and what was decompressed before is returned. Bytes after the last member that
+/// are not a member are ignored, as gzip does.
+std::string gunzip(std::string_view bytes, std::string& problem, std::size_t most = most_decompressed);
+
+} // namespace ibtool
