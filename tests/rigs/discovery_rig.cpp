@@ -185,8 +185,9 @@ private:
         }
         if (!want.linked()) return;
         expect("linkWidthActive", have.info->linkWidthActive, want.active.width);
-        if (want.active.extended_speed() != 0) {
+        if (want.active.has_extended_speed()) {
             expect("linkSpeedExtActive", have.info->linkSpeedExtActive, want.active.extended_speed());
+            expect("linkSpeedExtActive2", have.info->linkSpeedExtActive2, want.active.extended_speed2());
         } else {
             expect("linkSpeedActive", have.info->linkSpeedActive, want.active.legacy_speed());
         }

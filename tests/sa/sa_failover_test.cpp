@@ -43,7 +43,7 @@ struct failover_rig {
         const SA here = LID == first_SA ? first : LID == second_SA ? second : redirected;
         if (here == SA::silent) return dropped();
         std::vector<u8> reply(p.bytes.begin(), p.bytes.end());
-        reply[3] = 0x81; // GetResp, to a Set too
+        reply[3] = 0x81;                              // GetResp, to a Set too
         if (here == SA::unsupported) reply[5] = 0x0c; // IBA 13.4.7: code 3 in bits 2 to 4
         if (here == SA::denied) reply[4] = 7;         // IBA 15.2.2: ERR_REQ_DENIED
         if (here == SA::redirects) {
@@ -282,10 +282,12 @@ TEST_CASE("the request to the new SA has the SM_Key of the port where it is") {
 TEST_CASE("a request that is cancelled while the SA is looked for ends as cancelled") {
     failover_rig s;
     s.first = SA::unsupported;
-    s.client.set_port_reader([&s]() -> task<mad::result<sa::local_port>> { return [](failover_rig& in) -> task<mad::result<sa::local_port>> {
-        co_await in.r.schedule.pause(1h);
-        co_return in.now;
-    }(s); });
+    s.client.set_port_reader([&s]() -> task<mad::result<sa::local_port>> {
+        return [](failover_rig& in) -> task<mad::result<sa::local_port>> {
+            co_await in.r.schedule.pause(1h);
+            co_return in.now;
+        }(s);
+    });
     const auto ask_one = [](failover_rig& in) -> task<errc> {
         auto answer = co_await in.r.schedule.SubnAdmGet(iba::query<NodeRecord>{});
         co_return answer ? errc::status : answer.error().code;

@@ -27,24 +27,29 @@ words managers_in(const process_result& r) {
 } // namespace
 
 TEST_CASE("doctor lists every subnet manager with its state and priority, masters first") {
-    const process_result r = run({"doctor", "--fabric", one + ",manager=h-0005 HCA-1:notactive:4,manager=h-0003 HCA-1:standby:0"});
+    const process_result r =
+        run({"doctor", "--fabric", one + ",manager=h-0005 HCA-1:notactive:4,manager=h-0003 HCA-1:standby:0"});
     check_success(r);
     const words lines = managers_in(r);
     REQUIRE(lines.size() == 3);
-    CHECK_THAT(lines[0], StartsWith("ok       SM      LID 1: Master, GUID 0002:c903:0000:0101, priority 0, activity 1, in "));
-    CHECK_THAT(lines[1], StartsWith("ok       SM      LID 3: Standby, GUID 0002:c903:0000:0301, priority 0, activity 1, in "));
+    CHECK_THAT(lines[0],
+               StartsWith("ok       SM      LID 1: Master, GUID 0002:c903:0000:0101, priority 0, activity 1, in "));
+    CHECK_THAT(lines[1],
+               StartsWith("ok       SM      LID 3: Standby, GUID 0002:c903:0000:0301, priority 0, activity 1, in "));
     CHECK_THAT(lines[2], StartsWith("ok       SM      LID 5: NotActive, GUID 0002:c903:0000:0501, priority 4, "));
 }
 
 TEST_CASE("doctor warns about two masters, and sminfo and saquery say it on stderr") {
     const words fabric{"--fabric", one + ",manager=h-0003 HCA-1:master:5"};
-    const std::string both = "2 subnet managers are masters of one subnet: LID 1 (GUID 0002:c903:0000:0101, priority 0), "
-                             "LID 3 (GUID 0002:c903:0000:0301, priority 5); each overwrites what the others configure";
+    const std::string both =
+        "2 subnet managers are masters of one subnet: LID 1 (GUID 0002:c903:0000:0101, priority 0), "
+        "LID 3 (GUID 0002:c903:0000:0301, priority 5); each overwrites what the others configure";
     const process_result r = run(words{"doctor"} + fabric);
     CHECK(r.status == 0);
     CHECK(managers_in(r).back() == "warning  SM      " + both);
     const words alone{"--fabric", one};
-    for (const words& command : {words{"sminfo"}, words{"sminfo", "--json"}, words{"saquery", "-s"}, words{"saquery", "SMIR", "LID=1"}}) {
+    for (const words& command :
+         {words{"sminfo"}, words{"sminfo", "--json"}, words{"saquery", "-s"}, words{"saquery", "SMIR", "LID=1"}}) {
         CAPTURE(command);
         const process_result with = run(command + fabric);
         CHECK(with.status == 0);
@@ -76,16 +81,19 @@ TEST_CASE("doctor warns about a master that has a lower priority than a standby"
         else CHECK_THAT(r.out, !Contains("warning"));
     }
     // The local port's own manager has the higher GUID, and the priority is the same (IBA 14.4.1).
-    const process_result r = run({"doctor", "--fabric", "sim:fattree2,radix=4,sm=h-0003 HCA-1,time=virtual,manager=h-0002 HCA-1:standby:0"});
+    const process_result r =
+        run({"doctor", "--fabric", "sim:fattree2,radix=4,sm=h-0003 HCA-1,time=virtual,manager=h-0002 HCA-1:standby:0"});
     CHECK_THAT(r.out, Contains("has a lower rank than the standby at LID 2"));
 }
 
 TEST_CASE("doctor finds subnet managers by directed routes if the SA does not answer") {
     // The local port's manager is dead; another one runs where no SA is asked.
     const process_result r =
-        run({"doctor", "--fabric", "sim:fattree2,radix=4,sm=h-0003 HCA-1,time=virtual,dead=h-0003 HCA-1,manager=h-0005 HCA-1:standby:2"});
+        run({"doctor", "--fabric",
+             "sim:fattree2,radix=4,sm=h-0003 HCA-1,time=virtual,dead=h-0003 HCA-1,manager=h-0005 HCA-1:standby:2"});
     CHECK(r.status == 1);
-    CHECK_THAT(r.out, Contains("bad      SM      LID 3: ") && Contains("ok       SM      LID 5: Standby, GUID 0002:c903:0000:0501, priority 2") &&
+    CHECK_THAT(r.out, Contains("bad      SM      LID 3: ") &&
+                          Contains("ok       SM      LID 5: Standby, GUID 0002:c903:0000:0501, priority 2") &&
                           Contains("no subnet manager is the master"));
     // Without any manager's LID, too.
     CHECK_THAT(run({"doctor", "--fabric", "sim:fattree2,radix=4,time=virtual,manager=h-0005 HCA-1:master:2"}).out,
@@ -112,7 +120,8 @@ TEST_CASE("doctor says of two OpenSMs what infiniband-diags' sminfo says of each
     const words parts = parts_of(r.out);
     REQUIRE(parts.size() == 2);
     std::map<std::string, std::string> theirs, ours; // by LID: priority and state
-    const std::map<std::string, std::string> states{{"SMINFO_MASTER", "Master"}, {"SMINFO_STANDBY", "Standby"}, {"SMINFO_DISCOVER", "Discovering"}};
+    const std::map<std::string, std::string> states{
+        {"SMINFO_MASTER", "Master"}, {"SMINFO_STANDBY", "Standby"}, {"SMINFO_DISCOVER", "Discovering"}};
     for (const std::string& line : lines_in_order(parts[0])) {
         std::istringstream in(line);
         const words w{std::istream_iterator<std::string>(in), {}};
@@ -130,7 +139,8 @@ TEST_CASE("doctor says of two OpenSMs what infiniband-diags' sminfo says of each
         }
         const std::size_t at = found.find("priority ");
         REQUIRE(at != found.npos);
-        ours[o.at("about")] = found.substr(0, found.find(',')) + " " + found.substr(at + 9, found.find(',', at) - at - 9);
+        ours[o.at("about")] =
+            found.substr(0, found.find(',')) + " " + found.substr(at + 9, found.find(',', at) - at - 9);
         masters += found.starts_with("Master");
     }
     CHECK(theirs.size() == 2);

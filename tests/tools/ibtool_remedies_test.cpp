@@ -64,9 +64,9 @@ TEST_CASE("each remedy of doctor either names an ibtool command that succeeds, o
         if (!has_devices()) continue;
         const auto condition = conditions.find(row.id);
         const bool is_met = condition != conditions.end();
-        const process_result r =
-            in_shell("sim:fattree2,radix=4,sm=1", (is_met ? condition->second : "true") + "\n$IBTOOL doctor --json || true\n" +
-                                                      "echo =====\n" + runnable(advice.command()));
+        const process_result r = in_shell("sim:fattree2,radix=4,sm=1", (is_met ? condition->second : "true") +
+                                                                           "\n$IBTOOL doctor --json || true\n" +
+                                                                           "echo =====\n" + runnable(advice.command()));
         CAPTURE(r.out, r.err);
         CHECK(r.status == 0);
         CHECK(r.err.empty());
@@ -95,11 +95,11 @@ namespace {
 /// An operation on a port, and what is expected of it.
 struct change {
     const char* what;
-    std::string target, operation;  ///< words of ibportstate
-    std::string query;              ///< asks for the same port afterwards; empty: `target`
-    std::string why;                ///< in ibtool's refusal; empty: it is not refused
-    std::string before = "true";    ///< what comes first, a command of the shell
-    bool is_about_manager = false;  ///< the refusal is for the sake of the subnet manager
+    std::string target, operation; ///< words of ibportstate
+    std::string query;             ///< asks for the same port afterwards; empty: `target`
+    std::string why;               ///< in ibtool's refusal; empty: it is not refused
+    std::string before = "true";   ///< what comes first, a command of the shell
+    bool is_about_manager = false; ///< the refusal is for the sake of the subnet manager
 };
 
 /// The subnet manager is at another host; 0,1 is this host's switch, whose ports 3 and 4 lead to spines, which have a port for each
@@ -127,10 +127,19 @@ TEST_CASE("ibportstate refuses a change only if infiniband-diags' ibportstate lo
         {"by LID another port", "9 2", "disable", {}, {}},
         {"a LID to which no table leads", "2 1", "lid 99", "2 1", "no route leads"},
         {"the LID that it has", "2 1", "lid 2", {}, {}},
-        {"no width in common", "-D 0,1 1", "width 1 reset", {}, "no width or no speed in common",
+        {"no width in common",
+         "-D 0,1 1",
+         "width 1 reset",
+         {},
+         "no width or no speed in common",
          "ibportstate -C vib0 -P 1 -D 0 1 width 2 >/dev/null"},
         {"a width in common", "-D 0,1 1", "width 1 reset", {}, {}},
-        {"the switch's port of the subnet manager", "-D 0,1,3,2 1", "disable", {}, "at the other end of its link", "true",
+        {"the switch's port of the subnet manager",
+         "-D 0,1,3,2 1",
+         "disable",
+         {},
+         "at the other end of its link",
+         "true",
          true},
         {"the same, reset", "-D 0,1,3,2 1", "reset", {}, {}},
     };
@@ -140,8 +149,11 @@ TEST_CASE("ibportstate refuses a change only if infiniband-diags' ibportstate lo
         const process_result r = in_shell(
             managed_elsewhere, "set +e; " + c.before + "; $IBTOOL ibportstate " + c.target + " " + c.operation +
                                    " >/dev/null; echo $?\n"
-                                   "ibportstate -C vib0 -P 1 -t 50 " + c.target + " " + c.operation + " >/dev/null 2>&1\n"
-                                   "ibportstate -C vib0 -P 1 -t 50 " + after + " >/dev/null 2>&1; test $? = 0; echo $?\n" +
+                                   "ibportstate -C vib0 -P 1 -t 50 " +
+                                   c.target + " " + c.operation +
+                                   " >/dev/null 2>&1\n"
+                                   "ibportstate -C vib0 -P 1 -t 50 " +
+                                   after + " >/dev/null 2>&1; test $? = 0; echo $?\n" +
                                    (c.is_about_manager ? "sminfo -t 50 >/dev/null 2>&1; test $? = 0; echo $?\n" : ""));
         CAPTURE(r.err);
         const words lines = lines_in_order(r.out);
@@ -156,7 +168,8 @@ TEST_CASE("ibportstate refuses a change only if infiniband-diags' ibportstate lo
 
 TEST_CASE("set_port_state disables the own port, and refuses to disconnect the subnet manager") {
     const auto on = [](const std::string& manager, const words& ports) {
-        return run(words{"set_port_state", "--disable"} + ports + words{"--fabric", "sim:fattree2,radix=4,time=virtual,sm=" + manager});
+        return run(words{"set_port_state", "--disable"} + ports +
+                   words{"--fabric", "sim:fattree2,radix=4,time=virtual,sm=" + manager});
     };
     const process_result own = on("h-0003 HCA-1", {"h-0001 HCA-1@1"});
     check_success(own);

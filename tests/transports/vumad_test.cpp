@@ -833,4 +833,32 @@ TEST_CASE("sysfs says of a virtual device what its SMA says, as the kernel write
     CHECK(found[0].PKeys.at(0) == 0xffff);
 }
 
+// The texts of Linux (drivers/infiniband/core/sysfs.c, rate_show). Its drivers tell FDR10 from QDR by MlnxExtPortInfo.
+TEST_CASE("the rate file of a virtual device has the width and speed of its link, XDR and FDR10 included") {
+    const std::pair<const char*, const char*> rates[] = {{"single,speed=FDR10", "40 Gb/sec (4X FDR10)\n"},
+                                                         {"single,speed=FDR10,loss=0.3", "40 Gb/sec (4X FDR10)\n"},
+                                                         {"single,speed=QDR", "40 Gb/sec (4X QDR)\n"},
+                                                         {"single,speed=XDR", "800 Gb/sec (4X XDR)\n"},
+                                                         {"single,speed=XDR,width=2x", "400 Gb/sec (2X XDR)\n"}};
+    for (const auto& [specification, rate] : rates) {
+        CAPTURE(specification);
+        simulated s(specification);
+        transports::vumad::local_port local(s.port);
+        const transports::vumad::described_port described{"vib0", 1};
+        std::string text;
+        for (const auto& file : transports::vumad::sysfs_files({&described, 1})) {
+            if (!file.path.ends_with("/rate")) continue;
+            local.ask(file.what, [&](const transports::vumad::local_attributes* a) {
+                REQUIRE(a);
+                text = file.text(*a);
+            });
+            for (int i = 0; text.empty() && i < 100; ++i) {
+                s.run(20ms);
+                local.take_answers();
+            }
+        }
+        CHECK(text == rate);
+    }
+}
+
 } // namespace vumad_test

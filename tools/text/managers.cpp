@@ -59,11 +59,10 @@ std::vector<manager_problem> manager_problems(std::span<const manager_facts> all
     for (const manager_facts* m : masters)
         for (const manager_facts* s : standbys)
             if (outranks(s->info, m->info))
-                problems.push_back({kind::outranked_master,
-                                    fmt::format("the master at {} has a lower {} than the standby at {}",
-                                                name_and_priority(*m),
-                                                s->info.priority != m->info.priority ? "priority" : "rank",
-                                                name_and_priority(*s))});
+                problems.push_back(
+                    {kind::outranked_master,
+                     fmt::format("the master at {} has a lower {} than the standby at {}", name_and_priority(*m),
+                                 s->info.priority != m->info.priority ? "priority" : "rank", name_and_priority(*s))});
     return problems;
 }
 

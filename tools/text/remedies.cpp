@@ -15,7 +15,8 @@ constexpr remedy_row rows[] = {
     {load_vendor_driver, {}, "load the driver of its vendor"},
     {load_module, {}, "modprobe {module}, then look at dmesg"},
     {show_adapters, "ibtool --fabric sim:fattree2,radix=8,sm=1 ibnetdiscover",
-     "lspci -nn | grep -i -e infiniband -e mellanox shows adapters; a virtual machine or container needs one passed in; "
+     "lspci -nn | grep -i -e infiniband -e mellanox shows adapters; a virtual machine or container needs one passed "
+     "in; "
      "{command} needs none"},
     {load_ib_umad, {}, "modprobe ib_umad; at every start: echo ib_umad >/etc/modules-load.d/ib_umad.conf"},
     {newer_kernel, {}, "a kernel since 2.6.24"},
@@ -45,7 +46,8 @@ constexpr remedy_row rows[] = {
     {see_help, "ibtool help", "see above, and {command}"},
     {lengthen_queues,
      {},
-     "echo options ib_core send_queue_size={send} recv_queue_size={receive} >/etc/modprobe.d/ib_core.conf, then restart; "
+     "echo options ib_core send_queue_size={send} recv_queue_size={receive} >/etc/modprobe.d/ib_core.conf, then "
+     "restart; "
      "or limit each command by --outstanding {outstanding}"},
     {raise_SA_limit, {}, "echo {most} >/sys/class/infiniband/{device}/mad_sa_cc/{port}/max_outstanding"},
     {see_dmesg, {}, "look at dmesg: a port answers its own host even without a cable"},

@@ -21,12 +21,14 @@ constexpr bool has_mlnx_ext_port_info(u32 vendorID, u16 deviceID) noexcept {
                                   range{0xcf08, 0xcf09}, range{0xd2f0, 0xd2f0}, range{0x1003, 0x101b},
                                   range{0xa2d2, 0xa2d2}};
     constexpr u32 bull_vendor = 0x119f;
-    constexpr std::array bull{range{0x1b02, 0x1b02}, range{0x1b33, 0x1b33}, range{0x1b40, 0x1b41}, range{0x1b50, 0x1b50},
-                              range{0x1b60, 0x1b61}, range{0x1b73, 0x1b73}, range{0x1b83, 0x1b83}, range{0x1b93, 0x1b94},
-                              range{0x1ba0, 0x1ba0}, range{0x1bb4, 0x1bb5}, range{0x1bc4, 0x1bc6}, range{0x1bd0, 0x1bd5},
+    constexpr std::array bull{range{0x1b02, 0x1b02}, range{0x1b33, 0x1b33}, range{0x1b40, 0x1b41},
+                              range{0x1b50, 0x1b50}, range{0x1b60, 0x1b61}, range{0x1b73, 0x1b73},
+                              range{0x1b83, 0x1b83}, range{0x1b93, 0x1b94}, range{0x1ba0, 0x1ba0},
+                              range{0x1bb4, 0x1bb5}, range{0x1bc4, 0x1bc6}, range{0x1bd0, 0x1bd5},
                               range{0x1bf0, 0x1bf0}};
     const auto has_device = [deviceID](const range& r) { return r.contains(deviceID); };
-    return std::ranges::any_of(mellanox, has_device) || (vendorID == bull_vendor && std::ranges::any_of(bull, has_device));
+    return std::ranges::any_of(mellanox, has_device) ||
+           (vendorID == bull_vendor && std::ranges::any_of(bull, has_device));
 }
 
 } // namespace comad::iba

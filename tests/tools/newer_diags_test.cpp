@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// newer_diags_test.cpp - what infiniband-diags after Debian's version 44 print of XDR and FDR10. The lines are those that the
+// programs of rdma-core 691953d8d (August 2026) print on the same simulated fabrics.
+#include "ibtool_rig.hpp"
+
+namespace newer_diags_test { // compiled together with others
+
+using namespace ibtool_rig;
+
+namespace {
+
+std::string output_of(const words& line, const std::string& fabric) {
+    const process_result r = run(line + words{"--fabric", "sim:fattree2,radix=4,sm=1," + fabric});
+    check_success(r);
+    return r.out;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("discoveries print XDR links as newer infiniband-diags do") {
+    const std::string fabric = "speed=XDR,link=leaf-0001/3:4xNDR"; // 16 links, one of them at NDR
+    const std::string links = output_of({"iblinkinfo", "-l"}, fabric);
+    CHECK(count(links, "==( 4X         212.5 Gbps Active/  LinkUp)==>") == 2 * 15);
+    CHECK(count(links, "==( 4X        106.25 Gbps Active/  LinkUp)==>") == 2);
+    CHECK(count(links, "( Could be 212.5 Gbps)") == 2);
+    CHECK(count(output_of({"ibnetdiscover"}, fabric), " 4xXDR\n") == 2 * 15);
+    CHECK(count(output_of({"ibnetdiscover"}, fabric), " 4xNDR\n") == 2);
+    CHECK(count(output_of({"ibnetdiscover", "-p"}, fabric), " 4x XDR - ") == 2 * 15);
+}
+
+TEST_CASE("discoveries print FDR10 links as infiniband-diags do") {
+    const std::string links = output_of({"iblinkinfo", "-l"}, "speed=FDR10");
+    CHECK(count(links, "==( 4X 10.0 Gbps (FDR10) Active/  LinkUp)==>") == 2 * 16);
+    CHECK(count(links, "Could be") == 0);
+    CHECK(count(output_of({"ibnetdiscover"}, "speed=FDR10"), " 4xFDR10\n") == 2 * 16);
+    CHECK(count(output_of({"ibportstate", "1", "1"}, "speed=FDR10"), "LinkSpeedActive:.................10.0 Gbps\n") ==
+          2);
+}
+
+// Newer versions print these lines of every port, and 0 and `No Extended Speed 2` in them; version 44 prints them of none.
+TEST_CASE("smpquery, saquery and ibportstate print the second set of extended speeds of a port that has it") {
+    const std::string three = "LinkSpeedExtActive2:.............212.5 Gbps\n"
+                              "LinkSpeedExtSupported2:..........212.5 Gbps\n"
+                              "LinkSpeedExtEnabled2:............212.5 Gbps\n";
+    const std::string info = output_of({"smpquery", "portinfo", "1", "1"}, "speed=XDR");
+    CHECK_THAT(
+        info,
+        Contains("LinkSpeedExtActive:..............No Extended Speed\n"
+                 "LinkSpeedExtSupported:...........14.0625 Gbps or 25.78125 Gbps or 53.125 Gbps or 106.25 Gbps\n"
+                 "LinkSpeedExtEnabled:.............14.0625 Gbps or 25.78125 Gbps or 53.125 Gbps or 106.25 Gbps\n" +
+                 three));
+    CHECK_THAT(output_of({"saquery", "PIR", "1"}, "speed=XDR"),
+               Contains("LinkSpeedExtActive2:.............212.5 Gbps\n"));
+    CHECK_THAT(output_of({"ibportstate", "1", "1"}, "speed=XDR"),
+               Contains("LinkSpeedExtActive:..............No Extended Speed\n"
+                        "LinkSpeedExtSupported2:..........212.5 Gbps\n"
+                        "LinkSpeedExtEnabled2:............212.5 Gbps\n"
+                        "LinkSpeedExtActive2:.............212.5 Gbps\n"));
+    for (const words& line :
+         {words{"smpquery", "portinfo", "1", "1"}, words{"saquery", "PIR", "1"}, words{"ibportstate", "1", "1"}})
+        CHECK(output_of(line, "speed=NDR").find("ExtActive2") == std::string::npos);
+}
+
+} // namespace newer_diags_test
