@@ -494,7 +494,12 @@ TEST_CASE("in a user's words an error says who did not do what, and how long it 
          "PortInfo was not sent: SMPPortInfo.LMC is 9, but has 3 bits"},
         {of(mad::errc::incomplete_path, [](auto&) {}), "PortInfo was not sent: no LID is known for its target",
          "no LID is known"},
-        {of(mad::errc::incomplete_path, [](auto& x) { x.mgmt_class = iba::MgmtClass::SubnAdm; }),
+        {of(mad::errc::incomplete_path,
+            [](auto& x) {
+                x.mgmt_class = iba::MgmtClass::SubnAdm;
+                x.class_version = 2;
+                x.attributeID = 0x12;
+            }),
          "PortInfoRecord was not sent: no subnet manager has configured the local port",
          "no subnet manager has configured the local port"},
         {of(mad::errc::timed_out, [](auto& x) { x.method = Method::Set; }), "LID 999 did not answer Set of PortInfo",

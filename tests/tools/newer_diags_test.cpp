@@ -36,11 +36,11 @@ TEST_CASE("discoveries print XDR links as newer infiniband-diags do") {
 
 TEST_CASE("discoveries print FDR10 links as infiniband-diags do") {
     const std::string links = output_of({"iblinkinfo", "-l"}, "speed=FDR10");
-    CHECK(count(links, "==( 4X 10.0 Gbps (FDR10) Active/  LinkUp)==>") == 2 * 16);
+    CHECK(count(links, "==( 4X  10.0 Gbps (FDR10) Active/  LinkUp)==>") == 2 * 16);
     CHECK(count(links, "Could be") == 0);
     CHECK(count(output_of({"ibnetdiscover"}, "speed=FDR10"), " 4xFDR10\n") == 2 * 16);
-    CHECK(count(output_of({"ibportstate", "1", "1"}, "speed=FDR10"), "LinkSpeedActive:.................10.0 Gbps\n") ==
-          2);
+    CHECK_THAT(output_of({"ibportstate", "1", "1"}, "speed=FDR10"),
+               Contains("LinkSpeedActive:.................10.0 Gbps\n"));
 }
 
 // Newer versions print these lines of every port, and 0 and `No Extended Speed 2` in them; version 44 prints them of none.
