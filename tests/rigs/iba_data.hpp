@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -43,6 +44,16 @@ inline std::vector<std::vector<std::string>> load_columns(const std::string& fil
         for (std::string cell; std::getline(columns, cell, '\t');) cells.push_back(cell);
     }
     return lines;
+}
+
+/// The MADs of a file that has a name and a MAD in hex on each line, by name.
+/// mellanox_mads.txt: general_info_request was sent by mstflint (4.36.0, register MGIR of a device by LID); mstreg of mstflint read
+/// general_info_reply from a model of a Quantum-2 as device 0xd2f2, firmware 31.2012.1068.
+inline std::map<std::string, std::string> load_MADs(const std::string& file) {
+    std::ifstream in = open_data(file);
+    std::map<std::string, std::string> MADs;
+    for (std::string name, hex; in >> name >> hex;) MADs[name] = hex;
+    return MADs;
 }
 
 inline std::vector<comad::u8> from_hex(const std::string& hex) {

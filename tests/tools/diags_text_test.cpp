@@ -2,9 +2,12 @@
 // diags_text_test.cpp - the text of each attribute beside libibmad's of the same bytes, in which each field has a value of its
 // own; what libibmad has no dumper for is counted by hand.
 #include "catch.hpp"
+#include "iba_data.hpp"
 #include "made_records.hpp"
 #include "text/diags_text.hpp"
 #include <comad/iba/codec.hpp>
+#include <comad/iba/mad_tables.hpp>
+#include <comad/iba/print.hpp>
 
 #include <fmt/format.h>
 #include <infiniband/mad.h>
@@ -208,6 +211,32 @@ TEST_CASE("general information has vendstat's lines, each from its own bytes") {
                           fmt::format("fw_ini_ver:  {}", number_at(b, 72, 4)),
                           "sw_version:  " + (is_long ? dotted(105, 1) : dotted(77, 1))});
     }
+}
+
+TEST_CASE("general information of a device that vendstat's list lacks has the extended version") {
+    auto MADs = load_MADs("mellanox_mads.txt");
+    const std::vector<u8> request = from_hex(MADs["general_info_request"]),
+                          reply = from_hex(MADs["general_info_reply"]);
+    REQUIRE(request.size() == 256);
+    REQUIRE(reply.size() == 256);
+    const iba::mad_tables tables = iba::tables_of(reply);
+    CHECK(tables.attribute == &iba::info_of<vend::MlxGeneralInfo>);
+    CHECK(iba::tables_of(request).attribute == tables.attribute);
+    vend::MlxGeneralInfo info;
+    iba::decode(info, reply.data() + 24); // after the MAD header: the VS_Key, then the 144 bytes
+    CHECK(info.device_id == 0xd2f2);
+    CHECK(info.hw_revision == 0xa1);
+    CHECK(info.uptime == 86461);
+    CHECK(info.fw_hour == 0x1743);
+    CHECK(vend::has_extended_version(info));
+    CHECK(vend::firmware_version(info) == std::array<u32, 3>{31, 2012, 1068});
+    CHECK((info.capability_mask[0] >> 20 & 1) == 1); // AccessRegister by GMPs: mstflint then sent it
+    CHECK(info.capability_mask == std::array<u32, 4>{0x041cc5e0, 0x10, 0, 0});
+    CHECK_THAT(diags_text(info),
+               Catch::Contains("\nfw_version:  31.2012.1068\n") && Catch::Contains("\nfw_date:     10/26/2023\n") &&
+                   Catch::Contains("\nfw_psid:     'MT_0000000063'\n") && Catch::Contains("\nsw_version:  00.00.00\n"));
+    CHECK_THAT(iba::json(info),
+               Catch::Contains("\"fw_ext_sub_minor\":1068") && Catch::Contains("\"capability_mask\":"));
 }
 
 TEST_CASE("tables have the index of its first number before each row, and zeros up to its end") {

@@ -72,6 +72,7 @@ const std::set<std::string> disputed{
     "CMREQ",
     "CMSIDR_REP",
     "CMSIDR_REQ",
+    "MlxGeneralInfo",
     "OFASysStatPing",
     "PMPortCounters",
     "PMPortCountersExt",
@@ -82,8 +83,8 @@ const std::set<std::string> disputed{
     "SMPPortInfo",
     "SMPVendorDiag",
 };
-/// Of those, two have another size.
-const std::set<std::string> resized{"PMPortCountersExt", "SAInformInfoRecord"};
+/// Of those, three have another size.
+const std::set<std::string> resized{"MlxGeneralInfo", "PMPortCountersExt", "SAInformInfoRecord"};
 
 /// As C and Python write bytes in a text.
 std::string quoted(std::span<const u8> bytes) {

@@ -363,7 +363,8 @@ std::string hex_text(std::span<const u8> bytes) {
 
 namespace {
 
-/// Devices whose firmware version has more than eight bits to a part: vendstat's list, from and to.
+/// Devices whose firmware version has more than eight bits to a part: vendstat's list, from and to. It lacks those that came later
+/// (Quantum-2: 0xd2f2), which have_extended_version() recognizes.
 constexpr u16 with_long_versions[][2] = {
     {0x0245, 0x0245}, {0xc738, 0xc73b}, {0xcb20, 0xcb20}, {0xcf08, 0xcf08}, {0xd2f0, 0xd2f0}, {0x01b3, 0x01b3},
     {0x1003, 0x101b}, {0xa2d2, 0xa2d2}, {0x1b02, 0x1b02}, {0x1b50, 0x1b50}, {0x1ba0, 0x1ba0}, {0x1bd0, 0x1bd5},
@@ -378,16 +379,12 @@ bool has_long_version(u16 device) {
 
 std::string diags_text(const iba::vend::MlxGeneralInfo& g) {
     const std::string_view PSID(reinterpret_cast<const char*>(g.fw_psid.data()), g.fw_psid.size());
-    unsigned fw[] = {g.fw_major, g.fw_minor, g.fw_sub_minor};
-    unsigned sw[] = {g.hw_major, g.hw_minor, g.hw_sub_minor};
-    if (has_long_version(g.device_id)) { // three words of it stand before what else is there
-        constexpr std::size_t fw_at = 76, sw_at = 105;
-        const auto bytes = iba::encode(g);
-        for (std::size_t i = 0; i < 3; ++i) {
-            fw[i] = iba::load_be<comad::u32>(bytes.data() + fw_at + 4 * i);
-            sw[i] = bytes[sw_at + i];
-        }
-    }
+    const bool is_long = has_long_version(g.device_id);
+    std::array fw = iba::vend::firmware_version(g);
+    if (is_long) fw = {g.fw_ext_major, g.fw_ext_minor, g.fw_ext_sub_minor};
+    std::array<unsigned, 3> sw{g.sw_major, g.sw_minor, g.sw_sub_minor};
+    if (!is_long && !has_extended_version(g)) // the software comes where others have the extended version
+        sw = {g.fw_ext_major >> 16 & 0xff, g.fw_ext_major >> 8 & 0xff, g.fw_ext_major & 0xff};
     return fmt::format("hw_dev_rev:  0x{:04x}\nhw_dev_id:   0x{:04x}\nhw_uptime:   0x{:08x}\n"
                        "fw_version:  {:02}.{:02}.{:02}\nfw_build_id: 0x{:04x}\nfw_date:     {:02x}/{:02x}/{:04x}\n"
                        "fw_psid:     '{}'\nfw_ini_ver:  {}\nsw_version:  {:02}.{:02}.{:02}\n",

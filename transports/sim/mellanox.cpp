@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mellanox.cpp - a device that tells its ID, and of everything else something made up.
+// mellanox.cpp - a device that answers with its ID, and with made-up values for the rest.
 #include "mellanox.hpp"
 
 #include <comad/iba/mellanox.hpp>
@@ -18,6 +18,9 @@ iba::vend::MlxGeneralInfo general_info(const node& n) {
     info.fw_major = 1;
     info.fw_minor = 2;
     info.fw_sub_minor = 3;
+    info.fw_ext_major = 1;
+    info.fw_ext_minor = 2;
+    info.fw_ext_sub_minor = 3;
     info.fw_month = 0x12;
     info.fw_day = 0x31;
     info.fw_year = 0x2024;

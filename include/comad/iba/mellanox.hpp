@@ -13,7 +13,9 @@ namespace vend {
 
 inline constexpr MgmtClass mellanox_class{0x0a};
 
-/// Hardware and firmware of a device.
+/// Hardware, firmware, software and capabilities of a device: HWInfo, FWInfo, SWInfo and the capability mask of ibdiagnet's
+/// VendorSpec_GeneralInfo, after the 8 bytes of the VS_Key. Older devices have SWInfo in the place of the extended firmware
+/// version, and nothing after it (is3_general_info_t of vendstat.c).
 struct MlxGeneralInfo {
     u64 reserved_0 = 0;
     u16 hw_revision = 0;
@@ -32,14 +34,33 @@ struct MlxGeneralInfo {
     u16 fw_hour = 0;              ///< and minute
     std::array<u8, 16> fw_psid{}; ///< NUL-terminated only if it is shorter
     u32 fw_init_file_version = 0;
-    u8 reserved_608 = 0;
-    u8 hw_major = 0;
-    u8 hw_minor = 0;
-    u8 hw_sub_minor = 0;
-    std::array<u8, 28> reserved_640{};
+    u32 fw_ext_major = 0; ///< the firmware version of newer devices: see firmware_version()
+    u32 fw_ext_minor = 0;
+    u32 fw_ext_sub_minor = 0;
+    std::array<u8, 16> reserved_704{};
+    u8 reserved_832 = 0;
+    u8 sw_major = 0; ///< of the oldest driver that fits
+    u8 sw_minor = 0;
+    u8 sw_sub_minor = 0;
+    std::array<u8, 28> reserved_864{};
+    std::array<u32, 4> capability_mask{}; ///< bit n is bit n % 32 of word n / 32; bit 20: AccessRegister by GMPs
 
     friend bool operator==(const MlxGeneralInfo&, const MlxGeneralInfo&) = default;
 };
+
+/// The device has an extended firmware version. In its place an older device has SWInfo, whose major number makes it larger than any
+/// version of a firmware.
+constexpr bool has_extended_version(const MlxGeneralInfo& g) noexcept {
+    constexpr u32 highest_major = 0xff;
+    return (g.fw_ext_major != 0 || g.fw_ext_minor != 0 || g.fw_ext_sub_minor != 0) && g.fw_ext_major <= highest_major;
+}
+
+/// Major, minor and sub-minor number of the firmware: the extended version if there is one, else that of 8 bits each, as ibdiagnet has
+/// it. Usual text: 31.2012.1068.
+constexpr std::array<u32, 3> firmware_version(const MlxGeneralInfo& g) noexcept {
+    if (has_extended_version(g)) return {g.fw_ext_major, g.fw_ext_minor, g.fw_ext_sub_minor};
+    return {g.fw_major, g.fw_minor, g.fw_sub_minor};
+}
 
 /// A word of a device's configuration space.
 struct MlxConfigRecord {
@@ -166,8 +187,8 @@ struct attribute_of<smp::MlnxARInfo>
 template <> struct described<vend::MlxGeneralInfo> : std::true_type {
     using T = vend::MlxGeneralInfo;
     // clang-format off
-    // vendstat of infiniband-diags; VendorSpec_GeneralInfo of ibis.
-    static constexpr auto layout = describe<108>("MlxGeneralInfo", "vendor attribute 0x17",
+    // vendstat of infiniband-diags (is4_general_info_t); VendorSpec_GeneralInfo of ibis.
+    static constexpr auto layout = describe<152>("MlxGeneralInfo", "vendor attribute 0x17",
         reserved<&T::reserved_0,        at{0},   64>{},
         field<&T::hw_revision,          at{8},   16>{"hw_revision"},
         field<&T::device_id,            at{10},  16>{"device_id"},
@@ -185,11 +206,16 @@ template <> struct described<vend::MlxGeneralInfo> : std::true_type {
         field<&T::fw_hour,              at{54},  16>{"fw_hour"},
         field<&T::fw_psid,              at{56}, 128>{"fw_psid", show::text},
         field<&T::fw_init_file_version, at{72},  32>{"fw_init_file_version"},
-        reserved<&T::reserved_608,      at{76},   8>{},
-        field<&T::hw_major,             at{77},   8>{"hw_major"},
-        field<&T::hw_minor,             at{78},   8>{"hw_minor"},
-        field<&T::hw_sub_minor,         at{79},   8>{"hw_sub_minor"},
-        reserved<&T::reserved_640,      at{80}, 224>{});
+        field<&T::fw_ext_major,         at{76},  32>{"fw_ext_major"},
+        field<&T::fw_ext_minor,         at{80},  32>{"fw_ext_minor"},
+        field<&T::fw_ext_sub_minor,     at{84},  32>{"fw_ext_sub_minor"},
+        reserved<&T::reserved_704,      at{88}, 128>{},
+        reserved<&T::reserved_832,      at{104},  8>{},
+        field<&T::sw_major,             at{105},  8>{"sw_major"},
+        field<&T::sw_minor,             at{106},  8>{"sw_minor"},
+        field<&T::sw_sub_minor,         at{107},  8>{"sw_sub_minor"},
+        reserved<&T::reserved_864,      at{108}, 224>{},
+        field<&T::capability_mask,      at{136}, 128>{"capability_mask", show::hex});
     // clang-format on
 };
 template <>
