@@ -190,7 +190,7 @@ TEST_CASE("a subnet is the same by --discovery SA as by directed routes, and who
     check_failure(run(words{"ibchecknet", "--discovery", "SA"} + fabric), 2,
                   "there is no --discovery SA for ibchecknet");
     check_failure(run({"ibnodes", "--discovery", "SA", "--fabric", "sim:fattree2,radix=4,time=virtual"}), 1,
-                  "the local port virtual:h-0001 HCA-1/1 has no LID");
+                  "the local port has no LID: ");
 }
 
 // A response goes to the LID of whoever asks. A port that no subnet manager has configured has none: nothing that is sent from
@@ -220,9 +220,10 @@ TEST_CASE("commands with a LID as target refuse from a port without a LID, at on
                               words{"query", "SubnGet", "SMPNodeInfo", "3"},
                               words{"perfquery", "-D", "0,1"}}) {
         CAPTURE(line);
-        check_failure(run(line + unmanaged), 1,
-                      "has no LID: no subnet manager has configured it; start a subnet manager (opensm), or use a "
-                      "directed route");
+        const process_result r = run(line + unmanaged);
+        check_failure(r, 1, "the local port has no LID: ");
+        CHECK_THAT(r.err, Contains("it knows no subnet manager that has configured it; start one (opensm), or use a "
+                                   "directed route (-D 0,1)"));
     }
     check_success(run(words{"smpquery", "-D", "nodeinfo", "0,1"} + unmanaged));
     check_success(run(words{"ibaddr"} + unmanaged));

@@ -332,8 +332,8 @@ TEST_CASE("SubnSet by query changes the fields that are named, and no other") {
     mapped["SLtoVL"][3] = table["SLtoVL"][3];
     CHECK(mapped == table);
     // Nobody who cannot be asked is written to.
-    const process_result silent =
-        run({"query", "SubnSet", "PortInfo", "77", "-f", "HOQLife=3", "-d", "--fabric", "sim:single,time=virtual"});
+    const process_result silent = run(
+        {"query", "SubnSet", "PortInfo", "77", "-f", "HOQLife=3", "-d", "--fabric", "sim:single,sm=1,time=virtual"});
     CHECK(silent.status == 1);
     CHECK_THAT(silent.err, Contains("nothing was written"));
     CHECK_FALSE(sends_a_set(silent));

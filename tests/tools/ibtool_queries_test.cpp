@@ -337,7 +337,8 @@ TEST_CASE("what a query cannot do is one line") {
     check_failure(s.ours({"ibroute", CA}), 1, "is not a switch, but a Channel Adapter");
     check_failure(s.ours(words{"ibtracert", CA, "0x3fff"} + quick), 1, "did not answer");
     check_failure(s.ours(words{"vendstat", "-N", CA} + quick), 1, "MlxGeneralInfo");
-    check_failure(run(words{"smpquery", "ni", "7", "--fabric", "sim:single"} + quick), 1, "did not answer");
+    check_failure(run(words{"smpquery", "ni", "7", "--fabric", "sim:single,sm=1"} + quick), 1, "did not answer");
+    check_failure(run({"smpquery", "ni", "7", "--fabric", "sim:single"}), 1, "the local port has no LID");
     check_failure(run({"smpquery", "ni", "fe80::7", "--fabric", "sim:single"}), 1, "knows no subnet manager");
     check_failure(run({"smpquery", "ni", "0,1", "--sa", "--fabric", "sim:single"}), 1, "knows no subnet manager");
     check_failure(run({"sminfo", "--fabric", "sim:single"}), 1, "knows no subnet manager");
@@ -396,7 +397,7 @@ TEST_CASE("a query with -d shows each MAD, -dd its words, -v counts, and an erro
     CHECK_THAT(words_of, Contains("nodeGUID"));
     CHECK_THAT(run(local + words{"-v"}).err, StartsWith("1 MADs sent, 0 retries, 0 timeouts"));
 
-    const words nowhere{"smpquery", "ni", "7", "--fabric", "sim:single,time=virtual"};
+    const words nowhere{"smpquery", "ni", "7", "--fabric", "sim:single,sm=1,time=virtual"};
     CHECK(run(nowhere + words{"-t", "400", "--retries", "2"}).err ==
           "ibtool: LID 7 did not answer NodeInfo (3 attempts, 1.2 s)\n");
     CHECK_THAT(run(nowhere + words{"-v"}).err,

@@ -59,6 +59,15 @@ mad::address read_target(const std::string& text, const target_options& o) {
     return std::move(read).value();
 }
 
+namespace {
+
+/// `the local port mlx5_0/1 (umad0)`; a simulated port has no name.
+std::string local_port_words(const session& in) {
+    return in.device().empty() ? "the local port" : "the local port " + in.device();
+}
+
+} // namespace
+
 mad::address this_port(session& in) {
     require_LID(in);
     mad::IBPath self;
@@ -68,19 +77,17 @@ mad::address this_port(session& in) {
 
 void require_LID(session& in) {
     if (value(in.local_port().LID) != 0) return;
-    throw std::runtime_error(fmt::format("the local port {} has no LID: no subnet manager has configured it; start a "
-                                         "subnet manager (opensm), or use a directed "
-                                         "route (-D 0,1)",
-                                         in.device()));
+    throw std::runtime_error(
+        local_port_words(in) +
+        " has no LID: it knows no subnet manager that has configured it; start one (opensm), or use a "
+        "directed route (-D 0,1)");
 }
 
 void require_SA(session& in) {
     if (value(in.schedule().sa_path().DLID) != 0 || in.schedule().sa_path().has_grh) return;
     require_LID(in);
-    throw std::runtime_error(fmt::format(
-        "the local port {} has no SM LID: no subnet manager has configured it; start a subnet manager (opensm), or "
-        "name the SA (--sa-path)",
-        in.device()));
+    throw std::runtime_error(local_port_words(in) +
+                             " has a LID, but knows no subnet manager; start one (opensm), or name the SA (--sa-path)");
 }
 
 namespace {
