@@ -28,7 +28,7 @@ const words watch{"sweep", "--watch",  "--every",
 
 } // namespace
 
-TEST_CASE("a help is as wide as the terminal, and as it is written where it goes to no terminal") {
+TEST_CASE("a help is as wide as the terminal, and 132 columns without a terminal") {
     const process_result plain = run({"help", "perfquery"});
     CHECK_FALSE(all_fit(rows_of(plain.out), 60));
     for (const words& command : {words{"help", "perfquery"}, words{"perfquery", "--help"}}) {

@@ -18,7 +18,7 @@ terminal_size size_of_terminal() {
 }
 
 std::size_t help_columns() {
-    constexpr std::size_t without_terminal = 120;
+    constexpr std::size_t without_terminal = 132; // as many as wide terminals have
     const std::size_t columns = size_of_terminal().columns;
     return columns != 0 ? columns : without_terminal;
 }

@@ -12,7 +12,7 @@ struct terminal_size {
 };
 /// Of the terminal that stdout goes to; zeros: it is none, or does not say.
 terminal_size size_of_terminal();
-/// Where lines of a help end: the width of the terminal that stdout goes to, or 120 columns for a pager or a file.
+/// Where lines of a help end: the width of the terminal that stdout goes to, or 132 columns for a pager or a file.
 std::size_t help_columns();
 
 /// How many columns a terminal takes for it: two for a wide character, none for one that is put above another. UTF-8, without
