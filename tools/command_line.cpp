@@ -280,7 +280,7 @@ int command_line::explain(const CLI::ExtrasError& e) const {
     if (extra.empty()) {
         print_message("{}; see ibtool help", e.what());
     } else if (option == extra.end()) {
-        print_message("unexpected argument {}; see {} --help", comad::iba::as_given(extra.back()), named_command());
+        print_message("unexpected argument {}; see {} --help", comad::iba::as_given(extra.front()), named_command());
     } else {
         const std::string wrong = option->substr(0, option->find('='));
         std::vector<std::string> names;

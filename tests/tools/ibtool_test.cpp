@@ -520,8 +520,8 @@ TEST_CASE("a misspelled option gets at most three similar ones, and a surplus ar
     CHECK(std::ranges::count(wrong.err, ',') == 2);
     CHECK_THAT(wrong.err, EndsWith("; see ibtool sweep --help\n"));
     check_failure(run({"iblinkinfo", "--lines=3"}), 2, "unknown option '--lines'; similar: --line, ");
-    check_failure(run({"sminfo", "1", "2", "3", "surplus\x1b"}), 2,
-                  "unexpected argument 'surplus\\x1b'; see ibtool sminfo --help");
+    check_failure(run({"ibhosts", "file", "surplus\x1b"}), 2,
+                  "unexpected argument 'surplus\\x1b'; see ibtool ibhosts --help");
 }
 
 TEST_CASE("help that goes to a pager or a file has no line of more than 132 columns") {
