@@ -511,7 +511,7 @@ TEST_CASE("progress is shown on a terminal after a second, and cleared") {
     const process_result quick = run_process(ibtool({"ibhosts", "--fabric", "sim:single"}), error_stream::terminal);
     CHECK(quick.status == 0);
     CHECK(quick.err.empty());
-    CHECK_THAT(health.wait().err, StartsWith("\r\033[K1 of 1 s")); // not how many MADs were sent
+    CHECK_THAT(health.wait().err, Contains(" of 1 s") && !Contains("MADs sent"));
 }
 
 TEST_CASE("a misspelled option gets at most three similar ones, and a surplus argument is named") {
