@@ -2,6 +2,7 @@
 // cabling.cpp - looks up the names of a plan, then compares plan and subnet port by port.
 #include "descriptions.hpp"
 #include <comad/discovery/cabling.hpp>
+#include <comad/discovery/difference.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
 
@@ -275,7 +276,11 @@ private:
         result_.faults.push_back(std::move(f));
     }
 
+    /// Whether the subnet leaves open what is in that port.
+    bool is_unknown(port_ref end) const { return end ? may_have_peer(s_, end) : s_.may_lack_nodes; }
+
     void add_missing(u32 c) {
+        if (is_unknown(cables_[c].a) && is_unknown(cables_[c].b)) return result_.unknown.push_back(c);
         for (const port_ref end : {cables_[c].a, cables_[c].b}) {
             if (!end || !s_.at(end).peer) continue;
             const port_ref peer = s_.at(end).peer;

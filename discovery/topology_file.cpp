@@ -97,8 +97,9 @@ private:
         port& p = n.ports[said.number];
         PortInfo& i = p.info.emplace();
         if (!from.is_switch()) {
-            const bool is_usual = value(said.GUID) == 0 && from.known != file::extent::links_only;
-            p.portGUID = is_usual ? iba::guid{value(from.nodeGUID) + said.number} : said.GUID; // as ibsim has them
+            const bool is_usual = !said.GUID && from.known != file::extent::links_only;
+            p.portGUID = is_usual ? iba::guid{value(from.nodeGUID) + said.number}
+                                  : said.GUID.value_or(iba::guid{}); // as ibsim has them
             take_LID(p, said.LID, said.LMC);
         }
         const file::port* const other =

@@ -105,7 +105,7 @@ void add_places(std::vector<suggestion>& all, const discovery::subnet& s, bool b
 void add_places_of_cache(std::vector<suggestion>& all, const std::string& file, bool by_name) {
     if (file.empty()) return;
     try {
-        add_places(all, read_subnet_cache(file).found, by_name);
+        add_places(all, read_subnet_file(file).found, by_name);
     } catch (const std::exception&) {}
 }
 

@@ -27,12 +27,14 @@ std::size_t sequence_length(std::string_view text) noexcept {
     return text[end] == bell ? end + 1 : end;
 }
 
-std::string cleaned(std::string_view line) {
+bool needs_cleaning(std::string_view line) noexcept {
+    return line.find(escape) != line.npos || line.find(no_break_space) != line.npos;
+}
+
+std::string cleaned_part(std::string_view line) {
     std::string out;
     while (!line.empty()) {
-        if (line.starts_with(byte_order_mark)) {
-            line.remove_prefix(byte_order_mark.size());
-        } else if (line.starts_with(no_break_space)) {
+        if (line.starts_with(no_break_space)) {
             out += ' ';
             line.remove_prefix(no_break_space.size());
         } else if (line.front() == escape) {
@@ -43,6 +45,20 @@ std::string cleaned(std::string_view line) {
         }
     }
     return out;
+}
+
+/// The name in a comment, from its first to its last quote: whatever it has is part of the name.
+std::string_view name_in(std::string_view line) noexcept {
+    const std::size_t hash = line.find('#'), first = line.find('"', hash == line.npos ? line.size() : hash);
+    const std::size_t last = line.rfind('"');
+    return first == line.npos || first == last ? std::string_view() : line.substr(first, last - first + 1);
+}
+
+std::string cleaned(std::string_view line) {
+    const std::string_view name = name_in(line);
+    if (name.empty()) return cleaned_part(line);
+    const auto begin = static_cast<std::size_t>(name.data() - line.data());
+    return cleaned_part(line.substr(0, begin)) + std::string(name) + cleaned_part(line.substr(begin + name.size()));
 }
 
 std::string_view trimmed(std::string_view line) noexcept {
@@ -64,9 +80,9 @@ bool line_reader::next() {
         if (behind_CRs != rest_.npos && rest_[behind_CRs] == '\n') rest_.remove_prefix(behind_CRs + 1);
         else rest_.remove_prefix(1);
     }
-    had_byte_order_mark_ = line_.find(byte_order_mark) != line_.npos;
-    if (had_byte_order_mark_ || line_.find(escape) != line_.npos || line_.find(no_break_space) != line_.npos)
-        line_ = cleaned_ = cleaned(line_);
+    had_byte_order_mark_ = line_.starts_with(byte_order_mark);
+    if (had_byte_order_mark_) line_.remove_prefix(byte_order_mark.size());
+    if (needs_cleaning(line_)) line_ = cleaned_ = cleaned(line_);
     line_ = trimmed(line_);
     return true;
 }

@@ -13,7 +13,8 @@ public:
 
     /// Moves to the next line; false after the last one.
     bool next();
-    /// Without byte-order marks, escape sequences of terminals and blanks at either end; no-break spaces are spaces.
+    /// Without a byte-order mark at its front and blanks at either end. Outside of the name in a comment also without escape
+    /// sequences of terminals, and no-break spaces are spaces.
     /// Valid until the next call of next().
     std::string_view line() const noexcept { return line_; }
     bool had_byte_order_mark() const noexcept { return had_byte_order_mark_; }

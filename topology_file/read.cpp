@@ -29,7 +29,7 @@ struct named_end {
     u8 port, remote_port; // remote_port 0: the one that the alias names
     unsigned line;
     std::string remote_id;
-    iba::guid remote_GUID{};
+    std::optional<iba::guid> remote_GUID;
     std::optional<std::string> remote_description;
     std::optional<iba::lid> remote_LID;
 };
@@ -603,7 +603,7 @@ private:
         // What the line says of the other end counts where the other end does not say it itself.
         node& there_node = contents_.nodes[remote.node];
         if (!there_node.is_switch()) {
-            if (value(other.GUID) == 0) other.GUID = end.remote_GUID;
+            if (!other.GUID) other.GUID = end.remote_GUID;
             if (!other.LID) other.LID = end.remote_LID;
         } else if (!there_node.LID) {
             there_node.LID = end.remote_LID;

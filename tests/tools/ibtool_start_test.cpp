@@ -32,15 +32,16 @@ void add_port(const directory& machine) {
 
 } // namespace
 
-TEST_CASE("a wrong line of a topology file is told by file and line") {
+TEST_CASE("with --strict a wrong line of a topology file is an error that names file and line") {
     const directory files;
     const std::string wrong = files.write("wrong.topo", "# fine\n"
                                                         "caguid=0xa\n"
                                                         "Ca 1 \"H-a\" # \"fine\"\n"
                                                         "[1] \"H-b\"[1]\n"
                                                         "bogus line\n");
-    check_failure(run({"--fabric", "sim:" + wrong, "ibnetdiscover"}), 1, wrong + ":5: 'bogus'");
-    check_failure(run({"ibhosts", wrong}), 1, wrong + ":5: 'bogus'");
+    const std::string reason = wrong + ":5: not a line of a topology file: 'bogus line'";
+    check_failure(run({"--fabric", "sim:" + wrong, "ibnetdiscover", "--strict"}), 1, reason);
+    check_failure(run({"ibhosts", wrong, "--strict"}), 1, reason);
 }
 
 TEST_CASE("a topology file of several planes: one line on stderr says how many nodes the chosen port does not reach") {

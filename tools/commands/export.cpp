@@ -75,7 +75,8 @@ comad::coro::task<report> with_errors(session& in, const discovery::subnet& foun
 int run_export(const export_settings& s, const global_options& options) {
     const discovery::node_names names = read_node_names(s.name_map);
     if (!s.topology.empty()) {
-        write_output(exported(s, read_subnet(s.topology), names, nullptr), s.file);
+        const discovery::subnet read = read_subnet(s.topology, options, discovery::described_order::discovery);
+        write_output(exported(s, read, names, nullptr), s.file);
         return complete;
     }
     if (s.errors)

@@ -37,7 +37,8 @@ const char* word_of(const discovery::node& n) {
 
 class annotation {
 public:
-    explicit annotation(const ibdiscover_settings& s) : how_(s), subnet_(read_subnet(s.topology)) {
+    annotation(const ibdiscover_settings& s, const global_options& options)
+        : how_(s), subnet_(read_subnet(s.topology, options)) {
         // Neither file has to be there.
         if (::access(s.places.c_str(), F_OK) == 0) places_ = read_places(s.places);
         is_first_ = ::access(s.links.c_str(), F_OK) != 0;
@@ -132,7 +133,7 @@ command ibdiscover_command() {
                 takes.option("--new", s->new_links, "where the links are written, as lines PORT|NODEGUID|PORT|NODEGUID")
                     .value_name("FILE");
                 takes.flag("--json", s->json, "one JSON object, on one line: the changes");
-                return [s](const global_options&) { return annotation(*s).run(); };
+                return [s](const global_options& options) { return annotation(*s, options).run(); };
             }};
 }
 

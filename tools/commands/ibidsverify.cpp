@@ -43,7 +43,7 @@ report identities_of(const discovery::subnet& s, bool json) {
 
 int run_ibidsverify(const ibidsverify_settings& s, const global_options& options) {
     if (!s.topology_file.empty()) {
-        const report said = identities_of(read_subnet(s.topology_file), s.json);
+        const report said = identities_of(read_subnet(s.topology_file, options), s.json);
         write_output(said.text);
         return said.is_any_bad ? failed : complete;
     }

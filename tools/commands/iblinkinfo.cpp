@@ -8,6 +8,7 @@
 #include "text/json.hpp"
 #include "text/link_json.hpp"
 #include "text/link_text.hpp"
+#include <comad/discovery/difference.hpp>
 #include <comad/discovery/node_words.hpp>
 #include <comad/iba/text.hpp>
 
@@ -24,6 +25,7 @@ namespace {
 
 namespace discovery = comad::discovery;
 namespace iba = comad::iba;
+namespace topology_file = comad::topology_file;
 using comad::u32;
 using comad::u8;
 using discovery::node;
@@ -126,14 +128,15 @@ bool is_down_too(const subnet* other, const subnet& s, port_ref r) {
     if (!other || s.at(r).info->portState != iba::PortState::Down) return false;
     const node* there = other->find(s.nodes[r.node].info.nodeGUID);
     if (!there || r.port >= there->ports.size()) return false;
+    const port_ref same{static_cast<u32>(there - other->nodes.data()), r.port};
     const auto& info = there->ports[r.port].info;
-    return info && info->portState == iba::PortState::Down;
+    return info ? info->portState == iba::PortState::Down : discovery::has_no_cable_by_file(*other, same);
 }
 
 std::string report_of(const iblinkinfo_settings& how, const subnet_place& where, const subnet& s,
-                      const node_names& names) {
+                      const node_names& names, const global_options& options) {
     std::optional<subnet> filter;
-    if (!how.filter.empty()) filter = read_subnet_cache(how.filter).found;
+    if (!how.filter.empty()) filter = read_subnet_file(how.filter, options).found;
     const described_links links{s, names};
     std::string text;
     for (const u32 n : wanted_nodes(how, where, s, names)) {
@@ -177,7 +180,7 @@ public:
     std::string run(const subnet_place& where) {
         for (const u32 n : wanted_nodes(how_, where, was_, names_)) compare(n);
         for (const u32 n : wanted_nodes(how_, where, is_, names_))
-            if (!was_.find(is_.nodes[n].info.nodeGUID)) add_all(is_, n, "> ");
+            if (!was_.may_lack_nodes && !was_.find(is_.nodes[n].info.nodeGUID)) add_all(is_, n, "> ");
         return std::move(text_);
     }
 
@@ -205,38 +208,54 @@ private:
     void compare(u32 n) {
         const node& before = was_.nodes[n];
         const auto found = is_.by_guid.find(before.info.nodeGUID);
-        if (found == is_.by_guid.end()) return add_all(was_, n, "< ");
+        if (found == is_.by_guid.end()) {
+            if (!is_.may_lack_nodes) add_all(was_, n, "< ");
+            return;
+        }
         const node& now = is_.nodes[found->second];
         has_head_ = false;
         const bool LID_differs = how_.checks.LIDs && before.is_switch() && now.is_switch() &&
-                                 LID_at(was_, {n, 0}) != LID_at(is_, {found->second, 0});
-        if (LID_differs || (how_.checks.descriptions && before.description != now.description)) {
+                                 discovery::LIDs_differ(was_, {n, 0}, is_, {found->second, 0});
+        if (LID_differs || (how_.checks.descriptions && discovery::descriptions_differ(before, now))) {
             add_head(before, "< ");
             add_head(now, "> ");
             has_head_ = true;
         }
-        if (before.info.numPorts != now.info.numPorts) {
+        const auto has_no_stanza = [](const node& x) { return x.known == topology_file::extent::links_only; };
+        const bool is_known = !has_no_stanza(before) && !has_no_stanza(now);
+        if (is_known && before.info.numPorts != now.info.numPorts) {
             need_head(before);
             text_ += fmt::format("< numports = {}\n> numports = {}\n", before.info.numPorts, now.info.numPorts);
             return;
         }
         for (unsigned p = 1; p < before.ports.size() && p < now.ports.size(); ++p) {
             const port_ref b{n, static_cast<u8>(p)}, i{found->second, static_cast<u8>(p)};
-            if (!differs(was_.at(b), is_.at(i))) continue;
+            if (!differs(b, i)) continue;
             need_head(before);
             add_line(was_, b, "< ");
             add_line(is_, i, "> ");
         }
     }
 
-    bool differs(const discovery::port& b, const discovery::port& n) const {
+    /// A topology file has ports with a cable only, and no states.
+    bool is_in_one_alone(port_ref before, port_ref now) const {
+        const discovery::port &b = was_.at(before), &n = is_.at(now);
+        if (bool(b.peer) != bool(n.peer))
+            return !discovery::may_have_peer(was_, before) && !discovery::may_have_peer(is_, now);
+        return b.info.has_value() != n.info.has_value() && !discovery::is_of_file(was_.nodes[before.node]) &&
+               !discovery::is_of_file(is_.nodes[now.node]);
+    }
+
+    bool differs(port_ref was_at, port_ref is_at) const {
+        const discovery::port &b = was_.at(was_at), &n = is_.at(is_at);
         const link_checks& c = how_.checks;
-        if (c.links && (b.info.has_value() != n.info.has_value() || bool(b.peer) != bool(n.peer))) return true;
-        if (c.states && b.info && n.info && b.info->portState != n.info->portState) return true;
+        if (c.links && is_in_one_alone(was_at, is_at)) return true;
+        const bool has_states = b.info && n.info && !((b.assumed | n.assumed) & discovery::assumed_state);
+        if (c.states && has_states && b.info->portState != n.info->portState) return true;
         if (!c.links || !b.peer || !n.peer) return false;
-        const discovery::port &before = was_.at(b.peer), &now = is_.at(n.peer);
-        return before.portGUID != now.portGUID || (c.LIDs && LID_at(was_, b.peer) != LID_at(is_, n.peer)) ||
-               (c.descriptions && was_.nodes[b.peer.node].description != is_.nodes[n.peer.node].description);
+        return was_.at(b.peer).portGUID != is_.at(n.peer).portGUID ||
+               (c.LIDs && discovery::LIDs_differ(was_, b.peer, is_, n.peer)) ||
+               (c.descriptions && discovery::descriptions_differ(was_.nodes[b.peer.node], is_.nodes[n.peer.node]));
     }
 
     const iblinkinfo_settings& how_;
@@ -256,8 +275,9 @@ int run_iblinkinfo(const iblinkinfo_settings& s, global_options options) {
     const node_names names = read_node_names(s.name_map);
     options.load_cache = s.load_cache;
     return discover_and_report(options, [&](const subnet& found, comad::u64) {
-        if (!s.diff.empty()) return link_comparison(s, read_subnet_cache(s.diff).found, found, names).run(where);
-        return report_of(s, where, found, names);
+        if (!s.diff.empty())
+            return link_comparison(s, read_subnet_file(s.diff, options).found, found, names).run(where);
+        return report_of(s, where, found, names, options);
     });
 }
 
@@ -293,8 +313,8 @@ command iblinkinfo_command() {
                 add_load_cache_option(takes, s->load_cache);
                 const argument& diff = takes
                                            .option("--diff", s->diff,
-                                                   "show what differs from the subnet in this file, of "
-                                                   "ibnetdiscover --cache or --subnet-cache")
+                                                   "show what differs from the subnet in this file, of ibnetdiscover, "
+                                                   "its --cache or --subnet-cache")
                                            .value_name("FILE");
                 takes
                     .option(

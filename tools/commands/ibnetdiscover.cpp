@@ -58,7 +58,8 @@ discovery::topology_checks read_checks(const std::string& keys) {
 }
 
 std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& subnet,
-                    const discovery::node_names& names, comad::u64 MADs, const discovery::more_of_ports& more) {
+                    const discovery::node_names& names, comad::u64 MADs, const discovery::more_of_ports& more,
+                    const global_options& global) {
     if (s.json) return discovery::json_text(subnet, more);
     if (s.ports) return discovery::ports_report(subnet, names);
     if (s.list) return discovery::node_list(subnet, names, {NodeType::CA, NodeType::Switch, NodeType::Router});
@@ -66,7 +67,7 @@ std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& su
     if (s.cas) return discovery::node_list(subnet, names, {NodeType::CA});
     if (s.routers) return discovery::node_list(subnet, names, {NodeType::Router});
     if (!s.diff.empty())
-        return discovery::topology_difference(read_subnet_cache(s.diff).found, subnet, names, s.checks, s.full);
+        return discovery::topology_difference(read_subnet_file(s.diff, global).found, subnet, names, s.checks, s.full);
     const std::string time = now_as_text();
     discovery::topology_options options;
     options.full = s.full;
@@ -117,8 +118,8 @@ int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
     return discover_and_report(
         options,
         [&](const discovery::subnet& subnet, comad::u64 MADs) {
-            std::string text =
-                text_of(s, subnet, names, MADs, {s.hierarchy ? &read.places : nullptr, s.qos ? &read.facts : nullptr});
+            const discovery::more_of_ports more_of{s.hierarchy ? &read.places : nullptr, s.qos ? &read.facts : nullptr};
+            std::string text = text_of(s, subnet, names, MADs, more_of, options);
             if (!s.cache.empty()) replace_file(discovery::diags_cache_bytes(subnet), s.cache);
             return text;
         },
@@ -158,7 +159,7 @@ command ibnetdiscover_command() {
                 add_load_cache_option(takes, s->load_cache);
                 const argument& diff = takes
                                            .option("--diff", s->diff,
-                                                   "show what differs from the subnet in this file, of "
+                                                   "show what differs from the subnet in this file, of ibnetdiscover, "
                                                    "--cache or --subnet-cache")
                                            .value_name("FILE");
                 takes

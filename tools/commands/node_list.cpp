@@ -43,7 +43,8 @@ std::string list_of_nodes(const node_list_settings& s, const subnet& found, cons
     std::string lines;
     for (const NodeType type : s.list.types)
         for (const auto& n : found.nodes)
-            if (n.info.nodeType == type) lines += json_of(n, names);
+            if (n.info.nodeType == type && n.known != comad::topology_file::extent::links_only)
+                lines += json_of(n, names);
     return lines;
 }
 
@@ -53,7 +54,7 @@ int run_node_list(const node_list_settings& s, const global_options& options) {
         return discover_and_report(options,
                                    [&](const subnet& found, comad::u64) { return list_of_nodes(s, found, names); });
     }
-    write_output(list_of_nodes(s, read_subnet(s.topology_file), names));
+    write_output(list_of_nodes(s, read_subnet(s.topology_file, options), names));
     return complete;
 }
 

@@ -20,7 +20,7 @@ struct subnet_diff_settings {
 
 int run_subnet_diff(const subnet_diff_settings& s, global_options options) {
     const discovery::node_names names = read_node_names(s.name_map);
-    const discovery::cached_subnet was = read_subnet_cache(s.reference);
+    const discovery::cached_subnet was = read_subnet_file(s.reference, options);
     if (!s.current.empty()) options.load_cache = s.current;
     return discover_and_report(options, [&](const discovery::subnet& is, comad::u64) {
         const auto all = discovery::differences(was.found, is, names);
@@ -37,22 +37,24 @@ int run_subnet_diff(const subnet_diff_settings& s, global_options options) {
 } // namespace
 
 command subnet_diff_command() {
-    return {.name = "subnet_diff",
-            .group = command_group::subnet,
-            .summary = "compare the subnet with that of a cache file",
-            .examples = "subnet_diff yesterday.cache\nsubnet_diff yesterday.cache today.cache --json",
-            .no_SA = "discovery asks every node itself",
-            .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<subnet_diff_settings>();
-                takes
-                    .option("reference", s->reference,
-                            "file of --subnet-cache or ibnetdiscover --cache: the subnet as it was")
-                    .required();
-                takes.option("current", s->current, "such a file: the subnet as it is [discovered now]");
-                add_name_map_option(takes, s->name_map);
-                takes.flag("--json", s->json, "everything as one JSON object");
-                return [s](const global_options& options) { return run_subnet_diff(*s, options); };
-            }};
+    return {
+        .name = "subnet_diff",
+        .group = command_group::subnet,
+        .summary = "compare the subnet with that of a cache or topology file",
+        .examples =
+            "subnet_diff yesterday.cache\nsubnet_diff yesterday.cache today.cache --json\nsubnet_diff yesterday.topo",
+        .no_SA = "discovery asks every node itself",
+        .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<subnet_diff_settings>();
+            takes
+                .option("reference", s->reference,
+                        "file of --subnet-cache, of ibnetdiscover --cache or of ibnetdiscover: the subnet as it was")
+                .required();
+            takes.option("current", s->current, "such a file: the subnet as it is [discovered now]");
+            add_name_map_option(takes, s->name_map);
+            takes.flag("--json", s->json, "everything as one JSON object");
+            return [s](const global_options& options) { return run_subnet_diff(*s, options); };
+        }};
 }
 
 } // namespace ibtool

@@ -28,7 +28,7 @@ command vumad_command() {
                 .one_each();
             takes.flag("--json", s->json, "at the end a JSON object on stderr for each device: what -v counts");
             return [s](const global_options& o) {
-                s->fabric = o.fabric;
+                s->fabric = o.strict && o.fabric.starts_with("sim:") ? o.fabric + ",strict" : o.fabric;
                 s->tells_counts = o.verbosity > 0;
                 return run_beside_devices(*s);
             };

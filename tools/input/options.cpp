@@ -273,6 +273,8 @@ void add_global_options(arguments& takes, global_options& o) {
             .value_name("FILE");
     takes.flag("--refresh-cache", o.refresh_cache, "discover although that file is there, and write it anew")
         .needs(cache);
+    takes.flag("--strict", o.strict,
+               "refuse a topology file with lines or links that cannot be used, instead of skipping them");
     takes.option("--pcap", o.pcap, "write every request and reply to this file, as packets that Wireshark opens")
         .value_name("FILE");
     takes.flag("--pcap-keys", o.pcap_keys, "leave M_Keys, SM_Keys and CC_Keys in it, which are 0 otherwise");

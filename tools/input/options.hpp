@@ -58,6 +58,7 @@ struct global_options {
     std::string subnet_cache;   ///< a file, with $C, $P, $A in its name, that keeps what was discovered; empty: none
     bool refresh_cache = false; ///< discover although it is there
     std::string load_cache;     ///< a cache of a subnet that is read instead of discovering; empty: none
+    bool strict = false;        ///< --strict: nothing in a topology file is skipped
     std::string pcap;           ///< a capture of every MAD that is sent or arrives; empty: none
     bool pcap_keys = false;     ///< with the keys in them
     unsigned sm_port = 0;       ///< -s: LID to ask as the SA; 0: where the local port knows one

@@ -8,14 +8,12 @@
 #include <comad/discovery/discover.hpp>
 #include <comad/discovery/lid_index.hpp>
 #include <comad/iba/text_file.hpp>
-#include <comad/transports/sim/topology.hpp>
 
 #include <fmt/format.h>
 
 namespace ibtool {
 
 namespace discovery = comad::discovery;
-namespace sim = comad::transports::sim;
 
 namespace {
 
@@ -73,38 +71,12 @@ int discover_and_report(const global_options& options, const subnet_report& made
     return discover_and_report_to(options, made, {});
 }
 
-namespace {
-
-discovery::node node_of(const sim::node& described) {
-    discovery::node n;
-    n.info.nodeType = described.type;
-    n.info.numPorts = static_cast<comad::u8>(described.num_ports());
-    n.info.nodeGUID = described.nodeGUID;
-    n.info.systemImageGUID = described.systemImageGUID;
-    n.info.portGUID = described.ports[described.first_port()].GUID;
-    n.info.deviceID = described.deviceID;
-    n.info.vendorID = described.vendorID;
-    n.description = described.description;
-    if (described.is_switch()) n.switch_info.emplace().enhancedPort0 = described.enhanced_port0;
-    for (const sim::port& p : described.ports) {
-        discovery::port& port = n.ports.emplace_back();
-        port.portGUID = p.GUID;
-        port.info.emplace().LID = p.LID;
-        port.info->LMC = p.LMC;
-        if (p.linked()) port.peer = {p.peer_node, p.peer_port};
-    }
-    return n;
-}
-
-} // namespace
-
-discovery::subnet read_subnet(const std::string& file) {
+discovery::subnet read_subnet(const std::string& file, const global_options& options,
+                              discovery::described_order order) {
     // As a file it has the same bounds, and the same words for what is wrong.
     const std::string name = file == "-" ? "/dev/stdin" : file;
-    std::istringstream in = comad::iba::open_text_file(name);
-    discovery::subnet s;
-    for (const sim::node& described : sim::read_topology(in, name).nodes) s.nodes.push_back(node_of(described));
-    return s;
+    const std::string text = comad::iba::open_text_file(name).str();
+    return read_described(text, name, options, order);
 }
 
 } // namespace ibtool

@@ -5,6 +5,7 @@
 #include "session/report.hpp"
 #include <comad/discovery/reports.hpp>
 #include <comad/discovery/subnet.hpp>
+#include <comad/discovery/topology_file.hpp>
 
 #include <functional>
 #include <string>
@@ -28,8 +29,10 @@ int discover_and_report(const global_options& options, const subnet_text& text, 
                         const subnet_reading& more = {});
 int discover_and_report(const global_options& options, const subnet_report& made);
 
-/// The subnet that a topology file describes, in the order of the file; `-` is stdin. No MAD is sent.
-/// Throws std::runtime_error with one line where the file is missing or wrong.
-comad::discovery::subnet read_subnet(const std::string& file);
+/// The subnet that a topology file describes; `-` is stdin. No MAD is sent. What is skipped of it goes to stderr, in one line.
+/// Throws std::runtime_error with one line where the file is missing, has no node, or with --strict if anything is skipped.
+comad::discovery::subnet
+read_subnet(const std::string& file, const global_options&,
+            comad::discovery::described_order order = comad::discovery::described_order::of_file);
 
 } // namespace ibtool

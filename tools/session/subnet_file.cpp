@@ -3,6 +3,7 @@
 #include "session/subnet_file.hpp"
 
 #include "text/output.hpp"
+#include <comad/discovery/difference.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 #include <comad/iba/text_file.hpp>
@@ -29,7 +30,7 @@ using discovery::subnet;
 void add_load_cache_option(arguments& takes, std::string& file, const std::string& names) {
     takes
         .option(names, file,
-                "read the subnet from this file, of ibnetdiscover --cache or --subnet-cache, and do not "
+                "read the subnet from this file, of ibnetdiscover, its --cache or --subnet-cache, and do not "
                 "discover")
         .value_name("FILE");
 }
@@ -64,8 +65,30 @@ std::chrono::sys_seconds now_in_seconds() {
     return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
 }
 
-subnet read_and_tell(const std::string& file, std::string_view advice) {
-    discovery::cached_subnet c = read_subnet_cache(file);
+std::string_view text_of(std::span<const u8> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Whether it may be a topology file: caches have bytes that no text has.
+bool is_text(std::span<const u8> bytes) {
+    return !discovery::is_cache(bytes) && std::ranges::find(bytes, u8{0}) == bytes.end();
+}
+
+discovery::cached_subnet read_cache_of(const std::string& file, std::span<const u8> bytes) {
+    try {
+        return discovery::read_cache(bytes);
+    } catch (const std::runtime_error& e) {
+        refuse_cache(file, e.what());
+    }
+}
+
+subnet read_and_tell(const std::string& file, std::string_view advice, const global_options& o) {
+    discovery::cached_subnet c = read_subnet_file(file, o);
+    const bool is_topology_file = std::ranges::any_of(c.found.nodes, discovery::is_of_file);
+    if (is_topology_file) {
+        if (!is_called_by_link()) print_message("the subnet is from the topology file '{}'", iba::escaped(file));
+        return std::move(c.found);
+    }
     std::string age = "of unknown age";
     if (c.discovered_at) age = age_text(now_in_seconds() - *c.discovered_at);
     // Who calls infiniband-diags' program and names the file knows: scripts take a word on stderr for a failure.
@@ -78,7 +101,7 @@ constexpr std::string_view how_to_refresh = "; --refresh-cache discovers it anew
 
 std::optional<subnet> subnet_of_cache(const global_options& o, const std::string& file) {
     if (o.refresh_cache || ::access(file.c_str(), F_OK) != 0) return std::nullopt;
-    return read_and_tell(file, how_to_refresh);
+    return read_and_tell(file, how_to_refresh, o);
 }
 
 /// Order and routes as from that end port.
@@ -100,24 +123,35 @@ void begin_at(subnet& s, iba::guid from) {
 
 } // namespace
 
-discovery::cached_subnet read_subnet_cache(const std::string& file) {
+subnet read_described(std::string_view text, const std::string& name, const global_options& o,
+                      discovery::described_order order) {
+    using comad::topology_file::reading;
+    auto read = discovery::read_topology_file(text, name, o.strict ? reading::strict : reading::tolerant, order);
+    if (!read.skipped.empty()) print_message("{}: {}", iba::escaped(name), read.skipped);
+    return std::move(read.found);
+}
+
+discovery::cached_subnet read_subnet_file(const std::string& file, const global_options& o) {
     const std::vector<u8> bytes = bytes_of(file);
-    try {
-        return discovery::read_cache(bytes);
-    } catch (const std::runtime_error& e) {
-        refuse_cache(file, e.what());
-    }
+    if (!is_text(bytes)) return read_cache_of(file, bytes);
+    return {read_described(text_of(bytes), file, o, discovery::described_order::discovery), std::nullopt};
+}
+
+discovery::cached_subnet read_subnet_file(const std::string& file) {
+    const std::vector<u8> bytes = bytes_of(file);
+    if (!is_text(bytes)) return read_cache_of(file, bytes);
+    return {discovery::read_topology_file(text_of(bytes), file).found, std::nullopt};
 }
 
 std::optional<subnet> subnet_without_device(const global_options& o) {
-    if (!o.load_cache.empty()) return read_and_tell(o.load_cache, {});
+    if (!o.load_cache.empty()) return read_and_tell(o.load_cache, {}, o);
     if (o.subnet_cache.empty() || o.subnet_cache.find('$') != std::string::npos) return std::nullopt;
     return subnet_of_cache(o, o.subnet_cache);
 }
 
 std::optional<subnet> known_subnet(const global_options& o, std::string_view place, iba::guid from) {
     std::optional<subnet> known;
-    if (!o.load_cache.empty()) known = read_and_tell(o.load_cache, {});
+    if (!o.load_cache.empty()) known = read_and_tell(o.load_cache, {}, o);
     else if (!o.subnet_cache.empty()) known = subnet_of_cache(o, name_for_place(o.subnet_cache, place));
     if (known) begin_at(*known, from);
     return known;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// subnet_file.hpp - subnets in cache files: which file, how old, read and written. Knows no command.
+// subnet_file.hpp - subnets in cache and topology files: which file, how old, read and written. Knows no command.
 #pragma once
 #include "input/arguments.hpp"
 #include "input/options.hpp"
 #include <comad/discovery/cache.hpp>
+#include <comad/discovery/topology_file.hpp>
 
 #include <chrono>
 #include <optional>
@@ -15,11 +16,19 @@ namespace ibtool {
 /// Adds --load-cache, which a command puts into global_options::load_cache.
 void add_load_cache_option(arguments& takes, std::string& file, const std::string& names = "--load-cache");
 
-/// A subnet of a cache file, of this library or of infiniband-diags. Throws std::runtime_error with one line.
-comad::discovery::cached_subnet read_subnet_cache(const std::string& file);
+/// A subnet of a file, which is a cache of this library or of infiniband-diags, or a topology file: its content decides. What is
+/// skipped of a topology file goes to stderr, in one line. Throws std::runtime_error with one line.
+comad::discovery::cached_subnet read_subnet_file(const std::string& file, const global_options&);
+/// The same for who must not print: what is skipped is lost.
+comad::discovery::cached_subnet read_subnet_file(const std::string& file);
+
+/// The subnet of a topology file; `name` stands for it in messages. What is skipped of it goes to stderr, in one line.
+/// Throws std::runtime_error with one line.
+comad::discovery::subnet read_described(std::string_view text, const std::string& name, const global_options&,
+                                        comad::discovery::described_order order);
 
 /// The subnet that the options name a file for, if no device has to be known for that; how old it is goes to stderr.
-/// Nothing: it is to be discovered, or only known_subnet() can tell. Throws what read_subnet_cache() throws.
+/// Nothing: it is to be discovered, or only known_subnet() can tell. Throws what read_subnet_file() throws.
 std::optional<comad::discovery::subnet> subnet_without_device(const global_options&);
 
 /// The same for who has a device open, at this place (session::place()): `umad:mlx5_0/1`. `from`: the port GUID of that end

@@ -46,11 +46,12 @@ public:
     cabling_words(std::span<const planned_cable> plan, const discovery::subnet& s, const discovery::node_names& names)
         : plan_(plan), s_(s), names_(names) {}
 
+    std::string planned(comad::u32 c) const {
+        return fmt::format("{} <=> {} (line {})", text_of(plan_[c].a), text_of(plan_[c].b), plan_[c].line);
+    }
     std::string planned(const cabling_fault& f) const {
         std::string text;
-        for (const auto c : f.cables)
-            text += fmt::format("{}{} <=> {} (line {})", text.empty() ? "" : ", ", text_of(plan_[c].a),
-                                text_of(plan_[c].b), plan_[c].line);
+        for (const auto c : f.cables) text += (text.empty() ? "" : ", ") + planned(c);
         return text;
     }
     std::string found(const cabling_fault& f) const {
@@ -103,6 +104,7 @@ std::string cabling_text(std::span<const planned_cable> plan, const discovery::c
         if (!f.why.empty()) text += fmt::format(": {}", f.why);
         text += '\n';
     }
+    for (const comad::u32 c : is.unknown) text += fmt::format("unknown: {}\n", words.planned(c));
     text += fmt::format("{} cables planned, {} of them as planned; {} links in the subnet\n", is.planned, is.as_planned,
                         is.links);
     return text;
@@ -119,9 +121,10 @@ std::string cabling_json(std::span<const planned_cable> plan, const discovery::c
         if (!f.why.empty()) one["why"] = f.why;
         faults.push_back(std::move(one));
     }
-    const nlohmann::ordered_json out{{"schema", "comad.cabling/1"}, {"complete", s.complete()},
-                                     {"planned", is.planned},       {"as_planned", is.as_planned},
-                                     {"links", is.links},           {"faults", std::move(faults)}};
+    nlohmann::ordered_json out{{"schema", "comad.cabling/1"}, {"complete", s.complete()},
+                               {"planned", is.planned},       {"as_planned", is.as_planned},
+                               {"links", is.links},           {"faults", std::move(faults)}};
+    if (!is.unknown.empty()) out["unknown"] = is.unknown.size();
     return json_document(out);
 }
 

@@ -5,6 +5,7 @@
 #include "input/options.hpp"
 #include "session/fabric.hpp"
 #include "session/unreachable_nodes.hpp"
+#include "text/output.hpp"
 #include <comad/iba/parse.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/iba/text.hpp>
@@ -68,6 +69,7 @@ void exported_fabric::add(exported_port port, const std::string& node, unsigned 
 
 void exported_fabric::open_sim(const std::string& specification, const std::vector<std::string>& places) {
     simulation_ = sim::make_sim(specification);
+    for (const std::string& note : simulation_.notes) print_message("{}", note);
     if (simulation_.place->native_handle() < 0)
         throw usage_error("the programs of a virtual device live in real time: leave out time=virtual");
     const sim::topology& graph = simulation_.fabric->graph();

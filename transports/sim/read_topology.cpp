@@ -73,7 +73,7 @@ private:
     /// Leaves in `active` what the file says, and 0 where it says nothing: connect() needs both ends to decide.
     static void describe_port(port& made, const text::port& p, bool is_of_switch) {
         if (!is_of_switch) {
-            if (value(p.GUID) != 0) made.GUID = p.GUID;
+            if (p.GUID) made.GUID = *p.GUID;
             made.LID = p.LID.value_or(iba::lid{});
             made.LMC = p.LMC.value_or(0);
         }

@@ -44,6 +44,8 @@ struct cabling_fault {
 };
 
 struct cabling {
+    /// Of the plan, by index: a topology file from which stanzas or lines are missing does not say whether they are there.
+    std::vector<u32> unknown;
     std::vector<cabling_fault> faults; ///< in the order of the plan, then what is extra in that of the subnet
     std::size_t planned = 0;    ///< cables of the plan; one that the plan has twice, from either end, counts once
     std::size_t as_planned = 0; ///< cables

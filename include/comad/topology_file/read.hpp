@@ -23,17 +23,17 @@ inline constexpr u32 nobody = ~u32{0};
 /// A port that at least one line names. What no line says is 0 or nullopt.
 struct port {
     u8 number = 0;
-    bool has_line = false;        ///< in the stanza of its own node
-    u8 peer_port = 0;             ///< 0: no line names the other end of the cable
-    u32 peer_node = nobody;       ///< index into contents::nodes
-    unsigned line = 0;            ///< where the cable is named, for messages
-    iba::guid GUID{};             ///< not of a switch's port
-    std::optional<iba::lid> LID;  ///< not of a switch's port; 0xffff: no subnet manager has configured the port
-    std::optional<u8> LMC;        ///< likewise
-    iba::LinkWidth width{};       ///< `4xEDR`: active; 0: unknown
-    iba::lane_speeds speed = 0;   ///< likewise: one bit
-    std::optional<u8> width_mask; ///< ` w=3`: enabled (ibsim), or active (ibnetdiscover -f)
-    std::optional<u8> speed_mask; ///< ` s=7`
+    bool has_line = false;         ///< in the stanza of its own node
+    u8 peer_port = 0;              ///< 0: no line names the other end of the cable
+    u32 peer_node = nobody;        ///< index into contents::nodes
+    unsigned line = 0;             ///< where the cable is named, for messages
+    std::optional<iba::guid> GUID; ///< not of a switch's port
+    std::optional<iba::lid> LID;   ///< not of a switch's port; 0xffff: no subnet manager has configured the port
+    std::optional<u8> LMC;         ///< likewise
+    iba::LinkWidth width{};        ///< `4xEDR`: active; 0: unknown
+    iba::lane_speeds speed = 0;    ///< likewise: one bit
+    std::optional<u8> width_mask;  ///< ` w=3`: enabled (ibsim), or active (ibnetdiscover -f)
+    std::optional<u8> speed_mask;  ///< ` s=7`
     std::optional<u8> extended_speed_mask;  ///< ` e=3`
     std::optional<u8> extended_speed2_mask; ///< ` x=1`: LinkSpeedExt2, of this project only
     std::optional<u8> FDR10_mask;           ///< ` f=1`: of MlnxExtPortInfo, of this project only
