@@ -170,6 +170,16 @@ TEST_CASE("a topology file is loaded wherever a cache is") {
     check_failure(run({"iblinkinfo", "--load-cache", plan}), 1, "there is no node in it");
 }
 
+TEST_CASE("ibidsverify reports each port of a topology file that has no LID, 65535 included") {
+    const directory d;
+    std::string two = saved;
+    for (std::size_t at = 0; (at = two.find("lid 1 ", at)) != two.npos;) two.replace(at, 6, "lid 65535 ");
+    const process_result r = run({"ibidsverify", d.write("two.topo", two)});
+    CHECK(r.status == 1);
+    CHECK(r.out ==
+          "LID 65535 found for ca NodeGUID 0x2c90300000100\nLID 65535 found for ca NodeGUID 0x2c90300000200\n");
+}
+
 TEST_CASE("the simulator leaves out links to nodes that are not in its file, and says how many") {
     const directory d;
     const std::string part = d.write("pasted.topo", pasted);

@@ -50,8 +50,9 @@ private:
         const auto& info = subnet_.at(r).info;
         if (!info) return; // not answered, which discovery has told
         const unsigned first = value(info->LID);
-        if (first == 0) {
-            add(kind::zero_LID, r, "LID 0 found for {} NodeGUID {:#x}", type_at(r), nodeGUID_at(r));
+        // Ports that no subnet manager has configured may have 65535, too, which is not a LID that two have.
+        if (!iba::is_unicast(info->LID)) {
+            add(kind::zero_LID, r, "LID {} found for {} NodeGUID {:#x}", first, type_at(r), nodeGUID_at(r));
             return;
         }
         bool is_told = false;
