@@ -3,6 +3,7 @@
 #include "command.hpp"
 #include "commands/rdma_bw_link.hpp"
 #include "session/fabric.hpp"
+#include "session/pkey_choice.hpp"
 #include "text/output.hpp"
 #include <comad/iba/format.hpp>
 
@@ -77,9 +78,9 @@ std::string report_json(const rdma_bw_report& r) {
     return json_line(j);
 }
 
-rdma_bw_report run_client(const rdma_bw_settings& s, const comad::transports::end_port& port) {
+rdma_bw_report run_client(const rdma_bw_settings& s, const comad::transports::end_port& port, comad::u16 pkey_index) {
     rdma_bw_link link = rdma_bw_link::connect(s.server, static_cast<unsigned short>(s.tcp_port), s.v6);
-    rdma_bw_stream stream(port, s.size, s.depth, s.pieces, s.GID_index);
+    rdma_bw_stream stream(port, s.size, s.depth, s.pieces, s.GID_index, pkey_index);
     rdma_bw_report report{stream.ours(), {}, {}, {}};
     report.ours.writes = s.writes;
     report.ours.both_ways = s.both_ways;
@@ -95,11 +96,11 @@ rdma_bw_report run_client(const rdma_bw_settings& s, const comad::transports::en
     return report;
 }
 
-rdma_bw_report run_server(const rdma_bw_settings& s, const comad::transports::end_port& port) {
+rdma_bw_report run_server(const rdma_bw_settings& s, const comad::transports::end_port& port, comad::u16 pkey_index) {
     rdma_bw_link link = rdma_bw_link::accept(static_cast<unsigned short>(s.tcp_port), s.v6);
     rdma_bw_report report;
     report.theirs = link.hear_end(); // how much is the client's to say
-    rdma_bw_stream stream(port, report.theirs.size, s.depth, s.pieces, s.GID_index);
+    rdma_bw_stream stream(port, report.theirs.size, s.depth, s.pieces, s.GID_index, pkey_index);
     report.ours = stream.ours();
     report.ours.writes = report.theirs.writes;
     report.ours.both_ways = report.theirs.both_ways;
@@ -117,7 +118,8 @@ rdma_bw_report run_server(const rdma_bw_settings& s, const comad::transports::en
 int run_rdma_bw(rdma_bw_settings s, const global_options& o) {
     const auto port = local_port_for_verbs(o);
     if (s.GID_index < 0 && !port.is_infiniband()) s.GID_index = 0; // RoCE has no LIDs
-    const rdma_bw_report report = s.server.empty() ? run_server(s, port) : run_client(s, port);
+    const comad::u16 pkey_index = chosen_pkey_index(port, o);
+    const rdma_bw_report report = s.server.empty() ? run_server(s, port, pkey_index) : run_client(s, port, pkey_index);
     write_output(s.json ? report_json(report) : report_text(report));
     if (!report.has_arrived.value_or(true)) throw std::runtime_error("the other end's writes have not all arrived");
     return complete;

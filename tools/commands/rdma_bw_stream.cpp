@@ -45,9 +45,10 @@ verbs::queue_pair pair_of(const verbs::pd& domain, const verbs::completions& don
 } // namespace
 
 rdma_bw_stream::rdma_bw_stream(const comad::transports::end_port& port, std::size_t size, unsigned depth,
-                               unsigned pieces, int GID_index)
-    : size_(size), depth_(depth), pieces_(pieces), GID_index_(GID_index), port_(static_cast<u8>(port.port)),
-      device_(had(verbs::context::open(port.device))), domain_(had(verbs::pd::create(device_))), bytes_(2 * size),
+                               unsigned pieces, int GID_index, comad::u16 pkey_index)
+    : size_(size), depth_(depth), pieces_(pieces), GID_index_(GID_index), pkey_index_(pkey_index),
+      port_(static_cast<u8>(port.port)), device_(had(verbs::context::open(port.device))),
+      domain_(had(verbs::pd::create(device_))), bytes_(2 * size),
       region_(had(verbs::memory_region::create(domain_, bytes_, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE))),
       done_(completions_of(device_, depth)), pair_(pair_of(domain_, done_, depth, pieces)), poller_(device_, done_) {
     const auto attributes = had(device_.port_attributes(port_));
@@ -68,6 +69,7 @@ void rdma_bw_stream::connect(const rdma_bw_end& theirs) {
     path.DLID = theirs.LID;
     path.SLID = ours_.LID;
     path.dqpn = theirs.QPN;
+    path.pkey_index = pkey_index_;
     path.MTU = iba::MTU{static_cast<u8>(std::min(ours_.MTU, theirs.MTU))};
     path.rate = iba::Rate{0}; // the port's own
     if (GID_index_ >= 0) {

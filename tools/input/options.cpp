@@ -7,6 +7,7 @@
 #include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
 #include <comad/iba/text_file.hpp>
+#include <comad/mad/port_tables.hpp>
 #include <comad/transports/key_file.hpp>
 
 #include <fmt/format.h>
@@ -40,6 +41,16 @@ comad::transports::kernel_timeout read_umad_timeout(const std::string& text) {
     if (text == "attempt") return kernel_timeout::attempt;
     throw usage_error(
         fmt::format("--umad-timeout: must be auto, operation or attempt, not {}", comad::iba::as_given(text)));
+}
+
+comad::u16 read_pkey(const std::string& text) {
+    const auto number = comad::iba::parse_number(text);
+    const bool is_valid = number && number->value <= 0xffff && !number->is_larger &&
+                          comad::mad::is_valid_pkey(static_cast<comad::u16>(number->value));
+    if (!is_valid)
+        throw usage_error(
+            fmt::format("must be a P_Key, 0x0001..0xffff except 0x8000, not {}", comad::iba::as_given(text)));
+    return static_cast<comad::u16>(number->value);
 }
 
 /// A number must be that of a port; whether there is what else it may be, the devices tell.
@@ -259,6 +270,19 @@ void add_global_options(arguments& takes, global_options& o) {
     takes.option(
         "-s,--sm_port", [&o](const std::string& text) { o.sm_port = read_number(text, "the LID", 0xbfff); },
         "LID to ask as the SA [that of the local port's subnet manager]; some commands have another -s");
+    const argument& pkey_index =
+        takes
+            .option("-Y,--pkey-idx", o.pkey_index,
+                    "send GMPs with the P_Key at this index of the local port's table, whatever P_Key their path has "
+                    "[index of the path's P_Key; else of 0xffff, 0x7fff, or 0]")
+            .value_name("INDEX")
+            .range(0, 65534);
+    takes
+        .option(
+            "--pkey", [&o](const std::string& text) { o.pkey = read_pkey(text); },
+            "the same by value, e.g. 0x8001: full membership matches before limited; saquery has another --pkey")
+        .value_name("P_KEY")
+        .excludes(pkey_index);
     // The options on the command line win, wherever they stand.
     takes
         .option(

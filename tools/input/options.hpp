@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -62,8 +63,10 @@ struct global_options {
     std::string pcap;           ///< a capture of every MAD that is sent or arrives; empty: none
     bool pcap_keys = false;     ///< with the keys in them
     unsigned sm_port = 0;       ///< -s: LID to ask as the SA; 0: where the local port knows one
-    std::string sa_path;        ///< --sa-path: where the SA is, as a target; empty: where the local port knows one
-    bool by_SA = false;         ///< --sa: the SA's records instead of SMPs
+    std::optional<unsigned> pkey_index; ///< -Y: index in the local port's P_Key table for GMPs
+    std::optional<comad::u16> pkey;     ///< --pkey: P_Key for GMPs; never with pkey_index
+    std::string sa_path; ///< --sa-path: where the SA is, as a target; empty: where the local port knows one
+    bool by_SA = false;  ///< --sa: the SA's records instead of SMPs
     discovery_mode discovery = discovery_mode::automatic;
     bool IBA_names = false;         ///< --int-names: fields by the names of the IBA instead of infiniband-diags'
     unsigned verbosity = 0;         ///< -v: 1 counts, 2 structures as annotated words

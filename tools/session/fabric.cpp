@@ -2,12 +2,14 @@
 // fabric.cpp - which transport a fabric text means.
 #include "session/fabric.hpp"
 
+#include "session/pkey_choice.hpp"
 #include "session/unreachable_nodes.hpp"
 #include "text/output.hpp"
 #include <comad/iba/format.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/iba/text.hpp>
+#include <comad/mad/port_tables.hpp>
 #include <comad/transports/gmp.hpp>
 #include <comad/transports/smi_gsi.hpp>
 #include <comad/transports/sysfs.hpp>
@@ -138,6 +140,8 @@ void fabric::open_verbs(std::string_view place, const global_options& o, const c
             print_error("{}: {} (LID {}, SM LID {}, {})\n", now.name(), event, value(now.LID), value(now.masterSMLID),
                         comad::iba::name_or_number(now.portState));
         };
+    const transports::smi_gsi sides = transports::smi_gsi_pair(port, transports::end_ports(sys_class));
+    options.pkey_index = chosen_pkey_index(sides.gsi ? *sides.gsi : port, o);
     own_ = transports::open_gmp_port(port, options);
     place_ = "verbs:" + port.name();
     local_port_ = local_port_of(port);
@@ -199,6 +203,11 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
     }
     if (o.sm_port) local_port_.sa_path.DLID = comad::iba::lid(o.sm_port);
     transport_ = own_ ? own_.get() : simulation_.transport;
+    if (comad::mad::port_tables* const tables = transport_->tables(); tables && !tables->PKeys().empty())
+        choose_pkey(*tables, o);
+    else if (o.pkey_index || o.pkey)
+        print_message("-Y and --pkey choose a P_Key of the local port; ignored, the fabric '{}' has no P_Keys",
+                      iba::escaped(text));
 }
 
 } // namespace ibtool

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// ibtool_pkey_test.cpp - the P_Key index in the header of every MAD that ibtool writes to a MAD device (rdma/ib_user_mad.h:
+// pkey_index at byte 56), in a subnet that a real OpenSM has partitioned, and -Y, --pkey-idx and --pkey. -Y is that of rdma-core
+// bdf0a8fc4008 (infiniband-diags/ibdiag_common.c): all GMPs have the index, SMPs have index 0.
+#include "ibtool_rig.hpp"
+#include "virtual_device.hpp"
+
+#include <map>
+#include <set>
+
+using namespace ibtool_rig;
+
+namespace {
+
+/// By management class: the P_Key indices of what was written.
+using indices_by_class = std::map<unsigned, std::set<unsigned>>;
+
+/// From `strace -xx -s 72 -e trace=write`: writes of a header of 64 bytes and a MAD.
+indices_by_class written_indices(const std::string& trace) {
+    indices_by_class all;
+    for (const std::string& line : lines_in_order(trace)) {
+        const std::size_t begin = line.find("\"\\x");
+        if (line.find("write(") == line.npos || begin == line.npos || !line.ends_with(", 320) = 320")) continue;
+        const auto byte = [&](std::size_t at) {
+            return std::stoul(line.substr(begin + 1 + 4 * at + 2, 2), nullptr, 16);
+        };
+        all[static_cast<unsigned>(byte(65))].insert(static_cast<unsigned>(byte(56) | byte(57) << 8));
+    }
+    return all;
+}
+
+constexpr unsigned SubnLID = 0x01, SubnAdm = 0x03, Performance = 0x04, SubnDirected = 0x81;
+
+/// OpenSM with two partitions at vib0, which alone is a full member of the default partition. vib1 and all others are limited
+/// members of it (0x7fff, index 0) and full members of Tenant (0x8001, index 1).
+std::string with_tenants() {
+    std::string script = with_manager;
+    const std::string log = "mkfifo $d/log", manager = "--qos";
+    script.replace(script.find(log), log.size(),
+                   log +
+                       "; printf 'Default=0x7fff: ALL=limited, SELF=full;\\nTenant=0x1: ALL=full;\\n' >$d/partitions");
+    script.replace(script.find(manager), manager.size(), "-P $d/partitions");
+    return script + "traced() { strace -f --seccomp-bpf -xx -s 72 -e trace=write -o $d/trace $IBTOOL \"$@\" -C vib1 "
+                    ">/dev/null || true; "
+                    "cat $d/trace; echo =====; }\n"
+                    "head -qn1 /sys/class/infiniband/vib1/ports/1/pkeys/[0-2]; echo =====\n";
+}
+process_result in_tenants(const std::string& script) {
+    return in_shell("sim:fattree2,radix=4", with_tenants() + script,
+                    {"--port", "h-0001 HCA-1", "--port", "h-0002 HCA-1"});
+}
+
+} // namespace
+
+TEST_CASE("GMPs leave with the index of the path record's P_Key, of the default partition, of -Y, or of --pkey") {
+    if (!has_devices()) return;
+    // Two limited members do not receive from each other: the fourth command may get no answer.
+    const process_result r = in_tenants("GUID=$($IBTOOL saquery -G 'h-0003 HCA-1' -C vib1)\n"
+                                        "LID=$($IBTOOL saquery -l 'h-0003 HCA-1' -C vib1)\n"
+                                        "traced perfquery -G $GUID\n"
+                                        "traced perfquery 1\n"
+                                        "traced perfquery $LID --pkey 0x8001\n"
+                                        "traced perfquery -G $GUID --pkey-idx 0 -t 20 --retries 0\n"
+                                        "traced perfquery \"IBPath(DLID=$LID, pkey_index=1)\" --pkey-idx 0\n"
+                                        "traced ibnetdiscover --sa -Y 1\n"
+                                        "traced sweep -Y 1\n"
+                                        "traced ibqueryerrors -Y 0x1\n");
+    INFO(r.err);
+    const words said = parts_of(r.out);
+    REQUIRE(said.size() == 9);
+    CHECK(said[0] == "0x7fff\n0x8001\n0x0000\n");
+    using indices = std::set<unsigned>;
+    CHECK(written_indices(said[1]) == indices_by_class{{SubnLID, {0}}, {SubnAdm, {0}}, {Performance, {1}}});
+    CHECK(written_indices(said[2]).at(Performance) == indices{0});
+    CHECK(written_indices(said[3]).at(Performance) == indices{1});
+    CHECK(written_indices(said[4]).at(SubnAdm) == indices{0});
+    CHECK(written_indices(said[4]).at(Performance) == indices{0});
+    CHECK(written_indices(said[5]).at(Performance) == indices{1});
+    CHECK(written_indices(said[6]) == indices_by_class{{SubnAdm, {1}}});
+    for (const std::string& trace : {said[7], said[8]}) {
+        const auto written = written_indices(trace);
+        CHECK(written.count(Performance) == 1);
+        for (const auto& [mgmt_class, found] : written) {
+            CAPTURE(mgmt_class);
+            const bool is_SMP = mgmt_class == SubnLID || mgmt_class == SubnDirected;
+            CHECK(found == (is_SMP ? indices{0} : indices{1}));
+        }
+    }
+}
+
+TEST_CASE("a P_Key that the port does not have is refused with those that it has, and trace and capture show the one "
+          "in use") {
+    if (!has_devices()) return;
+    const process_result r = in_tenants(
+        "exec 2>&1; IBTOOL=\"$IBTOOL -C vib1\"\n"
+        "for choice in '--pkey 0x8002' '-Y 2' '-Y 200'; do $IBTOOL perfquery 1 $choice || echo $?; echo =====; done\n"
+        "$IBTOOL perfquery 'IBPath(DLID=1, pkey=0x8002)' || echo $?; echo =====\n"
+        "$IBTOOL query PerformanceGet PortCounters 1 -f portSelect=1 -dd --pkey 1 --pcap $d/tenant 2>&1 | grep -o "
+        "'PKey=[0-9a-fx]*' | sort -u; "
+        "echo =====\n"
+        "$IBTOOL decode $d/tenant --dotted | grep -m1 '^PKey' | tr -d .; echo =====\n"
+        "$IBTOOL perfquery 1 -d 2>&1 | grep PMFormat | grep -o 'PKey=[0-9a-fx]*' | sort -u; echo =====\n");
+    const words said = parts_of(r.out);
+    INFO(r.out);
+    REQUIRE(said.size() == 8);
+    const std::string those = ", only 0x7fff (index 0), 0x8001 (index 1)\n1\n";
+    CHECK(said[1] == "ibtool: cannot use --pkey 0x8002: the local port has no P_Key 0x8002" + those);
+    CHECK(said[2] == "ibtool: cannot use -Y 2: the local port has no P_Key at index 2" + those);
+    CHECK(said[3] == "ibtool: cannot use -Y 200: the local port has no P_Key at index 200" + those);
+    CHECK_THAT(said[4], EndsWith("was not sent to LID 1: the local port has no P_Key 0x8002" + those));
+    CHECK(said[5] == "PKey=0x8001\n");
+    CHECK(said[6] == "PKey0x8001\n"); // of the request
+    CHECK(said[7] == "PKey=0x7fff\n");
+}
+
+TEST_CASE("-Y and --pkey exclude each other, and take what can be an index or a P_Key") {
+    const words command{"perfquery", "1", "--fabric", "sim:single,sm=1"};
+    check_failure(run(command + words{"-Y", "0", "--pkey", "0xffff"}), 2, "excludes");
+    check_failure(run(command + words{"-Y", "-1"}), 2, "0 to 65534");
+    check_failure(run(command + words{"--pkey-idx", "65535"}), 2, "0 to 65534");
+    for (const char* const none : {"0", "0x8000", "0x10000", "x"})
+        check_failure(run(command + words{"--pkey", none}), 2, "must be a P_Key, 0x0001..0xffff except 0x8000");
+    check_failure(run(command + words{"-Y", "1"}), 1, "no P_Key at index 1, only 0xffff (index 0)");
+    check_success(run(command + words{"--pkey", "0x7fff"}));
+    check_success(run(command + words{"-Y", "0"}));
+}
