@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+namespace port_tables_test { // compiled together with others
+
 using namespace comad;
 using Catch::Contains;
 using mad::any_path;
@@ -159,3 +161,5 @@ TEST_CASE("a path gets the P_Key and the SGID that are on the wire, and is looke
     CHECK(tables.put_into(path) == table_miss::SGID);
     CHECK(std::get<IBPath>(path) == with_GRH(second));
 }
+
+} // namespace port_tables_test

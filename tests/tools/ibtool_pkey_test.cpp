@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+namespace ibtool_pkey_test { // compiled together with others
+
 using namespace ibtool_rig;
 
 namespace {
@@ -124,3 +126,5 @@ TEST_CASE("-Y and --pkey exclude each other, and take what can be an index or a 
     check_success(run(command + words{"--pkey", "0x7fff"}));
     check_success(run(command + words{"-Y", "0"}));
 }
+
+} // namespace ibtool_pkey_test

@@ -17,6 +17,8 @@
 
 #include <fmt/format.h>
 
+namespace umad_pkey_test { // compiled together with others
+
 using namespace comad;
 using namespace comad::test;
 using Catch::Contains;
@@ -283,3 +285,5 @@ TEST_CASE("several descriptors of a port share its tables; those of several port
     CHECK(pkey_index_of(kernels[0].written()) == 1);
     CHECK(pkey_index_of(kernels[1].written()) == (are_of_one_port ? 1 : 0));
 }
+
+} // namespace umad_pkey_test
