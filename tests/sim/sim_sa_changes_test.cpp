@@ -9,6 +9,8 @@
 #include <comad/sa/subscription.hpp>
 #include <comad/server/agent.hpp>
 
+#include <chrono>
+#include <poll.h>
 #include <set>
 #include <string>
 
@@ -485,6 +487,44 @@ TEST_CASE("subscribers hear of ports that go out of service and come back") {
     m.sim.fabric->apply({topology_event::kind::cut, *m.graph().find(host3), 1});
     s.wait(3);
     CHECK(s.heard[2].trapNumber == TrapNumber::GIDOutOfService);
+}
+
+TEST_CASE("a change that is planned is reported at its time, though nobody sends anything then") {
+    managed m("fattree2,radix=4,flap=leaf-0002/1@1500ms:1s:1000s");
+    subscriber s(m, host2);
+    REQUIRE(s.set(subscriber::about(TrapNumber{0xffff})));
+    const auto start_of_change = mad::time_point(std::chrono::milliseconds(1500));
+    CHECK(m.sim.fabric->next_change() == start_of_change);
+    CHECK(m.sim.fabric->next_event() <= start_of_change);
+    s.wait(1);
+    CHECK(s.heard[0].trapNumber == TrapNumber::GIDOutOfService);
+    CHECK(iba::decode<iba::NoticeTrap64>(s.heard[0].dataDetails).gidAddr == m.gid(host3));
+    // The report crosses a few cables of 1 us each.
+    CHECK(s.umad.schedule().now() >= start_of_change);
+    CHECK(s.umad.schedule().now() < start_of_change + std::chrono::milliseconds(1));
+    CHECK(m.sim.fabric->next_change() == start_of_change + std::chrono::seconds(1));
+    const managed unplanned;
+    CHECK_FALSE(unplanned.sim.fabric->next_change());
+}
+
+TEST_CASE("a change that is planned wakes no program where nobody subscribed to reports") {
+    managed m("fattree2,radix=4,flap=leaf-0002/1@1500ms:1s:1000s");
+    CHECK(m.sim.fabric->next_change());
+    CHECK_FALSE(m.sim.fabric->next_event());
+    subscriber s(m, host2);
+    CHECK_THROWS_AS(s.wait(1), std::logic_error); // nothing will ever happen
+}
+
+TEST_CASE("in real time a subscriber's descriptor becomes readable when a planned change is due") {
+    const auto real = make_sim("fattree2,radix=4,sm=1", time_mode::real);
+    coro::blocking_transactor umad(*real.transport);
+    umad.schedule().set_sa_path(to_lid(value(real.fabric->graph().sm_lid)));
+    REQUIRE(umad.SubnAdmSet(sa::all_notices(true)));
+    pollfd descriptor{real.transport->native_handle(), POLLIN, 0};
+    CHECK(::poll(&descriptor, 1, 0) == 0);
+    real.fabric->apply_at(std::chrono::steady_clock::now() + std::chrono::milliseconds(10),
+                          {topology_event::kind::cut, *real.fabric->graph().find("leaf-0002"), 1});
+    CHECK(::poll(&descriptor, 1, 30'000) == 1);
 }
 
 TEST_CASE("subscriptions have records, end as they began, and concern what they say") {

@@ -34,6 +34,8 @@ public:
 
     /// What the SA has to tell since it was asked last; and whether somebody has heard it.
     std::vector<report> take_reports();
+    /// Whether a change of the subnet makes a report.
+    bool has_subscribers() const noexcept { return !administrator_.subscribers().empty(); }
     bool is_acknowledged(std::span<const u8> report);
 
 private:

@@ -94,20 +94,33 @@ void fabric::plan(const timed_change& c) {
     changes_.insert(std::upper_bound(changes_.begin(), changes_.end(), c.when, later), c);
 }
 
-void fabric::apply_at(mad::time_point when, const topology_event& c) { plan({when, c, mad::duration{0}}); }
+void fabric::apply_at(mad::time_point when, const topology_event& c) {
+    plan({when, c, mad::duration{0}});
+    rearm_all();
+}
 
 void fabric::apply_every(mad::duration period, mad::time_point first, const topology_event& c) {
     plan({first, c, period});
+    rearm_all();
 }
 
-void fabric::advance_changes(mad::time_point now) noexcept {
-    while (!changes_.empty() && changes_.back().when <= now) {
-        timed_change c = changes_.back();
-        changes_.pop_back();
-        happen(c.what, c.when);
-        c.when += c.period;
-        if (c.period.count() != 0) plan(c);
-    }
+/// Those who sleep until next_event() wake earlier.
+void fabric::rearm_all() const {
+    for (const attachment& e : endpoints_)
+        if (e.rearm) e.rearm();
+}
+
+std::optional<mad::time_point> fabric::next_change() const noexcept {
+    if (changes_.empty()) return std::nullopt;
+    return changes_.back().when;
+}
+
+void fabric::apply_next_change() noexcept {
+    timed_change c = changes_.back();
+    changes_.pop_back();
+    happen(c.what, c.when);
+    c.when += c.period;
+    if (c.period.count() != 0) plan(c);
 }
 
 void fabric::carry(const load& l) noexcept { agents_->ports().carry(l, now_); }
@@ -167,31 +180,44 @@ void fabric::happens(mad::time_point when, stage what, u32 index) noexcept {
     std::push_heap(events_.begin(), events_.end());
 }
 
+// Who subscribed to nothing could not notice a change.
 std::optional<mad::time_point> fabric::next_event() const noexcept {
-    if (events_.empty()) return std::nullopt;
-    return events_.front().when;
+    const auto change = agents_->has_subscribers() ? next_change() : std::nullopt;
+    if (events_.empty()) return change;
+    const mad::time_point of_packets = events_.front().when;
+    return change ? std::min(*change, of_packets) : of_packets;
 }
 
 void fabric::advance(mad::time_point now) noexcept {
-    while (!events_.empty() && events_.front().when <= now) {
-        std::pop_heap(events_.begin(), events_.end());
-        const event e = events_.back();
-        events_.pop_back();
-        now_ = std::max(now_, e.when);
-        advance_changes(now_);
-        switch (e.what) {
-        case stage::arrival: on_arrival(e.packet); break;
-        case stage::service: on_service(e.packet); break;
-        case stage::delivery: on_delivery(e.packet); break;
-        case stage::report: on_report(e.packet); break;
-        case stage::passage: on_passage(e.packet); break;
-        case stage::passed: on_passed(e.packet); break;
-        }
-        send_traps();
-        send_reports();
+    const auto is_due = [now](std::optional<mad::time_point> t) { return t && *t <= now; };
+    for (;;) {
+        const auto change = next_change();
+        const auto of_packets = events_.empty() ? std::nullopt : std::optional(events_.front().when);
+        if (is_due(change) && (!of_packets || *change <= *of_packets)) { // before what happens to MADs at that time
+            now_ = std::max(now_, *change);
+            apply_next_change();
+        } else if (is_due(of_packets)) {
+            std::pop_heap(events_.begin(), events_.end());
+            const event e = events_.back();
+            events_.pop_back();
+            now_ = std::max(now_, e.when);
+            advance_packet(e);
+            send_traps();
+            send_reports();
+        } else break;
     }
     now_ = std::max(now_, now);
-    advance_changes(now_);
+}
+
+void fabric::advance_packet(const event& e) noexcept {
+    switch (e.what) {
+    case stage::arrival: on_arrival(e.packet); break;
+    case stage::service: on_service(e.packet); break;
+    case stage::delivery: on_delivery(e.packet); break;
+    case stage::report: on_report(e.packet); break;
+    case stage::passage: on_passage(e.packet); break;
+    case stage::passed: on_passed(e.packet); break;
+    }
 }
 
 // ---- A MAD's life ----

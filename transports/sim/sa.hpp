@@ -24,6 +24,7 @@ public:
     /// The Reports that are to be sent.
     std::vector<report> take_reports() noexcept { return std::exchange(reports_, {}); }
     subscriptions& subscribers() noexcept { return subscriptions_; }
+    const subscriptions& subscribers() const noexcept { return subscriptions_; }
 
 private:
     server::response answer_query(const server::request& r, const iba::record_info& record, mad::time_point now);

@@ -23,6 +23,7 @@ public:
     /// Of the port `GID` at `LID`. False: a request that makes no sense, or to end what there is not.
     bool set(const iba::InformInfo&, const iba::gid& GID, iba::lid LID);
     void find(collector& found) const;
+    bool empty() const noexcept { return all_.empty(); }
 
     /// A Report for each subscription that the notice concerns; they wait for their acknowledgement.
     std::vector<report> reports_of(const iba::Notice&);

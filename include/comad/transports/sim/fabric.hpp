@@ -195,8 +195,11 @@ public:
     void set_is_sm(u32 endpoint, bool is_sm);
     /// Time goes on to `now`; it never goes back.
     void advance(mad::time_point now) noexcept;
-    /// When something will happen next; nothing will while nothing is under way.
+    /// When something happens next that a program could notice: a MAD that is under way gets on, or, where somebody subscribed
+    /// to reports, a planned change is due.
     std::optional<mad::time_point> next_event() const noexcept;
+    /// When the next of the changes is due that apply_at() and apply_every() planned; nothing: none is left.
+    std::optional<mad::time_point> next_change() const noexcept;
     bool has_message(u32 endpoint) const noexcept { return endpoints_[endpoint].first != none; }
     /// The oldest message that has arrived; would_block if there is none.
     mad::received take(u32 endpoint, std::span<u8> buffer) noexcept;
@@ -280,7 +283,9 @@ private:
     void cut(u32 node, unsigned port);
     void restore(u32 node, unsigned port) noexcept;
     void cable_changed(const cut_cable&) noexcept;
-    void advance_changes(mad::time_point) noexcept;
+    void apply_next_change() noexcept;
+    void advance_packet(const event&) noexcept;
+    void rearm_all() const;
     static bool is_smp(const packet&) noexcept;
     static std::optional<u8> service_level(const packet&) noexcept;
     static void hold(packet&, std::span<const u8> message) noexcept;
