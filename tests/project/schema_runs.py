@@ -104,6 +104,16 @@ RUNS = [
     ("watch-1", "", 4, LINES, PLAIN + ",flap=leaf-0002/1@1500ms:1s:1000s", "watch -n 4 --json"),
     ("watch-1", "", 2, LINES, "sim:fattree2,radix=4,sm=1,cut=leaf-0002/1@100ms", "watch --every 200ms -n 2 --no-subscription --json"),
     ("watch-1", "", 2, LINES, "sim:fattree2,radix=4,sm=1,cut=leaf-0002/1@100ms", "watch --every 200ms -n 2 --json"),
+    *[("watch-1", "#/definitions/notice", 1, LINES, None, '{"issuerLID":3,"type":"Security","seconds":1.5,' + notice) for notice in (
+        '"notice":"BadMKey","trap":256,"about":{"source":{"LID":5},"method":"Get","attribute":"NodeInfo","attributeID":17,"attributeModifier":0,'
+        '"directed_route":{"drSLID":65535,"hops":1,"return_path":[4],"truncated":false}}}',
+        '"notice":"BadQKey","trap":258,"about":{"QKey":2147549186,"SL":0,"source":{"LID":5,"QP":1,"GID":"fe80::1"},"destination":{"LID":6,"QP":2}}}',
+        '"notice":"BadPKeyAtSwitch","trap":259,"about":{"PKey":32769,"SL":0,"source":{"LID":5,"QP":1},"destination":{"LID":6,"QP":2},'
+        '"switch":{"LID":3,"port":7},"dataValid":255}}',
+        '"notice":"LocalChange","trap":144,"about":{"LID":5,"changed":["NodeDescription"],"capabilityMask":0}}',
+        '"notice":"SystemImageGUIDChange","trap":145,"about":{"LID":5,"systemImageGUID":"0000:0000:0000:0001"}}',
+        '"notice":"MulticastGroupCreated","trap":66,"about":{"MGID":"ff12::1"}}',
+        '"notice":"Informational of device 0x41 of vendor 0x0002c9","vendorID":713,"deviceID":65}')],
     ("watch-1", "#/definitions/change", 1, LINES, LINE, "watch --subnet-cache former-cache --looks 10 --no-subscription --json"),
     *[("forwarding-1", "#/definitions/unicast", 6, LINES, PLAIN, f"dump_lfts{how} --json") for how in ("", " -a", " -n", " --sa")],
     *[("forwarding-1", "#/definitions/multicast", 6, LINES, PLAIN, f"dump_mfts{how} --json") for how in ("", " --sa")],
@@ -248,7 +258,7 @@ RUNS = [
 # Values and members that must have been seen, of those that not each document of its kind has: what is not printed is not checked.
 MEMBERS = {
     "subnet-1": ("chassis/GUID", "chassis/nodes/board", "chassis/nodes/slot", "chassis/nodes/chip", "chassis/nodes/type"),
-    "watch-1": ("peer", "was", "is", "time", "port"),
+    "watch-1": ("peer", "was", "is", "time", "port", "trap", "about/GID", "about/name", "about/port", "issuer/name"),
     "checks-1": ("nodeGUID", "description", "bad_ports", "ports_with_errors", "findings/severity"),
     "link_users-1": ("out", "back"),
     "forwarding-1": ("entries/portGUID", "entries/ports"),

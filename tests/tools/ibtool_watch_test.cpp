@@ -36,14 +36,44 @@ TEST_CASE("watch tells of a cable between switches that is pulled and put back, 
     CHECK_THAT(r.err, Contains("watching 14 nodes and 16 links; the SA forwards notices, and looking every 1s\n"));
 }
 
-TEST_CASE("a notice of the SA is told at once, and what it means is looked for there alone") {
+TEST_CASE(
+    "a notice of the SA is printed when it comes, with what it is about, and what it means is looked for there alone") {
     const process_result r = run(watched(",cut=leaf-0002/1@1500ms", {"--every", "1000s", "-n", "2", "-v"}));
     CHECK(r.status == 0);
+    CHECK_THAT(r.out, StartsWith("1.5000"));
     const words said = lines_without_time(r.out);
     REQUIRE(said.size() == 3);
-    CHECK(said[0] == "notice GIDOutOfService of LID 1");
+    CHECK(said[0] ==
+          "notice GIDOutOfService: GID fe80::2:c903:0:301 (\"h-0003 HCA-1\"[1]) is out of service; reported by "
+          "LID 1 (\"h-0001 HCA-1\"[1])");
     CHECK_THAT(said[1], StartsWith("node H-") && Contains("\"h-0003 HCA-1\"") && EndsWith(" went"));
     CHECK_THAT(said[2], StartsWith("link ") && Contains("\"leaf-0002\"[1]") && EndsWith(" went"));
+}
+
+TEST_CASE("the JSON of a notice has what it is about, and the name of a node as it was when the notice came") {
+    const process_result r = run(watched(",cut=leaf-0002/1@1500ms", {"--every", "1000s", "-n", "2", "--json"}));
+    CHECK(r.status == 0);
+    const auto said = nlohmann::json::parse(lines_in_order(r.out).at(0));
+    CHECK(said.at("notice") == "GIDOutOfService");
+    CHECK(said.at("trap") == 65);
+    CHECK(said.at("about").at("GID") == "fe80::2:c903:0:301");
+    CHECK(said.at("about").at("name") == "h-0003 HCA-1");
+    CHECK(said.at("about").at("port") == 1);
+    CHECK(said.at("issuerLID") == 1);
+    CHECK(said.at("issuer").at("name") == "h-0001 HCA-1");
+    CHECK(said.at("seconds") < 1.501);
+}
+
+TEST_CASE("watch in virtual time ends with a message when the simulation has no planned changes left") {
+    const process_result r = run(watched(",cut=spine-0001/2@1500ms", {"--every", "1s", "-n", "9"}));
+    CHECK(r.status == 3); // not all that was asked for
+    CHECK(lines_in_order(r.out).size() == 1);
+    CHECK_THAT(r.err,
+               EndsWith("ibtool: the simulation has no planned changes left: ended after 1 event of the 9 wanted\n"));
+    const process_result none = run(watched("", {"--no-subscription"}));
+    CHECK(none.status == 0);
+    CHECK(none.out.empty());
+    CHECK_THAT(none.err, EndsWith("ibtool: the simulation has no planned changes left: ended after 0 events\n"));
 }
 
 TEST_CASE("without a subscription watch only looks, and its JSON has a line for each event") {

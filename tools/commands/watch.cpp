@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// watch.cpp - watch: what changes in a subnet, line by line as it happens: told by the SA where it forwards notices, and looked for
-// now and then. It reads, but for the subscription.
+// watch.cpp - watch: what changes in a subnet, line by line as it happens: the SA forwards notices where it can, and the subnet is
+// polled now and then. It reads, but for the subscription, which follows the SA to another port.
 #include "command.hpp"
 #include "session/calendar_time.hpp"
 #include "session/node_name_map.hpp"
@@ -11,6 +11,7 @@
 #include "text/difference_text.hpp"
 #include "text/error_words.hpp"
 #include "text/json.hpp"
+#include "text/notice_text.hpp"
 #include "text/output.hpp"
 #include "text/subnet_missing.hpp"
 #include <comad/coro/event.hpp>
@@ -72,7 +73,22 @@ public:
             take(notice);
             return true;
         });
+        in_.on_port_change([this](const std::string& line) {
+            print_message("{}", line);
+            wants_subscription_ = true;
+            if (told_) told_->set();
+        });
+        in_.on_port_event([this] {
+            wants_port_ = true;
+            if (told_) told_->set();
+        });
     }
+    ~subnet_watch() {
+        in_.on_port_change({});
+        in_.on_port_event({});
+    }
+    subnet_watch(const subnet_watch&) = delete;
+    subnet_watch& operator=(const subnet_watch&) = delete;
 
     /// The exit code, or why there was no beginning. Nothing: the device was lost; when it is open again, the next call goes on.
     coro::task<std::optional<mad::result<int>>> run() {
@@ -90,9 +106,7 @@ public:
             in_.schedule().set_server(&*agent_);
         } catch (const std::system_error& e) {
             agent_.reset();
-            print_message("no notices: another program receives the SA's reports at this port ({}); looking every "
-                          "{}",
-                          e.code().message(), how_.every);
+            print_message("no notices: {}; looking every {}", why_no_reports(e.code()), how_.every);
         }
     }
     void end_serving() {
@@ -104,6 +118,15 @@ public:
     int code() const { return is_complete_ ? complete : partial; }
 
 private:
+    /// Why the transport does not receive the SA's reports, by the errors of mad::transport::serve().
+    std::string why_no_reports(const std::error_code& e) const {
+        if (e == std::errc::operation_not_supported)
+            return fmt::format("{} receives responses only, and no reports of an SA", iba::escaped(in_.device()));
+        if (e == std::errc::invalid_argument)
+            return fmt::format("another program receives the SA's reports at this port ({})", e.message());
+        return fmt::format("the SA's reports cannot be received at this port: {}", e.message());
+    }
+
     coro::task<std::optional<mad::result<int>>> watch_all(coro::event& told) {
         // What has changed since a cache was written is looked for at once.
         mad::time_point looks = in_.now();
@@ -134,6 +157,10 @@ private:
             const bool is_done = co_await look(is_time);
             if (!is_done) co_return interrupted();
             if (is_time) looks = in_.now() + period_;
+            if (nothing_can_happen()) {
+                tell_end();
+                break;
+            }
         }
         co_await end_subscription();
         co_return code();
@@ -143,6 +170,12 @@ private:
         return (how_.count == 0 || events_ < how_.count) && (how_.looks == 0 || looks_ < how_.looks);
     }
 
+    /// In virtual time: the simulation has no more planned changes, and each node was asked since the last one. Else watch would
+    /// poll for ever, at once.
+    bool nothing_can_happen() const {
+        return how_.looks == 0 && goes_on() && in_.has_no_planned_changes() && quiet_looks_ >= looks_for_all;
+    }
+
     static coro::task<bool> wait_for(coro::event& told) { co_return co_await told.wait(); }
 
     std::optional<mad::result<int>> interrupted() const {
@@ -150,15 +183,22 @@ private:
         return code();
     }
 
-    // The SA forgets its subscribers when it begins anew: therefore at each look.
+    // An SA that starts knows no subscribers, and one that takes over need not know those of the last: therefore at each look.
     coro::task<void> subscribe() {
-        if (!agent_) co_return;
+        if (!agent_) {
+            wants_subscription_ = false;
+            co_return;
+        }
         auto done = co_await comad::sa::subscribe(in_.schedule());
         if (done) {
+            if (has_begun_ && (wants_subscription_ || !is_subscribed_))
+                print_message("the SA at LID {} forwards notices from now on", in_.schedule().sa_path().DLID);
+            wants_subscription_ = false;
             is_subscribed_ = true;
             co_return;
         }
         if (done.error().code == mad::errc::cancelled) co_return;
+        wants_subscription_ = false; // until the next look
         if (is_subscribed_ || !has_begun_)
             print_message("no notices: {}; looking every {}", words_of(done.error(), in_.options()), how_.every);
         is_subscribed_ = false;
@@ -171,12 +211,12 @@ private:
     void take(const iba::Notice& notice) {
         tell_notice(notice);
         notices_.add(notice);
+        quiet_looks_ = 0;
         if (told_) told_->set();
     }
 
     /// The nodes whose turn it is to be asked whether they are as they were.
     std::vector<comad::u32> next_nodes() {
-        constexpr std::size_t looks_for_all = 10;
         const std::size_t all = known_->nodes.size();
         std::vector<comad::u32> nodes;
         for (std::size_t n = 0; n < (all + looks_for_all - 1) / looks_for_all; ++n)
@@ -220,7 +260,8 @@ private:
 
     /// False: it was ended, or the device was lost.
     coro::task<bool> look(bool is_time) {
-        if (is_time) co_await subscribe();
+        if (is_time || std::exchange(wants_port_, false)) co_await in_.refresh_port();
+        if (is_time || wants_subscription_) co_await subscribe();
         looks_ += is_time;
         const discovery::discover_options options = discover_options_of(in_);
         auto now = co_await ask_again(is_time, options);
@@ -233,6 +274,8 @@ private:
         }
         const std::vector<difference> changes = discovery::differences(*known_, now.value(), names_);
         for (const difference& d : changes) tell(d);
+        quiet_looks_ = changes.empty() && in_.has_no_planned_changes() ? quiet_looks_ + is_time : 0;
+        notices_in_words_.reset(); // they are of the subnet as it was
         known_ = std::move(now).value();
         if (is_time || !changes.empty()) keep_subnet(*known_, in_.options(), in_.place());
         tell_missing();
@@ -259,9 +302,15 @@ private:
         write(json_of(d), line_of(d));
     }
     void tell_notice(const iba::Notice& n) {
-        const std::string name = iba::name_or_number(n.trapNumber);
-        write({{"notice", name}, {"issuerLID", value(n.issuerLID)}},
-              fmt::format("notice {} of LID {}", name, n.issuerLID));
+        static const discovery::subnet nothing_known;
+        if (!notices_in_words_) notices_in_words_.emplace(known_ ? *known_ : nothing_known, names_);
+        write(notices_in_words_->to_json(n), notices_in_words_->text(n));
+    }
+    void tell_end() {
+        if (how_.count != 0) is_complete_ = false;
+        const std::string missing = how_.count == 0 ? std::string() : fmt::format(" of the {} wanted", how_.count);
+        print_message("the simulation has no planned changes left: ended after {} event{}{}", events_,
+                      events_ == 1 ? "" : "s", missing);
     }
     void tell_beginning() const {
         print_error("watching {} nodes and {} links; {}\n", known_->nodes.size(), known_->link_count(),
@@ -279,6 +328,8 @@ private:
         missing_ = std::move(now);
     }
 
+    static constexpr std::size_t looks_for_all = 10; ///< after so many, each node was asked
+
     session& in_;
     const subnet_watch_settings& how_;
     const discovery::node_names names_;
@@ -288,7 +339,11 @@ private:
     std::optional<server::agent> agent_; // while the device is open, unless it is refused
     coro::event* told_ = nullptr;        // while it runs
     std::optional<discovery::subnet> known_;
-    notice_list notices_; // since the last look
+    std::optional<notice_text> notices_in_words_; // of known_, once a notice came
+    notice_list notices_;                         // since the last look
+    std::size_t quiet_looks_ = 0;     // in a row, without a change or a notice, after the last planned change
+    bool wants_port_ = false;         // the device reports a change
+    bool wants_subscription_ = false; // the local port or the SA is another than at the last subscription
     std::size_t next_node_ = 0;
     bool is_subscribed_ = false, has_begun_ = false, is_complete_ = true;
     std::set<std::string> missing_;

@@ -66,7 +66,28 @@ transports::end_port chosen_end_port(std::string name, const global_options& o, 
 }
 
 sa::local_port local_port_of(const transports::end_port& p) {
-    return {p.LID, p.GIDs.empty() ? iba::gid(p.GIDPrefix, p.portGUID) : p.GIDs.front(), p.sa_path()};
+    return {p.LID, p.GIDs.empty() ? iba::gid(p.GIDPrefix, p.portGUID) : p.GIDs.front(), p.sa_path(), p.LMC};
+}
+
+using reading = comad::coro::task<comad::mad::result<sa::local_port>>;
+
+reading read_sysfs(std::string name, transports::port_use use, std::filesystem::path classes) {
+    try {
+        co_return local_port_of(transports::get_end_port(name, classes, use));
+    } catch (const std::runtime_error& e) {
+        comad::mad::mad_error why;
+        why.code = comad::mad::errc::transport_failed;
+        why.message(e.what());
+        co_return why;
+    }
+}
+
+reading read_with_SA(sa::port_reader reader, sa::local_port otherwise) {
+    if (!reader) co_return otherwise;
+    auto reads = reader();
+    auto now = co_await std::move(reads);
+    if (now) now.value().sa_path = otherwise.sa_path;
+    co_return now;
 }
 
 sa::local_port local_port_of(transports::ibsim_transport& t) {
@@ -74,7 +95,7 @@ sa::local_port local_port_of(transports::ibsim_transport& t) {
     iba::decode(node, t.node_info().data());
     iba::smp::PortInfo port;
     iba::decode(port, t.port_info().data());
-    sa::local_port local{port.LID, {}, sa::sa_path_of(port)};
+    sa::local_port local{port.LID, {}, sa::sa_path_of(port), port.LMC};
     // Of a CA ibsim says the node's GUID for the port's.
     if (node.nodeType == iba::NodeType::Switch) local.GID = iba::gid(port.GIDPrefix, node.portGUID);
     return local;
@@ -108,6 +129,14 @@ transports::end_port local_port_for_MADs(const global_options& o, const std::fil
     return chosen_end_port(std::string(fabric_place(o.fabric)), o, nullptr, use, classes);
 }
 
+sa::port_reader sysfs_port_reader(std::string name, transports::port_use use, std::filesystem::path classes) {
+    return [name = std::move(name), use, classes = std::move(classes)] { return read_sysfs(name, use, classes); };
+}
+
+sa::port_reader with_fixed_SA(sa::port_reader reader, const sa::local_port& port) {
+    return [reader = std::move(reader), port] { return read_with_SA(reader, port); };
+}
+
 transports::ibsim_options ibsim_place(std::string_view place) {
     transports::ibsim_options options;
     const std::size_t comma = place.find(',');
@@ -116,8 +145,8 @@ transports::ibsim_options ibsim_place(std::string_view place) {
     return options;
 }
 
-fabric::fabric(std::unique_ptr<comad::mad::transport> own, const sa::local_port& local_port)
-    : own_(std::move(own)), transport_(own_.get()), local_port_(local_port) {}
+fabric::fabric(std::unique_ptr<comad::mad::transport> own, const sa::local_port& local_port, sa::port_reader reader)
+    : own_(std::move(own)), transport_(own_.get()), local_port_(local_port), port_reader_(std::move(reader)) {}
 
 void fabric::open_umad(std::string_view place, const global_options& o, const comad::mad::address* target) {
     const transports::end_port port = chosen_end_port(std::string(place), o, target, transports::port_use::umad);
@@ -130,21 +159,25 @@ void fabric::open_umad(std::string_view place, const global_options& o, const co
                       own_->name(), port.SA_max_outstanding);
     place_ = "umad:" + port.name();
     local_port_ = local_port_of(port);
+    port_reader_ = sysfs_port_reader(port.name(), transports::port_use::umad);
 }
 
 void fabric::open_verbs(std::string_view place, const global_options& o, const comad::mad::address* target) {
     const transports::end_port port = chosen_end_port(std::string(place), o, target, transports::port_use::GMPs);
     transports::gmp_options options;
-    if (o.verbosity > 0)
-        options.on_event = [](std::string_view event, const transports::end_port& now) {
+    options.on_event = [tell = on_port_event_, is_verbose = o.verbosity > 0](std::string_view event,
+                                                                             const transports::end_port& now) {
+        if (is_verbose)
             print_error("{}: {} (LID {}, SM LID {}, {})\n", now.name(), event, value(now.LID), value(now.masterSMLID),
                         comad::iba::name_or_number(now.portState));
-        };
+        if (*tell) (*tell)();
+    };
     const transports::smi_gsi sides = transports::smi_gsi_pair(port, transports::end_ports(sys_class));
     options.pkey_index = chosen_pkey_index(sides.gsi ? *sides.gsi : port, o);
     own_ = transports::open_gmp_port(port, options);
     place_ = "verbs:" + port.name();
     local_port_ = local_port_of(port);
+    port_reader_ = sysfs_port_reader(port.name(), transports::port_use::GMPs);
 }
 
 // Without a umad device anywhere there are still the GMPs: --sa, perfquery, ibping.
@@ -201,7 +234,10 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
                                       "sim:KIND,key=value... with KIND one of {}",
                                       text, transports::sim::topology_kinds()));
     }
-    if (o.sm_port) local_port_.sa_path.DLID = comad::iba::lid(o.sm_port);
+    if (o.sm_port) {
+        local_port_.sa_path.DLID = comad::iba::lid(o.sm_port);
+        port_reader_ = with_fixed_SA(std::move(port_reader_), local_port_);
+    }
     transport_ = own_ ? own_.get() : simulation_.transport;
     if (comad::mad::port_tables* const tables = transport_->tables(); tables && !tables->PKeys().empty())
         choose_pkey(*tables, o);

@@ -10,6 +10,7 @@
 #include <comad/transports/sysfs.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,8 +33,9 @@ public:
     /// Throws usage_error for a text that names no fabric, and for a target that names a port which the fabric does not
     /// have; std::runtime_error or std::system_error with one line where the fabric cannot be opened.
     explicit fabric(const global_options& options, const comad::mad::address* target = nullptr);
-    /// A transport that is open already.
-    fabric(std::unique_ptr<comad::mad::transport> own, const comad::sa::local_port& local_port);
+    /// A transport that is open already, and how its port is read again; empty: its SMA is asked.
+    fabric(std::unique_ptr<comad::mad::transport> own, const comad::sa::local_port& local_port,
+           comad::sa::port_reader reader = {});
 
     /// The text by which the same place can be opened again, and no other: `umad:mlx5_0/1`.
     const std::string& place() const noexcept { return place_; }
@@ -41,8 +43,13 @@ public:
     /// The simulated subnet, if it is one of ours.
     const comad::transports::sim::simulation& simulation() const noexcept { return simulation_; }
 
-    /// Our port, as the device or the simulator describes it: no MAD is sent for that.
+    /// Our port, as the device or the simulator described it when the fabric was opened: no MAD is sent for that.
     const comad::sa::local_port& local_port() const noexcept { return local_port_; }
+    /// How the port is read again; empty: its SMA is asked. Outlives the fabric.
+    const comad::sa::port_reader& port_reader() const noexcept { return port_reader_; }
+    /// Calls `call` when the device reports that its port changed (over verbs; other devices report nothing). It is called
+    /// while the transport receives, and must not send.
+    void on_port_event(std::function<void()> call) { *on_port_event_ = std::move(call); }
 
 private:
     void open_umad(std::string_view place, const global_options&, const comad::mad::address* target);
@@ -54,7 +61,15 @@ private:
     std::unique_ptr<comad::mad::transport> own_;
     comad::mad::transport* transport_ = nullptr;
     comad::sa::local_port local_port_;
+    comad::sa::port_reader port_reader_;
+    std::shared_ptr<std::function<void()>> on_port_event_ = std::make_shared<std::function<void()>>();
 };
+
+/// Reads an end port from sysfs each time; `name` as `mlx5_0/1`, `classes` as local_port_for_MADs() has them.
+comad::sa::port_reader sysfs_port_reader(std::string name, comad::transports::port_use use,
+                                         std::filesystem::path classes = "/sys/class");
+/// The same as `reader`, but the path to the SA is always that of `port`: of an SA that the user chose. Without a reader: `port`.
+comad::sa::port_reader with_fixed_SA(comad::sa::port_reader reader, const comad::sa::local_port& port);
 
 /// `[SOCKNAME[,NODE]]`.
 comad::transports::ibsim_options ibsim_place(std::string_view place);

@@ -6,6 +6,7 @@
 #include "session/stop_signals.hpp"
 #include "session/target.hpp"
 #include "text/error_words.hpp"
+#include "text/local_port_change.hpp"
 #include "text/output.hpp"
 #include <comad/iba/format.hpp>
 
@@ -129,6 +130,11 @@ session::opening::opening(session& in)
     : on(in.open_fabric_()), schedule(watched(in), in.options_.schedule()), paths(schedule, on.local_port()),
       by_SA(schedule, on.local_port().LID) {
     paths.set_keys(&in.options_.keys);
+    paths.set_port_reader(in.sa_target_ ? with_fixed_SA(on.port_reader(), on.local_port()) : on.port_reader());
+    paths.on_port_change([&in](const auto& was, const auto& now) { in.note_port_change(was, now); });
+    on.on_port_event([&in] {
+        if (in.on_port_event_) in.on_port_event_();
+    });
     schedule.set_trace(in.trace());
 }
 
@@ -173,6 +179,15 @@ void session::lost(int error) noexcept {
     if (std::exchange(loss_, error) != 0 || !ends_when_lost_) return;
     // Later: what fails now is in the middle of its work.
     boost::asio::post(io_, [this] { stop_.emit(boost::asio::cancellation_type::terminal); });
+}
+
+comad::coro::task<void> session::refresh_port() { [[maybe_unused]] const auto read = co_await paths().refresh_port(); }
+
+void session::note_port_change(const comad::sa::local_port& was, const comad::sa::local_port& now) {
+    open_->by_SA.set_local_LID(now.LID);
+    const std::string line = fmt::format("{}: {}", device_, text_of_change(was, now));
+    if (on_port_change_) on_port_change_(line);
+    else if (options_.verbosity > 0) print_message("{}", line);
 }
 
 comad::coro::task<void> session::find_SA() {

@@ -45,7 +45,16 @@ public:
     comad::coro::MADSchedule& schedule() noexcept { return open_->schedule; }
     /// Paths from our port.
     comad::sa::client& paths() noexcept { return open_->paths; }
-    const comad::sa::local_port& local_port() const noexcept { return open_->on.local_port(); }
+    /// As it was read last.
+    const comad::sa::local_port& local_port() const noexcept { return open_->paths.local(); }
+
+    /// Reads the local port again: for what runs long, before it needs the SA. A port that cannot be read stays as it was.
+    comad::coro::task<void> refresh_port();
+    /// Called with one line when the local port or its subnet manager has changed, whoever read it. Null: with -v the line
+    /// goes to stderr.
+    void on_port_change(std::function<void(const std::string& line)> call) { on_port_change_ = std::move(call); }
+    /// Called when the device reports that the port changed, as over verbs: time to refresh_port(). It must not send.
+    void on_port_event(std::function<void()> call) { on_port_event_ = std::move(call); }
 
     /// What a node says; with --sa what the SA knows of it. Throws usage_error if that is nothing.
     template <comad::iba::attribute T>
@@ -99,6 +108,11 @@ public:
 
     /// Time is the simulation's: it passes when everything waits, and signals end the program.
     bool is_virtual() const noexcept { return is_virtual_; }
+    /// Time is simulated, and the simulation has no change of its subnet planned any more.
+    bool has_no_planned_changes() const noexcept {
+        const auto& simulated = open_->on.simulation().fabric;
+        return is_virtual_ && simulated && !simulated->next_change();
+    }
     /// What time it is, up to date also within a task.
     comad::mad::time_point now() const noexcept;
     /// Who hears of every MAD; null if -d was not given.
@@ -149,6 +163,7 @@ private:
         comad::sa::SATransactor<comad::coro::MADSchedule> by_SA;
     };
     void lost(int error) noexcept;
+    void note_port_change(const comad::sa::local_port& was, const comad::sa::local_port& now);
 
     const global_options& options_;
     std::optional<comad::mad::IBPath> sa_target_;     // of --sa-path
@@ -165,6 +180,8 @@ private:
     std::unique_ptr<opening> open_;  // null: closed
     std::optional<started> started_; // before what it runs on goes
     std::optional<boost::asio::steady_timer> waiting_;
+    std::function<void(const std::string&)> on_port_change_;
+    std::function<void()> on_port_event_;
     std::string device_, place_;
     bool is_virtual_ = false;
     bool had_LID_ = false;

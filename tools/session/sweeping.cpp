@@ -36,7 +36,9 @@ sweeping::known_subnet::known_subnet(coro::MADSchedule& schedule, discovery::sub
 sweeping::sweeping(session& in, const sweep_plan& plan, const shared_names& names, const sweep_listener& listener)
     : in_(in), plan_(plan), names_(names), listener_(listener) {
     if (plan.every && !plan.on_request) periods_.emplace(*plan.every);
+    in_.on_port_change([this](const std::string& line) { listener_.on_problem(line); });
 }
+sweeping::~sweeping() { in_.on_port_change({}); }
 
 coro::task<std::optional<int>> sweeping::run() {
     const bool is_found = co_await find_subnet();
@@ -214,6 +216,7 @@ std::string sweeping::find_doubt(const counters::sweep& now) {
 coro::task<void> sweeping::refresh() {
     if (in_.now() - looked_ < plan_.refresh) co_return;
     looked_ = in_.now();
+    co_await in_.refresh_port();
     std::string why = std::exchange(doubt_, {});
     if (why.empty()) why = co_await find_change();
     if (why.empty() || is_lost()) co_return; // what a device that is lost does not bring is no change

@@ -49,6 +49,9 @@ public:
     using shared_names = std::shared_ptr<const comad::discovery::node_names>;
     /// All must outlive it. The names may be replaced by others between two handlers of the io_context.
     sweeping(session& in, const sweep_plan&, const shared_names&, const sweep_listener&);
+    ~sweeping();
+    sweeping(const sweeping&) = delete;
+    sweeping& operator=(const sweeping&) = delete;
 
     /// Until the plan is done or a signal comes: the exit code, `partial` if something was missing at any time. Nothing: the
     /// device was lost before; when it is open again, the next call goes on.

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// ibtool_failover_test.cpp - commands that run while one OpenSM ends and another takes over, at another port of a virtual device.
+#include "virtual_device.hpp"
+
+namespace ibtool_failover_test { // compiled together with others
+
+using namespace ibtool_rig;
+
+namespace {
+
+/// `start_SM DEVICE NUMBER` starts an OpenSM at that device and returns when it has configured the subnet; $sm is its process. It
+/// sweeps each second, and so sees a link that goes down.
+const std::string with_managers = R"(
+d=$(mktemp -d); trap 'kill -KILL $sm $watch $sweep 2>/dev/null || true; rm -rf $d' EXIT
+start_SM() {
+    mkfifo $d/log$2
+    guid=0x$(cut -d: -f5- /sys/class/infiniband/$1/ports/1/gids/0 | tr -d :)
+    opensm -s 1 -g $guid --log_file stderr >/dev/null 2>$d/log$2 & sm=$!
+    exec 3<$d/log$2
+    grep -qm1 'SUBNET UP' <&3
+    cat <&3 >/dev/null &
+}
+)";
+
+} // namespace
+
+TEST_CASE(
+    "watch and sweep follow the subnet manager to another port, and watch gets notices from there, without a restart") {
+    if (!has_devices()) return;
+    // Both run at a third port. The first manager is killed, the second configures the subnet. The cable of a host comes and goes.
+    const process_result r = in_shell("sim:fattree2,radix=4,flap=leaf-0002/2@1s:1s:2s", with_managers + R"(
+start_SM vib0 1
+mkfifo $d/watch.out $d/watch.err $d/sweep.out $d/sweep.err
+$IBTOOL watch -C vib2 --every 2s >$d/watch.out 2>$d/watch.err & watch=$!
+exec 7<$d/watch.out 4<$d/watch.err
+$IBTOOL sweep -C vib2 --every 500ms --refresh 500ms --refresh-by sa --csv --top 1 >$d/sweep.out 2>$d/sweep.err & sweep=$!
+exec 6<$d/sweep.out 5<$d/sweep.err
+said() { timeout 30 grep -m1 "$1"; }
+said watching <&4 >/dev/null
+read first_line <&6
+kill -KILL $sm
+start_SM vib1 2
+lid=$(($(cat /sys/class/infiniband/vib1/ports/1/lid)))
+echo $lid
+said 'forwards notices from now on' <&4
+said 'the subnet manager moved' <&5
+said "notice GID.*reported by LID $lid" <&7
+said 'discovered again' <&5
+)",
+                                      {"--port", "h-0001 HCA-1", "--port", "h-0002 HCA-1", "--port", "h-0003 HCA-1"});
+    INFO(r.out);
+    INFO(r.err);
+    CHECK(r.status == 0);
+    const words said = lines_in_order(r.out);
+    REQUIRE(said.size() == 5);
+    const std::string& SM_LID = said[0];
+    CHECK(SM_LID != "1");
+    CHECK(said[1] == "ibtool: the SA at LID " + SM_LID + " forwards notices from now on");
+    CHECK_THAT(said[2],
+               StartsWith("ibtool: vib2/1 ") && EndsWith(": the subnet manager moved from LID 1 to LID " + SM_LID));
+    CHECK_THAT(said[3], Contains("Service: GID fe80::2:c903:0:401") &&
+                            EndsWith("; reported by LID " + SM_LID + " (\"h-0002 HCA-1\"[1])"));
+}
+
+} // namespace ibtool_failover_test

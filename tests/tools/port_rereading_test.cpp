@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// port_rereading_test.cpp - a session of ibtool whose local port changes in sysfs while it runs: a socket plays the kernel behind
+// the MAD device, and there is one SA.
+#include "fake_kernel.hpp"
+#include "session/session.hpp"
+#include "sysfs_tree.hpp"
+#include <comad/iba/sa/records.hpp>
+#include <comad/transports/sysfs.hpp>
+
+#include <array>
+#include <atomic>
+#include <poll.h>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace port_rereading_test { // compiled together with others
+
+using namespace comad;
+using namespace comad::test;
+using namespace ibtool;
+
+namespace {
+
+/// Answers what is sent to the SA at one LID, and nothing else.
+class kernel_with_SA {
+public:
+    kernel_with_SA(fake_kernel& kernel, u16 SA_LID)
+        : descriptor_(kernel.descriptor()), SA_LID_(SA_LID), thread_([this] { run(); }) {}
+    ~kernel_with_SA() {
+        ::shutdown(descriptor_, SHUT_RDWR);
+        thread_.join();
+    }
+    std::atomic<unsigned> asked_elsewhere = 0;
+
+private:
+    void run() {
+        std::array<u8, 320> packet;
+        for (pollfd waiting{descriptor_, POLLIN, 0}; ::poll(&waiting, 1, -1) == 1;) {
+            if (::read(descriptor_, packet.data(), packet.size()) <= 0) return;
+            ib_user_mad_hdr header;
+            std::memcpy(&header, packet.data(), sizeof header);
+            if (packet[64 + 1] != class_SubnAdm || be16toh(header.lid) != SA_LID_) {
+                ++asked_elsewhere;
+                continue;
+            }
+            packet[64 + 3] |= 0x80;
+            (void)!::write(descriptor_, packet.data(), packet.size());
+        }
+    }
+    int descriptor_;
+    u16 SA_LID_;
+    std::thread thread_;
+};
+
+coro::task<bool> ask_SA(session& in) {
+    auto answer = co_await in.schedule().SubnAdmGet(iba::query<iba::sa::NodeRecord>{});
+    co_return answer.has_value();
+}
+coro::task<bool> refresh(session& in) {
+    co_await in.refresh_port();
+    co_return true;
+}
+
+} // namespace
+
+TEST_CASE("a session whose SA falls silent finds the next one in sysfs, and reports how the port changed") {
+    sysfs_tree tree;
+    tree.abi();
+    tree.port(0, "mlx5_0", 1, "InfiniBand", "4: ACTIVE", "5: LinkUp");
+    tree.gids("mlx5_0", 1, {"fe80:0000:0000:0000:0002:c903:0000:0701"});
+    const fs::path port = tree.port_dir("mlx5_0", 1);
+    const auto set = [&](const char* file, const char* value) { tree.write(port / file, value); };
+    set("lid", "0x7\n");
+    set("lid_mask_count", "0\n");
+    set("sm_lid", "0x1\n");
+    set("sm_sl", "0\n");
+
+    fake_kernel kernel;
+    const kernel_with_SA SA_at_4(kernel, 4);
+    const auto reader = sysfs_port_reader("mlx5_0/1", transports::port_use::umad, tree.root());
+    global_options options;
+    options.timeout = 200ms;
+    options.retries = 0;
+    session in(options, [&] {
+        transports::umad_options how = kernel.options();
+        how.name = "mlx5_0/1 (umad0)";
+        sa::local_port now{iba::lid{7}, iba::gid(iba::link_local_prefix, iba::guid{0x0002c90300000701}), {}};
+        now.sa_path = transports::get_end_port("mlx5_0/1", tree.root()).sa_path();
+        return fabric(std::make_unique<transports::umad_transport>(kernel.device(), how), now, reader);
+    });
+    std::vector<std::string> lines;
+    in.on_port_change([&](const std::string& line) { lines.push_back(line); });
+
+    CHECK_FALSE(in.run(ask_SA(in))); // the port names LID 1 still
+    CHECK(lines.empty());
+    set("sm_lid", "0x4\n");
+    CHECK(in.run(refresh(in)));
+    CHECK(in.run(ask_SA(in)));
+    CHECK(SA_at_4.asked_elsewhere == 1);
+    set("lid", "0x8\n");
+    set("lid_mask_count", "1\n");
+    CHECK(in.run(refresh(in)));
+    CHECK(in.run(refresh(in)));
+    CHECK(in.local_port().LID == iba::lid{8});
+    CHECK(lines == std::vector<std::string>{
+                       "mlx5_0/1 (umad0): the subnet manager moved from LID 1 to LID 4",
+                       "mlx5_0/1 (umad0): the local LID changed from 7 to 8; the local LMC changed from 0 to 1"});
+    set("sm_lid", "0x0\n"); // the link is down for a moment
+    CHECK(in.run(refresh(in)));
+    CHECK(lines.size() == 2);
+    CHECK(in.run(ask_SA(in)));
+}
+
+TEST_CASE("a request that times out at the old SA is answered by the one that sysfs names, without another attempt by "
+          "the caller") {
+    sysfs_tree tree;
+    tree.abi();
+    tree.port(0, "mlx5_0", 1, "InfiniBand", "4: ACTIVE", "5: LinkUp");
+    const fs::path port = tree.port_dir("mlx5_0", 1);
+    tree.write(port / "lid", "0x7\n");
+    tree.write(port / "sm_lid", "0x4\n"); // since the session was opened
+    fake_kernel kernel;
+    const kernel_with_SA SA_at_4(kernel, 4);
+    global_options options;
+    options.timeout = 200ms;
+    options.retries = 0;
+    session in(options, [&] {
+        sa::local_port then{iba::lid{7}, {}, {}};
+        then.sa_path.DLID = iba::lid{1};
+        return fabric(std::make_unique<transports::umad_transport>(kernel.device(), kernel.options()), then,
+                      sysfs_port_reader("mlx5_0/1", transports::port_use::umad, tree.root()));
+    });
+    CHECK(in.run(ask_SA(in)));
+    CHECK(SA_at_4.asked_elsewhere == 1);
+    CHECK(in.local_port().sa_path.DLID == iba::lid{4});
+}
+
+} // namespace port_rereading_test

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// local_port_change.cpp - one phrase for each member of local_port.
+#include "text/local_port_change.hpp"
+
+#include <comad/iba/format.hpp>
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace ibtool {
+
+namespace iba = comad::iba;
+
+std::string text_of_change(const comad::sa::local_port& was, const comad::sa::local_port& now) {
+    std::vector<std::string> parts;
+    const iba::lid SM_was = was.sa_path.DLID, SM_now = now.sa_path.DLID;
+    if (SM_was == iba::lid{} && SM_now != SM_was)
+        parts.push_back(fmt::format("the subnet manager is at LID {}", SM_now));
+    else if (SM_was != SM_now)
+        parts.push_back(fmt::format("the subnet manager moved from LID {} to LID {}", SM_was, SM_now));
+    if (was.sa_path.SL != now.sa_path.SL)
+        parts.push_back(
+            fmt::format("the SL to the subnet manager changed from {} to {}", was.sa_path.SL, now.sa_path.SL));
+    if (was.LID != now.LID) parts.push_back(fmt::format("the local LID changed from {} to {}", was.LID, now.LID));
+    if (was.LMC != now.LMC) parts.push_back(fmt::format("the local LMC changed from {} to {}", was.LMC, now.LMC));
+    if (was.GID != now.GID) parts.push_back(fmt::format("the local GID changed from {} to {}", was.GID, now.GID));
+    return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+} // namespace ibtool
