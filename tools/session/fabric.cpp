@@ -223,7 +223,7 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
         local_port_ = local_port_of(*opened);
         own_ = std::move(opened);
     } else if (kind == "sim" && !place.empty()) {
-        simulation_ = transports::sim::make_sim(o.strict ? place + ",strict" : place);
+        simulation_ = transports::sim::make_sim(fmt::format("{}{}", place, o.strict ? ",strict" : ""));
         for (const std::string& note : simulation_.notes) print_message("{}", note);
         const sim_place here{simulation_.place->node(), simulation_.place->port()};
         warn_of_unreachable_nodes(simulation_.fabric->graph(), {&here, 1});
