@@ -33,11 +33,11 @@ std::string slurm_text(const export_settings& settings, const discovery::subnet&
                                              read_name_pattern("--without", settings.without)};
     discovery::export_text made =
         settings.format == "slurm" ? slurm_conf_text(s, names, selected) : slurm_yaml_text(s, names, selected);
-    for (const std::string& note : made.notes) print_message("{}", note);
     if (made.hosts == 0 && (selected.only || selected.without))
         throw std::runtime_error(
             "nothing is exported: --only and --without select no host; their expressions must match "
             "names as ibhosts and ibswitches print them");
+    for (const std::string& note : made.notes) print_message("{}", note);
     return std::move(made.text);
 }
 
