@@ -225,12 +225,11 @@ task<void> rpc_base::ask_SA_again() {
     if (to && !is_cancelled && to->DLID != iba::lid{}) {
         error_.reset();
         link(detour_->outer);
-        path_ = *to;
-        address();
-        schedule_.engine_->submit(*this);
-        co_return;
+        if (send_to(*to)) co_return;
+        unlink();
+    } else if (is_cancelled) {
+        fail(mad::errc::cancelled, never_begun);
     }
-    if (is_cancelled) fail(mad::errc::cancelled, {mad::completion_status::cancelled, 0, 0, {}, {}});
     co_await resuming{awaiting_};
 }
 

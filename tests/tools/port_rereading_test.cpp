@@ -136,4 +136,28 @@ TEST_CASE("a request that times out at the old SA is answered by the one that sy
     CHECK(in.local_port().sa_path.DLID == iba::lid{4});
 }
 
+TEST_CASE("a session that reads its port again sends GMPs with the P_Key index of the new table") {
+    sysfs_tree tree;
+    tree.abi();
+    tree.port(0, "mlx5_0", 1, "InfiniBand", "4: ACTIVE", "5: LinkUp");
+    tree.write(tree.port_dir("mlx5_0", 1) / "lid", "0x7\n");
+    tree.write(tree.port_dir("mlx5_0", 1) / "sm_lid", "0x4\n");
+    tree.pkeys("mlx5_0", 1, {"0xffff", "0x0000"});
+    const mad::any_path tenant = mad::IBPath{{.DLID = iba::lid{4}, .pkey = 0x8001}};
+
+    fake_kernel kernel;
+    transports::umad_options how = kernel.options();
+    how.tables = std::make_shared<mad::port_tables>(std::vector<u16>{0xffff, 0}, std::vector<iba::gid>{});
+    mad::port_tables& tables = *how.tables;
+    session in({}, [&] {
+        return fabric(std::make_unique<transports::umad_transport>(kernel.device(), how), {iba::lid{7}, {}, {}},
+                      sysfs_port_reader("mlx5_0/1", transports::port_use::umad, tree.root(), &tables));
+    });
+    CHECK(tables.find(tenant).miss == mad::table_miss::pkey);
+    tree.pkeys("mlx5_0", 1, {"0x7fff", "0x8001"});
+    CHECK(in.run(refresh(in)));
+    REQUIRE(tables.find(tenant).miss == mad::table_miss::none);
+    CHECK(tables.find(tenant).pkey_index == 1);
+}
+
 } // namespace port_rereading_test

@@ -71,9 +71,19 @@ sa::local_port local_port_of(const transports::end_port& p) {
 
 using reading = comad::coro::task<comad::mad::result<sa::local_port>>;
 
-reading read_sysfs(std::string name, transports::port_use use, std::filesystem::path classes) {
+/// GMPs leave by the GSI's port, which on planarized hosts is another one.
+void update(comad::mad::port_tables& tables, const transports::end_port& port, const std::filesystem::path& classes) {
+    const transports::smi_gsi sides = transports::smi_gsi_pair(port, transports::end_ports(classes));
+    const transports::end_port& gsi = sides.gsi ? *sides.gsi : port;
+    tables.update(gsi.PKeys, gsi.GIDs);
+}
+
+reading read_sysfs(std::string name, transports::port_use use, std::filesystem::path classes,
+                   comad::mad::port_tables* tables) {
     try {
-        co_return local_port_of(transports::get_end_port(name, classes, use));
+        const transports::end_port port = transports::get_end_port(name, classes, use);
+        if (tables) update(*tables, port, classes);
+        co_return local_port_of(port);
     } catch (const std::runtime_error& e) {
         comad::mad::mad_error why;
         why.code = comad::mad::errc::transport_failed;
@@ -129,8 +139,11 @@ transports::end_port local_port_for_MADs(const global_options& o, const std::fil
     return chosen_end_port(std::string(fabric_place(o.fabric)), o, nullptr, use, classes);
 }
 
-sa::port_reader sysfs_port_reader(std::string name, transports::port_use use, std::filesystem::path classes) {
-    return [name = std::move(name), use, classes = std::move(classes)] { return read_sysfs(name, use, classes); };
+sa::port_reader sysfs_port_reader(std::string name, transports::port_use use, std::filesystem::path classes,
+                                  comad::mad::port_tables* tables) {
+    return [name = std::move(name), use, classes = std::move(classes), tables] {
+        return read_sysfs(name, use, classes, tables);
+    };
 }
 
 sa::port_reader with_fixed_SA(sa::port_reader reader, const sa::local_port& port) {
@@ -159,7 +172,7 @@ void fabric::open_umad(std::string_view place, const global_options& o, const co
                       own_->name(), port.SA_max_outstanding);
     place_ = "umad:" + port.name();
     local_port_ = local_port_of(port);
-    port_reader_ = sysfs_port_reader(port.name(), transports::port_use::umad);
+    port_reader_ = sysfs_port_reader(port.name(), transports::port_use::umad, sys_class, own_->tables());
 }
 
 void fabric::open_verbs(std::string_view place, const global_options& o, const comad::mad::address* target) {

@@ -65,9 +65,11 @@ private:
     std::shared_ptr<std::function<void()>> on_port_event_ = std::make_shared<std::function<void()>>();
 };
 
-/// Reads an end port from sysfs each time; `name` as `mlx5_0/1`, `classes` as local_port_for_MADs() has them.
+/// Reads an end port from sysfs each time; `name` as `mlx5_0/1`, `classes` as local_port_for_MADs() has them. Each time it puts the
+/// P_Keys and GIDs into `tables`, if that is not null. `tables` must outlive the reader.
 comad::sa::port_reader sysfs_port_reader(std::string name, comad::transports::port_use use,
-                                         std::filesystem::path classes = "/sys/class");
+                                         std::filesystem::path classes = "/sys/class",
+                                         comad::mad::port_tables* tables = nullptr);
 /// The same as `reader`, but the path to the SA is always that of `port`: of an SA that the user chose. Without a reader: `port`.
 comad::sa::port_reader with_fixed_SA(comad::sa::port_reader reader, const comad::sa::local_port& port);
 
