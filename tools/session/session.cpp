@@ -181,7 +181,10 @@ void session::lost(int error) noexcept {
     boost::asio::post(io_, [this] { stop_.emit(boost::asio::cancellation_type::terminal); });
 }
 
-comad::coro::task<void> session::refresh_port() { [[maybe_unused]] const auto read = co_await paths().refresh_port(); }
+comad::coro::task<void> session::refresh_port() {
+    if (!open_->on.port_reader()) co_return;
+    [[maybe_unused]] const auto read = co_await paths().refresh_port();
+}
 
 void session::note_port_change(const comad::sa::local_port& was, const comad::sa::local_port& now) {
     open_->by_SA.set_local_LID(now.LID);
