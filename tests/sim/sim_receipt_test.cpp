@@ -260,7 +260,7 @@ TEST_CASE(
     CHECK(info.QKeyViolations == 2);
 }
 
-TEST_CASE("trap 256 of a simulated port says which SMP had the wrong M_Key, and the way back to its sender") {
+TEST_CASE("trap 256 of a simulated port names the SMP with the wrong M_Key and the route back to its sender") {
     subnet s;
     trap_reader manager(s);
     s.change<PortInfo>(neighbor, 0, [](PortInfo& i) { i.MKey = 5, i.MKeyProtectBits = 2; });
@@ -320,7 +320,7 @@ TEST_CASE("an M_Key's protection at a simulated port ends with its lease, which 
     CHECK(info.MKeyViolations == 3);
 }
 
-TEST_CASE("a simulated port without a lease protects for ever, and M_Keys of traps and answers are not compared") {
+TEST_CASE("an M_Key without a lease protects a simulated port forever, and traps and answers need no M_Key") {
     subnet s;
     s.change<PortInfo>(neighbor, 0, [](PortInfo& i) { i.MKey = 5, i.MKeyProtectBits = 2; });
     CHECK_FALSE(s.answers_SMP(neighbor));

@@ -690,7 +690,7 @@ TEST_CASE("a server on the virtual device gets the headers that Linux delivers, 
     CHECK(test::differences(test::fields_of(from, mad_of(came)), test::expected_of(what, there)) == "");
 }
 
-TEST_CASE("a program on the virtual device chooses its P_Key by its index, and hears of the one that came") {
+TEST_CASE("a program on the virtual device chooses its P_Key by index, and reads the index of the one that arrived") {
     simulated s("single,sm=1");
     transports::sim::fabric& fabric = *s.simulation.fabric;
     program client(s.port);
@@ -735,7 +735,7 @@ TEST_CASE("a program on the virtual device chooses its P_Key by its index, and h
     CHECK(fabric.counters().refused == 2);
 }
 
-TEST_CASE("SMPs that a virtual device's SMI refuses are those that Linux refuses") {
+TEST_CASE("the virtual device refuses the SMPs that Linux' SMI refuses") {
     // By smi_handle_dr_smp_send(): of a channel adapter's port 2.
     struct row {
         u8 D, pointer, count, initial, back;

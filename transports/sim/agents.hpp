@@ -28,8 +28,8 @@ public:
     /// The answer of the port of a node, of any length; empty: none.
     std::vector<u8> answer(router::place at, iba::lid source, std::span<const u8> mad, mad::time_point now);
 
-    /// A Trap that came to the port: where the subnet manager is, it becomes its TrapRepress, and subscribers hear of the
-    /// notice. False: nobody is there.
+    /// A Trap that came to the port: if the subnet manager is there, the Trap becomes its TrapRepress, and the
+    /// notice goes to subscribers. False: no subnet manager is there.
     bool take_trap(router::place at, std::span<u8, mad::mad_size> smp);
 
     /// What the SA has to tell since it was asked last; and whether somebody has heard it.

@@ -227,7 +227,7 @@ bool fabric::is_smp(const packet& p) noexcept {
     return mgmt_class == iba::MgmtClass::SubnLID || mgmt_class == iba::MgmtClass::SubnDirected;
 }
 
-/// None of an SMP: it has VL 15.
+/// An SMP has VL 15 and no service level.
 std::optional<u8> fabric::service_level(const packet& p) noexcept {
     return is_smp(p) ? std::nullopt : std::optional(p.headers.SL);
 }

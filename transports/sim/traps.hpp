@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// traps.hpp - the notices of ports that discard a packet because of its keys (IBA 14.2.5.1, table of traps). Knows neither the
-// issuer nor the way.
+// traps.hpp - the notices of ports that discard a packet because of its keys (IBA 14.2.5.1, table of traps). The
+// fabric adds the issuer and sends them.
 #pragma once
 #include <comad/iba/notice.hpp>
 #include <comad/mad/path.hpp>
