@@ -235,7 +235,8 @@ private:
 
 class group_walk {
 public:
-    group_walk(const subnet& s, const forwarding_tables& tables) : tables_(tables), all_(s), joined_(s.nodes.size()) {
+    group_walk(const subnet& s, const forwarding_tables& tables)
+        : subnet_(s), tables_(tables), all_(s), joined_(s.nodes.size()) {
         for (u32 n = 0; n < s.nodes.size(); ++n) {
             if (!s.nodes[n].is_switch()) continue;
             switches_.push_back(n);
@@ -245,7 +246,11 @@ public:
         }
     }
 
-    group_check run() {
+    group_check run(std::span<const multicast_member> members) {
+        for (const multicast_member& m : members) {
+            end_ports_[m.MLID].push_back(m.where);
+            last_ = std::max(last_, m.MLID);
+        }
         for (unsigned MLID = first_MLID; MLID <= last_; ++MLID) follow(MLID);
         return std::move(found_);
     }
@@ -256,7 +261,9 @@ private:
         std::vector<u32> members;
         for (const u32 n : switches_)
             if (is_member(n, MLID)) members.push_back(n);
-        if (members.empty()) return;
+        const auto joined = end_ports_.find(MLID);
+        const bool is_joined = joined != end_ports_.end() && joined->second.size() > 1; // alone a member needs no table
+        if (members.empty() && !is_joined) return;
         ++found_.groups;
         if (!is_complete_) { // a part that is missing would be told as a tree in pieces
             ++found_.not_judged;
@@ -269,15 +276,81 @@ private:
                 if (!far.is_switch || !tables_.of_node[n].forwards(MLID, p)) continue;
                 const port_ref out{n, static_cast<u8>(p)};
                 const bool is_answered = tables_.of_node[far.node].forwards(MLID, far.port);
-                if (!is_member(far.node, MLID)) found_.faults.push_back({dropped, MLID, out});
+                if (!is_member(far.node, MLID)) add({dropped, MLID, out});
                 else if (!is_answered || std::pair(n, p) < std::pair(far.node, unsigned{far.port})) {
-                    if (!joined_.join(n, far.node)) found_.faults.push_back({loop, MLID, out});
+                    if (!joined_.join(n, far.node)) add({loop, MLID, out});
                 }
             }
         }
-        const u32 first = joined_.root_of(members.front());
-        const auto other = std::ranges::find_if(members, [&](u32 n) { return joined_.root_of(n) != first; });
-        if (other != members.end()) found_.faults.push_back({apart, MLID, {*other, 0}});
+        if (!members.empty()) find_parts(MLID, members);
+        if (is_joined) find_members(MLID, joined->second);
+    }
+
+    /// Switches and end ports that are cut off in one direction or both.
+    void find_parts(unsigned MLID, const std::vector<u32>& members) {
+        const auto has_ends = [&](u32 n) { return !ends_of(n, MLID).empty(); };
+        const auto with_ends = std::ranges::find_if(members, has_ends);
+        u32 first = with_ends != members.end() ? *with_ends : members.front();
+        for (const u32 n : members)
+            if (has_ends(n) && subnet_.nodes[n].info.nodeGUID < subnet_.nodes[first].info.nodeGUID) first = n;
+        const std::vector<bool> reached = reachable(first, MLID, true), reaching = reachable(first, MLID, false);
+        for (const u32 n : members) {
+            const bool is_apart = has_ends(n) ? !reached[n] || !reaching[n] : !reached[n] && !reaching[n];
+            if (!is_apart) continue;
+            add_part(MLID, {n, 0}, first, reached[n], reaching[n]);
+            for (const port_ref end : ends_of(n, MLID))
+                if (end.node != n) add_part(MLID, end, first, reached[n], reaching[n]);
+        }
+    }
+
+    /// Members to which their own switch does not forward.
+    void find_members(unsigned MLID, const std::vector<port_ref>& joined) {
+        for (const port_ref end : joined) {
+            const port_ref by = subnet_.nodes[end.node].is_switch() ? port_ref{end.node, 0} : subnet_.at(end).peer;
+            const bool is_at_switch = by && subnet_.nodes[by.node].is_switch();
+            if (is_at_switch && !forwards(by.node, MLID, by.port))
+                add_part(MLID, end, by.node, false, is_member(by.node, MLID));
+        }
+    }
+
+    void add_part(unsigned MLID, port_ref where, u32 from, bool is_reached, bool reaches) {
+        add({group_fault::kind::apart, MLID, where, {from, 0}, is_reached, reaches});
+    }
+    void add(const group_fault& f) {
+        if (found_.faults.size() < max_group_faults) found_.faults.push_back(f);
+        else ++found_.more_faults;
+    }
+
+    bool forwards(u32 n, unsigned MLID, unsigned port) const { return tables_.of_node[n].forwards(MLID, port); }
+
+    /// Where the switch delivers packets of the group: CAs, routers, its own port 0.
+    std::vector<port_ref> ends_of(u32 n, unsigned MLID) const {
+        std::vector<port_ref> ends;
+        if (forwards(n, MLID, 0)) ends.push_back({n, 0});
+        for (unsigned p = 1; p < all_.ports(n); ++p) {
+            const channels::far_end& far = all_.far(all_.at(n, p));
+            if (far && !far.is_switch && forwards(n, MLID, p)) ends.push_back({far.node, far.port});
+        }
+        return ends;
+    }
+
+    /// The switches that packets from there come to; or from which packets come there.
+    std::vector<bool> reachable(u32 start, unsigned MLID, bool is_forward) const {
+        std::vector<bool> met(subnet_.nodes.size());
+        std::vector<u32> next{start};
+        met[start] = true;
+        while (!next.empty()) {
+            const u32 n = next.back();
+            next.pop_back();
+            for (unsigned p = 1; p < all_.ports(n); ++p) {
+                const channels::far_end& far = all_.far(all_.at(n, p));
+                if (!far.is_switch || met[far.node] || !is_member(far.node, MLID)) continue;
+                if (!(is_forward ? forwards(n, MLID, p) : forwards(far.node, MLID, far.port))) continue;
+                met[far.node] = true;
+                next.push_back(far.node);
+            }
+        }
+        return met;
     }
 
     bool is_member(u32 n, unsigned MLID) const {
@@ -287,10 +360,12 @@ private:
         return false;
     }
 
+    const subnet& subnet_;
     const forwarding_tables& tables_;
     const channels all_;
     joined_nodes joined_;
     std::vector<u32> switches_;
+    std::map<unsigned, std::vector<port_ref>> end_ports_; // members by their multicast LID
     unsigned last_ = 0;
     bool is_complete_ = true;
     group_check found_;
@@ -298,7 +373,9 @@ private:
 
 } // namespace
 
-group_check check_groups(const subnet& s, const forwarding_tables& tables) { return group_walk(s, tables).run(); }
+group_check check_groups(const subnet& s, const forwarding_tables& tables, std::span<const multicast_member> members) {
+    return group_walk(s, tables).run(members);
+}
 
 route_check check_routes(const subnet& s, const lid_index& index, const forwarding_tables& tables, route_options how) {
     return route_walk(s, index, tables, how).run();

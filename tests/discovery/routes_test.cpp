@@ -246,16 +246,42 @@ TEST_CASE("faults beyond the most that are told are one for all, and their route
     CHECK(found.unreachable == 12);
 }
 
-TEST_CASE("links that one end alone forwards by join a group, and make a circle where they go round") {
+TEST_CASE(
+    "a link that only one end forwards to cuts off the other direction, and makes a circle where such links go round") {
     ring r(3);
     r.group(0, {1});
     r.group(1, {1, 3}); // to 0, which sends nothing back
     CHECK(r.groups().groups == 1);
-    CHECK(r.groups().faults.empty());
+    REQUIRE(r.groups().faults.size() == 2); // the switch, and its host
+    for (const group_fault& f : r.groups().faults) {
+        CHECK(f.what == group_fault::kind::apart);
+        CHECK(f.from == port_ref{0, 0});
+        CHECK_FALSE(f.is_reached);
+        CHECK(f.reaches);
+    }
+    CHECK(r.groups().faults[0].where == port_ref{1, 0});
+    CHECK(r.groups().faults[1].where == port_ref{4, 1});
     for (u32 n = 0; n < 3; ++n) r.group(n, {1, 2});
     REQUIRE(r.groups().faults.size() == 1);
     CHECK(r.groups().faults[0].what == group_fault::kind::loop);
     CHECK(r.groups().faults[0].MLID == first_MLID);
+}
+
+TEST_CASE("a member to which no switch forwards is cut off, unless it is alone") {
+    ring r(3);
+    r.group(0, {1, 2});
+    r.group(1, {1, 3}); // a tree of two switches
+    const std::vector<multicast_member> all{{first_MLID, {3, 1}}, {first_MLID, {4, 1}}, {first_MLID, {5, 1}}};
+    const group_check check = check_groups(r.net, r.tables, all);
+    REQUIRE(check.faults.size() == 1);
+    CHECK(check.faults[0].what == group_fault::kind::apart);
+    CHECK(check.faults[0].where == port_ref{5, 1});
+    CHECK(check.faults[0].from == port_ref{2, 0});
+    CHECK(check_groups(r.net, r.tables, std::vector<multicast_member>{{first_MLID + 1, {5, 1}}}).faults.empty());
+    // Of another group no switch forwards anything.
+    CHECK(
+        check_groups(r.net, r.tables, std::vector<multicast_member>{{first_MLID + 1, {3, 1}}, {first_MLID + 1, {5, 1}}})
+            .faults.size() == 2);
 }
 
 // ---- credit loops: what parts lanes and what joins them ---------------------------------------------------------------

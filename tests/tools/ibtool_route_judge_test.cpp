@@ -28,6 +28,7 @@ bool has_judge() {
 struct verdict {
     unsigned routes = 0, cut = 0;
     bool has_bad_groups = false;
+    std::set<std::string> cut_off{}; ///< hosts that a group does not reach, or whose packets do not reach the group
     std::optional<bool> has_credit_loops = false; ///< nothing: ibdmchk does not look for them behind other mistakes
 
     friend bool operator==(const verdict&, const verdict&) = default;
@@ -36,7 +37,7 @@ struct verdict {
                                          : *v.has_credit_loops ? "credit loops"
                                                                : "no credit loops";
         return out << v.routes << " routes, " << v.cut << " cut, " << (v.has_bad_groups ? "bad groups, " : "")
-                   << credit_loops;
+                   << v.cut_off.size() << " hosts cut off, " << credit_loops;
     }
 };
 
@@ -97,6 +98,9 @@ public:
         v.cut = number_between(said, "-E- Found ", " missing paths");
         if (v.cut) v.routes = number_between(said, "missing paths out of:", " ");
         v.has_bad_groups = said.find(" multicast group checks failed") != said.npos;
+        const std::regex disconnected("-E- Disconnected HCA:([^/]+)/");
+        for (std::sregex_iterator at(said.begin(), said.end(), disconnected), end; at != end; ++at)
+            v.cut_off.insert((*at)[1]);
         v.has_credit_loops.reset();
         // In the words of its full check, and of that of trees (-u).
         for (const char* none : {"-I- no credit loops found", "-I- No credit loops found in:"})
@@ -119,7 +123,12 @@ public:
         verdict ours;
         ours.routes = sum["routes"];
         ours.cut = sum["cut"];
-        for (const auto& line : lines) ours.has_bad_groups = ours.has_bad_groups || line.contains("MLID");
+        for (const auto& line : lines) {
+            ours.has_bad_groups = ours.has_bad_groups || line.contains("MLID");
+            if (line.value("finding", "") != "multicast_apart" || line["place"]["port"] == 0) continue;
+            const std::string name = line["place"]["description"];
+            ours.cut_off.insert(name.substr(0, name.find(' ')));
+        }
         ours.has_credit_loops = sum["credit_loops"] != 0;
         if (!theirs.has_credit_loops) ours.has_credit_loops.reset();
         CHECK(ours == theirs);
@@ -333,6 +342,17 @@ TEST_CASE("ibcheckroutes says of the trees of multicast groups what ibdmchk says
     SECTION("a circle") {
         s.forward_groups({without(4)});
         compared(true, std::nullopt);
+    }
+    SECTION("a switch that sends to its own host only") {
+        // The first switch reaches nobody; the second one ends the way to those behind it; the last one is not heard.
+        for (const auto& [n, cut_off] : {std::pair(0u, 3u), std::pair(1u, 3u), std::pair(3u, 1u)}) {
+            CAPTURE(n);
+            routed_subnet::tree cut = without(3);
+            cut[of(n)] = {3};
+            s.forward_groups({cut});
+            compared(true, std::nullopt);
+            CHECK(s.theirs("-M").cut_off.size() == cut_off);
+        }
     }
     SECTION("two parts") {
         routed_subnet::tree parts = without(3);

@@ -102,11 +102,21 @@ TEST_CASE("a LID of two ports is told, and none where a switch or a port with a 
 TEST_CASE("what is wrong with a group is told by its kind") {
     using enum group_fault::kind;
     group_check check;
-    check.faults = {{loop, 0xc001, {0, 3}}, {apart, 0xc002, {0, 0}}, {dropped, 0xc003, {0, 1}}};
+    check.faults = {{loop, 0xc001, {0, 3}},
+                    {apart, 0xc002, {1, 1}, {0, 0}},
+                    {dropped, 0xc003, {0, 1}},
+                    {apart, 0xc002, {1, 1}, {0, 0}, false, true},
+                    {apart, 0xc002, {1, 1}, {0, 0}, true, false}};
     const auto all = findings_of(made, check);
-    REQUIRE(all.size() == 3);
+    REQUIRE(all.size() == 5);
+    CHECK(all[3].text == "multicast LID 0xc002: " + host + "[1]: packets from " + sw + " do not reach it");
+    CHECK(all[4].text == "multicast LID 0xc002: " + host + "[1]: its packets do not reach " + sw);
+    const auto apart_json = nlohmann::json::parse(all[3].json);
+    CHECK(apart_json["is_reached"] == false);
+    CHECK(apart_json["reaches"] == true);
+    CHECK(apart_json["from"]["port"] == 0);
     CHECK(all[0].text == "multicast LID 0xc001: " + sw + "[3]: closes a circle of links");
-    CHECK(all[1].text == "multicast LID 0xc002: " + sw + ": no link to the rest of the group");
+    CHECK(all[1].text == "multicast LID 0xc002: " + host + "[1]: is cut off from " + sw);
     CHECK(all[2].text == "multicast LID 0xc003: " + sw + "[1]: leads to a switch that drops it");
     for (std::size_t i = 0; const char* word : {"multicast_loop", "multicast_apart", "multicast_dropped"}) {
         const auto json = nlohmann::json::parse(all[i].json);

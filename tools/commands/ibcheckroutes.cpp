@@ -3,23 +3,31 @@
 #include "command.hpp"
 #include "input/forwarding_dump.hpp"
 #include "input/lane_files.hpp"
+#include "session/ask.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/json.hpp"
 #include "text/route_text.hpp"
 #include <comad/discovery/read_lanes.hpp>
+#include <comad/discovery/vendors.hpp>
 #include <comad/iba/format.hpp>
+#include <comad/iba/mellanox.hpp>
+#include <comad/iba/sa.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <optional>
+#include <unordered_map>
 
 namespace ibtool {
 namespace {
 
 namespace discovery = comad::discovery;
+namespace mad = comad::mad;
 using comad::u32;
 using comad::u64;
 
@@ -49,6 +57,8 @@ public:
         wanted.keys = &options_.keys;
         tables_ = co_await discovery::read_forwarding(in.schedule(), subnet_, wanted);
         if (how_.reads_lanes) co_await read_lanes(in.schedule());
+        if (how_.multicast) members_ = co_await read_members(in);
+        adaptive_ = co_await read_adaptive_switches(in);
         co_return judge();
     }
 
@@ -58,6 +68,57 @@ public:
     }
 
 private:
+    /// How many switches route adaptively, as far as they say so.
+    struct adaptive_switches {
+        std::size_t on = 0, unknown = 0;
+    };
+
+    comad::coro::task<adaptive_switches> read_adaptive_switches(session& in) {
+        using comad::iba::smp::MlnxARInfo;
+        std::vector<comad::coro::task<mad::result<std::optional<bool>>>> asking;
+        for (const discovery::node& n : subnet_.nodes)
+            if (discovery::has_mlnx_ar_info(n.info)) asking.push_back(is_adaptive(in, n));
+        adaptive_switches all;
+        const auto answers = co_await ibtool::all(std::move(asking));
+        for (const std::optional<bool> is_on : answers.value()) { // none of them is an error
+            all.on += is_on.value_or(false);
+            all.unknown += !is_on;
+        }
+        co_return all;
+    }
+
+    /// Nothing: it did not answer. Devices without the attribute have no adaptive routing.
+    comad::coro::task<mad::result<std::optional<bool>>> is_adaptive(session& in, const discovery::node& n) {
+        const mad::any_path path = options_.keys.put_into(n.route, n.info.portGUID);
+        const auto info = co_await in.SubnGet<comad::iba::smp::MlnxARInfo>(path);
+        if (info) co_return std::optional(info.value().e);
+        co_return mad::is_unsupported(info.error()) ? std::optional(false) : std::nullopt;
+    }
+
+    /// The end ports that joined groups, as far as the SA tells; without an SA none.
+    comad::coro::task<std::vector<discovery::multicast_member>> read_members(session& in) {
+        using comad::iba::sa::MCMemberRecord;
+        std::vector<discovery::multicast_member> members;
+        if (value(in.schedule().sa_path().DLID) == 0) co_return members;
+        const auto query = comad::iba::query<MCMemberRecord>{};
+        // Without an answer the tables alone are judged, so that a silent SA costs little.
+        constexpr comad::coro::rpc_options once{.timeout = std::chrono::milliseconds(500), .retries = 0};
+        const auto found = co_await in.schedule().SubnAdmGetTable<MCMemberRecord>(query, once);
+        if (!found) co_return members;
+        std::unordered_map<comad::u64, discovery::port_ref> by_GUID;
+        for (u32 n = 0; n < subnet_.nodes.size(); ++n)
+            for (unsigned p = 0; p < subnet_.nodes[n].ports.size(); ++p)
+                if (!subnet_.nodes[n].is_switch() || p == 0)
+                    by_GUID.emplace(value(subnet_.nodes[n].ports[p].portGUID),
+                                    discovery::port_ref{n, static_cast<comad::u8>(p)});
+        for (const MCMemberRecord& r : found.value()) {
+            const auto port = by_GUID.find(value(r.portGID.interface_id()));
+            constexpr comad::u8 full_member = 1; // others receive nothing, or are not forwarded to
+            if (port != by_GUID.end() && (r.joinState & full_member)) members.push_back({value(r.MLID), port->second});
+        }
+        co_return members;
+    }
+
     /// What no file said.
     comad::coro::task<void> read_lanes(comad::coro::MADSchedule& schedule) {
         if (how_.SL_to_VL.empty()) {
@@ -83,10 +144,11 @@ private:
         const auto credits = discovery::find_credit_loops(
             subnet_, index_, tables_, lanes_, {.switches_too = how_.switches_too, .multicast = how_.multicast});
         discovery::group_check groups;
-        if (how_.multicast) groups = discovery::check_groups(subnet_, tables_);
+        if (how_.multicast) groups = discovery::check_groups(subnet_, tables_, members_);
         tell(findings_of(subnet_, index_));
         tell(findings_of(subnet_, index_, routes));
         tell(findings_of(subnet_, groups));
+        findings_ += groups.more_faults;
         tell(findings_of(subnet_, credits));
         const load_range loads = judge_loads(routes);
         if (how_.json) sum_up_json(routes, groups, credits, loads);
@@ -153,7 +215,17 @@ private:
                             c.VLs, c.VLs == 1 ? "" : "s", c.loops.size(), c.loops.size() == 1 ? "" : "s");
         if (how_.multicast)
             text += fmt::format("##          {} multicast LIDs checked, {} faults\n", g.groups - g.not_judged,
-                                g.faults.size());
+                                g.faults.size() + g.more_faults);
+        if (!adaptive_) return;
+        if (adaptive_->on)
+            text +=
+                fmt::format("##          {} switch{} adaptive routing: only the static tables were checked, not the "
+                            "adaptive routes\n",
+                            adaptive_->on, adaptive_->on == 1 ? " uses" : "es use");
+        if (adaptive_->unknown)
+            text +=
+                fmt::format("##          {} switch{} did not answer whether {} adaptive routing\n", adaptive_->unknown,
+                            adaptive_->unknown == 1 ? "" : "es", adaptive_->unknown == 1 ? "it uses" : "they use");
     }
 
     void sum_up_json(const discovery::route_check& r, const discovery::group_check& g, const discovery::credit_check& c,
@@ -169,6 +241,9 @@ private:
             all["MLIDs"] = g.groups;
             all["MLIDs_not_checked"] = g.not_judged;
         }
+        all["adaptive_switches"] = adaptive_ ? nlohmann::ordered_json(adaptive_->on) : nullptr;
+        all["adaptive_switches_unknown"] = adaptive_ ? nlohmann::ordered_json(adaptive_->unknown) : nullptr;
+        all["adaptive_routes_checked"] = false;
         all["table_bytes"] = tables_.bytes();
         all["complete"] = found_.missing.empty() && subnet_.complete();
         found_.text += json_line(all);
@@ -180,6 +255,8 @@ private:
     const discovery::lid_index index_;
     discovery::virtual_lanes lanes_;
     discovery::forwarding_tables tables_;
+    std::vector<discovery::multicast_member> members_;
+    std::optional<adaptive_switches> adaptive_; // nothing: no switch was asked
     std::size_t findings_ = 0;
     report found_;
 };

@@ -118,15 +118,33 @@ std::vector<route_finding> findings_of(const subnet& s, const discovery::lid_ind
     return all;
 }
 
+namespace {
+
+std::string text_of_apart(const subnet& s, const discovery::group_fault& f) {
+    const std::string from = name_at(s, f.from);
+    if (!f.is_reached && !f.reaches) return fmt::format("is cut off from {}", from);
+    return f.is_reached ? fmt::format("its packets do not reach {}", from)
+                        : fmt::format("packets from {} do not reach it", from);
+}
+
+} // namespace
+
 std::vector<route_finding> findings_of(const subnet& s, const discovery::group_check& check) {
     using enum discovery::group_fault::kind;
     std::vector<route_finding> all;
     for (const discovery::group_fault& f : check.faults) {
-        const auto [word, text] = f.what == loop    ? std::pair("multicast_loop", "closes a circle of links")
-                                  : f.what == apart ? std::pair("multicast_apart", "no link to the rest of the group")
-                                                    : std::pair("multicast_dropped", "leads to a switch that drops it");
-        all.push_back({fmt::format("multicast LID {:#x}: {}: {}", f.MLID, name_at(s, f.where), text),
-                       json_line({{"finding", word}, {"MLID", f.MLID}, {"place", place_at(s, f.where)}})});
+        const auto [word, text] = f.what == loop ? std::pair("multicast_loop", std::string("closes a circle of links"))
+                                  : f.what == apart
+                                      ? std::pair("multicast_apart", text_of_apart(s, f))
+                                      : std::pair("multicast_dropped", std::string("leads to a switch that drops it"));
+        json finding{{"finding", word}, {"MLID", f.MLID}, {"place", place_at(s, f.where)}};
+        if (f.what == apart) {
+            finding["from"] = place_at(s, f.from);
+            finding["is_reached"] = f.is_reached;
+            finding["reaches"] = f.reaches;
+        }
+        all.push_back(
+            {fmt::format("multicast LID {:#x}: {}: {}", f.MLID, name_at(s, f.where), text), json_line(finding)});
     }
     return all;
 }

@@ -6,6 +6,7 @@
 #include <comad/discovery/lid_index.hpp>
 #include <comad/discovery/subnet.hpp>
 
+#include <span>
 #include <vector>
 
 namespace comad::discovery {
@@ -55,22 +56,36 @@ route_check check_routes(const subnet&, const lid_index&, const forwarding_table
 /// Something wrong with the tree of a multicast LID.
 struct group_fault {
     enum class kind : u8 {
-        loop,    ///< a link joins what is joined already: packets are doubled without end
-        apart,   ///< members in parts of the tree that no link joins
+        loop, ///< a link joins what is joined already: packets are doubled without end
+        apart, ///< a switch or an end port that packets of the group do not reach, or whose packets do not reach the others
         dropped, ///< a switch sends to another one that does not forward the LID
     };
     kind what;
     unsigned MLID;
-    port_ref where; ///< the out-port; of apart the switch from which the others cannot be reached
+    port_ref where; ///< the out-port; of apart the switch (port 0) or the end port that is cut off
+    /// Of apart: the switch from which, or to which, there is no way. It is the one with the lowest GUID among those that
+    /// forward to an end port, where ibdmchk of ibutils starts, too.
+    port_ref from{};
+    bool is_reached = false; ///< of apart: packets from there arrive
+    bool reaches = false;    ///< of apart: its packets arrive there
 };
 
 struct group_check {
-    unsigned groups = 0;     ///< MLIDs that some switch forwards
-    unsigned not_judged = 0; ///< MLIDs of which a table could not be read
-    std::vector<group_fault> faults;
+    unsigned groups = 0;             ///< MLIDs that some switch forwards
+    unsigned not_judged = 0;         ///< MLIDs of which a table could not be read
+    std::vector<group_fault> faults; ///< at most max_group_faults
+    std::size_t more_faults = 0;     ///< beyond these
+};
+inline constexpr std::size_t max_group_faults = 10'000;
+
+/// An end port that joined a group, as the SA says.
+struct multicast_member {
+    unsigned MLID;
+    port_ref where;
 };
 
-/// Each multicast LID must make one tree of the switches that forward it.
-group_check check_groups(const subnet&, const forwarding_tables&);
+/// Each multicast LID must make one tree of the switches that forward it, in which packets from each switch reach all end ports that
+/// some switch forwards to. `members`: must be among these, as far as they are known.
+group_check check_groups(const subnet&, const forwarding_tables&, std::span<const multicast_member> members = {});
 
 } // namespace comad::discovery
