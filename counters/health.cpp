@@ -99,12 +99,26 @@ private:
             const unsigned lanes = discovery::lanes_of(discovery::active_width(subnet_, where_));
             add({rules_.width, where_, rule::width, static_cast<double>(lanes),
                  static_cast<double>(discovery::lanes_of(width))});
+        } else if (const auto there = discovery::other_width(subnet_, where_); there != iba::LinkWidth{}) {
+            add({.how_bad = rules_.width,
+                 .where = where_,
+                 .why = rule::width,
+                 .measured = static_cast<double>(discovery::lanes_of(discovery::active_width(subnet_, where_))),
+                 .limit = static_cast<double>(discovery::lanes_of(there)),
+                 .is_of_other_end = true});
         }
         const double now = discovery::bits_per_second(discovery::active_speed(subnet_, where_));
         if (const auto speed = discovery::possible_speed(subnet_, where_))
             add({rules_.speed, where_, rule::speed, now, discovery::bits_per_second(speed)});
         else if (discovery::could_be_FDR10(subnet_, where_))
             add({rules_.speed, where_, rule::speed, now, discovery::FDR10_bits_per_second});
+        else if (const auto there = discovery::other_speed(subnet_, where_))
+            add({.how_bad = rules_.speed,
+                 .where = where_,
+                 .why = rule::speed,
+                 .measured = now,
+                 .limit = discovery::bits_per_second(there),
+                 .is_of_other_end = true});
     }
 
     /// `more` for each of so many units: bits, or times `per`.

@@ -35,6 +35,11 @@ bool is_known(const subnet& s, port_ref r) noexcept {
     return peer && s.at(r).info && s.at(peer).info;
 }
 
+bool are_up(const subnet& s, port_ref r) noexcept {
+    return is_known(s, r) && info_at(s, r).portState != iba::PortState::Down &&
+           info_at(s, s.at(r).peer).portState != iba::PortState::Down;
+}
+
 /// The fastest that both ends support. Precondition: is_known().
 link_speeds best_speed(const subnet& s, port_ref r) noexcept {
     return std::bit_floor(supported_speeds(s, r) & supported_speeds(s, s.at(r).peer));
@@ -74,7 +79,7 @@ LinkWidth possible_width(const subnet& s, port_ref r) noexcept {
     const u32 common = bits(info_at(s, r).linkWidthSupported) & bits(info_at(s, s.at(r).peer).linkWidthSupported);
     for (const LinkWidth width : {LinkWidth::w12x, LinkWidth::w8x, LinkWidth::w4x, LinkWidth::w2x, LinkWidth::w1x}) {
         if (!(common & bits(width))) continue;
-        return bits(active_width(s, r)) & bits(width) ? LinkWidth{} : width;
+        return lanes_of(width) > lanes_of(active_width(s, r)) ? width : LinkWidth{};
     }
     return {};
 }
@@ -82,7 +87,19 @@ LinkWidth possible_width(const subnet& s, port_ref r) noexcept {
 link_speeds possible_speed(const subnet& s, port_ref r) noexcept {
     if (!is_known(s, r)) return 0;
     const link_speeds best = best_speed(s, r);
-    return active_speed(s, r) & best ? 0 : best;
+    return best > active_speed(s, r) ? best : 0;
+}
+
+LinkWidth other_width(const subnet& s, port_ref r) noexcept {
+    if (!are_up(s, r)) return {};
+    const LinkWidth there = active_width(s, s.at(r).peer);
+    return there != active_width(s, r) ? there : LinkWidth{};
+}
+
+link_speeds other_speed(const subnet& s, port_ref r) noexcept {
+    if (!are_up(s, r)) return 0;
+    const link_speeds there = active_speed(s, s.at(r).peer);
+    return there != active_speed(s, r) ? there : 0;
 }
 
 bool is_at_1x_of_more(const subnet& s, port_ref r) noexcept {

@@ -5,6 +5,7 @@
 #include "problem_kind.hpp"
 #include <comad/discovery/link.hpp>
 #include <comad/discovery/node_sequence.hpp>
+#include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
@@ -200,7 +201,8 @@ subnet_builder::meeting subnet_builder::meet(port_ref from, const NodeInfo& info
     }
     const u32 there = known->second;
     if (!is_same(found_.nodes[there], info)) {
-        contradict(from, route, "its neighbour has the GUID of another node, " + name_of(found_.nodes[there]));
+        contradict(from, route, "its neighbor has the GUID of another node, " + name_of(found_.nodes[there]),
+                   info.nodeGUID);
         return {};
     }
     const bool is_new_link = connect(from, {there, info.localPortNum}, info.portGUID, route);
@@ -251,9 +253,18 @@ bool subnet_builder::connect(port_ref a, port_ref b, iba::guid portGUID_b, const
     port& there = found_.nodes[b.node].ports[b.port];
     if (here.peer == b && there.peer == a) return false; // both ends were asked at once
     if (here.peer || there.peer) {
-        contradict(
-            a, route,
-            fmt::format("it leads to {}[{}], which has another neighbour", name_of(found_.nodes[b.node]), b.port));
+        const node& n = found_.nodes[b.node];
+        const port_ref first = there.peer;
+        if (here.peer || !first) {
+            contradict(a, route, fmt::format("it leads to {}[{}], and to another port before", name_of(n), b.port));
+        } else {
+            contradict(
+                a, route,
+                fmt::format("two nodes with one GUID, {}: its neighbor and the one behind {}[{}], unless a cable "
+                            "was moved just now",
+                            n.info.nodeGUID, name_of(found_.nodes[first.node]), first.port),
+                n.info.nodeGUID);
+        }
         return false;
     }
     here.peer = b;
@@ -471,9 +482,9 @@ void subnet_builder::rail_failed(iba::guid nodeGUID, u8 number, std::string text
     add_problem({problem::kind::send_failed, nodeGUID, number, {}, std::move(text)}, false);
 }
 
-void subnet_builder::contradict(port_ref where, const IBDRPath& route, std::string text) {
+void subnet_builder::contradict(port_ref where, const IBDRPath& route, std::string text, iba::guid doubledGUID) {
     const iba::guid nodeGUID = found_.nodes[where.node].info.nodeGUID;
-    add_problem({problem::kind::contradiction, nodeGUID, where.port, route, std::move(text)}, true);
+    add_problem({problem::kind::contradiction, nodeGUID, where.port, route, std::move(text), {}, doubledGUID}, true);
 }
 
 void subnet_builder::doubt(const NodeInfo& info, const IBDRPath& route, std::string text) {

@@ -171,7 +171,7 @@ private:
     void note_limit(std::string text);
     unsigned help(u32 node, const asker&);
     bool connect(port_ref a, port_ref b, iba::guid portGUID_b, const mad::IBDRPath& route);
-    void contradict(port_ref where, const mad::IBDRPath& route, std::string text);
+    void contradict(port_ref where, const mad::IBDRPath& route, std::string text, iba::guid doubledGUID = {});
     void doubt(const iba::smp::NodeInfo&, const mad::IBDRPath& route, std::string text);
     problem problem_of(const SMP_query&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what) const;
     void add_problem(problem, bool is_behind);

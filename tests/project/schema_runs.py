@@ -35,7 +35,20 @@ leaf-0002,2,nobody,1
 leaf-0001,4,spine-0002,1
 leaf-0003,4,h-0005 HCA-1,1
 """
+# Its two ends do not say the same speed.
+ENDS = """
+vendid=0x2c9
+devid=0xd2f0
+switchguid=0x20(20)
+Switch 2 "S-0000000000000020" # "switch" base port 0 lid 2 lmc 0
+[1] "H-0000000000000010"[1](11) # "host" lid 1 4xEDR
+
+caguid=0x10
+Ca 1 "H-0000000000000010" # "host"
+[1](11) "S-0000000000000020"[1] # lid 1 lmc 0 "switch" lid 2 4xSDR
+"""
 FILES = {
+    "ends.topo": ENDS,
     "thresholds": "SymbolErrorCounter=5\n",
     "plan.csv": PLAN,
     "routers.topo": ROUTERS,
@@ -127,6 +140,7 @@ RUNS = [
     *[("thresholds-1", "", 1, WHOLE, PLAIN, f"{name} -s --json") for name in ("ibcheckerrs", "ibcheckerrors", "ibchecknet")],
     ("routes-1", "", 17, LINES, PLAIN, "ibcheckroutes -M --loads --json"),
     ("routes-1", "", 1, LINES, PLAIN, "ibcheckroutes --lanes --json"),
+    ("routes-1", "", 1, LINES, PLAIN + ",ar=1", "ibcheckroutes --json"),
     ("routes-1", "", 14, LINES, UNMANAGED, "ibcheckroutes --json"),
     ("routes-1", "", 5, LINES, UNMANAGED, "ibcheckroutes --subnet-cache cache --json"),
     ("routes-1", "", 5, LINES, SILENT, "ibcheckroutes -M --json"),
@@ -192,6 +206,9 @@ RUNS = [
     ("counters-1", "", 1, LINES, COUNTED + ",pma=basic", "perfquery -a 9 --json"),
     ("errors-1", "", 33, LINES, PLAIN + ",errors=1:1e9,pma=basic,latency=1ms", "ibqueryerrors --json"),
     ("links-1", "", 32, LINES, "sim:slow.topo,sm=1,time=virtual", "iblinkinfo --json"),
+    ("links-1", "", 3, LINES, "sim:ends.topo,sm=1,time=virtual", "iblinkinfo --json"),
+    ("health-1", "", 3, LINES, "sim:ends.topo,sm=1,time=virtual", "health --for 1s --json"),
+    ("trace-1", "", 1, WHOLE, SILENT_HOST, "ibtracert -f 1 3 --json"),
     ("subnet-1", "", 1, WHOLE, PLAIN, "ibnetdiscover --qos --json"),
     ("subnet_counters-1", "", 15, LINES, COUNTED, "ibdatacounters --json"),
     ("subnet_counters-1", "", 33, LINES, COUNTED + ",pma=0.5:basic", "ibdatacounters --ports --json"),

@@ -59,6 +59,10 @@ std::string time_text(double seconds) {
 /// A sweep takes a little longer than was asked for: more digits would say nothing.
 std::string rate_text(double rate) { return rate < 1000 ? fmt::format("{:.3g}", rate) : fmt::format("{:.0f}", rate); }
 
+std::string_view compared(const health_finding& v) {
+    return v.is_of_other_end ? "the other end runs at" : "both ends support";
+}
+
 std::string reason(const health_finding& v) {
     const auto counted = [&] {
         return fmt::format("{}{} more in {:.4g} s", v.is_at_least ? "at least " : "", v.counted,
@@ -71,8 +75,8 @@ std::string reason(const health_finding& v) {
     case rule::bit_errors:
     case rule::raw_bit_errors:
         return fmt::format("{} {}, {:.2g} of the bits; limit {:g}", v.counter, counted(), v.measured, v.limit);
-    case rule::width: return fmt::format("{:g}X, both ends support {:g}X", v.measured, v.limit);
-    case rule::speed: return fmt::format("{:g} Gb/s a lane, both ends support {:g}", v.measured / 1e9, v.limit / 1e9);
+    case rule::width: return fmt::format("{:g}X, {} {:g}X", v.measured, compared(v), v.limit);
+    case rule::speed: return fmt::format("{:g} Gb/s a lane, {} {:g}", v.measured / 1e9, compared(v), v.limit / 1e9);
     case rule::pegged:
         return fmt::format("{} stands at its end, {:.0f}: clear it to see what happens", v.counter, v.measured);
     }
@@ -109,6 +113,7 @@ std::string finding_json(const examination& x, const health_finding& v) {
         line += fmt::format(R"(,"counted":{},"at_least":{},"interval_seconds":{})", v.counted, v.is_at_least,
                             comad::mad::in_seconds(v.between));
     if (v.why == rule::growth) line += fmt::format(R"(,"per_seconds":{})", comad::mad::in_seconds(v.per));
+    if (v.is_of_other_end) line += R"(,"limit_of":"other_end")";
     return line + fmt::format(R"(,"measured":{},"limit":{}}})"
                               "\n",
                               v.measured, v.limit);

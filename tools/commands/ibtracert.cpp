@@ -56,10 +56,14 @@ std::string hop_text(const hop& h, bool brief) {
                        value(p.node.portGUID), p.port_number, p.first_LID(), p.last_LID(), p.called());
 }
 
-std::string text_of(const route& way, bool brief) {
+/// As far as a way is known.
+std::string start_text_of(const route& way, bool brief) {
     std::string text = end_text("From", way.from, brief);
     for (const hop& h : way.hops) text += hop_text(h, brief);
-    return text + end_text("To", way.to(), brief);
+    return text;
+}
+std::string text_of(const route& way, bool brief) {
+    return start_text_of(way, brief) + end_text("To", way.to(), brief);
 }
 
 // infiniband-diags' words for multicast are others: the GUID is the node's, and both ends are told in full.
@@ -91,12 +95,12 @@ std::string json_of(const place& p, unsigned port) {
                        p.first_LID(), p.last_LID(), iba::json_quoted(p.name));
 }
 
-std::string json_of(const route& way) {
+std::string json_of(const route& way, bool is_reached = true) {
     std::vector<std::string> hops;
     for (const hop& h : way.hops)
         hops.push_back(fmt::format("{{\"out\":{},{}}}", h.out, json_of(h.at, h.at.port_number)));
-    return fmt::format("{{\"schema\":\"comad.trace/1\",\"from\":{{{}}},\"hops\":[{}]}}\n",
-                       json_of(way.from, way.from.end_number()), fmt::join(hops, ","));
+    return fmt::format("{{\"schema\":\"comad.trace/1\",\"from\":{{{}}},\"hops\":[{}],\"reached\":{}}}\n",
+                       json_of(way.from, way.from.end_number()), fmt::join(hops, ","), is_reached);
 }
 
 /// The place to trace to. With -f one that does not answer by its LID is looked for by the LID alone.
@@ -135,8 +139,22 @@ reporting trace(session& in, const trace_ends& ends, const ibtracert_settings& s
         co_return said;
     }
     const unsigned LID = mad::directed(to_path) ? to.first_LID() : value(mad::headers_of(to_path).DLID);
-    BOOST_OUTCOME_CO_TRY(const auto way, co_await t.find(begin, to, LID, s.force));
-    said.text += s.json ? json_of(way) : text_of(way, s.brief);
+    std::string problem;
+    try {
+        auto way = co_await t.find(begin, to, LID, s.force);
+        if (way) {
+            said.text += s.json ? json_of(way.value()) : text_of(way.value(), s.brief);
+            co_return said;
+        }
+        problem = words_of(way.error(), in.options());
+        if (!t.so_far()) co_return std::move(way.error());
+    } catch (const std::runtime_error& e) {
+        problem = e.what();
+    }
+    // The hops up to where it fails, as infiniband-diags: they are what one wants then.
+    said.text += s.json ? json_of(*t.so_far(), false) : start_text_of(*t.so_far(), s.brief);
+    said.notes.push_back(std::move(problem));
+    said.is_any_bad = true;
     co_return said;
 }
 
@@ -145,7 +163,14 @@ coro::task<report> try_trace(session& in, const trace_ends& ends, const ibtracer
     report failed_one;
     try {
         auto done = co_await trace(in, ends, s);
-        if (done) co_return std::move(done).value();
+        if (done && !done.value().is_any_bad) co_return std::move(done).value();
+        if (done) { // the other pairs are traced all the same
+            failed_one = std::move(done).value();
+            failed_one.is_any_bad = false;
+            failed_one.missing.push_back({ends.place, {}, failed_one.notes.back()});
+            failed_one.notes.pop_back();
+            co_return failed_one;
+        }
         failed_one.missing.push_back({ends.place, {}, to_string(done.error()), plain_text(done.error())});
     } catch (const std::runtime_error& e) {
         failed_one.missing.push_back({ends.place, {}, e.what()});

@@ -26,7 +26,7 @@ bool has_LID(const smp::PortInfo& end, iba::lid LID) {
 }
 
 /// The SMA of this host's own port, which answers without a link (rdma-core #847, #868): a route without hops, or an own LID.
-bool is_local(const session& in, const port_view& v) {
+bool answers_without_link(const session& in, const port_view& v) {
     if (const mad::IBDRPath* const route = mad::directed(v.path))
         return route->hopCount == 0 && route->drSLID == iba::permissive_lid && route->drDLID == iba::permissive_lid;
     return has_LID(v.end, in.local_port().LID);
@@ -50,7 +50,7 @@ asked<bool> is_crossed_before(session& in, const port_view& v) {
 
 /// Our MADs enter the target there, or its answers leave it there.
 asked<bool> carries_our_MADs(session& in, const port_view& v) {
-    if (is_local(in, v)) co_return false;
+    if (answers_without_link(in, v)) co_return false;
     if (v.true_number() == v.node.localPortNum) co_return true;
     if (mad::directed(v.path)) co_return co_await is_crossed_before(in, v);
     if (!v.is_switch() || value(in.local_port().LID) == 0) co_return false;
@@ -91,7 +91,7 @@ port_view view_after(const port_view& before, const port_change& c) {
 asked<std::string_view> unreachable_port(session& in, const port_view& before, const port_view& after,
                                          const port_change& c) {
     if (const auto* by_LID = std::get_if<mad::IBPath>(&before.path);
-        by_LID && before.is_end_port() && !is_local(in, before) && !has_LID(after.end, by_LID->DLID))
+        by_LID && before.is_end_port() && !answers_without_link(in, before) && !has_LID(after.end, by_LID->DLID))
         co_return "its LID carries these MADs, and no route leads to another LID of it yet";
     if (!c.cuts_link) co_return "";
     BOOST_OUTCOME_CO_TRY(const bool is_ours, co_await carries_our_MADs(in, before));

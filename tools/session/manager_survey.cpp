@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
 #include <tuple>
 
 namespace ibtool {
@@ -68,9 +69,14 @@ asked<std::vector<candidate>> candidates_of_SA(session& in) {
 
 coro::task<std::vector<candidate>> candidates_of_discovery(session& in) {
     std::vector<candidate> all;
-    const auto found = co_await discover_subnet(in, nullptr, subnet_source::fabric);
+    std::optional<discovery::subnet> found;
+    try {
+        auto discovered = co_await discover_subnet(in, nullptr, subnet_source::fabric);
+        if (discovered) found = std::move(discovered).value();
+    } catch (const std::runtime_error&) { // the options ask for what is not there: an SA, a file
+    }
     if (!found) co_return all;
-    const discovery::subnet& s = found.value();
+    const discovery::subnet& s = *found;
     for (const discovery::node& n : s.nodes)
         for (std::size_t p = 0; p < n.ports.size(); ++p) {
             const auto& info = n.ports[p].info;

@@ -38,8 +38,9 @@ asked<route> tracer::find(mad::IBDRPath path, place to, unsigned LID, bool by_LI
     const auto is_there = [&](const place& p) {
         return p.node.portGUID == to.node.portGUID || (by_LID && p.has_LID(LID));
     };
+    so_far_.reset();
     BOOST_OUTCOME_CO_TRY(auto from, co_await ask_place(path));
-    route way{std::move(from), {}, path};
+    route& way = so_far_.emplace(route{std::move(from), {}, path});
     while (!is_there(way.to())) {
         if (way.hops.size() == mad::IBDRPath::max_hops)
             throw std::runtime_error(fmt::format("no end after {} hops", way.hops.size()));

@@ -7,6 +7,7 @@
 #include <comad/iba/text.hpp>
 #include <comad/mad/path.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,8 @@ public:
     /// From the port at the end of a directed route to the port `to`, which has the LID `LID`: by the linear tables.
     /// `by_LID`: to whatever port there has that LID.
     asked<route> find(comad::mad::IBDRPath path, place to, unsigned LID, bool by_LID);
+    /// The hops that find() got so far, also where it failed; nothing: it failed at the start.
+    const std::optional<route>& so_far() const noexcept { return so_far_; }
 
     /// The way that a packet to the multicast LID takes to `to`, on which it may go elsewhere, too. A tree that comes back
     /// to one of its switches is an error, unless `to` is nearer.
@@ -70,6 +73,7 @@ private:
 
     session& in_;
     const comad::discovery::node_names& names_;
+    std::optional<route> so_far_;
 };
 
 } // namespace ibtool

@@ -27,6 +27,7 @@ public:
     }
 
     std::vector<identity_finding> run() {
+        for (const discovery::problem& p : subnet_.problems) check_problem(p);
         for (const iba::NodeType type : {iba::NodeType::Switch, iba::NodeType::CA, iba::NodeType::Router})
             for (u32 n = 0; n < subnet_.nodes.size(); ++n)
                 if (subnet_.nodes[n].info.nodeType == type) check_node(n);
@@ -44,6 +45,20 @@ private:
             if (std::exchange(is_first, false)) check_nodeGUID(r);
             check_portGUID(r);
         }
+    }
+
+    /// Two nodes with one GUID are one in the subnet: only the discovery saw both.
+    void check_problem(const discovery::problem& p) {
+        const auto known = subnet_.by_guid.find(p.doubledGUID);
+        if (p.doubledGUID == iba::guid{} || known == subnet_.by_guid.end()) return;
+        const discovery::node& n = subnet_.nodes[known->second];
+        const port_ref r{known->second, n.is_switch() ? u8{0} : n.info.localPortNum};
+        const auto behind = subnet_.by_guid.find(p.nodeGUID);
+        const std::string place = behind == subnet_.by_guid.end()
+                                      ? "elsewhere"
+                                      : fmt::format("behind {}[{}]", name_of(subnet_.nodes[behind->second]), p.port);
+        add(kind::doubled_nodeGUID, r, "NodeGUID {:#x} already defined for LID {}: the other node is {}",
+            value(p.doubledGUID), LID_of(r), place);
     }
 
     void check_LID(port_ref r) {

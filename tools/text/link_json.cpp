@@ -41,6 +41,9 @@ nlohmann::ordered_json link_json(const subnet& s, port_ref r, const discovery::n
     if (const auto better_speed = discovery::possible_speed(s, r))
         link["linkSpeedPossible"] = discovery::speed_name(better_speed);
     else if (discovery::could_be_FDR10(s, r)) link["linkSpeedPossible"] = "FDR10";
+    if (const auto width = discovery::other_width(s, r); width != iba::LinkWidth{})
+        link["linkWidthOtherEnd"] = discovery::width_name(width);
+    if (const auto speed = discovery::other_speed(s, r)) link["linkSpeedOtherEnd"] = discovery::speed_name(speed);
     if (s.at(r).peer) link["peer"] = place_json(s, s.at(r).peer, names);
     return link;
 }

@@ -76,11 +76,16 @@ std::string peer_text(const subnet& s, const discovery::node_names& names, port_
         const bool has_no_link = r.port == 0 || info_at(s, r).portState == iba::PortState::Down;
         return std::string(has_no_link ? no_peer_text : "    \"Port not available\"");
     }
-    const auto could_be = [](const std::string& what) { return what.empty() ? what : "Could be " + what; };
+    const auto could_be = [](const std::string& better, const std::string& at_other_end) {
+        if (!better.empty()) return "Could be " + better;
+        return at_other_end.empty() ? at_other_end : at_other_end + " at the other end";
+    };
+    const u32 other_width = bits(discovery::other_width(s, r)), other_speed = discovery::other_speed(s, r);
     return fmt::format("{}{:6} {:4}{} \"{}\" ({} {})",
                        with_GUID ? fmt::format("0x{:016x} ", value(s.at(peer).portGUID)) : std::string(),
                        LID_at(s, peer), peer.port, external_port_text(groups, peer), names.of(s.nodes[peer.node]),
-                       could_be(better_width(s, r)), could_be(better_speed(s, r)));
+                       could_be(better_width(s, r), other_width ? width_text(other_width) : std::string()),
+                       could_be(better_speed(s, r), other_speed ? any_speed_text(other_speed) : std::string()));
 }
 
 } // namespace ibtool

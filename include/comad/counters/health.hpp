@@ -69,6 +69,8 @@ struct health_finding {
     u64 counted = 0;            ///< so many more between the two sweeps
     mad::duration between{}, per{};
     bool is_at_least = false; ///< there may have been more: the counter was cleared, or stands at its end
+    /// Of width and speed: `limit` is what is active at the other end, not what both ends support.
+    bool is_of_other_end = false;
     friend bool operator==(const health_finding&, const health_finding&) = default;
 };
 

@@ -32,9 +32,13 @@ link_speeds active_speed(const iba::smp::PortInfo&, bool extended) noexcept;
 iba::LinkWidth active_width(const subnet&, port_ref) noexcept;
 link_speeds active_speed(const subnet&, port_ref) noexcept;
 
-/// The best that both ends support, if it is not what is active; else 0, and also where the other end is not known.
+/// The best that both ends support, if it is more than what is active; else 0, and also where the other end is not known.
 iba::LinkWidth possible_width(const subnet&, port_ref) noexcept;
 link_speeds possible_speed(const subnet&, port_ref) noexcept;
+/// What is active at the other end, if both ends are up and do not say the same: one of them is wrong, or its answer is from
+/// before the link trained again. Else 0.
+iba::LinkWidth other_width(const subnet&, port_ref) noexcept;
+link_speeds other_speed(const subnet&, port_ref) noexcept;
 /// It runs at 1x, and that end alone supports more. Precondition: its PortInfo is known.
 bool is_at_1x_of_more(const subnet&, port_ref) noexcept;
 

@@ -66,6 +66,8 @@ struct problem {
     mad::IBDRPath route;  ///< where the request went
     std::string text;     ///< what is wrong, without the place: see describe()
     std::string cause{};  ///< the same without what is of this place alone, as mad::cause_text(); empty: that is `text`
+    iba::guid
+        doubledGUID{}; ///< of a contradiction: what two nodes seem to have, which the subnet takes for one; 0: none
 };
 
 /// What discovery found. Nodes are in breadth-first order from the start, by port number: the same for every window.

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// ibtool_link_ends_test.cpp - two ends of a link that do not say the same of it, two nodes with one GUID, and a route that ends before
+// its destination.
+#include "ibsim_server.hpp"
+#include "ibtool_rig.hpp"
+#include "virtual_device.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace ibtool_link_ends_test { // compiled together with others
+
+using namespace ibtool_rig;
+
+namespace {
+
+/// A switch and a host; each writes its own end of the link.
+std::string two_ends(const std::string& at_switch, const std::string& at_host) {
+    return "vendid=0x2c9\ndevid=0xd2f0\nswitchguid=0x20(20)\n"
+           "Switch 2 \"S-0000000000000020\" # \"switch\" base port 0 lid 2 lmc 0\n"
+           "[1] \"H-0000000000000010\"[1](11) # \"host\" lid 1 " +
+           at_switch +
+           "\n\nvendid=0x2c9\ndevid=0x1021\ncaguid=0x10\nCa 1 \"H-0000000000000010\" # \"host\"\n"
+           "[1](11) \"S-0000000000000020\"[1] # lid 1 lmc 0 \"switch\" lid 2 " +
+           at_host + "\n";
+}
+
+} // namespace
+
+TEST_CASE("ends of a link that differ are shown as that, and a link is not told to be slower") {
+    const directory files;
+    const words ends{"--fabric", "sim:" + files.write("ends.topo", two_ends("4xEDR", "4xSDR")) + ",sm=1,time=virtual"};
+    const process_result text = run(words{"iblinkinfo"} + ends);
+    check_success(text);
+    CHECK_THAT(text.out, !Contains("Could be"));
+    CHECK_THAT(text.out, Contains("25.78125 Gbps Active/  LinkUp)==>       1    1[  ] \"host\" ( 2.5 Gbps at the other end)"));
+    CHECK_THAT(text.out, Contains(" 2.5 Gbps Active/  LinkUp)==>       2    1[  ] \"switch\" ( 25.78125 Gbps at the other end)"));
+    const process_result json = run(words{"iblinkinfo", "--json"} + ends);
+    CHECK_THAT(json.out, Contains("\"linkSpeedOtherEnd\":") && !Contains("Possible"));
+    const process_result judged = run(words{"health", "--for", "1s"} + ends);
+    CHECK_THAT(judged.out, Contains("\"switch\"[1]: 25.7812 Gb/s a lane, the other end runs at 2.5\n") &&
+                               Contains("\"host\"[1]: 2.5 Gb/s a lane, the other end runs at 25.7812\n"));
+    const process_result asked = run(words{"ibportstate", "2", "1"} + ends);
+    CHECK_THAT(asked.err, Contains("the link runs at 25.78125 Gbps, and at 2.5 Gbps according to its other end") &&
+                              !Contains("both ends may run"));
+    // A link that is slower than both ends support is still told.
+    const words slow{"--fabric", "sim:" + files.write("width.topo", two_ends("4xEDR", "1xEDR")) + ",sm=1,time=virtual"};
+    CHECK_THAT(run(words{"iblinkinfo"} + slow).out, Contains("( 1X at the other end )") || Contains("(1X at the other end )"));
+}
+
+TEST_CASE("ibidsverify names two nodes that have one GUID") {
+    const ibsim_server server("switchguid=0x5000\nSwitch\t4 \"S1\"\t# \"first switch\"\n[1]\t\"A\"[1]\n[2]\t\"B\"[1]\n[3]\t\"C\"[1]\n\n"
+                              "caguid=0xa000\nHca\t1 \"A\"\t# \"host A\"\n[1]\t\"S1\"[1]\n\n"
+                              "caguid=0xc000\nHca\t1 \"C\"\t# \"host C\"\n[1]\t\"S1\"[3]\n\n"
+                              "caguid=0xa000\nHca\t1 \"B\"\t# \"host B\"\n[1]\t\"S1\"[2]\n",
+                              {"-I"});
+    const process_result r = run({"ibidsverify", "--fabric", "ibsim:" + server.sockname()});
+    CAPTURE(r.out, r.err);
+    CHECK(r.status == 1);
+    CHECK_THAT(r.out, Contains("NodeGUID 0xa000 already defined for LID 0: the other node is behind \"first switch\"["));
+    CHECK_THAT(r.err, Contains("two nodes with one GUID") && !Contains("another neighbo"));
+    const process_result json = run({"ibidsverify", "--json", "--fabric", "ibsim:" + server.sockname()});
+    CHECK_THAT(json.out, Contains("\"finding\":\"double_nodeGUID\""));
+}
+
+TEST_CASE("ibtracert -f to a host that does not answer prints the hops up to it, as infiniband-diags' ibtracert") {
+    if (!has_devices()) return;
+    for (const char* options : {"-f", "-f -n"}) {
+        const std::string arguments = std::string(options) + " 1 9";
+        const process_result r = in_shell("sim:fattree2,radix=8,sm=1,dead=h-0009 HCA-1",
+                                          "set +e; ibtracert -t 50 " + arguments + " 2>/dev/null; echo =====\n$IBTOOL ibtracert " +
+                                              arguments + "; rc=$?; echo =====; echo $rc");
+        CAPTURE(options, r.err);
+        const words parts = parts_of(r.out);
+        REQUIRE(parts.size() == 2);
+        const std::string theirs = parts[0].substr(0, parts[0].find("ibtracert: iberror")), ours = parts[1];
+        CHECK(std::ranges::count(theirs, '\n') == 4); // the host, its leaf, a spine, the other leaf
+        CHECK(ours == theirs);
+        CHECK_THAT(r.out, EndsWith("=====\n1\n"));
+        CHECK_THAT(r.err, Contains("did not answer"));
+    }
+    const process_result json =
+        run({"ibtracert", "-f", "--json", "1", "9", "--fabric", "sim:fattree2,radix=8,sm=1,time=virtual,dead=h-0009 HCA-1"});
+    CHECK(json.status == 1);
+    const auto way = nlohmann::json::parse(json.out);
+    CHECK(way["hops"].size() == 3);
+    CHECK(way["reached"] == false);
+}
+
+} // namespace ibtool_link_ends_test
