@@ -32,15 +32,32 @@ TEST_CASE("MlnxARInfo has its fields where ibdiagnet's header has them") {
                                       std::string(88, '0')});
     check_success(r);
     const auto all = nlohmann::json::parse(r.out);
-    const nlohmann::json expected{{"dyn_cap_calc_sup", 1}, {"by_transp_cap", 0},        {"by_sl_en", 1},
-                                  {"by_sl_cap", 0},        {"glb_groups", 0},           {"is4_mode", 0},
-                                  {"no_fallback", 0},      {"direction_num_sup", 0x5a}, {"group_table_copy_sup", 3},
-                                  {"sub_grps_active", 6},  {"rn_xmit_enabled", 0},      {"fr_enabled", 1},
-                                  {"is_fr_sup", 0},        {"is_frn_sup", 0},           {"is_arn_sup", 0},
-                                  {"e", 1},                {"string_width_cap", 9},     {"group_table_cap", 4},
-                                  {"group_top", 0x123},    {"group_cap", 0x7ff},        {"enable_by_sl_mask", 0xbeef},
-                                  {"sub_grps_supported", 0x21}, {"rn_version_cap", 3},  {"ar_version_cap", 2},
-                                  {"by_transport_disable", 0xb}, {"ageing_time_value", 0x10203}};
+    const nlohmann::json expected{{"dyn_cap_calc_sup", 1},
+                                  {"by_transp_cap", 0},
+                                  {"by_sl_en", 1},
+                                  {"by_sl_cap", 0},
+                                  {"glb_groups", 0},
+                                  {"is4_mode", 0},
+                                  {"no_fallback", 0},
+                                  {"direction_num_sup", 0x5a},
+                                  {"group_table_copy_sup", 3},
+                                  {"sub_grps_active", 6},
+                                  {"rn_xmit_enabled", 0},
+                                  {"fr_enabled", 1},
+                                  {"is_fr_sup", 0},
+                                  {"is_frn_sup", 0},
+                                  {"is_arn_sup", 0},
+                                  {"e", 1},
+                                  {"string_width_cap", 9},
+                                  {"group_table_cap", 4},
+                                  {"group_top", 0x123},
+                                  {"group_cap", 0x7ff},
+                                  {"enable_by_sl_mask", 0xbeef},
+                                  {"sub_grps_supported", 0x21},
+                                  {"rn_version_cap", 3},
+                                  {"ar_version_cap", 2},
+                                  {"by_transport_disable", 0xb},
+                                  {"ageing_time_value", 0x10203}};
     for (const auto& [name, number] : expected.items()) {
         CAPTURE(name);
         const auto& found = all.contains(name) ? all.at(name) : all.at("data").at(name);
@@ -51,9 +68,10 @@ TEST_CASE("MlnxARInfo has its fields where ibdiagnet's header has them") {
 TEST_CASE("ibcheckroutes says how many switches route adaptively and that it did not check their adaptive routes") {
     const process_result some = run({"ibcheckroutes", "--fabric", tree + ",ar=spine-0001,ar=leaf-0002"});
     check_success(some);
-    CHECK_THAT(some.out, Contains("0 credit loops\n") &&
-                             EndsWith("##          2 switches use adaptive routing: only the static tables were checked, not the "
-                                      "adaptive routes\n"));
+    CHECK_THAT(some.out,
+               Contains("0 credit loops\n") &&
+                   EndsWith("##          2 switches use adaptive routing: only the static tables were checked, not the "
+                            "adaptive routes\n"));
     const auto sum = summary_of(run({"ibcheckroutes", "--json", "--fabric", tree + ",ar=spine-0001,ar=leaf-0002"}));
     CHECK(sum["adaptive_switches"] == 2);
     CHECK(sum["adaptive_switches_unknown"] == 0);
@@ -77,7 +95,8 @@ TEST_CASE("only switches that know ARInfo are asked for it") {
                                    "[1] \"H-0000000000000010\"[1](11) # \"host\" lid 1 4xSDR\n\n"
                                    "caguid=0x10\nCa 1 \"H-0000000000000010\" # \"host\"\n"
                                    "[1](11) \"S-0000000000000020\"[1] # lid 1 lmc 0 \"odd\" lid 2 4xSDR\n");
-    const process_result r = run({"ibcheckroutes", "--fabric", "sim:" + others + ",sm=host,at=host,time=virtual", "-d"});
+    const process_result r =
+        run({"ibcheckroutes", "--fabric", "sim:" + others + ",sm=host,at=host,time=virtual", "-d"});
     CHECK(r.status == 0);
     CHECK_THAT(r.err, !Contains("MlnxARInfo") && !Contains("0xff20"));
     const process_result asked = run({"ibcheckroutes", "--fabric", tree, "-d"});

@@ -20,8 +20,9 @@ namespace {
 /// What leads to a remedy, on a virtual device with a subnet manager. A remedy without an entry is run as it is there.
 const std::map<remedy_id, std::string> conditions{
     {remedy_id::enable_port, "ibportstate -C vib0 -P 1 -D 0 1 disable >/dev/null"},
-    {remedy_id::reset_port, "ibportstate -D 0,1 1 disable >/dev/null 2>&1 || true\n" // the other end would wake it
-                            "$IBTOOL -C vib0 -P 1 query SubnSet PortInfo 0, -f portPhysicalState=Sleep >/dev/null"},
+    {remedy_id::reset_port,
+     "ibportstate -t 50 -D 0,1 1 disable >/dev/null 2>&1 || true\n" // the other end would wake it
+     "$IBTOOL -C vib0 -P 1 query SubnSet PortInfo 0, -f portPhysicalState=Sleep >/dev/null"},
 };
 
 /// As doctor fills it in there.
