@@ -176,7 +176,9 @@ TEST_CASE("doctor asks a simulated fabric and leaves this machine out") {
     const process_result by_SA = run({"doctor", "--fabric", fabric, "--json", "--sa"});
     check_success(by_SA);
     CHECK(verdicts(by_SA) ==
-          std::map<std::string, std::string>{{"device", "skipped"}, {"names", "ok"}, {"SMP", "skipped"}, {"SA", "ok"}});
+          std::map<std::string, std::string>{
+              {"device", "skipped"}, {"names", "ok"}, {"SMP", "skipped"}, {"SM", "ok"}, {"SA", "ok"}});
+    CHECK_THAT(by_SA.out, Contains("Master, GUID ") && Contains(", according to the SA\""));
     const process_result nobody = run({"doctor", "--fabric", "ibsim:no-such-server"});
     CHECK(nobody.status == 1);
     CHECK_THAT(nobody.out, Contains("bad      fabric  no ibsim server at socket name 'no-such-server'"));

@@ -271,9 +271,10 @@ finding check_own_SM(const fabric_facts& f) {
     return {"SM", about, verdict::ok, found, {}};
 }
 
-/// Another one.
-finding list_SM(const manager_facts& m) {
+/// Another one. `was_asked`: SMInfo was sent to it.
+finding list_SM(const manager_facts& m, bool was_asked) {
     using enum manager_facts::source;
+    const std::string_view silent = was_asked ? ", but it did not answer SMInfo" : "";
     switch (m.described_by) {
     case own:
         return {"SM",
@@ -285,11 +286,11 @@ finding list_SM(const manager_facts& m) {
         return {"SM",
                 manager_name(m),
                 verdict::ok,
-                manager_state(m.info) + " according to the SA; it did not answer SMInfo itself",
+                fmt::format("{}, according to the SA{}", manager_state(m.info), silent),
                 {}};
     case nobody: break;
     }
-    return {"SM", manager_name(m), verdict::skipped, "its port says IsSM, but nobody answered SMInfo there", {}};
+    return {"SM", manager_name(m), verdict::skipped, fmt::format("its port says IsSM{}", silent), {}};
 }
 
 remedy_id remedy_for(manager_problem::kind what) {
@@ -308,7 +309,7 @@ findings check_SMs(const fabric_facts& f) {
     for (const manager_facts& m : f.managers) {
         const bool is_own =
             f.SM_LID != 0 && f.has_SMPs && (m.LID == f.SM_LID || (is_own_known && m.info.GUID == f.SM_info.GUID));
-        if (!is_own) all.push_back(list_SM(m));
+        if (!is_own) all.push_back(list_SM(m, f.has_SMPs));
     }
     for (const manager_problem& p : manager_problems(f.managers))
         all.push_back({"SM", {}, verdict::warning, p.text, remedy_for(p.what)});
