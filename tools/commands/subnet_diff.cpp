@@ -6,6 +6,8 @@
 #include "text/difference_text.hpp"
 #include "text/subnet_missing.hpp"
 
+#include <fmt/format.h>
+
 #include <memory>
 
 namespace ibtool {
