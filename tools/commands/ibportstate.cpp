@@ -35,7 +35,7 @@ struct ibportstate_settings {
 
 // ---- text and JSON ----------------------------------------------------------------------------------------------------
 
-std::string port_text(const port_view& v, bool show_keys) {
+std::string viewed_port_text(const port_view& v, bool show_keys) {
     return fmt::format("# Port info: {} port {}\n{}", place_text(v.path), v.number,
                        port_state_text(v.info, v.has_extended_speeds(), v.is_end_port(), show_keys));
 }
@@ -81,13 +81,13 @@ std::vector<std::string> shown_fields(const port_change& c, bool show_keys) {
 reporting show_port(session& in, const port_view& here, const ibportstate_settings& s) {
     report said;
     auto object = document_of(here, s.show_keys);
-    said.text = fmt::format("{} PortInfo:\n{}{}", here.is_switch() ? "Switch" : "CA/RT", port_text(here, s.show_keys),
+    said.text = fmt::format("{} PortInfo:\n{}{}", here.is_switch() ? "Switch" : "CA/RT", viewed_port_text(here, s.show_keys),
                             mellanox_text(here));
     const bool has_other_end = here.is_switch() && here.number != 0 && here.info.portState == iba::PortState::Active;
     if (has_other_end) {
         auto there = co_await view_other_end(in, here);
         if (there) {
-            said.text += "Peer PortInfo:\n" + port_text(there.value(), s.show_keys) + mellanox_text(there.value());
+            said.text += "Peer PortInfo:\n" + viewed_port_text(there.value(), s.show_keys) + mellanox_text(there.value());
             object["peer"] = view_json(there.value(), s.show_keys);
             said.notes = link_complaints(here, there.value());
             object["complaints"] = said.notes;
@@ -127,7 +127,7 @@ public:
     port_changing(session& in, const port_view& before, port_change change, const ibportstate_settings& s)
         : in_(in), before_(before), change_(std::move(change)), how_(s), object_(document_of(before, s.show_keys)) {
         said_.text = fmt::format("Initial {} PortInfo:\n{}{}", before.is_switch() ? "Switch" : "CA/RT",
-                                 port_text(before, s.show_keys), mellanox_text(before));
+                                 viewed_port_text(before, s.show_keys), mellanox_text(before));
     }
 
     reporting run() {
@@ -205,7 +205,7 @@ private:
                 {"was set, but could not be read back", {}, to_string(read.error()), plain_text(read.error())});
         }
         after.path = before_.path;
-        said_.text += "\nAfter PortInfo set:\n" + port_text(after, how_.show_keys);
+        said_.text += "\nAfter PortInfo set:\n" + viewed_port_text(after, how_.show_keys);
         object_["after"]["PortInfo"] = json_without_key(after.info, how_.show_keys);
         co_return mad::success();
     }
