@@ -81,13 +81,14 @@ std::vector<std::string> shown_fields(const port_change& c, bool show_keys) {
 reporting show_port(session& in, const port_view& here, const ibportstate_settings& s) {
     report said;
     auto object = document_of(here, s.show_keys);
-    said.text = fmt::format("{} PortInfo:\n{}{}", here.is_switch() ? "Switch" : "CA/RT", viewed_port_text(here, s.show_keys),
-                            mellanox_text(here));
+    said.text = fmt::format("{} PortInfo:\n{}{}", here.is_switch() ? "Switch" : "CA/RT",
+                            viewed_port_text(here, s.show_keys), mellanox_text(here));
     const bool has_other_end = here.is_switch() && here.number != 0 && here.info.portState == iba::PortState::Active;
     if (has_other_end) {
         auto there = co_await view_other_end(in, here);
         if (there) {
-            said.text += "Peer PortInfo:\n" + viewed_port_text(there.value(), s.show_keys) + mellanox_text(there.value());
+            said.text +=
+                "Peer PortInfo:\n" + viewed_port_text(there.value(), s.show_keys) + mellanox_text(there.value());
             object["peer"] = view_json(there.value(), s.show_keys);
             said.notes = link_complaints(here, there.value());
             object["complaints"] = said.notes;
