@@ -111,6 +111,8 @@ TEST_CASE("doctor says of two OpenSMs what infiniband-diags' sminfo says of each
         "exec 3<$d/1; grep -qm1 'SUBNET UP' <&3; cat <&3 >/dev/null &\n"
         "opensm -g $(guid vib1) -p 3 --log_file stderr >/dev/null 2>$d/2 & b=$!\n"
         "exec 4<$d/2; grep -qim1 -e 'SUBNET UP' -e 'entering standby' <&4; cat <&4 >/dev/null &\n"
+        "kill -HUP $a; n=0\n" // the first one sweeps again, and sees the second
+        "until test $($IBTOOL saquery SMIR --json 2>/dev/null | wc -l) = 2 -o $n = 100; do n=$((n + 1)); done\n"
         "lids=$(cat /sys/class/infiniband/vib*/ports/1/lid)\n"
         "for lid in $lids; do sminfo $lid || true; done; echo =====\n"
         "$IBTOOL doctor --json | grep '\"SM\"' || true; echo =====\n",
