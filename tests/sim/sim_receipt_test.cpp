@@ -95,7 +95,6 @@ TEST_CASE("a simulated port takes a GMP if its P_Key table has the partition and
         {{0xffff, 0x8001}, {0xffff}, 0x8001, false, true},
         {{0xffff, 0x8001}, {0xffff, 0, 0, 0x8001}, 0x8001, true, false},
         {{0xffff}, {0xffff, 0x8002}, 0x8002, false, false}, // a port sends nothing that its own table does not have
-        {{0xffff, 0x8000}, {0xffff, 0x8000}, 0x8000, false, true}, // no partition has the number 0
     }));
     CAPTURE(r.sender, r.receiver, r.path);
     subnet s;
@@ -109,6 +108,20 @@ TEST_CASE("a simulated port takes a GMP if its P_Key table has the partition and
     CHECK(info.QKeyViolations == 0);
     CHECK(s.answers_SMP(lid(2))); // QP0 has no P_Key
     CHECK(s.sim.fabric->counters().refused == (r.is_violation ? 1 : 0));
+}
+
+TEST_CASE("a program on the simulator sends the P_Key at an explicit index, and no partition has the number 0") {
+    subnet s;
+    s.set_pkeys(own, {0xffff, 0x8000, 0x8003});
+    s.set_pkeys(neighbor, {0xffff, 0x8000, 0x0003});
+    mad::IBPath path = lid(2);
+    path.pkey_index = 2;
+    CHECK(s.answers(path));
+    path.pkey_index = 1;
+    const mad::any_path with_zero = path;
+    send_to(*s.sim.transport, with_zero, test::bytes_of(test::asked::of_other_port));
+    CHECK(drain(*s.sim.transport).empty());
+    CHECK(s.get<PortInfo>(neighbor).PKeyViolations == 1);
 }
 
 TEST_CASE("a simulated switch and an answer's receiver check P_Keys, too") {
@@ -135,7 +148,7 @@ TEST_CASE("a simulated switch and an answer's receiver check P_Keys, too") {
     std::copy(request.mad.begin(), request.mad.end(), answer.begin() + mad::headroom);
     answer[mad::headroom + 3] = 0x81;
     mad::IBPath back = mad::path_back(request.source);
-    back.pkey = 0x8001;
+    back.pkey_index = 1; // 0x8001
     const mad::any_path path = back;
     server.send({&path, answer.data() + mad::headroom, mad::mad_size, 0x04, 1, false, 1ms, 1ms, request.source.agent});
     CHECK(drain(*s.sim.transport).empty());

@@ -559,7 +559,6 @@ struct simulated {
     kernel_port port{{.carrier = &carrier,
                       .port = 1,
                       .unserve = [this](const mad::registration& r) { simulation.place->unserve(r); },
-                      .pkey_at = [this](u16 index) { return simulation.place->pkey_at(index); },
                       .set_is_sm = [this](bool is_sm) { simulation.place->set_is_sm(is_sm); }}};
     mad::time_point now{};
 };

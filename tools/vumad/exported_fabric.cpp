@@ -84,7 +84,6 @@ void exported_fabric::open_sim(const std::string& specification, const std::vect
         add(std::move(port), graph.nodes[t.node()].description, t.port(),
             {.carrier = nullptr,
              .unserve = [&t](const mad::registration& what) { t.unserve(what); },
-             .pkey_at = [&t](comad::u16 index) { return t.pkey_at(index); },
              .set_is_sm = [&t](bool is_sm) { t.set_is_sm(is_sm); }});
     };
     simulation_.transport = nullptr;
@@ -108,7 +107,7 @@ void exported_fabric::open_ibsim(std::string_view server, const std::vector<std:
         exported_port port;
         port.outer = std::move(carrier);
         add(std::move(port), t.node(), number,
-            {.carrier = nullptr, .unserve = {}, .pkey_at = {}, .set_is_sm = [&t](bool is_sm) { t.set_is_sm(is_sm); }});
+            {.carrier = nullptr, .unserve = {}, .set_is_sm = [&t](bool is_sm) { t.set_is_sm(is_sm); }});
     };
     comad::transports::ibsim_options options = ibsim_place(server);
     if (places.empty()) return add_at(options);

@@ -60,7 +60,7 @@ public:
     /// first. 0: they share no partition.
     u16 shared_pkey(router::place a, router::place b, std::optional<u16> wanted) const noexcept;
     /// The GID at an index of its table, zero if there is none; and the index of a GID by which it is reached.
-    iba::gid GID_at(router::place at, u8 index) const noexcept;
+    iba::gid GID_at(router::place at, u16 index) const noexcept;
     std::optional<u8> GID_index(router::place at, const iba::gid& GID) const noexcept;
 
     /// As an SMP that came in by `in_port` gets it.

@@ -75,11 +75,6 @@ u64 fabric::port_writes() const noexcept { return agents_->subnet().tables_writt
 
 iba::lid fabric::LID_of(const attachment& e) const noexcept { return topology_.nodes[e.node].ports[e.port].LID; }
 
-u16 fabric::pkey_at(u32 number, u16 index) const noexcept {
-    const attachment& e = endpoints_[number];
-    return agents_->subnet().pkey_at({e.node, e.port}, index);
-}
-
 /// What the port reports of the headers of a message that it delivers.
 mad::source_address fabric::source_of(const packet& p, const attachment& at) const noexcept {
     const attributes& subnet = agents_->subnet();

@@ -6,9 +6,9 @@
 namespace comad::transports::sim {
 namespace {
 
-constexpr u16 full_membership = 0x8000, base_bits = 0x7fff;
+using mad::full_membership;
 
-bool has_same_base(u16 a, u16 b) noexcept { return ((a ^ b) & base_bits) == 0; }
+bool has_same_base(u16 a, u16 b) noexcept { return ((a ^ b) & ~full_membership) == 0; }
 
 constexpr u16 entries_of_block = 32;
 u16 entry(const overrides::block& bytes, unsigned i) noexcept { return iba::load_be<u16>(bytes.data() + i * 2); }
@@ -17,7 +17,7 @@ u16 entry(const overrides::block& bytes, unsigned i) noexcept { return iba::load
 
 /// IBA 10.9.3. Zero base bits are the invalid P_Key.
 bool is_pkey_match(u16 a, u16 b) noexcept {
-    return has_same_base(a, b) && (a & base_bits) != 0 && ((a | b) & full_membership) != 0;
+    return has_same_base(a, b) && mad::is_valid_pkey(a) && ((a | b) & full_membership) != 0;
 }
 
 /// A block of the table: null where nobody has written it.
@@ -69,7 +69,7 @@ u16 attributes::shared_pkey(router::place a, router::place b, std::optional<u16>
     return index ? pkey_at(a, *index) : u16{0};
 }
 
-iba::gid attributes::GID_at(router::place at, u8 index) const noexcept {
+iba::gid attributes::GID_at(router::place at, u16 index) const noexcept {
     if (index == 0) return GID_of(*this, at);
     iba::gid GID;
     if (index >= GID_capacity) return GID;

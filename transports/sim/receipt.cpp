@@ -31,9 +31,11 @@ mad::IBPath fabric::headers_of(const attachment& from, const mad::any_path& path
     const unsigned path_bits = value(headers.SLID) & ((1u << own.LMC) - 1);
     headers.SLID = iba::lid{static_cast<u16>(value(own.LID) | path_bits)};
     if (headers.DLID == iba::permissive_lid) headers.SLID = iba::permissive_lid;
-    headers.pkey = subnet.sent_pkey(here, headers.pkey);
+    headers.pkey = headers.pkey_index == headers.look_up ? subnet.sent_pkey(here, headers.pkey)
+                                                         : subnet.pkey_at(here, headers.pkey_index);
     headers.sqpn = GSI_QPN;
-    headers.SGID = headers.has_grh ? subnet.GID_at(here, headers.SGID_index) : iba::gid{};
+    const u16 GID = headers.SGID_index == headers.look_up ? u16{0} : headers.SGID_index;
+    headers.SGID = headers.has_grh ? subnet.GID_at(here, GID) : iba::gid{};
     return headers;
 }
 

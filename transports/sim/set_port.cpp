@@ -209,18 +209,20 @@ overrides::port_settings& attributes::settings_of(u32 node, u8 number) {
 
 attributes::key attributes::key_of(u32 node, u8 in_port, mad::time_point now) noexcept {
     const u8 number = topology_.nodes[node].is_switch() ? u8{0} : in_port;
-    if (!written_.find_port(node, number)) return {0, 0};
-    auto& own = written_.port(node, number);
-    if (own.lease_end && *own.lease_end <= now) {
-        own.lease_end.reset();
-        own.info.MKeyProtectBits = 0;
+    const auto* own = written_.find_port(node, number);
+    if (!own) return {0, 0};
+    if (own->lease_end && *own->lease_end <= now) {
+        auto& ended = written_.port(node, number);
+        ended.lease_end.reset();
+        ended.info.MKeyProtectBits = 0;
     }
-    return {own.info.MKey, own.info.MKeyProtectBits};
+    return {own->info.MKey, own->info.MKeyProtectBits};
 }
 
 void attributes::renew_lease(u32 node, u8 in_port) noexcept {
     const u8 number = topology_.nodes[node].is_switch() ? u8{0} : in_port;
-    if (written_.find_port(node, number)) written_.port(node, number).lease_end.reset();
+    const auto* own = written_.find_port(node, number);
+    if (own && own->lease_end) written_.port(node, number).lease_end.reset();
 }
 
 void attributes::count_MKey_violation(u32 node, u8 in_port, mad::time_point now) {

@@ -37,7 +37,7 @@ mad::IBPath path_of(const kernel_header& h) {
     path.SLID = path.DLID == iba::permissive_lid ? iba::permissive_lid : iba::lid{h.path_bits};
     path.SL = h.sl;
     path.dqpn = be32toh(h.qpn);
-    path.pkey_index = h.pkey_index;
+    path.pkey_index = std::min<u16>(h.pkey_index, path.look_up - 1); // a device takes the index, whatever is there
     if (h.grh_present) {
         path.has_grh = true;
         path.SGID_index = h.gid_index;
@@ -184,7 +184,6 @@ int kernel_port::post(agent& a, const packet_header& header, std::span<const u8>
            .timeout_ms = h.timeout_ms,
            .repetitions = h.retries,
            .packet = {path_of(h), mad::any_agent}};
-    if (place_.pkey_at) std::get<mad::IBPath>(s.packet.path).pkey = place_.pkey_at(h.pkey_index);
     if (!s.is_response) s.tid = u64{a.number} << 32 | static_cast<u32>(s.tid);
     const iba::lid DLID = mad::headers_of(s.packet.path).DLID;
     if (s.is_response) s.packet.answers = origin_of(given, DLID);

@@ -181,8 +181,6 @@ public:
     /// Puts a message on the wire, now: 256 bytes, or what RMPP would take apart. `answers`: the endpoint whose request it
     /// answers, as take() gave it; else mad::any_agent.
     void send(u32 endpoint, const mad::any_path&, std::span<const u8> message, u32 answers = mad::any_agent) noexcept;
-    /// The P_Key at an index of the table of the endpoint's port; 0: there is none.
-    u16 pkey_at(u32 endpoint, u16 index) const noexcept;
     /// From now on the endpoint gets these requests to its port, in place of the agents that are there; of directed routes
     /// those without parts by LID. EINVAL if another endpoint has them.
     int serve(u32 endpoint, const mad::registration&);

@@ -58,7 +58,6 @@ public:
     void unserve(const mad::registration& what) noexcept { fabric_.unserve(endpoint_, what); }
     void serve_beside_SMA() noexcept { fabric_.serve_beside_SMA(endpoint_); }
     void set_is_sm(bool is_sm) { fabric_.set_is_sm(endpoint_, is_sm); }
-    u16 pkey_at(u16 index) const noexcept { return fabric_.pkey_at(endpoint_, index); }
 
     u32 node() const noexcept { return node_; }
     unsigned port() const noexcept { return port_; }

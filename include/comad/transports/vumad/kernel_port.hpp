@@ -24,8 +24,6 @@ struct port_place {
     mad::transport* carrier; ///< of single MADs; must outlive the port
     unsigned port = 0;       ///< by which directed routes leave a CA; 0: of a switch, or unknown
     std::function<void(const mad::registration&)> unserve{}; ///< undoes carrier->serve(); empty: nothing undoes it
-    /// The P_Key at an index of the port's table; 0: there is none, and what is sent with it is lost. Empty: each is 0xffff.
-    std::function<u16(u16)> pkey_at{};
     std::function<void(bool)> set_is_sm{}; ///< of the port's capability mask; empty: it has no such bit
 };
 
