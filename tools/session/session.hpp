@@ -48,7 +48,8 @@ public:
     /// As it was read last.
     const comad::sa::local_port& local_port() const noexcept { return open_->paths.local(); }
 
-    /// Reads the local port again: for what runs long, before it needs the SA. A port that cannot be read stays as it was.
+    /// Reads the local port again, where that takes no MAD (sysfs): for what runs long, before it needs the SA. A port that
+    /// cannot be read stays as it was.
     comad::coro::task<void> refresh_port();
     /// Called with one line when the local port or its subnet manager has changed, whoever read it. Null: with -v the line
     /// goes to stderr.
