@@ -236,6 +236,8 @@ TEST_CASE("a link is judged by what both its ends support") {
     CHECK((judged()[1].why == rule::speed && judged()[1].how_bad == severity::warning));
     CHECK((judged()[1].measured == 2.5e9 && judged()[1].limit == 10e9));
     c.end(1).linkSpeedSupported = 1; // the other end can do no better
+    CHECK(judged().size() == 2);     // and says that the link is faster than it can be
+    c.end(1).linkSpeedActive = iba::LinkSpeed::SDR;
     CHECK(judged().size() == 1);
     c.end(0).portState = iba::PortState::Down;
     CHECK(judged().empty());

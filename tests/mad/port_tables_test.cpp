@@ -122,7 +122,7 @@ TEST_CASE("of a transport with one P_Key, paths that need another do not fit") {
     CHECK(found(tables, with_pkey(0x8002)) == "1=0x8001");
 }
 
-TEST_CASE("the GID index of a path with a GRH is that of its SGID; an explicit one wins") {
+TEST_CASE("the GID index of a path with a GRH is that of its SGID, unless the path has an explicit one") {
     const port_tables tables({0xffff}, {first, {}, second});
     CHECK(tables.find(with_GRH(first)).SGID_index == 0);
     CHECK(tables.find(with_GRH(second)).SGID_index == 2);

@@ -121,7 +121,7 @@ TEST_CASE("links and data stand behind the errors") {
                                      " [PortXmitPkts == 3000 (2.930K)] [PortRcvPkts == 40 (40.000)]\n"));
     CHECK_THAT(text, Catch::Contains(
                          fmt::format("\n       Link info: {:6}   3[  ] ==( 4X          10.0 Gbps Active/  LinkUp)==>  "
-                                     "0x{:016x} {:6}    2[  ] \"made host\" (Could be 8X )\n",
+                                     "0x{:016x} {:6}    2[  ] \"made host\" (Could be 8X 5.0 Gbps at the other end)\n",
                                      value(r.s.nodes[0].ports[0].info->LID), value(r.s.at(made_host_port).portGUID),
                                      value(r.s.at(made_host_port).info->LID))));
 }

@@ -115,7 +115,7 @@ TEST_CASE("a P_Key that the port does not have is refused with those that it has
     CHECK(said[7] == "PKey=0x7fff\n");
 }
 
-TEST_CASE("-Y and --pkey exclude each other, and take what can be an index or a P_Key") {
+TEST_CASE("the options -Y and --pkey exclude each other, and take what can be an index or a P_Key") {
     const words command{"perfquery", "1", "--fabric", "sim:single,sm=1"};
     check_failure(run(command + words{"-Y", "0", "--pkey", "0xffff"}), 2, "excludes");
     check_failure(run(command + words{"-Y", "-1"}), 2, "0 to 65534");

@@ -122,7 +122,9 @@ TEST_CASE("check_lft_balance judges dumped tables as infiniband-diags' does, whi
     compare({"-e", "-v"});
     // The same files for all routes: nothing else is needed, and the verdict is that of the switches' own tables.
     const process_result of_files = run({"ibcheckroutes", "--tables", tables, "--load-cache", cache});
-    CHECK(of_files.out == s.ours({"ibcheckroutes"}).out);
+    // Only switches can say whether they use adaptive routing, and those of ibsim do not answer.
+    CHECK(of_files.out + "##          6 switches did not answer whether they use adaptive routing\n" ==
+          s.ours({"ibcheckroutes"}).out);
     CHECK_THAT(of_files.out, Contains("## Summary: 56 routes checked, 0 cut"));
 }
 

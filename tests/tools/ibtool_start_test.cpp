@@ -192,7 +192,7 @@ TEST_CASE("a command line that makes no sense exits with 2") {
         {{"--frobnicate", "ibhosts"}, "--frobnicate"},
         {{"ibhosts", "--frobnicate"}, "--frobnicate"},
         {{"ibhosts", "-f"}, "-f"}, // ibnetdiscover's
-        {{"ibhosts", "ibswitches", "one.topo", "two.topo"}, "two.topo"},
+        {{"ibhosts", "ibswitches", "one.topo", "two.topo"}, "one.topo"},
         {{"ibnetdiscover", "one.topo", "two.topo"}, "two.topo"},
         {{"ibhosts", "--fabric"}, "--fabric"},
         {{"ibhosts", "--fabric", "token-ring"}, "'token-ring' is no fabric; write umad"},

@@ -234,7 +234,7 @@ TEST_CASE(
     const process_result r = in_shell("sim:fattree2,radix=4,flap=leaf-0002/1@1s:1s:2s", script);
     INFO(r.err);
     CHECK(r.status == 0);
-    CHECK_THAT(r.out, Contains("notice GIDOutOfService of LID ") && Contains("notice GIDInService of LID "));
+    CHECK_THAT(r.out, Contains("notice GIDOutOfService: GID fe80::") && Contains("notice GIDInService: GID fe80::"));
     CHECK_THAT(r.out, Contains("\"h-0003 HCA-1\" went\n") && Contains("\"h-0003 HCA-1\" appeared\n"));
 }
 

@@ -107,7 +107,14 @@ TEST_CASE("watch tells what the console of ibsim does to cables and nodes of a s
     const process_result r = watch.end();
     CHECK(r.status == 3); // while the switch was dead the subnet was partial
     CHECK_THAT(r.err, Contains("first switch") && Contains("no answer from behind it"));
-    // libibsim's server brings a client the responses to its own requests only.
+}
+
+TEST_CASE("watch says that ibsim brings no notices, because its clients get responses only") {
+    subnet s(topology, manager::stays, {"-s", "1"});
+    process watch(ibtool({"watch", "--every", "100ms", "--fabric", s.fabric()}));
+    watch.await_error("watching ");
+    watch.signal(SIGINT);
+    const process_result r = watch.wait();
     CHECK_THAT(r.err, Contains("no notices: ") && Contains(" receives responses only, and no reports of an SA; ") &&
                           !Contains("another program"));
 }

@@ -40,6 +40,8 @@ TEST_CASE("a port and its link have each member from its own field and its own e
                                                            {"HOQLife", sw.ports[3].info->HOQLife},
                                                            {"VLStallCount", sw.ports[3].info->VLStallCount},
                                                            {"linkWidthPossible", "8x"},
+                                                           {"linkWidthOtherEnd", "8x"},
+                                                           {"linkSpeedOtherEnd", "DDR"},
                                                            {"peer", host_place}});
     CHECK(json(link_json(s, made_host_port, {})) == json{{"portState", "Active"},
                                                          {"portPhysicalState", "LinkUp"},
@@ -48,6 +50,8 @@ TEST_CASE("a port and its link have each member from its own field and its own e
                                                          {"HOQLife", host.ports[2].info->HOQLife},
                                                          {"VLStallCount", host.ports[2].info->VLStallCount},
                                                          {"linkSpeedPossible", "QDR"},
+                                                         {"linkWidthOtherEnd", "4x"},
+                                                         {"linkSpeedOtherEnd", "QDR"},
                                                          {"peer", switch_place}});
 }
 
@@ -58,9 +62,10 @@ TEST_CASE("the text of a link has what the members say") {
           fmt::format("( 8X           5.0 Gbps Active/  LinkUp) (HOQ:{} VL_Stall:{})", p.HOQLife, p.VLStallCount));
     CHECK(p.HOQLife != p.VLStallCount);
     CHECK(peer_text(s, {}, made_switch_port, true) ==
-          fmt::format("0x{:016x} {:6}    2[  ] \"made host\" (Could be 8X )", value(s.at(made_host_port).portGUID),
-                      value(p.LID)));
-    CHECK_THAT(peer_text(s, {}, made_host_port), Catch::EndsWith("    3[  ] \"made switch\" ( Could be 10.0 Gbps)"));
+          fmt::format("0x{:016x} {:6}    2[  ] \"made host\" (Could be 8X 5.0 Gbps at the other end)",
+                      value(s.at(made_host_port).portGUID), value(p.LID)));
+    CHECK_THAT(peer_text(s, {}, made_host_port),
+               Catch::EndsWith("    3[  ] \"made switch\" (4X at the other end Could be 10.0 Gbps)"));
 }
 
 } // namespace link_json_test

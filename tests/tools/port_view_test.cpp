@@ -48,7 +48,8 @@ TEST_CASE("a link that runs at less than both ends may run at is told, each thin
     CHECK(link_complaints(here, there) == lines{"the link runs at 4X, and both ends may run at 12X"});
     here.info.linkWidthEnabled = 0b10001; // 2x is wider than 1x, whose bit is lower
     here.info.linkWidthActive = iba::LinkWidth::w1x;
-    CHECK(link_complaints(here, there) == lines{"the link runs at 1X, and both ends may run at 2X"});
+    CHECK(link_complaints(here, there) == lines{"the link runs at 1X, and both ends may run at 2X",
+                                                "the link runs at 1X, and at 4X according to its other end"});
 
     here = there = EDR();
     here.info.linkSpeedExtEnabled = there.info.linkSpeedExtEnabled = 31; // all that are supported: NDR is the fastest
@@ -61,10 +62,14 @@ TEST_CASE("a link that runs at less than both ends may run at is told, each thin
     here.info.linkSpeedExtActive = {};
     here.info.linkSpeedActive = iba::LinkSpeed::SDR;
     there.info.linkSpeedExtEnabled = 30; // none
-    CHECK(link_complaints(here, there) == lines{"the link runs at 2.5 Gbps, and both ends may run at 10.0 Gbps"});
+    CHECK(link_complaints(here, there) ==
+          lines{"the link runs at 2.5 Gbps, and both ends may run at 10.0 Gbps",
+                "the link runs at 2.5 Gbps, and at 25.78125 Gbps according to its other end"});
     there.end.capabilityMask = 0; // what it says of extended speeds means nothing
     there.info.linkSpeedExtEnabled = 3;
-    CHECK(link_complaints(here, there) == lines{"the link runs at 2.5 Gbps, and both ends may run at 10.0 Gbps"});
+    CHECK(link_complaints(here, there) ==
+          lines{"the link runs at 2.5 Gbps, and both ends may run at 10.0 Gbps",
+                "the link runs at 2.5 Gbps, and at 10.0 Gbps according to its other end"});
 }
 
 TEST_CASE("a QDR link that may run at FDR10 is told") {

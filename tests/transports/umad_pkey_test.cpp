@@ -261,7 +261,7 @@ TEST_CASE("segments of a long request leave with the index of its path's P_Key")
     CHECK(pkey_index_of(kernel.written()) == 1);
 }
 
-TEST_CASE("several descriptors of a port share its tables; those of several ports each use their own") {
+TEST_CASE("several descriptors of a port share its tables, and descriptors of several ports each use their own") {
     fake_kernel kernels[2];
     const auto opened = [&](std::size_t which, std::shared_ptr<mad::port_tables> tables) {
         transports::umad_options options = kernels[which].options();

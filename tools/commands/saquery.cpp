@@ -253,7 +253,7 @@ answer ask_as_told(session& in, saquery_request r, const saquery_settings& s, co
 
 /// What the records of one SA do not show of its subnet managers is a line on stderr.
 reporting answer_request(session& in, saquery_request r, const saquery_settings& s, const record_style& how) {
-    const bool is_about_managers = s.managers || r.kind == kind_named("SMIR");
+    const bool is_about_managers = s.managers || (r.kind == kind_named("SMIR") && r.wanted.empty());
     report said;
     BOOST_OUTCOME_CO_TRY(said.text, co_await ask_as_told(in, std::move(r), s, how));
     if (is_about_managers) said.notes = co_await manager_notes(in);

@@ -145,7 +145,8 @@ coro::task<std::vector<manager_facts>> survey_managers(session& in, without_SA o
 coro::task<std::vector<std::string>> manager_notes(session& in) {
     const auto managers = co_await survey_managers(in, without_SA::give_up);
     std::vector<std::string> lines;
-    for (const manager_problem& p : manager_problems(managers)) lines.push_back(p.text);
+    for (const manager_problem& p : manager_problems(managers))
+        if (p.what != manager_problem::kind::no_master) lines.push_back(p.text); // the records show that themselves
     co_return lines;
 }
 
