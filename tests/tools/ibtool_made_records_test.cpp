@@ -328,7 +328,8 @@ TEST_CASE("saquery asks for the components that infiniband-diags' asks for") {
         const std::string text = s.ours(words{"saquery"} + arguments);
         CHECK_FALSE(text.empty());
         const auto requests = s.records.take_requests();
-        REQUIRE(requests.size() == 1);
+        REQUIRE_FALSE(requests.empty());
+        CHECK((requests.size() == 1 || arguments == words{"SMInfo"})); // all managers are queried after their records
         return requests.front();
     };
     using PR = iba::sa::PathRecord;
