@@ -11,7 +11,7 @@ namespace {
 
 using enum remedy_id;
 
-constexpr remedy_row rows[] = {
+constexpr remedy_row remedy_rows[] = {
     {load_vendor_driver, {}, "load the driver of its vendor"},
     {load_module, {}, "modprobe {module}, then look at dmesg"},
     {show_adapters, "ibtool --fabric sim:fattree2,radix=8,sm=1 ibnetdiscover",
@@ -66,8 +66,8 @@ constexpr remedy_row rows[] = {
 };
 
 constexpr bool is_in_order() {
-    for (std::size_t i = 0; i < std::size(rows); ++i)
-        if (static_cast<std::size_t>(rows[i].id) != i) return false;
+    for (std::size_t i = 0; i < std::size(remedy_rows); ++i)
+        if (static_cast<std::size_t>(remedy_rows[i].id) != i) return false;
     return true;
 }
 static_assert(is_in_order());
@@ -93,10 +93,10 @@ std::string filled(std::string_view text, remedy::values values, std::string_vie
 
 } // namespace
 
-std::span<const remedy_row> remedy_table() noexcept { return rows; }
+std::span<const remedy_row> remedy_table() noexcept { return remedy_rows; }
 
 remedy::remedy(remedy_id id, values v) {
-    const remedy_row& row = rows[static_cast<std::size_t>(id)];
+    const remedy_row& row = remedy_rows[static_cast<std::size_t>(id)];
     command_ = filled(row.command, v, {});
     text_ = filled(row.text, v, command_);
 }
