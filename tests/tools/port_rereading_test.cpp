@@ -151,7 +151,8 @@ TEST_CASE("a session that reads its port again sends GMPs with the P_Key index o
     transports::umad_options how = kernel.options();
     how.tables = std::make_shared<mad::port_tables>(std::vector<u16>{0xffff, 0}, std::vector<iba::gid>{});
     mad::port_tables& tables = *how.tables;
-    session in({}, [&] {
+    const global_options options;
+    session in(options, [&] {
         return fabric(std::make_unique<transports::umad_transport>(kernel.device(), how), {iba::lid{7}, {}, {}},
                       sysfs_port_reader("mlx5_0/1", transports::port_use::umad, tree.root(), &tables));
     });
