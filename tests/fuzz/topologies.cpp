@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// topologies.cpp - fuzzes topology files: what is read is written, and what is read of that is written as it is.
+// topologies.cpp - fuzzes topology files: a file that is read, written and read again gives the same text.
 #include "fuzz.hpp"
 #include <comad/discovery/difference.hpp>
 #include <comad/discovery/reports.hpp>
@@ -19,9 +19,12 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
         fuzz::require(read.skipped.empty() || fuzz::is_one_line(read.skipped));
         fuzz::require(!discovery::json_text(read.found).empty());
         fuzz::require(discovery::differences(read.found, read.found).empty());
-        const std::string written = discovery::topology_text(read.found, {}, {});
-        const auto again = discovery::read_topology_file(written, "again");
-        fuzz::require(discovery::topology_text(again.found, {}, {}) == written);
+        // Of a damaged file the text may lack what only a damaged line has, such as the GUID of a port without a link.
+        std::string written = discovery::topology_text(read.found, {}, {});
+        if (!read.skipped.empty())
+            written = discovery::topology_text(discovery::read_topology_file(written, "once").found, {}, {});
+        fuzz::require(discovery::topology_text(discovery::read_topology_file(written, "again").found, {}, {}) ==
+                      written);
         std::istringstream in{std::string(text)};
         std::string skipped;
         transports::sim::read_topology(in, "fuzz", &skipped);
