@@ -30,11 +30,12 @@ constexpr u16 unsupported = 0x0c;
 u64 tid_of(const u8* mad) noexcept { return iba::get<&MADHeader::transactionID>(mad); }
 MgmtClass class_of(std::span<const u8> mad) noexcept { return iba::get<&MADHeader::mgmtClass>(mad.data()); }
 /// The route of a packet of the device. Whether the MAD goes by a directed route, it says itself. QP1 has one Q_Key, whatever the
-/// packet's is (Linux, mad.c).
+/// packet's is (Linux, mad.c). The source is the base LID: programs write the low bits of their LID as path bits, and only a device
+/// that knows its LMC can tell which of these count.
 mad::IBPath path_of(const kernel_header& h) {
     mad::IBPath path;
     path.DLID = iba::lid{be16toh(h.lid)};
-    path.SLID = path.DLID == iba::permissive_lid ? iba::permissive_lid : iba::lid{h.path_bits};
+    path.SLID = path.DLID == iba::permissive_lid ? iba::permissive_lid : iba::lid{};
     path.SL = h.sl;
     path.dqpn = be32toh(h.qpn);
     path.pkey_index = std::min<u16>(h.pkey_index, path.look_up - 1); // a device takes the index, whatever is there
