@@ -179,7 +179,7 @@ void rpc_base::learn_redirect(const mad::IBPath& to) {
     schedule_.learned_->redirect(*std::get_if<mad::IBPath>(&path_), kind_.mgmt_class, to);
 }
 
-/// False: it has failed, and nobody was told.
+/// False: the path does not fit the tables, error_ is set, and the waiting coroutine is not resumed.
 bool rpc_base::send_to(const mad::IBPath& to) noexcept {
     path_ = to;
     address();
@@ -204,7 +204,7 @@ task<void> rpc_base::find_way(mad::IBPath to) {
     co_await resuming{awaiting_};
 }
 
-/// The SA did not answer, or it refused, as a port does where no SA runs any more (IBA 13.4.7, 15.2.2).
+/// The SA did not reply, or the port refused the request because no SA runs there any more (IBA 13.4.7, 15.2.2).
 bool rpc_base::wants_other_SA() const noexcept {
     if (SA_LID_ == iba::lid{} || !schedule_.path_resolver_) return false;
     if (error_->code == mad::errc::timed_out || error_->code == mad::errc::status) return true;

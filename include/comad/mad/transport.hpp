@@ -150,7 +150,7 @@ public:
     /// What somebody may do about the errno with which the latest such call failed, in a few words; empty: nothing is known.
     virtual std::string_view advice(transport_call, int /*error*/) const noexcept { return {}; }
 
-    /// The P_Key and GID tables of the local port. Whoever reads the port again puts the new tables into it. Null: the
+    /// The P_Key and GID tables of the local port. A program that reads the port again puts the new tables into it. Null: the
     /// transport does not know them, and sends paths as they are. Of one that joins several ports: null, unless they share
     /// the tables.
     /// Lifetime: the transport's. Threads: the transport's.
