@@ -17,35 +17,36 @@ namespace comad::iba {
 namespace {
 
 using detail::target;
-using nlohmann::json;
+using json_value = nlohmann::json;
 
 /// What a value is called in an error.
-std::string text_of(const json& value) {
+std::string text_of(const json_value& value) {
     if (value.is_string()) return value.get<std::string>();
     return value.is_structured() ? value.type_name() : value.dump();
 }
 
-result<void> set_record(std::span<u8> bytes, const record_info& info, const std::string& path, const json& object);
-result<void> set_value(const target& to, const json& value);
+result<void> set_record(std::span<u8> bytes, const record_info& info, const std::string& path,
+                        const json_value& object);
+result<void> set_value(const target& to, const json_value& value);
 
-result<void> set_part(const target& to, const detail::part& p, const std::string& path, const json& object) {
+result<void> set_part(const target& to, const detail::part& p, const std::string& path, const json_value& object) {
     return set_record(to.bytes.subspan(p.byte), *p.info, path, object);
 }
 
-result<void> set_list(const target& to, const json& list) {
+result<void> set_list(const target& to, const json_value& list) {
     if (list.size() > to.row.count) return detail::too_many(to, list.size());
     detail::clear(to);
     const std::vector<detail::part> parts = detail::parts_of(to.row);
     for (unsigned i = 0; i < list.size(); ++i) {
         const target element = to.element(i);
-        const json& value = list[i];
+        const json_value& value = list[i];
         auto done = parts.empty() ? set_value(element, value) : set_part(to, parts[i], element.path, value);
         if (!done) return done;
     }
     return success();
 }
 
-result<void> set_value(const target& to, const json& value) {
+result<void> set_value(const target& to, const json_value& value) {
     const row_info& row = to.row;
     if (row.nested && row.count == 1) return set_part(to, detail::parts_of(row)[0], to.path, value);
     if (value.is_array() && row.count > 1 && !row.is_blob()) return set_list(to, value);
@@ -55,7 +56,8 @@ result<void> set_value(const target& to, const json& value) {
     return detail::unreadable(to, text_of(value));
 }
 
-result<void> set_record(std::span<u8> bytes, const record_info& info, const std::string& path, const json& object) {
+result<void> set_record(std::span<u8> bytes, const record_info& info, const std::string& path,
+                        const json_value& object) {
     if (!object.is_object()) {
         return error{errc::unreadable, fmt::format("{} is {}, expected an object", path, as_given(text_of(object)))};
     }
@@ -78,12 +80,12 @@ result<void> set_record(std::span<u8> bytes, const record_info& info, const std:
 
 result<void> set_json(const record_info& info, std::span<u8> bytes, std::string_view text) {
     if (bytes.size() < info.bytes) return detail::size_error(info, bytes.size());
-    json parsed;
+    json_value parsed;
     try {
-        parsed = json::parse(text);
-    } catch (const json::parse_error& problem) {
+        parsed = json_value::parse(text);
+    } catch (const json_value::parse_error& problem) {
         return error{errc::unreadable, fmt::format("{}: no JSON at byte {}", info.name, problem.byte)};
-    } catch (const json::out_of_range&) { // 1e999: the parser has no number for it
+    } catch (const json_value::out_of_range&) { // 1e999: the parser has no number for it
         return error{errc::out_of_range, fmt::format("{}: a number is larger than any field", info.name)};
     }
     std::vector<u8> changed(bytes.begin(), bytes.begin() + info.bytes);

@@ -15,12 +15,12 @@ namespace {
 
 using detail::byte_span;
 
-std::string quoted(std::string_view text) { return fmt::format("\"{}\"", text); }
+std::string in_quotes(std::string_view text) { return fmt::format("\"{}\"", text); }
 
 std::string json_element(const row_info& row, byte_span bytes, unsigned element) {
-    if (row.how == show::gid || row.how == show::guid) return quoted(detail::element_text(row, bytes, element));
+    if (row.how == show::gid || row.how == show::guid) return in_quotes(detail::element_text(row, bytes, element));
     const u64 n = detail::number_in(row, bytes, element);
-    return row.width > 32 ? quoted(detail::hex_number(row, n)) : std::to_string(n);
+    return row.width > 32 ? in_quotes(detail::hex_number(row, n)) : std::to_string(n);
 }
 
 struct writer {
@@ -38,7 +38,7 @@ struct writer {
         } else if (row.how == show::text && style == json_style::readable) {
             text += json_quoted(detail::text_in(row, bytes));
         } else if (is_byte_string) {
-            text += quoted(detail::hex_bytes(detail::blob_in(row, bytes)));
+            text += in_quotes(detail::hex_bytes(detail::blob_in(row, bytes)));
         } else if (row.count == 1) {
             text += json_element(row, bytes, 0);
         } else {

@@ -108,7 +108,7 @@ answer ask_port_settings(congestion_query q, std::string_view name) {
         const auto& e = blocks[port / ports_per_block - base].element[port % ports_per_block];
         if (q.json) {
             nlohmann::ordered_json line{{"port", port}};
-            line.update(nlohmann::ordered_json::parse(json_text(e)));
+            line.update(json_value(json_text(e)));
             ports.push_back(std::move(line));
         } else {
             text += q.port ? congestion_text(e) : port_setting_text(port, e);
@@ -131,7 +131,7 @@ answer ask_table(congestion_query q, std::string_view name) {
     std::string text = q.heading(name) + table_limit_text(first);
     for (unsigned i = 0; i < count; ++i) {
         const auto& e = blocks[i / entries_per_block].entry[i % entries_per_block];
-        if (q.json) entries.push_back(nlohmann::ordered_json::parse(json_text(e)));
+        if (q.json) entries.push_back(json_value(json_text(e)));
         else text += table_entry_text(i, e);
     }
     if (!q.json) co_return text;

@@ -3,6 +3,7 @@
 #include "session/counter_queries.hpp"
 
 #include "text/diags_text.hpp"
+#include "text/json.hpp"
 #include <comad/iba/print.hpp>
 
 #include <fmt/format.h>
@@ -80,7 +81,7 @@ std::string heading(const performance_agent& a, const counter_group& g, u8 port)
 }
 
 nlohmann::ordered_json counters_json(const performance_agent& a, const counter_group& g, const std::vector<u8>& bytes) {
-    auto list = nlohmann::ordered_json::parse(iba::json(g.info, bytes));
+    auto list = json_value(iba::json(g.info, bytes));
     list.erase("portSelect");
     for (auto& number : list) // wider ones than 32 bits are text there
         if (number.is_string()) number = std::stoull(number.get<std::string>(), nullptr, 16);

@@ -3,6 +3,7 @@
 #include "text/watch_text.hpp"
 
 #include "text/dotted_lines.hpp"
+#include "text/json.hpp"
 #include "text/sweep_text.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +42,7 @@ std::string rate_text(counter c, double rate) { return fmt::format("{:.1f}{}", r
 
 /// As in the lines of a sweep: of data also in bytes.
 void add_bytes(nlohmann::ordered_json& to, counter c, u64 number) {
-    if (is_data(c)) to["bytes"] = nlohmann::ordered_json::parse(in_units(c, number));
+    if (is_data(c)) to["bytes"] = json_value(in_units(c, number));
 }
 
 std::string_view remark(state s) {

@@ -207,7 +207,7 @@ struct kind_of_record {
 template <class R> constexpr kind_of_record kind(finder find) { return {iba::attribute_id<R>, &iba::info_of<R>, find}; }
 void none(attributes&, collector&) {} // of random forwarding tables there are none; others come and go
 
-const std::array kinds{
+const std::array record_kinds{
     kind<sa::NodeRecord>(node_records),
     kind<sa::PortInfoRecord>(port_info_records),
     kind<sa::SLToVLMappingTableRecord>(sl_to_vl_records),
@@ -227,9 +227,9 @@ const std::array kinds{
 };
 
 const kind_of_record* find_kind(u16 attributeID) noexcept {
-    const auto known =
-        std::find_if(kinds.begin(), kinds.end(), [&](const kind_of_record& k) { return k.attributeID == attributeID; });
-    return known == kinds.end() ? nullptr : &*known;
+    const auto known = std::find_if(record_kinds.begin(), record_kinds.end(),
+                                    [&](const kind_of_record& k) { return k.attributeID == attributeID; });
+    return known == record_kinds.end() ? nullptr : &*known;
 }
 
 } // namespace
