@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// keys.cpp - keys are found by their names in the tables.
+// keys.cpp - keys are found by their names in the tables; a list has the keys that no table describes.
 #include "rows.hpp"
 #include <comad/iba/codec.hpp>
 #include <comad/iba/keys.hpp>
-#include <comad/iba/mad_tables.hpp>
+#include <comad/iba/mad_header.hpp>
+#include <comad/iba/mellanox.hpp>
+#include <comad/iba/notice.hpp>
+#include <comad/iba/registry.hpp>
 #include <comad/iba/sa/format.hpp>
 
 #include <algorithm>
@@ -13,30 +16,76 @@
 namespace comad::iba {
 namespace {
 
-constexpr std::string_view key_names[] = {"MKey", "SMKey", "CCKey", "serviceKey"};
+constexpr std::string_view key_names[] = {"MKey", "SMKey", "BKey", "CCKey", "VSKey", "serviceKey"};
 
-bool clear(std::span<u8> bytes) noexcept {
-    const bool has_some = std::any_of(bytes.begin(), bytes.end(), [](u8 b) { return b != 0; });
-    std::fill(bytes.begin(), bytes.end(), u8{0});
+/// Bytes of a structure or MAD.
+struct range {
+    u64 begin, end;
+};
+
+/// Keys of MADs that have no row in a table here. All attributes of the class, or one.
+struct untabled_key {
+    static constexpr u16 any = 0xffff;
+    MgmtClass mgmt_class;
+    u16 attributeID;
+    range bytes; ///< in the MAD
+    unsigned count = 1, stride = 0;
+};
+
+constexpr u16 notice_ID = 0x0002;
+constexpr MgmtClass NVLink_class{0x09}, aggregation_class{0x0b}, node_to_node_class{0x0c};
+
+/// Of the vendor classes, as Mellanox' devices have them (ibis of ibutils2, packets_layouts.h and ibis_types.h). Of notices, IBA
+/// 16.2.3 and A10.4.3 as OpenSM's ib_types.h has them (ntc_bkey_259, ntc_cckey_0); ibis has the CC_Key two bytes earlier.
+constexpr untabled_key untabled_keys[] = {
+    {MgmtClass::Performance, untabled_key::any, {24, 32}}, // PM_Key
+    {NVLink_class, untabled_key::any, {24, 32}},           // VS_Key
+    {vend::mellanox_class, untabled_key::any, {24, 32}},   // VS_Key
+    {aggregation_class, untabled_key::any, {24, 32}},      // AM_Key
+    {node_to_node_class, untabled_key::any, {24, 32}},     // N2N_Key
+    {MgmtClass::BM, notice_ID, {88, 96}},                  // trap 259
+    {MgmtClass::BM, 0x0010, {64, 72}},                     // BKeyInfo
+    {MgmtClass::CongestionControl, notice_ID, {88, 98}},   // trap 0
+    {aggregation_class, notice_ID, {88, 98}},              // TrapAMKeyViolation
+    {aggregation_class, 0x0010, {64, 72}},                 // AMKeyInfo
+    {aggregation_class, 0x0024, {108, 116}},               // QuotaConfig: the key of a job
+    {node_to_node_class, 0x000f, {32, 40}},                // KeyInfo
+    {node_to_node_class, 0x0010, {40, 48}, 14, 16},        // NeighborsInfo: the key of each neighbor
+};
+
+/// Zeros as much of the range as the bytes have. Gives whether one was not 0.
+bool clear(std::span<u8> bytes, range r) noexcept {
+    r.end = std::min<u64>(r.end, bytes.size());
+    if (r.begin >= r.end) return false;
+    const std::span<u8> key = bytes.subspan(r.begin, r.end - r.begin);
+    const bool has_some = std::any_of(key.begin(), key.end(), [](u8 b) { return b != 0; });
+    std::fill(key.begin(), key.end(), u8{0});
     return has_some;
 }
 
-/// Bytes of a record.
-struct range {
-    unsigned begin, end;
-};
+range range_of(const row_info& row) noexcept {
+    const unsigned begin = row.off / 8;
+    return {begin, begin + row.bits() / 8};
+}
 
 void add_keys(const record_info& info, unsigned base, std::vector<range>& out) {
     for (const row_info& row : info.rows) {
-        const unsigned begin = base + row.off / 8;
-        if (is_key(row)) out.push_back({begin, begin + row.bits() / 8});
+        const range own = range_of(row);
+        if (is_key(row)) out.push_back({base + own.begin, base + own.end});
         for (const detail::part& p : detail::parts_of(row)) add_keys(*p.info, base + p.byte, out);
     }
 }
 
-/// Of a MAD that is a segment of a table; a whole table, put together, has none.
+bool is_subnet_class(MgmtClass c) noexcept { return is_SMP(c) || c == MgmtClass::SubnAdm; }
+
+/// Of a MAD that is a segment of a table; a whole table, put together, has none. In other MADs the bytes of RMPP mean nothing.
 u32 count_segments_before(std::span<const u8> mad) noexcept {
     if (mad.size() != wire_size<sa::Format>) return 0;
+    switch (get<&MADHeader::method>(mad.data())) {
+    case Method::GetTableResp:
+    case Method::GetMultiResp: break;
+    default: return 0;
+    }
     const u32 segment = get<&rmpp::Header::data1>(mad.data());
     return segment > 0 ? segment - 1 : 0;
 }
@@ -47,20 +96,45 @@ bool hide_in_table(std::span<u8> mad, const record_info& attribute, unsigned dat
     add_keys(attribute, 0, keys);
     if (keys.empty()) return false;
     constexpr unsigned segment_data = wire_size<sa::Format> - wire_size<sa::Header>;
-    const unsigned told = 8u * get<&sa::Header::attributeOffset>(mad.data());
+    const unsigned told = mad.size() >= wire_size<sa::Header> ? 8u * get<&sa::Header::attributeOffset>(mad.data()) : 0;
     const unsigned stride = std::max(told, (attribute.bytes + 7) / 8 * 8);
     const u64 before = u64{segments_before} * segment_data % stride; // of a record that began there
     bool has_some = false;
     for (u64 record = 0; record < before + mad.size(); record += stride)
         for (const range& key : keys) {
             const auto within = [&](u64 byte) { // of the table's, in the MAD
-                const u64 at = byte <= before ? data_begin : data_begin + byte - before;
-                return std::min<u64>(at, mad.size());
+                return byte <= before ? data_begin : data_begin + byte - before;
             };
-            const u64 begin = within(record + key.begin), end = within(record + key.end);
-            has_some |= clear(mad.subspan(begin, end - begin));
+            has_some |= clear(mad, {within(record + key.begin), within(record + key.end)});
         }
     return has_some;
+}
+
+/// The M_Key of trap 256.
+bool hide_in_notice(std::span<u8> mad, unsigned notice_begin) {
+    const std::span<u8> bytes = mad.subspan(std::min<std::size_t>(notice_begin, mad.size()));
+    const record_info* const details = detail::details_in(info_of<Notice>, bytes);
+    if (!details) return false;
+    std::vector<range> keys;
+    add_keys(*details, offset_of<&Notice::dataDetails>, keys);
+    bool has_some = false;
+    for (const range& key : keys) has_some |= clear(bytes, key);
+    return has_some;
+}
+
+/// Of the version that is known here, whatever the MAD says: a key is as secret in a MAD of another one.
+const record_info* format_of(MgmtClass c, u8& version, u16 attributeID) noexcept {
+    for (const u8 known : {version, u8{1}, u8{2}}) {
+        const record_info* const found = find_format(c, known, attributeID);
+        if (found) version = known;
+        if (found) return found;
+    }
+    return nullptr;
+}
+
+unsigned data_begin_of(const record_info& format) noexcept {
+    const auto data = std::ranges::find(format.rows, show::data, &row_info::how);
+    return data == format.rows.end() ? 0 : data->off / 8;
 }
 
 } // namespace
@@ -70,8 +144,8 @@ bool is_key(const row_info& row) noexcept { return std::ranges::find(key_names, 
 bool hide_keys(const record_info& info, std::span<u8> bytes, const record_info* data) {
     bool has_some = false;
     for (const row_info& row : info.rows) {
+        if (is_key(row)) has_some |= clear(bytes, range_of(row));
         if (!detail::is_within(row, bytes)) continue;
-        if (is_key(row)) has_some |= clear(bytes.subspan(row.off / 8, row.bits() / 8));
         for (const detail::part& p : detail::parts_in(info, bytes, row, data))
             has_some |= hide_keys(*p.info, bytes.subspan(p.byte), nullptr);
     }
@@ -79,13 +153,28 @@ bool hide_keys(const record_info& info, std::span<u8> bytes, const record_info* 
 }
 
 bool hide_keys(std::span<u8> mad) {
-    const mad_tables tables = tables_of(mad);
-    if (!tables.format) return false;
-    const bool is_SA = tables.format == &info_of<sa::Format>;
+    if (mad.size() < wire_size<MADHeader>) return false;
+    const auto mgmt_class = get<&MADHeader::mgmtClass>(mad.data());
+    const u16 id = get<&MADHeader::attributeID>(mad.data());
+    u8 version = get<&MADHeader::classVersion>(mad.data());
+    bool has_some = false;
+    for (const untabled_key& k : untabled_keys) {
+        if (k.mgmt_class != mgmt_class || (k.attributeID != id && k.attributeID != untabled_key::any)) continue;
+        for (unsigned i = 0; i < k.count; ++i)
+            has_some |= clear(mad, {k.bytes.begin + i * k.stride, k.bytes.end + i * k.stride});
+    }
+    const record_info* const format = format_of(mgmt_class, version, id);
+    if (!format) return has_some;
+    std::vector<range> keys;
+    add_keys(*format, 0, keys);
+    const unsigned data_begin = data_begin_of(*format);
+    const record_info* const attribute = data_begin ? find_attribute(mgmt_class, version, id) : nullptr;
+    const bool is_SA = format == &info_of<sa::Format>;
     const u32 segments_before = is_SA ? count_segments_before(mad) : 0;
-    bool has_some = hide_keys(*tables.format, mad, segments_before ? nullptr : tables.attribute);
-    if (is_SA && tables.attribute)
-        has_some |= hide_in_table(mad, *tables.attribute, tables.data_begin, segments_before);
+    if (attribute && !is_SA) add_keys(*attribute, data_begin, keys);
+    for (const range& key : keys) has_some |= clear(mad, key);
+    if (attribute && is_SA) has_some |= hide_in_table(mad, *attribute, data_begin, segments_before);
+    if (id == notice_ID && is_subnet_class(mgmt_class)) has_some |= hide_in_notice(mad, data_begin);
     return has_some;
 }
 

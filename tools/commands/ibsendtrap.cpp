@@ -3,6 +3,7 @@
 // of infiniband-diags' ibsendtrap.
 #include "command.hpp"
 #include "session/ask.hpp"
+#include "text/structure_text.hpp"
 #include <comad/iba/codec.hpp>
 #include <comad/iba/print.hpp>
 #include <comad/iba/suggest.hpp>
@@ -171,7 +172,7 @@ answer send_trap(session& in, const trap& which, u8 error_port, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto sent, co_await in.schedule().Trap(notice, path));
     // An answer to what was asked behind it: ibsim forgets what a client sent just before it went.
     BOOST_OUTCOME_CO_TRYV(co_await in.SubnGet<smp::NodeInfo>(ourselves));
-    co_return json ? iba::json(sent) + '\n' : std::string();
+    co_return json ? json_text(sent) + '\n' : std::string();
 }
 
 int run_ibsendtrap(const ibsendtrap_settings& s, const global_options& options) {

@@ -115,7 +115,7 @@ asked<std::string> xmit_wait(session& in, mad::IBPath to, bool json) {
 
 asked<std::string> group_info(session& in, mad::IBPath to, unsigned port, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().VendGet<vend::MlxCounterGroupInfo>(to, port));
-    if (json) co_return iba::json(info) + '\n';
+    if (json) co_return json_text(info) + '\n';
     std::string text = fmt::format("counter_group_info:\n{} counter groups\n", info.groupCount);
     for (unsigned i = 0; i < std::min<std::size_t>(info.groupCount, info.groupMask.size()); ++i)
         text += fmt::format("group{} mask {:#x}\n", i, info.groupMask[i]);
@@ -127,7 +127,7 @@ asked<std::string> configure_groups(session& in, mad::IBPath to, unsigned port, 
     std::ranges::copy(groups, wanted.groupSelect.begin());
     BOOST_OUTCOME_CO_TRYV(co_await in.schedule().VendSet<vend::MlxCounterGroupConfig>(wanted, to, port));
     BOOST_OUTCOME_CO_TRY(const auto now, co_await in.schedule().VendGet<vend::MlxCounterGroupConfig>(to, port));
-    co_return json ? iba::json(now) + '\n'
+    co_return json ? json_text(now) + '\n'
                    : fmt::format("counter_groups_config: configuring group0 {} group1 {}\n", groups[0], groups[1]);
 }
 
@@ -136,14 +136,14 @@ asked<std::string> class_port_info(session& in, mad::IBPath to, bool json) {
     constexpr mad::rpc_kind kind{vend::mellanox_class, 1, iba::Method::Get, iba::attribute_id<ClassPortInfo>, true, 0};
     const comad::coro::rpc_request request{kind, to};
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().call<ClassPortInfo, false>(request));
-    co_return json ? iba::json(info) + '\n'
+    co_return json ? json_text(info) + '\n'
                    : structure_text(style_of(in.options()), info, keys::shown,
                                     [](const ClassPortInfo& c) { return iba::dotted(c); });
 }
 
 asked<std::string> general_info(session& in, mad::IBPath to, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().VendGet<vend::MlxGeneralInfo>(to));
-    co_return json ? iba::json(info) + '\n' : diags_text(info);
+    co_return json ? json_text(info) + '\n' : diags_text(info);
 }
 
 // ---- the command -----------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// keys.hpp - which fields are keys (M_Key, SM_Key, CC_Key, ServiceKey), and structures and MADs without them: for who may see
-// the rest.
+// keys.hpp - which fields are keys, and structures and MADs without them: for output that others may read.
+// Keys are the M_Key, SM_Key, B_Key, CC_Key and ServiceKey of the IBA, and the VS_Key, AM_Key, N2N_Key and PM_Key of Mellanox'
+// devices. P_Keys and Q_Keys are no secrets: the IBA sends them in every packet, and infiniband-diags prints them.
 #pragma once
 #include <comad/iba/table.hpp>
 
@@ -14,12 +15,14 @@ enum class key_display : u8 { shown, hidden };
 /// The row holds a key.
 bool is_key(const row_info&) noexcept;
 
-/// Zeros in place of each key of a structure, those of structures inside of it included. `data`: as the printers'. Keys that are
-/// not wholly within the bytes stay. Gives whether there was a key that is not 0.
+/// Replaces each key of a structure with zeros, also in structures inside of it. `data`: as the printers'. Of a key that is only
+/// partly within the bytes, that part becomes 0. Returns whether a byte was changed.
 bool hide_keys(const record_info&, std::span<u8> bytes, const record_info* data = nullptr);
 
-/// The same of a MAD by its header: in the class's own header, in the attribute, and in a segment of a table (RMPP) in what it
-/// has of each record. Nothing is hidden in a MAD of an unknown class or attribute.
+/// Replaces each key of a MAD with zeros, by management class and attribute: in the class's own header, in the attribute, in the
+/// details of a notice (trap 256), and in each record of a table of the SA, whole or a segment of RMPP. The class version
+/// does not matter, nor whether the attribute is known or whole. A MAD of a class without keys stays as it is, as does one that
+/// is shorter than a MAD header. Returns whether a byte was changed.
 bool hide_keys(std::span<u8> mad);
 
 } // namespace comad::iba

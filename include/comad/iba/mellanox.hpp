@@ -14,10 +14,10 @@ namespace vend {
 inline constexpr MgmtClass mellanox_class{0x0a};
 
 /// Hardware, firmware, software and capabilities of a device: HWInfo, FWInfo, SWInfo and the capability mask of ibdiagnet's
-/// VendorSpec_GeneralInfo, after the 8 bytes of the VS_Key. Older devices have SWInfo in the place of the extended firmware
-/// version, and nothing after it (is3_general_info_t of vendstat.c).
+/// VendorSpec_GeneralInfo, after the VS_Key, with which the data of every MAD of this class begins. Older devices have SWInfo in
+/// the place of the extended firmware version, and nothing after it (is3_general_info_t of vendstat.c).
 struct MlxGeneralInfo {
-    u64 reserved_0 = 0;
+    u64 VSKey = 0; ///< the VS_Key; 0: the device asks for none
     u16 hw_revision = 0;
     u16 device_id = 0;
     std::array<u8, 24> reserved_96{};
@@ -73,7 +73,7 @@ struct MlxConfigRecord {
 
 /// Up to 18 words of a device's configuration space. The attribute modifier says how many: config_space_modifier().
 struct MlxConfigSpace {
-    u64 reserved_0 = 0;
+    u64 VSKey = 0; ///< the VS_Key; 0: the device asks for none
     std::array<MlxConfigRecord, 18> record{};
 
     friend bool operator==(const MlxConfigSpace&, const MlxConfigSpace&) = default;
@@ -83,7 +83,7 @@ constexpr u32 config_space_modifier(unsigned records) noexcept { return 2u << 22
 
 /// Groups of counters that a port has. The attribute modifier is the port.
 struct MlxCounterGroupInfo {
-    u64 reserved_0 = 0;
+    u64 VSKey = 0; ///< the VS_Key; 0: the device asks for none
     std::array<u8, 3> reserved_64{};
     u8 groupCount = 0;
     std::array<u32, 2> groupMask{};
@@ -93,7 +93,7 @@ struct MlxCounterGroupInfo {
 
 /// Which counters the two groups of a port count. The attribute modifier is the port.
 struct MlxCounterGroupConfig {
-    u64 reserved_0 = 0;
+    u64 VSKey = 0; ///< the VS_Key; 0: the device asks for none
     u32 reserved_64 = 0;
     std::array<u32, 2> groupSelect{}; ///< 8 bits each
 
@@ -189,7 +189,7 @@ template <> struct described<vend::MlxGeneralInfo> : std::true_type {
     // clang-format off
     // vendstat of infiniband-diags (is4_general_info_t); VendorSpec_GeneralInfo of ibis.
     static constexpr auto layout = describe<152>("MlxGeneralInfo", "vendor attribute 0x17",
-        reserved<&T::reserved_0,        at{0},   64>{},
+        field<&T::VSKey,                at{0},   64>{"VSKey", show::hex},
         field<&T::hw_revision,          at{8},   16>{"hw_revision"},
         field<&T::device_id,            at{10},  16>{"device_id"},
         reserved<&T::reserved_96,       at{12}, 192>{},
@@ -235,7 +235,7 @@ template <> struct described<vend::MlxConfigSpace> : std::true_type {
     using T = vend::MlxConfigSpace;
     // clang-format off
     static constexpr auto layout = describe<224>("MlxConfigSpace", "vendor attribute 0x50",
-        reserved<&T::reserved_0, at{0},   64>{},
+        field<&T::VSKey,         at{0},   64>{"VSKey", show::hex},
         field<&T::record,        at{8}, 1728>{"record"});
     // clang-format on
 };
@@ -247,7 +247,7 @@ template <> struct described<vend::MlxCounterGroupInfo> : std::true_type {
     using T = vend::MlxCounterGroupInfo;
     // clang-format off
     static constexpr auto layout = describe<20>("MlxCounterGroupInfo", "vendor attribute 0x90",
-        reserved<&T::reserved_0,  at{0},  64>{},
+        field<&T::VSKey,          at{0},  64>{"VSKey", show::hex},
         reserved<&T::reserved_64, at{8},  24>{},
         field<&T::groupCount,     at{11},  8>{"groupCount"},
         field<&T::groupMask,      at{12}, 64>{"groupMask", show::hex});
@@ -261,7 +261,7 @@ template <> struct described<vend::MlxCounterGroupConfig> : std::true_type {
     using T = vend::MlxCounterGroupConfig;
     // clang-format off
     static constexpr auto layout = describe<20>("MlxCounterGroupConfig", "vendor attribute 0x91",
-        reserved<&T::reserved_0,  at{0},  64>{},
+        field<&T::VSKey,          at{0},  64>{"VSKey", show::hex},
         reserved<&T::reserved_64, at{8},  32>{},
         field<&T::groupSelect,    at{12}, 64>{"groupSelect"});
     // clang-format on
