@@ -63,11 +63,7 @@ void write_port(byte_writer& out, const port& p) {
     out.number<u8>(static_cast<u8>((p.info ? info_there : 0) | (has_portGUID ? GUID_there : 0) |
                                    (p.peer ? peer_there : 0) | (p.fdr10 ? FDR10_runs : 0) |
                                    (p.fdr10_supported ? FDR10_supported : 0) | p.assumed << assumed_shift));
-    if (p.info) {
-        PortInfo info = *p.info;
-        info.MKey = {}; // a secret of the subnet, which nobody needs here
-        out.structure(info);
-    }
+    if (p.info) out.structure(without_key(*p.info));
     if (has_portGUID) out.number<u64>(value(p.portGUID));
     if (p.peer) {
         out.number<u32>(p.peer.node);

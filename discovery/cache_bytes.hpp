@@ -3,6 +3,7 @@
 #pragma once
 #include <comad/iba/codec.hpp>
 #include <comad/iba/format.hpp>
+#include <comad/iba/smp.hpp>
 #include <comad/iba/table.hpp>
 
 #include <fmt/format.h>
@@ -18,6 +19,12 @@
 #include <type_traits>
 
 namespace comad::discovery {
+
+/// What a cache has of a PortInfo: not the M_Key, which is a secret of the subnet. Others may read the file.
+inline iba::smp::PortInfo without_key(iba::smp::PortInfo info) noexcept {
+    info.MKey = {};
+    return info;
+}
 
 class byte_writer {
 public:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cache_edit.cpp - the records of a cache as they are, but for their GUIDs (format: rdma-core, libibnetdisc/ibnetdisc_cache.c).
+// cache_edit.cpp - the records of a cache as they are, but for their GUIDs, and without M_Keys (format: rdma-core,
+// libibnetdisc/ibnetdisc_cache.c).
 #include "cache_bytes.hpp"
 #include "diags_cache.hpp"
 #include <comad/discovery/cache_edit.hpp>
@@ -19,7 +20,8 @@ namespace {
 // Offsets of what is edited or tells who somebody is; numbers are little-endian, but for what NodeInfo has.
 constexpr std::size_t head_bytes = 28, node_bytes = 206, port_bytes = 95, nodes_at = 8, from_at = 16;
 constexpr std::size_t node_guid_at = 68, node_type_at = 76, system_guid_at = 78 + 4; // NodeInfo begins at 78
-constexpr std::size_t port_number_at = 8, owner_at = 77, has_peer_at = 85, peer_at = 86, peer_number_at = 94;
+constexpr std::size_t port_number_at = 8, key_at = 13, owner_at = 77, has_peer_at = 85, peer_at = 86,
+                      peer_number_at = 94;
 
 u64 number_at(std::string_view bytes, std::size_t at) {
     u64 n = 0;
@@ -124,7 +126,8 @@ private:
         }
         std::map<key, std::size_t> by_key;
         for (u64 n = count_at(head_, 12); n > 0; --n) {
-            const std::string bytes = take(port_bytes);
+            std::string bytes = take(port_bytes);
+            put_number(bytes, key_at, 0); // the M_Key, with which PortInfo begins
             const key its_own{number_at(bytes, 0), static_cast<u8>(bytes[port_number_at])};
             by_key[its_own] = ports_.size();
             ports_.push_back({bytes, its_own.first, its_own.second, 0, {}});

@@ -62,7 +62,7 @@ void write_diags_port(byte_writer& out, const subnet& s, port_ref here) {
     out.number<u8>(0); // the external number, which a reader works out again
     out.number<u16>(value(end.LID));
     out.number<u8>(end.LMC);
-    out.structure(info, smp_data);
+    out.structure(without_key(info), smp_data);
     out.number<u64>(value(s.nodes[here.node].info.nodeGUID));
     out.number<u8>(p.peer ? 1 : 0);
     out.number<u64>(p.peer ? value(s.at(p.peer).portGUID) : 0);

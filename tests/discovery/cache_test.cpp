@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "made_subnet.hpp"
 #include <comad/discovery/cache.hpp>
+#include <comad/discovery/cache_edit.hpp>
 #include <comad/discovery/difference.hpp>
 #include <comad/discovery/reports.hpp>
 #include <comad/iba/bits.hpp>
@@ -143,6 +144,26 @@ TEST_CASE("a cache with a right checksum and wrong contents is refused, or makes
         }
     }
     CHECK(refused > 100);
+}
+
+TEST_CASE("no cache has an M_Key, nor has a cache with keys whose GUIDs are edited") {
+    constexpr u64 key = 0x1a2b3c4d5e6f7081;
+    subnet s = whole_subnet();
+    for (node& n : s.nodes)
+        for (port& p : n.ports)
+            if (p.info) p.info->MKey = key;
+    std::string bytes(8, '\0');
+    iba::store_be<u64>(reinterpret_cast<u8*>(bytes.data()), key);
+    CHECK(cache_bytes(s, some_time).find(bytes) == std::string::npos);
+    std::string diags = diags_cache_bytes(s);
+    CHECK(diags.find(bytes) == std::string::npos);
+    CHECK(diags.find(std::string(bytes.rbegin(), bytes.rend())) == std::string::npos);
+    // infiniband-diags write it: the first 8 bytes of PortInfo, behind GUID, number, external number, LID and LMC of a port.
+    for (std::size_t port = diags.size() - 8 * (31 + 64); port < diags.size(); port += 31 + 64)
+        diags.replace(port + 8 + 1 + 1 + 2 + 1, 8, bytes);
+    const std::string edited = edited_diags_cache({reinterpret_cast<const u8*>(diags.data()), diags.size()}, {});
+    CHECK(edited.size() == diags.size());
+    CHECK(edited.find(bytes) == std::string::npos);
 }
 
 TEST_CASE("libibnetdisc's format has what its description says, where it says") {

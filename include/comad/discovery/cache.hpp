@@ -23,7 +23,7 @@ struct cached_subnet {
 std::string cache_bytes(const subnet&, std::chrono::sys_seconds discovered_at);
 
 /// The bytes of libibnetdisc's cache file (version 1, little-endian): what ibnetdiscover, iblinkinfo and ibqueryerrors load.
-/// It has no place for routes, problems, FDR10 and the time.
+/// It has no place for routes, problems, FDR10 and the time. M_Keys are 0, which libibnetdisc writes as ports report them.
 std::string diags_cache_bytes(const subnet&);
 
 /// Whether bytes begin as one of the two formats does.
