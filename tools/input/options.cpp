@@ -254,8 +254,9 @@ void add_global_options(arguments& takes, global_options& o) {
             [&o](const std::string& file) {
                 o.add_keys([file](comad::mad::port_keys& keys) { comad::transports::add_key_file(keys, file); });
             },
-            "file of lines 'GUID KEY' or 'GUID M_Key|SM_Key|CC_Key KEY': keys of individual ports; or OpenSM's cache, "
-            "a folder")
+            "keys, which no other user of this machine sees: a file of lines 'GUID KEY' or 'GUID M_Key|SM_Key|CC_Key "
+            "KEY', "
+            "with 'default' for all other ports; or OpenSM's cache, a folder")
         .value_name("FILE")
         .at_once();
     const auto add_key = [&](const char* option, key_kind kind, const char* name, const char* what) {
@@ -264,9 +265,12 @@ void add_global_options(arguments& takes, global_options& o) {
         };
         takes.option(option, set, what).value_name("KEY");
     };
-    add_key("-y,--m_key", key_kind::MKey, "M_Key", "M_Key to put into SMPs");
-    add_key("--smkey", key_kind::SMKey, "SM_Key", "SM_Key to put into requests to the SA");
-    add_key("--cckey", key_kind::CCKey, "CC_Key", "CC_Key to put into MADs of congestion control");
+    add_key("-y,--m_key", key_kind::MKey, "M_Key",
+            "M_Key to put into SMPs; other users see it in the list of processes, so use --key-file");
+    add_key("--smkey", key_kind::SMKey, "SM_Key",
+            "SM_Key to put into requests to the SA; visible to other users, as with -y");
+    add_key("--cckey", key_kind::CCKey, "CC_Key",
+            "CC_Key to put into MADs of congestion control; visible to other users, as with -y");
     takes.option(
         "-s,--sm_port", [&o](const std::string& text) { o.sm_port = read_number(text, "the LID", 0xbfff); },
         "LID to ask as the SA [that of the local port's subnet manager]; some commands have another -s");
@@ -301,7 +305,7 @@ void add_global_options(arguments& takes, global_options& o) {
                "refuse a topology file with lines or links that cannot be used, instead of skipping them");
     takes.option("--pcap", o.pcap, "write every request and reply to this file, as packets that Wireshark opens")
         .value_name("FILE");
-    takes.flag("--pcap-keys", o.pcap_keys, "leave M_Keys, SM_Keys and CC_Keys in it, which are 0 otherwise");
+    takes.flag("--pcap-keys", o.pcap_keys, "leave the keys in it, which are 0 otherwise");
     takes.flag("-v,--verbose", o.verbosity,
                "counts on stderr: MADs, retries, timeouts, time, rate; -vv: structures as annotated words");
     takes.flag("-d,--debug", o.debug, "a line on stderr for each MAD, and more about an error; -dd: MADs decoded");

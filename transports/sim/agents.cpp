@@ -21,7 +21,9 @@ agents::agents(topology& t, u64 counter_seed)
     };
     const auto ping = [this](const server::request& r) { return answer_host(r, server::answer_ping); };
     const auto sysstat = [this](const server::request& r) { return answer_host(r, server::answer_sysstat); };
-    const auto mellanox = [this](const server::request& r) { return answer_mellanox(topology_.nodes[here_.node], r); };
+    const auto mellanox = [this](const server::request& r) {
+        return answer_mellanox(topology_.nodes[here_.node], r, VSKey_);
+    };
     const auto congestion = [this](const server::request& r) {
         return congestion_.answer(here_.node, here_.port, r, now_);
     };
@@ -45,6 +47,12 @@ server::response agents::answer_host(const server::request& r, host_answer* says
     const node& here = topology_.nodes[here_.node];
     if (here.type != iba::NodeType::CA) return server::response::error(server::status::unsupported_method);
     return says(r, {here.description, "cpu 0: model simulated MHZ 0\n"});
+}
+
+void agents::set_keys(u64 key) noexcept {
+    VSKey_ = key;
+    subnet_.set_keys(key);
+    congestion_.set_key(key);
 }
 
 bool agents::is_manager(router::place at) noexcept {

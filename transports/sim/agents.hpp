@@ -22,6 +22,8 @@ public:
     congestion_agents& congestion() noexcept { return congestion_; }
     /// What a PMA can do: pma_ability.
     void set_pma(u32 node, u8 capabilities) noexcept { pma_capabilities_[node] = capabilities; }
+    /// fabric::set_keys().
+    void set_keys(u64 key) noexcept;
     /// Counts the links that have gone down and come up at a time.
     void count_link_changes(mad::time_point);
 
@@ -48,6 +50,7 @@ private:
     counters ports_;
     congestion_agents congestion_;
     std::vector<u8> pma_capabilities_; // by node
+    u64 VSKey_ = 0;
     administrator administrator_;
     server::responder everywhere_, at_manager_;
     // During answer():

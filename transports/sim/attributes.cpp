@@ -196,6 +196,7 @@ u16 attributes::get_sm_info(u32 number, u8 in_port, block out) noexcept {
     if (!is_here && other == other_managers_.end()) return status::unsupported_attribute;
     smp::SMInfo i;
     i.GUID = n.ports[is_here ? manager.port : end_port].GUID;
+    i.SMKey = keys_;
     i.actCount = 1;
     i.SMState = is_here ? SM_state_ : other->second.state;
     i.priority = is_here ? SM_priority_ : other->second.priority;
@@ -259,6 +260,7 @@ smp::PortInfo attributes::port_info(u32 number, u8 in_port, u32 which) const noe
     const node& n = topology_.nodes[number];
     const port& p = n.ports[which];
     smp::PortInfo i;
+    i.MKey = keys_;
     i.localPortNum = in_port;
     describe_link(p, i);
     if (which == 0 || !n.is_switch()) describe_end_port(topology_, n, p, i);

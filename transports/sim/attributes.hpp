@@ -89,6 +89,8 @@ public:
     /// The link of this port is about to go down.
     void link_goes_down(u32 node, unsigned port);
 
+    /// M_Keys and SM_Keys that nobody has written: fabric::set_keys().
+    void set_keys(u64 all) noexcept { keys_ = all; }
     /// What guards a port: of a switch its port 0 all of it.
     struct key {
         u64 MKey;
@@ -176,6 +178,7 @@ private:
     };
     std::map<std::pair<u32, u8>, other_manager> other_managers_; // by node and port, beside the topology's
     std::set<u32> adaptive_switches_;
+    u64 keys_ = 0;
     bool changed_ = false;
     std::vector<service_change> service_changes_;
     std::vector<link_change> link_changes_;

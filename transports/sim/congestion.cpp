@@ -88,7 +88,8 @@ template <auto Member, class Block> response answer_block(auto& list, Block want
 
 } // namespace
 
-congestion_agent::congestion_agent(const node& n) {
+congestion_agent::congestion_agent(const node& n, u64 CCKey) {
+    key_.CCKey = CCKey;
     if (n.is_switch()) {
         switch_part s;
         s.ports.resize(n.num_ports() + 1);
@@ -222,7 +223,7 @@ response congestion_agents::answer(u32 node, unsigned port, const server::reques
 congestion_agent& congestion_agents::at(u32 node, unsigned port) {
     const sim::node& n = topology_.nodes[node];
     const u64 key = u64{node} << 8 | (n.is_switch() ? 0 : port);
-    return agents_.try_emplace(key, n).first->second;
+    return agents_.try_emplace(key, n, CCKey_).first->second;
 }
 
 } // namespace comad::transports::sim

@@ -16,7 +16,7 @@ namespace comad::transports::sim {
 /// The agent of an end port: a switch's, or that of a CA's or router's port.
 class congestion_agent {
 public:
-    explicit congestion_agent(const node&);
+    explicit congestion_agent(const node&, u64 CCKey = 0);
 
     server::response answer(const server::request&, mad::time_point now);
 
@@ -55,6 +55,8 @@ public:
     /// `t` must outlive it.
     explicit congestion_agents(const topology& t) : topology_(t), is_absent_(t.nodes.size()) {}
 
+    /// The CC_Key of those that were not asked yet.
+    void set_key(u64 CCKey) noexcept { CCKey_ = CCKey; }
     /// Nodes without them answer as to any class that they do not have.
     void set_present(u32 node, bool is_present) { is_absent_[node] = !is_present; }
     server::response answer(u32 node, unsigned port, const server::request&, mad::time_point now);
@@ -64,6 +66,7 @@ public:
 private:
     const topology& topology_;
     std::vector<bool> is_absent_; // by node
+    u64 CCKey_ = 0;
     std::unordered_map<u64, congestion_agent> agents_;
 };
 

@@ -138,6 +138,7 @@ void fabric::log_congestion(u32 node, unsigned port, const iba::cc::CongestionLo
 void fabric::set_manager(u32 node, unsigned port, iba::SMState state, u8 priority) {
     agents_->subnet().set_manager(node, static_cast<u8>(port), state, priority);
 }
+void fabric::set_keys(u64 key) { agents_->set_keys(key); }
 void fabric::set_adaptive_routing(u32 node, bool is_on) { agents_->subnet().set_adaptive_routing(node, is_on); }
 
 void fabric::set_service_time(u32 node, mad::duration time) noexcept { nodes_[node].service_time = time; }

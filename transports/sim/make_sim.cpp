@@ -99,6 +99,7 @@ simulation make_sim(std::string_view specification, time_mode mode) {
     wrong.seed = s.take_number("seed", wrong.seed, 0, ~u64{0});
     const auto at = s.take("at");
     const auto port = s.take_number("port", 0, 0, topology::max_ports);
+    const u64 key = s.take_number("keys", 0, 0, ~u64{0});
     const fault_plan planned(s);
     const load carried = load_of(s, wrong.seed);
     wrong.counter_seed = s.take_number("counters", wrong.counter_seed, 0, ~u64{0});
@@ -122,6 +123,7 @@ simulation make_sim(std::string_view specification, time_mode mode) {
         made.kernel = std::make_unique<kernel_model>(*made.place, *kernel);
         made.transport = made.kernel.get();
     }
+    if (key != 0) made.fabric->set_keys(key);
     made.fabric->carry(carried);
     planned.apply(*made.fabric, here, wrong.seed);
     return made;

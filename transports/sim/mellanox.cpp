@@ -11,8 +11,9 @@
 namespace comad::transports::sim {
 namespace {
 
-iba::vend::MlxGeneralInfo general_info(const node& n) {
+iba::vend::MlxGeneralInfo general_info(const node& n, u64 VSKey) {
     iba::vend::MlxGeneralInfo info;
+    info.VSKey = VSKey;
     info.device_id = n.deviceID;
     info.uptime = 3600;
     info.fw_major = 1;
@@ -31,11 +32,11 @@ iba::vend::MlxGeneralInfo general_info(const node& n) {
 
 } // namespace
 
-server::response answer_mellanox(const node& n, const server::request& r) {
+server::response answer_mellanox(const node& n, const server::request& r, u64 VSKey) {
     if (!is_mellanox(n)) return server::response::error(server::status::unsupported_method);
     switch (r.header.attributeID) {
     case iba::attribute_id<iba::ClassPortInfo>: return server::response::of(server::class_port_info(1));
-    case iba::attribute_id<iba::vend::MlxGeneralInfo>: return server::response::of(general_info(n));
+    case iba::attribute_id<iba::vend::MlxGeneralInfo>: return server::response::of(general_info(n, VSKey));
     default: return server::response::error(server::status::unsupported_attribute);
     }
 }

@@ -17,6 +17,6 @@ constexpr bool can_report_FDR10(const node& n) noexcept {
 }
 
 /// Answers ClassPortInfo and the general information. Other vendors' devices do not have the class.
-server::response answer_mellanox(const node& n, const server::request& r);
+server::response answer_mellanox(const node& n, const server::request& r, u64 VSKey = 0);
 
 } // namespace comad::transports::sim

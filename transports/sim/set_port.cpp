@@ -210,7 +210,7 @@ overrides::port_settings& attributes::settings_of(u32 node, u8 number) {
 attributes::key attributes::key_of(u32 node, u8 in_port, mad::time_point now) noexcept {
     const u8 number = topology_.nodes[node].is_switch() ? u8{0} : in_port;
     const auto* own = written_.find_port(node, number);
-    if (!own) return {0, 0};
+    if (!own) return {keys_, 0};
     if (own->lease_end && *own->lease_end <= now) {
         auto& ended = written_.port(node, number);
         ended.lease_end.reset();

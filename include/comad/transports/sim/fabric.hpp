@@ -157,6 +157,10 @@ public:
     /// Another subnet manager at an end port, which answers SMInfo and does nothing else; of the topology's own manager its state
     /// and priority. Precondition: the node has that end port, which is 0 of a switch.
     void set_manager(u32 node, unsigned port, iba::SMState, u8 priority);
+    /// From now on this is the M_Key of every port (protection level 0, so that everybody reads it), the SM_Key of subnet managers,
+    /// the CC_Key of congestion control agents and the VS_Key that devices of Mellanox answer with. What a manager writes counts
+    /// more. Precondition: no agent of congestion control was asked yet.
+    void set_keys(u64 key);
     /// Whether a switch of Mellanox says that it routes adaptively (SMP 0xff20); its forwarding tables stay as they are.
     void set_adaptive_routing(u32 node, bool is_on);
 

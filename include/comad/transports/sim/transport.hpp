@@ -120,6 +120,7 @@ struct simulation {
 ///     strict                                         of a file: nothing in it is skipped (topology_file/read.hpp)
 ///     ar=NODE ar=0.5                                 a switch of Mellanox, or that share of the nodes, says that it routes
 ///                                                    adaptively; its tables stay static; repeatable
+///     keys=KEY                                       M_Key, SM_Key, CC_Key and VS_Key of the whole subnet, a decimal number
 ///     manager=NODE:STATE:PRIORITY                    another subnet manager, which answers SMInfo and does nothing else:
 ///                                                    notactive, discovering, standby or master, priority 0 to 15; at the
 ///                                                    node of sm= its state and priority; repeatable
