@@ -16,6 +16,7 @@
 #include <string_view>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <utility>
 
 namespace comad::test {
 
@@ -35,8 +36,14 @@ struct http_answer {
 
 class http_client {
 public:
-    explicit http_client(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-        sockaddr_in to{};
+    /// `from`: an address of this machine, such as 127.0.0.2.
+    explicit http_client(int port, const char* from = nullptr)
+        : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in to{}, here{};
+        here.sin_family = AF_INET;
+        if (from && (::inet_pton(AF_INET, from, &here.sin_addr) != 1 ||
+                     ::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0))
+            fail("bind");
         to.sin_family = AF_INET;
         to.sin_port = htons(static_cast<std::uint16_t>(port));
         to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -84,6 +91,16 @@ public:
     std::string rest() {
         while (receive()) {}
         return in_;
+    }
+    /// What has arrived by now, at most 256 KiB.
+    std::string some() {
+        for (int i = 0; i < 4 && is_readable() && receive(); ++i) {}
+        return std::exchange(in_, {});
+    }
+    /// Awaits some more; empty: the server has closed.
+    std::string some_more() {
+        if (in_.empty()) receive();
+        return std::exchange(in_, {});
     }
     /// Whether there is something to be read by now.
     bool is_readable() {

@@ -17,9 +17,15 @@
 #include <boost/beast/http/write.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <filesystem>
 #include <list>
+#include <map>
+#include <netinet/in.h>
 #include <new>
 #include <string_view>
+#include <sys/resource.h>
+#include <system_error>
 
 namespace ibtool {
 
@@ -32,28 +38,10 @@ using clock = std::chrono::steady_clock;
 namespace {
 
 constexpr std::size_t slice_size = 64 << 10;
+constexpr int send_buffer = 256 << 10;
 constexpr auto no_throw = asio::as_tuple(asio::use_awaitable);
 
 using header = http::response<http::empty_body>;
-
-bool accepts_gzip(std::string_view encodings) {
-    while (!encodings.empty()) {
-        const std::size_t comma = std::min(encodings.find(','), encodings.size());
-        std::string one(encodings.substr(0, comma));
-        encodings.remove_prefix(std::min(comma + 1, encodings.size()));
-        std::erase_if(one, [](char c) { return c == ' ' || c == '\t'; });
-        if (beast::iequals(one.substr(0, one.find(';')), "gzip"))
-            return one.find(";q=0") == std::string::npos || one.find(";q=0.") != std::string::npos;
-    }
-    return false;
-}
-
-http_request request_of(const http::request<http::empty_body>& r) {
-    const auto text = [&r](http::field f) { return std::string(r[f]); };
-    const std::string target(r.target());
-    return {target.substr(0, target.find('?')), accepts_gzip(text(http::field::accept_encoding)),
-            text(http::field::authorization)};
-}
 
 header header_of(const http_reply& reply, unsigned version, bool keeps_alive) {
     header h{static_cast<http::status>(reply.status), version};
@@ -67,27 +55,51 @@ header header_of(const http_reply& reply, unsigned version, bool keeps_alive) {
     return h;
 }
 
-/// Status and line for a request that is refused before anybody looks at what it asks; 0: it is not.
-http_reply refusal_of(const http::request_parser<http::empty_body>& p) {
-    if (p.chunked() || p.content_length().value_or(0) > 0) return make_reply(413, "a request has no body here\n");
-    const http::verb method = p.get().method();
-    if (method == http::verb::get || method == http::verb::head) return {.status = 0, .body = {}};
-    http_reply refused = make_reply(405, "only GET and HEAD are answered\n");
-    refused.headers.emplace_back("Allow", "GET, HEAD");
-    return refused;
-}
-
 http_reply refusal_of(error_code error) {
     if (error == http::error::body_limit) return make_reply(413, "a request has no body here\n");
     if (error == http::error::header_limit) return make_reply(431, "the header is too long\n");
     return make_reply(400, "this is no HTTP request\n");
 }
 
+/// Whom a connection counts for: an IPv4 address, the network of an IPv6 address (64 bits), or, at a path, all.
+std::string peer_of(const beast::basic_stream<asio::generic::stream_protocol>::socket_type& s) {
+    error_code ignored;
+    const auto at = s.remote_endpoint(ignored);
+    const auto bytes = [&](std::size_t begin, std::size_t size) {
+        const auto* const raw = reinterpret_cast<const char*>(at.data()) + begin;
+        return begin + size <= at.size() ? std::string(raw, size) : std::string("?");
+    };
+    switch (at.protocol().family()) {
+    case AF_INET: return bytes(offsetof(sockaddr_in, sin_addr), sizeof(in_addr));
+    case AF_INET6: return bytes(offsetof(sockaddr_in6, sin6_addr), 8);
+    default: return "local";
+    }
+}
+
+/// As many as the limit of open files leaves, without those that are open and some for devices, files and the service manager.
+std::size_t room_for_connections(std::size_t wanted) {
+    constexpr std::size_t for_others = 32;
+    rlimit files{};
+    if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return wanted;
+    std::error_code none;
+    std::size_t taken = for_others;
+    for (std::filesystem::directory_iterator open("/proc/self/fd", none), end; !none && open != end;
+         open.increment(none))
+        ++taken;
+    return std::clamp<std::size_t>(files.rlim_cur > taken ? files.rlim_cur - taken : 1, 1,
+                                   std::max<std::size_t>(wanted, 1));
+}
+
 } // namespace
 
 struct http_server::connection {
     using stream_type = beast::basic_stream<asio::generic::stream_protocol>;
-    explicit connection(stream_type::socket_type s) : stream(std::move(s)) { set_linger(true); }
+    explicit connection(stream_type::socket_type s) : stream(std::move(s)), peer(peer_of(stream.socket())) {
+        set_linger(true);
+        // Of what the kernel holds for a client it is not known whether the client takes it.
+        error_code ignored;
+        stream.socket().set_option(asio::socket_base::send_buffer_size(send_buffer), ignored);
+    }
 
     /// Without what was not sent yet, which the kernel would keep for a client that does not take it. So ends, too, what takes
     /// longer than it may.
@@ -106,18 +118,21 @@ struct http_server::connection {
     }
 
     stream_type stream;
+    std::string peer;
     beast::flat_buffer buffer;
-    clock::time_point since = clock::now(); // the last reply was sent
-    bool is_answered = false;               // somebody works for it
+    clock::time_point since = clock::now(); // the client last took something, or the connection began
+    enum class phase : unsigned char { idle, sending, waiting } doing = phase::idle; // waiting: for the handler
     std::shared_ptr<const std::string> body;
 };
 
 struct http_server::state : std::enable_shared_from_this<state> {
     state(asio::any_io_executor e, const std::string& where, handler h, const http_limits& l)
-        : executor(std::move(e)), socket(executor, where), respond(std::move(h)), limits(l) {}
+        : executor(std::move(e)), socket(executor, where), respond(std::move(h)), limits(l) {
+        limits.connections = room_for_connections(limits.connections);
+    }
 
     asio::awaitable<void> accept_all();
-    bool close_longest_idle();
+    bool make_room(const std::string& newcomer);
     asio::awaitable<void> serve(std::shared_ptr<connection>);
     asio::awaitable<bool> take_request(connection&);
     asio::awaitable<http_reply> reply_to(const http_request&);
@@ -160,25 +175,37 @@ asio::awaitable<void> http_server::state::accept_all() {
         auto [error, accepted] = co_await socket.acceptor().async_accept(no_throw);
         if (is_over) break;
         if (error) { // no descriptor is left, as a rule
-            close_longest_idle();
+            make_room({});
             rest.expires_after(std::chrono::milliseconds(100));
             co_await rest.async_wait(no_throw);
             continue;
         }
-        if (open.size() >= limits.connections && !close_longest_idle()) continue; // the new one goes
-        open.push_back(std::make_shared<connection>(std::move(accepted)));
-        asio::co_spawn(executor, serve(open.back()), asio::detached);
+        const auto newest = std::make_shared<connection>(std::move(accepted));
+        if (open.size() >= limits.connections && !make_room(newest->peer)) continue; // the new one goes
+        open.push_back(newest);
+        asio::co_spawn(executor, serve(newest), asio::detached);
     }
 }
 
-// False: nobody is.
-bool http_server::state::close_longest_idle() {
-    auto longest = open.end();
+// Closes the connection that is worth least: see http_limits. False: there is none.
+bool http_server::state::make_room(const std::string& newcomer) {
+    std::map<std::string_view, std::size_t> of_peer;
+    if (!newcomer.empty()) of_peer[newcomer] = 1;
+    for (const auto& c : open) ++of_peer[c->peer];
+    const auto has_its_share = [&](const connection& c) { return of_peer[c.peer] * of_peer.size() >= open.size(); };
+    const auto worth = [](const connection& c) { // of those that wait, the newest has waited for nothing
+        const auto since = c.since.time_since_epoch();
+        const bool waits = c.doing == connection::phase::waiting;
+        return std::pair(waits, waits ? -since : since);
+    };
+    auto least = open.end();
     for (auto c = open.begin(); c != open.end(); ++c)
-        if (!(*c)->is_answered && (longest == open.end() || (*c)->since < (*longest)->since)) longest = c;
-    if (longest == open.end()) return false;
-    (*longest)->close();
-    open.erase(longest); // its coroutine keeps it until it has seen that
+        if (has_its_share(**c) && (least == open.end() || worth(**c) < worth(**least))) least = c;
+    if (least == open.end()) return false;
+    const std::shared_ptr<connection> closed = *least; // its coroutine keeps it until it has seen that
+    open.erase(least);
+    if (closed->doing == connection::phase::idle) closed->close();
+    else closed->abort();
     return true;
 }
 
@@ -191,7 +218,7 @@ asio::awaitable<void> http_server::state::serve(std::shared_ptr<connection> c) {
         } catch (const std::bad_alloc&) { // for this one; others may need less
             goes_on = false;
         }
-        c->is_answered = false;
+        c->doing = connection::phase::idle;
         c->body.reset();
         c->since = clock::now();
     }
@@ -214,14 +241,16 @@ asio::awaitable<bool> http_server::state::take_request(connection& c) {
     if (is_over || error == http::error::end_of_stream || error == beast::error::timeout) co_return false;
     if (error && error.category() != http::make_error_code(http::error::bad_method).category())
         co_return false; // the socket's
-    c.is_answered = true;
-    if (error) co_return co_await send(c, refusal_of(error), 11, false, true);
-
+    c.doing = connection::phase::waiting;
     const auto& request = parser.get();
     const bool is_head = request.method() == http::verb::head;
-    http_reply reply = refusal_of(parser);
-    if (reply.status) co_return co_await send(c, std::move(reply), request.version(), false, !is_head);
-    reply = co_await reply_to(request_of(request));
+    if (error) co_return co_await send(c, refusal_of(error), 11, false, !is_head);
+    if (const auto refused = refusal_of(parser)) {
+        http_reply no = make_reply(refused->status, refused->text);
+        if (refused->status == 405) no.headers.emplace_back("Allow", "GET, HEAD");
+        co_return co_await send(c, std::move(no), request.version(), false, !is_head);
+    }
+    http_reply reply = co_await reply_to(request_of(request));
     if (is_over) co_return false;
     co_return co_await send(c, std::move(reply), request.version(), request.keep_alive(), !is_head);
 }
@@ -234,6 +263,8 @@ asio::awaitable<http_reply> http_server::state::reply_to(const http_request& req
 asio::awaitable<bool> http_server::state::send(connection& c, http_reply reply, unsigned version, bool keeps_alive,
                                                bool with_body) {
     c.body = reply.body;
+    c.doing = connection::phase::sending;
+    c.since = clock::now();
     header h = header_of(reply, version, keeps_alive);
     http::response_serializer<http::empty_body> serializer(h);
     c.stream.expires_after(limits.slice);
@@ -248,6 +279,7 @@ asio::awaitable<bool> http_server::state::send(connection& c, http_reply reply, 
             c.abort();
             co_return false;
         }
+        c.since = clock::now();
     }
     co_return keeps_alive;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // http_server.hpp - answers GET and HEAD, to many at once and never to more than it can bear. Knows no page.
 #pragma once
+#include "exporter/http_request.hpp"
 #include "exporter/listening.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -16,12 +17,6 @@
 
 namespace ibtool {
 
-struct http_request {
-    std::string path; ///< without what follows a `?`
-    bool takes_gzip = false;
-    std::string authorization; ///< that header; empty: there is none
-};
-
 struct http_reply {
     unsigned status = 200;
     std::shared_ptr<const std::string> body; ///< shared by all to whom it goes
@@ -35,8 +30,11 @@ inline http_reply make_reply(unsigned status, std::string text) {
 }
 
 struct http_limits {
-    std::size_t connections = 500; ///< beyond: those that have been idle for longest are closed
-    std::size_t header = 8192;     ///< bytes of a request; it has no body
+    /// At most so many, and at most as many as the soft limit of open files leaves room for when the server begins. Beyond, a new
+    /// connection takes the place of another one: of an address with at least its share, which is the same for all addresses,
+    /// the one whose client took or asked nothing for longest; at last the newest that waits for the handler.
+    std::size_t connections = 500;
+    std::size_t header = 8192;                                   ///< bytes of a request; it has no body
     std::chrono::nanoseconds request = std::chrono::seconds(10); ///< from its first byte to its last
     std::chrono::nanoseconds slice = std::chrono::seconds(10);   ///< for the client to take 64 KiB of a reply
 };

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// http_request.cpp - what the headers of a request mean. Beast's ext_list is not used: it ends at a parameter before a comma and a
+// blank.
+#include "exporter/http_request.hpp"
+
+#include <comad/iba/parse.hpp>
+
+#include <boost/beast/core/string.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace ibtool {
+
+namespace beast = boost::beast;
+namespace http = beast::http;
+
+namespace {
+
+using request = http::request<http::empty_body>;
+
+/// The values of all fields of that name, as one list.
+std::string list_of(const request& r, http::field name) {
+    std::string all;
+    const auto [begin, end] = r.equal_range(name);
+    for (auto field = begin; field != end; ++field) {
+        if (!all.empty()) all += ", ";
+        all += std::string(field->value());
+    }
+    return all;
+}
+
+/// A weight of 0, in whatever way it is written, or one that is none: `qvalue` of RFC 9110, 12.4.2, is 0 or 1 with at most three
+/// decimals.
+bool is_nothing(std::string_view weight) {
+    constexpr std::size_t longest = 5;
+    const bool is_number = !weight.empty() && weight.size() <= longest &&
+                           std::ranges::all_of(weight, [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
+    return !is_number || std::ranges::all_of(weight, [](char c) { return c == '.' || c == '0'; });
+}
+
+/// What stands before the next of these characters; `text` is what follows it.
+std::string_view take_until(std::string_view& text, char end) {
+    const std::size_t size = std::min(text.find(end), text.size());
+    const std::string_view part = text.substr(0, size);
+    text.remove_prefix(std::min(size + 1, text.size()));
+    return comad::iba::trimmed(part);
+}
+
+/// By the parameters of a coding.
+bool is_taken(std::string_view parameters) {
+    while (!parameters.empty()) {
+        std::string_view value = take_until(parameters, ';');
+        if (beast::iequals(take_until(value, '='), "q")) return !is_nothing(comad::iba::trimmed(value));
+    }
+    return true;
+}
+
+/// `http://host:9400/metrics` of a client that takes us for a proxy (RFC 9112, 3.2.2): from its path on. Empty: neither that nor
+/// a path.
+std::string_view path_of(std::string_view target) {
+    for (const std::string_view scheme : {"http://", "https://"}) {
+        if (!beast::iequals(target.substr(0, scheme.size()), scheme)) continue;
+        target.remove_prefix(scheme.size());
+        const std::size_t host = std::min(target.find_first_of("/?"), target.size());
+        if (host == 0) return {};
+        target.remove_prefix(host);
+        return target.empty() || target.front() == '?' ? "/" : target;
+    }
+    return target.starts_with('/') ? target : std::string_view();
+}
+
+/// `uri-host [":" port]`: a name, an IPv4 address or [an IPv6 address], or nothing.
+bool is_host(std::string_view value) {
+    constexpr std::string_view others = "-._~!$&'()*+;=%[]:";
+    return std::ranges::all_of(value, [&](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+               others.find(c) != others.npos;
+    });
+}
+
+} // namespace
+
+bool accepts_gzip(std::string_view encodings) {
+    std::optional<bool> gzip, any;
+    while (!encodings.empty()) {
+        std::string_view parameters = take_until(encodings, ',');
+        const std::string_view coding = take_until(parameters, ';');
+        if (beast::iequals(coding, "gzip") || beast::iequals(coding, "x-gzip")) gzip = is_taken(parameters);
+        else if (coding == "*") any = is_taken(parameters);
+    }
+    return gzip.value_or(any.value_or(false));
+}
+
+http_request request_of(const request& r) {
+    const auto target = path_of({r.target().data(), r.target().size()});
+    return {std::string(target.substr(0, target.find('?'))), accepts_gzip(list_of(r, http::field::accept_encoding)),
+            std::string(r[http::field::authorization])};
+}
+
+// Transfer codings other than chunked, which Beast does not look at, would make of a body the next request: behind a proxy
+// that of somebody else (RFC 9112, 6.1 and 11.2).
+std::optional<http_refusal> refusal_of(const http::request_parser<http::empty_body>& p) {
+    const request& r = p.get();
+    constexpr unsigned http_1_1 = 11;
+    if (r.count(http::field::transfer_encoding) != 0 && !p.chunked())
+        return http_refusal{400, "a request has no body here, and no Transfer-Encoding\n"};
+    if (p.chunked() || p.content_length().value_or(0) > 0) return http_refusal{413, "a request has no body here\n"};
+    const std::size_t hosts = r.count(http::field::host);
+    if (hosts > 1 || (hosts == 0 && r.version() >= http_1_1))
+        return http_refusal{400, "a request must have one Host field\n"};
+    if (hosts == 1 && !is_host({r[http::field::host].data(), r[http::field::host].size()}))
+        return http_refusal{400, "the Host field must be a host, with or without a port\n"};
+    const http::verb method = r.method();
+    if (method != http::verb::get && method != http::verb::head)
+        return http_refusal{405, "only GET and HEAD are answered\n"};
+    if (path_of({r.target().data(), r.target().size()}).empty())
+        return http_refusal{400, "the target must be a path, such as /metrics, or http://HOST/PATH\n"};
+    return std::nullopt;
+}
+
+} // namespace ibtool
