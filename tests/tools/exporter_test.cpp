@@ -266,6 +266,34 @@ TEST_CASE("only who has a token or a password of the file is let in") {
     CHECK_THAT(http_client(e.port()).get("/").field("www-authenticate"), Contains("Bearer") && Contains("Basic"));
 }
 
+TEST_CASE("a file of tokens and passwords may have any case of the scheme, CR and blanks, as may a request") {
+    const directory files;
+    const std::string file =
+        files.write("auth", "  \r\nBearer s3cret \r\nBASIC\tAladdin:open sesame\t\r\n# x\r\nbasic :token\n");
+    ::chmod(file.c_str(), 0600);
+    const auto accepted = ibtool::read_authorizations(file);
+    CHECK(accepted.size() == 3);
+    for (const char* given : {"Bearer s3cret", "bearer s3cret", "BEARER s3cret", "Bearer  s3cret ",
+                              "basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "BASIC QWxhZGRpbjpvcGVuIHNlc2FtZQ==",
+                              "Basic OnRva2Vu"}) { // the first two are the example of RFC 7617, the last is `:token`
+        CAPTURE(given);
+        CHECK(ibtool::is_authorized(given, accepted));
+    }
+    for (const char* given : {"", "s3cret", "Bearer S3CRET", "Bearer s3cret x", "Bearer", "Basic s3cret",
+                              "Digest s3cret", "basic qWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Bearers3cret"}) {
+        CAPTURE(given);
+        CHECK_FALSE(ibtool::is_authorized(given, accepted));
+    }
+}
+
+TEST_CASE("a file of tokens that another user owns is refused") {
+    const directory files;
+    const std::string file = files.write("auth", "bearer s3cret\n");
+    ::chmod(file.c_str(), 0600);
+    if (::geteuid() != 0 || ::chown(file.c_str(), 65534, 65534) != 0) return; // only root can give files away
+    CHECK_THAT(refusal_of(file), Contains("it belongs to another user") && !Contains("s3cret"));
+}
+
 TEST_CASE("a file of those who are let in is refused with its line, and without what is secret") {
     const directory files;
     const auto refusal = [&](const std::string& text, mode_t mode = 0600) {
@@ -277,8 +305,14 @@ TEST_CASE("a file of those who are let in is refused with its line, and without 
     };
     CHECK(refusal("bearer s3cret\n") == "");
     CHECK(refusal("bearer s3cret\n", 0644) == ": others than its owner can read it (chmod 600)");
-    CHECK(refusal("# x\ns3cret\n") == ":2: neither 'bearer TOKEN' nor 'basic USER:PASSWORD'");
-    CHECK(refusal("basic s3cret\n") == ":1: neither 'bearer TOKEN' nor 'basic USER:PASSWORD'");
+    CHECK(refusal("bearer s3cret\n", 0620) == ": others than its owner can write it (chmod 600)");
+    CHECK(refusal("bearer s3cret\n", 0602) == ": others than its owner can write it (chmod 600)");
+    const std::string expected = "expected 'bearer TOKEN' or 'basic USER:PASSWORD', neither of them empty";
+    CHECK(refusal("# x\ns3cret\n") == ":2: " + expected);
+    for (const char* wrong :
+         {"basic s3cret\n", "basic :\n", "basic s3cret:\n", "basic s3cret: \r\n", "basic\n", "basic \n", "bearer\n",
+          "bearer \n", "bearer\r\n", "BEARER\t\n", "bearers3cret\n", "digest s3cret:x\n"})
+        CHECK(refusal(wrong) == ":1: " + expected);
     CHECK(refusal("# nobody\n") == ": nobody would be let in");
     CHECK_THAT(refusal_of(files / "missing"), Contains("cannot be read"));
     CHECK_THAT(refusal_of(files / ""), Contains("cannot be read"));
@@ -304,6 +338,13 @@ TEST_CASE("a port alone is this machine's, and a path is a socket that goes with
     REQUIRE(std::filesystem::exists(path));
     running_exporter again({"unix:" + path, 1h, {}, {}});
     CHECK(http_client(path).get("/").status == 200);
+    { // what somebody else has put there meanwhile is theirs
+        const std::string other = files / "other";
+        running_exporter e({"unix:" + other, 1h, {}, {}});
+        REQUIRE(std::filesystem::remove(other));
+        files.write("other", "precious");
+    }
+    CHECK(ibtool_rig::read_file(files / "other") == "precious");
     const std::string file = files.write("data", "precious");
     CHECK_THAT(where_it_cannot_listen("unix:" + file), Contains("there is something already"));
     CHECK(ibtool_rig::read_file(file) == "precious");

@@ -3,6 +3,7 @@
 #include "exporter/authorization.hpp"
 
 #include "input/options.hpp"
+#include "input/words.hpp"
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
@@ -10,6 +11,8 @@
 #include <algorithm>
 #include <fstream>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
 
 namespace ibtool {
 
@@ -36,6 +39,31 @@ bool is_readable_by_others(const std::string& file) {
     return ::stat(file.c_str(), &found) == 0 && (found.st_mode & (S_IRGRP | S_IROTH)) != 0;
 }
 
+/// Why others could change who is let in; null: they cannot.
+const char* why_not_private(const std::string& file) {
+    struct stat found {};
+    if (::stat(file.c_str(), &found) != 0) return "cannot be read";
+    if ((found.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "others than its owner can write it (chmod 600)";
+    if (found.st_uid != ::geteuid() && found.st_uid != 0) return "it belongs to another user (chown)";
+    return nullptr;
+}
+
+/// `Bearer` or `Basic`, whatever its case (RFC 9110, 11.1), and what follows it. A file from Windows has CR before LF.
+std::pair<std::string, std::string> scheme_and_rest(std::string_view text) {
+    const std::string line = trimmed(text);
+    const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
+    std::string scheme = line.substr(0, end);
+    for (const char* known : {"Bearer", "Basic"})
+        if (in_small_letters(scheme) == in_small_letters(known)) scheme = known;
+    return {std::move(scheme), trimmed(line.substr(end))};
+}
+
+/// A password that is not empty: an empty one lets in everybody who knows the user, or nothing at all.
+bool has_password(std::string_view credentials) {
+    const std::size_t colon = credentials.find(':');
+    return colon != credentials.npos && colon + 1 < credentials.size();
+}
+
 bool is_same(std::string_view a, std::string_view b) noexcept {
     unsigned difference = a.size() != b.size();
     for (std::size_t i = 0; i < a.size(); ++i)
@@ -55,24 +83,25 @@ std::vector<std::string> read_authorizations(const std::string& file) {
     if (!in) refuse(0, "cannot be read");
     if (is_readable_by_others(file)) refuse(0, "others than its owner can read it (chmod 600)");
     std::vector<std::string> all;
+    if (const char* const why = why_not_private(file)) refuse(0, why);
     std::size_t number = 0;
     while (++number, std::getline(in, line)) {
-        if (line.empty() || line[0] == '#') continue;
-        const std::size_t space = line.find(' ');
-        const std::string kind = line.substr(0, space),
-                          secret = space == std::string::npos ? "" : line.substr(space + 1);
-        if (kind == "bearer" && !secret.empty()) all.push_back("Bearer " + secret);
-        else if (kind == "basic" && secret.find(':') != std::string::npos) all.push_back("Basic " + base64(secret));
-        else refuse(number, "neither 'bearer TOKEN' nor 'basic USER:PASSWORD'");
+        const auto [scheme, secret] = scheme_and_rest(line);
+        if (scheme.empty() || scheme[0] == '#') continue;
+        if (scheme == "Bearer" && !secret.empty()) all.push_back("Bearer " + secret);
+        else if (scheme == "Basic" && has_password(secret)) all.push_back("Basic " + base64(secret));
+        else refuse(number, "expected 'bearer TOKEN' or 'basic USER:PASSWORD', neither of them empty");
     }
     if (in.bad()) refuse(0, "cannot be read");
     if (all.empty()) refuse(0, "nobody would be let in");
     return all;
 }
 
-bool is_authorized(std::string_view given, const std::vector<std::string>& accepted) noexcept {
+bool is_authorized(std::string_view given, const std::vector<std::string>& accepted) {
     bool is_one = accepted.empty();
-    for (const std::string& one : accepted) is_one |= is_same(one, given);
+    const auto [scheme, credentials] = scheme_and_rest(given);
+    const std::string normal = scheme + ' ' + credentials;
+    for (const std::string& one : accepted) is_one |= is_same(one, normal);
     return is_one;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// authorization.hpp - who may scrape: tokens and passwords from a file.
+// authorization.hpp - tokens and passwords with which clients may scrape, from a file.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,11 +8,14 @@
 namespace ibtool {
 
 /// Reads a file of lines `bearer TOKEN` or `basic USER:PASSWORD` (RFC 6750, RFC 7617), with comments after `#` at the beginning
-/// of a line. Gives the values that the Authorization header then has. Throws usage_error with one line for what is wrong,
-/// also where others than the owner can read the file; never with what is secret.
+/// of a line. The case of the first word does not matter, nor do blanks and CR at the end of a line. Returns the values of the
+/// Authorization header that are accepted: `Bearer TOKEN`, `Basic BASE64`.
+/// Errors: usage_error with one line, never with what is secret: a line is neither of these, or has an empty token or password;
+/// no line is left; others than the owner can read or write the file; it belongs to neither this user nor root.
 std::vector<std::string> read_authorizations(const std::string& file);
 
-/// Takes as long whether the first character is wrong or the last.
-bool is_authorized(std::string_view given, const std::vector<std::string>& accepted) noexcept;
+/// Whether the value of an Authorization header is one of these; the case of its scheme does not matter (RFC 9110, 11.1). Takes as
+/// long whether the first character is wrong or the last.
+bool is_authorized(std::string_view given, const std::vector<std::string>& accepted);
 
 } // namespace ibtool

@@ -54,9 +54,10 @@ tcp::endpoint parse_endpoint(const std::string& text) {
     throw std::runtime_error(fmt::format("--listen: cannot listen at {}: {}", iba::escaped(where), why));
 }
 
+/// A socket of this user's that nobody listens at. One of another user's is that user's to remove.
 bool is_unused_socket(const std::string& path) {
     struct stat found {};
-    if (::lstat(path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
+    if (::lstat(path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode) || found.st_uid != ::geteuid()) return false;
     asio::io_context alone;
     asio::local::stream_protocol::socket probe(alone);
     error_code error;
@@ -100,7 +101,10 @@ listening_socket::~listening_socket() { close(); }
 void listening_socket::close() noexcept {
     error_code ignored;
     acceptor_.close(ignored);
-    if (!path_.empty()) ::unlink(path_.c_str());
+    struct stat found {};
+    const bool is_ours = !path_.empty() && ::lstat(path_.c_str(), &found) == 0 && found.st_dev == device_ &&
+                         found.st_ino == inode_; // another program may have put its own in this place
+    if (is_ours) ::unlink(path_.c_str());
     path_.clear();
 }
 
@@ -122,7 +126,12 @@ void listening_socket::open_path(const std::string& path) {
     acceptor_.open(asio::local::stream_protocol(), error);
     if (path.empty() || path.size() >= sizeof sockaddr_un{}.sun_path) cannot_listen("unix:" + path, "no usable path");
     if (!error) acceptor_.bind(asio::local::stream_protocol::endpoint(path), error);
-    if (!error) path_ = path;
+    struct stat made {};
+    if (!error && ::lstat(path.c_str(), &made) == 0) {
+        path_ = path;
+        device_ = made.st_dev;
+        inode_ = made.st_ino;
+    }
     if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
     if (error == asio::error::address_in_use) cannot_listen("unix:" + path, "there is something already");
     if (error) cannot_listen("unix:" + path, error.message());

@@ -6,16 +6,18 @@
 #include <boost/asio/generic/stream_protocol.hpp>
 
 #include <string>
+#include <sys/types.h>
 
 namespace ibtool {
 
-/// A socket that listens, and what it is called. Where it is a path, that is removed at the end.
+/// A socket that listens, and what it is called. Where it is a path, the socket is removed at the end, but not what another
+/// program has put in its place.
 class listening_socket {
 public:
     using acceptor_type = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
 
     /// `where`: `ADDR:PORT`, `[IPv6]:PORT`; `:PORT` for this machine alone; port 0: any that is free; `unix:PATH`, where a
-    /// socket that nobody listens at any more is replaced; `systemd` for the first socket of its activation (sd_listen_fds(3)).
+    /// socket of the same user that nobody listens at any more is replaced; `systemd` for the first socket of its activation (sd_listen_fds(3)).
     /// Throws usage_error for anything else, std::runtime_error with one line if it cannot listen there.
     listening_socket(boost::asio::any_io_executor, const std::string& where);
     ~listening_socket();
@@ -35,7 +37,9 @@ private:
 
     acceptor_type acceptor_;
     std::string name_;
-    std::string path_; // to be removed
+    std::string path_; // to be removed, if that socket is still there
+    dev_t device_{};
+    ino_t inode_{};
 };
 
 } // namespace ibtool
