@@ -33,9 +33,11 @@ public:
     explicit record_reader(const discover_options& options) : options_(options) {}
 
     void take(std::span<const NodeRecord> records) {
+        expect(records.size());
         for (const NodeRecord& r : records) take(r);
     }
     void take(std::span<const PortInfoRecord> records) {
+        expect(records.size());
         add_all_LIDs(records);
         for (const PortInfoRecord& r : records) take(r);
     }
@@ -59,6 +61,7 @@ public:
     port_ref end_port_of(iba::lid LID) const noexcept { return LIDs_.at(LID); }
 
     subnet finish(port_ref start) {
+        for (node& n : found_.nodes) complete_ports(n);
         note_gaps();
         if (node_at(start).is_switch()) node_at(start).info.localPortNum = 0; // nobody enters it
         put_in_order(found_, start.node, start.port);
@@ -78,6 +81,34 @@ private:
     }
     void contradict(iba::guid nodeGUID, u8 port, std::string text) {
         add({problem::kind::contradiction, nodeGUID, port, {}, std::move(text)});
+    }
+
+    // A NodeRecord claims any number of ports, and each takes memory: a lie of some bytes would cost a quarter of a megabyte. So a
+    // node has the ports up to the highest one that a record names, and the others as long as they are few beside the records.
+
+    void expect(std::size_t records) { most_unnamed_ += unnamed_per_record * records; }
+
+    /// Makes room for this port. False: there are too many that no record names.
+    bool reach(node& n, unsigned number) {
+        if (number < n.ports.size()) return true;
+        const std::size_t more = number + 1 - n.ports.size();
+        if (unnamed_ + more > most_unnamed_) return false;
+        n.ports.resize(number + 1);
+        if (n.is_switch())
+            for (port& p : n.ports) p.portGUID = n.info.portGUID;
+        unnamed_ += more;
+        return true;
+    }
+    void name(port& p, const iba::smp::PortInfo& info) {
+        if (!p.info && unnamed_ > 0) --unnamed_;
+        p.info = info;
+    }
+    void complete_ports(node& n) {
+        if (reach(n, n.info.numPorts)) return;
+        contradict(n.info.nodeGUID, 0,
+                   fmt::format("it claims {} ports, and the SA has records of ports up to {}", n.info.numPorts,
+                               n.ports.size() - 1));
+        n.info.numPorts = static_cast<u8>(n.ports.size() - 1);
     }
 
     void take(const NodeRecord& r) {
@@ -103,6 +134,13 @@ private:
                             value(r.LID)));
             return;
         }
+        if (!reach(n, at.port)) {
+            contradict(
+                info.nodeGUID, 0,
+                fmt::format("the NodeRecord of LID {} claims its port {}, and the SA has records of far fewer ports",
+                            value(r.LID), at.port));
+            return;
+        }
         if (!n.is_switch()) n.ports[at.port].portGUID = info.portGUID;
         add_LIDs(at, r.LID, 0);
     }
@@ -121,10 +159,15 @@ private:
         node& n = found_.nodes.emplace_back();
         n.info = r.nodeInfo;
         n.description = iba::smp::text(r.nodeDescription);
-        n.ports.resize(r.nodeInfo.numPorts + 1u);
-        if (n.is_switch())
-            for (port& p : n.ports) p.portGUID = n.info.portGUID;
-        ports_ += n.ports.size();
+        if (!reach(n, n.is_switch() ? 0 : n.info.localPortNum)) {
+            contradict({}, 0,
+                       fmt::format("the NodeRecord of LID {} claims port {} of {}, and the SA has records of far fewer "
+                                   "ports; the node is left out",
+                                   value(r.LID), r.nodeInfo.localPortNum, r.nodeInfo.numPorts));
+            found_.nodes.pop_back();
+            return false;
+        }
+        ports_ += n.info.numPorts + 1u;
         if (options_.progress) options_.progress->nodes.store(found_.nodes.size(), std::memory_order_relaxed);
         return true;
     }
@@ -154,13 +197,13 @@ private:
             return;
         }
         node& n = node_at(at);
-        if (r.portNum >= n.ports.size() || (!n.is_switch() && r.portNum != at.port)) {
+        if (r.portNum > n.info.numPorts || (!n.is_switch() && r.portNum != at.port) || !reach(n, r.portNum)) {
             contradict(n.info.nodeGUID, 0,
                        fmt::format("there is PortInfo of its port {} at LID {}, where that is not", r.portNum,
                                    value(r.endportLID)));
             return;
         }
-        n.ports[r.portNum].info = r.portInfo;
+        name(n.ports[r.portNum], r.portInfo);
     }
 
     // A cable has two records, one from each end.
@@ -187,11 +230,11 @@ private:
         if (auto* progress = options_.progress) progress->links.fetch_add(1, std::memory_order_relaxed);
     }
 
-    port_ref place_of(iba::lid LID, u8 port) const noexcept {
+    port_ref place_of(iba::lid LID, u8 port) {
         port_ref at = LIDs_.at(LID);
         if (!at) return {};
-        const node& n = found_.nodes[at.node];
-        if (port == 0 || port >= n.ports.size() || (!n.is_switch() && port != at.port)) return {};
+        node& n = found_.nodes[at.node];
+        if (port == 0 || port > n.info.numPorts || (!n.is_switch() && port != at.port) || !reach(n, port)) return {};
         at.port = port;
         return at;
     }
@@ -217,7 +260,9 @@ private:
     const discover_options& options_;
     subnet found_;
     lid_index LIDs_;
-    std::size_t ports_ = 0;
+    std::size_t ports_ = 0; // that nodes claim
+    static constexpr std::size_t unnamed_per_record = 8;
+    std::size_t unnamed_ = 0, most_unnamed_ = 8192; // ports without PortInfo
     bool is_full_ = false;
     bool has_lost_ = false; // records of a kind: of single ones nothing more is said
 };

@@ -145,6 +145,11 @@ template <class Number> CLI::Validator number_check(const number_range& range) {
             ""};
 }
 
+/// A script whose variable is not set gives an empty word; that is not the same as no option.
+CLI::Validator not_empty() {
+    return {[](std::string& text) { return text.empty() ? std::string("must not be empty") : std::string(); }, ""};
+}
+
 } // namespace
 
 template <class Place> CLI::Option* command_line::add_number(CLI::App& app, const argument& a, Place& where) {
@@ -171,6 +176,10 @@ CLI::Option* command_line::add(CLI::App& app, const argument& a) {
             else return app.add_option(a.names_, *where, a.help_);
         },
         a.place_);
+    const bool is_text = std::holds_alternative<std::string*>(a.place_) ||
+                         std::holds_alternative<std::vector<std::string>*>(a.place_) ||
+                         std::holds_alternative<argument::text_reader>(a.place_);
+    if (is_text && a.is_option() && !a.is_value_optional_) o->check(not_empty());
     if (a.is_required_) o->required();
     if (a.shows_default_) o->capture_default_str();
     if (!a.choices_.empty()) o->check(CLI::IsMember(a.choices_));
@@ -273,6 +282,15 @@ int command_line::explain(const CLI::RequiredError& e) const {
     return usage;
 }
 
+namespace {
+
+/// Whether its words are a program and that program's arguments.
+bool takes_program(const arguments& taken) {
+    return std::ranges::any_of(taken.all(), [](const argument& a) { return !a.is_option() && a.is_program(); });
+}
+
+} // namespace
+
 int command_line::explain(const CLI::ExtrasError& e) const {
     constexpr std::size_t most_suggestions = 3;
     const std::vector<std::string> extra = app_.remaining(true);
@@ -283,6 +301,13 @@ int command_line::explain(const CLI::ExtrasError& e) const {
         print_message("unexpected argument {}; see {} --help", comad::iba::as_given(extra.front()), named_command());
     } else {
         const std::string wrong = option->substr(0, option->find('='));
+        if (takes_program(arguments_)) {
+            print_message("unknown option {}; if it belongs to the program that {} runs, write -- before the program: "
+                          "{} [OPTIONS] -- PROGRAM {}; see {} --help",
+                          comad::iba::as_given(wrong), named_->name, named_command(), comad::iba::escaped(*option),
+                          named_command());
+            return usage;
+        }
         std::vector<std::string> names;
         for (const arguments* all : {&arguments_, &global_}) {
             for (const argument& a : all->all()) {

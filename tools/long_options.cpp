@@ -57,6 +57,13 @@ public:
         return false;
     }
 
+    /// Throws usage_error for `--name=`: CLI11 takes the next word for the value then.
+    void check_value(const std::string& word) const {
+        const std::size_t equals = word.find('=');
+        if (!word.starts_with("--") || equals + 1 != word.size() || !takes_value(word.substr(0, equals))) return;
+        throw usage_error(fmt::format("{}: must not be empty", word.substr(0, equals)));
+    }
+
 private:
     struct known_name {
         const argument* option; // null: the program's own, without a value
@@ -97,6 +104,7 @@ std::vector<std::string> whole_words(const std::vector<std::string>& words, cons
         }
         out.push_back(is_option ? whole_word(options, *word) : *word);
         if (is_option) {
+            options.check_value(out.back());
             if (options.takes_next(out.back()) && std::next(word) != words.end()) out.push_back(*++word);
         } else if (!std::exchange(is_command_known, true)) {
             if (const arguments* own = of_command(out.back())) options.add(*own);

@@ -43,6 +43,9 @@ private:
 
 /// A subnet whose SA is wrong in the second record of one kind; the first may be our own.
 struct wrong_SA {
+    explicit wrong_SA(const char* of_subnet = "ring,switches=3,hosts=2,sm=1")
+        : sim(make_sim(of_subnet, time_mode::virtual_)), wire(*sim.transport, {}) {}
+
     subnet discover(const discovery::discover_options& how = {}) {
         coro::MADSchedule schedule(wire, window());
         const iba::lid local = sim.fabric->graph().nodes[sim.place->node()].ports[sim.place->port()].LID;
@@ -71,8 +74,8 @@ struct wrong_SA {
         return discover();
     }
 
-    const simulation sim = make_sim("ring,switches=3,hosts=2,sm=1", time_mode::virtual_);
-    liar wire{*sim.transport, {}};
+    const simulation sim;
+    liar wire;
 };
 
 std::string problems_of(const subnet& s) {
@@ -217,6 +220,48 @@ TEST_CASE("what is beyond the most nodes that it may find is one problem of nobo
     const discovery::problem& p = *std::find_if(s.problems.begin(), s.problems.end(), limits);
     CHECK(p.nodeGUID == iba::guid{});
     CHECK(p.port == 0);
+}
+
+TEST_CASE("an SA that claims 255 ports for every adapter gets ports where its records name them, and few others") {
+    wrong_SA SA("fattree3,radix=16,sm=1"); // 1,024 adapters and 320 switches
+    const auto lie = [](u8 local_port) {
+        return [local_port](std::span<u8> reply) {
+            constexpr std::size_t offset_at = 44, first = 56;
+            if (reply[1] != value(iba::MgmtClass::SubnAdm) || reply[3] != 0x92) return; // GetTableResp
+            if (iba::load_be<u16>(reply.data() + 16) != iba::attribute_id<iba::sa::NodeRecord>) return;
+            const std::size_t stride = 8u * iba::load_be<u16>(reply.data() + offset_at);
+            for (std::size_t at = first; at + iba::wire_size<iba::sa::NodeRecord> <= reply.size(); at += stride) {
+                iba::sa::NodeRecord r;
+                iba::decode(r, reply.data() + at);
+                if (r.nodeInfo.nodeType != iba::NodeType::CA) continue;
+                r.nodeInfo.numPorts = 255;
+                if (local_port) r.nodeInfo.localPortNum = local_port;
+                const auto bytes = iba::encode(r);
+                std::copy(bytes.begin(), bytes.end(), reply.begin() + static_cast<std::ptrdiff_t>(at));
+            }
+        };
+    };
+    const auto count_ports = [](const subnet& s) {
+        std::size_t ports = 0;
+        for (const discovery::node& n : s.nodes) {
+            ports += n.ports.size();
+            CHECK(n.ports.size() == n.info.numPorts + 1u);
+        }
+        return ports;
+    };
+    const subnet honest = SA.discover();
+    CHECK(honest.problems.empty());
+    const std::size_t usual = count_ports(honest);
+    // A record has at most 8 ports that none names, and there are 8,192 for all.
+    const std::size_t most = usual + 8192 + 8 * (2 * honest.nodes.size() + usual);
+    SA.wire.tell(lie(0));
+    const subnet claimed = SA.discover();
+    CHECK(claimed.nodes.size() == honest.nodes.size());
+    CHECK(claimed.link_count() == honest.link_count());
+    CHECK(count_ports(claimed) < most);
+    CHECK_THAT(problems_of(claimed), Catch::Contains("it claims 255 ports, and the SA has records of ports up to 1"));
+    SA.wire.tell(lie(255));
+    CHECK(count_ports(SA.discover()) < most);
 }
 
 TEST_CASE("an SA that is silent ends the discovery when its time is over") {

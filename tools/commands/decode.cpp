@@ -44,12 +44,13 @@ public:
         ++good_;
     }
     void fail(const std::string& where, const std::string& why) {
-        problems_ += fmt::format("{}: {}{}{}\n", program_name(), where, where.empty() ? "" : ": ", why);
+        problems_ += fmt::format("{}: {}{}{}\n", program_name(), iba::escaped(where), where.empty() ? "" : ": ",
+                                 iba::escaped(why));
         ++bad_;
     }
     /// One line on stderr, for information.
     void note(const std::string& where, const std::string& what) {
-        problems_ += fmt::format("{}: {}: {}\n", program_name(), where, what);
+        problems_ += fmt::format("{}: {}: {}\n", program_name(), iba::escaped(where), what);
     }
     unsigned count() const { return good_ + bad_; }
     int finish() {

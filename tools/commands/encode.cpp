@@ -5,6 +5,7 @@
 #include "text/output.hpp"
 #include <comad/iba/fields.hpp>
 #include <comad/iba/from_json.hpp>
+#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 
@@ -45,7 +46,9 @@ int encode_objects(const iba::record_info& info, const std::vector<std::string>&
     std::string text, problems;
     for_each_word(words, [&](const std::string& where, const std::string& word) {
         if (const auto bytes = iba::from_json(info, word)) text += line_of(info, bytes.value(), json);
-        else problems += fmt::format("{}: {}: {}\n", program_name(), where, bytes.error().text);
+        else
+            problems +=
+                fmt::format("{}: {}: {}\n", program_name(), iba::escaped(where), iba::escaped(bytes.error().text));
     });
     write_output(text);
     print_error(problems);

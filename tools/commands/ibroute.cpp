@@ -6,6 +6,7 @@
 #include "session/subnet_command.hpp"
 #include "text/diags_text.hpp"
 #include "text/forwarding_text.hpp"
+#include "text/output.hpp"
 #include <comad/discovery/forwarding.hpp>
 #include <comad/iba/format.hpp>
 
@@ -36,6 +37,23 @@ struct ibroute_settings {
     discovery::node_names names;
     target_options kind;
     bool everything = false, brief = false, multicast = false, json = false;
+};
+
+/// How many destinations were asked for their names and did not answer. A table can lead to 48 K LIDs that are nowhere.
+class silent_destinations {
+public:
+    void count(const destination& d) noexcept { ++(d.known ? answered_ : silent_); }
+    void skip() noexcept { ++skipped_; }
+    bool are_too_many() const noexcept { return silent_ >= most && silent_ > answered_; }
+    void print() const {
+        if (skipped_ > 0)
+            print_message("{} destinations were not asked for their names: {} before them did not answer; -n asks none",
+                          skipped_, silent_);
+    }
+
+private:
+    static constexpr unsigned most = 256;
+    unsigned silent_ = 0, answered_ = 0, skipped_ = 0;
 };
 
 /// A switch, and what its table is about.
@@ -81,10 +99,10 @@ coro::task<mad::result<destination>> ask_destination(session& in, mad::any_path 
 /// The rows of one block; their destinations are asked at the same time.
 coro::task<mad::result<std::vector<unicast_row>>> ask_block(session& in, mad::any_path path, unsigned block,
                                                             unsigned first, unsigned last, unsigned num_ports,
-                                                            const ibroute_settings& s,
-                                                            const discovery::node_names& names) {
+                                                            const ibroute_settings& s, silent_destinations& silent) {
     BOOST_OUTCOME_CO_TRY(const auto table, co_await in.SubnGet<smp::LinearForwardingTable>(path, block));
     std::vector<unicast_row> rows;
+    std::vector<std::size_t> named; // the rows whose destinations are asked
     std::vector<coro::task<mad::result<destination>>> asked;
     const unsigned begin = block * LIDs_per_block;
     for (unsigned LID = std::max(first, begin); LID <= std::min(last, begin + LIDs_per_block - 1); ++LID) {
@@ -93,14 +111,20 @@ coro::task<mad::result<std::vector<unicast_row>>> ask_block(session& in, mad::an
         if (!valid && !s.everything) continue;
         rows.push_back({LID, port, valid, {}});
         if (s.brief || !valid || LID == 0) continue;
+        if (silent.are_too_many()) {
+            silent.skip();
+            continue;
+        }
         mad::IBPath to;
         to.DLID = iba::lid(LID);
-        asked.push_back(ask_destination(in, to, names));
+        asked.push_back(ask_destination(in, to, s.names));
+        named.push_back(rows.size() - 1);
     }
     BOOST_OUTCOME_CO_TRY(auto found, co_await all(std::move(asked)));
-    auto next = found.begin();
-    for (unicast_row& row : rows)
-        if (!s.brief && row.valid && row.LID != 0) row.to = std::move(*next++);
+    for (std::size_t i = 0; i < named.size(); ++i) {
+        silent.count(found[i]);
+        rows[named[i]].to = std::move(found[i]);
+    }
     co_return rows;
 }
 
@@ -111,11 +135,13 @@ answer ask_unicast(session& in, mad::address target, const ibroute_settings& s) 
     const unsigned last = s.range.last ? std::min(s.range.last, top) : top;
 
     std::vector<unicast_row> rows;
+    silent_destinations silent;
     for (unsigned block = s.range.first / LIDs_per_block; block <= last / LIDs_per_block; ++block) {
         BOOST_OUTCOME_CO_TRY(auto part,
-                             co_await ask_block(in, path, block, s.range.first, last, sw.node.numPorts, s, s.names));
+                             co_await ask_block(in, path, block, s.range.first, last, sw.node.numPorts, s, silent));
         std::ranges::move(part, std::back_inserter(rows));
     }
+    silent.print();
     const table_heading shown = heading_of(sw, path, s.range.first, last);
     const table_style style{.everything = s.everything, .brief = s.brief};
     co_return s.json ? unicast_json(shown, rows, style, sw.info.linearFDBTop) : unicast_text(shown, rows, style);

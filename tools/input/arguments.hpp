@@ -42,6 +42,8 @@ public:
     argument& such_as_node_names() { return names_node_ = true, *this; }
     /// What stands for the value in the help: FILE, TIME.
     argument& value_name(std::string name) { return value_name_ = std::move(name), *this; }
+    /// Of an argument for several words: they are a program and its arguments, which may look like options.
+    argument& program() { return is_program_ = true, *this; }
     /// The heading in the help that it stands below.
     argument& group(std::string heading) { return group_ = std::move(heading), *this; }
     /// It is accepted, and no help mentions it.
@@ -65,6 +67,7 @@ public:
     const std::vector<std::string>& words() const { return words_; }
     bool names_command() const { return names_command_; }
     bool names_node() const { return names_node_; }
+    bool is_program() const { return is_program_; }
     const std::string& heading() const { return group_; }
     bool is_option() const { return names_.starts_with('-'); }
     bool is_flag() const { return is_flag_; }
@@ -83,7 +86,8 @@ private:
     std::optional<std::pair<std::int64_t, std::int64_t>> range_;
     std::vector<const argument*> excluded_, needed_;
     bool is_flag_, is_required_ = false, shows_default_ = false, is_hidden_ = false, is_one_each_ = false,
-                   is_value_optional_ = false, is_at_once_ = false, names_command_ = false, names_node_ = false;
+                   is_value_optional_ = false, is_at_once_ = false, names_command_ = false, names_node_ = false,
+                   is_program_ = false;
 };
 
 /// All of one command, in the order of its help. What values go to lives longer.

@@ -204,7 +204,8 @@ void fabric::open_what_is_there(const global_options& o, const comad::mad::addre
         } catch (const transports::no_device&) {
             throw no_umad;
         }
-        if (o.verbosity > 0) print_error("{}: {}\n", own_->name(), no_umad.what());
+        if (o.verbosity > 0)
+            print_error("{}: {}\n", comad::iba::escaped(own_->name()), comad::iba::escaped(no_umad.what()));
     }
 }
 

@@ -109,6 +109,8 @@ const std::string& program_name() noexcept { return name_of_this_program(); }
 bool is_called_by_link() noexcept { return program_name() != own_name; }
 void set_program_name(std::string_view name) { name_of_this_program() = name; }
 
+void print_line(std::string_view text) { print_error("{}: {}\n", program_name(), iba::escaped(text)); }
+
 std::string indented(std::string_view lines) {
     std::string out;
     for (std::size_t begin = 0; begin < lines.size();) {

@@ -41,9 +41,11 @@ bool is_called_by_link() noexcept;
 /// At the beginning of the program, before it has other threads.
 void set_program_name(std::string_view);
 
-/// A line to stderr, as print_error(): the name of the program, and the text.
+/// A line to stderr, as print_error(): the name of the program, and the text, escaped for a terminal: it may quote what somebody
+/// typed or what came from the network. What is escaped already stays as it is.
+void print_line(std::string_view text);
 template <class... Values> void print_message(fmt::format_string<Values...> text, Values&&... values) {
-    print_error("{}: {}\n", program_name(), fmt::format(text, std::forward<Values>(values)...));
+    print_line(fmt::format(text, std::forward<Values>(values)...));
 }
 
 /// The lines of a dump inside of a dump: two tabs in front of each, but of those that go on with a field and begin with tabs

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// usage_errors_test.cpp - messages about wrong command lines: in one line, without what a terminal would obey.
+#include "ibtool_rig.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace usage_errors_test { // compiled together with others
+
+using namespace ibtool_rig;
+
+namespace {
+
+// A directory that does not exist: no file is made of it. ESC, a line of its own, CSI as UTF-8, and a byte that is no UTF-8.
+const std::string evil = "/missing-\x1b[31m\nevil line\xc2\x9b\x9d/x";
+const words fabric{"--fabric", "sim:single,sm=1,time=virtual"};
+
+bool is_harmless(const std::string& text) {
+    return text.find('\x1b') == text.npos && text.find("\nevil") == text.npos && text.find("\xc2\x9b") == text.npos &&
+           text.find('\x9d') == text.npos;
+}
+
+/// The options with values of a command, by its help, that no other one has had with the same words.
+words options_with_values(const std::string& name, std::set<std::string>& seen) {
+    words all;
+    bool is_list = false;
+    for (const std::string& line : lines_in_order(run({"help", name}).out)) {
+        if (!line.empty() && line[0] != ' ') is_list = line.ends_with(':') && line != "Positionals:";
+        const std::size_t end = line.find(' ', 2);
+        if (!is_list || !line.starts_with("  -") || end == line.npos || line[end + 1] == ' ') continue;
+        const std::string names = line.substr(2, end - 2), value = line.substr(end + 1, 6);
+        if (value.starts_with("Needs:") || value.starts_with("Exclud") || !seen.insert(line).second) continue;
+        all.push_back(names.substr(names.rfind(',') + 1));
+    }
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("no message has a control character or a line of the command line, whatever is wrong with it") {
+    std::set<std::string> seen;
+    unsigned refused = 0;
+    const auto look_at = [&](const words& command) {
+        CAPTURE(command);
+        const process_result r = run(command);
+        refused += r.status != 0;
+        CHECK(is_harmless(r.err));
+        CHECK(is_harmless(r.out));
+    };
+    for (const words& command : {words{evil},
+                                 words{"--" + evil},
+                                 words{"-" + evil},
+                                 words{"help", evil},
+                                 words{"ibhosts", evil},
+                                 words{"ibhosts", "--" + evil},
+                                 words{"smpquery", evil},
+                                 words{"smpquery", "NI", evil},
+                                 words{"query", evil, "NodeInfo"},
+                                 words{"query", "SubnGet", evil},
+                                 words{"query", "SubnGet", "PortInfo", "0,", "-f", evil},
+                                 words{"saquery", evil},
+                                 words{"saquery", "NR", evil},
+                                 words{"decode", evil},
+                                 words{"decode", "--struct", "SMPNodeInfo", evil},
+                                 words{"encode", "--struct", "SMPNodeInfo", evil},
+                                 words{"encode", "--struct", "SMPNodeInfo", "{" + evil},
+                                 words{"describe", evil},
+                                 words{"ibportstate", "0,", "1", evil},
+                                 words{"ibroute", "0,1", evil},
+                                 words{"vumad", evil},
+                                 words{"vumad", "--fabric", "sim:single", "true", "-" + evil},
+                                 words{"ibhosts", "--fabric", evil},
+                                 words{"ibhosts", "--fabric", "sim:" + evil},
+                                 words{"ibhosts", "--fabric", "umad:" + evil},
+                                 words{"ibhosts", "--fabric", "ibsim:" + evil}})
+        look_at(command + (command.size() > 2 && command[1] == "--fabric" ? words{} : fabric));
+    sampled sample;
+    for (const std::string& line : lines_in_order(run({"help", "--json"}).out)) {
+        const std::string name = nlohmann::json::parse(line).at("command");
+        for (const std::string& option : options_with_values(name, seen))
+            if (!sample.skips()) look_at(words{name, option, evil} + fabric);
+    }
+    for (const std::string& option : options_with_values("--help", seen))
+        if (option != "--fabric") look_at(words{"ibhosts", option, evil} + fabric);
+    CHECK(refused > 60);
+}
+
+TEST_CASE("an option with an empty value is refused, and is not the same as no option") {
+    for (const words& command :
+         {words{"sweep", "--listen", ""}, words{"sweep", "--listen="}, words{"sweep", "--listen", ":0", "--auth", ""},
+          words{"sweep", "--prometheus", ""}, words{"sweep", "--rules", ""}, words{"ibnetdiscover", "--cache", ""},
+          words{"ibhosts", "--pcap", ""}, words{"ibhosts", "--subnet-cache", ""}, words{"ibhosts", "--fabric", ""}}) {
+        CAPTURE(command);
+        const process_result r = run(command + (command[1] == "--fabric" ? words{} : fabric));
+        CHECK(r.status == 2);
+        CHECK(r.out.empty());
+        CHECK_THAT(r.err, StartsWith("ibtool: --") && EndsWith("\n"));
+        CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
+    }
+    check_failure(run(words{"sweep", "--listen", ""} + fabric), 2, "--listen: must not be empty");
+}
+
+TEST_CASE("an option of the program that vumad runs is refused with a message about the two dashes") {
+    const words vumad{"vumad", "--fabric", "sim:single"};
+    for (const words& program : {words{"sh", "-c", "true"}, words{"ls", "--all-of-it"}, words{"ibnetdiscover", "-x"}}) {
+        const std::string option = program[1];
+        check_failure(
+            run(vumad + program), 2,
+            fmt::format("unknown option '{}'; if it belongs to the program that vumad runs, write -- before the "
+                        "program: ibtool vumad [OPTIONS] -- PROGRAM {}",
+                        option, option));
+    }
+    check_failure(run({"ibhosts", "--all-of-it"}), 2, "unknown option '--all-of-it'; similar: ");
+}
+
+TEST_CASE("ibroute stops asking destinations for names when most of many do not answer, and prints their rows") {
+    const auto fabric_at_switch = [](const char* more) {
+        return words{"--fabric", std::string("sim:fattree3,radix=16,sm=1,time=virtual,at=leaf-0128") + more};
+    };
+    const words whole = fabric_at_switch(""), dead = fabric_at_switch(",dead=0.9"); // 1,344 nodes
+    const process_result all = run(words{"ibroute", "-n", "0,"} + dead), named = run(words{"ibroute", "0,"} + dead);
+    check_success(all);
+    CHECK(named.status == 0);
+    const std::size_t at = named.err.find(' ') + 1;
+    CHECK_THAT(named.err.substr(at), Contains(" destinations were not asked for their names: ") &&
+                                         EndsWith(" before them did not answer; -n asks none\n"));
+    CHECK(lines_in_order(named.out).size() == lines_in_order(all.out).size());
+    // 256 silent ones, the rest of their block, and one in ten that answered.
+    CHECK(std::stoul(named.err.substr(at)) > 1344 - (256 + 64) * 10 / 8);
+    check_success(run(words{"ibroute", "0,"} + whole));
+    check_success(run(words{"ibroute", "0,", "1", "100"} + dead)); // few are asked anyway
+}
+
+} // namespace usage_errors_test
