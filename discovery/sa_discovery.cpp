@@ -261,7 +261,7 @@ private:
     subnet found_;
     lid_index LIDs_;
     std::size_t ports_ = 0; // that nodes claim
-    static constexpr std::size_t unnamed_per_record = 8;
+    static constexpr std::size_t unnamed_per_record = 4;
     std::size_t unnamed_ = 0, most_unnamed_ = 8192; // ports without PortInfo
     bool is_full_ = false;
     bool has_lost_ = false; // records of a kind: of single ones nothing more is said

@@ -252,8 +252,8 @@ TEST_CASE("an SA that claims 255 ports for every adapter gets ports where its re
     const subnet honest = SA.discover();
     CHECK(honest.problems.empty());
     const std::size_t usual = count_ports(honest);
-    // A record has at most 8 ports that none names, and there are 8,192 for all.
-    const std::size_t most = usual + 8192 + 8 * (2 * honest.nodes.size() + usual);
+    // For each record there are at most 4 ports that none names, and 8,192 for all.
+    const std::size_t most = usual + 8192 + 4 * (2 * honest.nodes.size() + usual);
     SA.wire.tell(lie(0));
     const subnet claimed = SA.discover();
     CHECK(claimed.nodes.size() == honest.nodes.size());

@@ -37,6 +37,7 @@ std::string found_key(const std::string& given) {
         {"high half", hex.substr(0, 8)},
         {"low half", hex.substr(8)},
         {"with colons", hex.substr(0, 4) + ':' + hex.substr(4, 4)},
+        {"words", hex.substr(0, 4) + ' ' + hex.substr(4, 4)},
         {"bytes in hex", hex.substr(0, 2) + ' ' + hex.substr(2, 2) + ' ' + hex.substr(4, 2)},
     };
     for (const auto& [name, way] : ways)
@@ -117,7 +118,9 @@ const std::map<std::string, asked> commands{
     {"ibccconfig", {{"--all", "CS", "1", "1", "150", "0", "0", "0"}}},
     {"mcm_rereg_test", {{"GUIDS"}}},
     {"ibsendtrap", {}},
-    {"bench", {{"--rpc", "SubnGet", "--attribute", "PortInfo", "0,1", "-c", "10", "--rounds", "1", "--warm-up", "1"}}},
+    {"bench",
+     {{"--rpc", "SubnGet", "--attribute", "PortInfo", "0,1", "-c", "10", "--rounds", "1", "--warm-up", "1", "--windows",
+       "1"}}},
     {"rdma_bw", {{}, "it sends no MAD, and needs verbs"}},
     {"health", {{"--for", "1ms"}}},
     {"sweep", {{"-c", "1"}}},
