@@ -224,8 +224,8 @@ TEST_CASE("what is beyond the most nodes that it may find is one problem of nobo
 
 TEST_CASE("an SA that claims 255 ports for every adapter gets ports where its records name them, and few others") {
     wrong_SA SA("fattree3,radix=16,sm=1"); // 1,024 adapters and 320 switches
-    const auto lie = [](u8 local_port) {
-        return [local_port](std::span<u8> reply) {
+    const auto lie = [](u8 local_port, iba::NodeType type = iba::NodeType::CA) {
+        return [local_port, type](std::span<u8> reply) {
             constexpr std::size_t offset_at = 44, first = 56;
             if (reply[1] != value(iba::MgmtClass::SubnAdm) || reply[3] != 0x92) return; // GetTableResp
             if (iba::load_be<u16>(reply.data() + 16) != iba::attribute_id<iba::sa::NodeRecord>) return;
@@ -235,6 +235,7 @@ TEST_CASE("an SA that claims 255 ports for every adapter gets ports where its re
                 iba::decode(r, reply.data() + at);
                 if (r.nodeInfo.nodeType != iba::NodeType::CA) continue;
                 r.nodeInfo.numPorts = 255;
+                r.nodeInfo.nodeType = type;
                 if (local_port) r.nodeInfo.localPortNum = local_port;
                 const auto bytes = iba::encode(r);
                 std::copy(bytes.begin(), bytes.end(), reply.begin() + static_cast<std::ptrdiff_t>(at));
@@ -262,6 +263,10 @@ TEST_CASE("an SA that claims 255 ports for every adapter gets ports where its re
     CHECK_THAT(problems_of(claimed), Catch::Contains("it claims 255 ports, and the SA has records of ports up to 1"));
     SA.wire.tell(lie(255));
     CHECK(count_ports(SA.discover()) < most);
+    SA.wire.tell(lie(0, iba::NodeType::Switch)); // each port of a switch without PortInfo is a problem of its own
+    const subnet switches = SA.discover();
+    CHECK(count_ports(switches) < most);
+    CHECK(switches.problems.size() < most);
 }
 
 TEST_CASE("an SA that is silent ends the discovery when its time is over") {
