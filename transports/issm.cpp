@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // issm.cpp - finds /dev/infiniband/issmN by infiniband_mad/issmN/{ibdev,port} and opens it.
+#include <comad/iba/text_file.hpp>
 #include <comad/transports/issm.hpp>
 #include <comad/transports/umad_errors.hpp>
 
@@ -7,7 +8,6 @@
 
 #include <cerrno>
 #include <fcntl.h>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -16,9 +16,8 @@ namespace comad::transports {
 namespace {
 
 std::string word_of(const std::filesystem::path& file) {
-    std::string word;
-    std::ifstream(file) >> word;
-    return word;
+    const std::string line = iba::first_line_of(file);
+    return line.substr(0, line.find_first_of(" \t"));
 }
 
 } // namespace

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <fcntl.h>
 #include <stdexcept>
 #include <string_view>
 #include <sys/stat.h>
@@ -25,7 +24,7 @@ std::string read_whole(const std::string& file, const mad::unique_fd& opened, bo
     const auto refuse_by_errno = [&] { refuse(std::generic_category().message(errno)); };
     struct stat about {};
     if (!opened || ::fstat(opened.get(), &about) != 0) refuse_by_errno();
-    if (!S_ISREG(about.st_mode)) refuse("it is no regular file");
+    if (!S_ISREG(about.st_mode)) refuse("it is not a regular file");
     if (about.st_uid != ::geteuid() && about.st_uid != 0) refuse("it belongs to another user");
     const unsigned forbidden = is_secret ? 077 : 022;
     if (about.st_mode & forbidden)
@@ -42,7 +41,7 @@ std::string read_whole(const std::string& file, const mad::unique_fd& opened, bo
 }
 
 mad::unique_fd open_to_read(const std::string& file) {
-    return mad::unique_fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)); // a FIFO is to be refused, too
+    return mad::unique_fd(iba::open_to_read(file)); // which does not wait: a FIFO is refused
 }
 
 bool is_folder(const std::string& name) {

@@ -4,6 +4,7 @@
 #include <comad/iba/format.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
+#include <comad/iba/text_file.hpp>
 #include <comad/mad/port_tables.hpp>
 #include <comad/transports/sysfs.hpp>
 
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <stdexcept>
@@ -25,13 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The first line of a file, empty if it cannot be read.
-std::string first_line(const fs::path& file) {
-    std::string line;
-    std::ifstream stream(file);
-    std::getline(stream, line);
-    return line;
-}
+std::string first_line(const fs::path& file) { return iba::first_line_of(file); }
 
 /// The number at the start of `text`, decimal or 0x...; `4: ACTIVE` is 4. Nothing if there is none or T cannot hold it.
 template <class T = unsigned> std::optional<T> leading_number(std::string_view text) {

@@ -144,7 +144,7 @@ TEST_CASE("a key file is read if nobody but its owner has access to it") {
     CHECK(refusal(file("", 0602).path()) == "others than its owner have access to it (mode 0602): chmod 600");
     CHECK(refusal(file("0x1\n", 0600).path()).starts_with("line 1: "));
     CHECK(refusal("/nowhere/keys") == "No such file or directory");
-    CHECK(refusal("/dev/null") == "it is no regular file");
+    CHECK(refusal("/dev/null") == "it is not a regular file");
     const file another("", 0600);
     CHECK(refusal(another.folder()) == "the folder has none of OpenSM's guid2mkey, guid2cckey and neighbors");
     if (::geteuid() == 0) {

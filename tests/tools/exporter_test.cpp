@@ -314,8 +314,8 @@ TEST_CASE("a file of those who are let in is refused with its line, and without 
           "bearer \n", "bearer\r\n", "BEARER\t\n", "bearers3cret\n", "digest s3cret:x\n"})
         CHECK(refusal(wrong) == ":1: " + expected);
     CHECK(refusal("# nobody\n") == ": nobody would be let in");
-    CHECK_THAT(refusal_of(files / "missing"), Contains("cannot be read"));
-    CHECK_THAT(refusal_of(files / ""), Contains("cannot be read"));
+    CHECK_THAT(refusal_of(files / "missing"), Contains("cannot read"));
+    CHECK_THAT(refusal_of(files / ""), Contains("cannot read"));
 }
 
 TEST_CASE("a port alone is this machine's, and a path is a socket that goes with the exporter") {

@@ -113,7 +113,7 @@ TEST_CASE("a file that is no cache of a subnet is refused in one line") {
     std::ofstream(file) << "something else";
     check_failure(run({"ibnetdiscover", "--load-cache", file}), 1,
                   "no cache:1: there is no node in it; give a file that");
-    check_failure(run({"ibnetdiscover", "--load-cache", "/dev/null"}), 1, "it is no regular file");
+    check_failure(run({"ibnetdiscover", "--load-cache", "/dev/null"}), 1, "it is not a regular file");
     check_failure(run({"ibnetdiscover", "--fabric", "sim:fattree2,radix=4", "--subnet-cache", files / "$X"}), 2, "$X");
 }
 

@@ -5,11 +5,12 @@
 #include "input/options.hpp"
 #include "input/words.hpp"
 #include <comad/iba/text.hpp>
+#include <comad/iba/text_file.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <stdexcept>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -78,9 +79,13 @@ std::vector<std::string> read_authorizations(const std::string& file) {
         throw usage_error(
             fmt::format("--auth: {}{}: {}", iba::escaped(file), line ? fmt::format(":{}", line) : "", why));
     };
-    std::ifstream in(file);
+    std::istringstream in;
     std::string line;
-    if (!in) refuse(0, "cannot be read");
+    try {
+        in = iba::open_text_file(file);
+    } catch (const std::runtime_error& e) {
+        throw usage_error(fmt::format("--auth: {}", e.what()));
+    }
     if (is_readable_by_others(file)) refuse(0, "others than its owner can read it (chmod 600)");
     std::vector<std::string> all;
     if (const char* const why = why_not_private(file)) refuse(0, why);
@@ -92,7 +97,6 @@ std::vector<std::string> read_authorizations(const std::string& file) {
         else if (scheme == "Basic" && has_password(secret)) all.push_back("Basic " + base64(secret));
         else refuse(number, "expected 'bearer TOKEN' or 'basic USER:PASSWORD', neither of them empty");
     }
-    if (in.bad()) refuse(0, "cannot be read");
     if (all.empty()) refuse(0, "nobody would be let in");
     return all;
 }

@@ -17,6 +17,18 @@
 
 namespace ibtool {
 
+/// What a command does with the file that an argument names.
+enum class file_use : comad::u8 {
+    none,         ///< the argument names no file
+    read,         ///< a text or bytes, once; a pipe is read to its end
+    read_regular, ///< the same, but only of a regular file
+    read_again,   ///< read, and again on SIGHUP: then only a regular file
+    written,      ///< replaced as a whole; what is not a regular file is written to directly
+    replaced,     ///< replaced as a whole; must be a regular file
+    streamed,     ///< written while the command runs: a file, or a pipe whose reader may be slow
+    cached,       ///< read_regular if it is there, else replaced
+};
+
 /// One argument or option. Declared through `arguments`; the functions that say more of it can be chained.
 class argument {
 public:
@@ -44,6 +56,8 @@ public:
     argument& value_name(std::string name) { return value_name_ = std::move(name), *this; }
     /// Of an argument for several words: they are a program and its arguments, which may look like options.
     argument& program() { return is_program_ = true, *this; }
+    /// It names a file.
+    argument& file(file_use use) { return file_use_ = use, *this; }
     /// The heading in the help that it stands below.
     argument& group(std::string heading) { return group_ = std::move(heading), *this; }
     /// It is accepted, and no help mentions it.
@@ -68,6 +82,7 @@ public:
     bool names_command() const { return names_command_; }
     bool names_node() const { return names_node_; }
     bool is_program() const { return is_program_; }
+    file_use use_of_file() const { return file_use_; }
     const std::string& heading() const { return group_; }
     bool is_option() const { return names_.starts_with('-'); }
     bool is_flag() const { return is_flag_; }
@@ -83,6 +98,7 @@ private:
     std::string names_, help_, value_name_, group_, environment_;
     place place_;
     std::vector<std::string> choices_, words_;
+    file_use file_use_ = file_use::none;
     std::optional<std::pair<std::int64_t, std::int64_t>> range_;
     std::vector<const argument*> excluded_, needed_;
     bool is_flag_, is_required_ = false, shows_default_ = false, is_hidden_ = false, is_one_each_ = false,

@@ -10,8 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
@@ -43,17 +41,14 @@ public:
         tables_.of_node.resize(s.nodes.size());
     }
 
-    discovery::forwarding_tables read(std::istream& in) {
-        std::array<char, longest_line + 1> buffer;
-        while (in.getline(buffer.data(), buffer.size())) {
-            ++number_;
-            const std::string_view line(buffer.data());
+    discovery::forwarding_tables read(iba::text_lines& in) {
+        while (const auto next = in.next()) {
+            number_ = in.number();
+            const std::string_view line = *next;
             if (line.starts_with("Unicast lids ")) take_heading(line);
             else if (line.starts_with("Multicast ")) is_unicast_ = false;
             else if (line.starts_with("0x") && is_unicast_) take_row(line);
         }
-        if (in.bad()) throw iba::cannot_read(file_);
-        if (!in.eof()) fail(fmt::format("the next line has more than {} bytes", longest_line));
         close();
         return std::move(tables_);
     }
@@ -128,8 +123,7 @@ private:
 
 discovery::forwarding_tables read_forwarding_dump(const std::string& file, const discovery::subnet& s) {
     // Of a subnet of 10,000 hosts it has half a gigabyte: not more than a line of it is in memory.
-    std::ifstream in(file);
-    if (!in) throw iba::cannot_read(file);
+    iba::text_lines in(file, dump_reader::longest_line);
     return dump_reader(file, s).read(in);
 }
 

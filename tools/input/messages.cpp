@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
+#include <unistd.h>
 #include <utility>
 
 namespace ibtool {
@@ -193,17 +194,12 @@ std::vector<message> read_hex(std::string_view text, const std::string& name) {
 std::vector<u8> parse_bytes(std::string_view text) { return is_quoted(text) ? parse_quoted(text) : parse_hex(text); }
 
 std::string read_file(const std::string& file) {
-    std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(nullptr, &std::fclose);
-    if (file != "-") {
-        opened.reset(std::fopen(file.c_str(), "rb"));
-        if (!opened) throw comad::iba::cannot_read(file);
+    if (file != "-") return comad::iba::read_bytes(file);
+    try {
+        return comad::iba::bytes_in(STDIN_FILENO);
+    } catch (const std::runtime_error& e) {
+        throw std::runtime_error(fmt::format("cannot read the standard input: {}", e.what()));
     }
-    std::FILE* in = opened ? opened.get() : stdin;
-    std::string contents;
-    std::array<char, 1 << 16> part;
-    for (std::size_t n; (n = std::fread(part.data(), 1, part.size(), in)) > 0;) contents.append(part.data(), n);
-    if (std::ferror(in)) throw comad::iba::cannot_read(file);
-    return contents;
 }
 
 std::vector<message> read_messages(const std::string& file, std::string& problem) {

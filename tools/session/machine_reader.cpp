@@ -4,6 +4,7 @@
 
 #include "session/fabric.hpp"
 #include <comad/iba/parse.hpp>
+#include <comad/iba/text_file.hpp>
 #include <comad/mad/unique_fd.hpp>
 #include <comad/transports/sysfs.hpp>
 
@@ -13,7 +14,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <fstream>
 #include <grp.h>
 #include <pwd.h>
 #include <sys/stat.h>
@@ -28,9 +28,8 @@ namespace fs = std::filesystem;
 namespace iba = comad::iba;
 
 std::string word_in(const fs::path& file) {
-    std::string word;
-    std::ifstream(file) >> word;
-    return word;
+    const std::string line = iba::first_line_of(file);
+    return line.substr(0, line.find_first_of(" \t"));
 }
 /// A number as sysfs has it, decimal or 0x...
 std::optional<unsigned> number_in(const fs::path& file) {

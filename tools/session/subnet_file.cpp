@@ -12,8 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fcntl.h>
 #include <stdexcept>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,7 +30,8 @@ void add_load_cache_option(arguments& takes, std::string& file, const std::strin
         .option(names, file,
                 "read the subnet from this file, of ibnetdiscover, its --cache or --subnet-cache, and do not "
                 "discover")
-        .value_name("FILE");
+        .value_name("FILE")
+        .file(file_use::read_regular);
 }
 
 namespace {
@@ -44,21 +43,16 @@ constexpr std::size_t most_cache = std::size_t{1} << 30;
 }
 
 std::vector<u8> bytes_of(const std::string& file) {
-    // A FIFO, or whatever else would wait, is not opened to be waited for.
-    const comad::mad::unique_fd in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const comad::mad::unique_fd in(iba::open_to_read(file));
     if (in.get() < 0) throw iba::cannot_read(file);
     struct stat found {};
-    if (::fstat(in.get(), &found) != 0 || !S_ISREG(found.st_mode)) refuse_cache(file, "it is no regular file");
-    if (static_cast<std::size_t>(found.st_size) > most_cache) refuse_cache(file, "it has more than 1 GiB");
-    std::vector<u8> bytes(static_cast<std::size_t>(found.st_size));
-    for (std::size_t have = 0; have < bytes.size();) {
-        const ssize_t got = ::read(in.get(), bytes.data() + have, bytes.size() - have);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) throw iba::cannot_read(file);
-        if (got == 0) bytes.resize(have); // somebody made it shorter
-        have += static_cast<std::size_t>(got);
+    if (::fstat(in.get(), &found) != 0 || !S_ISREG(found.st_mode)) refuse_cache(file, "it is not a regular file");
+    try {
+        const std::string bytes = iba::bytes_in(in.get(), most_cache);
+        return {bytes.begin(), bytes.end()};
+    } catch (const std::runtime_error& e) {
+        refuse_cache(file, e.what());
     }
-    return bytes;
 }
 
 std::chrono::sys_seconds now_in_seconds() {

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// text_file_test.cpp - files are read up to a limit, pipes until a signal arrives.
+#include "catch.hpp"
+#include <comad/iba/text_file.hpp>
+
+#include <atomic>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <pthread.h>
+#include <signal.h>
+#include <string>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace text_file_test { // compiled together with others
+
+namespace iba = comad::iba;
+namespace fs = std::filesystem;
+
+namespace {
+
+class folder {
+public:
+    folder() { REQUIRE(::mkdtemp(name_.data())); }
+    ~folder() { fs::remove_all(name_); }
+    folder(const folder&) = delete;
+    folder& operator=(const folder&) = delete;
+    std::string operator/(const std::string& file) const { return name_ + '/' + file; }
+    std::string write(const std::string& file, const std::string& text) const {
+        std::ofstream(*this / file) << text;
+        return *this / file;
+    }
+    std::string fifo() const {
+        REQUIRE(::mkfifo((*this / "fifo").c_str(), 0600) == 0);
+        return *this / "fifo";
+    }
+
+private:
+    std::string name_ = fs::temp_directory_path() / "comad-text-XXXXXX";
+};
+
+std::string message_of(const std::function<void()>& f) {
+    try {
+        f();
+    } catch (const std::runtime_error& e) {
+        return e.what();
+    }
+    return "";
+}
+
+TEST_CASE("a text file is read whole, and refused if it is not a text or a line is too long") {
+    const folder files;
+    CHECK(iba::open_text_file(files.write("a", "one\ntwo")).str() == "one\ntwo");
+    const std::string longest(iba::longest_line_of_text, 'x');
+    CHECK(iba::open_text_file(files.write("b", longest + "\n" + longest)).str().size() == 2 * longest.size() + 1);
+    const std::string c = files.write("c", "\n" + longest + "x\n");
+    CHECK(message_of([&] { iba::open_text_file(c); }) == "cannot read '" + c + "': line 2 is longer than 1024 KiB");
+    const std::string d = files.write("d", std::string("a\0b", 3));
+    CHECK(message_of([&] { iba::open_text_file(d); }) == "cannot read '" + d + "': it is a binary file");
+    const std::string sparse = files.write("e", "");
+    fs::resize_file(sparse, iba::most_bytes + 1); // takes no room, and is refused unread
+    CHECK(message_of([&] { iba::read_bytes(sparse); }) == "cannot read '" + sparse + "': it is larger than 512 MiB");
+    CHECK(iba::read_bytes(d) == std::string("a\0b", 3));
+}
+
+TEST_CASE("a pipe is read to its end, also where its writer comes late") {
+    const folder files;
+    const std::string fifo = files.fifo();
+    std::thread writer([&] { std::ofstream(fifo) << "late\n"; });
+    CHECK(iba::open_text_file(fifo).str() == "late\n");
+    writer.join();
+}
+
+TEST_CASE("a signal ends the wait for the writer of a pipe, also where calls are restarted") {
+    const folder files;
+    const std::string fifo = files.fifo();
+    struct sigaction action {
+    }, before{};
+    action.sa_handler = [](int) {};
+    action.sa_flags = SA_RESTART;
+    ::sigaction(SIGUSR1, &action, &before);
+    const pthread_t here = ::pthread_self();
+    int writer = -1;
+    std::atomic<bool> is_over = false;
+    std::thread sender([&] {
+        writer = ::open(fifo.c_str(), O_WRONLY | O_CLOEXEC); // returns when the reader is there, and then says nothing
+        while (!is_over) ::pthread_kill(here, SIGUSR1);      // the first ones may arrive before it waits
+    });
+    CHECK(message_of([&] { iba::open_text_file(fifo); }) ==
+          "cannot read '" + fifo + "': a signal arrived before its end");
+    is_over = true;
+    sender.join();
+    ::close(writer);
+    ::sigaction(SIGUSR1, &before, nullptr);
+}
+
+TEST_CASE("only a regular file, or a link to one, is regular") {
+    const folder files;
+    const std::string file = files.write("a", "");
+    fs::create_symlink(file, files / "link");
+    CHECK_NOTHROW(iba::require_regular_file(file));
+    CHECK_NOTHROW(iba::require_regular_file(files / "link"));
+    for (const std::string& other : {files.fifo(), std::string("/dev/zero"), files / ""})
+        CHECK(message_of([&] { iba::require_regular_file(other); }) ==
+              "cannot read '" + other + "': it is not a regular file");
+    CHECK_THAT(message_of([] { iba::require_regular_file("/no/such"); }), Catch::EndsWith("No such file or directory"));
+}
+
+TEST_CASE("the first line of a file is bounded, and that of what is not a regular file is empty") {
+    const folder files;
+    CHECK(iba::first_line_of(files.write("a", "one\ntwo\n")) == "one");
+    CHECK(iba::first_line_of(files.write("b", std::string(100'000, 'x'))).size() == 4096);
+    CHECK(iba::first_line_of(files.fifo()).empty());
+    CHECK(iba::first_line_of("/dev/zero").empty());
+    CHECK(iba::first_line_of("/no/such").empty());
+}
+
+TEST_CASE("lines of a large file come one at a time, across the parts in which it is read") {
+    const folder files;
+    std::string text;
+    std::vector<std::string> wanted;
+    for (unsigned i = 0; i < 20'000; ++i) {
+        wanted.push_back(std::string(i % 100, 'x'));
+        text += wanted.back() + "\n";
+    }
+    text += "no end";
+    wanted.emplace_back("no end");
+    iba::text_lines in(files.write("a", text), 100);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const auto line = in.next();
+        REQUIRE(line);
+        REQUIRE(*line == wanted[i]);
+        REQUIRE(in.number() == i + 1);
+    }
+    CHECK_FALSE(in.next());
+    CHECK_FALSE(in.next());
+    const std::string long_line = files.write("b", "a\n" + std::string(101, 'x'));
+    iba::text_lines more(long_line, 100);
+    CHECK(more.next() == "a");
+    CHECK(message_of([&] { more.next(); }) == long_line + ":1: the next line has more than 100 bytes");
+    CHECK_THAT(message_of([] { iba::text_lines("/dev/zero", 100).next(); }), Catch::Contains("more than 100 bytes"));
+}
+
+} // namespace
+} // namespace text_file_test
