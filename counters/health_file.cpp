@@ -84,12 +84,12 @@ private:
     }
 
     static std::string unknown(const toml::key& key, std::string_view where, std::string_view known) {
-        return fmt::format("{} has no '{}'; it has {}", where, iba::escaped(key.str()), known);
+        return fmt::format("{} has no {}; it has {}", where, iba::as_given(key.str()), known);
     }
 
     counter counter_of(const toml::key& name) const {
         if (const auto named = counter_named(name.str())) return *named;
-        fail(name.source(), fmt::format("there is no counter '{}'; counters are {}", iba::escaped(name.str()),
+        fail(name.source(), fmt::format("there is no counter {}; counters are {}", iba::as_given(name.str()),
                                         fmt::join(counter_names(), ", ")));
     }
 

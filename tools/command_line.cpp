@@ -207,6 +207,19 @@ CLI::Option* command_line::add_reader(CLI::App& app, const argument& a, const ar
 
 namespace {
 
+/// CLI11 quotes all of what was given; of a longer word than this nobody needs the rest.
+std::string with_short_words(std::string_view text) {
+    constexpr std::size_t longest = 100;
+    std::string out;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find_first_of(" \t\n"), text.size() - 1) + 1;
+        out += text.substr(0, std::min(end, longest));
+        if (end > longest) out += "... ";
+        text.remove_prefix(end);
+    }
+    return out;
+}
+
 /// Of a help: how the command was called.
 std::string called_by_name(std::string help) {
     const std::string as_command = "Usage: ibtool ";
@@ -248,7 +261,7 @@ int command_line::run(int argc, char** argv) {
     } catch (const CLI::ExtrasError& e) {
         return explain(e);
     } catch (const CLI::ParseError& e) {
-        print_message("{}; see ibtool help", e.what());
+        print_message("{}; see ibtool help", with_short_words(e.what()));
         return usage;
     }
     for (const std::string& line : options_.warnings) print_message("{}", line);
@@ -274,10 +287,11 @@ void command_line::choose_fabric() {
 
 int command_line::explain(const CLI::RequiredError& e) const {
     const auto words = app_.remaining();
-    const std::string problem =
-        !app_.get_subcommands().empty() ? e.what()
-        : words.empty()                 ? "which command?"
-                        : fmt::format("unknown command '{}'; similar: {}", words.front(), commands_like(words.front()));
+    const std::string problem = !app_.get_subcommands().empty() ? e.what()
+                                : words.empty()
+                                    ? "which command?"
+                                    : fmt::format("unknown command {}; similar: {}",
+                                                  comad::iba::as_given(words.front()), commands_like(words.front()));
     print_message("{}; see ibtool help", problem);
     return usage;
 }

@@ -21,11 +21,13 @@ namespace iba = comad::iba;
 
 struct help_settings {
     std::string command;
-    bool json = false, as_man_page = false, as_tables = false;
+    bool json = false, as_man_page = false, as_tables = false, lists_values = false;
     std::string shell;
     std::optional<std::string> line; ///< that is being typed
 
-    bool is_for_people() const { return !json && !as_man_page && !as_tables && shell.empty() && !line; }
+    bool is_for_people() const {
+        return !json && !as_man_page && !as_tables && !lists_values && shell.empty() && !line;
+    }
 };
 
 std::string json_of(const command& c) {
@@ -57,7 +59,47 @@ std::string text_of(const std::vector<suggestion>& all) {
     return lines;
 }
 
+std::string_view name_of(file_use use) {
+    switch (use) {
+    case file_use::none: break;
+    case file_use::read: return "read";
+    case file_use::read_regular: return "read_regular";
+    case file_use::read_again: return "read_again";
+    case file_use::written: return "written";
+    case file_use::replaced: return "replaced";
+    case file_use::streamed: return "streamed";
+    case file_use::cached: return "cached";
+    }
+    return "none";
+}
+
+/// A line of JSON for each argument that has a value.
+std::string lines_of_values(std::string_view command, const arguments& taken) {
+    std::string lines;
+    for (const argument& a : taken.all()) {
+        if (a.is_flag()) continue;
+        lines += fmt::format("{{\"command\":{},\"argument\":{},\"file\":\"{}\",\"value\":{},\"help\":{}}}\n",
+                             iba::json_quoted(command), iba::json_quoted(a.names()), name_of(a.use_of_file()),
+                             iba::json_quoted(a.value_text()), iba::json_quoted(a.help()));
+    }
+    return lines;
+}
+
+std::string list_of_values() {
+    global_options options;
+    arguments global;
+    add_global_options(global, options);
+    std::string lines = lines_of_values({}, global);
+    for (const command& c : all_commands()) {
+        arguments taken;
+        const action keeps_the_places = c.declare(taken);
+        lines += lines_of_values(c.name, taken);
+    }
+    return lines;
+}
+
 std::string text_of(const help_settings& s) {
+    if (s.lists_values) return list_of_values();
     if (s.line) return text_of(suggestions_for(words_of_line(*s.line)));
     if (!s.shell.empty()) return completion_script(s.shell);
     if (s.as_tables) {
@@ -98,6 +140,10 @@ command help_command() {
                         "print what can stand at the end of this command line, for shells")
                     .value_name("LINE");
                 takes.flag("--markdown", s->as_tables, "the list as tables in Markdown").excludes(json).excludes(man);
+                takes
+                    .flag("--values", s->lists_values,
+                          "all arguments with a value, and which of them name a file, as JSON")
+                    .hidden();
                 return [s](const global_options&) {
                     write_output(s->is_for_people() ? wrapped(text_of(*s), help_columns()) : text_of(*s));
                     return complete;

@@ -66,6 +66,12 @@ struct guid_counter {
     u64 take(u64 how_many) noexcept { return std::exchange(next, next + how_many); }
 };
 
+/// What a message quotes of the file.
+std::string cut(std::string_view text) {
+    constexpr std::size_t most = 100;
+    return text.size() <= most ? std::string(text) : std::string(text.substr(0, most)) + "...";
+}
+
 class reader {
 public:
     reader(std::string_view name, reading how) : name_(name), how_(how) {}
@@ -171,7 +177,7 @@ private:
         c.eat(key);
         c.skip_blanks();
         if (key == "include" || key == "module" || key == "do")
-            throw defect{fmt::format("'{}' is not understood here", key),
+            throw defect{fmt::format("'{}' is not understood here", cut(key)),
                          "write the nodes and links out, as ibsim-run ibnetdiscover prints them"};
         const bool relative = c.rest.starts_with('+');
         if (key.empty() || (!c.eat("=") && !c.eat("+")))
@@ -271,7 +277,7 @@ private:
         reset_pending();
         current_ = nobody; // what follows a node that is there twice is not used
         if (ids_.contains(n.id))
-            throw defect{fmt::format("node id \"{}\" is already taken", n.id), "give each node an id of its own"};
+            throw defect{fmt::format("node id \"{}\" is already taken", cut(n.id)), "give each node an id of its own"};
         if (guids_.contains(value(n.nodeGUID)))
             throw defect{fmt::format("node GUID {:#x} is already taken", value(n.nodeGUID)),
                          "give each node a GUID of its own"};
@@ -346,7 +352,8 @@ private:
             constexpr u64 none = 0xffff; // of ports that no subnet manager has configured
             const bool exists = number && (is_lid ? *number <= 0xbfff || *number == none : *number <= 7);
             if (!exists)
-                throw defect{fmt::format("there is no such {}", word), "a lid is 0 to 49151 or 65535, an lmc 0 to 7"};
+                throw defect{fmt::format("there is no such {}", cut(word)),
+                             "a lid is 0 to 49151 or 65535, an lmc 0 to 7"};
             if (is_lid) LID = iba::lid{static_cast<u16>(*number)};
             else LMC = static_cast<u8>(*number);
         }
@@ -369,7 +376,8 @@ private:
             throw defect{"not a line of a topology file: a shell's job", "write a port as [1]"};
         if (!number || !c.eat("]") || *number < 1 || *number > n.num_ports) {
             lose_port(n);
-            throw defect{fmt::format("no port of \"{}\"", n.id), fmt::format("its ports are [1] to [{}]", n.num_ports)};
+            throw defect{fmt::format("no port of \"{}\"", cut(n.id)),
+                         fmt::format("its ports are [1] to [{}]", n.num_ports)};
         }
         return static_cast<u8>(*number);
     }
@@ -495,7 +503,8 @@ private:
             if (std::string_view("wsevxf").find(what) == std::string_view::npos) continue;
             cursor digits{word.substr(2)};
             const auto number = digits.number();
-            if (!number || !digits.rest.empty()) throw defect{fmt::format("'{}' is no mask", word), "write it as w=3"};
+            if (!number || !digits.rest.empty())
+                throw defect{fmt::format("'{}' is no mask", cut(word)), "write it as w=3"};
             if (what == 'w') p.width_mask = mask(*number, 1, 31, "w");
             else if (what == 's') p.speed_mask = mask(*number, 0, 7, "s");
             else if (what == 'e') p.extended_speed_mask = mask(*number, 0, 15, "e");
@@ -512,7 +521,8 @@ private:
         const auto alias = c.quoted();
         if (!alias || alias->empty()) throw defect{"the alias has no name", "write it in quotes after the port"};
         if (!aliases_.emplace("@" + std::string(*alias), place{current_, number}).second)
-            throw defect{fmt::format("alias \"{}\" is already taken", *alias), "give each port an alias of its own"};
+            throw defect{fmt::format("alias \"{}\" is already taken", cut(*alias)),
+                         "give each port an alias of its own"};
     }
 
     // ---- cables -----------------------------------------------------------------------------------------------------
@@ -522,14 +532,15 @@ private:
         if (end.remote_port == 0) {
             const auto alias = aliases_.find(end.remote_id);
             if (alias == aliases_.end())
-                throw defect{fmt::format("there is no alias \"{}\"", end.remote_id),
+                throw defect{fmt::format("there is no alias \"{}\"", cut(end.remote_id)),
                              "define it with @[port] \"alias\" below its node"};
             return alias->second;
         }
         auto id = ids_.find(end.remote_id);
         if (id == ids_.end() || contents_.nodes[id->second].known == extent::links_only) {
             if (how_ == reading::strict)
-                fail(end.line, {fmt::format("there is no node \"{}\"", end.remote_id), "add it, or remove this link"});
+                fail(end.line,
+                     {fmt::format("there is no node \"{}\"", cut(end.remote_id)), "add it, or remove this link"});
             lose_link(end);
             if (id == ids_.end()) id = add_unlisted(end);
             if (id == ids_.end()) return std::nullopt;
@@ -538,7 +549,7 @@ private:
         }
         const node& n = contents_.nodes[id->second];
         if (end.remote_port > n.num_ports)
-            throw defect{fmt::format("\"{}\" has no port {}", n.id, end.remote_port),
+            throw defect{fmt::format("\"{}\" has no port {}", cut(n.id), end.remote_port),
                          fmt::format("its ports are 1 to {}", n.num_ports)};
         return place{id->second, end.remote_port};
     }
@@ -548,7 +559,7 @@ private:
         ++s.lost_links;
         if (s.first_lost_link == 0) {
             s.first_lost_link = end.line;
-            s.first_lost_id = iba::escaped(end.remote_id);
+            s.first_lost_id = iba::escaped(cut(end.remote_id));
         }
         if (lost_ids_.emplace(end.remote_id, 0).second) ++s.missing_nodes;
     }
@@ -591,7 +602,8 @@ private:
                 const place at = p == &here ? place{end.node, end.port} : remote;
                 lose_port(contents_.nodes[remote.node]);
                 throw defect{fmt::format("port {} of \"{}\" is already cabled to \"{}\"[{}]", at.port,
-                                         contents_.nodes[at.node].id, contents_.nodes[p->peer_node].id, p->peer_port),
+                                         cut(contents_.nodes[at.node].id), cut(contents_.nodes[p->peer_node].id),
+                                         p->peer_port),
                              "let both ends of a link name each other"};
             }
             here.peer_node = remote.node;

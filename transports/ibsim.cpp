@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibsim.cpp - ibsim's datagram protocol (ibsim, include/ibsim.h): attach, exchange MADs, detach.
+#include <comad/iba/text.hpp>
 #include <comad/transports/ibsim.hpp>
 
 #include <fmt/format.h>
@@ -65,7 +66,7 @@ address address_of(const std::string& sockname, const std::string& which) {
     const std::string name = sockname + ':' + which;
     address a;
     if (name.size() + 2 > sizeof a.bytes.sun_path)
-        throw std::runtime_error(fmt::format("ibsim socket name '{}' is too long", sockname));
+        throw std::runtime_error(fmt::format("ibsim socket name {} is too long", iba::as_given(sockname)));
     a.bytes.sun_family = AF_UNIX;
     std::memcpy(a.bytes.sun_path + 1, name.c_str(), name.size() + 1);
     a.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size() + 2);
@@ -176,8 +177,8 @@ ibsim_transport::control_message ibsim_transport::connect_as(const std::string& 
     client_info info;
     info.id = id_;
     if (node.size() >= sizeof info.nodeid)
-        throw std::runtime_error(fmt::format("'{}' is too long for an ibsim node to attach to: at most {} characters",
-                                             node, sizeof info.nodeid - 1));
+        throw std::runtime_error(fmt::format("{} is too long for an ibsim node to attach to: at most {} characters",
+                                             iba::as_given(node), sizeof info.nodeid - 1));
     std::memcpy(info.nodeid, node.c_str(), node.size() + 1);
 
     control_message message;

@@ -341,7 +341,7 @@ TEST_CASE("SIGHUP reads the names, the keys and who may scrape anew, and keeps w
     secret("keys", "nonsense\n");
     std::filesystem::remove(auth);
     sweep.program.signal(SIGHUP);
-    sweep.program.await_error("auth: cannot be read; what was read before stays\n");
+    sweep.program.await_error("auth': No such file or directory; what was read before stays\n");
     CHECK_THAT(sweep.program.errors(), Contains("names") && Contains("keys': line 1: "));
     const auto sweeps = [&] {
         const std::string text = page("new");
@@ -467,7 +467,7 @@ TEST_CASE("where nobody can listen is refused in one line") {
     const words fabric{"sweep", "--fabric", "sim:fattree2,radix=4,sm=1", "--count", "1"};
     check_failure(run(fabric + words{"--listen", "9400"}), 2, "'9400' is no ADDR:PORT");
     check_failure(run(fabric + words{"--listen", ":0", "--auth", "/nonexistent"}), 2,
-                  "--auth: /nonexistent: cannot be read");
+                  "--auth: cannot read '/nonexistent': No such file or directory");
     const exporter other({"--fabric", "sim:fattree2,radix=4,sm=1", "--every", "100ms"});
     check_failure(run(fabric + words{"--listen", "127.0.0.1:" + std::to_string(other.port)}), 1, "cannot listen at");
 }
@@ -589,7 +589,7 @@ TEST_CASE("only a regular file is replaced, by one that others can read and of w
         CAPTURE(wrong);
         const process_result r = run(sweep + words{wrong});
         CHECK(r.status == 1);
-        CHECK_THAT(r.err, Contains("cannot write '" + wrong + "': it is no regular file"));
+        CHECK_THAT(r.err, Contains("cannot write '" + wrong + "': it is not a regular file"));
     }
     CHECK(read_file(target) == "precious");
     CHECK(std::filesystem::is_symlink(link));

@@ -44,6 +44,7 @@ command check_cabling_command() {
                     .option("plan", s->plan,
                             "CSV file with lines node,port,node,port, or with columns StartDevice, StartPort, "
                             "EndDevice, EndPort")
+                    .file(file_use::read)
                     .required();
                 add_name_map_option(takes, s->name_map);
                 add_load_cache_option(takes, s->load_cache);

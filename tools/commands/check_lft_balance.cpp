@@ -130,7 +130,8 @@ command check_lft_balance_command() {
                     .option("-l,--tables", s->tables,
                             "read the tables from this file, of dump_lfts or OpenSM (opensm-lfts.dump), and do not ask "
                             "the switches")
-                    .value_name("FILE");
+                    .value_name("FILE")
+                    .file(file_use::read);
                 add_load_cache_option(takes, s->subnet, "-i,--load-cache");
                 add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json, "one JSON object for each switch, on one line");

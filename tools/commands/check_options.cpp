@@ -16,7 +16,9 @@ void add_check_options(arguments& takes, check_options& o) {
 }
 
 void add_threshold_options(arguments& takes, check_options& o) {
-    takes.option("-T,--threshold-file", o.thresholds, "file of lines SymbolErrorCounter=10").value_name("FILE");
+    takes.option("-T,--threshold-file", o.thresholds, "file of lines SymbolErrorCounter=10")
+        .file(file_use::read)
+        .value_name("FILE");
     takes.flag("-s,--show-thresholds", o.only_shows_thresholds,
                "only print the thresholds (here -s names no SA; --sm_port does)");
 }

@@ -130,10 +130,12 @@ command decode_command() {
             .no_SA = "it sends nothing",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<decode_settings>();
-                takes.option("input", s->words,
-                             "files (none or -: the standard input): hex, quoted strings, binary MADs, captures; with "
-                             "--struct: hex of one "
-                             "structure each (none: one per line of the standard input)");
+                takes
+                    .option("input", s->words,
+                            "files (none or -: the standard input): hex, quoted strings, binary MADs, captures; with "
+                            "--struct: hex of one "
+                            "structure each (none: one per line of the standard input)")
+                    .file(file_use::read);
                 takes.option("--struct", s->structure, "decode this structure; see ibtool describe")
                     .value_name("NAME")
                     .such_as(structure_names());

@@ -97,13 +97,14 @@ command export_command() {
                         "export --format slurm --only 'mlx5_[0-3]$'\nexport --format dot --topology fabric.topo",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<export_settings>();
-                takes.option("file", s->file, "write to this file instead of stdout");
+                takes.option("file", s->file, "write to this file instead of stdout").file(file_use::written);
                 takes.option("--format", s->format, "what to write")
                     .one_of({"json", "topology", "dot", "slurm", "slurm-yaml", "svg", "html"});
                 takes.flag(
                     "--json", [s] { s->format = "json"; }, "same as --format json");
                 const argument& topology =
                     takes.option("--topology", s->topology, "of the subnet in this topology file; no MAD is sent")
+                        .file(file_use::read)
                         .value_name("FILE");
                 takes.flag("--errors", s->errors, "with html: read all error counters, colour links by them")
                     .excludes(topology);

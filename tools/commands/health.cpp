@@ -207,7 +207,7 @@ command health_command() {
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<health_settings>();
                 takes.option("--for", s->length, "time between the two sweeps").shows_default();
-                takes.option("--rules", s->rules, "TOML file of rules [built-in rules]");
+                takes.option("--rules", s->rules, "TOML file of rules [built-in rules]").file(file_use::read);
                 add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json, "one JSON object per line");
                 return [s](const global_options& options) { return run_health(*s, options); };

@@ -89,8 +89,8 @@ command ibcacheedit_command() {
         .no_SA = "it sends nothing",
         .declare = [](arguments& takes) -> action {
             auto s = std::make_shared<ibcacheedit_settings>();
-            takes.option("cache", s->from, "the cache as it is").required();
-            takes.option("new", s->to, "the file to write").required();
+            takes.option("cache", s->from, "the cache as it is").file(file_use::read).required();
+            takes.option("new", s->to, "the file to write").file(file_use::replaced).required();
             takes
                 .option("--switchguid", change_reader(s->edits.switch_guid),
                         "a switch's node GUID, and those of its ports")

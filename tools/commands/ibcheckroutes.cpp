@@ -282,11 +282,13 @@ command ibcheckroutes_command() {
             const argument& multicast = takes.flag("-M,--Multicast", s->multicast, "also the trees of multicast LIDs");
             takes.flag("--loads", s->shows_loads, "how many LIDs and routes each link between switches has");
             takes.option("--path-SLs", s->path_SLs, "lines NODEGUID DLID SL: the service levels that packets have [0]")
+                .file(file_use::read)
                 .value_name("FILE");
             takes
                 .option("--SL-to-VL", s->SL_to_VL,
                         "lines GUID INPORT OUTPORT and 8 bytes of two VLs: the tables of switches [VL = SL]")
-                .value_name("FILE");
+                .value_name("FILE")
+                .file(file_use::read);
             const argument& lanes =
                 takes.flag("--lanes", s->reads_lanes,
                            "ask the switches for SL to VL, and the SA for the SL of each path, but what the files say");
@@ -295,6 +297,7 @@ command ibcheckroutes_command() {
                         "read the tables from this file, of dump_lfts or OpenSM (opensm-lfts.dump), and do not ask the "
                         "switches")
                 .value_name("FILE")
+                .file(file_use::read)
                 .excludes(multicast)
                 .excludes(lanes);
             add_load_cache_option(takes, s->subnet);

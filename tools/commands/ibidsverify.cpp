@@ -63,7 +63,8 @@ command ibidsverify_command() {
             .judges_LIDs = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibidsverify_settings>();
-                takes.option("topology-file", s->topology_file, "read this file instead of discovering");
+                takes.option("topology-file", s->topology_file, "read this file instead of discovering")
+                    .file(file_use::read);
                 takes.ignored_flag("-R", "ignored; accepted for scripts: the subnet is always discovered anew");
                 takes.flag("--json", s->json, "one JSON object per line, for each finding");
                 return [s](const global_options& options) { return run_ibidsverify(*s, options); };

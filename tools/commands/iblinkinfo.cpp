@@ -315,6 +315,7 @@ command iblinkinfo_command() {
                                            .option("--diff", s->diff,
                                                    "show what differs from the subnet in this file, of ibnetdiscover, "
                                                    "its --cache or --subnet-cache")
+                                           .file(file_use::read_regular)
                                            .value_name("FILE");
                 takes
                     .option(
@@ -325,7 +326,8 @@ command iblinkinfo_command() {
                 takes
                     .option("--filterdownports", s->filter,
                             "leave out links that are down in the subnet in this file, too")
-                    .value_name("FILE");
+                    .value_name("FILE")
+                    .file(file_use::read_regular);
                 return [s](const global_options& options) { return run_iblinkinfo(*s, options); };
             }};
 }

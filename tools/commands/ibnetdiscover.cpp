@@ -135,7 +135,8 @@ command ibnetdiscover_command() {
             .examples = "ibnetdiscover fabric.topo\nibnetdiscover --fabric sim:fattree2,radix=8,sm=1 --json",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibnetdiscover_settings>();
-                takes.option("topology-file", s->file, "write the report to this file instead of stdout");
+                takes.option("topology-file", s->file, "write the report to this file instead of stdout")
+                    .file(file_use::written);
                 const argument& json = takes.flag("--json", s->json, "everything as one JSON object");
                 takes
                     .flag("--hierarchy", s->hierarchy,
@@ -155,12 +156,14 @@ command ibnetdiscover_command() {
                 takes.option("-o,--outstanding_smps", s->outstanding, "same as --outstanding").range(1, 65536);
                 add_name_map_option(takes, s->name_map);
                 takes.option("--cache", s->cache, "write the subnet to this file too, in infiniband-diags' format")
+                    .file(file_use::replaced)
                     .value_name("FILE");
                 add_load_cache_option(takes, s->load_cache);
                 const argument& diff = takes
                                            .option("--diff", s->diff,
                                                    "show what differs from the subnet in this file, of ibnetdiscover, "
                                                    "--cache or --subnet-cache")
+                                           .file(file_use::read_regular)
                                            .value_name("FILE");
                 takes
                     .option(

@@ -180,6 +180,7 @@ int run_client(const ibping_settings& s, const global_options& options) {
     if (in.is_virtual() && !s.count)
         throw usage_error("with time=virtual nothing ends ibping, not even Ctrl-C: give a count, -c N");
     pinging all(in, target, s);
+    const std::unique_ptr<lasting_output> lines = s.count ? nullptr : lasting_output_of(in);
     using outcome = mad::result<exit_code>;
     std::optional<outcome> ended;
     if (s.count) {
@@ -192,8 +193,10 @@ int run_client(const ibping_settings& s, const global_options& options) {
         ended = lasting(in, listener).run<outcome>([&] { return all.run(); });
         if (!ended) ended = all.end(); // a signal came while it was lost
     }
+    const bool took_all = finish(in, lines.get());
     if (!*ended) tell_error(ended->error(), options);
-    return finish(in, *ended ? ended->value() : failed);
+    const exit_code code = *ended ? ended->value() : failed;
+    return finish(in, took_all || code != complete ? code : partial);
 }
 
 int run_ibping(const ibping_settings& s, const global_options& options) {

@@ -249,8 +249,8 @@ command ibqueryerrors_command() {
                     .excludes(GUID);
                 takes.flag("--skip-sl", s->skip_SL, "use service level 0, and do not ask the SA for others");
                 takes.flag("-r,--report-port", s->links, "also show what each port is connected to");
-                takes.option("--threshold-file", s->thresholds,
-                             fmt::format("file of thresholds [{}]", thresholds_file));
+                takes.option("--threshold-file", s->thresholds, fmt::format("file of thresholds [{}]", thresholds_file))
+                    .file(file_use::read);
                 takes.flag("--data", s->data, "also show packets and data of those ports");
                 takes.flag("--switch", s->only_switches, "only switches");
                 takes.flag("--ca", s->only_CAs, "only CAs");

@@ -4,6 +4,7 @@
 #include "text/local_ports.hpp"
 #include "text/output.hpp"
 #include <comad/iba/format.hpp>
+#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 
@@ -68,13 +69,15 @@ void add_named(const std::string& name, const std::vector<device>& all, std::vec
     const std::size_t cut = name.find_first_of(":/");
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const device& d) { return d.name == name.substr(0, cut); });
-    if (found == all.end()) throw std::runtime_error(fmt::format("device '{}' is not there", name.substr(0, cut)));
+    if (found == all.end())
+        throw std::runtime_error(fmt::format("device {} is not there", comad::iba::as_given(name.substr(0, cut))));
     chosen.push_back(*found);
     if (cut == name.npos) return;
     std::erase_if(chosen.back().end_ports,
                   [&](const comad::transports::end_port& p) { return std::to_string(p.port) != name.substr(cut + 1); });
     if (chosen.back().end_ports.empty())
-        throw std::runtime_error(fmt::format("device '{}' has no port '{}'", found->name, name.substr(cut + 1)));
+        throw std::runtime_error(
+            fmt::format("device '{}' has no port {}", found->name, comad::iba::as_given(name.substr(cut + 1))));
 }
 
 int run_ibstatus(const ibstatus_settings& s) {

@@ -299,6 +299,7 @@ int run_ibswportwatch(const ibswportwatch_settings& s, const global_options& opt
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     session in(options, target ? &*target : nullptr);
     watch all(in, s, target);
+    const std::unique_ptr<lasting_output> lines = lasting_output_of(in);
     outage_listener listener;
     listener.on_lost = [&](const outage& now) { all.tell_lost(now); };
     listener.on_back = [&](const outage& over) {
@@ -309,8 +310,10 @@ int run_ibswportwatch(const ibswportwatch_settings& s, const global_options& opt
     using outcome = mad::result<int>;
     std::optional<outcome> code = lasting(in, listener).run<outcome>([&] { return all.run(); });
     if (!code) code = all.end_lost(); // by a signal
+    const bool took_all = finish(in, lines.get());
     if (!*code) tell_error(code->error(), options);
-    return finish(in, *code ? code->value() : failed);
+    const int ended = *code ? code->value() : static_cast<int>(failed);
+    return finish(in, took_all || ended != complete ? ended : static_cast<int>(partial));
 }
 
 } // namespace
@@ -333,6 +336,7 @@ command ibswportwatch_command() {
                 "-t,--above-thresholds", s->only_above,
                 "only counters that grow faster than their threshold per second (here -t is no timeout; --timeout is)");
             takes.option("-T,--threshold-file", s->thresholds, "file of lines SymbolErrorCounter=10")
+                .file(file_use::read)
                 .value_name("FILE");
             s->asked_for.declare(takes, false); // here -T is the file of thresholds
             takes.ignored_flag("-b", "ignored: rates are always shown");

@@ -258,6 +258,7 @@ command ibtracert_command() {
             takes.flag("-f,--force", s->force,
                        "look for the destination by its LID alone, also where it does not answer by that");
             takes.option("--ports-file", s->ports_file, "file of lines FROM TO, which are traced one after the other")
+                .file(file_use::read)
                 .value_name("FILE");
             takes.option("-m,--mlid", s->multicast, "trace packets to this multicast LID");
             takes.flag("-n,--no_info", s->brief, "GUIDs and ports only");

@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <random>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -61,13 +62,22 @@ public:
 private:
     void make(const fs::path& link) {
         std::error_code error;
-        if (is_our_link(link, target_)) {
-            if (!s_.dry_run) fs::remove(link);
-        } else if (fs::exists(fs::symlink_status(link, error))) {
+        if (!is_our_link(link, target_) && fs::exists(fs::symlink_status(link, error)))
             return leave(link, "is there and no link to ibtool");
-        }
-        if (!s_.dry_run) fs::create_symlink(target_, link);
+        if (!s_.dry_run) replace(link);
         ++done_;
+    }
+
+    /// At every moment there is the old link or the new one.
+    void replace(const fs::path& link) const {
+        std::random_device random;
+        const fs::path next = fs::path(s_.directory) / fmt::format(".ibtool-{:08x}{:08x}", random(), random());
+        fs::create_symlink(target_, next);
+        std::error_code error, ignored;
+        fs::rename(next, link, error);
+        if (!error) return;
+        fs::remove(next, ignored);
+        throw fs::filesystem_error("cannot make the link", link, error);
     }
 
     void remove(const fs::path& link) {

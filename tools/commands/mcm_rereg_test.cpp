@@ -127,7 +127,7 @@ command mcm_rereg_test_command() {
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<mcm_rereg_settings>();
-                takes.option("file", s->file, "a port GUID a line [port_guids.list]");
+                takes.option("file", s->file, "a port GUID a line [port_guids.list]").file(file_use::read);
                 takes.flag("--dry-run", s->dry_run, "send nothing, but say which ports would leave and join");
                 takes.flag("--json", s->json, "one JSON object per line, for each port");
                 return [s](const global_options& options) { return run_mcm_rereg_test(*s, options); };

@@ -152,7 +152,7 @@ void add_filter(const filter& f, const std::string& text, components& wanted) {
 /// Both ends of `a:b` or `a-b`; one of them may be missing.
 void add_ends(const std::string& text, char between, std::string_view from, std::string_view to, components& wanted) {
     const std::size_t cut = text.find(between);
-    if (cut == text.npos) throw usage_error(fmt::format("'{}' has no '{}' in it", iba::escaped(text), between));
+    if (cut == text.npos) throw usage_error(fmt::format("{} has no '{}' in it", iba::as_given(text), between));
     const std::string ends[] = {text.substr(0, cut), text.substr(cut + 1)};
     if (!ends[0].empty()) wanted.push_back({std::string(from), ends[0]});
     if (!ends[1].empty()) wanted.push_back({std::string(to), ends[1]});
@@ -305,7 +305,7 @@ command saquery_command() {
                 takes.flag("--get", s->single, "ask for the one record that has these components (SubnAdmGet)");
                 takes.flag("--no-defaults", s->no_defaults, "send no component that was not given (PathRecord)");
                 takes.flag("-K,--show_keys", s->show_keys, "show M_Keys, SM_Keys, service keys");
-                takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"");
+                takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"").file(file_use::read);
                 takes.flag("--json", s->json, "one JSON object per line");
                 return [s](const global_options& options) { return run_saquery(*s, options); };
             }};

@@ -162,7 +162,7 @@ const record_kind* kind_that_begins(std::string_view word) {
     }
     if (found && all != found->name)
         throw usage_error(fmt::format("{} may be {}; the node of that name: saquery NR {}", iba::as_given(word), all,
-                                      iba::escaped(word)));
+                                      iba::escaped(word.substr(0, 60))));
     return found;
 }
 

@@ -5,6 +5,7 @@
 #include "text/local_ports.hpp"
 #include "text/output.hpp"
 #include <comad/iba/text.hpp>
+#include <comad/mad/unique_fd.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,10 +13,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <fcntl.h>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace ibtool {
 namespace {
@@ -36,10 +39,16 @@ std::string read_description(const std::string& root, const std::string& device_
 /// Throws std::runtime_error with one line.
 void write_description(const std::string& root, const std::string& device_name, const std::string& name) {
     const std::string file = fmt::format("{}/infiniband/{}/node_desc", root, device_name);
-    errno = 0;
-    std::ofstream out(file);
-    if (out) out << name << std::flush; // the kernel takes one write
-    if (!out) throw std::runtime_error(fmt::format("cannot write {}: {}", file, std::strerror(errno)));
+    const auto fail = [&](const char* why) {
+        throw std::runtime_error(fmt::format("cannot write {}: {}", iba::escaped(file), why));
+    };
+    const comad::mad::unique_fd out(::open(file.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK));
+    struct stat found {};
+    if (!out || ::fstat(out.get(), &found) != 0) fail(std::strerror(errno));
+    if (!S_ISREG(found.st_mode)) fail("it is not a regular file");
+    const ssize_t written = ::write(out.get(), name.data(), name.size()); // the kernel takes one write
+    if (written < 0) fail(std::strerror(errno));
+    if (static_cast<std::size_t>(written) != name.size()) fail("it did not take all of the name");
 }
 
 /// The devices that -C means, else all.

@@ -51,8 +51,10 @@ command subnet_diff_command() {
             takes
                 .option("reference", s->reference,
                         "file of --subnet-cache, of ibnetdiscover --cache or of ibnetdiscover: the subnet as it was")
+                .file(file_use::read_regular)
                 .required();
-            takes.option("current", s->current, "such a file: the subnet as it is [discovered now]");
+            takes.option("current", s->current, "such a file: the subnet as it is [discovered now]")
+                .file(file_use::read_regular);
             add_name_map_option(takes, s->name_map);
             takes.flag("--json", s->json, "everything as one JSON object");
             return [s](const global_options& options) { return run_subnet_diff(*s, options); };

@@ -3,8 +3,11 @@
 #include "command.hpp"
 #include "commands/sweep_outlets.hpp"
 #include "exporter/authorization.hpp"
+#include "input/queued_writer.hpp"
+#include "session/file_rereader.hpp"
 #include "session/keyboard.hpp"
 #include "session/reopening.hpp"
+#include "session/stop_signals.hpp"
 #include "session/subnet_command.hpp"
 #include "session/sweeping.hpp"
 #include "text/output.hpp"
@@ -13,6 +16,7 @@
 #include <comad/iba/parse.hpp>
 #include <comad/iba/text.hpp>
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <fmt/format.h>
 
@@ -70,13 +74,13 @@ struct node_filter {
 
 counters::counter read_counter(const std::string& option, const std::string& name) {
     if (const auto c = counters::counter_named(name)) return *c;
-    throw usage_error(fmt::format("{}: there is no counter '{}'; they are {}", option, iba::escaped(name),
+    throw usage_error(fmt::format("{}: there is no counter {}; they are {}", option, iba::as_given(name),
                                   fmt::join(counters::counter_names(), ", ")));
 }
 
 iba::guid read_wanted_GUID(const std::string& text) {
     const auto GUID = iba::parse_guid(text);
-    if (!GUID) throw usage_error(fmt::format("--guid: '{}' is no GUID", iba::escaped(text)));
+    if (!GUID) throw usage_error(fmt::format("--guid: {} is no GUID", iba::as_given(text)));
     return *GUID;
 }
 
@@ -101,7 +105,7 @@ unsigned read_detail(const std::string& name) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found != names.end()) return static_cast<unsigned>(found - names.begin());
     throw usage_error(
-        fmt::format("--details: there is no group '{}'; they are {}", iba::escaped(name), fmt::join(names, ", ")));
+        fmt::format("--details: there is no group {}; they are {}", iba::as_given(name), fmt::join(names, ", ")));
 }
 
 /// `names` must outlive it.
@@ -195,10 +199,14 @@ public:
     void request(std::size_t known) {
         in_.post([this, known] { all_.request(known); });
     }
-    /// Throws what reading throws, and then nothing has changed.
-    void read_keys_anew() {
-        options_.read_keys_anew();
-        in_.note_new_keys();
+    /// Reads the key files again, for a file_rereader.
+    rereading::reader key_reading() {
+        return [this, sources = options_.key_sources] {
+            return [this, keys = keys_of(sources)] {
+                options_.keys = keys;
+                in_.note_new_keys();
+            };
+        };
     }
 
 private:
@@ -238,6 +246,7 @@ public:
             std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->in().is_virtual(); });
         if (!plan.out.listen.empty() && is_simulated)
             throw usage_error("--listen: the time of this fabric is simulated");
+        if (!is_simulated && (plan.sweeps.is_lasting() || !plan.out.listen.empty())) never_wait_for_readers();
         const auto on_scrape = [this](std::size_t fabric, std::size_t known) { all_.at(fabric)->request(known); };
         if (plan.sweeps.on_request) out_.open(io_.get_executor(), on_scrape);
         else out_.open(io_.get_executor(), {});
@@ -259,12 +268,31 @@ public:
         if (running) io_.run();
         keys.reset();
         out_.leave_screen();
+        if (lasting_output_ && !lasting_output_->finish(how_long_to_wait()) && code == complete) code = partial;
         if (code == complete && !out_.is_complete()) code = partial;
         for (const auto& one : all_) code = finish(one->in(), code);
         return code;
     }
 
 private:
+    /// Before anything is written.
+    void never_wait_for_readers() {
+        for (const auto& one : all_) one->in().never_wait_for_readers();
+        lasting_output_.emplace([this] { boost::asio::post(io_, [this] { end_after_failure(); }); });
+    }
+    /// Without a server nobody gets what the sweeps find.
+    void end_after_failure() {
+        if (out_.server()) return;
+        for (const auto& one : all_) one->in().stop();
+    }
+    /// A service ends soon, whoever reads its lines.
+    std::function<bool()> how_long_to_wait() const {
+        constexpr std::chrono::milliseconds brief{500};
+        const bool is_stopped =
+            std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->in().stopped(); });
+        return is_stopped || !plan_.out.listen.empty() ? after(brief) : soon_after_stop_signal();
+    }
+
     /// By the place of each; one alone needs no name.
     void name_fabrics() {
         if (all_.size() == 1) return;
@@ -293,24 +321,32 @@ private:
             await_hangup();
         });
     }
-    /// What cannot be read is told, and stays as it was.
+    /// In another thread: a file that cannot be read in time holds up nobody. What cannot be read stays as it was.
     void read_anew() {
-        bool is_well = true;
-        const auto attempt = [&](const std::function<void()>& read) {
-            try {
-                read();
-            } catch (const std::exception& e) {
-                is_well = false;
-                print_message("SIGHUP: {}; what was read before stays", e.what());
-            }
-        };
-        attempt([&] { plan_.names = read_names(plan_.name_map); });
-        if (!plan_.rules.empty()) attempt([&] { plan_.out.rules = read_rules(plan_.rules); });
-        for (const auto& one : all_) attempt([&] { one->read_keys_anew(); });
+        rereadings all;
+        all.push_back({plan_.name_map, [this, file = plan_.name_map] {
+                           return [this, names = read_names(file)] { plan_.names = names; };
+                       }});
+        if (!plan_.rules.empty())
+            all.push_back({plan_.rules, [this, file = plan_.rules] {
+                               return [this, rules = read_rules(file)] { plan_.out.rules = rules; };
+                           }});
+        for (const auto& one : all_) all.push_back({"", one->key_reading()});
         if (!plan_.auth_file.empty())
-            attempt([&] { out_.server()->set_authorizations(read_authorizations(plan_.auth_file)); });
-        out_.forget_most_read();
-        if (is_well) print_message("SIGHUP: read names, rules, keys and who may scrape anew");
+            all.push_back({plan_.auth_file, [this, file = plan_.auth_file] {
+                               return [this, read = read_authorizations(file)] {
+                                   out_.server()->set_authorizations(read);
+                               };
+                           }});
+        const bool begins = rereader_.start(std::move(all), [this](const std::vector<std::string>& problems) {
+            for (const std::string& why : problems) print_message("SIGHUP: {}; what was read before stays", why);
+            out_.forget_most_read();
+            if (problems.empty()) print_message("SIGHUP: read names, rules, keys and who may scrape anew");
+        });
+        if (begins) return;
+        const std::string file = rereader_.file_being_read();
+        print_message("SIGHUP: ignored: {} is still being read; send it again when that has ended",
+                      file.empty() ? "a file" : iba::as_given(file));
     }
 
     watch_plan& plan_;
@@ -318,6 +354,8 @@ private:
     sweep_outlets out_;
     std::vector<std::unique_ptr<swept_fabric>> all_;
     boost::asio::signal_set hangup_{io_, SIGHUP};
+    file_rereader rereader_{io_.get_executor()};
+    std::optional<lasting_output> lasting_output_;
 };
 
 int run_sweep(const sweep_settings& s, const global_options& options) {
@@ -356,7 +394,7 @@ command sweep_command() {
             takes.option("--type", s->types, "only nodes of that type").one_of({"switch", "ca", "router"});
             takes.option("--top", s->top, "only the first ports by --by");
             takes.option("--by", s->by, "the counter to sort ports by [portXmitData]");
-            add_name_map_option(takes, s->name_map);
+            add_name_map_option(takes, s->name_map, file_use::read_again);
             const argument& json = takes.flag("--json", s->json, "one JSON object per line");
             const argument& csv =
                 takes.flag("--csv", s->csv, "comma-separated values, one line per port").excludes(json);
@@ -365,11 +403,15 @@ command sweep_command() {
                                                   "serve /metrics to Prometheus, and /health: ADDR:PORT, :PORT for "
                                                   "this machine alone, unix:PATH, systemd");
             takes.option("--auth", s->auth_file, "who may: file of lines bearer TOKEN or basic USER:PASSWORD")
+                .file(file_use::read_again)
                 .needs(listen);
             takes.flag("--on-scrape", s->on_scrape, "sweep only when scraped").needs(listen);
-            takes.option("--prometheus", s->file, "write the metrics to this file after each sweep");
-            takes.option("--rules", s->rules,
-                         "tell of each port in the metrics which rules of health it breaks: TOML file");
+            takes.option("--prometheus", s->file, "write the metrics to this file after each sweep")
+                .file(file_use::replaced);
+            takes
+                .option("--rules", s->rules,
+                        "tell of each port in the metrics which rules of health it breaks: TOML file")
+                .file(file_use::read_again);
             return [s](const global_options& options) { return run_sweep(*s, options); };
         }};
 }

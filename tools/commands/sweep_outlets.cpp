@@ -100,13 +100,10 @@ void sweep_outlets::note_status(std::size_t fabric, const std::string& line) {
     if (manager_) manager_->note_status(name.empty() ? line : name + ": " + line);
 }
 
-/// Who does not read them, or a full disk, is no reason to serve nobody any more.
+/// A server goes on if nobody reads its lines, or the disk is full.
 void sweep_outlets::write_lines(const std::string& text) {
     if (!server_) write_output(text);
-    else if (!offer_output(text)) {
-        if (is_complete_) print_message("the standard output did not take all; what it does not take is lost");
-        is_complete_ = false;
-    }
+    else if (!offer_output(text)) is_complete_ = false;
 }
 
 void sweep_outlets::write_file(const std::string& text) {

@@ -353,6 +353,7 @@ private:
 int run_watch(const subnet_watch_settings& s, const global_options& options) {
     session in(options);
     subnet_watch all(in, s);
+    const std::unique_ptr<lasting_output> lines = lasting_output_of(in);
     outage_listener listener;
     listener.on_lost = [&](const outage&) { all.end_serving(); };
     listener.on_open = [&] { all.begin_serving(); };
@@ -360,7 +361,10 @@ int run_watch(const subnet_watch_settings& s, const global_options& options) {
     using outcome = mad::result<int>;
     std::optional<outcome> code = lasting(in, listener).run<outcome>([&] { return all.run(); });
     all.end_serving();
-    if (!code) return finish(in, all.code()); // by a signal
+    const bool took_all = finish(in, lines.get());
+    if (!took_all && code && *code && code->value() == complete) *code = static_cast<int>(partial);
+    if (!code)
+        return finish(in, took_all || all.code() != complete ? all.code() : static_cast<int>(partial)); // by a signal
     if (!*code) refuse_silent_port(code->error(), options);
     return finish(in, code->value());
 }

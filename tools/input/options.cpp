@@ -133,8 +133,8 @@ std::chrono::nanoseconds parse_duration(const std::string& text, std::chrono::se
     else if (unit == "us") scale = 1e3;
     if (end == text.c_str() || scale == 0 || !(number * scale >= 1) ||
         number * scale > 1e9 * static_cast<double>(longest.count())) {
-        throw usage_error(fmt::format("'{}' is not a time; write milliseconds, or a number with us, ms or s, up to {}s",
-                                      text, longest.count()));
+        throw usage_error(fmt::format("{} is not a time; write milliseconds, or a number with us, ms or s, up to {}s",
+                                      comad::iba::as_given(text), longest.count()));
     }
     return std::chrono::nanoseconds(static_cast<std::int64_t>(number * scale));
 }
@@ -167,10 +167,12 @@ void global_options::add_keys(key_source source) {
     key_sources.push_back(std::move(source));
 }
 
-void global_options::read_keys_anew() {
-    comad::mad::port_keys anew;
-    for (const key_source& source : key_sources) source(anew);
-    keys = std::move(anew);
+void global_options::read_keys_anew() { keys = keys_of(key_sources); }
+
+comad::mad::port_keys keys_of(const std::vector<global_options::key_source>& sources) {
+    comad::mad::port_keys keys;
+    for (const global_options::key_source& source : sources) source(keys);
+    return keys;
 }
 
 void read_default_config(global_options& options, const std::string& name) {
@@ -255,8 +257,8 @@ void add_global_options(arguments& takes, global_options& o) {
                 o.add_keys([file](comad::mad::port_keys& keys) { comad::transports::add_key_file(keys, file); });
             },
             "keys, which no other user of this machine sees: a file of lines 'GUID KEY' or 'GUID M_Key|SM_Key|CC_Key "
-            "KEY', "
-            "with 'default' for all other ports; or OpenSM's cache, a folder")
+            "KEY', with 'default' for all other ports; or OpenSM's cache, a folder")
+        .file(file_use::read_again)
         .value_name("FILE")
         .at_once();
     const auto add_key = [&](const char* option, key_kind kind, const char* name, const char* what) {
@@ -292,18 +294,21 @@ void add_global_options(arguments& takes, global_options& o) {
         .option(
             "-z,--config", [&o](const std::string& name) { read_config(o, open_config(name), name); },
             "configuration file in the format of infiniband-diags' ibdiag.conf")
+        .file(file_use::read)
         .at_once();
     const argument& cache =
         takes
             .option("--subnet-cache", o.subnet_cache,
                     "read the subnet from this file, or discover and write it; $C, $P, $A in its name: device, port, "
                     "DEVICE-PORT")
+            .file(file_use::cached)
             .value_name("FILE");
     takes.flag("--refresh-cache", o.refresh_cache, "discover although that file is there, and write it anew")
         .needs(cache);
     takes.flag("--strict", o.strict,
                "refuse a topology file with lines or links that cannot be used, instead of skipping them");
     takes.option("--pcap", o.pcap, "write every request and reply to this file, as packets that Wireshark opens")
+        .file(file_use::streamed)
         .value_name("FILE");
     takes.flag("--pcap-keys", o.pcap_keys, "leave the keys in it, which are 0 otherwise");
     takes.flag("-v,--verbose", o.verbosity,

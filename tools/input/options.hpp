@@ -85,13 +85,16 @@ struct global_options {
     std::vector<key_source> key_sources;
     /// One more of them, from now on.
     void add_keys(key_source);
-    /// Asks all sources anew, so that key files are read again. What they throw leaves `keys` as they were.
+    /// Asks all sources again, so that key files are read again. What they throw leaves `keys` as they were.
     void read_keys_anew();
 
     comad::coro::schedule_options schedule() const;
     /// Of an error not only what a user has to know, and each thing that is missing has a line of its own.
     bool tells_all() const noexcept { return verbosity > 0 || debug > 0; }
 };
+
+/// The keys of the sources, in that order. Throws what they throw.
+comad::mad::port_keys keys_of(const std::vector<global_options::key_source>&);
 
 /// Adds the options to the program; they are accepted before and after the command.
 void add_global_options(arguments& takes, global_options& options);

@@ -3,6 +3,7 @@
 #include "input/pcap.hpp"
 
 #include "input/frame.hpp"
+#include "input/queued_writer.hpp"
 #include <comad/iba/bits.hpp>
 #include <comad/iba/keys.hpp>
 #include <comad/iba/text.hpp>
@@ -63,42 +64,58 @@ std::span<const u8> packet_of(std::span<const u8> record) {
 struct close_pcap {
     void operator()(pcap_t* p) const noexcept { ::pcap_close(p); }
 };
-struct close_dump {
-    void operator()(pcap_dumper_t* d) const noexcept { ::pcap_dump_close(d); }
-};
 using pcap_ptr = std::unique_ptr<pcap_t, close_pcap>;
 
 } // namespace
 
 namespace {
 
-/// `-` is the standard output, as libpcap has it.
-std::FILE* open_private(const std::string& name) {
-    if (name == "-") return stdout;
-    constexpr mode_t owner_alone = 0600;
-    const int opened = ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, owner_alone);
-    struct stat about {};
-    const bool is_ours = opened >= 0 && ::fstat(opened, &about) == 0 &&
-                         (!S_ISREG(about.st_mode) || ::fchmod(opened, owner_alone) == 0); // it may have been there
-    std::FILE* const file = is_ours ? ::fdopen(opened, "wb") : nullptr;
-    if (file) return file;
-    const int why = errno;
-    if (opened >= 0) ::close(opened);
+/// What the file begins with and what comes before each record (pcap-savefile(5)), in the byte order of this machine.
+struct pcap_file_start {
+    comad::u32 magic = 0xa1b23c4d; // times in nanoseconds
+    comad::u16 major = 2, minor = 4;
+    comad::u32 zone = 0, accuracy = 0, snapshot = snapshot_length, link_type = 197; // LINKTYPE_ERF
+};
+struct pcap_record_start {
+    comad::u32 seconds, nanoseconds, length_in_file, length;
+};
+
+template <class Start> void add_start(std::string& to, const Start& start) {
+    to.append(reinterpret_cast<const char*>(&start), sizeof start);
+}
+
+[[noreturn]] void refuse_capture(const std::string& name, int why) {
     throw std::runtime_error(
         fmt::format("cannot write the capture '{}': {}", comad::iba::escaped(name), std::strerror(why)));
 }
 
+/// `-` is the standard output. A FIFO that nobody reads yet is opened later.
+std::unique_ptr<queued_writer> open_private(const std::string& name) {
+    const queued_writer::settings how{.full = queued_writer::when_full::wait};
+    constexpr mode_t owner_alone = 0600;
+    comad::mad::unique_fd opened(
+        name == "-"
+            ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+            : ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, owner_alone));
+    const int why = errno;
+    struct stat about {};
+    if (!opened && why == ENXIO && ::stat(name.c_str(), &about) == 0 && S_ISFIFO(about.st_mode))
+        return std::make_unique<queued_writer>(name, how);
+    if (!opened) refuse_capture(name, why);
+    if (name != "-") {
+        ::fcntl(opened.get(), F_SETFL, ::fcntl(opened.get(), F_GETFL) & ~O_NONBLOCK);
+        const bool is_ours =
+            ::fstat(opened.get(), &about) == 0 &&
+            (!S_ISREG(about.st_mode) || ::fchmod(opened.get(), owner_alone) == 0); // it may have been there
+        if (!is_ours) refuse_capture(name, errno);
+    }
+    return std::make_unique<queued_writer>(std::move(opened), how);
+}
+
 } // namespace
 
-struct pcap_writer::file {
-    pcap_ptr format{::pcap_open_dead_with_tstamp_precision(DLT_ERF, snapshot_length, PCAP_TSTAMP_PRECISION_NANO)};
-    std::unique_ptr<pcap_dumper_t, close_dump> dump;
-};
-
-pcap_writer::pcap_writer(const std::string& name) : file_(std::make_unique<file>()), name_(name) {
-    file_->dump.reset(::pcap_dump_fopen(file_->format.get(), open_private(name)));
-    if (!file_->dump)
-        throw std::runtime_error(fmt::format("cannot write the capture: {}", ::pcap_geterr(file_->format.get())));
+pcap_writer::pcap_writer(const std::string& name) : out_(open_private(name)), name_(name) {
+    add_start(buffer_, pcap_file_start{});
 }
 pcap_writer::~pcap_writer() = default;
 
@@ -108,24 +125,38 @@ void pcap_writer::write(const comad::transports::captured_mad& m, bool with_keys
     if (!with_keys) comad::iba::hide_keys(mad);
     const auto packet = comad::mad::make_packet(m.address, PSN_++ & 0xffffff, mad);
     const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(m.when.time_since_epoch()).count();
-    pcap_pkthdr header{};
-    header.ts.tv_sec = since / 1'000'000'000;
-    header.ts.tv_usec = since % 1'000'000'000; // nanoseconds in this format
-    const auto erf = make_erf_header(static_cast<std::uint64_t>(header.ts.tv_sec),
-                                     static_cast<std::uint64_t>(header.ts.tv_usec), packet.size());
-    std::array<u8, erf.size() + packet.size()> record;
-    std::copy(packet.begin(), packet.end(), std::copy(erf.begin(), erf.end(), record.begin()));
-    header.caplen = header.len = static_cast<bpf_u_int32>(record.size());
-    errno = 0;
-    ::pcap_dump(reinterpret_cast<u_char*>(file_->dump.get()), &header, record.data());
-    if (error_ == 0 && errno != 0 && std::ferror(::pcap_dump_file(file_->dump.get()))) error_ = errno;
+    const auto seconds = static_cast<std::uint64_t>(since / 1'000'000'000),
+               nanoseconds = static_cast<std::uint64_t>(since % 1'000'000'000);
+    const auto erf = make_erf_header(seconds, nanoseconds, packet.size());
+    const auto length = static_cast<comad::u32>(erf.size() + packet.size());
+    add_start(buffer_, pcap_record_start{static_cast<comad::u32>(seconds), static_cast<comad::u32>(nanoseconds), length,
+                                         length});
+    buffer_.append(erf.begin(), erf.end()).append(packet.begin(), packet.end());
+    ++records_in_buffer_;
+    constexpr std::size_t most_in_buffer = 4096;
+    if (buffer_.size() >= most_in_buffer) flush();
 }
 
+void pcap_writer::flush() noexcept {
+    out_->write(buffer_, records_in_buffer_, gives_up_);
+    buffer_.clear();
+    records_in_buffer_ = 0;
+}
+
+void pcap_writer::never_wait() { out_->when_queue_is_full(queued_writer::when_full::drop); }
+
+comad::u64 pcap_writer::dropped() const noexcept { return out_->dropped(); }
+
 void pcap_writer::finish() {
-    errno = 0;
-    if (::pcap_dump_flush(file_->dump.get()) != 0 && error_ == 0) error_ = errno;
-    if (error_ != 0)
-        throw std::runtime_error(fmt::format("the capture '{}' is not complete: {}", name_, std::strerror(error_)));
+    flush();
+    out_->finish(gives_up_ ? gives_up_ : [] { return false; });
+    const std::string name = comad::iba::escaped(name_);
+    if (out_->error() != 0)
+        throw std::runtime_error(
+            fmt::format("the capture '{}' is not complete: {}", name, std::strerror(out_->error())));
+    if (const comad::u64 lost = out_->dropped())
+        throw std::runtime_error(fmt::format("the capture '{}' is not complete: its reader did not take {} packet{}",
+                                             name, lost, lost == 1 ? "" : "s"));
 }
 
 namespace {

@@ -243,10 +243,10 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
         warn_of_unreachable_nodes(simulation_.fabric->graph(), {&here, 1});
         local_port_ = local_port_of(simulation_);
     } else {
-        throw usage_error(fmt::format("'{}' is no fabric; write umad[:DEVICE[/PORT]], verbs[:DEVICE[/PORT]], "
+        throw usage_error(fmt::format("{} is no fabric; write umad[:DEVICE[/PORT]], verbs[:DEVICE[/PORT]], "
                                       "ibsim[:SOCKNAME[,NODE]], sim:FILE or "
                                       "sim:KIND,key=value... with KIND one of {}",
-                                      text, transports::sim::topology_kinds()));
+                                      iba::as_given(text), transports::sim::topology_kinds()));
     }
     if (o.sm_port) {
         local_port_.sa_path.DLID = comad::iba::lid(o.sm_port);

@@ -81,6 +81,7 @@ coro::task<std::optional<bool>> until_a_signal(session& in) {
 } // namespace
 
 int serve_in(session& in, const server::responder& answers) {
+    const std::unique_ptr<lasting_output> lines = lasting_output_of(in); // its messages
     server::agent_counters all;
     std::optional<server::agent> here;
     const auto begin = [&] {

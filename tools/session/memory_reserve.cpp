@@ -44,7 +44,7 @@ void on_shortage() {
         is_memory_short = true;
         return;
     }
-    print_message("out of memory"); // print_message() takes memory
+    print_out_of_memory();
     ::_exit(failed);
 }
 

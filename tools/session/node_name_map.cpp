@@ -30,11 +30,12 @@ void tell_warnings(const std::vector<std::string>& warnings) {
 
 } // namespace
 
-void add_name_map_option(arguments& takes, std::string& file) {
+void add_name_map_option(arguments& takes, std::string& file, file_use use) {
     takes
         .option("--node-name-map", file,
                 fmt::format("file of lines 0xGUID \"name\" [{}]", fmt::join(usual_name_maps, " or ")))
-        .value_name("FILE");
+        .value_name("FILE")
+        .file(use);
 }
 
 node_names read_node_names(const std::string& file, const std::vector<std::string>& usual) {

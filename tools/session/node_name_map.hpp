@@ -12,8 +12,8 @@ namespace ibtool {
 
 struct name_map_facts;
 
-/// Adds --node-name-map.
-void add_name_map_option(arguments& takes, std::string& file);
+/// Adds --node-name-map. `use`: what the command does with the file.
+void add_name_map_option(arguments& takes, std::string& file, file_use use = file_use::read);
 
 /// Where infiniband-diags look when nobody names a file: rdma-core's path, and that of older ones and of OpenSM.
 inline const std::vector<std::string> usual_name_maps{"/etc/rdma/ib-node-name-map", "/etc/opensm/ib-node-name-map"};

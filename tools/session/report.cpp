@@ -2,7 +2,9 @@
 // report.cpp - one end for all commands.
 #include "session/report.hpp"
 
+#include "input/queued_writer.hpp"
 #include "session/memory_reserve.hpp"
+#include "session/stop_signals.hpp"
 #include "session/subnet_file.hpp"
 #include "session/target.hpp"
 #include "text/error_words.hpp"
@@ -12,6 +14,7 @@
 #include <comad/iba/smp.hpp>
 #include <comad/mad/message.hpp>
 
+#include <boost/asio/post.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,6 +69,17 @@ int end_capture(session& in, int code) {
 int finish(session& in, int code) {
     print_error(in.counts());
     return end_capture(in, code);
+}
+
+std::unique_ptr<lasting_output> lasting_output_of(session& in) {
+    if (in.is_virtual()) return nullptr;
+    in.never_wait_for_readers();
+    return std::make_unique<lasting_output>([&in] { boost::asio::post(in.executor(), [&in] { in.stop(); }); });
+}
+
+bool finish(session& in, lasting_output* lines) {
+    constexpr std::chrono::milliseconds brief{500};
+    return !lines || lines->finish(in.stopped() ? after(brief) : soon_after_stop_signal());
 }
 
 namespace {

@@ -3,9 +3,11 @@
 #pragma once
 #include "session/session.hpp"
 #include "text/missing.hpp"
+#include "text/output.hpp"
 #include <comad/discovery/discover.hpp>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,13 @@ int finish(const report&, const session_end&, const std::string& file = {});
 int end_capture(session&, int code);
 /// The same of a command that has written what it found as it came: counts, too.
 int finish(session&, int code);
+
+/// For a command that runs until a signal arrives: lets neither stdout, stderr nor the capture hold up the session. Null where time is
+/// simulated.
+std::unique_ptr<lasting_output> lasting_output_of(session&);
+/// Ends it, if it is not null; waits for the reader of stdout until a signal arrives. Returns false if parts of the output were dropped.
+/// Errors: as lasting_output::finish().
+bool finish(session&, lasting_output*);
 
 /// Runs a query in a session that opens for it, and finishes. The fabric is closed before anything is written, as slowly as
 /// somebody may read. `target`: as the session's. An error of the query is one line on stderr, and `failed`.

@@ -9,6 +9,7 @@
 #include "text/local_port_change.hpp"
 #include "text/output.hpp"
 #include <comad/iba/format.hpp>
+#include <comad/iba/text.hpp>
 
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -41,6 +42,7 @@ public:
         signals_.async_wait([this](boost::system::error_code error, int) {
             if (error) return;
             stopped_ = true;
+            note_stop_signal();
             stop_.emit(boost::asio::cancellation_type::terminal);
         });
         progress_ = std::move(progress);
@@ -50,7 +52,7 @@ public:
         signals_.cancel();
         timer_.cancel();
         progress_ = {}; // its handler may be on its way already
-        if (std::exchange(shown_, false)) print_error("\r\033[K");
+        if (std::exchange(shown_, false)) offer_error("\r\033[K");
     }
 
 private:
@@ -59,7 +61,7 @@ private:
         timer_.async_wait([this](boost::system::error_code error) {
             if (error || !progress_) return;
             shown_ = true;
-            print_error("\r\033[K{}", progress_());
+            offer_error("\r\033[K" + progress_());
             show_at(std::chrono::steady_clock::now() + 200ms);
         });
     }
@@ -142,8 +144,12 @@ session::opening::opening(session& in)
 comad::mad::transport& session::opening::watched(session& in) {
     comad::mad::transport* top = &on.transport();
     if (!in.options_.pcap.empty()) {
-        if (!in.capture_file_) in.capture_file_.emplace(in.options_.pcap);
-        top = &capture.emplace(*top, [&in](const auto& mad) { in.capture_file_->write(mad, in.options_.pcap_keys); });
+        if (!in.capture_file_) {
+            in.capture_file_.emplace(in.options_.pcap);
+            in.capture_file_->gives_up_if(soon_after_stop_signal());
+            if (in.is_lasting_) in.capture_file_->never_wait();
+        }
+        top = &capture.emplace(*top, [&in](const auto& mad) { in.note_mad(mad); });
     }
     return watch.emplace(*top, [&in](int error) { in.lost(error); });
 }
@@ -247,6 +253,18 @@ void session::post(std::function<void()> f) {
         f();
         driver_->wake();
     });
+}
+
+void session::note_mad(const comad::transports::captured_mad& mad) {
+    capture_file_->write(mad, options_.pcap_keys);
+    if (capture_file_->dropped() > 0 && !std::exchange(told_dropped_packets_, true))
+        print_message("the capture '{}' does not take all packets; those that it does not take are lost",
+                      comad::iba::escaped(options_.pcap));
+}
+
+void session::never_wait_for_readers() {
+    is_lasting_ = true;
+    if (capture_file_) capture_file_->never_wait();
 }
 
 std::string session::finish_capture() {

@@ -119,6 +119,10 @@ public:
     /// Who hears of every MAD; null if -d was not given.
     comad::mad::trace_sink* trace() noexcept;
 
+    /// For what runs until a signal arrives: from now on, packets that the capture of --pcap does not take in time are dropped and
+    /// counted. Else the session waits for the reader of the capture.
+    void never_wait_for_readers();
+
     /// Ends the capture that --pcap asked for. Returns one line if not all of it is in the file, else nothing.
     std::string finish_capture();
 
@@ -164,6 +168,7 @@ private:
         comad::sa::SATransactor<comad::coro::MADSchedule> by_SA;
     };
     void lost(int error) noexcept;
+    void note_mad(const comad::transports::captured_mad&);
     void note_port_change(const comad::sa::local_port& was, const comad::sa::local_port& now);
 
     const global_options& options_;
@@ -187,6 +192,8 @@ private:
     bool is_virtual_ = false;
     bool had_LID_ = false;
     bool ends_when_lost_ = false;
+    bool is_lasting_ = false; // what runs ends by a signal
+    bool told_dropped_packets_ = false;
     int loss_ = 0;
     comad::mad::engine_counters of_others_; // schedules than the one that is open
     std::chrono::nanoseconds took_{};

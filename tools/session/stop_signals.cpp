@@ -3,7 +3,9 @@
 #include "session/stop_signals.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
+#include <optional>
 
 namespace ibtool {
 namespace {
@@ -50,6 +52,16 @@ void end_by_second_signal() noexcept {
     has_come = false;
     put_before(SIGINT, of_SIGINT);
     put_before(SIGTERM, of_SIGTERM);
+}
+
+bool has_stop_signal_come() noexcept { return has_come; }
+
+std::function<bool()> soon_after_stop_signal() {
+    using clock = std::chrono::steady_clock;
+    return [first_seen = std::optional<clock::time_point>()]() mutable {
+        if (!first_seen && has_come) first_seen = clock::now();
+        return first_seen && clock::now() - *first_seen >= std::chrono::milliseconds(500);
+    };
 }
 
 void at_second_signal(void (*act)()) noexcept { last_act = act; }

@@ -3,6 +3,7 @@
 // Knows nothing of who hears it.
 #pragma once
 #include <csignal>
+#include <functional>
 
 namespace ibtool {
 
@@ -22,6 +23,13 @@ private:
 /// signal reaches its own, once; any further one has its default effect, whatever the process waits for. A call that a signal
 /// interrupts goes on: it would be an error of that call, and not an end of what runs.
 void end_by_second_signal() noexcept;
+
+/// Whether the first of them has arrived since then.
+bool has_stop_signal_come() noexcept;
+
+/// Returns a function for whoever waits for a reader: it returns true half a second after such a signal has arrived. It measures that
+/// from the first call that finds one.
+std::function<bool()> soon_after_stop_signal();
 
 /// What is still done before the second one ends the process, async-signal-safe; null: nothing.
 void at_second_signal(void (*act)()) noexcept;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// output.cpp - writing that notices a full disk and a closed pipe, and writing that does not mind.
+// output.cpp - stdout and stderr: writing that waits for readers, and writing that does not.
 #include "text/output.hpp"
 
+#include "input/queued_writer.hpp"
+#include "text/file_replacement.hpp"
+#include "text/waiting_write.hpp"
 #include <comad/iba/text.hpp>
 #include <comad/mad/unique_fd.hpp>
 
@@ -10,88 +13,162 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <climits>
-#include <cstdio>
-#include <cstdlib>
+#include <cstdint>
 #include <cstring>
 #include <fcntl.h>
-#include <memory>
+#include <mutex>
 #include <poll.h>
 #include <stdexcept>
-#include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace ibtool {
 
 namespace iba = comad::iba;
 
+struct lasting_output::streams {
+    explicit streams(std::function<void()> on_failure)
+        : out(copy_of(STDOUT_FILENO), {.most = most_of_stdout, .on_error = std::move(on_failure)}),
+          errors(copy_of(STDERR_FILENO), {.most = most_of_stderr}) {}
+
+    static constexpr std::size_t most_of_stdout = std::size_t{4} << 20, most_of_stderr = std::size_t{1} << 20;
+    static comad::mad::unique_fd copy_of(int stream) {
+        return comad::mad::unique_fd(::fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    }
+
+    queued_writer out, errors;
+    std::atomic<bool> goes_on = false;           // whatever becomes of stdout: somebody called offer_output()
+    std::atomic<bool> told_losses = false;       // of stdout
+    std::atomic<std::uint64_t> told_dropped = 0; // messages
+};
+
+namespace {
+
+std::mutex lasting_mutex;
+std::shared_ptr<lasting_output::streams> lasting_now; // null: nothing lasts
+
+std::shared_ptr<lasting_output::streams> lasting_streams() noexcept {
+    const std::lock_guard lock(lasting_mutex);
+    return lasting_now;
+}
+
+[[noreturn]] void fail_at_stdout(int error) {
+    if (error == EPIPE) throw closed_pipe();
+    throw std::runtime_error(fmt::format("could not write all of the standard output: {}", std::strerror(error)));
+}
+
+void tell_losses(lasting_output::streams& s) {
+    if (s.out.dropped() > 0 && !s.told_losses.exchange(true))
+        print_message("the standard output did not take all; what it does not take is lost");
+}
+
+void write_stdout(std::string_view text) {
+    const auto lasting = lasting_streams();
+    if (!lasting) {
+        if (const int error = write_waiting(STDOUT_FILENO, text)) fail_at_stdout(error);
+        return;
+    }
+    const auto outcome = lasting->out.write(text);
+    if (!lasting->goes_on && (outcome == queued_writer::outcome::failed || lasting->out.error() != 0))
+        fail_at_stdout(lasting->out.error());
+    tell_losses(*lasting);
+}
+
+} // namespace
+
 void write_output(std::string_view text, const std::string& file) {
-    std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(nullptr, &std::fclose);
-    if (!file.empty()) opened.reset(std::fopen(file.c_str(), "w"));
-    std::FILE* out = file.empty() ? stdout : opened.get();
-    const std::string name = file.empty() ? "the standard output" : "'" + file + "'";
-    if (!out) throw std::runtime_error(fmt::format("cannot write {}: {}", name, std::strerror(errno)));
-    if (std::fwrite(text.data(), 1, text.size(), out) != text.size() || std::fflush(out) != 0) {
-        if (errno == EPIPE && file.empty()) throw closed_pipe();
-        throw std::runtime_error(fmt::format("could not write all of {}: {}", name, std::strerror(errno)));
+    if (file.empty()) write_stdout(text);
+    else write_file(text, file);
+}
+
+bool offer_output(std::string_view text) noexcept {
+    try {
+        const auto lasting = lasting_streams();
+        if (lasting) lasting->goes_on = true;
+        const std::uint64_t before = lasting ? lasting->out.dropped() : 0;
+        write_stdout(text);
+        return !lasting || lasting->out.dropped() == before;
+    } catch (const std::exception&) {
+        print_message("the standard output did not take all; what it does not take is lost");
+        return false;
     }
 }
 
-void replace_file(std::string_view text, const std::string& file, unsigned mode) {
-    const auto fail = [&](const char* why) {
-        throw std::runtime_error(fmt::format("cannot write '{}': {}", iba::escaped(file), why));
-    };
-    struct stat old {};
-    if (::lstat(file.c_str(), &old) == 0 && !S_ISREG(old.st_mode)) fail("it is no regular file");
-    std::string next = file + ".XXXXXX"; // a name that nobody can foresee, in the same folder
-    const comad::mad::unique_fd out(::mkostemp(next.data(), O_CLOEXEC));
-    if (out.get() < 0) fail(std::strerror(errno));
-    struct until_renamed {
-        const std::string& name;
-        bool is_done = false;
-        ~until_renamed() {
-            if (!is_done) ::unlink(name.c_str());
-        }
-    } temporary{next};
-    while (!text.empty()) {
-        const ssize_t written = ::write(out.get(), text.data(), text.size());
-        if (written < 0 && errno != EINTR) fail(std::strerror(errno));
-        if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    ::fchmod(out.get(), mode); // it was made for its owner alone
-    if (::rename(next.c_str(), file.c_str()) != 0) fail(std::strerror(errno));
-    temporary.is_done = true;
+lasting_output::lasting_output(std::function<void()> on_failure)
+    : streams_(std::make_shared<streams>(std::move(on_failure))) {
+    const std::lock_guard lock(lasting_mutex);
+    lasting_now = streams_;
+}
+
+lasting_output::~lasting_output() {
+    streams_->errors.finish(after(std::chrono::milliseconds(100)));
+    const std::lock_guard lock(lasting_mutex);
+    lasting_now = nullptr;
+}
+
+bool lasting_output::finish(const std::function<bool()>& gives_up) {
+    streams_->out.finish(gives_up);
+    const std::uint64_t dropped = streams_->out.dropped();
+    const int error = streams_->out.error();
+    if (error != 0 && !streams_->goes_on) fail_at_stdout(error);
+    if (dropped > 0)
+        print_message("the standard output did not take {} part{} of the output", dropped, dropped == 1 ? "" : "s");
+    return dropped == 0;
 }
 
 namespace {
 
-/// `is_stuck`: its reader was waited for before, in vain. False: it did not take all.
-bool write_what_is_taken(int to, std::string_view text, std::atomic<bool>& is_stuck) noexcept {
+std::atomic<bool> stop_signal_came = false;
+
+/// False: it did not take all.
+bool write_what_is_taken(int to, std::string_view text, int milliseconds) noexcept {
     while (!text.empty()) {
         pollfd taker{to, POLLOUT, 0};
-        if (::poll(&taker, 1, is_stuck ? 0 : 1000) == 0) { // a signal (-1) is no reason to give up
-            is_stuck = true;
-            return false;
-        }
+        if (::poll(&taker, 1, milliseconds) == 0) return false; // a signal (-1) is no reason to give up
         const ssize_t written = ::write(to, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
-        if (written < 0 && errno == EINTR) continue;
+        if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (written <= 0) return false;
-        is_stuck = false;
         text.remove_prefix(static_cast<std::size_t>(written));
     }
     return true;
 }
 
+/// Before what was dropped: how much that was.
+void print_lasting(lasting_output::streams& s, std::string_view text) {
+    const std::uint64_t dropped = s.errors.dropped(), told = s.told_dropped;
+    if (dropped != told && s.errors.error() == 0) {
+        const std::string note = fmt::format("{}: stderr did not take {} messages\n", program_name(), dropped - told);
+        if (s.errors.write(note, 0) == queued_writer::outcome::taken) s.told_dropped = dropped;
+    }
+    s.errors.write(text);
+}
+
 } // namespace
 
-bool offer_output(std::string_view text) noexcept {
-    static std::atomic<bool> is_stuck = false;
-    return write_what_is_taken(STDOUT_FILENO, text, is_stuck);
-}
+void note_stop_signal() noexcept { stop_signal_came = true; }
 
 void print_error(std::string_view text) noexcept {
     static std::atomic<bool> is_stuck = false;
-    write_what_is_taken(STDERR_FILENO, text, is_stuck);
+    try {
+        if (const auto lasting = lasting_streams()) return print_lasting(*lasting, text);
+    } catch (const std::exception&) {
+        return;
+    }
+    if (stop_signal_came || is_stuck) is_stuck = !write_what_is_taken(STDERR_FILENO, text, is_stuck ? 0 : 1000);
+    else is_stuck = write_waiting(STDERR_FILENO, text) == EINTR;
+}
+
+void offer_error(std::string_view text) noexcept {
+    if (lasting_streams()) print_error(text);
+    else write_what_is_taken(STDERR_FILENO, text, 0);
+}
+
+void print_out_of_memory() noexcept {
+    const std::string& name = program_name();
+    write_what_is_taken(STDERR_FILENO, name, 1000);
+    write_what_is_taken(STDERR_FILENO, ": out of memory\n", 1000);
 }
 
 namespace {

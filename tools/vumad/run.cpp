@@ -90,6 +90,7 @@ struct failure {
         for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
         words.push_back(nullptr);
         std::signal(SIGPIPE, SIG_DFL);
+        std::signal(SIGXFSZ, SIG_DFL);
         ::execvp(words[0], words.data());
         f.error = errno;
     } catch (const std::system_error& e) {

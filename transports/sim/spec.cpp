@@ -3,6 +3,7 @@
 #include "spec.hpp"
 
 #include <comad/iba/suggest.hpp>
+#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 
@@ -39,7 +40,7 @@ spec::spec(std::string_view text) {
         const auto equals = part.find('=');
         entry& e = entries_.emplace_back(entry{part.substr(0, equals), {}});
         if (equals != part.npos) e.value = part.substr(equals + 1);
-        if (e.key.empty()) fail(fmt::format("'{}' is no option; write it as radix=16", part));
+        if (e.key.empty()) fail(fmt::format("{} is no option; write it as radix=16", iba::as_given(part)));
     }
 }
 
@@ -57,7 +58,7 @@ const spec::entry* spec::take_one(std::string_view key) {
 }
 
 std::string_view spec::value_of(const entry& e) const {
-    if (!e.value) fail(fmt::format("'{}' is no option; write it as radix=16", e.key));
+    if (!e.value) fail(fmt::format("{} is no option; write it as radix=16", iba::as_given(e.key)));
     return *e.value;
 }
 
@@ -150,7 +151,8 @@ void spec::finish() const {
     for (const entry& e : entries_) {
         if (e.taken) continue;
         value_of(e);
-        fail(fmt::format("option '{}' is not known; the nearest are {}", e.key, iba::most_similar(e.key, known_)));
+        fail(fmt::format("option {} is not known; the nearest are {}", iba::as_given(e.key),
+                         iba::most_similar(e.key, known_)));
     }
 }
 

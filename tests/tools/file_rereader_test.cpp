@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// file_rereader_test.cpp - files that are read again while a loop runs, and one whose reading never ends.
+#include "catch.hpp"
+#include "session/file_rereader.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace file_rereader_test { // compiled together with others
+
+using ibtool::file_rereader;
+using ibtool::rereadings;
+
+namespace {
+
+TEST_CASE("values that were read are put to use in the loop, problems are listed, and others are used all the same") {
+    boost::asio::io_context io;
+    const auto work = boost::asio::make_work_guard(io);
+    file_rereader again(io.get_executor());
+    const auto loop = std::this_thread::get_id();
+    int used = 0;
+    std::vector<std::string> problems;
+    rereadings files;
+    files.push_back({"", [&] {
+                         CHECK(std::this_thread::get_id() != loop);
+                         return [&] {
+                             CHECK(std::this_thread::get_id() == loop);
+                             ++used;
+                         };
+                     }});
+    files.push_back({"", []() -> std::function<void()> { throw std::runtime_error("it is wrong"); }});
+    files.push_back({"/dev/zero", [&] { return [&] { used += 10; }; }});
+    files.push_back({"/dev/null/none", [&] { return [&] { used += 10; }; }});
+    files.push_back({"", [&] { return [&] { ++used; }; }});
+    CHECK(again.start(std::move(files), [&](const std::vector<std::string>& all) {
+        problems = all;
+        io.stop();
+    }));
+    io.run();
+    CHECK(used == 2);
+    CHECK(problems == std::vector<std::string>{"it is wrong", "cannot read '/dev/zero': it is not a regular file",
+                                               "cannot read '/dev/null/none': Not a directory"});
+}
+
+TEST_CASE("a file whose reading never ends holds up neither the loop nor the end, and others wait") {
+    // Of the thread, which lives longer than the test's own values.
+    const auto is_over = std::make_shared<std::promise<void>>();
+    const auto has_begun = std::make_shared<std::promise<void>>();
+    const std::shared_future<void> over = is_over->get_future();
+    boost::asio::io_context io;
+    {
+        file_rereader again(io.get_executor());
+        rereadings files;
+        files.push_back({"", [over, has_begun] {
+                             has_begun->set_value();
+                             over.wait();
+                             return [] { FAIL("it is used after its end"); };
+                         }});
+        CHECK(again.start(std::move(files), [](const auto&) { FAIL("it has not ended"); }));
+        has_begun->get_future().wait();
+        CHECK_FALSE(again.start({}, [](const auto&) { FAIL("it was not started"); }));
+        CHECK(again.file_being_read().empty());
+        io.poll();
+    }
+    is_over->set_value();
+    io.restart();
+    io.poll();
+}
+
+} // namespace
+} // namespace file_rereader_test

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: MIT
+// ibtool_blocking_test.cpp - the blocking matrix: every file that ibtool reads or reads again, and every output, with a FIFO, a file without
+// end, a full disk and a reader that has stopped. The first SIGTERM ends the program, and an exporter answers /health all the time.
+// The rows come from the descriptors of the commands: an argument without a row fails a test.
+#include "http_client.hpp"
+#include "ibtool_rig.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <map>
+#include <optional>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ibtool_blocking_test { // compiled together with others
+
+using namespace ibtool_rig;
+using namespace std::chrono_literals;
+using comad::mad::unique_fd;
+using nlohmann::json;
+
+namespace {
+
+const std::string fabric = "sim:fattree2,radix=4,sm=1";
+
+/// An argument with a value, as its descriptor has it.
+struct argument {
+    std::string command, name, file, value, help;
+};
+
+std::vector<argument> arguments() {
+    std::vector<argument> all;
+    const process_result r = run({"help", "--values"});
+    for (const std::string& line : lines_in_order(r.out)) {
+        const json o = json::parse(line);
+        all.push_back({o.at("command"), o.at("argument"), o.at("file"), o.at("value"), o.at("help")});
+    }
+    REQUIRE(all.size() > 100);
+    return all;
+}
+
+std::vector<argument> arguments_used(const std::vector<std::string>& uses) {
+    std::vector<argument> some;
+    for (const argument& a : arguments())
+        if (std::find(uses.begin(), uses.end(), a.file) != uses.end()) some.push_back(a);
+    return some;
+}
+
+/// What a command needs beside the file until it uses it.
+const std::map<std::string, words> other_words{
+    {"", {"ibhosts", "--fabric", fabric}}, // options of all commands
+    {"ibtracert", {"--fabric", fabric}},
+    {"ibdiscover", {}},
+    {"ibcacheedit", {}},
+    {"decode", {}},
+    {"check_cabling", {"--fabric", fabric}},
+    {"check_lft_balance", {"--fabric", fabric}},
+    {"export", {"--fabric", fabric}},
+    {"health", {"--fabric", fabric, "--for", "1ms"}},
+    {"ibcheckroutes", {"--fabric", fabric}},
+    {"iblinkinfo", {"--fabric", fabric}},
+    {"ibnetdiscover", {"--fabric", fabric}},
+    {"ibqueryerrors", {"--fabric", fabric}},
+    {"ibroute", {"0", "--fabric", fabric}},
+    {"ibswportwatch", {"0", "1", "--fabric", fabric}},
+    {"mcm_rereg_test", {"--dry-run"}},
+    {"saquery", {"--fabric", fabric}},
+    {"subnet_diff", {"--fabric", fabric}},
+    {"sweep", {"--fabric", fabric, "--listen", "127.0.0.1:0"}},
+    {"watch", {"--fabric", fabric}},
+};
+
+/// The command line that gives the file to the argument.
+words with_file(const argument& a, const std::string& file) {
+    const std::string name = a.name.substr(a.name.rfind(',') + 1);
+    const auto row = other_words.find(a.command);
+    const words others = row == other_words.end() ? words{"--fabric", fabric} : row->second;
+    words all = a.command.empty() ? words{} : words{a.command};
+    const bool is_option = name.starts_with('-');
+    if (a.command == "subnet_diff" && name == "current") return all + words{"/dev/null", file} + others;
+    if (a.command == "ibcacheedit" && name == "cache") return all + words{file, "/dev/null"};
+    if (a.command == "ibdiscover" && is_option && name != "--new") return all + words{"/dev/null", name, file};
+    if (is_option) return all + others + words{name, file};
+    return all + words{file} + others;
+}
+
+struct fifo {
+    explicit fifo(const directory& files, std::string_view as = "fifo") : name(files / as) {
+        REQUIRE(::mkfifo(name.c_str(), 0600) == 0);
+    }
+    /// Nothing goes into it any more, and nobody reads what is there.
+    void fill() {
+        both_ends = unique_fd(::open(name.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+        while (::write(both_ends.get(), "full", 4) > 0) continue;
+    }
+    std::string name;
+    unique_fd both_ends;
+};
+
+bool has_open(const process& p, const std::string& file) {
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(p.pid()) + "/fd", none))
+        if (std::filesystem::read_symlink(entry, none) == file) return true;
+    return false;
+}
+
+/// The first SIGTERM ends it.
+void check_end(process& p) {
+    if (p.ended()) return;
+    p.signal(SIGTERM);
+    CHECK_NOTHROW(p.wait(5s));
+}
+
+TEST_CASE("every argument that names a file declares what the command does with the file") {
+    // These name a directory, a socket, a fabric, a link or an option of which a file is only one form.
+    const std::vector<std::string> others{"--fabric", "--dev", "--listen", "--target", "--sysfs", "--sys", "directory"};
+    for (const argument& a : arguments()) {
+        const std::string name = a.name.substr(a.name.rfind(',') + 1);
+        const bool mentions_one = a.value == "FILE" || a.value == "PATH" || a.name.find("file") != a.name.npos ||
+                                  a.help.find("file") != a.help.npos || a.help.find("CSV") != a.help.npos;
+        CAPTURE(a.command, a.name, a.help);
+        if (mentions_one && a.file == "none") CHECK(std::find(others.begin(), others.end(), name) != others.end());
+        if (a.file != "none") CHECK((a.command.empty() || a.command == "ibhosts" || !a.help.empty()));
+    }
+    CHECK(arguments_used({"read", "read_regular", "read_again", "cached"}).size() > 30);
+}
+
+TEST_CASE(
+    "the first SIGTERM ends ibtool while it reads a FIFO that nobody writes to, for every argument that is read") {
+    const directory files;
+    const fifo silent(files);
+    sampled sample;
+    for (const argument& a : arguments_used({"read", "read_regular", "read_again", "cached"})) {
+        if (sample.skips()) continue;
+        CAPTURE(a.command, a.name, a.file);
+        process p(ibtool(with_file(a, silent.name)));
+        await([&] { return p.ended() || has_open(p, silent.name); });
+        const bool is_refused = p.ended();
+        CHECK(is_refused == (a.file == "read_regular" || a.file == "cached" || a.name == "--key-file"));
+        check_end(p);
+        const process_result r = p.wait();
+        CAPTURE(r.err);
+        if (is_refused) check_failure(r, r.status == 2 ? 2 : 1, "it is not a regular file");
+        else CHECK((r.status == 1 || r.status == 2 || r.status == 128 + SIGTERM));
+    }
+}
+
+TEST_CASE("a file without end is refused in one line and with bounded memory, for every argument that is read") {
+    const directory files;
+    sampled sample;
+    for (const argument& a : arguments_used({"read", "read_regular", "read_again", "cached"})) {
+        for (const char* endless : {"/dev/zero", "/dev/full"}) {
+            if (sample.skips()) continue;
+            CAPTURE(a.command, a.name, endless);
+            const words limited{"sh", "-c", other_program() ? "exec env \"$@\"" : "ulimit -v 1200000; exec env \"$@\"",
+                                "sh"};
+            const process_result r = run_process(limited + ibtool(with_file(a, endless)));
+            CAPTURE(r.err);
+            CHECK((r.status == 1 || r.status == 2));
+            CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
+            CHECK(r.err.size() < 400);
+            CHECK_THAT(r.err, !Contains("out of memory"));
+        }
+    }
+}
+
+TEST_CASE("a text without line ends is refused after 1 MiB, and an error quotes at most 100 characters of a file") {
+    const directory files;
+    const std::string line(3 << 20, 'x'), endless = files.write("endless", line);
+    const std::string long_word = files.write("long", std::string(1 << 19, 'y') + "\n");
+    ::chmod(endless.c_str(), 0600);
+    ::chmod(long_word.c_str(), 0600);
+    sampled sample;
+    for (const argument& a : arguments_used({"read", "read_regular", "read_again"})) {
+        if (sample.skips()) continue;
+        CAPTURE(a.command, a.name);
+        if (a.file == "read_again" && a.name.find("name-map") != a.name.npos) continue; // it warns, and goes on
+        const bool is_text = a.command != "decode" && a.command != "ibcacheedit" && a.file != "read_regular";
+        for (const std::string& file : {endless, long_word}) {
+            process p(ibtool(with_file(a, file)));
+            if (a.name.find("-name-map") != a.name.npos && file == long_word) continue;
+            if (a.name == "-z,--config" && file == long_word) continue; // lines without `=` mean nothing
+            const process_result r = p.wait();
+            CAPTURE(file, r.err.substr(0, 1000));
+            CHECK((r.status == 1 || r.status == 2));
+            CHECK(r.err.size() < 600);
+            if (is_text && file == endless && a.name != "--key-file")
+                CHECK_THAT(r.err, Contains("line 1 is longer than 1024 KiB"));
+        }
+    }
+}
+
+/// An exporter that sweeps often, and its health.
+class exporter {
+public:
+    explicit exporter(const words& arguments, const words& shell = {})
+        : program(shell + ibtool(words{"sweep", "--listen", "127.0.0.1:0", "--every", "20ms", "--fabric", fabric} +
+                                 arguments)) {
+        program.await_error("/metrics\n");
+        const std::string said = program.errors(), before = "http://127.0.0.1:";
+        port_ = std::stoi(said.substr(said.find(before) + before.size()));
+    }
+    /// How many sweeps it has made.
+    int sweeps(const std::string& fields = {}) const {
+        comad::test::http_client client(port_);
+        const comad::test::http_answer a = client.get("/health", fields);
+        REQUIRE((a.status == 200 || a.status == 503));
+        return json::parse(a.body).value("sweep", 0);
+    }
+    void check_that_it_sweeps(const std::string& fields = {}) const {
+        const int before = sweeps(fields);
+        await([&] { return sweeps(fields) > before + 2; });
+    }
+    process program;
+
+private:
+    int port_ = 0;
+};
+
+TEST_CASE("an exporter sweeps and answers while any file that SIGHUP reads again is a FIFO or has no end") {
+    const directory files;
+    std::vector<argument> read_again = arguments_used({"read_again"});
+    CHECK(read_again.size() >= 4);
+    const std::map<std::string, std::string> texts{{"--node-name-map", "0x1 \"nobody\"\n"},
+                                                   {"--key-file", "default SM_Key 0x1\n"},
+                                                   {"--auth", "bearer secret\n"},
+                                                   {"--rules", ""}};
+    words options;
+    std::vector<std::string> names;
+    for (const argument& a : read_again) {
+        const std::string name = a.name.substr(a.name.rfind(',') + 1);
+        CAPTURE(name);
+        REQUIRE(texts.contains(name)); // a new option needs a row
+        names.push_back(files.write(name.substr(2), texts.at(name)));
+        ::chmod(names.back().c_str(), 0600);
+        options = options + words{name, names.back()};
+    }
+    const std::string token = "Authorization: Bearer secret\r\n";
+    exporter e(options);
+    e.check_that_it_sweeps(token);
+    for (const std::string& name : names) {
+        CAPTURE(name);
+        const std::string kept = name + ".kept";
+        for (const char* instead : {"fifo", "/dev/zero", "/dev/full"}) {
+            const std::string before = e.program.errors();
+            std::filesystem::rename(name, kept);
+            if (*instead == '/') std::filesystem::create_symlink(instead, name);
+            else REQUIRE(::mkfifo(name.c_str(), 0600) == 0);
+            e.program.signal(SIGHUP);
+            await([&] {
+                return e.program.errors().find("what was read before stays", before.size()) != std::string::npos;
+            });
+            CHECK_THAT(e.program.errors().substr(before.size()), Contains("it is not a regular file"));
+            e.check_that_it_sweeps(token);
+            std::filesystem::remove(name);
+            std::filesystem::rename(kept, name);
+        }
+    }
+    e.program.signal(SIGHUP);
+    e.program.await_error("SIGHUP: read ");
+    e.program.signal(SIGTERM);
+    const int code = e.program.wait(5s).status;
+    CHECK((code == 0 || code == 3)); // a slow machine may not keep up
+}
+
+/// A shell that runs its arguments with this redirection.
+words redirected(const std::string& to) { return {"sh", "-c", "exec env \"$@\" " + to, "sh"}; }
+
+TEST_CASE("an exporter sweeps and answers whatever becomes of its stdout, and the first SIGTERM ends it") {
+    const directory files;
+    fifo stopped(files, "stopped");
+    stopped.fill();
+    for (const words& form : {words{"--json"}, {"--csv"}, {"--json", "-v"}}) {
+        for (const std::string& to : {std::string("/dev/full"), stopped.name}) {
+            CAPTURE(form, to);
+            exporter e(form, redirected(">" + to));
+            e.check_that_it_sweeps();
+            e.program.signal(SIGTERM);
+            const process_result r = e.program.wait(5s);
+            CAPTURE(r.err);
+            CHECK(r.status == 3);
+            CHECK_THAT(r.err, Contains("the standard output did not take"));
+        }
+    }
+}
+
+TEST_CASE("an exporter sweeps and answers whatever becomes of its messages and traces, and the first SIGTERM ends it") {
+    const directory files;
+    fifo stopped(files, "stopped");
+    stopped.fill();
+    const std::string socket = files / "socket";
+    for (const char* trace : {"-v", "-d", "-dd"}) {
+        for (const std::string& to : {std::string("/dev/full"), stopped.name}) {
+            CAPTURE(trace, to);
+            process p(redirected("2>" + to) +
+                      ibtool({"sweep", "--listen", "unix:" + socket, "--every", "20ms", "--fabric", fabric, trace}));
+            await([&] { return std::filesystem::exists(socket) || p.ended(); });
+            REQUIRE_FALSE(p.ended());
+            const auto sweeps = [&] {
+                comad::test::http_client client(socket);
+                return json::parse(client.get("/health").body).value("sweep", 0);
+            };
+            await([&] { return sweeps() > 5; });
+            p.signal(SIGTERM);
+            const int code = p.wait(5s).status;
+            CHECK((code == 0 || code == 3)); // a slow machine may not keep up
+            std::filesystem::remove(socket);
+        }
+    }
+}
+
+TEST_CASE("an exporter sweeps and answers whatever becomes of its capture, and the first SIGTERM ends it") {
+    const directory files;
+    fifo stopped(files, "stopped");
+    stopped.fill();
+    const fifo unread(files, "unread");
+    const std::vector<argument> streamed = arguments_used({"streamed"});
+    CHECK(streamed.size() == 1);
+    for (const argument& a : streamed) {
+        REQUIRE(a.name == "--pcap"); // another one needs rows
+        for (const std::string& to : {stopped.name, unread.name, std::string("/dev/full")}) {
+            CAPTURE(to);
+            exporter e({a.name, to});
+            e.check_that_it_sweeps();
+            e.program.signal(SIGTERM);
+            const process_result r = e.program.wait(5s);
+            CHECK(r.status == 3);
+            CHECK_THAT(r.err, Contains("the capture '" + to + "' is not complete: "));
+        }
+    }
+}
+
+TEST_CASE("commands that run for long end by the first SIGTERM while nobody reads what they print") {
+    const directory files;
+    fifo stopped(files, "stopped");
+    stopped.fill();
+    const std::string flapping = fabric + ",flap=spine-0001/2@20ms:20ms:50ms";
+    for (const words& command : {words{"sweep", "--every", "2ms", "--json"},
+                                 {"sweep", "--every", "2ms"},
+                                 {"sweep", "--every", "2ms", "--csv"},
+                                 {"watch", "--every", "10ms"},
+                                 {"watch", "--every", "10ms", "--json"},
+                                 {"ibswportwatch", "-p", "2ms", "1", "1"},
+                                 {"ibping", "2"}}) {
+        CAPTURE(command);
+        const std::string log = files / "log";
+        process p(redirected(">" + stopped.name) + ibtool(command + words{"--fabric", flapping, "--pcap", log}));
+        // It goes on while nobody reads: its capture grows.
+        std::error_code none;
+        await([&] {
+            return p.ended() || std::filesystem::file_size(log, none) > 100'000 ||
+                   (command[0] == "ibping" && std::filesystem::file_size(log, none) != 0);
+        });
+        REQUIRE_FALSE(p.ended());
+        p.signal(SIGTERM);
+        const process_result r = p.wait(5s);
+        CAPTURE(r.err);
+        CHECK((r.status == 0 || r.status == 3));
+        std::filesystem::remove(log);
+    }
+}
+
+TEST_CASE("a command that ends by itself writes all to a reader that is slow") {
+    const directory files;
+    const fifo slow(files);
+    const unique_fd reader(::open(slow.name.c_str(), O_RDWR | O_CLOEXEC));
+    const process_result whole = run({"ibnetdiscover", "--fabric", "sim:fattree2,radix=16,sm=1,time=virtual", "-d"});
+    REQUIRE(whole.out.size() > 100'000);
+    process p(redirected(">" + slow.name + " 2>&1") +
+              ibtool({"ibnetdiscover", "--fabric", "sim:fattree2,radix=16,sm=1,time=virtual", "-d"}));
+    std::string all;
+    char part[1024];
+    while (all.size() < whole.out.size() + whole.err.size()) {
+        const ssize_t got = ::read(reader.get(), part, sizeof part);
+        REQUIRE(got > 0);
+        all.append(part, static_cast<std::size_t>(got));
+    }
+    CHECK(p.wait().status == 0);
+    CHECK(all.size() == whole.out.size() + whole.err.size());
+}
+
+TEST_CASE("every output file of a command may be a FIFO, a full disk or a pipe that nobody reads") {
+    const directory files;
+    fifo stopped(files, "stopped");
+    stopped.fill();
+    const fifo unread(files, "unread");
+    const std::string cache = files / "cache";
+    REQUIRE(run({"ibnetdiscover", "--fabric", fabric, "--cache", cache}).status == 0);
+    for (const argument& a : arguments_used({"written", "replaced", "cached"})) {
+        for (const std::string& to : {stopped.name, unread.name, std::string("/dev/full")}) {
+            CAPTURE(a.command, a.name, to);
+            words line = with_file(a, to);
+            if (a.command == "ibcacheedit") line = {"ibcacheedit", cache, to};
+            if (a.command == "ibdiscover")
+                line = {"ibdiscover", files.write("topology", run({"ibnetdiscover", "--fabric", fabric}).out), a.name,
+                        to};
+            if (a.name == "--prometheus") line = {"sweep", "--fabric", fabric, "--count", "1", a.name, to};
+            process p(ibtool(line));
+            if (a.file == "written" && to != "/dev/full") {
+                // It waits for the reader, as any program does, and a signal ends that.
+                if (to == stopped.name) await([&] { return p.ended() || has_open(p, to); });
+                CHECK_FALSE(p.ended());
+                check_end(p);
+                CHECK(p.wait().status != 0);
+                continue;
+            }
+            const process_result r = p.wait(20s);
+            CAPTURE(r.err);
+            CHECK(r.status == 1);
+            CHECK_THAT(r.err, Contains(a.file == "written" ? "No space left on device" : "it is not a regular file"));
+        }
+    }
+}
+
+} // namespace
+} // namespace ibtool_blocking_test

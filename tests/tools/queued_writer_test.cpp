@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// queued_writer_test.cpp - a pipe whose reader stops, goes on, goes away or comes late.
+#include "catch.hpp"
+#include "errno_error.hpp"
+#include "input/queued_writer.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <signal.h>
+#include <string>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+namespace queued_writer_test { // compiled together with others
+
+using comad::mad::unique_fd;
+using ibtool::queued_writer;
+using outcome = queued_writer::outcome;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct pipe_ends {
+    pipe_ends() {
+        int ends[2];
+        if (::pipe2(ends, O_CLOEXEC) != 0) fail("pipe2");
+        reader = unique_fd(ends[0]);
+        writer = unique_fd(ends[1]);
+        ::signal(SIGPIPE, SIG_IGN);
+    }
+    /// So much of what is written; less at the end.
+    std::string read(std::size_t size) const {
+        std::string text(size, '\0');
+        std::size_t have = 0;
+        while (have < size) {
+            const ssize_t got = ::read(reader.get(), text.data() + have, size - have);
+            if (got <= 0) break;
+            have += static_cast<std::size_t>(got);
+        }
+        text.resize(have);
+        return text;
+    }
+    unique_fd reader, writer;
+};
+
+const std::function<bool()> never = [] { return false; };
+
+/// Numbered, of 1000 bytes.
+std::string record(unsigned number) {
+    std::string text = std::to_string(number);
+    return std::string(999 - text.size(), '.') + text + '\n';
+}
+
+TEST_CASE("a record is written at once while its reader takes it") {
+    pipe_ends p;
+    queued_writer out(std::move(p.writer), {});
+    CHECK(out.write("one\n") == outcome::taken);
+    CHECK(p.read(4) == "one\n");
+    CHECK(out.dropped() == 0);
+}
+
+TEST_CASE("records wait in order for a reader that has stopped, and none is cut") {
+    pipe_ends p;
+    queued_writer out(std::move(p.writer), {});
+    for (unsigned i = 0; i < 1000; ++i) CHECK(out.write(record(i)) == outcome::taken);
+    std::string all;
+    for (unsigned i = 0; i < 1000; ++i) all += record(i);
+    CHECK(p.read(all.size()) == all);
+    out.finish(never);
+    CHECK(out.dropped() == 0);
+}
+
+TEST_CASE("whole records are dropped and counted where the queue has no room, and later ones are taken again") {
+    pipe_ends p;
+    queued_writer out(std::move(p.writer), {.most = 10'000});
+    unsigned taken = 0;
+    while (out.write(record(taken)) == outcome::taken) ++taken;
+    CHECK(out.write(record(0), 7) == outcome::dropped);
+    CHECK(out.dropped() == 8);
+    std::string all;
+    for (unsigned i = 0; i < taken; ++i) all += record(i);
+    CHECK(p.read(all.size()) == all);
+    out.finish(never);
+    CHECK(out.write("again\n") == outcome::taken);
+    CHECK(p.read(6) == "again\n");
+    CHECK(out.dropped() == 8);
+}
+
+TEST_CASE("a record that is larger than the queue is taken while the queue is empty") {
+    pipe_ends p;
+    queued_writer out(std::move(p.writer), {.most = 10'000});
+    const std::string large(1'000'000, 'x');
+    CHECK(out.write(large) == outcome::taken);
+    CHECK(out.write("small\n") == outcome::dropped);
+    CHECK(p.read(large.size()) == large);
+}
+
+TEST_CASE("who may wait loses nothing, and gives up when told") {
+    pipe_ends p;
+    queued_writer out(std::move(p.writer), {.full = queued_writer::when_full::wait, .most = 10'000});
+    const std::string large(200'000, 'x');
+    CHECK(out.write(large) == outcome::taken);
+    unsigned asked = 0;
+    CHECK(out.write("small\n", 1, [&] { return ++asked == 3; }) == outcome::dropped);
+    CHECK(asked == 3);
+    std::string all;
+    std::thread reader([&] { all = p.read(large.size() + 6); });
+    CHECK(out.write("small\n", 1, never) == outcome::taken);
+    reader.join();
+    CHECK(all == large + "small\n");
+}
+
+TEST_CASE("finish gives up on a reader that has stopped, and counts what it did not take") {
+    pipe_ends p;
+    queued_writer out(std::move(p.writer), {});
+    out.write(std::string(200'000, 'x'), 5);
+    out.write("more", 2);
+    unsigned asked = 0;
+    out.finish([&] { return ++asked == 2; });
+    CHECK(out.dropped() == 7);
+    CHECK(out.write("late") == outcome::dropped);
+}
+
+TEST_CASE("a reader that has gone is an error, at once or from the thread") {
+    pipe_ends p;
+    std::atomic<unsigned> calls = 0;
+    queued_writer out(std::move(p.writer), {.on_error = [&] { ++calls; }});
+    SECTION("at once") {
+        p.reader.reset();
+        CHECK(out.write("x") == outcome::failed);
+        CHECK(calls == 0);
+    }
+    SECTION("from the thread") {
+        CHECK(out.write(std::string(200'000, 'x')) == outcome::taken);
+        p.reader.reset();
+        out.finish(never);
+        CHECK(calls == 1);
+    }
+    CHECK(out.error() == EPIPE);
+    CHECK(out.dropped() == 1);
+}
+
+TEST_CASE("a full disk is an error of each record, and others are tried") {
+    queued_writer out(unique_fd(::open("/dev/full", O_WRONLY | O_CLOEXEC)), {});
+    CHECK(out.write("x") == outcome::failed);
+    CHECK(out.write("y") == outcome::failed);
+    CHECK(out.error() == ENOSPC);
+    CHECK(out.dropped() == 2);
+}
+
+TEST_CASE("a FIFO is opened when somebody reads it") {
+    std::string name = std::filesystem::temp_directory_path() / "comad-queued-XXXXXX";
+    REQUIRE(::mkdtemp(name.data()));
+    const std::string fifo = name + "/fifo";
+    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+    {
+        queued_writer out(fifo, {});
+        CHECK(out.write("one\n") == outcome::taken);
+        pipe_ends p;
+        p.reader = unique_fd(::open(fifo.c_str(), O_RDONLY | O_CLOEXEC));
+        CHECK(p.read(4) == "one\n");
+        out.finish(never);
+        CHECK(out.error() == 0);
+    }
+    std::filesystem::remove_all(name);
+}
+
+} // namespace
+} // namespace queued_writer_test

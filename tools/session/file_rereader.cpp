@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// file_rereader.cpp - a thread for each time, and its results posted to the loop.
+#include "session/file_rereader.hpp"
+
+#include <comad/iba/text_file.hpp>
+
+#include <boost/asio/post.hpp>
+
+#include <csignal>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace ibtool {
+
+struct file_rereader::state {
+    explicit state(boost::asio::any_io_executor e) : executor(std::move(e)) {}
+
+    boost::asio::any_io_executor executor;
+    std::mutex mutex;
+    std::string file; // that is being read
+    bool is_reading = false, is_over = false;
+};
+
+namespace {
+
+struct reread_values {
+    std::vector<std::function<void()>> uses;
+    std::vector<std::string> problems;
+};
+
+} // namespace
+
+file_rereader::file_rereader(boost::asio::any_io_executor executor)
+    : state_(std::make_shared<state>(std::move(executor))) {}
+
+file_rereader::~file_rereader() {
+    const std::lock_guard lock(state_->mutex);
+    state_->is_over = true;
+}
+
+bool file_rereader::start(rereadings files, std::function<void(const std::vector<std::string>&)> done) {
+    {
+        const std::lock_guard lock(state_->mutex);
+        if (std::exchange(state_->is_reading, true)) return false;
+    }
+    auto read = [shared = state_, files = std::move(files), done] {
+        auto values = std::make_shared<reread_values>();
+        for (const rereading& one : files) {
+            {
+                const std::lock_guard lock(shared->mutex);
+                shared->file = one.file;
+            }
+            try {
+                if (!one.file.empty()) comad::iba::require_regular_file(one.file);
+                values->uses.push_back(one.read());
+            } catch (const std::exception& e) {
+                values->problems.emplace_back(e.what());
+            }
+        }
+        const std::lock_guard lock(shared->mutex);
+        shared->file.clear();
+        shared->is_reading = false;
+        if (shared->is_over) return;
+        boost::asio::post(shared->executor, [shared, values, done] {
+            {
+                const std::lock_guard still(shared->mutex);
+                if (shared->is_over) return;
+            }
+            for (const auto& use : values->uses) use();
+            done(values->problems);
+        });
+    };
+    sigset_t all, before;
+    ::sigfillset(&all); // signals are for the thread of the loop
+    ::pthread_sigmask(SIG_BLOCK, &all, &before);
+    bool is_started = true;
+    try {
+        std::thread(std::move(read)).detach();
+    } catch (const std::system_error&) {
+        is_started = false;
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (!is_started) {
+        state_->is_reading = false;
+        done({"no thread can be started to read the files"});
+    }
+    return true;
+}
+
+std::string file_rereader::file_being_read() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->file;
+}
+
+} // namespace ibtool

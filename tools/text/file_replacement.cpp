@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// file_replacement.cpp - a temporary file in the same directory, fsync(), rename(), fsync() of the directory.
+#include "text/file_replacement.hpp"
+
+#include "text/output.hpp"
+#include "text/waiting_write.hpp"
+#include <comad/iba/text.hpp>
+#include <comad/mad/unique_fd.hpp>
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <optional>
+#include <poll.h>
+#include <random>
+#include <stdexcept>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+namespace ibtool {
+
+namespace iba = comad::iba;
+using comad::mad::unique_fd;
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& file, std::string_view why, std::string_view consequence = {}) {
+    throw std::runtime_error(fmt::format("cannot write '{}': {}{}", iba::escaped(file), why, consequence));
+}
+
+/// While it lives, signals wait: one that ends the program would leave a temporary file behind.
+class signals_later {
+public:
+    signals_later() noexcept {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_BLOCK, &all, &before_);
+    }
+    ~signals_later() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    signals_later(const signals_later&) = delete;
+    signals_later& operator=(const signals_later&) = delete;
+
+private:
+    sigset_t before_;
+};
+
+std::string directory_of(const std::string& file) {
+    const std::size_t slash = file.rfind('/');
+    return slash == std::string::npos ? "." : slash == 0 ? "/" : file.substr(0, slash);
+}
+
+/// A file of its own name in a directory, which goes away unless it gets another one.
+class temporary_file {
+public:
+    /// errno tells why it could not be made.
+    temporary_file(const std::string& directory, mode_t mode) {
+        std::random_device random;
+        constexpr unsigned attempts = 100;
+        for (unsigned i = 0; i < attempts && !opened_; ++i) {
+            name_ = fmt::format("{}/.ibtool-{:08x}{:08x}", directory, random(), random());
+            opened_ = unique_fd(::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
+            if (!opened_ && errno != EEXIST) return;
+        }
+    }
+    ~temporary_file() {
+        if (opened_ && !is_renamed_) ::unlink(name_.c_str());
+    }
+    temporary_file(const temporary_file&) = delete;
+    temporary_file& operator=(const temporary_file&) = delete;
+
+    explicit operator bool() const noexcept { return static_cast<bool>(opened_); }
+    int descriptor() const noexcept { return opened_.get(); }
+    bool rename(const std::string& to) noexcept {
+        is_renamed_ = ::rename(name_.c_str(), to.c_str()) == 0;
+        return is_renamed_;
+    }
+
+private:
+    std::string name_;
+    unique_fd opened_;
+    bool is_renamed_ = false;
+};
+
+/// Some file systems cannot, which is not an error of the file.
+bool synchronize(int descriptor) noexcept {
+    return ::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS;
+}
+
+void synchronize_directory(const std::string& name) noexcept {
+    const unique_fd directory(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (directory) ::fsync(directory.get());
+}
+
+/// A group that is not the old one's gets no more than all others have.
+void take_owner_and_mode(int descriptor, const struct stat& old) noexcept {
+    mode_t mode = old.st_mode & 0777;
+    const bool has_group = ::fchown(descriptor, old.st_uid, old.st_gid) == 0 ||
+                           ::fchown(descriptor, static_cast<uid_t>(-1), old.st_gid) == 0;
+    if (!has_group) mode = (mode & ~mode_t{070}) | (mode & 07) << 3;
+    ::fchmod(descriptor, mode);
+}
+
+enum class replacing { done, not_possible };
+
+/// `old`: what is there; null: nothing. `mode`: nothing for that of the old file, or by the umask. Not possible, with errno: the
+/// directory is not writable, or the name is a mount point.
+replacing replace(std::string_view text, const std::string& shown, const std::string& name, const struct stat* old,
+                  std::optional<mode_t> mode) {
+    const signals_later until_done;
+    const std::string directory = directory_of(name);
+    const std::string_view consequence = old ? "; the old file is unchanged" : "";
+    const auto is_refusal = [&] { return old && (errno == EACCES || errno == EPERM || errno == EBUSY); };
+    constexpr mode_t for_its_owner = 0600, by_umask = 0666;
+    temporary_file next(directory, old || mode ? for_its_owner : by_umask);
+    if (!next && is_refusal()) return replacing::not_possible;
+    if (!next) refuse(shown, std::strerror(errno), consequence);
+    if (const int error = write_waiting(next.descriptor(), text)) refuse(shown, std::strerror(error), consequence);
+    if (mode) ::fchmod(next.descriptor(), *mode);
+    else if (old) take_owner_and_mode(next.descriptor(), *old);
+    if (!synchronize(next.descriptor())) refuse(shown, std::strerror(errno), consequence);
+    if (!next.rename(name)) {
+        if (is_refusal()) return replacing::not_possible;
+        refuse(shown, std::strerror(errno), consequence);
+    }
+    synchronize_directory(directory);
+    return replacing::done;
+}
+
+/// Where a name leads.
+struct written_place {
+    std::string name;
+    bool is_replaceable = false;    // a regular file, or nothing yet
+    std::optional<struct stat> old; // what is there
+};
+
+/// The files there are no files of a disk, and no others can be made beside them.
+bool is_of_kernel(const std::string& directory) noexcept {
+    struct statfs found {};
+    return ::statfs(directory.c_str(), &found) == 0 &&
+           (found.f_type == PROC_SUPER_MAGIC || found.f_type == SYSFS_MAGIC);
+}
+
+written_place place_of(std::string name) {
+    constexpr unsigned most_links = 40;
+    for (unsigned links = 0; links < most_links; ++links) {
+        struct stat found {};
+        const std::string directory = directory_of(name);
+        if (is_of_kernel(directory)) return {name, false, {}}; // also /proc/self/fd/1, which only looks like a link
+        if (::lstat(name.c_str(), &found) != 0) return {name, errno == ENOENT, {}};
+        if (!S_ISLNK(found.st_mode)) return {name, S_ISREG(found.st_mode), found};
+        char leads_to[PATH_MAX];
+        const ssize_t length = ::readlink(name.c_str(), leads_to, sizeof leads_to);
+        if (length <= 0) break;
+        const std::string next(leads_to, static_cast<std::size_t>(length));
+        name = next.front() == '/' ? next : directory + '/' + next;
+    }
+    return {name, false, {}};
+}
+
+/// Opens what is not replaced. A FIFO waits for its reader, until a signal arrives.
+unique_fd open_to_write(const std::string& file) {
+    constexpr mode_t by_umask = 0666;
+    sigset_t all, before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, &before);
+    unique_fd opened;
+    int error = 0;
+    for (bool waits = true; waits;) {
+        opened = unique_fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, by_umask));
+        error = opened ? 0 : errno;
+        struct stat found {};
+        waits = error == ENXIO && ::stat(file.c_str(), &found) == 0 && S_ISFIFO(found.st_mode);
+        constexpr timespec pause{0, 20'000'000};
+        if (waits && ::ppoll(nullptr, 0, &pause, &before) < 0) {
+            error = errno;
+            waits = false;
+        }
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (error == EINTR) refuse(file, "a signal arrived before anybody opened it to read");
+    if (error != 0) refuse(file, std::strerror(error));
+    return opened;
+}
+
+/// A regular file that cannot be replaced gets room for all of the text before any of the old one is gone.
+void write_in_place(std::string_view text, const std::string& file) {
+    const unique_fd out = open_to_write(file);
+    struct stat found {};
+    const bool is_regular = ::fstat(out.get(), &found) == 0 && S_ISREG(found.st_mode);
+    if (is_regular && !text.empty() &&
+        ::fallocate(out.get(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(text.size())) != 0 &&
+        (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
+        refuse(file, std::strerror(errno), "; the old file is unchanged");
+    int error = write_waiting(out.get(), text);
+    if (error == 0 && is_regular &&
+        (::ftruncate(out.get(), static_cast<off_t>(text.size())) != 0 || !synchronize(out.get())))
+        error = errno;
+    if (error == EINTR)
+        throw std::runtime_error(fmt::format("could not write all of '{}': a signal arrived", iba::escaped(file)));
+    if (error != 0)
+        throw std::runtime_error(
+            fmt::format("could not write all of '{}': {}", iba::escaped(file), std::strerror(error)));
+}
+
+} // namespace
+
+void write_file(std::string_view text, const std::string& file) {
+    const written_place to = place_of(file);
+    if (to.is_replaceable && replace(text, file, to.name, to.old ? &*to.old : nullptr, {}) == replacing::done) return;
+    write_in_place(text, file);
+}
+
+void replace_file(std::string_view text, const std::string& file, unsigned mode) {
+    struct stat old {};
+    const bool is_there = ::lstat(file.c_str(), &old) == 0;
+    if (is_there && !S_ISREG(old.st_mode)) refuse(file, "it is not a regular file");
+    if (replace(text, file, file, is_there ? &old : nullptr, mode) != replacing::done)
+        refuse(file, std::strerror(errno));
+}
+
+} // namespace ibtool

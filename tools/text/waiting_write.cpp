@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// waiting_write.cpp - ppoll() before each write().
+#include "text/waiting_write.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ibtool {
+
+int write_waiting(int to, std::string_view text) noexcept {
+    struct stat about {};
+    const bool is_regular = ::fstat(to, &about) == 0 && S_ISREG(about.st_mode);
+    sigset_t all, before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, &before);
+    int error = 0;
+    while (!text.empty() && error == 0) {
+        pollfd taker{to, POLLOUT, 0};
+        if (!is_regular && ::ppoll(&taker, 1, nullptr, &before) < 0) {
+            error = errno;
+            break;
+        }
+        // A pipe that is writable takes so much without waiting.
+        const std::size_t most = is_regular ? text.size() : std::min<std::size_t>(text.size(), PIPE_BUF);
+        const ssize_t written = ::write(to, text.data(), most);
+        if (written >= 0) text.remove_prefix(static_cast<std::size_t>(written));
+        else if (errno != EINTR && errno != EAGAIN) error = errno;
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return error;
+}
+
+} // namespace ibtool
