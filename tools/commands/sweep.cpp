@@ -239,6 +239,9 @@ private:
 class watch {
 public:
     watch(watch_plan& plan, const std::vector<global_options>& options) : plan_(plan), out_(plan.out) {
+        const bool lasts = plan.sweeps.is_lasting() || !plan.out.listen.empty();
+        if (lasts) // before the first message
+            lasting_output_.emplace([this] { boost::asio::post(io_, [this] { end_after_failure(); }); });
         for (const global_options& o : options)
             all_.push_back(std::make_unique<swept_fabric>(all_.size(), o, plan, out_, io_));
         name_fabrics();
@@ -246,7 +249,9 @@ public:
             std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->in().is_virtual(); });
         if (!plan.out.listen.empty() && is_simulated)
             throw usage_error("--listen: the time of this fabric is simulated");
-        if (!is_simulated && (plan.sweeps.is_lasting() || !plan.out.listen.empty())) never_wait_for_readers();
+        if (is_simulated) lasting_output_.reset(); // no time passes while it waits for a reader
+        else if (lasts)
+            for (const auto& one : all_) one->in().never_wait_for_readers();
         const auto on_scrape = [this](std::size_t fabric, std::size_t known) { all_.at(fabric)->request(known); };
         if (plan.sweeps.on_request) out_.open(io_.get_executor(), on_scrape);
         else out_.open(io_.get_executor(), {});
@@ -275,11 +280,6 @@ public:
     }
 
 private:
-    /// Before anything is written.
-    void never_wait_for_readers() {
-        for (const auto& one : all_) one->in().never_wait_for_readers();
-        lasting_output_.emplace([this] { boost::asio::post(io_, [this] { end_after_failure(); }); });
-    }
     /// Without a server nobody gets what the sweeps find.
     void end_after_failure() {
         if (out_.server()) return;
