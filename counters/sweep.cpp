@@ -192,12 +192,10 @@ void sweeper::failed(agent& a, port_ref where, const mad::mad_error& e) {
 }
 
 void sweeper::not_cleared(const agent& a, port_ref where, u8 select, const mad::mad_error& e) {
-    if (e.code == mad::errc::cancelled) {
-        result_.is_stopped = true;
-        return;
-    }
+    if (e.code == mad::errc::cancelled) result_.is_stopped = true;
     const port_ref place = select == all_ports ? place_of(a) : where;
-    result_.gaps.push_back({kind_of(e), place, "not cleared: " + to_string(e), "not cleared: " + cause_text(e)});
+    const gap::kind kind = e.code == mad::errc::cancelled ? gap::kind::not_cleared : kind_of(e);
+    result_.gaps.push_back({kind, place, "not cleared: " + to_string(e), "not cleared: " + cause_text(e)});
 }
 
 void sweeper::note_unread() {

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: MIT
 // sweep_port.cpp - what one node is asked: capabilities, counters, details, that it clears them.
+#include <comad/coro/uncancelled.hpp>
+#include <comad/counters/cleared.hpp>
 #include <comad/counters/read_counters.hpp>
 #include <comad/counters/sweep.hpp>
+#include <comad/iba/bits.hpp>
 #include <comad/iba/smp.hpp>
+#include <comad/mad/acted.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
 
 namespace comad::counters {
@@ -20,11 +30,29 @@ using iba::pm::PortExtendedSpeedsCountersRSFEC;
 namespace {
 
 constexpr std::size_t detail_count = std::tuple_size_v<detail_types>;
+/// How long a cancelled sweep takes to check what it has cleared.
+constexpr mad::duration read_back_limit = std::chrono::milliseconds(500);
 
 template <class T> T question_about(u8 port) {
     T request;
     request.portSelect = port;
     return request;
+}
+
+/// Fields that are not lower than they were, with their values.
+std::string kept_fields(const iba::record_info& info, std::span<const u8> before, std::span<const u8> after) {
+    std::string names;
+    for (const iba::row_info& row : info.rows) {
+        const std::string_view name = row.name;
+        if (row.is_reserved || name == "opCode" || name.ends_with("Select") || name.ends_with("Select2")) continue;
+        for (unsigned off = row.off; off < row.off + row.bits(); off += row.width) {
+            const u64 was = iba::bits_at(before.data(), off, row.width),
+                      is = iba::bits_at(after.data(), off, row.width);
+            if (!is_lower(was, is))
+                names += fmt::format("{}{} is {}, was {}", names.empty() ? "" : ", ", name, is, was);
+        }
+    }
+    return names;
 }
 
 } // namespace
@@ -163,13 +191,29 @@ task<void> sweeper::clear(agent& a, port_ref where, u8 select) {
     const auto path = path_to(where);
     if (!path) co_return;
     const clearing zeros = clearing_of(options_.clears, *a.can, select);
+    std::optional<mad::mad_error> set_error;
     if (zeros.narrow) {
-        const auto reply = co_await schedule_.PerformanceSet<PortCounters>(*zeros.narrow, *path);
-        if (!reply) not_cleared(a, where, select, reply.error());
+        auto reply = co_await schedule_.PerformanceSet<PortCounters>(*zeros.narrow, *path);
+        if (!reply) set_error = std::move(reply.error());
     }
     if (zeros.wide) {
-        const auto reply = co_await schedule_.PerformanceSet<PortCountersExt>(*zeros.wide, *path);
-        if (!reply) not_cleared(a, where, select, reply.error());
+        auto reply = co_await schedule_.PerformanceSet<PortCountersExt>(*zeros.wide, *path);
+        if (!reply && (!set_error || mad::may_have_acted(reply.error()))) set_error = std::move(reply.error());
+    }
+    const mad::mad_error* const failure = set_error ? &*set_error : nullptr;
+    if (failure && !mad::may_have_acted(*failure)) {
+        not_cleared(a, where, select, *failure);
+    } else if (select != all_ports) {
+        const auto is_it = [&](const reading& l) { return l.where == where; };
+        const auto l = std::find_if(result_.ports.begin() + a.first, result_.ports.begin() + a.end, is_it);
+        (void)co_await check_cleared(a, *l, where, failure);
+    } else {
+        const auto is_sum = [&](const reading& l) { return l.where.node == where.node; };
+        const auto sum = std::find_if(result_.sums.begin(), result_.sums.end(), is_sum);
+        bool goes_on = true;
+        if (a.is_summed && sum != result_.sums.end()) goes_on = co_await check_cleared(a, *sum, place_of(a), failure);
+        for (u32 i = a.first; i < a.end && goes_on && !a.is_summed; ++i)
+            goes_on = co_await check_cleared(a, result_.ports[i], result_.ports[i].where, failure);
     }
     using clearer = task<void> (sweeper::*)(agent&, port_ref, const mad::IBPath&, u8);
     static constexpr auto detail_clearers = []<std::size_t... I>(std::index_sequence<I...>) {
@@ -180,15 +224,83 @@ task<void> sweeper::clear(agent& a, port_ref where, u8 select) {
             co_await (this->*detail_clearers[i])(a, where, *path, select);
 }
 
+// Where nothing was counted a Set that was answered shows nothing. False: it could not be read, and others there cannot either.
+task<bool> sweeper::check_cleared(agent& a, const reading& l, port_ref place, const mad::mad_error* set_error) {
+    if (set_error && set_error->code == mad::errc::cancelled) result_.is_stopped = true;
+    bool has_counted = false;
+    for_each_counter([&](counter c) { has_counted |= options_.clears.has(c) && l.counters.counters[c] != 0; });
+    const bool is_sum = l.where.port == all_ports;
+    const auto path = path_to(is_sum ? targets_[a.first].where : l.where);
+    if (!l.is_told || !path || (!has_counted && !set_error)) co_return true;
+    const std::function<task<mad::result<kept_counters>>()> reads = [&] {
+        return read_kept_counters(schedule_, *path, *a.can, l.where.port, options_.clears, l.counters.counters,
+                                  hurry());
+    };
+    auto reading_again = coro::uncancelled<kept_counters>(schedule_, read_back_limit, reads);
+    const auto kept = co_await std::move(reading_again);
+    if (!kept) {
+        const mad::mad_error& e = set_error ? *set_error : kept.error();
+        const std::string unknown = "it is not known whether its counters were cleared: ";
+        const port_ref all = a.end - a.first > 1 && node_of(a).is_switch() && clears_at_once(a) ? place_of(a) : place;
+        result_.gaps.push_back({gap::kind::not_cleared, all, unknown + to_string(e), unknown + cause_text(e)});
+        co_return false;
+    }
+    const auto& [which, now] = kept.value();
+    std::string names;
+    bool is_traffic = true; // after a Set without an answer it may have counted as much again
+    for_each_counter([&](counter c) {
+        if (!which.has(c)) return;
+        is_traffic &= !is_error(c);
+        names +=
+            fmt::format("{}{} is {}, was {}", names.empty() ? "" : ", ", name_of(c), now[c], l.counters.counters[c]);
+    });
+    if (names.empty()) co_return true;
+    if (set_error) names += "; " + cause_text(*set_error);
+    const std::string what =
+        set_error && is_traffic ? "it is not known whether its counters were cleared" : "not cleared";
+    result_.gaps.push_back({gap::kind::not_cleared, place, what + ": " + names});
+    co_return true;
+}
+
 template <std::size_t Index>
 task<void> sweeper::clear_detail(agent& a, port_ref where, const mad::IBPath& path, u8 select) {
     using T = std::tuple_element_t<Index, detail_types>;
     T zeros = question_about<T>(select);
     zeros.counterSelect = static_cast<decltype(zeros.counterSelect)>(~u64{0});
     const auto reply = co_await schedule_.PerformanceSet<T>(zeros, path);
-    if (reply) co_return;
-    if (reply.error().code == mad::errc::status) a.lacks.template add<T>();
-    else not_cleared(a, where, select, reply.error());
+    const mad::mad_error* const failure = reply ? nullptr : &reply.error();
+    if (failure && !mad::may_have_acted(*failure)) {
+        if (failure->code == mad::errc::status) a.lacks.template add<T>();
+        else not_cleared(a, where, select, *failure);
+        co_return;
+    }
+    for (u32 i = a.first; i < a.end; ++i) {
+        const reading& l = result_.ports[i];
+        if (select != all_ports && l.where != where) continue;
+        const auto is_it = [](const port_detail& d) { return std::holds_alternative<T>(d); };
+        const auto before = std::find_if(l.details.begin(), l.details.end(), is_it);
+        if (before == l.details.end()) continue; // it was not read: nothing can be compared
+        const std::function<task<mad::result<T>>()> reads = [&] { return read_detail_again<T>(l.where); };
+        auto reading_again = coro::uncancelled<T>(schedule_, read_back_limit, reads);
+        const auto after = co_await std::move(reading_again);
+        const iba::record_info& info = iba::info_of<T>;
+        const std::string kept =
+            after ? kept_fields(info, iba::encode(std::get<T>(*before)), iba::encode(after.value())) : std::string();
+        if (!after) {
+            const mad::mad_error& e = failure ? *failure : after.error();
+            const std::string unknown = "it is not known whether its counters were cleared: ";
+            result_.gaps.push_back({gap::kind::not_cleared, l.where, unknown + to_string(e), unknown + cause_text(e)});
+        } else if (!kept.empty()) {
+            result_.gaps.push_back(
+                {gap::kind::not_cleared, l.where, fmt::format("not cleared: {} {}", info.name, kept)});
+        }
+    }
+}
+
+template <class T> task<mad::result<T>> sweeper::read_detail_again(port_ref where) {
+    const auto path = path_to(where);
+    const T request = question_about<T>(where.port);
+    co_return co_await schedule_.PerformanceGet<T>(request, *path, 0, hurry());
 }
 
 } // namespace comad::counters

@@ -546,6 +546,7 @@ private:
         bool was_silent = false;    ///< no port of it answered in the sweep before
         std::size_t MADs = 0, silences = 0, sums = 0;
         std::vector<u8> cleared; ///< by which portSelect, in this sweep
+        std::size_t rereads = 0; ///< Gets of what was cleared before, in this sweep
 
         /// What a sweeper knows that has not swept yet.
         void forget() {
@@ -646,7 +647,10 @@ private:
         }
         if (select != 255 && !is_switch(n)) expect(select == entered, "a port is asked by another");
         const bool is_sum = select == 255 && !is_set;
-        node.sums += is_sum;
+        const bool is_reread = !is_set && (std::ranges::find(node.cleared, select) != node.cleared.end() ||
+                                           std::ranges::find(node.cleared, 255) != node.cleared.end());
+        node.rereads += is_reread;
+        node.sums += is_sum && !is_reread;
         if (is_sum ? node.refuses_sums : is_set ? node.refuses_sets : node.ports.at(select).is_refused) {
             reply[status_at + 1] = 0x1c; // an invalid value
             if (is_set) note_cleared(node, select);
@@ -721,6 +725,7 @@ private:
         for (PMA_node& n : nodes_) {
             n.MADs = n.silences = n.sums = 0;
             n.cleared.clear();
+            n.rereads = 0;
         }
         arrived_.clear();
     }
@@ -863,7 +868,9 @@ private:
         else if (node.sums > 0) expected += 1;
         if (!is_summed)
             for (const u8 p : wanted) expected += node.ports[p].is_refused && reads > 0 ? 1 : reads;
-        expect(node.MADs == expected + node.cleared.size(), "the number of MADs to a node");
+        expect(node.MADs == expected + node.cleared.size() + node.rereads, "the number of MADs to a node");
+        // Each port once, by both attributes; one without anything to clear not at all.
+        expect(node.rereads <= 2 * wanted.size() || node.refuses_sets, "the number of Gets after a clearing");
     }
     void check_sum(const PMA_node& node, const reading& sum) const {
         expect(sum.where.port == 255, "the place of a sum");
@@ -902,6 +909,7 @@ private:
         }
         if (node.refuses_sets)
             for (const u8 p : expected) places_expected.push_back(p == 255 ? u8{0} : p);
+        places_expected.erase(std::ranges::unique(places_expected).begin(), places_expected.end());
         std::ranges::sort(places_told);
         expect(places_told == places_expected, "where it was not cleared");
         for (u8 p = 0; p < node.ports.size(); ++p) check_registers(node, p, expected);

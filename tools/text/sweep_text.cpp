@@ -171,6 +171,7 @@ std::string_view name_of(counters::gap::kind k) {
     case counters::gap::kind::error_reply: return "error_reply";
     case counters::gap::kind::send_failed: return "send_failed";
     case counters::gap::kind::no_address: return "no_address";
+    case counters::gap::kind::not_cleared: return "not_cleared";
     case counters::gap::kind::cancelled: break;
     }
     return "cancelled";

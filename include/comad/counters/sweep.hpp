@@ -34,6 +34,7 @@ struct gap {
         send_failed, ///< the request could not be sent
         no_address,  ///< the node has no LID: no subnet manager gave it one
         cancelled,   ///< the sweep was ended before it was asked
+        not_cleared, ///< counters that were to be cleared still count what they did, or it is not known whether they do
     };
     kind what;
     discovery::port_ref where; ///< port 0: all ports of that node that are missing
@@ -64,7 +65,8 @@ struct sweep_options {
     /// Null: `details`. Else what is to be asked for in view of the counters, also of a sum.
     std::function<port_detail_set(const reading&)> choose_details;
     /// What is written, by PerformanceSet, once it was read; what could not be read is not cleared. A PMA that can do so clears
-    /// all ports at once if all of them were wanted. As they are: nothing is ever written.
+    /// all ports at once if all of them were wanted. Each port is read again afterwards, also if the sweep was cancelled
+    /// meanwhile: counters that were read before and are not lower are a gap (not_cleared). As they are: nothing is ever written.
     counter_set clears;
     port_detail_set clears_details;
     /// Completes the path to an end port, which has its LID: a service level, an M_Key for the question about error
@@ -143,9 +145,12 @@ private:
     coro::task<void> clear(agent& a, discovery::port_ref where, u8 select);
     template <std::size_t Index>
     coro::task<void> clear_detail(agent& a, discovery::port_ref where, const mad::IBPath& path, u8 select);
+    template <class T> coro::task<mad::result<T>> read_detail_again(discovery::port_ref where);
 
     coro::rpc_options hurry() const noexcept { return {.patience = options_.patience}; }
     void failed(agent& a, discovery::port_ref where, const mad::mad_error& e);
+    coro::task<bool> check_cleared(agent& a, const reading& l, discovery::port_ref place,
+                                   const mad::mad_error* set_error);
     void not_cleared(const agent& a, discovery::port_ref where, u8 select, const mad::mad_error& e);
     void note_unread();
 
