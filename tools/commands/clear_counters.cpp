@@ -39,9 +39,10 @@ struct cleared_group {
 /// What became of the counters behind an end port.
 struct clearing_outcome {
     std::vector<cleared_group> groups;
-    std::vector<u8> ports; ///< as in portSelect
-    std::string problem;   ///< empty: all is cleared
-    std::string cause;     ///< of `problem`, as missing_answer has it
+    std::vector<u8> ports;                          ///< as in portSelect
+    std::vector<clearing_problem> problems;         ///< of ports
+    std::string problem = "not cleared: not asked"; ///< of all of them; empty: they were asked
+    std::string cause{};                            ///< of `problem`, as missing_answer has it
 };
 
 class clearing_task {
@@ -62,17 +63,22 @@ private:
     }
 
     coro::task<void> clear(const end_port& e, clearing_outcome& o) {
-        o.problem = e.has_LID() ? "not asked" : "no LID"; // unless this comes to its end
-        if (!e.has_LID()) co_return;
-        auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, hurry);
-        if (!info) {
-            o.problem = to_string(info.error());
-            o.cause = cause_text(info.error());
+        if (!e.has_LID()) {
+            o.problem = "not cleared: no LID";
             co_return;
         }
-        o.ports = counters::capabilities::of(info.value()).all_ports && subnet_.nodes[e.where.node].is_switch()
-                      ? std::vector<u8>{all_ports}
-                      : e.ports;
+        const auto fails = [&](const comad::mad::mad_error& error) {
+            o.problem = "not cleared: " + to_string(error);
+            o.cause = "not cleared: " + cause_text(error);
+        };
+        auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, hurry);
+        if (!info) {
+            fails(info.error());
+            co_return;
+        }
+        const bool is_at_once =
+            counters::capabilities::of(info.value()).all_ports && subnet_.nodes[e.where.node].is_switch();
+        o.ports = is_at_once ? std::vector<u8>{all_ports} : e.ports;
         std::vector<const counter_group*> groups{&port_counters};
         if (&data_counters(info.value()) != &port_counters) groups.push_back(&data_counters(info.value()));
         for (const counter_group* g : groups) {
@@ -81,11 +87,14 @@ private:
             if (select == 0) continue;
             o.groups.push_back({g, select});
             for (const u8 port : o.ports) {
-                auto done = co_await clear_counters(in_.schedule(), e.path, *g, port, select);
-                if (done) continue;
-                o.problem = to_string(done.error());
-                o.cause = cause_text(done.error());
-                co_return;
+                const std::vector<u8> checked = is_at_once ? e.ports : std::vector<u8>{port};
+                auto clears = clear_counters(in_, {{e.path, info.value()}, g, port, checked, select, hurry});
+                auto done = co_await std::move(clears);
+                if (!done) {
+                    fails(done.error());
+                    co_return;
+                }
+                for (clearing_problem& p : done.value()) o.problems.push_back(std::move(p));
             }
         }
         o.problem.clear();
@@ -97,15 +106,19 @@ private:
         for (std::size_t i = 0; i < end_ports_.size(); ++i) {
             const end_port& e = end_ports_[i];
             const clearing_outcome& o = outcomes_[i];
-            if (!o.problem.empty()) {
-                found_.missing.push_back(missing_at(subnet_, e.where, o.problem, o.cause));
-                failed.insert(e.where.node);
-                ++failures;
-                continue;
+            std::set<u8> wrong; // ports
+            for (const clearing_problem& p : o.problems) {
+                wrong.insert(p.port);
+                found_.missing.push_back(of_write(missing_at(subnet_, {e.where.node, p.port}, p.text, p.cause)));
             }
+            if (!o.problem.empty())
+                found_.missing.push_back(of_write(missing_at(subnet_, e.where, o.problem, o.cause)));
+            if (!o.problem.empty() || !wrong.empty()) failed.insert(e.where.node);
+            failures += wrong.size() + !o.problem.empty();
+            if (!o.problem.empty()) continue;
             cleared.insert(e.where.node);
-            ports += e.ports.size();
-            tell(e, o);
+            ports += e.ports.size() - wrong.size();
+            tell(e, o, wrong);
         }
         std::erase_if(cleared, [&](u32 n) { return failed.contains(n); });
         if (how_.json)
@@ -117,8 +130,9 @@ private:
                             cleared.size(), failures, ports);
     }
 
-    void tell(const end_port& e, const clearing_outcome& o) {
+    void tell(const end_port& e, const clearing_outcome& o, const std::set<u8>& wrong) {
         for (const u8 port : o.ports) {
+            if (wrong.contains(port) || (port == all_ports && !wrong.empty())) continue;
             if (how_.json) {
                 nlohmann::ordered_json line = place_json(subnet_, e, port);
                 for (const cleared_group& c : o.groups) line["cleared"][std::string(c.group->name)] = c.select;

@@ -2,6 +2,7 @@
 // congestion_sets.cpp - words into changes of structures, with the bounds that their fields have (IBA A10.4.3).
 #include "commands/congestion_sets.hpp"
 
+#include "session/read_back.hpp"
 #include <comad/iba/cc.hpp>
 #include <comad/iba/compare.hpp>
 #include <comad/iba/fields.hpp>
@@ -53,27 +54,51 @@ template <class T> std::vector<field_change> changes_between(const T& before, co
 void take_key(mad::IBPath& path, const cc::CongestionKeyInfo& set) { path.CCKey = set.CCKey; }
 template <class T> void take_key(mad::IBPath&, const T&) {}
 
+template <class T> asked<T> read_setting(session& in, mad::IBPath path, u32 modifier) {
+    co_return co_await in.schedule().CongestionControlGet<T>(path, modifier);
+}
+
+/// By the key that the port has after a Set, and if that was not answered and leads nowhere, by the one before it.
+template <class T>
+asked<T> read_setting_after(session& in, mad::IBPath before, mad::IBPath after, u32 modifier, bool is_Set_answered) {
+    const std::function<asked<T>()> reads = [&] { return read_setting<T>(in, after, modifier); };
+    auto reading = read_back<T>(in, reads);
+    auto read = co_await std::move(reading);
+    if (read || is_Set_answered || before == after) co_return read;
+    const std::function<asked<T>()> reads_as_before = [&] { return read_setting<T>(in, before, modifier); };
+    auto reading_as_before = read_back<T>(in, reads_as_before);
+    co_return co_await std::move(reading_as_before);
+}
+
 template <class T>
 asked<congestion_outcome> change(session& in, mad::IBPath path, u32 modifier, changing<T> apply, bool dry_run) {
     BOOST_OUTCOME_CO_TRY(const auto before, co_await in.schedule().CongestionControlGet<T>(path, modifier));
     T wanted = before;
     apply(wanted);
-    congestion_outcome outcome{changes_between(before, wanted), {}};
+    congestion_outcome outcome;
+    outcome.changes = changes_between(before, wanted);
     if (dry_run) co_return outcome;
     auto reply = co_await in.schedule().CongestionControlSet<T>(wanted, path, modifier);
-    const bool is_refused = !reply && reply.error().code != mad::errc::timed_out; // the answer may be lost
-    if (is_refused) co_return std::move(reply.error());
-    take_key(path, wanted);
-    const auto now = co_await in.schedule().CongestionControlGet<T>(path, modifier);
+    const mad::mad_error* const failure = reply ? nullptr : &reply.error();
+    if (failure && !mad::may_have_acted(*failure)) co_return std::move(reply.error());
+    mad::IBPath path_after = path;
+    take_key(path_after, wanted);
+    auto reading = read_setting_after<T>(in, path, path_after, modifier, !failure);
+    const auto now = co_await std::move(reading);
     if (!now) {
-        outcome.not_taken.push_back((reply ? "changed, but not read back: " : "whether it was changed is not known: ") +
-                                    to_string(now.error()));
+        outcome.not_taken.push_back(unknown_change({}, decisive(failure, now.error())));
+        outcome.is_known = false;
         co_return outcome;
     }
+    std::vector<field_change> changed = changes_between(before, now.value());
+    std::erase_if(changed, [&](const field_change& c) {
+        return std::ranges::find(outcome.changes, c.field, &field_change::field) == outcome.changes.end();
+    });
     T expected = now.value();
     apply(expected);
     for (const field_change& c : changes_between(expected, now.value()))
-        outcome.not_taken.push_back(fmt::format("was not set: {} is {}, not {}", c.field, c.after, c.before));
+        outcome.not_taken.push_back(not_set({}, fmt::format("{} is {}, not {}", c.field, c.after, c.before), failure));
+    outcome.changes = std::move(changed);
     co_return outcome;
 }
 
@@ -219,7 +244,8 @@ asked<congestion_outcome> change_port(session& in, mad::IBPath to, unsigned port
         throw std::runtime_error(fmt::format("LID {} is no switch", value(to.DLID)));
     if (port > node.numPorts) {
         congestion_outcome refused;
-        refused.not_taken.push_back(fmt::format("not changed: it has no port {}, only {}", port, node.numPorts));
+        refused.not_taken.push_back(
+            of_write({{}, {}, fmt::format("not changed: it has no port {}, only {}", port, node.numPorts)}));
         co_return refused;
     }
     changing<SwitchPortCongestionSetting> apply = [=](SwitchPortCongestionSetting& s) {
@@ -303,7 +329,8 @@ std::string text_of(const std::string& place, const congestion_set& what, const 
     std::vector<std::string> changes;
     for (const field_change& c : o.changes) changes.push_back(fmt::format("{} {} -> {}", c.field, c.before, c.after));
     std::string end = fmt::format("{}", fmt::join(changes, ", "));
-    if (changes.empty()) end = dry_run ? "nothing would change" : "nothing changed";
+    if (!o.is_known) end = "not known";
+    else if (changes.empty()) end = dry_run ? "nothing would change" : "nothing changed";
     else if (dry_run) end = "without --dry-run: " + end;
     return fmt::format("{}: {}: {}\n", place, what.name, end);
 }

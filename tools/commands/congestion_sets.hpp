@@ -3,6 +3,7 @@
 // Knows no subnet.
 #pragma once
 #include "session/session.hpp"
+#include "text/missing.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -20,15 +21,17 @@ struct field_change {
 
 /// What became of a port.
 struct congestion_outcome {
-    std::vector<field_change> changes;  ///< none: it was so before
-    std::vector<std::string> not_taken; ///< lines about what was read back otherwise than it was written
+    std::vector<field_change> changes; ///< of what was to be changed that which did, or of a dry run would
+    bool is_known = true;              ///< `changes` were read back; else they are what was to be changed
+    std::vector<missing_answer>
+        not_taken; ///< without a place: what was read back otherwise than it was written, or is not known
 };
 
 struct congestion_set {
     std::string_view name; ///< of the attribute
     bool is_of_switches = false, is_of_CAs = false;
-    /// Reads what is there; unless it is a dry run writes, and reads back. Errors: those of the Get and the Set; a Set that is not
-    /// answered, and what cannot be read back, are among `not_taken`.
+    /// Reads what is there; unless it is a dry run writes, and reads back. Errors: those of the Get, and of a Set after which nothing
+    /// can have changed; what a Set without an answer leaves open, and what cannot be read back, are among `not_taken`.
     std::function<asked<congestion_outcome>(session&, comad::mad::IBPath, bool dry_run)> set;
 };
 

@@ -60,7 +60,10 @@ reporting set_one(session& in, const congestion_set& what, mad::address target, 
     } else if (s.dry_run || in.options().verbosity > 0) {
         said.text = text_of(place, what, done, s.dry_run);
     }
-    for (const std::string& d : done.not_taken) said.missing.push_back({place, {}, d});
+    for (missing_answer m : done.not_taken) {
+        m.place = place;
+        said.missing.push_back(std::move(m));
+    }
     co_return said;
 }
 
@@ -69,14 +72,14 @@ coro::task<mad::result<report>> set_at(session& in, const discovery::subnet& sub
                                        const discovery::node_names& names) {
     report said;
     if (!e.has_LID()) {
-        said.missing.push_back(missing_at(subnet, e.where, "not changed: no LID"));
+        said.missing.push_back(of_write(missing_at(subnet, e.where, "not changed: no LID")));
         co_return said;
     }
     const mad::any_path keyed = in.options().keys.put_into(e.path, subnet.at(e.where).portGUID);
     auto done = co_await what.set(in, *std::get_if<mad::IBPath>(&keyed), s.dry_run);
     if (!done) {
-        said.missing.push_back(missing_at(subnet, e.where, "not changed: " + to_string(done.error()),
-                                          "not changed: " + cause_text(done.error())));
+        said.missing.push_back(of_write(missing_at(subnet, e.where, "not changed: " + to_string(done.error()),
+                                                   "not changed: " + cause_text(done.error()))));
         co_return said;
     }
     const discovery::node& n = subnet.nodes[e.where.node];
@@ -89,7 +92,8 @@ coro::task<mad::result<report>> set_at(session& in, const discovery::subnet& sub
                                               value(n.info.nodeGUID), names.of(n), e.where.port);
         said.text = text_of(place, what, done.value(), s.dry_run);
     }
-    for (const std::string& d : done.value().not_taken) said.missing.push_back(missing_at(subnet, e.where, d));
+    for (const missing_answer& m : done.value().not_taken)
+        said.missing.push_back(of_write(missing_at(subnet, e.where, m.text, m.cause)));
     co_return said;
 }
 

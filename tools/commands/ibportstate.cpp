@@ -3,9 +3,11 @@
 #include "command.hpp"
 #include "commands/port_change.hpp"
 #include "commands/port_reach.hpp"
+#include "commands/port_write.hpp"
 #include "input/changes.hpp"
 #include "session/ask.hpp"
 #include "session/port_view.hpp"
+#include "session/read_back.hpp"
 #include "text/diags_text.hpp"
 #include "text/json.hpp"
 #include <comad/iba/format.hpp>
@@ -162,61 +164,90 @@ private:
         return std::move(said_);
     }
 
+    std::string place() const { return fmt::format("{} port {}", place_text(before_.path), before_.number); }
+
+    /// A refusal of the first Set is the end; after another one has changed something it is one line of several.
+    asked<void> refused(mad::mad_error e) {
+        if (before_.is_end_port() && value(before_.info.LID) == 0)
+            e.message("the port has no LID, which some devices want in each Set: add 'lid N'");
+        if (!has_written_) co_return std::move(e);
+        said_.missing.push_back(
+            of_write({place(), {}, "not changed: " + to_string(e), "not changed: " + plain_text(e)}));
+        co_return mad::success();
+    }
+
+    asked<smp::MlnxExtPortInfo> read_FDR10() { return in_.SubnGet<smp::MlnxExtPortInfo>(before_.path, before_.number); }
+
     asked<void> set_FDR10() {
         const mad::any_path path = before_.path;
         BOOST_OUTCOME_CO_TRY(const auto now, co_await in_.SubnGet<smp::MlnxExtPortInfo>(path, before_.number));
         const std::vector<std::string> fields{"StateChangeEnable=1",
                                               fmt::format("LinkSpeedEnabled={}", *change_.FDR10)};
         const auto wanted = with_fields(now, fields);
-        BOOST_OUTCOME_CO_TRYV(co_await in_.schedule().SubnSet<smp::MlnxExtPortInfo>(wanted, path, before_.number));
+        auto reply = co_await in_.schedule().SubnSet<smp::MlnxExtPortInfo>(wanted, path, before_.number);
+        const mad::mad_error* const failure = reply ? nullptr : &reply.error();
+        if (failure && !mad::may_have_acted(*failure)) {
+            auto ending = refused(std::move(reply.error()));
+            co_return co_await std::move(ending);
+        }
+        has_written_ = true;
+        const std::function<asked<smp::MlnxExtPortInfo>()> reads = [this] { return read_FDR10(); };
+        auto reading = read_back<smp::MlnxExtPortInfo>(in_, reads);
+        const auto read = co_await std::move(reading);
+        if (!read) {
+            said_.missing.push_back(unknown_change(place(), decisive(failure, read.error())));
+            co_return mad::success();
+        }
         port_view after = before_;
-        BOOST_OUTCOME_CO_TRY(after.mellanox, co_await in_.SubnGet<smp::MlnxExtPortInfo>(path, before_.number));
+        after.mellanox = read.value();
         said_.text += "\nAfter MLNXExtendedPortInfo set:\n" + mellanox_text(after);
         object_["after"]["MlnxExtPortInfo"] = nlohmann::ordered_json::parse(iba::json(*after.mellanox));
         if (after.mellanox->LinkSpeedEnabled != *change_.FDR10)
-            said_.missing.push_back({"was not set",
-                                     {},
-                                     fmt::format("LinkSpeedEnabled of MlnxExtPortInfo is {}, not {}",
-                                                 after.mellanox->LinkSpeedEnabled, *change_.FDR10)});
+            said_.missing.push_back(not_set(place(),
+                                            fmt::format("LinkSpeedEnabled of MlnxExtPortInfo is {}, not {}",
+                                                        after.mellanox->LinkSpeedEnabled, *change_.FDR10),
+                                            failure));
         co_return mad::success();
     }
 
     asked<void> set_port_info() {
-        port_view after = before_;
-        std::optional<mad::mad_error> no_answer; // lost with the link, or with the LID: the port may have changed
         // As a Set says whether extended speeds mean something, the Get after it asks (IBA 14.2.5.6).
         const u32 modifier = before_.number | (before_.has_extended_speeds() ? 1u << 31 : 0);
-        if (!change_.fields.empty()) {
-            const auto wanted = with_fields(before_.info, change_.fields);
-            auto reply = co_await in_.schedule().SubnSet<smp::PortInfo>(wanted, before_.path, modifier);
-            if (reply) after.info = reply.value();
-            else if (reply.error().code == mad::errc::timed_out) no_answer = std::move(reply.error());
-            else co_return explained(std::move(reply.error()));
-            after.path = path_after(before_, wanted, change_);
+        if (change_.fields.empty()) co_return co_await show_after(modifier);
+        port_write w{before_.path, {}, modifier, before_.end.LID, before_.true_number(), before_.info};
+        const bool is_elsewhere_after = change_.is_of_end_port && before_.is_end_port();
+        if (is_elsewhere_after) w.path_after = path_after(before_, with_fields(before_.info, change_.fields), change_);
+        auto writing = write_port(in_, std::move(w), change_);
+        written_port done = co_await std::move(writing);
+        if (done.refusal) {
+            auto ending = refused(std::move(*done.refusal));
+            co_return co_await std::move(ending);
         }
-        auto read = co_await in_.schedule().SubnGet<smp::PortInfo>(after.path, modifier);
-        if (!read && no_answer) co_return explained(std::move(*no_answer));
-        if (no_answer) said_.notes.push_back("the Set was not answered: what follows it was read from the port");
-        if (read) {
-            after.info = read.value();
-            for (const std::string& d : differences(change_, after.info))
-                said_.missing.push_back({"was not set", {}, d});
-        } else {
-            said_.missing.push_back(
-                {"was set, but could not be read back", {}, to_string(read.error()), plain_text(read.error())});
+        has_written_ = true;
+        for (missing_answer& m : done.problems) {
+            m.place = place();
+            said_.missing.push_back(std::move(m));
         }
-        after.path = before_.path;
-        said_.text += "\nAfter PortInfo set:\n" + viewed_port_text(after, how_.show_keys);
-        object_["after"]["PortInfo"] = json_without_key(after.info, how_.show_keys);
+        if (!done.note.empty()) said_.notes.push_back(place() + ": " + done.note);
+        if (!done.after) co_return mad::success();
+        if (!done.reply) said_.notes.push_back("the Set was not answered: what follows it was read from the port");
+        take_after(*done.after);
         co_return mad::success();
     }
 
-    mad::mad_error explained(mad::mad_error e) const {
-        if (e.code == mad::errc::timed_out)
-            e.message("no answer to the Set, nor to a Get after it: whether it was done is not known");
-        else if (before_.is_end_port() && value(before_.info.LID) == 0)
-            e.message("the port has no LID, which some devices want in each Set: add 'lid N'");
-        return e;
+    void take_after(const smp::PortInfo& info) {
+        port_view after = before_;
+        after.info = info;
+        said_.text += "\nAfter PortInfo set:\n" + viewed_port_text(after, how_.show_keys);
+        object_["after"]["PortInfo"] = json_without_key(after.info, how_.show_keys);
+    }
+
+    /// Where nothing of PortInfo was to be written.
+    asked<void> show_after(u32 modifier) {
+        const auto read = co_await in_.schedule().SubnGet<smp::PortInfo>(before_.path, modifier);
+        if (read) take_after(read.value());
+        else said_.missing.push_back({place(), {}, to_string(read.error()), plain_text(read.error())});
+        co_return mad::success();
     }
 
     session& in_;
@@ -225,6 +256,7 @@ private:
     const ibportstate_settings& how_;
     report said_;
     nlohmann::ordered_json object_;
+    bool has_written_ = false; // something, or it may have
 };
 
 // ---- the command ------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 // of infiniband-diags' ibsendtrap.
 #include "command.hpp"
 #include "session/ask.hpp"
+#include "session/read_back.hpp"
 #include "text/structure_text.hpp"
 #include <comad/iba/codec.hpp>
 #include <comad/iba/print.hpp>
@@ -159,7 +160,7 @@ const trap& trap_named(const std::string& name) {
                                   iba::most_similar(name, trap_names())));
 }
 
-answer send_trap(session& in, const trap& which, u8 error_port, bool json) {
+reporting send_trap(session& in, const trap& which, u8 error_port, bool json) {
     require_SA(in);
     const mad::any_path ourselves = this_node().path;
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(ourselves));
@@ -169,10 +170,17 @@ answer send_trap(session& in, const trap& which, u8 error_port, bool json) {
     manager.DLID = in.local_port().sa_path.DLID;
     manager.SL = in.local_port().sa_path.SL;
     BOOST_OUTCOME_CO_TRY(const auto path, co_await in.paths().with_keys(manager));
-    BOOST_OUTCOME_CO_TRY(const auto sent, co_await in.schedule().Trap(notice, path));
+    auto sent = co_await in.schedule().Trap(notice, path);
+    if (!sent && !mad::may_have_acted(sent.error())) co_return std::move(sent.error());
+    report done;
+    if (sent && json) done.text = json_text(sent.value()) + '\n';
     // An answer to what was asked behind it: ibsim forgets what a client sent just before it went.
-    BOOST_OUTCOME_CO_TRYV(co_await in.SubnGet<smp::NodeInfo>(ourselves));
-    co_return json ? json_text(sent) + '\n' : std::string();
+    const auto answered = co_await in.SubnGet<smp::NodeInfo>(ourselves);
+    if (sent && answered) co_return done;
+    const mad::mad_error& e = sent ? answered.error() : sent.error();
+    const std::string what = "it is not known whether the trap was sent: ";
+    done.missing.push_back(of_write({{}, {}, what + to_string(e), what + plain_text(e)}));
+    co_return done;
 }
 
 int run_ibsendtrap(const ibsendtrap_settings& s, const global_options& options) {
@@ -180,7 +188,8 @@ int run_ibsendtrap(const ibsendtrap_settings& s, const global_options& options) 
     if (!s.error_port.empty() && which.make != local_link_integrity)
         throw usage_error("only local_link_integrity tells a port");
     const unsigned port = s.error_port.empty() ? 1 : read_number(s.error_port, "the port", 254);
-    return ask(options, nullptr, [&](session& in) { return send_trap(in, which, static_cast<u8>(port), s.json); });
+    return run_query(options, nullptr,
+                     [&](session& in) { return send_trap(in, which, static_cast<u8>(port), s.json); });
 }
 
 } // namespace

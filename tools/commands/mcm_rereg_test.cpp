@@ -4,6 +4,7 @@
 #include "command.hpp"
 #include "input/words.hpp"
 #include "session/ask.hpp"
+#include "session/read_back.hpp"
 #include "text/error_words.hpp"
 #include "text/output.hpp"
 #include <comad/coro/when_all.hpp>
@@ -62,21 +63,49 @@ iba::query<MCMemberRecord> membership(session& in, iba::guid port) {
 /// What became of a port; empty texts: all went well.
 struct rereg_outcome {
     std::string left, joined, found;
+    bool is_kept = false; ///< it was a member after it was to leave, or that is not known
 };
 
-std::string problem_of(const mad::result<MCMemberRecord>& r, const global_options& o) {
-    return r ? std::string() : words_of(r.error(), o);
+std::string problem_of(const mad::mad_error* e, const global_options& o) { return e ? words_of(*e, o) : std::string(); }
+
+/// Whether the SA has such a membership.
+asked<bool> is_member(session& in, iba::query<MCMemberRecord> record) {
+    auto found = co_await in.schedule().SubnAdmGet(record);
+    constexpr comad::u8 no_records = 3; // IBA 15.2.4
+    if (found) co_return true;
+    if (found.error().code == mad::errc::class_status && iba::class_status(found.error().status) == no_records)
+        co_return false;
+    co_return std::move(found.error());
+}
+asked<bool> is_member_now(session& in, const iba::query<MCMemberRecord>& record) {
+    const std::function<asked<bool>()> reads = [&] { return is_member(in, record); };
+    auto reading = read_back<bool>(in, reads);
+    co_return co_await std::move(reading);
+}
+
+/// `yes`, or what is wrong: a write shows in the SA's table, whether it was answered or not.
+std::string write_problem(const mad::result<MCMemberRecord>& write, const mad::result<bool>& now, bool wanted,
+                          const global_options& o) {
+    const mad::mad_error* const failure = write ? nullptr : &write.error();
+    if (failure && !mad::may_have_acted(*failure)) return problem_of(failure, o);
+    if (!now) return fmt::format("{}: {}", not_known, words_of(decisive(failure, now.error()), o));
+    if (now.value() == wanted) return {};
+    const std::string has = wanted ? "the SA has no such member" : "the SA still has the member";
+    return failure ? fmt::format("{}; {}", has, words_of(*failure, o)) : has;
 }
 
 asked<rereg_outcome> register_again(session& in, iba::guid port) {
     const auto record = membership(in, port);
     rereg_outcome o;
     const auto left = co_await in.schedule().SubnAdmDelete(record);
-    o.left = problem_of(left, in.options());
+    const auto after_leaving = co_await is_member_now(in, record);
+    o.left = write_problem(left, after_leaving, false, in.options());
+    o.is_kept = !after_leaving || after_leaving.value();
     const auto joined = co_await in.schedule().SubnAdmSet(record);
-    o.joined = problem_of(joined, in.options());
-    const auto found = co_await in.schedule().SubnAdmGet(record);
-    o.found = problem_of(found, in.options());
+    const auto after_joining = co_await is_member_now(in, record);
+    o.joined = write_problem(joined, after_joining, true, in.options());
+    if (!after_joining) o.found = problem_of(&after_joining.error(), in.options());
+    else if (!after_joining.value()) o.found = "no such member";
     co_return o;
 }
 
@@ -97,9 +126,9 @@ reporting register_all(session& in, const std::vector<iba::guid>& ports, const m
         else
             said.text += fmt::format("{}: left: {}, joined: {}, found: {}\n", place, word(o.left), word(o.joined),
                                      word(o.found));
-        // Who was no member cannot leave, which is no failure of the SA.
-        if (!o.joined.empty()) said.missing.push_back({place, {}, "not joined: " + o.joined});
-        else if (!o.found.empty()) said.missing.push_back({place, {}, "joined, but not found: " + o.found});
+        // An SA refuses to delete a port that is not a member. That is not a failure; that it keeps a member is one.
+        if (!o.joined.empty()) said.missing.push_back(of_write({place, {}, "not joined: " + o.joined}));
+        else if (o.is_kept) said.missing.push_back(of_write({place, {}, "did not leave: " + o.left}));
     }
     co_return said;
 }

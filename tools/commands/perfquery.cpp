@@ -103,6 +103,7 @@ struct group_reading {
     const counter_group* group;
     u8 port;
     std::vector<u8> bytes;
+    std::vector<clearing_problem> not_cleared{};
 };
 
 /// Whether the port's forward error correction is one of those that count in another way.
@@ -112,6 +113,13 @@ asked<bool> is_RS_FEC(const counter_query& q, u8 port) {
     constexpr comad::u32 has_modes = 1;
     if (!info || !(info->capabilityMask & has_modes)) co_return false;
     co_return info->FECModeActive == iba::FECMode::RS || info->FECModeActive == iba::FECMode::RS2;
+}
+
+/// The ports that a portSelect stands for: each of them counts for itself.
+coro::task<std::vector<u8>> ports_behind(const counter_query& q, u8 port) {
+    if (port != all_ports) co_return std::vector<u8>{port};
+    auto all = co_await ports_with_counters(q.in, q.to);
+    co_return all ? std::move(all).value() : std::vector<u8>{port};
 }
 
 asked<group_reading> ask_port(const counter_query& q, const counter_group& wanted, u8 port) {
@@ -126,7 +134,9 @@ asked<group_reading> ask_port(const counter_query& q, const counter_group& wante
     }
     if (q.how.resets) {
         const u64 mask = q.how.mask.value_or(all_counters(g, q.info));
-        BOOST_OUTCOME_CO_TRYV(co_await clear_counters(q.in.schedule(), q.to, g, port, mask));
+        const auto checked = co_await ports_behind(q, port);
+        clearing_request all{q, &g, port, checked, mask};
+        BOOST_OUTCOME_CO_TRY(c.not_cleared, co_await clear_counters(q.in, std::move(all)));
     }
     co_return c;
 }
@@ -147,7 +157,7 @@ std::string json_of(const counter_query& q, const group_reading& c, const std::v
     nlohmann::ordered_json line{{"attribute", c.group->name}, {"LID", value(q.to.DLID)}, {"port", c.port}};
     if (!summed.empty()) line["summed"] = summed;
     if (!c.bytes.empty()) line["counters"] = counters_json(q, *c.group, c.bytes);
-    if (q.how.resets) line["reset"] = q.how.mask.value_or(all_counters(*c.group, q.info));
+    if (q.how.resets && c.not_cleared.empty()) line["reset"] = q.how.mask.value_or(all_counters(*c.group, q.info));
     return json_line(line);
 }
 
@@ -183,6 +193,10 @@ missing_answer missing_counters_of(const counter_group& g, u8 port, const mad::m
             missing_answer::kind::port};
 }
 
+missing_answer not_cleared(const clearing_problem& p) {
+    return of_write({fmt::format("port {}", p.port), {}, p.text, p.cause, missing_answer::kind::port});
+}
+
 /// Of several ports what answers counts, and what does not is missing; an error if none does.
 reporting ask_group(const counter_query& q, const counter_group& g) {
     const bool is_summable = can_sum(g, q);
@@ -193,6 +207,8 @@ reporting ask_group(const counter_query& q, const counter_group& g) {
     report said;
     std::vector<group_reading> answered;
     for (std::size_t i = 0; i < ports.size(); ++i) {
+        if (replies[i])
+            for (const clearing_problem& p : replies[i].value().not_cleared) said.missing.push_back(not_cleared(p));
         if (replies[i]) answered.push_back(std::move(replies[i]).value());
         else said.missing.push_back(missing_counters_of(g, ports[i], replies[i].error()));
     }

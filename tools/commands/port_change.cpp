@@ -5,6 +5,7 @@
 #include "input/changes.hpp"
 #include "input/options.hpp"
 #include <comad/iba/fields.hpp>
+#include <comad/iba/format.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/suggest.hpp>
 #include <comad/iba/text.hpp>
@@ -163,12 +164,15 @@ std::string port_operations() {
 
 namespace {
 
+bool is_configured(iba::PortState s) { return s == iba::PortState::Armed || s == iba::PortState::Active; }
+
 /// What a port goes on from by itself, and what is an order or a set of values that the port knows.
-bool is_as_ordered(std::string_view field, const PortInfo& wanted, const PortInfo& now) {
+bool is_as_ordered(std::string_view field, const PortInfo& wanted, const PortInfo& before, const PortInfo& now) {
     constexpr u8 all_speeds = 15, no_extended = 30, all_extended = 31;
     if (field == "portState")
         return wanted.portState == iba::PortState::Down || wanted.portState == now.portState ||
-               (wanted.portState == iba::PortState::Armed && now.portState == iba::PortState::Active);
+               (wanted.portState == iba::PortState::Armed && now.portState == iba::PortState::Active &&
+                before.portState != iba::PortState::Active);
     if (field == "portPhysicalState") return wanted.portPhysicalState != iba::PortPhysicalState::Disabled;
     if (field == "linkWidthEnabled") return wanted.linkWidthEnabled == 0 || wanted.linkWidthEnabled == all_widths;
     if (field == "linkSpeedEnabled") return wanted.linkSpeedEnabled == 0 || wanted.linkSpeedEnabled == all_speeds;
@@ -178,9 +182,7 @@ bool is_as_ordered(std::string_view field, const PortInfo& wanted, const PortInf
     return false;
 }
 
-} // namespace
-
-std::vector<std::string> differences(const port_change& c, const PortInfo& read_back) {
+std::vector<std::string> differences(const port_change& c, const PortInfo& before, const PortInfo& read_back) {
     const iba::record_info& info = iba::info_of<PortInfo>;
     const auto now = iba::encode(read_back);
     std::vector<std::string> lines;
@@ -190,13 +192,79 @@ std::vector<std::string> differences(const port_change& c, const PortInfo& read_
         PortInfo wanted;
         iba::decode(wanted, asked.data());
         const std::string_view name = field_of(field);
-        if (asked == now || is_as_ordered(name, wanted, read_back)) continue;
+        if (asked == now || is_as_ordered(name, wanted, before, read_back)) continue;
         const bool is_secret = name == "MKey";
         lines.push_back(is_secret ? std::string("MKey is not what was set")
                                   : fmt::format("{} is {}, not {}", name, iba::get_field(info, now, name).value(),
                                                 iba::get_field(info, asked, name).value()));
     }
     return lines;
+}
+
+/// What the port was ordered to do that ends by itself: the link goes down, and may train. Nothing: something else.
+enum class link_order : u8 { none, down, polling };
+
+link_order order_of(const port_change& c) {
+    std::vector<u8> bytes(iba::info_of<PortInfo>.bytes);
+    for (const std::string& field : c.fields) assign(iba::info_of<PortInfo>, bytes, field);
+    PortInfo wanted;
+    iba::decode(wanted, bytes.data());
+    if (wanted.portState == iba::PortState::Down) return link_order::down;
+    return wanted.portPhysicalState == iba::PortPhysicalState::Polling ? link_order::polling : link_order::none;
+}
+
+/// Where the states show it: whether the order was done; nothing: they are as they could be with and without it.
+std::optional<bool> shown_by_states(link_order order, const PortInfo& before, const PortInfo& after) {
+    using enum iba::PortPhysicalState;
+    if (order == link_order::polling) {
+        if (before.portPhysicalState == Polling || after.portPhysicalState != before.portPhysicalState) return true;
+        if (before.portPhysicalState != LinkUp) return false;
+    }
+    if (before.portState == iba::PortState::Down || after.portState == iba::PortState::Down) return true;
+    if (is_configured(before.portState) && !is_configured(after.portState)) return true;
+    return std::nullopt;
+}
+
+bool has_same_states(const PortInfo& a, const PortInfo& b) {
+    return a.portState == b.portState && a.portPhysicalState == b.portPhysicalState;
+}
+
+std::string state_line(link_order order, const PortInfo& after) {
+    if (order == link_order::down)
+        return fmt::format("portState is {}, not Down", iba::name_or_number(after.portState));
+    return fmt::format("portPhysicalState is {}, not Polling", iba::name_or_number(after.portPhysicalState));
+}
+
+void judge_link(link_order order, const port_evidence& e, change_verdict& v) {
+    const std::optional<bool> is_shown = shown_by_states(order, e.before, e.after);
+    if (is_shown == true) return;
+    const std::string line = state_line(order, e.after);
+    const bool is_counted = e.downs_before && e.downs_after && *e.downs_after >= *e.downs_before;
+    if (is_shown == false) {
+        v.differences.push_back(line);
+    } else if (is_counted && *e.downs_after > *e.downs_before) {
+        if (is_configured(e.after.portState))
+            v.note = fmt::format("the link went down and is {} again: LinkDownedCounter went from {} to {}",
+                                 iba::name_or_number(e.after.portState), *e.downs_before, *e.downs_after);
+    } else if (is_counted) {
+        v.differences.push_back(fmt::format("{}, and LinkDownedCounter is still {}", line, *e.downs_after));
+    } else if (e.reply && is_configured(e.before.portState) && has_same_states(*e.reply, e.before)) {
+        v.differences.push_back(line + ", also in the reply to the Set");
+    } else {
+        v.doubt = fmt::format("portState is {}{}, and LinkDownedCounter could not be read",
+                              iba::name_or_number(e.after.portState),
+                              e.after.portState == e.before.portState ? " as before" : "");
+    }
+}
+
+} // namespace
+
+change_verdict judge(const port_change& c, const port_evidence& e) {
+    change_verdict v;
+    v.differences = differences(c, e.before, e.after);
+    const link_order order = order_of(c);
+    if (order != link_order::none) judge_link(order, e, v);
+    return v;
 }
 
 } // namespace ibtool

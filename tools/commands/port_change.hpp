@@ -33,8 +33,26 @@ std::vector<std::string> port_operation_names();
 /// All of them in a line, those with a value as `speed N`.
 std::string port_operations();
 
-/// Of what was to be written, a line for each field that was read back otherwise. What a port does by itself, such as training,
-/// does not count, nor do values that mean a set of others. Of a key it does not say what it is.
-std::vector<std::string> differences(const port_change&, const comad::iba::smp::PortInfo& read_back);
+/// What is known of a port that was to be changed.
+struct port_evidence {
+    comad::iba::smp::PortInfo before;
+    std::optional<comad::iba::smp::PortInfo> reply; ///< to the Set; nothing: there was none
+    comad::iba::smp::PortInfo after;                ///< as it was read back
+    /// LinkDownedCounter before the Set and after it; nothing: it could not be read, or stood at its end.
+    std::optional<comad::u8> downs_before, downs_after;
+};
+
+/// Whether the port did what it was to do.
+struct change_verdict {
+    std::vector<std::string>
+        differences;   ///< `LID is 7, not 9`: a line for each field that has another value. Of a key not its value
+    std::string doubt; ///< why it is not known; empty: it is
+    std::string note;  ///< how a change is known that something has reverted since; empty: nothing has
+};
+
+/// Values that a port goes on from by itself, such as training, and values that mean a set of others are no differences. A link that
+/// was to go down and is up again shows by LinkDownedCounter and by the reply to the Set whether it was down: a subnet manager may
+/// have configured it at once.
+change_verdict judge(const port_change&, const port_evidence&);
 
 } // namespace ibtool

@@ -2,7 +2,7 @@
 // port_sets.cpp - from the farthest to the nearest, so that no port is behind one that was changed.
 #include "commands/port_sets.hpp"
 
-#include "input/changes.hpp"
+#include "commands/port_write.hpp"
 #include "session/ask.hpp"
 #include "text/json.hpp"
 #include "text/link_json.hpp"
@@ -34,6 +34,7 @@ using discovery::subnet;
 struct set_outcome {
     std::optional<smp::PortInfo> before, after;
     bool is_there_already = false;
+    std::string note; ///< how a change is known that is over already
     std::vector<missing_answer> missing;
 };
 
@@ -47,37 +48,29 @@ bool is_there_already(const port_change& c, const smp::PortInfo& now) {
 
 coro::task<mad::result<set_outcome>> set_one(session& in, const subnet& s, port_set p, const port_sets_options& how) {
     set_outcome o;
-    const auto fails = [&](std::string what, const mad::mad_error& e) {
-        o.missing.push_back(missing_at(s, p.where, what + to_string(e), what + plain_text(e)));
+    const auto is_not_changed = [&](const mad::mad_error& e) {
+        o.missing.push_back(
+            of_write(missing_at(s, p.where, "not changed: " + to_string(e), "not changed: " + plain_text(e))));
     };
     const mad::any_path path = in.options().keys.put_into(p.route, s.nodes[p.where.node].info.portGUID);
     const auto& end = s.end_port(p.where).info;
     const u32 modifier = p.where.port | (end && discovery::has_extended_speeds(*end) ? 1u << 31 : 0);
     const auto now = co_await in.SubnGet<smp::PortInfo>(path, modifier);
     if (!now) {
-        fails("not changed: ", now.error());
+        is_not_changed(now.error());
         co_return o;
     }
     o.before = now.value();
     o.is_there_already = is_there_already(how.change, *o.before);
     if (o.is_there_already || how.dry_run) co_return o;
-    const auto wanted = with_fields(*o.before, how.change.fields);
-    const auto reply = co_await in.schedule().SubnSet<smp::PortInfo>(wanted, path, modifier);
-    const bool is_refused = !reply && reply.error().code != mad::errc::timed_out; // lost with the link, it may be done
-    if (is_refused) {
-        fails("not changed: ", reply.error());
-        co_return o;
-    }
-    const auto read = co_await in.SubnGet<smp::PortInfo>(path, modifier);
-    if (!read) {
-        fails(reply ? "changed, but not read back: " : "whether it was changed is not known: ", read.error());
-        co_return o;
-    }
-    o.after = read.value();
-    for (std::string& d : differences(how.change, *o.after))
-        o.missing.push_back(missing_at(s, p.where, "was not set: " + d));
-    const bool is_still_up = how.change.state == "down" && !is_there_already(how.change, *o.after);
-    if (is_still_up && !reply) fails("not changed: ", reply.error());
+    auto writing =
+        write_port(in, {path, {}, modifier, end ? end->LID : iba::lid{}, p.where.port, *o.before}, how.change);
+    written_port done = co_await std::move(writing);
+    if (done.refusal) is_not_changed(*done.refusal);
+    o.after = done.after;
+    o.note = std::move(done.note);
+    for (const missing_answer& m : done.problems)
+        o.missing.push_back(of_write(missing_at(s, p.where, m.text, m.cause)));
     co_return o;
 }
 
@@ -109,6 +102,7 @@ std::string text_of(const subnet& s, const port_set& p, const set_outcome& o, co
     if (o.is_there_already) end = ": nothing to do";
     else if (how.dry_run) end = fmt::format("; without --dry-run {} would be set", fmt::join(how.change.fields, ", "));
     else if (o.after) end = " -> " + states_text(*o.after);
+    if (!o.note.empty()) end += "; " + o.note;
     return fmt::format("{}: {}{}\n", place_of(s, p.where, how.names), states_text(*o.before), end);
 }
 

@@ -2,6 +2,7 @@
 // set_guid.cpp - set_guid: a port's alias GUID, by a record at the SA. Knows no SMP that writes.
 #include "command.hpp"
 #include "session/ask.hpp"
+#include "session/read_back.hpp"
 #include "text/sa_text.hpp"
 #include <comad/iba/format.hpp>
 #include <comad/iba/parse.hpp>
@@ -58,30 +59,55 @@ comad::coro::task<mad::result<GUIDInfoRecord>> tell(session& in, iba::query<GUID
     co_return co_await in.schedule().SubnAdmSet(record);
 }
 
-answer make_change(session& in, mad::address target, GUID_change c, bool json) {
+/// What the SA holds now. Without a record the whole block is empty.
+asked<GUIDInfoRecord> table_at(session& in, iba::query<GUIDInfoRecord> place) {
+    auto found = co_await in.schedule().SubnAdmGet(place);
+    constexpr comad::u8 no_records = 3; // IBA 15.2.4
+    const bool is_none = !found && found.error().code == mad::errc::class_status &&
+                         iba::class_status(found.error().status) == no_records;
+    if (is_none) co_return GUIDInfoRecord{};
+    co_return found;
+}
+
+reporting make_change(session& in, mad::address target, GUID_change c, bool json) {
     require_SA(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto port, co_await LID_routed(in, path));
     const iba::lid LID = port.DLID;
-    auto record = iba::query<GUIDInfoRecord>{}.where<&GUIDInfoRecord::LID>(LID);
-    record.where<&GUIDInfoRecord::blockNum>(static_cast<u8>(c.slot / slots_per_block));
+    auto place = iba::query<GUIDInfoRecord>{}.where<&GUIDInfoRecord::LID>(LID);
+    place.where<&GUIDInfoRecord::blockNum>(static_cast<u8>(c.slot / slots_per_block));
     const unsigned index = c.slot % slots_per_block;
+    auto record = place;
     record.where<&GUIDInfoRecord::GUIDInfo, &GUIDInfo::GUIDBlock>(index, c.GUID);
 
-    BOOST_OUTCOME_CO_TRY(const auto reply, co_await tell(in, record, c.deletes));
+    auto reply = co_await tell(in, record, c.deletes);
+    const mad::mad_error* const failure = reply ? nullptr : &reply.error();
+    if (failure && !mad::may_have_acted(*failure)) co_return std::move(reply.error());
+    const std::function<asked<GUIDInfoRecord>()> reads = [&] { return table_at(in, place); };
+    auto reading = read_back<GUIDInfoRecord>(in, reads);
+    const auto read = co_await std::move(reading);
+    const std::string where = fmt::format("slot {} of LID {}", c.slot, value(LID));
+    report done;
+    if (!read) {
+        done.missing.push_back(unknown_change(where, decisive(failure, read.error())));
+        co_return done;
+    }
+    const GUIDInfoRecord& now = read.value();
+    const GUIDInfoRecord& shown = reply && now.GUIDInfo == reply.value().GUIDInfo ? reply.value() : now;
+    done.text = json ? iba::json(shown) + '\n' : saquery_text(shown);
     // OpenSM does not refuse a GUID that is another port's: it leaves the table as it was.
-    const iba::guid has = reply.GUIDInfo.GUIDBlock[index];
-    const bool done = c.deletes || c.GUID == iba::guid{} ? c.deletes == (has == iba::guid{}) : has == c.GUID;
-    if (!done)
-        throw std::runtime_error(fmt::format("the SA has not done it: slot {} of LID {} holds {}{}", c.slot, value(LID),
-                                             has, c.deletes ? "" : "; is the GUID in use elsewhere?"));
-    co_return json ? iba::json(reply) + '\n' : saquery_text(reply);
+    const iba::guid has = now.GUIDInfo.GUIDBlock[index];
+    const bool is_done = c.deletes || c.GUID == iba::guid{} ? c.deletes == (has == iba::guid{}) : has == c.GUID;
+    if (!is_done)
+        done.missing.push_back(not_set(
+            where, fmt::format("it holds {}{}", has, c.deletes ? "" : "; is the GUID in use elsewhere?"), failure));
+    co_return done;
 }
 
 int run_set_guid(const set_guid_settings& s, const global_options& options) {
     const mad::address target = read_target(s.target, s.kind);
     const GUID_change c = read_change(s);
-    return ask(options, &target, [&](session& in) { return make_change(in, target, c, s.json); });
+    return run_query(options, &target, [&](session& in) { return make_change(in, target, c, s.json); });
 }
 
 } // namespace

@@ -67,16 +67,31 @@ void require_name(const std::string& name) {
     if (iba::escaped(name) != name) throw usage_error("the name has characters that a terminal would not show");
 }
 
+/// Why a device does not have the name; empty: it has.
+std::string write_problem(const std::string& root, const device& d, const std::string& name) {
+    try {
+        write_description(root, d.name, name);
+        const std::string now = read_description(root, d.name);
+        return now == name ? std::string()
+                           : fmt::format("{} is called {}, not {}", d.name, iba::as_given(now), iba::as_given(name));
+    } catch (const std::runtime_error& e) {
+        return e.what();
+    }
+}
+
 int run_set_nodedesc(const set_nodedesc_settings& s, const global_options& options) {
     require_name(s.name);
     std::string text;
-    for (const device& d : wanted_devices(s, options)) {
+    std::vector<std::string> problems;
+    const std::vector<device> devices = wanted_devices(s, options);
+    for (const device& d : devices) {
         const bool writes = !s.name.empty() && !s.dry_run;
-        if (writes) write_description(s.path, d.name, s.name);
-        const std::string now = writes ? read_description(s.path, d.name) : d.node_desc;
-        if (writes && now != s.name)
-            throw std::runtime_error(
-                fmt::format("{} is called {}, not {}", d.name, iba::as_given(now), iba::as_given(s.name)));
+        const std::string problem = writes ? write_problem(s.path, d, s.name) : std::string();
+        if (!problem.empty()) {
+            problems.push_back(problem);
+            continue;
+        }
+        const std::string now = writes ? s.name : d.node_desc;
         if (s.json) {
             nlohmann::ordered_json o{{"device", d.name}, {"description", json_string(now)}};
             if (!s.name.empty()) o["wanted"] = s.name, o["dry_run"] = s.dry_run;
@@ -88,7 +103,9 @@ int run_set_nodedesc(const set_nodedesc_settings& s, const global_options& optio
         }
     }
     write_output(text);
-    return complete;
+    for (const std::string& problem : problems) print_message("{}", problem);
+    if (problems.empty()) return complete;
+    return problems.size() == devices.size() ? failed : partial;
 }
 
 } // namespace

@@ -3,6 +3,9 @@
 #include "command.hpp"
 #include "session/ask.hpp"
 #include "session/manager_survey.hpp"
+#include "session/read_back.hpp"
+#include "text/diags_text.hpp"
+#include <comad/iba/format.hpp>
 #include <comad/iba/print.hpp>
 #include <comad/iba/suggest.hpp>
 #include <comad/iba/text.hpp>
@@ -71,11 +74,40 @@ reporting report_manager(session& in, std::optional<mad::address> target, bool j
     co_return said;
 }
 
-answer tell_manager(session& in, mad::address target, SMInfo said, u32 modifier, bool json) {
+asked<SMInfo> sm_info_at(session& in, mad::any_path path) { co_return co_await in.schedule().SubnGet<SMInfo>(path); }
+
+/// Whether a manager is where the transition leads, or on the way there (IBA 14.4.1).
+bool has_made(u32 modifier, iba::SMState state) {
+    using enum iba::SMState;
+    switch (modifier) {
+    case 1: return state == Master || state == Discovering;
+    case 3: return state == NotActive;
+    case 5: return state == Discovering || state == Master;
+    default: return state == Standby;
+    }
+}
+
+reporting tell_manager(session& in, mad::address target, SMInfo said, u32 modifier, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     said.SMKey = in.schedule().sa_path().SMKey;
-    BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().SubnSet<SMInfo>(said, path, modifier));
-    co_return manager_text(info, path, json);
+    auto reply = co_await in.schedule().SubnSet<SMInfo>(said, path, modifier);
+    const mad::mad_error* const failure = reply ? nullptr : &reply.error();
+    if (failure && !mad::may_have_acted(*failure)) co_return std::move(reply.error());
+    report done;
+    if (reply) done.text = manager_text(reply.value(), path, json);
+    const std::function<asked<SMInfo>()> reads = [&] { return sm_info_at(in, path); };
+    auto reading = read_back<SMInfo>(in, reads);
+    const auto now = co_await std::move(reading);
+    if (!now) {
+        done.missing.push_back(unknown_change(place_text(path), decisive(failure, now.error())));
+        co_return done;
+    }
+    if (!reply) done.text = manager_text(now.value(), path, json);
+    const iba::SMState state = now.value().SMState;
+    if (!has_made(modifier, state))
+        done.missing.push_back(
+            not_set(place_text(path), fmt::format("SMState is {}", iba::name_or_number(state)), failure));
+    co_return done;
 }
 
 int run_sminfo(const sminfo_settings& s, const global_options& options) {
@@ -105,7 +137,7 @@ int run_set_sminfo(const set_sminfo_settings& s, const global_options& options) 
     if (!s.state.empty()) said.SMState = comad::iba::SMState(read_number(s.state, "the state", 3));
     if (!s.priority.empty()) said.priority = static_cast<comad::u8>(read_number(s.priority, "the priority", 15));
     if (!s.activity.empty()) said.actCount = read_number(s.activity, "the activity count", 0xffffffff);
-    return ask(options, &target, [&](session& in) { return tell_manager(in, target, said, modifier, s.json); });
+    return run_query(options, &target, [&](session& in) { return tell_manager(in, target, said, modifier, s.json); });
 }
 
 } // namespace

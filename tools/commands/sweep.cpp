@@ -388,7 +388,7 @@ command sweep_command() {
             takes.option("--refresh-by", s->refresh_by, "how to check for changes [smp]").one_of({"smp", "sa"});
             takes.option("--details", s->details,
                          "additional counter attributes by name, in JSON: PortRcvErrorDetails");
-            takes.option("--reset", s->resets, "clear after reading: errors, data, all, or a counter by name");
+            takes.option("--reset", s->resets, "clear after reading: errors, data, all, or a counter by name (writes)");
             takes.option("--guid", s->GUIDs, "only nodes with these node GUIDs");
             takes.option("--name", s->patterns, "only nodes whose description matches: 'leaf*'");
             takes.option("--type", s->types, "only nodes of that type").one_of({"switch", "ca", "router"});

@@ -3,6 +3,7 @@
 // It writes only what -W and -c name.
 #include "command.hpp"
 #include "session/ask.hpp"
+#include "session/read_back.hpp"
 #include "text/diags_text.hpp"
 #include "text/structure_text.hpp"
 #include <comad/iba/class_port_info.hpp>
@@ -67,22 +68,51 @@ MlxConfigSpace read_records(const words& texts, bool writes) {
 
 // ---- queries -------------------------------------------------------------------------------------------------------
 
-asked<MlxConfigSpace> tell(session& in, mad::IBPath to, MlxConfigSpace space, u32 modifier, bool writes) {
-    if (writes) co_return co_await in.schedule().VendSet<MlxConfigSpace>(space, to, modifier);
+asked<MlxConfigSpace> read_space(session& in, mad::IBPath to, MlxConfigSpace space, u32 modifier) {
     co_return co_await in.schedule().VendGet<MlxConfigSpace>(space, to, modifier);
 }
 
-asked<std::string> config_space(session& in, mad::IBPath to, MlxConfigSpace space, std::size_t count, bool writes,
-                                bool json) {
-    const u32 modifier = vend::config_space_modifier(static_cast<unsigned>(count));
-    BOOST_OUTCOME_CO_TRY(const auto reply, co_await tell(in, to, space, modifier, writes));
+std::string space_text(const MlxConfigSpace& space, std::size_t count, bool json) {
     std::string text;
     for (std::size_t i = 0; i < count; ++i) {
-        const vend::MlxConfigRecord& r = reply.record[i];
+        const vend::MlxConfigRecord& r = space.record[i];
         text += json ? iba::json(r) + '\n'
                      : fmt::format("Config space record at {:#x}: {:#x}\n", r.address, r.data & r.mask);
     }
-    co_return text;
+    return text;
+}
+
+asked<std::string> config_space(session& in, mad::IBPath to, MlxConfigSpace space, std::size_t count, bool json) {
+    const u32 modifier = vend::config_space_modifier(static_cast<unsigned>(count));
+    BOOST_OUTCOME_CO_TRY(const auto reply, co_await read_space(in, to, space, modifier));
+    co_return space_text(reply, count, json);
+}
+
+/// Prints what the words hold afterwards.
+reporting write_config_space(session& in, mad::IBPath to, MlxConfigSpace space, std::size_t count, bool json) {
+    const u32 modifier = vend::config_space_modifier(static_cast<unsigned>(count));
+    auto reply = co_await in.schedule().VendSet<MlxConfigSpace>(space, to, modifier);
+    const mad::mad_error* const failure = reply ? nullptr : &reply.error();
+    if (failure && !mad::may_have_acted(*failure)) co_return std::move(reply.error());
+    MlxConfigSpace question = space;
+    for (vend::MlxConfigRecord& r : question.record) r.data = 0;
+    const std::function<asked<MlxConfigSpace>()> reads = [&] { return read_space(in, to, question, modifier); };
+    auto reading = read_back<MlxConfigSpace>(in, reads);
+    const auto now = co_await std::move(reading);
+    report done;
+    if (!now) {
+        done.missing.push_back(unknown_change(place_text(to), decisive(failure, now.error())));
+        co_return done;
+    }
+    done.text = space_text(now.value(), count, json);
+    for (std::size_t i = 0; i < count; ++i) {
+        const vend::MlxConfigRecord &wanted = space.record[i], &has = now.value().record[i];
+        if ((wanted.data & wanted.mask) == (has.data & wanted.mask)) continue;
+        const std::string difference = fmt::format("the word at {:#x} is {:#x}, not {:#x}", wanted.address,
+                                                   has.data & wanted.mask, wanted.data & wanted.mask);
+        done.missing.push_back(not_set(place_text(to), difference, failure));
+    }
+    co_return done;
 }
 
 /// 32-bit counters of an InfiniScale III, of which the fourth port is the first.
@@ -122,13 +152,32 @@ asked<std::string> group_info(session& in, mad::IBPath to, unsigned port, bool j
     co_return text;
 }
 
-asked<std::string> configure_groups(session& in, mad::IBPath to, unsigned port, std::vector<u32> groups, bool json) {
+asked<vend::MlxCounterGroupConfig> read_groups(session& in, mad::IBPath to, unsigned port) {
+    co_return co_await in.schedule().VendGet<vend::MlxCounterGroupConfig>(to, port);
+}
+
+reporting configure_groups(session& in, mad::IBPath to, unsigned port, std::vector<u32> groups, bool json) {
     vend::MlxCounterGroupConfig wanted;
     std::ranges::copy(groups, wanted.groupSelect.begin());
-    BOOST_OUTCOME_CO_TRYV(co_await in.schedule().VendSet<vend::MlxCounterGroupConfig>(wanted, to, port));
-    BOOST_OUTCOME_CO_TRY(const auto now, co_await in.schedule().VendGet<vend::MlxCounterGroupConfig>(to, port));
-    co_return json ? json_text(now) + '\n'
-                   : fmt::format("counter_groups_config: configuring group0 {} group1 {}\n", groups[0], groups[1]);
+    auto reply = co_await in.schedule().VendSet<vend::MlxCounterGroupConfig>(wanted, to, port);
+    const mad::mad_error* const failure = reply ? nullptr : &reply.error();
+    if (failure && !mad::may_have_acted(*failure)) co_return std::move(reply.error());
+    const std::function<asked<vend::MlxCounterGroupConfig>()> reads = [&] { return read_groups(in, to, port); };
+    auto reading = read_back<vend::MlxCounterGroupConfig>(in, reads);
+    const auto read = co_await std::move(reading);
+    report done;
+    if (!read) {
+        done.missing.push_back(unknown_change(place_text(to), decisive(failure, read.error())));
+        co_return done;
+    }
+    const auto& now = read.value().groupSelect;
+    done.text = json ? json_text(read.value()) + '\n'
+                     : fmt::format("counter_groups_config: configuring group0 {} group1 {}\n", groups[0], groups[1]);
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        if (now[i] != groups[i])
+            done.missing.push_back(
+                not_set(place_text(to), fmt::format("group{} counts {}, not {}", i, now[i], groups[i]), failure));
+    co_return done;
 }
 
 asked<std::string> class_port_info(session& in, mad::IBPath to, bool json) {
@@ -168,21 +217,9 @@ register_request read_register_request(const vendstat_settings& s) {
     return r;
 }
 
-answer ask_device(session& in, std::optional<mad::address> target, register_request r, const vendstat_settings& s) {
-    const mad::address to_ask = target ? *target : this_port(in);
-    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, to_ask));
-    BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
-    if (s.group_info) co_return co_await group_info(in, to, r.port, s.json);
-    if (!r.groups.empty()) co_return co_await configure_groups(in, to, r.port, r.groups, s.json);
+/// What is read last.
+answer read_device(session& in, mad::IBPath to, const vendstat_settings& s) {
     std::string text;
-    if (!s.reads.empty()) {
-        BOOST_OUTCOME_CO_TRY(const auto part, co_await config_space(in, to, r.reads, s.reads.size(), false, s.json));
-        text += part;
-    }
-    if (!s.writes.empty()) {
-        BOOST_OUTCOME_CO_TRY(const auto part, co_await config_space(in, to, r.writes, s.writes.size(), true, s.json));
-        text += part;
-    }
     if (s.class_port_info) {
         BOOST_OUTCOME_CO_TRY(const auto part, co_await class_port_info(in, to, s.json));
         text += part;
@@ -198,6 +235,32 @@ answer ask_device(session& in, std::optional<mad::address> target, register_requ
     co_return text;
 }
 
+reporting ask_device(session& in, std::optional<mad::address> target, register_request r, const vendstat_settings& s) {
+    const mad::address to_ask = target ? *target : this_port(in);
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, to_ask));
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
+    report done;
+    if (s.group_info) {
+        BOOST_OUTCOME_CO_TRY(done.text, co_await group_info(in, to, r.port, s.json));
+        co_return done;
+    }
+    if (!r.groups.empty()) co_return co_await configure_groups(in, to, r.port, r.groups, s.json);
+    std::string read;
+    if (!s.reads.empty()) {
+        BOOST_OUTCOME_CO_TRY(read, co_await config_space(in, to, r.reads, s.reads.size(), s.json));
+    }
+    const bool writes = !s.writes.empty();
+    if (writes) {
+        BOOST_OUTCOME_CO_TRY(done, co_await write_config_space(in, to, r.writes, s.writes.size(), s.json));
+    }
+    done.text = read + done.text;
+    auto text = co_await read_device(in, to, s);
+    if (!text && !writes) co_return std::move(text.error());
+    if (text) done.text += text.value();
+    else done.missing.push_back({place_text(to), {}, to_string(text.error()), plain_text(text.error())});
+    co_return done;
+}
+
 int run_vendstat(const vendstat_settings& s, const global_options& options) {
     const register_request r = read_register_request(s);
     if (!s.general && !s.xmit_wait && !s.group_info && !s.class_port_info && s.groups.empty() && s.reads.empty() &&
@@ -205,7 +268,7 @@ int run_vendstat(const vendstat_settings& s, const global_options& options) {
         throw usage_error("what of the device? -N, -w, -i, -c, -R, -W or --cpi");
     std::optional<mad::address> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
-    return ask(options, target ? &*target : nullptr, [&](session& in) { return ask_device(in, target, r, s); });
+    return run_query(options, target ? &*target : nullptr, [&](session& in) { return ask_device(in, target, r, s); });
 }
 
 } // namespace

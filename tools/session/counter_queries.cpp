@@ -2,8 +2,10 @@
 // counter_queries.cpp - requests and replies as bytes, which are what all groups have in common.
 #include "session/counter_queries.hpp"
 
+#include "session/read_back.hpp"
 #include "text/diags_text.hpp"
 #include "text/json.hpp"
+#include <comad/counters/cleared.hpp>
 #include <comad/iba/print.hpp>
 
 #include <fmt/format.h>
@@ -16,6 +18,7 @@
 namespace ibtool {
 
 namespace coro = comad::coro;
+namespace counters = comad::counters;
 namespace iba = comad::iba;
 namespace mad = comad::mad;
 namespace smp = comad::iba::smp;
@@ -46,9 +49,80 @@ asked<std::vector<u8>> get_counters(coro::MADSchedule& schedule, mad::IBPath to,
     return exchange(schedule, to, g, iba::Method::Get, std::move(which), options);
 }
 
-asked<void> clear_counters(coro::MADSchedule& schedule, mad::IBPath to, const counter_group& g, u8 port, u64 select) {
-    BOOST_OUTCOME_CO_TRYV(co_await exchange(schedule, to, g, iba::Method::Set, clearing(g, port, select), {}));
-    co_return comad::mad::success();
+namespace {
+
+bool is_of_traffic(std::string_view name) {
+    return name.find("Data") != name.npos || name.find("Pkts") != name.npos || name.find("Packets") != name.npos ||
+           name.find("Wait") != name.npos;
+}
+
+} // namespace
+
+asked<kept> kept_counters(session& in, const clearing_request& r, u8 port, const std::vector<u8>& before) {
+    const std::function<asked<std::vector<u8>>()> reads = [&] {
+        return get_counters(in.schedule(), r.agent.to, *r.group, port, r.reads);
+    };
+    const auto were = selected_counters(*r.group, r.agent.info, before, r.select);
+    auto reading = read_back<std::vector<u8>>(in, reads);
+    BOOST_OUTCOME_CO_TRY(const auto after, co_await std::move(reading));
+    const auto are = selected_counters(*r.group, r.agent.info, after, r.select);
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < were.size(); ++i)
+        if (!counters::is_lower(were[i].value, are[i].value)) places.push_back(i);
+    kept found;
+    if (places.empty()) co_return found;
+    auto reading_later = read_back<std::vector<u8>>(in, reads);
+    const auto later = co_await std::move(reading_later);
+    if (later) {
+        const auto will_be = selected_counters(*r.group, r.agent.info, later.value(), r.select);
+        std::erase_if(places, [&](std::size_t i) {
+            return counters::counts_as_fast(were[i].value, are[i].value, will_be[i].value);
+        });
+    }
+    for (const std::size_t i : places) {
+        found.names += fmt::format("{}{} is {}, was {}", found.names.empty() ? "" : ", ", are[i].name, are[i].value,
+                                   were[i].value);
+        found.is_traffic &= is_of_traffic(are[i].name);
+    }
+    co_return found;
+}
+
+namespace {
+
+clearing_problem problem_of(u8 port, std::string_view what, const mad::mad_error& e) {
+    return {port, fmt::format("{}: {}", what, to_string(e)), fmt::format("{}: {}", what, plain_text(e))};
+}
+
+} // namespace
+
+asked<std::vector<clearing_problem>> clear_counters(session& in, clearing_request r) {
+    const std::vector<u8> payload = clearing(*r.group, r.port, r.select);
+    std::vector<std::vector<u8>> before;
+    for (const u8 port : r.ports) {
+        BOOST_OUTCOME_CO_TRY(auto bytes, co_await get_counters(in.schedule(), r.agent.to, *r.group, port, r.reads));
+        before.push_back(std::move(bytes));
+    }
+    auto reply = co_await exchange(in.schedule(), r.agent.to, *r.group, iba::Method::Set, payload, {});
+    const mad::mad_error* const failure = reply ? nullptr : &reply.error();
+    if (failure && !mad::may_have_acted(*failure)) co_return std::move(reply.error());
+    std::vector<clearing_problem> problems;
+    for (std::size_t i = 0; i < r.ports.size(); ++i) {
+        const u8 port = r.ports[i];
+        const auto counted = selected_counters(*r.group, r.agent.info, before[i], r.select);
+        // Where nothing was counted a Set that was answered shows nothing.
+        if (!failure && std::ranges::all_of(counted, [](const group_counter& c) { return c.value == 0; })) continue;
+        const auto left = co_await kept_counters(in, r, port, before[i]);
+        if (!left) {
+            problems.push_back(problem_of(port, not_known, decisive(failure, left.error())));
+        } else if (!left.value().names.empty()) {
+            const auto& [names, is_traffic] = left.value();
+            const std::string what =
+                fmt::format("{}: {} {}", failure && is_traffic ? not_known : "not cleared", r.group->name, names);
+            if (failure) problems.push_back(problem_of(port, what, *failure));
+            else problems.push_back({port, what, {}});
+        }
+    }
+    co_return problems;
 }
 
 asked<std::vector<u8>> ports_with_counters(session& in, mad::IBPath to) {

@@ -27,9 +27,33 @@ struct performance_agent {
 /// A Get with that portSelect: the payload of the reply.
 asked<std::vector<comad::u8>> get_counters(comad::coro::MADSchedule&, comad::mad::IBPath to, const counter_group&,
                                            comad::u8 port, comad::coro::rpc_options = {});
-/// A Set that clears the counters that `select` selects. Throws what clearing() throws.
-asked<void> clear_counters(comad::coro::MADSchedule&, comad::mad::IBPath to, const counter_group&, comad::u8 port,
-                           comad::u64 select);
+/// What is to be cleared.
+struct clearing_request {
+    performance_agent agent;
+    const counter_group* group;
+    comad::u8 port;                   ///< portSelect of the Set
+    std::vector<comad::u8> ports;     ///< those that are read before and after it; several where `port` is all_ports
+    comad::u64 select;                ///< which counters: see all_counters()
+    comad::coro::rpc_options reads{}; ///< of the Gets
+};
+/// Counters that were to be cleared, and are not lower.
+struct kept {
+    std::string names; ///< with their values; empty: all were cleared
+    /// None of them counts errors: after a Set without an answer so much time may have passed that they have counted as much again.
+    bool is_traffic = true;
+};
+/// Reads a port again after the Set. `before` is the payload of a Get before the Set. Made after a signal, too.
+asked<kept> kept_counters(session&, const clearing_request&, comad::u8 port, const std::vector<comad::u8>& before);
+
+/// A port whose counters were not cleared, or of which that is not known; texts as missing_answer has them.
+struct clearing_problem {
+    comad::u8 port;
+    std::string text, cause;
+};
+/// Clears counters by one Set, and reads them before and after it, also if a signal came or the Set was not answered: a counter
+/// has to be lower, or to count so fast that it cannot be. Gives the ports where that is not so.
+/// Errors: those of the Gets before the Set, and of a Set after which nothing can have changed. Throws what clearing() throws.
+asked<std::vector<clearing_problem>> clear_counters(session&, clearing_request);
 
 /// Which ports a node's performance management can be asked for one by one: of a switch 0 only if it is enhanced.
 /// Throws std::runtime_error if there are none.

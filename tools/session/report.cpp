@@ -43,7 +43,8 @@ void tell_capture(const std::string& problem) {
 }
 
 bool lacks_something(const report& r, const session_end& end) {
-    const bool is_forgiven = r.forgives_missing && is_called_by_link() && !end.was_stopped;
+    const bool is_forgiven = r.forgives_missing && is_called_by_link() && !end.was_stopped &&
+                             std::ranges::none_of(r.missing, &missing_answer::is_write);
     return !r.missing.empty() && !is_forgiven;
 }
 

@@ -199,6 +199,7 @@ std::string sweeping::find_doubt(const counters::sweep& now) {
     std::string why;
     std::set<comad::iba::guid> gone;
     for (const counters::gap& g : now.gaps) {
+        if (g.what == counters::gap::kind::not_cleared) continue; // it is there
         const comad::iba::guid nodeGUID = s.nodes[g.where.node].info.nodeGUID;
         if (why.empty() && !gone_.contains(nodeGUID)) why = lines_about({missing_of(s, g)}, false).front();
         gone.insert(nodeGUID);

@@ -239,6 +239,16 @@ const counter_group
     samples_control = group<pm::PortSamplesCtl>("PortSamplesControl", "PortSamplesControl");
 // clang-format on
 
+const counter_group* find_counter_group(comad::u16 attributeID) noexcept {
+    for (const counter_group* g :
+         {&port_counters, &port_counters_extended, &xmit_data_SL, &rcv_data_SL, &xmit_discard_details,
+          &rcv_error_details, &extended_speeds, &op_rcv_counters, &flow_ctl_counters, &VL_op_packets, &VL_op_data,
+          &VL_xmit_flow_ctl_update_errors, &VL_xmit_wait, &sw_port_VL_congestion, &rcv_con_ctrl, &SL_rcv_FECN,
+          &SL_rcv_BECN, &xmit_con_ctrl, &VL_xmit_time_cong})
+        if (g->attributeID == attributeID) return g;
+    return nullptr;
+}
+
 // ---- fields ----------------------------------------------------------------------------------------------------------
 
 std::vector<std::string_view> missing_counters(const counter_group& g, const ClassPortInfo& info) {
@@ -311,6 +321,21 @@ u64 all_counters(const counter_group& g, const ClassPortInfo& info) {
 
 u64 error_counters(const counter_group& g, const ClassPortInfo& info) {
     return selection(g, info, counters::counters_that(counters::is_error));
+}
+
+std::vector<group_counter> selected_counters(const counter_group& g, const ClassPortInfo& info,
+                                             std::span<const u8> bytes, u64 select) {
+    constexpr unsigned bits = 64;
+    const bool is_of_library = &g == &port_counters || &g == &port_counters_extended;
+    std::vector<group_counter> selected;
+    unsigned place = 0; // in the other groups a bit for each, in their order
+    for (group_counter& c : counters_in(g, info, bytes)) {
+        const auto named = is_of_library ? counters::counter_named(c.name) : std::nullopt;
+        const u64 bit = named ? selection(g, info, counter_set().add(*named)) : place < bits ? u64{1} << place : 0;
+        ++place;
+        if (bit & select) selected.push_back(std::move(c));
+    }
+    return selected;
 }
 
 const counter_group& data_counters(const ClassPortInfo& info) {

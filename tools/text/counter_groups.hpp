@@ -31,6 +31,9 @@ extern const counter_group
     xmit_con_ctrl, VL_xmit_time_cong, samples_control;
 // clang-format on
 
+/// The group of an attribute, without RS-FEC. Null: it has none, or nothing of it can be cleared.
+const counter_group* find_counter_group(comad::u16 attributeID) noexcept;
+
 /// Counters of the group that the performance management does not have, by the names of the table: what a port tells of them
 /// means nothing.
 std::vector<std::string_view> missing_counters(const counter_group&, const comad::iba::ClassPortInfo&);
@@ -53,6 +56,10 @@ void add_counters(const counter_group&, std::span<comad::u8> sum, std::span<cons
 comad::u64 all_counters(const counter_group&, const comad::iba::ClassPortInfo&);
 /// The same of those that count errors, in PortCounters and PortCountersExtended. 0: it has none.
 comad::u64 error_counters(const counter_group&, const comad::iba::ClassPortInfo&);
+
+/// Of counters_in() those that a Set with `select` clears, all_counters() or fewer.
+std::vector<group_counter> selected_counters(const counter_group&, const comad::iba::ClassPortInfo&,
+                                             std::span<const comad::u8> bytes, comad::u64 select);
 
 /// The attribute that tells data and packets best: with 64 bits where the performance management has that.
 const counter_group& data_counters(const comad::iba::ClassPortInfo&);

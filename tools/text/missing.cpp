@@ -53,23 +53,38 @@ std::string line_of(const same_cause& c) {
 
 } // namespace
 
-std::vector<std::string> lines_about(const std::vector<missing_answer>& missing, bool each, const std::string& loss) {
-    std::vector<std::string> lines;
-    if (missing.empty()) return lines;
-    if (!loss.empty())
-        return {fmt::format("{}; {} answer{} missing", loss, missing.size(), missing.size() == 1 ? " is" : "s are")};
-    if (each) {
-        for (const missing_answer& m : missing) lines.push_back(at(m.place, m.text));
-        return lines;
-    }
+namespace {
+
+std::vector<std::string> lines_by_cause(const std::vector<const missing_answer*>& missing) {
     std::vector<same_cause> causes;
     std::unordered_map<std::string_view, std::size_t> known; // of causes, by what they are called
-    for (const missing_answer& m : missing) {
-        const auto [found, is_new] = known.emplace(cause_of(m), causes.size());
-        if (is_new) causes.push_back({&m});
-        causes[found->second].count(m.of);
+    for (const missing_answer* m : missing) {
+        const auto [found, is_new] = known.emplace(cause_of(*m), causes.size());
+        if (is_new) causes.push_back({m});
+        causes[found->second].count(m->of);
     }
+    std::vector<std::string> lines;
     for (const same_cause& c : causes) lines.push_back(line_of(c));
+    return lines;
+}
+
+} // namespace
+
+std::vector<std::string> lines_about(const std::vector<missing_answer>& missing, bool each, const std::string& loss) {
+    std::vector<const missing_answer*> answers;
+    for (const missing_answer& m : missing)
+        if (!m.is_write) answers.push_back(&m);
+    std::vector<std::string> lines;
+    if (!loss.empty() && !missing.empty()) {
+        const std::size_t n = answers.size();
+        lines.push_back(n == 0 ? loss : fmt::format("{}; {} answer{} missing", loss, n, n == 1 ? " is" : "s are"));
+    } else if (each) {
+        for (const missing_answer* m : answers) lines.push_back(at(m->place, m->text));
+    } else {
+        lines = lines_by_cause(answers);
+    }
+    for (const missing_answer& m : missing)
+        if (m.is_write) lines.push_back(at(m.place, each ? m.text : cause_of(m)));
     return lines;
 }
 

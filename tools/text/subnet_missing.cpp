@@ -32,7 +32,11 @@ missing_answer missing_of(const subnet& s, const discovery::problem& p) {
     return missing_at(s, {known->second, p.port}, p.text, p.cause);
 }
 
-missing_answer missing_of(const subnet& s, const counters::gap& g) { return missing_at(s, g.where, g.text, g.cause); }
+missing_answer missing_of(const subnet& s, const counters::gap& g) {
+    missing_answer m = missing_at(s, g.where, g.text, g.cause);
+    m.is_write = g.what == counters::gap::kind::not_cleared;
+    return m;
+}
 
 std::vector<missing_answer> all_missing(const subnet& s, const std::vector<counters::gap>& gaps) {
     std::vector<missing_answer> all;
