@@ -7,6 +7,10 @@ namespace comad::bench {
 
 /// Discovery where 0, 1 and 10 % of all MADs are lost each way, beside that without loss.
 table try_loss(const settings&);
+/// Gets and Sets of PortInfo where 0.5, 2 and 5 % of all MADs are lost each way, beside the same requests without loss: to one
+/// switch, one after the other, and to all ports of a subnet. Once as the settings have it, and once with a subnet manager's
+/// fixed timeout.
+table try_sets(const settings&);
 /// Discovery of nodes with 8 buffers and 50 us of service, where switches pass on at once, and where that takes time: for
 /// fixed windows and bounds per destination, and for the window in the settings if it is none of them.
 table try_buffers(const settings&);

@@ -19,7 +19,8 @@ struct experiment {
     std::string_view name;
     table (*run)(const settings&);
 };
-constexpr std::array<experiment, 6> experiments{{{"loss", try_loss},
+constexpr std::array<experiment, 7> experiments{{{"loss", try_loss},
+                                                 {"sets", try_sets},
                                                  {"buffers", try_buffers},
                                                  {"bound", try_bound},
                                                  {"neighbour", try_neighbour},
@@ -31,12 +32,13 @@ void run(const settings& s, const std::vector<std::string>& wanted, bool as_json
     nlohmann::ordered_json all{{"window", o.max_outstanding},
                                {"per_destination", o.per_destination},
                                {"timeout_ms", in_ms(o.timeout)},
-                               {"retries", o.retries},
+                               {"retries", o.retries < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(o.retries)},
                                {"seeds", s.seeds}};
     if (s.kernel) all["kernel"] = s.kernel->is_capped ? 2025 : 2024;
     if (!as_json)
-        fmt::print("window {}, {} per destination, timeout {:g} ms, {} retries{}; medians of {} runs (least..most)\n",
-                   o.max_outstanding, o.per_destination, in_ms(o.timeout), o.retries,
+        fmt::print("window {}, {} per destination, timeout {:g} ms, {}{}; medians of {} runs (least..most)\n",
+                   o.max_outstanding, o.per_destination, in_ms(o.timeout),
+                   o.retries < 0 ? "retries as needed" : fmt::format("{} retries", o.retries),
                    s.kernel ? fmt::format(", kernel {}", all["kernel"].get<unsigned>()) : "", s.seeds);
     for (const experiment& e : experiments) {
         const bool is_wanted = wanted.empty() || std::find(wanted.begin(), wanted.end(), e.name) != wanted.end();
@@ -56,7 +58,7 @@ int main(int argc, char** argv) {
     bench::settings s;
     std::vector<std::string> wanted;
     bool as_json = false;
-    unsigned timeout_ms = 0, retries = s.schedule.retries, kernel = 0;
+    unsigned timeout_ms = 0, kernel = 0;
     CLI::App app{"Experiments on simulated subnets."};
     std::vector<std::string> names;
     for (const auto& e : bench::experiments) names.emplace_back(e.name);
@@ -68,9 +70,8 @@ int main(int argc, char** argv) {
     app.add_option("--per-destination", s.schedule.per_destination, "of them, SMPs to one node; 0: any number")
         ->capture_default_str();
     app.add_option("--timeout", timeout_ms, "ms for each attempt; 0: as the schedule decides")->capture_default_str();
-    app.add_option("--retries", retries, "attempts after the first")
-        ->check(CLI::Range(0u, 255u))
-        ->capture_default_str();
+    app.add_option("--retries", s.schedule.retries, "attempts after the first; as the schedule decides unless given")
+        ->check(CLI::Range(0, 255));
     app.add_option(
            "--kernel", kernel,
            "the programs use umad over a modelled Linux kernel, as they were until 2024, or since 2025; not scale")
@@ -88,7 +89,6 @@ int main(int argc, char** argv) {
         return app.exit(e) == 0 ? 0 : 2;
     }
     s.schedule.timeout = std::chrono::milliseconds(timeout_ms);
-    s.schedule.retries = static_cast<u8>(retries);
     if (kernel != 0) s.kernel.emplace().is_capped = kernel == 2025;
     try {
         bench::run(s, wanted, as_json);

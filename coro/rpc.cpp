@@ -20,6 +20,11 @@ bool may_be_hedged(const mad::rpc_kind& kind) noexcept {
     return kind.method == iba::Method::Get && kind.expects_reply && kind.mgmt_class != iba::MgmtClass::SubnAdm;
 }
 
+/// A second copy must not be under way while the first may still act.
+bool is_set(const mad::rpc_kind& kind) noexcept {
+    return kind.method == iba::Method::Set && kind.expects_reply && kind.mgmt_class != iba::MgmtClass::SubnAdm;
+}
+
 mad::errc code_of(mad::completion_status v) noexcept {
     switch (v) {
     case mad::completion_status::timed_out: return mad::errc::timed_out;
@@ -72,10 +77,15 @@ rpc_base::rpc_base(MADSchedule& schedule, const rpc_request& request, const requ
     if (auto* gmp = std::get_if<mad::IBPath>(&path_); gmp && is_gmp() && !schedule.learned_->empty())
         schedule.learned_->apply(*gmp, kind_.mgmt_class);
     timeout = request.options.timeout.count() > 0 ? request.options.timeout : otherwise.timeout;
-    retries = request.options.retries < 0 ? otherwise.retries : static_cast<u8>(request.options.retries);
+    const int wanted = request.options.retries < 0 ? otherwise.retries : request.options.retries;
     const bool is_measured = timeout.count() == 0 && request.options.retries < 0 && may_be_hedged(kind_) && !table;
-    if (timeout.count() == 0 && !is_measured)
+    const bool is_measured_set = timeout.count() == 0 && is_set(kind_) && !table;
+    if (timeout.count() == 0 && !is_measured) {
         timeout = otherwise.unmeasured_timeout.count() > 0 ? otherwise.unmeasured_timeout : mad::mad_timeout(path_);
+        if (is_measured_set) longest_timeout = timeout;
+    }
+    const u8 usual = is_measured_set ? schedule_options::set_retries : schedule_options::usual_retries;
+    retries = wanted < 0 ? usual : static_cast<u8>(wanted);
     patience = request.options.patience;
     address();
     expects_reply = kind_.expects_reply;
@@ -124,6 +134,7 @@ bool rpc_base::submit(scope_state* scope) noexcept {
         return false;
     }
     link(scope);
+    follow_round_trips();
     schedule_.engine_->submit(*this);
     return true;
 }
@@ -135,6 +146,12 @@ bool rpc_base::fits_port_tables() noexcept {
     fail(mad::errc::not_in_port_table, never_begun);
     error_->detail->misfit = tables->text_of_miss(path_);
     return false;
+}
+
+/// Of a Set without a timeout of its own.
+void rpc_base::follow_round_trips() noexcept {
+    if (longest_timeout.count() > 0)
+        timeout = std::min(schedule_.engine_->measured().set_timeout(destination, distance), longest_timeout);
 }
 
 void rpc_base::cancel() noexcept { schedule_.engine_->cancel(*this); }
@@ -184,6 +201,7 @@ bool rpc_base::send_to(const mad::IBPath& to) noexcept {
     path_ = to;
     address();
     if (!fits_port_tables()) return false;
+    follow_round_trips();
     schedule_.engine_->submit(*this);
     return true;
 }
@@ -250,6 +268,18 @@ void rpc_base::learn(std::span<const u8> reply) {
     schedule_.learned_->response_time(*target, kind_.mgmt_class, exponent);
 }
 
+/// Why a successful reply is not taken; else takes it. The request is written once more only where its payload is compared.
+std::string rpc_base::misfit_of(std::span<const u8> reply) {
+    const bool has_echo = kind_.mgmt_class == iba::MgmtClass::Performance || iba::is_vendor_OUI(kind_.mgmt_class);
+    const bool is_as_asked = iba::get<&iba::MADHeader::classVersion>(reply.data()) == kind_.class_version;
+    if (has_echo || !is_as_asked) {
+        std::array<u8, mad::mad_size> request;
+        encode_request(*this, request.data());
+        if (std::string broken = mad::broken_echo(request, reply); !broken.empty()) return broken;
+    }
+    return take_reply_(*this, reply);
+}
+
 void rpc_base::finished(mad::op& o, const mad::completion& how) {
     auto& self = static_cast<rpc_base&>(o);
     const u16 status = how.what == mad::completion_status::replied ? mad::status_of(how.reply.data()) : u16{0};
@@ -259,7 +289,7 @@ void rpc_base::finished(mad::op& o, const mad::completion& how) {
     if (how.what == mad::completion_status::replied) {
         self.source_ = how.source;
         if (const auto error = mad::judge(status)) self.fail(*error, how);
-        else if (std::string misfit = self.take_reply_(self, how.reply); !misfit.empty()) {
+        else if (std::string misfit = self.misfit_of(how.reply); !misfit.empty()) {
             self.fail(mad::errc::malformed_reply, how);
             self.error_->detail->misfit = std::move(misfit);
         } else if (self.kind_.attributeID == iba::attribute_id<iba::ClassPortInfo>) self.learn(how.reply);

@@ -20,6 +20,16 @@ MADSchedule::MADSchedule(mad::transport& t, schedule_options options)
 
 MADSchedule::~MADSchedule() = default;
 
+bool MADSchedule::is_SA(const mad::source_address& source) const noexcept {
+    const auto is_at = [&](const mad::IBPath& path) {
+        return source.SLID != iba::lid{} && source.SLID == path.DLID && source.sqpn == path.dqpn;
+    };
+    if (is_at(sa_path_)) return true;
+    mad::IBPath now = sa_path_;
+    learned_->apply(now, iba::MgmtClass::SubnAdm);
+    return is_at(now);
+}
+
 void MADSchedule::set_trace(mad::trace_sink* sink) noexcept { engine_->set_trace(sink); }
 const mad::engine_counters& MADSchedule::counters() const noexcept { return engine_->counters(); }
 unsigned MADSchedule::in_flight() const noexcept { return engine_->in_flight(); }

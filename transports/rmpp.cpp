@@ -27,8 +27,12 @@ rmpp_transport::transfer_id rmpp_transport::transfer_id::of(const u8* mad) noexc
 mad::send_result rmpp_transport::send(const mad::send_request& request) noexcept {
     flush();
     const std::span<const u8> message(request.mad, request.size);
-    if (request.size <= mad::mad_size && !mad::is_rmpp(message)) return inner_.send(request);
     const iba::MgmtClass mgmt_class{request.mgmt_class};
+    if (request.size <= mad::mad_size && !mad::is_rmpp(message)) {
+        const mad::send_result result = inner_.send(request);
+        if (result.state == mad::send_state::sent && mad::has_rmpp(mgmt_class)) expect_reply(request);
+        return result;
+    }
     if (!mad::has_rmpp(mgmt_class)) return {mad::send_state::failed, EMSGSIZE};
 
     const transfer_id id = transfer_id::of(request.mad);
@@ -46,8 +50,38 @@ mad::send_result rmpp_transport::send(const mad::send_request& request) noexcept
     outgoing_.push_back(
         {mad::rmpp_sender({message.begin(), message.end()}, mad::payload_offset(mgmt_class), now_, options), id, to,
          request.size});
+    expect_reply(request);
     flush();
     return {};
+}
+
+/// Of a request; of others nothing. Those whose time is over are forgotten.
+void rmpp_transport::expect_reply(const mad::send_request& request) {
+    transfer_id reply = transfer_id::of(request.mad);
+    const auto method = mad::response_method(iba::Method{reply.method});
+    if (!method) return;
+    std::erase_if(expected_, [this](const expected& e) { return e.until <= now_; });
+    reply.method = value(*method);
+    const mad::duration told = std::max(request.operation_timeout, options_.receiving.timing.total);
+    const mad::duration left = mad::time_point::max() - now_;
+    expected_.push_back({reply, *request.path, now_ + std::min(told, left)});
+}
+
+/// True if the response was expected. It is not any more. The high 32 bits of a request's transaction ID belong to the transport.
+/// The source LID is compared as in match_reply().
+bool rmpp_transport::stop_expecting(const mad::received& r) {
+    const transfer_id id = transfer_id::of(r.mad.data());
+    const auto found = std::find_if(expected_.begin(), expected_.end(), [&](const expected& e) {
+        const auto* to = std::get_if<mad::IBPath>(&e.path);
+        const bool is_it = e.reply.mgmt_class == id.mgmt_class && e.reply.method == id.method &&
+                           static_cast<u32>(e.reply.transactionID) == static_cast<u32>(id.transactionID);
+        if (!is_it || e.until <= now_ || !to) return false;
+        const bool is_known = r.source.SLID != iba::lid{} && to->DLID != iba::permissive_lid;
+        return !is_known || to->DLID == r.source.SLID;
+    });
+    if (found == expected_.end()) return false;
+    expected_.erase(found);
+    return true;
 }
 
 bool rmpp_transport::has_room_for(std::size_t size) const noexcept {
@@ -98,9 +132,12 @@ mad::received rmpp_transport::receive(std::span<u8> buffer) noexcept {
         flush();
         if (!arrived_.empty()) return deliver(buffer);
         mad::received r = inner_.receive(buffer);
-        const bool is_segment = r.state == mad::receive_state::message && r.status == 0 &&
-                                r.mad.size() == mad::mad_size && mad::is_rmpp(r.mad);
-        if (!is_segment) return r;
+        const bool is_MAD =
+            r.state == mad::receive_state::message && r.status == 0 && r.mad.size() == mad::mad_size;
+        if (!is_MAD || !mad::is_rmpp(r.mad)) {
+            if (is_MAD && mad::is_response(r.mad)) stop_expecting(r);
+            return r;
+        }
         if (take(r)) {
             r.is_part = true;
             flush();
@@ -119,12 +156,10 @@ bool rmpp_transport::take(const mad::received& r) {
 }
 
 bool rmpp_transport::begin(const mad::received& r) {
-    if (!mad::rmpp_receiver::begins(r.mad) || !is_wanted(r.mad)) return false;
-    if (incoming_.size() >= options_.max_transfers) {
-        const auto over = std::find_if(incoming_.begin(), incoming_.end(), [](const incoming& i) { return !!i.ended; });
-        if (over == incoming_.end()) return false;
-        incoming_.erase(over);
-    }
+    if (!mad::rmpp_receiver::begins(r.mad)) return false;
+    const bool is_reply = mad::is_response(r.mad);
+    if (is_reply ? !stop_expecting(r) : !is_served(r.mad)) return false;
+    if (incoming_.size() >= options_.max_transfers && !make_room(is_reply)) return false;
     const std::size_t header_size = mad::payload_offset(iba::MgmtClass{r.mad[1]});
     incoming& begun = incoming_.emplace_back(incoming{mad::rmpp_receiver(r.mad, header_size, now_, options_.receiving),
                                                       transfer_id::of(r.mad.data()),
@@ -132,14 +167,43 @@ bool rmpp_transport::begin(const mad::received& r) {
                                                       {mad::path_back(r.source), r.source.agent},
                                                       {}});
     std::copy(r.mad.begin(), r.mad.end(), begun.first.begin());
+    receiving_ += begun.transfer.held();
+    limit(begun);
     settle(begun);
     return true;
 }
 
-bool rmpp_transport::is_wanted(std::span<const u8> mad) const noexcept {
-    return mad::is_response(mad) || std::any_of(served_.begin(), served_.end(), [&](const mad::registration& what) {
-               return mad::describes(what, mad);
-           });
+bool rmpp_transport::is_served(std::span<const u8> mad) const noexcept {
+    return std::any_of(served_.begin(), served_.end(),
+                       [&](const mad::registration& what) { return mad::describes(what, mad); });
+}
+
+/// Forgets a transfer that ended, or else, for a reply, the request of others that came first: anybody may send those.
+bool rmpp_transport::make_room(bool for_reply) {
+    const auto over = std::find_if(incoming_.begin(), incoming_.end(), [](const incoming& i) { return !!i.ended; });
+    const auto request = std::find_if(incoming_.begin(), incoming_.end(),
+                                      [](const incoming& i) { return !mad::is_response(i.first); });
+    const auto least = over != incoming_.end() ? over : for_reply ? request : incoming_.end();
+    if (least == incoming_.end()) return false;
+    erase(least);
+    return true;
+}
+
+std::list<rmpp_transport::incoming>::iterator rmpp_transport::erase(std::list<incoming>::iterator i) {
+    receiving_ -= i->transfer.held();
+    return incoming_.erase(i);
+}
+
+void rmpp_transport::grow(incoming& i, std::span<const u8> mad) {
+    const std::size_t before = i.transfer.held();
+    i.transfer.feed(mad, now_);
+    receiving_ += i.transfer.held() - before;
+    if (i.transfer.held() > before) limit(i);
+}
+
+/// The transfer by which all together became too long fails, unless it is whole now.
+void rmpp_transport::limit(incoming& grown) noexcept {
+    if (receiving_ > options_.max_receiving) grown.transfer.abort(iba::RMPPStatus::ResourcesExhausted);
 }
 
 bool rmpp_transport::feed_known(const mad::received& r) {
@@ -147,7 +211,7 @@ bool rmpp_transport::feed_known(const mad::received& r) {
     bool is_known = false;
     for (incoming& i : incoming_) {
         if (i.id != id || !i.from.is(r.source)) continue;
-        i.transfer.feed(r.mad, now_);
+        grow(i, r.mad);
         settle(i);
         is_known = true;
     }
@@ -159,8 +223,13 @@ bool rmpp_transport::feed_known(const mad::received& r) {
 void rmpp_transport::settle(incoming& i) {
     if (i.ended || i.transfer.state() == mad::rmpp_state::more) return;
     i.ended = now_;
-    if (i.transfer.state() == mad::rmpp_state::complete) arrived_.push_back({i.transfer.take_message(), i.source});
-    else if (mad::is_response(i.first)) arrived_.push_back({{i.first.begin(), i.first.end()}, i.source});
+    receiving_ -= i.transfer.held();
+    if (i.transfer.state() == mad::rmpp_state::complete) {
+        arrived_.push_back({i.transfer.take_message(), i.source});
+        return;
+    }
+    i.transfer.drop_message();
+    if (mad::is_response(i.first)) arrived_.push_back({{i.first.begin(), i.first.end()}, i.source});
 }
 
 mad::received rmpp_transport::deliver(std::span<u8> buffer) noexcept {
@@ -194,7 +263,8 @@ void rmpp_transport::settle() {
         if (o.transfer.next_deadline() <= now_) o.transfer.on_time(now_);
         if (!o.ended && o.transfer.state() != mad::rmpp_state::more) o.ended = now_;
     }
-    std::erase_if(incoming_, [&](const incoming& i) { return i.ended && *i.ended + options_.linger <= now_; });
+    for (auto i = incoming_.begin(); i != incoming_.end();)
+        i = i->ended && *i->ended + options_.linger <= now_ ? erase(i) : std::next(i);
     // The end of a request is told again to who asks: the answer waits for it.
     std::erase_if(outgoing_, [&](const outgoing& o) {
         const bool is_answer = (o.id.method & iba::response_bit) != 0;

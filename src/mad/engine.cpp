@@ -70,6 +70,7 @@ void engine::launch_more() noexcept {
     while (may_launch()) {
         if (op* o = repeating_.pop_front()) {
             o->where = op::place::in_flight;
+            end_pause(*o);
             begin_attempt(*o);
         } else if (!late_.empty() && timely_ == 0 && probe()) {
             continue;
@@ -175,16 +176,27 @@ void engine::supersede(op& o) noexcept {
 
 // Those that were lost together do not come together again.
 duration engine::wait_of(const op& o) const noexcept {
-    if (!is_measured(o)) return o.timeout;
+    if (!is_measured(o)) return timeout_of(o, o.attempts);
     const duration apart = o.attempts > 1 ? o.deadline / 32 * (o.latest % 8) : duration{0};
     return std::min((o.deadline + apart) * repetition_.backoff(o.attempts), options_.patience.longest_deadline);
 }
 
-// How long an answer is of any use: who is slower than was thought is to be heard.
+duration engine::timeout_of(const op& o, unsigned attempts) noexcept {
+    constexpr unsigned per_octave = 2, most_octaves = 16;
+    if (o.longest_timeout <= o.timeout) return o.timeout;
+    const unsigned octaves = attempts > 0 ? std::min((attempts - 1) / per_octave, most_octaves) : 0;
+    return std::min(times(o.timeout, 1u << octaves), o.longest_timeout);
+}
+
+// How long a reply is of any use: until the last attempt is over. A slow node's reply is accepted until then.
 duration engine::told_timeout(const op& o) const noexcept {
     if (is_measured(o)) return options_.patience.first_patience;
-    const unsigned left = o.attempts <= o.retries ? o.retries + 2u - o.attempts : 1u;
-    return times(o.timeout, left);
+    const unsigned last = o.retries + 1u;
+    if (o.longest_timeout <= o.timeout) return times(o.timeout, o.attempts < last ? last + 1 - o.attempts : 1);
+    duration told{0};
+    for (unsigned n = o.attempts; n <= std::max<unsigned>(o.attempts, last); ++n)
+        told += std::min(timeout_of(o, n), duration::max() - told);
+    return told;
 }
 
 duration engine::left_of_told(const attempt& a) const noexcept {
@@ -296,6 +308,11 @@ void engine::due(u32 i) noexcept {
         o.has_begun = true;
     }
     if (o.where == op::place::repeating) { // there was no place for it all the time
+        end_pause(o);
+        if (is_measured(o) && has_attempts_left(o)) { // it keeps its place in the queue
+            o.repeating_since = now_;
+            return deadlines_.arm(i, longest_stall);
+        }
         repeating_.remove(o);
         o.where = op::place::in_flight;
         if (!is_measured(o)) ++o.attempts;
@@ -350,15 +367,24 @@ void engine::count_lost(attempt& a) noexcept {
 void engine::repeat(op& o) noexcept {
     o.wants_attempt = false;
     o.where = op::place::repeating;
+    o.repeating_since = now_;
     repeating_.push_back(o);
+}
+
+// The time limit does not count the time in which it waited for a place.
+void engine::end_pause(op& o) const noexcept {
+    if (o.has_begun) o.begun += now_ - o.repeating_since;
 }
 
 // Nothing came in the time of its latest attempt, or of its patience: another one, or none any more.
 void engine::go_on(op& o) noexcept {
     attempt& a = attempts_[o.latest];
     if (is_measured(o)) {
-        const duration left = patience_with(o) - (o.has_begun ? now_ - o.begun : duration{0});
-        if (left.count() <= 0) return give_up(o);
+        duration left = patience_with(o) - (o.has_begun ? now_ - o.begun : duration{0});
+        if (left.count() <= 0) {
+            if (!o.is_known || a.what_became == state::blocked || !has_attempts_left(o)) return give_up(o);
+            left = longest_stall; // it has the attempts that it was promised, even if few replies arrive to show what was lost
+        }
         // Meanwhile it may turn out that more is lost than was known, and that it has more attempts.
         duration again = o.has_begun ? std::max(now_ - o.begun, o.deadline) : left;
         if (a.what_became == state::late) {
@@ -369,7 +395,7 @@ void engine::go_on(op& o) noexcept {
         deadlines_.arm(o.latest, std::min(left, again));
     } else {
         if (o.attempts > o.retries) return give_up(o);
-        deadlines_.arm(o.latest, o.timeout);
+        deadlines_.arm(o.latest, a.what_became == state::blocked ? a.wait : wait_of(o));
     }
     if (a.what_became == state::blocked) {
         if (!is_measured(o)) ++o.attempts;
@@ -503,8 +529,10 @@ void engine::learn(u32 i) noexcept {
     answered_ = std::max(answered_, a.sequence);
     probing_ = false;
     stall_ = longest_stall;
-    if (a.destination == 0 && !control_) return;
+    const bool is_set = a.owner && a.owner->longest_timeout.count() > 0;
+    if (a.destination == 0 && !control_ && !is_set) return;
     const std::optional<duration> time = took(i);
+    if (is_set && time) trips_.acted(a.owner->destination, *time);
     if (a.what_became == state::lost) {
         ++counters_.spurious;
         if (a.is.known) trips_.was_hasty();
@@ -539,7 +567,8 @@ unsigned engine::crowd_of(const attempt& a) const noexcept {
 void engine::count_losses_before(const attempt& answered) noexcept {
     for (u32 i = answered.owner ? answered.earlier : none; i != none; i = attempts_[i].earlier) {
         attempt& a = attempts_[i];
-        if (a.what_became != state::lost && a.what_became != state::returned) continue;
+        // Late is lost now: something that was sent after it was answered. It need not be in a list of the lost yet.
+        if (a.what_became != state::lost && a.what_became != state::returned && a.what_became != state::late) continue;
         repetition_.count_lost();
         if (control_ && !std::exchange(a.is.counted_lost, true))
             control_->lost(crowd_of(a)); // it is there, as is known now

@@ -6,8 +6,11 @@
 #include <comad/iba/cm.hpp>
 #include <comad/iba/dm.hpp>
 #include <comad/iba/enums.hpp>
+#include <comad/iba/fields.hpp>
 #include <comad/iba/mad_header.hpp>
+#include <comad/iba/pm/counters.hpp>
 #include <comad/iba/pm/format.hpp>
+#include <comad/iba/registry.hpp>
 #include <comad/iba/rmpp.hpp>
 #include <comad/iba/sa/format.hpp>
 #include <comad/iba/smp/format.hpp>
@@ -21,6 +24,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <bitset>
 #include <cstring>
 
 namespace comad::mad {
@@ -212,6 +216,49 @@ match match_reply(const reply_pattern& expected, std::span<const u8> reply, iba:
 bool came_by(const IBDRPath& route, std::span<const u8> reply) noexcept {
     const u8* initialPath = reply.data() + initial_path_at;
     return std::equal(route.drPath.begin() + 1, route.drPath.begin() + 1 + route.hopCount, initialPath + 1);
+}
+
+namespace {
+
+constexpr std::size_t PortSelect_at = iba::offset_of<&iba::pm::PortCounters::portSelect>;
+
+/// True of the attributes of performance management that say in PortSelect which port they are about, all in the same byte.
+bool has_PortSelect(u16 attributeID) {
+    static const std::bitset<256> all = [] {
+        std::bitset<256> found;
+        for (const iba::structure& s : iba::structures()) {
+            const auto is_counted = [](const iba::attribute_use& u) { return u.covers(MgmtClass::Performance); };
+            if (s.attributeID >= found.size() || std::none_of(s.uses.begin(), s.uses.end(), is_counted)) continue;
+            const auto field = iba::find_field(*s.info, "portSelect");
+            found[s.attributeID] = field && field.value().off == 8 * PortSelect_at;
+        }
+        return found;
+    }();
+    return attributeID < all.size() && all[attributeID];
+}
+
+} // namespace
+
+std::string broken_echo(std::span<const u8> request, std::span<const u8> reply) {
+    const auto differs = [](const char* field, unsigned is, unsigned asked) {
+        return fmt::format("its {} is {}, not {} as in the request", field, is, asked);
+    };
+    const u8 version = iba::get<&MADHeader::classVersion>(request.data());
+    if (const u8 is = iba::get<&MADHeader::classVersion>(reply.data()); is != version)
+        return differs("class version", is, version);
+    const MgmtClass mgmt_class = iba::get<&MADHeader::mgmtClass>(request.data());
+    if (iba::is_vendor_OUI(mgmt_class) && reply.size() >= iba::wire_size<iba::vend::OUIFormat>) {
+        const u32 OUI = iba::get<&iba::vend::OUIFormat::OUI>(request.data());
+        if (const u32 is = iba::get<&iba::vend::OUIFormat::OUI>(reply.data()); is != OUI)
+            return fmt::format("its OUI is 0x{:06x}, not 0x{:06x} as in the request", is, OUI);
+    }
+    const std::size_t at = payload_offset(mgmt_class) + PortSelect_at;
+    if (mgmt_class == MgmtClass::Performance && reply.size() > at &&
+        has_PortSelect(iba::get<&MADHeader::attributeID>(request.data()))) {
+        const bool is_empty = reply[at] == 0 && iba::get<&MADHeader::method>(request.data()) == Method::Set;
+        if (reply[at] != request[at] && !is_empty) return differs("PortSelect", reply[at], request[at]);
+    }
+    return {};
 }
 
 u16 status_of(const u8* mad) noexcept {

@@ -55,16 +55,9 @@ iba::result<record_table> record_table::of(std::span<const u8> message, std::siz
 
 iba::result<record_table> record_table::of_reply(std::span<const u8> reply, std::size_t record_size) {
     constexpr std::size_t header_size = iba::wire_size<iba::sa::Header>, rmpp_size = iba::wire_size<iba::rmpp::Header>;
+    if (reply.size() >= header_size && !is_rmpp(reply))
+        return too_short("it is not an RMPP transfer, and a table must be one");
     if (reply.size() < header_size || reply.size() != mad_size) return of(reply, record_size);
-    if (!is_rmpp(reply)) {
-        const std::span<const u8> data = reply.subspan(header_size);
-        if (data.size() < record_size) return too_short("the record of a reply is cut");
-        const std::size_t stride = stride_of(reply);
-        if (stride != 0 && (stride < record_size || stride >= data.size() + padding))
-            return too_short(
-                fmt::format("a reply of {} bytes has records that stand {} bytes apart", data.size(), stride));
-        return record_table(data, record_size, record_size, 1);
-    }
     const auto rmpp = iba::decode<iba::rmpp::Header>(reply.first<rmpp_size>());
     if ((rmpp.RMPPFlags & value(iba::RMPPFlag::Last)) == 0)
         return too_short("its RMPP transfer ended early, the first segment is all that came");

@@ -119,6 +119,21 @@ void rtt_estimator::stalled(duration late) noexcept {
 
 void rtt_estimator::was_hasty() noexcept { room_ = std::min(room_ * 1.25f, std::max(most_room, grain_)); }
 
+void rtt_estimator::acted(u64 destination, duration took) noexcept {
+    if (destination != 0) claim(destination).has_acted = true;
+    slowest_set_ = std::max(static_cast<float>(took.count()), slowest_set_ - slowest_set_ / 64);
+}
+
+duration rtt_estimator::set_timeout(u64 destination, distance d) const noexcept {
+    constexpr int deadlines = 8, slowest_sets = 2;
+    const expectation e = expect(destination, d);
+    const auto slowest = duration(static_cast<duration::rep>(slowest_sets * slowest_set_));
+    const duration measured = std::max({deadlines * e.deadline, slowest, options_.least_set_timeout});
+    const target& t = target_of(destination);
+    const bool has_answered = e.known || (t.is(destination) && t.has_acted && !t.silent);
+    return has_answered ? measured : std::max(measured, options_.first_patience);
+}
+
 void rtt_estimator::given_up(u64 destination) noexcept { claim(destination).silent = true; }
 
 bool rtt_estimator::is_silent(u64 destination) const noexcept {

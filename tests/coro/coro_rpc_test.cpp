@@ -137,6 +137,42 @@ TEST_CASE("a retried Set carries the request again, not what came meanwhile") {
     for (const packet& p : r.net.taken()) CHECK((p.bytes[64 + 16] == 0x12 && p.bytes[64 + 17] == 0x34));
 }
 
+TEST_CASE("a Set follows measured round trips, and has seven attempts") {
+    rig r;
+    REQUIRE(sync_wait(r.schedule, r.schedule.SubnGet<smp::PortInfo>(route(1), 1)));
+    const std::size_t before = r.net.taken().size();
+    r.net.set_script([](const packet&) { return dropped(); });
+    auto set = sync_wait(r.schedule, r.schedule.SubnSet<smp::PortInfo>(smp::PortInfo{}, route(1), 1));
+    REQUIRE(!set);
+    CHECK(set.error().attempts == 7);
+    REQUIRE(r.net.taken().size() == before + 7);
+    constexpr std::array<int, 7> waits{200, 200, 400, 400, 800, 800, 1600};
+    for (std::size_t i = 0; i < waits.size(); ++i)
+        CHECK(r.net.taken()[before + i].attempt_timeout == std::chrono::milliseconds(waits[i]));
+}
+
+TEST_CASE("a Set to a node that has not answered yet waits for a second, the schedule's timeout at most") {
+    const auto first_wait = [](coro::schedule_options options) {
+        rig r([](const packet&) { return dropped(); }, options);
+        CHECK(!sync_wait(r.schedule, r.schedule.SubnSet<smp::PortInfo>(smp::PortInfo{}, route(1), 1)));
+        return r.net.taken()[0].attempt_timeout;
+    };
+    CHECK(first_wait({}) == 1s);
+    CHECK(first_wait({.unmeasured_timeout = 500ms}) == 500ms);
+    CHECK(first_wait({.timeout = 50ms}) == 50ms);
+}
+
+TEST_CASE("a Set with a number of retries makes no more attempts") {
+    rig r([](const packet&) { return dropped(); }, {.retries = 1});
+    auto set = sync_wait(r.schedule, r.schedule.SubnSet<smp::PortInfo>(smp::PortInfo{}, route(1), 1));
+    REQUIRE(!set);
+    CHECK(set.error().attempts == 2);
+    auto once = sync_wait(
+        r.schedule, r.schedule.SubnSet<smp::PortInfo>(smp::PortInfo{}, route(1), 1, coro::rpc_options{.retries = 0}));
+    REQUIRE(!once);
+    CHECK(once.error().attempts == 1);
+}
+
 TEST_CASE("a LID-routed path gives a LID-routed SMP") {
     rig r;
     mad::IBPath to;

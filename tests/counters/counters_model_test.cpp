@@ -684,6 +684,7 @@ private:
         if constexpr (std::is_same_v<T, PortCounters>)
             std::ranges::copy(iba::encode(told.narrow_told()), reply.begin() + PM_data_at);
         else std::ranges::copy(iba::encode(told.wide_told()), reply.begin() + PM_data_at);
+        reply[PM_data_at + 1] = select;
     }
     static void note_cleared(PMA_node& node, u8 select) { node.cleared.push_back(select); }
     static counting_port sum_of(const PMA_node& node, counting_port PMA_port::*which) {

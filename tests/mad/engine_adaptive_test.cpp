@@ -163,6 +163,73 @@ TEST_CASE("an operation with a timeout is sent when that is over, and never befo
     CHECK(r.net.now() == asked + 2 * kept_patience);
 }
 
+TEST_CASE("a request with a longest timeout waits twice as long after every second attempt") {
+    rig r({.max_outstanding = 4});
+    r.net.set_script([](const packet&) { return dropped(); });
+    operation set(100, route(1));
+    set.bounded().retries = 6;
+    set.longest_timeout = 5 * patience;
+    r.mads.submit(set);
+    REQUIRE(r.run());
+    CHECK(set.sent_times == 7);
+    constexpr std::array<int, 7> waits{1, 1, 2, 2, 4, 4, 5}, left{19, 18, 17, 15, 13, 9, 5};
+    REQUIRE(r.net.taken().size() == waits.size());
+    time_point at = r.net.taken()[0].at;
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+        CAPTURE(i);
+        const packet& p = r.net.taken()[i];
+        CHECK(p.at == at);
+        CHECK(p.attempt_timeout == waits[i] * patience);
+        CHECK(p.operation_timeout == left[i] * patience);
+        at += mad::detail::deadlines::rounded(waits[i] * patience);
+    }
+    CHECK(r.net.now() == at);
+}
+
+TEST_CASE("a Get makes all its attempts while nothing but a Set is in flight") {
+    rig r({.max_outstanding = 4});
+    answer_in_turn(r, 20, route(1));
+    const std::size_t before = r.net.taken().size();
+    // The Set is not late for two seconds, so that no probe may leave and no reply shows that a copy of the Get was lost.
+    r.net.set_script([&](const packet& p) { return p.number == before + 4 ? answered(p) : dropped(); });
+    operation set(100, route(2));
+    set.timeout = 2s;
+    measured_get get(101, route(1));
+    time_point ended;
+    get.then = [&] { ended = r.net.now(); };
+    const time_point asked = r.net.now();
+    r.mads.submit(set);
+    r.mads.submit(get);
+    REQUIRE(r.run());
+    CHECK(get.answered_right());
+    CHECK(get.sent_times == 4);
+    CHECK(ended - asked > usual.patience); // its time limit was over
+    CHECK(set.ended_as(completion_status::timed_out));
+}
+
+TEST_CASE("the time limit of a Get does not count the time in which max_rate holds it back") {
+    rig r({.max_outstanding = 4, .max_rate = 2});
+    answer_in_turn(r, 4, route(1));
+    const std::size_t before = r.net.taken().size();
+    r.net.set_script([&](const packet& p) { return p.number == before ? dropped() : answered(p); });
+    measured_get get(100, route(1));
+    r.mads.submit(get);
+    REQUIRE(r.run());
+    CHECK(get.answered_right());
+    REQUIRE(r.net.taken().size() == before + 2);
+    CHECK(r.net.taken()[before + 1].at - r.net.taken()[before].at > usual.patience);
+}
+
+TEST_CASE("losses that only probes show are counted, so that a Get has as many attempts as the loss needs") {
+    rig r({.max_outstanding = 4});
+    answer_in_turn(r, 20, route(1));
+    // One Get after the other, and nothing else in flight: each lost attempt is late when its copy is answered.
+    r.net.set_script([](const packet& p) { return p.number % 3 == 0 ? dropped() : answered(p); });
+    answer_in_turn(r, 400, route(1));
+    CHECK(r.mads.losses().loss() > 0.25);
+    CHECK(r.mads.losses().attempts(true) > 10); // log(10^-9) / log(1/3) = 18.9, 16 at most
+}
+
 TEST_CASE("with one MAD in five lost each way every Get is answered") {
     rig r({.max_outstanding = 0});
     std::mt19937 random(1);

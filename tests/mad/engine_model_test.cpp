@@ -4,6 +4,7 @@
 #include "model_runs.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
 #include <random>
 
@@ -33,7 +34,14 @@ struct habits {
 /// Who plays the wire, the targets and the program, at random.
 class world {
 public:
-    explicit world(u64 seed) : random_(seed), likes_(some_habits()), options_(some_options()) {
+    /// Operations of all worlds.
+    struct counts {
+        u64 operations = 0;
+        u64 with_growing_waits = 0; ///< as Sets have, that ended
+        u64 sent_again = 0;         ///< of those: at least one of their attempts was lost, or given back
+    };
+    explicit world(u64 seed, counts& all)
+        : random_(seed), likes_(some_habits()), options_(some_options()), counted_(all) {
         make_targets();
         const duration grain = one_in(3) ? 1us : 100us;
         model_.emplace(options_, one_in(4) ? 1 + below(64) : 4096, grain, operations);
@@ -179,6 +187,7 @@ private:
             model_op& o = model_->op_at(below(operations));
             if (o.at != model_op::stage::idle) continue;
             fill(o);
+            ++counted_.operations;
             return model_->submit(o);
         }
     }
@@ -195,8 +204,9 @@ private:
         o.timeout = likes_.measured && t.takes_measured && (!likes_.fixed || !one_in(3))
                         ? duration{0}
                         : duration{50'000 * (1 + below(one_in(3) ? 200 : 8))};
+        o.longest_timeout = one_in(3) ? o.timeout * below(9) : duration{0};
         o.patience = one_in(5) ? duration{1 + below(300'000'000)} : duration{0};
-        o.retries = static_cast<u8>(below(4));
+        o.retries = static_cast<u8>(below(one_in(4) ? 8 : 4));
         o.busy_retries = static_cast<u8>(below(6));
         o.expects_reply = o.timeout == duration{0} || !one_in(12);
         if (o.timeout != duration{0} && !t.counts && one_in(8)) {
@@ -210,7 +220,11 @@ private:
         if (one_in(2)) model_->cancel(o);
         else model_->withdraw(o);
     }
-    void ended(model_op&) {
+    void ended(model_op& o) {
+        if (o.timeout > duration{0} && o.longest_timeout > o.timeout) {
+            ++counted_.with_growing_waits;
+            counted_.sent_again += o.times_sent > 1;
+        }
         if (is_draining_) return;
         if (one_in(3) && model_->pending().size() < likes_.crowd) submit();
         if (likes_.cancels && one_in(12)) meddle();
@@ -324,12 +338,18 @@ private:
     std::vector<u32> answers_; // attempts that will be answered
     bool is_stuck_ = false, is_gone_ = false, is_draining_ = false;
     u64 steps_ = 0;
+    counts& counted_;
 };
 
 } // namespace
 
 TEST_CASE("the engine does what its model says, whatever happens") {
-    run_model(800'000, {1572072857498037404}, [](u64 seed) { return world(seed).run(); });
+    world::counts all;
+    run_model(800'000, {1572072857498037404}, [&](u64 seed) { return world(seed, all).run(); });
+    if (std::getenv("COMAD_MODEL_SECONDS"))
+        WARN("operations: " << all.operations << "; with growing waits: " << all.with_growing_waits
+                            << ", sent again: " << all.sent_again);
+    if (!std::getenv("COMAD_MODEL_SEED")) CHECK(all.sent_again > 1000);
 }
 
 } // namespace engine_model_test

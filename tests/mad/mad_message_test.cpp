@@ -2,12 +2,15 @@
 // mad_message_test.cpp - requests byte by byte against IBA 13.4.3 and 14.2.1, recognising replies, judging status,
 // paths, and errors as text.
 #include "catch.hpp"
+#include <comad/iba/fields.hpp>
+#include <comad/iba/registry.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/mad/error.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/mad/path.hpp>
 #include <comad/mad/transport.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <initializer_list>
@@ -179,6 +182,41 @@ TEST_CASE("a GetResp of the same class and attribute is the reply to a Get and t
             CHECK(relation(asked, path, good_reply(asked)) == match::reply);
         }
     }
+}
+
+TEST_CASE("a reply repeats class version and OUI of its request, and PortSelect where the attribute has one") {
+    mad_bytes asked = request(get_port_info, IBPath{});
+    mad_bytes reply = good_reply(asked);
+    CHECK(mad::broken_echo(asked, reply).empty());
+    reply[2] = 2;
+    CHECK(mad::broken_echo(asked, reply) == "its class version is 2, not 1 as in the request");
+
+    asked = request({iba::MgmtClass::VendOUI, 1, Method::Get, 0x10, true, 0x001405}, IBPath{});
+    reply = good_reply(asked);
+    CHECK(mad::broken_echo(asked, reply).empty());
+    reply[39] = 6; // the last byte of the OUI (IBA 16.5)
+    CHECK(mad::broken_echo(asked, reply) == "its OUI is 0x001406, not 0x001405 as in the request");
+
+    unsigned with_PortSelect = 0;
+    for (const iba::structure& s : iba::structures()) {
+        const auto is_counted = [](const iba::attribute_use& u) { return u.mgmt_class == iba::MgmtClass::Performance; };
+        if (std::none_of(s.uses.begin(), s.uses.end(), is_counted)) continue;
+        CAPTURE(s.info->name);
+        const bool has_PortSelect = bool(iba::find_field(*s.info, "portSelect"));
+        with_PortSelect += has_PortSelect;
+        for (const Method method : {Method::Get, Method::Set}) {
+            asked = request({iba::MgmtClass::Performance, 1, method, s.attributeID, true}, IBPath{});
+            asked[65] = 5; // IBA 16.1.3.5: the second byte of the data
+            reply = good_reply(asked);
+            CHECK(mad::broken_echo(asked, reply).empty());
+            reply[65] = 6;
+            CHECK(mad::broken_echo(asked, reply) ==
+                  (has_PortSelect ? "its PortSelect is 6, not 5 as in the request" : ""));
+            reply[65] = 0;
+            CHECK(mad::broken_echo(asked, reply).empty() == (!has_PortSelect || method == Method::Set));
+        }
+    }
+    CHECK(with_PortSelect >= 15);
 }
 
 TEST_CASE("other methods are answered by themselves with the response bit") {

@@ -87,11 +87,13 @@ TEST_CASE("what is no table of whole records is refused") {
     CHECK(refusal({}, 108) == "an SA message has 56 bytes or more, there are 0");
 }
 
-TEST_CASE("a single MAD without RMPP has one record, whose AttributeOffset may be left out but does not lie") {
-    const auto of = [](u16 attributeOffset) { return record_table::of_reply(message(attributeOffset, 200), 108); };
-    for (const u16 offset : {0, 14, 25}) {
-        REQUIRE(of(offset));
-        CHECK(of(offset).value().size() == 1);
-    }
-    for (const u16 offset : {13, 26, 0xffff}) CHECK_FALSE(of(offset));
+TEST_CASE("a reply to a request for a table that is not an RMPP transfer is refused, whatever its length and AttributeOffset") {
+    for (const std::size_t data : {0u, 108u, 200u, 448u})
+        for (const u16 offset : {0, 13, 14, 25, 0xffff}) {
+            CAPTURE(data, offset);
+            const std::vector<u8> reply = message(offset, data);
+            const auto table = record_table::of_reply(reply, 108);
+            REQUIRE_FALSE(table);
+            CHECK(table.error().text == "it is not an RMPP transfer, and a table must be one");
+        }
 }

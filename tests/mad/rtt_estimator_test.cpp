@@ -135,6 +135,42 @@ TEST_CASE("the slowest is forgotten") {
     CHECK(trips.slowest() < 2ms);
 }
 
+// ---- Sets ------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("the wait for the reply to a Set is eight deadlines of a Get, and at least OpenSM's 200 ms") {
+    rtt_estimator trips({}, grain);
+    answered(trips, here, 3, 1ms);
+    CHECK(trips.set_timeout(here, 3) == 200ms);
+    for (int i = 0; i < 100; ++i) answered(trips, there, 3, 100ms);
+    CHECK(trips.set_timeout(there, 3) == 8 * trips.expect(there, 3).deadline);
+    CHECK(trips.set_timeout(there, 3) >= 8 * 150ms);
+}
+
+TEST_CASE("a Set to a node that has not answered waits for a second") {
+    rtt_estimator trips({}, grain);
+    CHECK(trips.set_timeout(here, 3) == usual.first_patience);
+    answered(trips, there, 3, 1ms);
+    CHECK(trips.set_timeout(here, 3) == usual.first_patience);
+}
+
+TEST_CASE("a node that answered only Sets counts as one that has answered") {
+    rtt_estimator trips({}, grain);
+    trips.acted(here, 1ms);
+    CHECK(trips.set_timeout(here, 3) == 200ms);
+    CHECK(trips.set_timeout(there, 3) == usual.first_patience);
+    CHECK_FALSE(trips.expect(here, 3).known);
+}
+
+TEST_CASE("a Set that took long makes later Sets wait for at least twice as long, and is forgotten") {
+    rtt_estimator trips({}, grain);
+    answered(trips, here, 3, 1ms);
+    trips.acted(here, 300ms);
+    CHECK(trips.set_timeout(here, 3) == 600ms);
+    CHECK(trips.slowest() == 1ms);
+    for (int i = 0; i < 200; ++i) trips.acted(here, 1ms);
+    CHECK(trips.set_timeout(here, 3) == 200ms);
+}
+
 // ---- who is silent ---------------------------------------------------------------------------------------------------
 
 TEST_CASE("who was given up is waited for less, until it answers") {

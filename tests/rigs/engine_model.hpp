@@ -78,6 +78,7 @@ struct model_op : mad::op {
     time_point start, submitted, begun;
     duration period{}; // that it waits now
     duration first_deadline{}, longest_patience{}, slowest{}, unseen{};
+    duration paused{}; // the most that it may have waited for places, after its first attempt
     completion_status how{};
     int error_expected = 0;
     u64 batch = 0;      // ready since
@@ -174,6 +175,12 @@ private:
     static constexpr duration longest_stall = 100ms, shortest_stall = longest_stall / 8;
     static constexpr u32 remembered = 900;                        // of the 1024 at least that the engine has room for
     static duration rounded_up(duration d) { return d + d / 25; } // deadlines have 32 steps per octave
+    /// After `tries` attempts: twice as long after every second one.
+    static duration timeout_of(const model_op& o, unsigned tries) {
+        duration d = o.timeout;
+        for (unsigned n = 3; n <= tries && d < o.longest_timeout; n += 2) d = std::min(2 * d, o.longest_timeout);
+        return d;
+    }
     static duration kept(duration d) { return mad::detail::deadlines::rounded(d); }
 
     void require(bool holds, const char* what, u64 a = 0, u64 b = 0) {

@@ -70,6 +70,7 @@ inline void engine_model::submit(model_op& o) {
     o.least_tries = ~0u;
     o.attempts.clear();
     o.submitted = o.begun = now_;
+    o.paused = {};
     o.longest_patience = o.slowest = duration{0};
     o.unseen = unseen_;
     pending_.push_back(o.slot);
@@ -344,6 +345,7 @@ inline void engine_model::check_repeat(model_op& o, const mad::send_request& r) 
         const bool may_probe = before.what == state::late && (timely() == 0 || is_foggy());
         require(was_lost || came_back || may_probe, "again before anything told that it was lost", u64(before.what));
         require(o.tries < o.most_tries || o.vague, "more attempts than it has", o.tries, o.most_tries);
+        o.paused += std::max(now_ - before.sent - before.wait, duration{0});
         const unsigned backoff = engine_->losses().backoff(o.tries + 1);
         const duration least = std::min(o.first_deadline * backoff, options_.patience.longest_deadline);
         const duration most = std::min(o.first_deadline * backoff * 39 / 32, options_.patience.longest_deadline);
@@ -405,9 +407,10 @@ inline u32 engine_model::begin(model_op& o, const mad::send_request& r, u32 tid)
     told_time_ = false;
     allow_tries(o);
     if (!o.measured) {
-        require(r.attempt_timeout == o.timeout, "another timeout than its own");
-        const unsigned left = o.tries <= o.retries ? o.retries + 2u - o.tries : 1u;
-        require(r.operation_timeout == o.timeout * left || o.vague || o.to->counts, "what remains of its time", left);
+        require(r.attempt_timeout == timeout_of(o, o.tries) || o.vague || o.to->counts, "another timeout than its own");
+        duration left = timeout_of(o, o.tries);
+        for (unsigned n = o.tries + 1; n <= o.retries + 1u; ++n) left += timeout_of(o, n);
+        require(r.operation_timeout == left || o.vague || o.to->counts, "what remains of its time", u64(left.count()));
     } else {
         require(r.operation_timeout == options_.patience.first_patience,
                 "another time than a target has that never answered");
@@ -661,7 +664,7 @@ inline void engine_model::pass_period(model_op& o) {
         o.unseen = unseen_;
         o.wants = true;
         o.started = false;
-        o.period = kept(o.timeout);
+        o.period = kept(timeout_of(o, o.tries));
         o.vague |= o.to->counts;
         return;
     }
@@ -672,6 +675,7 @@ inline void engine_model::pass_period(model_op& o) {
         ++o.tries;
         o.counted_in = looks_;
     }
+    o.period = latest.what == state::blocked ? latest.kept : kept(timeout_of(o, o.tries));
     if (o.tries > o.retries) {
         o.must_end = true;
         o.wants |= o.vague;
@@ -692,6 +696,10 @@ inline void engine_model::check_patience(const model_op& o) {
         require(now_ - o.submitted >= least, "given up before all its timeouts");
         return;
     }
+    const bool is_blocked = o.latest_attempt() != none && attempts_[o.latest_attempt()].what == state::blocked;
+    const bool may_be_vague = o.vague || !o.in_sight || o.at == stage::waiting || is_blocked;
+    require(!o.knows || may_be_vague || o.tries >= o.least_tries, "given up before it had its attempts", o.tries,
+            o.least_tries);
     const duration longest = engine_->measured().expect(o.destination, o.distance).patience;
     const unsigned allowed = engine_->losses().attempts(o.knows, o.patience > duration{0});
     const bool is_hurried = o.patience > duration{0} && (o.tries >= allowed || o.vague || o.at == stage::waiting);
@@ -718,10 +726,13 @@ inline void engine_model::check_all_ended() {
         const model_attempt& latest = attempts_[o.latest_attempt()];
         const bool is_over = latest.started && now_ > latest.start + latest.kept;
         if (!is_over || latest.what == state::resting || latest.what == state::blocked) continue;
+        // It has all its attempts if its target answered before, and no time limit while it waits for a place.
+        const bool may_wait = !latest.is_on_wire() || latest.may_be_lost;
+        if ((o.knows || may_wait) && o.tries < o.most_tries) continue;
         const bool is_hurried = o.patience > duration{0} && o.tries >= o.most_tries;
         const duration own = std::max(o.patience, 3 * o.slowest);
         const duration most = is_hurried ? std::min(own, o.longest_patience) : o.longest_patience;
-        const duration waited = now_ - o.begun - (unseen_ - o.unseen);
+        const duration waited = now_ - o.begun - (unseen_ - o.unseen) - o.paused;
         require(waited <= rounded_up(most), "it has not ended, and its patience is over", o.number,
                 u64(waited.count()));
     }
@@ -1011,7 +1022,7 @@ inline void engine_model::teach(u32 i, std::optional<duration> time) {
         for (u32 before : ops_[a.op].attempts) {
             if (before == i) break;
             const state what = attempts_[before].what;
-            if (what == state::lost || what == state::returned) losses_.count_lost();
+            if (what == state::lost || what == state::returned || what == state::late) losses_.count_lost();
         }
     }
     losses_.count_answered();

@@ -5,11 +5,16 @@
 #include "sim_client.hpp"
 #include "thrown.hpp"
 #include <comad/coro/blocking.hpp>
+#include <comad/coro/driver.hpp>
 #include <comad/iba/all.hpp>
+
+#include <fmt/format.h>
 
 #include <deque>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace comad;
 using namespace comad::transports::sim;
@@ -611,5 +616,66 @@ TEST_CASE("Sets survive loss, duplicates and retries") {
         PortInfo wanted;
         wanted.portState = state;
         for (u32 p = 1; p <= 4; ++p) CHECK(patient.SubnSet(wanted, leaf, p).value().portState == state);
+    }
+}
+
+namespace {
+
+/// What became of Gets and Sets of PortInfo.
+struct set_load {
+    unsigned sets = 0;
+    std::vector<mad::mad_error> failed{};
+    mad::duration took{};
+};
+
+coro::task<mad::result<void>> get_and_set(coro::MADSchedule& sched, mad::IBDRPath path, u8 port, set_load& load) {
+    auto got = co_await sched.SubnGet<PortInfo>(path, port);
+    if (!got) {
+        load.failed.push_back(std::move(got).error());
+        co_return mad::success();
+    }
+    PortInfo same = got.value();
+    same.portState = PortState::NoChange;
+    same.portPhysicalState = {};
+    auto set = co_await sched.SubnSet(same, path, port);
+    ++load.sets;
+    if (!set) load.failed.push_back(std::move(set).error());
+    co_return mad::success();
+}
+
+coro::generator<coro::task<mad::result<void>>> many_sets(coro::MADSchedule& sched, unsigned many, set_load& load) {
+    for (unsigned i = 0; i < many; ++i) co_yield get_and_set(sched, mad::IBDRPath{}.extended(1), static_cast<u8>(1 + i % 4), load);
+}
+
+coro::task<void> await_all(coro::MADSchedule& sched, unsigned many, set_load& load) {
+    auto all = many_sets(sched, many, load);
+    static_cast<void>(co_await sched.mqueue(std::move(all)));
+}
+
+set_load load_one_switch(const std::string& specification, unsigned many) {
+    simulation sim = make_sim(specification, time_mode::virtual_);
+    coro::MADSchedule sched(*sim.transport);
+    set_load load;
+    const mad::time_point start = sched.now();
+    coro::sync_wait(sched, await_all(sched, many, load));
+    load.took = sched.now() - start;
+    return load;
+}
+
+} // namespace
+
+TEST_CASE("2,000 Get and Set pairs to one switch with 2 % loss each way take less than 25 s, and none fails") {
+    const set_load load = load_one_switch("fattree2,radix=8,loss=0.02", 2000);
+    CHECK(load.sets == 2000);
+    CHECK(load.failed.empty());
+    CHECK(mad::in_seconds(load.took) <= 25);
+}
+
+TEST_CASE("with 5 % loss each way no Get and no Set fails, whatever the seed") {
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+        CAPTURE(seed);
+        const set_load load = load_one_switch(fmt::format("fattree2,radix=8,loss=0.05,seed={}", seed), 300);
+        CHECK(load.sets == 300);
+        CHECK(load.failed.empty());
     }
 }

@@ -462,6 +462,100 @@ TEST_CASE("a transfer that is over makes room for the next") {
     CHECK(s.requests == 2);
 }
 
+TEST_CASE("a response starts a transfer only if it answers a request of our own, from where that went, and once") {
+    subnet s(1);
+    subnet::asker& client = s.add_asker();
+    mad::IBPath to_client, to_peer = to_server();
+    to_client.DLID = iba::lid{100};
+    to_peer.DLID = iba::lid{50};
+    raw peer(s, 50), other(s, 51);
+    const auto respond = [&](raw& from, u8 number, u8 method = get_table_resp, u8 mgmt_class = 3) {
+        const std::size_t before = client.carrier.transfers();
+        mad_bytes mad = segment(1, first, 0);
+        mad[1] = mgmt_class;
+        mad[3] = method;
+        mad[15] = number; // the last byte of the transaction ID
+        from.send(mad, to_client);
+        s.run();
+        return client.carrier.transfers() > before;
+    };
+    const auto ask = [&](u8 number) {
+        mad_bytes mad = plain_request();
+        mad[11] = 0x01; // as in segment()
+        mad[15] = number;
+        send_by(client.carrier, mad, to_peer);
+        s.run();
+    };
+    for (u8 number = 0; number < 200; ++number) CHECK_FALSE(respond(peer, number));
+    CHECK(client.carrier.transfers() == 0);
+
+    ask(9);
+    CHECK_FALSE(respond(other, 9));
+    CHECK_FALSE(respond(peer, 8));
+    CHECK_FALSE(respond(peer, 9, get_multi_resp));
+    CHECK_FALSE(respond(peer, 9, get_table_resp, 6));
+    CHECK(respond(peer, 9));
+    CHECK_FALSE(respond(peer, 9)); // the same once more
+    mad_bytes end = to_receiver(ending(RMPPStatus::Unspecified));
+    end[15] = 9;
+    peer.send(end, to_client);
+    s.run(11s); // it ended, and is forgotten
+    CHECK(client.carrier.transfers() == 0);
+    CHECK_FALSE(respond(peer, 9));
+
+    ask(10);
+    s.run(41s); // longer than a transfer may take
+    CHECK_FALSE(respond(peer, 10));
+    ask(11);
+    mad_bytes single = plain_request(get_table_resp); // without RMPP
+    single[11] = 0x01;
+    single[15] = 11;
+    peer.send(single, to_client);
+    s.run();
+    CHECK_FALSE(respond(peer, 11));
+}
+
+TEST_CASE("a reply to a request of our own has a place although requests of others take all of them") {
+    rmpp_options options;
+    options.max_transfers = 3;
+    subnet s(1, options);
+    std::list<raw> others;
+    for (u16 i = 0; i < 5; ++i)
+        others.emplace_back(s, static_cast<u16>(10 + i)).send(sa_mad(get_multi, {data_type, first, 0, 1, 0}));
+    s.run();
+    CHECK(s.carrier.transfers() == 3);
+    raw server(s, 50);
+    mad::IBPath path = to_server();
+    path.DLID = iba::lid{50};
+    send_by(s.carrier, plain_request(), path);
+    s.run();
+    server.take();
+    server.send(segment(1, first, 0));
+    s.run();
+    CHECK(s.carrier.transfers() == 3);
+    CHECK(server.take_words().size() == 1); // its acknowledgement
+}
+
+TEST_CASE("all messages that arrive have a bound in bytes together, and the transfer that exceeds it is stopped") {
+    rmpp_options options;
+    options.max_receiving = 3 * 256;
+    subnet s(1, options);
+    raw a(s, 10), b(s, 11);
+    const auto send_segment = [&](raw& from, u32 number) {
+        from.send(sa_mad(get_multi, {data_type, number == 1 ? first : u8{0}, 0, number, 0}));
+        s.run();
+        return from.take_words();
+    };
+    CHECK(send_segment(a, 1) == words_list{ack(1, 65)}); // 256 bytes each, less 56 from the second on
+    CHECK(send_segment(b, 1) == words_list{ack(1, 65)});
+    CHECK(send_segment(a, 2).empty()); // 712
+    CHECK(send_segment(b, 2) == words_list{ending(RMPPStatus::ResourcesExhausted)});
+    CHECK(send_segment(a, 3) == words_list{}); // there is room again: 656
+    s.run(1min);
+    CHECK(s.carrier.transfers() == 0);
+    CHECK(send_segment(b, 1) == words_list{ack(1, 65)});
+}
+
 TEST_CASE("who asks for a table by several MADs turns the direction, again if it has to") {
     lossy_wire wire;
     lossy_wire::end end(wire, 100), server(wire, server_LID);

@@ -186,6 +186,7 @@ int run_bench(const bench_settings& s, const global_options& options) {
     r.patience = options.schedule();
     // What is sent again early would be measured as well: all have a timeout.
     if (r.patience.timeout.count() == 0) r.patience.timeout = r.patience.unmeasured_timeout;
+    if (r.patience.retries < 0) r.patience.retries = coro::schedule_options::usual_retries;
     r.rows = read_windows(s.windows);
     std::vector<mad::address> targets;
     for (const std::string& word : s.targets) targets.push_back(read_target(word, s.kind));

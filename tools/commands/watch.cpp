@@ -69,9 +69,11 @@ class subnet_watch {
 public:
     subnet_watch(session& in, const subnet_watch_settings& s)
         : in_(in), how_(s), names_(read_node_names(s.name_map)), period_(parse_duration(s.every)), begin_(in.now()) {
-        answers_.on_report(iba::MgmtClass::SubnAdm, 2, [this](const server::request&, const iba::Notice& notice) {
-            take(notice);
-            return true;
+        answers_.on_report(iba::MgmtClass::SubnAdm, 2, [this](const server::request& r, const iba::Notice& notice) {
+            const bool is_from_SA = in_.schedule().is_SA(r.source);
+            if (is_from_SA) take(notice);
+            else ignore(r.source);
+            return is_from_SA;
         });
         in_.on_port_change([this](const std::string& line) {
             print_message("{}", line);
@@ -115,6 +117,8 @@ public:
         agent_.reset();
         is_subscribed_ = false;
     }
+    /// Reports that did not come from the SA.
+    u64 ignored() const { return ignored_; }
     int code() const { return is_complete_ ? complete : partial; }
 
 private:
@@ -213,6 +217,15 @@ private:
         notices_.add(notice);
         quiet_looks_ = 0;
         if (told_) told_->set();
+    }
+
+    /// Any port can send a Report. The first ones are printed, the others counted.
+    void ignore(const mad::source_address& source) {
+        constexpr u64 most_printed = 10;
+        if (++ignored_ > most_printed) return;
+        const mad::IBPath& SA = in_.schedule().sa_path();
+        print_message("ignored a Report from LID {} QP {}: the SA is at LID {} QP {}{}", source.SLID, source.sqpn, SA.DLID,
+                      SA.dqpn, ignored_ == most_printed ? "; further ones are not printed" : "");
     }
 
     /// The nodes whose turn it is to be asked whether they are as they were.
@@ -348,6 +361,7 @@ private:
     bool is_subscribed_ = false, has_begun_ = false, is_complete_ = true;
     std::set<std::string> missing_;
     u64 events_ = 0, looks_ = 0;
+    u64 ignored_ = 0; ///< Reports that did not come from the SA
 };
 
 int run_watch(const subnet_watch_settings& s, const global_options& options) {
@@ -361,6 +375,7 @@ int run_watch(const subnet_watch_settings& s, const global_options& options) {
     using outcome = mad::result<int>;
     std::optional<outcome> code = lasting(in, listener).run<outcome>([&] { return all.run(); });
     all.end_serving();
+    if (all.ignored() > 1) print_message("ignored {} Reports that did not come from the SA", all.ignored());
     const bool took_all = finish(in, lines.get());
     if (!took_all && code && *code && code->value() == complete) *code = static_cast<int>(partial);
     if (!code)

@@ -52,7 +52,7 @@ struct global_options {
     unsigned max_rate = 0;               ///< MADs per second; 0: any number
     bool polite = false;                 ///< give way when round trips grow
     std::chrono::nanoseconds timeout{0}; ///< per attempt; 0: measured for Gets, else 1 s
-    int retries = -1;                    ///< attempts after the first; -1: as measured for Gets, else 2
+    int retries = -1;                    ///< attempts after the first; -1: as measured for Gets, 6 for Sets, else 2
     comad::mad::port_keys keys;          ///< of --key-file, and for all other ports those of -y, --smkey, --cckey
     comad::u64 max_nodes = 200'000;      ///< that a discovery may find
     std::chrono::nanoseconds max_time = std::chrono::hours(1); ///< that one may take

@@ -103,7 +103,9 @@ private:
     bool has_left_SA() const noexcept;
     task<void> ask_SA_again();
     void learn(std::span<const u8> reply);
+    std::string misfit_of(std::span<const u8> reply);
     void address() noexcept;
+    void follow_round_trips() noexcept;
 
     MADSchedule& schedule_;
     const mad::rpc_kind& kind_;

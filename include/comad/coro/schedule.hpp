@@ -38,13 +38,16 @@ struct schedule_options {
     /// Of those, GMPs of one class to one destination; 0: no bound. An agent answers serially as well, and the ports of one
     /// switch would fill the window.
     u16 GMPs_per_destination = 4;
-    /// Per attempt of every RPC. 0: Gets, the SA's apart, are repeated after as long as answers from there take, as often as
-    /// it needs (mad::rtt_estimator); all else has unmeasured_timeout.
+    /// Per attempt of every RPC. 0: Gets and Sets, except those to the SA, follow measured round trips (mad::rtt_estimator);
+    /// all other requests have unmeasured_timeout. docs/adaptive.md has a table of the waits.
     mad::duration timeout{0};
-    /// Per attempt of what may not be sent twice at a time, or has no usual time: Sets and Traps, tables, requests to the SA.
-    /// 0: what its path says (mad_timeout() in path.hpp), 6.4 s if that says nothing.
+    /// Per attempt of requests without a usual time: requests to the SA, tables, Reports. It is also the longest wait for the
+    /// reply to a Set. 0: what the path gives (mad_timeout() in path.hpp), 6.4 s by default.
     mad::duration unmeasured_timeout{0};
-    u8 retries = 2;      ///< attempts after the first, of what has a timeout
+    /// Attempts after the first, 0..255, of requests with a timeout. -1: set_retries for Sets that follow measured round trips,
+    /// usual_retries for all others.
+    int retries = -1;
+    static constexpr u8 usual_retries = 2, set_retries = 6;
     u8 busy_retries = 5; ///< attempts after replies that say BUSY, each after a longer pause up to the timeout
     /// Requests to the SA in flight, those included that were cancelled and not answered yet; 0: as many as the transport
     /// sends at once (sa_window).
@@ -105,6 +108,10 @@ public:
     /// Where the SA is, as it was set (sa::client sets it); until then nowhere, DLID 0.
     const mad::IBPath& sa_path() const noexcept { return sa_path_; }
     void set_sa_path(const mad::IBPath& path) noexcept { sa_path_ = path; }
+
+    /// True if `source` is the SA's: it has the LID and QP of sa_path(), or of where the SA has redirected requests to (IBA
+    /// 13.5.2). For what arrives unasked, as Reports do. A source whose LID the transport does not report (0) is not the SA's.
+    bool is_SA(const mad::source_address& source) const noexcept;
 
     /// Finds the path when a target redirects to a GID without a LID, and when an SA does not answer any more (sa::client
     /// sets itself). Null: both are errors. It must outlive the schedule, or be taken away.

@@ -142,6 +142,7 @@ private:
     void begin_attempt(op&) noexcept;
     void supersede(op&) noexcept;
     duration wait_of(const op&) const noexcept;
+    static duration timeout_of(const op&, unsigned attempts) noexcept;
     duration told_timeout(const op&) const noexcept;
     duration left_of_told(const attempt&) const noexcept;
     void encode(op&, u32 attempt) noexcept;
@@ -161,6 +162,7 @@ private:
     void lose(u32 attempt) noexcept;
     void count_lost(attempt&) noexcept;
     void repeat(op&) noexcept;
+    void end_pause(op&) const noexcept;
     void go_on(op&) noexcept;
     void give_up(op&) noexcept;
     duration stall_of(const attempt&) const noexcept;

@@ -117,6 +117,13 @@ match match_reply(const reply_pattern&, std::span<const u8> reply, iba::lid SLID
 /// Whether a reply that matches came by the whole of a directed route: the pattern has its first hops alone.
 bool came_by(const IBDRPath& route, std::span<const u8> reply) noexcept;
 
+/// What a successful reply with one of match::reply does not repeat of its request although it must, as one clause
+/// (`its PortSelect is 2, not 1`); empty: nothing. The class version (IBA 13.4.2), the OUI of a vendor class (IBA 16.5), and
+/// in performance management PortSelect (IBA 16.1.3). A PMA may return an empty attribute to a Set: PortSelect 0.
+/// Precondition: a whole request, and a reply of status 0 with a MAD header at least; fields that it is too short for are not
+/// compared.
+std::string broken_echo(std::span<const u8> request, std::span<const u8> reply);
+
 /// The 15 or 16 status bits of a reply: directed routes keep their D bit apart (IBA 14.2.1.2). Precondition: 24 bytes.
 u16 status_of(const u8* mad) noexcept;
 

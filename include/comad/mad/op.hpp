@@ -70,6 +70,8 @@ struct op {
     /// needs, while earlier ones are still accepted: for Gets alone, of which two may be under way. Then the
     /// operation has a destination.
     duration timeout{};
+    /// With a timeout: the wait doubles after every second attempt, up to this. 0: every attempt waits for `timeout`.
+    duration longest_timeout{};
     /// Without a timeout: how long the target may be silent, before it is given up, if that is shorter than
     /// patience_options say; then fewer attempts are enough. No less than three times the longest round trip lately. 0: as
     /// they say.
@@ -103,7 +105,8 @@ struct op {
     int error;
     u32 latest;            // its latest attempt
     u32 destination_index; // of its destination, if that is bounded
-    time_point begun;      // when its first attempt was sent
+    time_point begun;      // when its first attempt was sent, later by the time that it waited for places since
+    time_point repeating_since; // while it is repeating
     duration deadline;     // of the first attempt, if it is measured
     op* previous;
     op* next;

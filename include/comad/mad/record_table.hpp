@@ -21,9 +21,10 @@ public:
     /// Errors: too_short, if the message is shorter than its header, the records overlap, the last one is not whole, or
     ///         there is something although there are none.
     static iba::result<record_table> of(std::span<const u8> message, std::size_t record_size);
-    /// Of a successful reply as a transport gives it, which may also be a single MAD of 256 bytes: one record if it has
-    /// no RMPP; if it has, as many as its PayloadLength says, and it must be the last segment, too.
-    /// Errors: as of().
+    /// Of a successful reply to a request for a table, as a transport gives it. A single MAD of 256 bytes has as many records as
+    /// its PayloadLength says, and must be the last segment, too.
+    /// Errors: as of(). The same if the reply is not an RMPP transfer, which such a reply must be (IBA 15.2.2): how many records
+    ///         it has, and which of them are missing, cannot be known.
     static iba::result<record_table> of_reply(std::span<const u8> reply, std::size_t record_size);
 
     std::size_t size() const noexcept { return size_; }

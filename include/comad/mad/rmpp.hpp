@@ -111,6 +111,10 @@ public:
     bool has_packet() const noexcept { return ending_due() || ack_due_; }
     /// Writes the next MAD to be sent. False: there is none.
     bool next_packet(std::span<u8, mad_size> out) noexcept;
+    /// Bytes of the message that it holds.
+    std::size_t held() const noexcept { return message_.size(); }
+    /// Frees them. Precondition: failed.
+    void drop_message() noexcept { message_ = {}; }
 
     /// The whole message: the first segment's header, then the data of all, as Linux gives it to user space.
     /// Precondition: complete, not taken yet.

@@ -19,6 +19,9 @@ struct patience_options {
     /// that are busy for a moment are not dead. More, up to first_patience, for one that takes long to answer.
     duration patience = std::chrono::milliseconds(250);
     duration first_patience = std::chrono::seconds(1); ///< the same of a target that never answered
+    /// The shortest wait for the reply to a Set, whatever was measured: two copies of a Set must not be under way. OpenSM's
+    /// transaction_timeout has the same default.
+    duration least_set_timeout = std::chrono::milliseconds(200);
 };
 
 /// An RTT estimator as TCP has it (RFC 6298), for each destination, and for each distance for destinations that never
@@ -52,6 +55,13 @@ public:
     void stalled(duration late) noexcept;
     /// An attempt that was taken for lost was answered after all: the same.
     void was_hasty() noexcept;
+    /// A reply to a request that changes something, `took` after the attempt that it answers was sent. It does not count as a
+    /// round trip: a node may take longer to change something than to report it. `destination` 0: nobody in particular.
+    void acted(u64 destination, duration took) noexcept;
+    /// How long to wait for the reply to the first attempt of such a request: eight deadlines of a Get, at least twice the
+    /// longest of such replies lately, at least patience_options::least_set_timeout. For a destination that has not answered
+    /// yet, neither a Get nor a Set, at least patience_options::first_patience.
+    duration set_timeout(u64 destination, distance) const noexcept;
     /// An operation on it was given up. The next ones are tried less often, until it answers.
     void given_up(u64 destination) noexcept;
     bool is_silent(u64 destination) const noexcept;
@@ -71,6 +81,7 @@ private:
     struct target {
         u32 tag = 0;
         bool silent = false;
+        bool has_acted = false; // it answered a request that changes something
         bool has_baseline = false; // it was measured while few MADs were in flight
         estimate measured;
         float shortest = 0; // ns: the baseline, or else the shortest lately; 0: nothing measured
@@ -92,6 +103,7 @@ private:
     float grain_;       // ns
     float room_;        // ns: the least that a deadline leaves beyond the mean
     float slowest_ = 0; // ns
+    float slowest_set_ = 0; // ns
     float spread_ = 1;  // of all distances
     std::vector<target> targets_;
     std::array<at_distance, most_distance + 1> distances_{};

@@ -18,8 +18,11 @@ struct rmpp_options {
     mad::rmpp_receiver_options receiving{};
     mad::rmpp_timing sending{};
     mad::duration linger = std::chrono::seconds(10); ///< how long the last ACK of a message is repeated when asked for
-    std::size_t max_transfers = 1024; ///< under way at a time, each way; more that arrive are ignored, and so time out
-    std::size_t max_sending = std::size_t{256} << 20; ///< bytes of all messages that are being sent
+    /// Under way at a time, each way. Further requests of others are ignored, and so time out; a reply to a request of our own
+    /// takes the place of a request of others.
+    std::size_t max_transfers = 1024;
+    std::size_t max_sending = std::size_t{256} << 20;   ///< bytes of all messages that are being sent
+    std::size_t max_receiving = std::size_t{256} << 20; ///< bytes of all messages that arrive; a transfer beyond it fails
 };
 
 /// What `inner` carries, and transfers of several MADs: those to be sent are cut into segments, those that arrive are put
@@ -27,7 +30,8 @@ struct rmpp_options {
 ///
 /// Of ours: requests longer than a MAD go out by send_request::size. While segments of an answer arrive, receive() says so
 /// (received::is_part), so that its request does not time out. A transfer that fails is given as its first segment alone,
-/// which no table is read from.
+/// which no table is read from. Only a reply to a request that was sent here, and from where it was sent to, starts a transfer,
+/// once, until send_request::operation_timeout or rmpp_timing::total has passed. All other responses are ignored.
 ///
 /// Of others, where serve() was called: a request by RMPP is given when it is whole, and not at all if it fails. An answer
 /// whose header says RMPP goes out by it, whatever its length; send() takes it and forgets it when all is acknowledged, or
@@ -88,6 +92,12 @@ private:
         std::size_t size;
         std::optional<mad::time_point> ended{};
     };
+    /// A request that was sent and may be answered by a transfer.
+    struct expected {
+        transfer_id reply;
+        mad::any_path path;
+        mad::time_point until;
+    };
     struct packet { // with the headroom that transports want
         peer to;
         alignas(8) std::array<u8, mad::headroom + mad::mad_size> bytes{};
@@ -100,7 +110,13 @@ private:
 
     bool has_room_for(std::size_t size) const noexcept;
     bool begin(const mad::received&);
-    bool is_wanted(std::span<const u8> mad) const noexcept;
+    bool is_served(std::span<const u8> mad) const noexcept;
+    void expect_reply(const mad::send_request&);
+    bool stop_expecting(const mad::received&);
+    bool make_room(bool for_reply);
+    void grow(incoming&, std::span<const u8> mad);
+    void limit(incoming&) noexcept;
+    std::list<incoming>::iterator erase(std::list<incoming>::iterator);
     bool take(const mad::received&);
     bool feed_known(const mad::received&);
     void settle();
@@ -114,7 +130,9 @@ private:
     rmpp_options options_;
     mad::time_point now_{};
     std::vector<mad::registration> served_;
+    std::list<expected> expected_; // the one sent last is last
     std::list<incoming> incoming_;
+    std::size_t receiving_ = 0; // bytes that they hold
     std::list<outgoing> outgoing_; // the next one to send is in front
     std::optional<packet> unsent_; // what the inner transport did not take
     std::deque<whole_message> arrived_;

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// sim_lies_test.cpp - replies that are ours by their header and still are not what was asked for. A liar changes those of a
+// simulated subnet.
+#include "catch.hpp"
+#include "liar.hpp"
+#include "sim_client.hpp"
+#include <comad/coro/blocking.hpp>
+#include <comad/iba/all.hpp>
+#include <comad/transports/sim/transport.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sim_lies_test { // compiled together with others
+
+using namespace comad;
+using namespace comad::test;
+using namespace comad::transports::sim;
+using iba::pm::PortCounters;
+using iba::sa::NodeRecord;
+using iba::smp::NodeInfo;
+using iba::smp::PortInfo;
+using mad::errc;
+
+namespace {
+
+constexpr std::size_t class_version_byte = 2, status_byte = 5, RMPP_flags_byte = 26, PortSelect_byte = 65;
+
+struct lying_subnet {
+    explicit lying_subnet(liar::lie lie = {})
+        : sim(make_sim("fattree2,radix=4,sm=1", time_mode::virtual_)), between(*sim.transport, std::move(lie)),
+          umad(between) {
+        umad.schedule().set_sa_path(to_lid(value(sim.fabric->graph().sm_lid)));
+    }
+    iba::lid switch_LID() const {
+        for (const node& n : sim.fabric->graph().nodes)
+            if (n.type == iba::NodeType::Switch) return n.ports[0].LID;
+        return {};
+    }
+    simulation sim;
+    liar between;
+    coro::blocking_transactor umad;
+};
+
+PortCounters counters_of(u8 port) {
+    PortCounters which;
+    which.portSelect = port;
+    return which;
+}
+
+/// What was wrong with a malformed reply.
+std::string misfit(const auto& result) {
+    if (result) return "nothing";
+    CHECK(result.error().code == errc::malformed_reply);
+    return result.error().detail->misfit;
+}
+
+mad::source_address source_at(iba::lid SLID, u32 sqpn) {
+    mad::source_address source;
+    source.SLID = SLID;
+    source.sqpn = sqpn;
+    return source;
+}
+
+liar::lie put(std::size_t byte, u8 number) {
+    return [byte, number](std::span<u8> reply) { reply[byte] = number; };
+}
+
+} // namespace
+
+TEST_CASE("a reply with another class version than its request is an error that names it, in every class") {
+    lying_subnet s(put(class_version_byte, 7));
+    const mad::IBPath leaf = to_lid(value(s.switch_LID()));
+    CHECK(misfit(s.umad.SubnGet<NodeInfo>(route({1}))) == "its class version is 7, not 1 as in the request");
+    CHECK(misfit(s.umad.SubnGet<NodeInfo>(leaf)) == "its class version is 7, not 1 as in the request");
+    CHECK(misfit(s.umad.SubnSet<PortInfo>(PortInfo{}, route({1}), 1)) ==
+          "its class version is 7, not 1 as in the request");
+    CHECK(misfit(s.umad.PerformanceGet<PortCounters>(counters_of(1), leaf)) ==
+          "its class version is 7, not 1 as in the request");
+    CHECK(misfit(s.umad.SubnAdmGetTable<NodeRecord>()) == "its class version is 7, not 2 as in the request");
+}
+
+TEST_CASE("a refusal is one, whatever class version it has") {
+    lying_subnet s([](std::span<u8> reply) {
+        reply[class_version_byte] = 2;
+        reply[status_byte] = 4; // bad version (IBA 13.4.7)
+    });
+    const auto told = s.umad.PerformanceGet<PortCounters>(counters_of(1), to_lid(value(s.switch_LID())));
+    REQUIRE_FALSE(told);
+    CHECK(told.error().code == errc::status);
+    CHECK(told.error().status == 4);
+}
+
+TEST_CASE("counters of another port than the one that was asked for are an error that names PortSelect") {
+    lying_subnet s;
+    const mad::IBPath leaf = to_lid(value(s.switch_LID()));
+    REQUIRE(s.umad.PerformanceGet<PortCounters>(counters_of(1), leaf));
+    for (const u8 other : {0, 2, 255}) {
+        s.between.tell(put(PortSelect_byte, other));
+        const std::string expected =
+            "its PortSelect is " + std::to_string(unsigned{other}) + ", not 1 as in the request";
+        CHECK(misfit(s.umad.PerformanceGet<PortCounters>(counters_of(1), leaf)) == expected);
+        iba::pm::PortCountersExt wide;
+        wide.portSelect = 1;
+        CHECK(misfit(s.umad.PerformanceGet<iba::pm::PortCountersExt>(wide, leaf)) == expected);
+
+        // As commands ask that know the attribute at run time only.
+        const mad::rpc_kind kind{iba::MgmtClass::Performance, 1, iba::Method::Get, 0x12, true, 0};
+        const mad::any_path path = leaf;
+        std::array<u8, mad::mad_size> request{};
+        mad::write_request(request.data(), kind, path, 0)[1] = 1;
+        const coro::rpc_request asked{kind, path};
+        CHECK(misfit(coro::sync_wait(s.umad.schedule(), s.umad.schedule().call_raw(asked, request))) == expected);
+    }
+    s.between.tell(put(PortSelect_byte, 2));
+    CHECK(s.umad.PerformanceGet<PortCounters>(counters_of(2), leaf));
+    CHECK(s.umad.PerformanceGet<iba::ClassPortInfo>(leaf)); // has no PortSelect there
+}
+
+TEST_CASE("a PMA may answer a Set with an empty attribute, and not with that of another port") {
+    lying_subnet s(put(PortSelect_byte, 0));
+    CHECK(s.umad.PerformanceSet<PortCounters>(counters_of(1), to_lid(value(s.switch_LID()))));
+    s.between.tell(put(PortSelect_byte, 2));
+    CHECK(misfit(s.umad.PerformanceSet<PortCounters>(counters_of(1), to_lid(value(s.switch_LID())))) ==
+          "its PortSelect is 2, not 1 as in the request");
+}
+
+TEST_CASE("a reply to SubnAdmGetTable that is not an RMPP transfer is an error, and one to SubnAdmGet need not be one") {
+    lying_subnet s(put(RMPP_flags_byte, 0));
+    const std::size_t nodes = s.sim.fabric->graph().nodes.size();
+    REQUIRE(nodes > 1);
+    CHECK(misfit(s.umad.SubnAdmGetTable<NodeRecord>()) == "it is not an RMPP transfer, and a table must be one");
+    const auto leaf = iba::query<NodeRecord>{}.where<&NodeRecord::LID>(s.switch_LID());
+    CHECK(misfit(s.umad.SubnAdmGetTable<NodeRecord>(leaf)) == "it is not an RMPP transfer, and a table must be one");
+    CHECK(s.umad.SubnAdmGet<NodeRecord>(leaf));
+    s.between.tell({});
+    CHECK(s.umad.SubnAdmGetTable<NodeRecord>().value().size() == nodes);
+}
+
+TEST_CASE("only the LID and QP of the SA, or of where it redirected requests to, are the SA's") {
+    lying_subnet s;
+    coro::MADSchedule& schedule = s.umad.schedule();
+    const iba::lid SA = schedule.sa_path().DLID;
+    const mad::source_address source = source_at(SA, 1);
+    CHECK(schedule.is_SA(source));
+    for (const auto& other : {source_at(iba::lid{0}, 1), source_at(iba::lid{9}, 1), source_at(SA, 5)})
+        CHECK_FALSE(schedule.is_SA(other));
+
+    // It redirects to LID 9, QP 5, from where the reply comes to nobody here: the request fails, and the redirection stays.
+    const mad::source_address elsewhere = source_at(iba::lid{9}, 5);
+    CHECK_FALSE(schedule.is_SA(elsewhere));
+    s.between.tell([](std::span<u8> reply) {
+        reply[status_byte] = 2; // redirect (IBA 13.4.7)
+        iba::ClassPortInfo info;
+        info.redirectLID = iba::lid{9};
+        info.redirectQP = 5;
+        info.redirectQKey = 0x80010000;
+        info.redirectPKey = 0xffff;
+        iba::encode(info, reply.data() + 56);
+    });
+    CHECK_FALSE(s.umad.SubnAdmGet(iba::query<NodeRecord>{}));
+    CHECK(schedule.is_SA(elsewhere));
+    CHECK(schedule.is_SA(source));
+    schedule.set_sa_path(to_lid(4)); // another port's subnet manager took over
+    CHECK_FALSE(schedule.is_SA(source));
+    CHECK_FALSE(schedule.is_SA(elsewhere));
+    CHECK(schedule.is_SA(source_at(iba::lid{4}, 1)));
+}
+
+} // namespace sim_lies_test
