@@ -204,26 +204,26 @@ struct kind_of_record {
     const iba::record_info* info;
     finder find;
 };
-template <class R> constexpr kind_of_record kind(finder find) { return {iba::attribute_id<R>, &iba::info_of<R>, find}; }
+template <class R> constexpr kind_of_record record_kind(finder find) { return {iba::attribute_id<R>, &iba::info_of<R>, find}; }
 void none(attributes&, collector&) {} // of random forwarding tables there are none; others come and go
 
 const std::array record_kinds{
-    kind<sa::NodeRecord>(node_records),
-    kind<sa::PortInfoRecord>(port_info_records),
-    kind<sa::SLToVLMappingTableRecord>(sl_to_vl_records),
-    kind<sa::SwitchInfoRecord>(switch_info_records),
-    kind<sa::LinearForwardingTableRecord>(linear_records),
-    kind<sa::RandomForwardingTableRecord>(none),
-    kind<sa::MulticastForwardingTableRecord>(multicast_records),
-    kind<sa::SMInfoRecord>(sm_info_records),
-    kind<sa::LinkRecord>(link_records),
-    kind<sa::GUIDInfoRecord>(guid_info_records),
-    kind<sa::ServiceRecord>(none),
-    kind<sa::PKeyTableRecord>(pkey_records),
-    kind<sa::PathRecord>(path_records),
-    kind<sa::VLArbitrationTableRecord>(vl_arbitration_records),
-    kind<sa::MCMemberRecord>(none),
-    kind<sa::InformInfoRecord>(none),
+    record_kind<sa::NodeRecord>(node_records),
+    record_kind<sa::PortInfoRecord>(port_info_records),
+    record_kind<sa::SLToVLMappingTableRecord>(sl_to_vl_records),
+    record_kind<sa::SwitchInfoRecord>(switch_info_records),
+    record_kind<sa::LinearForwardingTableRecord>(linear_records),
+    record_kind<sa::RandomForwardingTableRecord>(none),
+    record_kind<sa::MulticastForwardingTableRecord>(multicast_records),
+    record_kind<sa::SMInfoRecord>(sm_info_records),
+    record_kind<sa::LinkRecord>(link_records),
+    record_kind<sa::GUIDInfoRecord>(guid_info_records),
+    record_kind<sa::ServiceRecord>(none),
+    record_kind<sa::PKeyTableRecord>(pkey_records),
+    record_kind<sa::PathRecord>(path_records),
+    record_kind<sa::VLArbitrationTableRecord>(vl_arbitration_records),
+    record_kind<sa::MCMemberRecord>(none),
+    record_kind<sa::InformInfoRecord>(none),
 };
 
 const kind_of_record* find_kind(u16 attributeID) noexcept {
