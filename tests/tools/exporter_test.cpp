@@ -345,6 +345,14 @@ TEST_CASE("a port alone is this machine's, and a path is a socket that goes with
         files.write("other", "precious");
     }
     CHECK(ibtool_rig::read_file(files / "other") == "precious");
+    if (::geteuid() == 0) { // only root can give a socket away
+        const std::string other = files / "another user's";
+        boost::asio::io_context io;
+        { boost::asio::local::stream_protocol::acceptor killed(io, other); }
+        REQUIRE(::lchown(other.c_str(), 65534, 65534) == 0);
+        CHECK_THAT(where_it_cannot_listen("unix:" + other), Contains("there is something already"));
+        CHECK(std::filesystem::exists(other));
+    }
     const std::string file = files.write("data", "precious");
     CHECK_THAT(where_it_cannot_listen("unix:" + file), Contains("there is something already"));
     CHECK(ibtool_rig::read_file(file) == "precious");
