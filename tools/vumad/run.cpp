@@ -193,6 +193,7 @@ void tell_counts(exported_fabric& fabric, bool as_json) {
 int run_beside_devices(const vumad_settings& s) {
     if (!file_server::is_available())
         throw std::runtime_error("ibtool was built without libfuse3; install libfuse3-dev and build it again");
+    const lasting_output messages; // whoever does not read stderr does not hold up the devices
     exported_fabric fabric(s.fabric, s.places);
     command_signals signals;
     leave_mount_namespace();
