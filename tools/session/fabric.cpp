@@ -17,6 +17,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 namespace ibtool {
 namespace {
@@ -209,7 +211,23 @@ void fabric::open_what_is_there(const global_options& o, const comad::mad::addre
     }
 }
 
+namespace {
+
+std::map<std::string, fabric_opener, std::less<>>& added_kinds() {
+    static std::map<std::string, fabric_opener, std::less<>> kinds;
+    return kinds;
+}
+
+} // namespace
+
+void add_fabric_kind(std::string kind, fabric_opener open) { added_kinds()[std::move(kind)] = std::move(open); }
+
 fabric::fabric(const global_options& o, const comad::mad::address* target) : place_(o.fabric) {
+    if (const auto added = added_kinds().find(fabric_kind(o.fabric)); added != added_kinds().end()) {
+        *this = added->second(fabric_place(o.fabric));
+        place_ = o.fabric;
+        return;
+    }
     const std::string_view text = o.fabric.empty() ? "umad" : std::string_view(o.fabric);
     const std::string_view kind = fabric_kind(text), place = fabric_place(text);
     const bool is_device = kind == "umad" || kind == "verbs";

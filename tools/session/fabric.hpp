@@ -65,6 +65,12 @@ private:
     std::shared_ptr<std::function<void()>> on_port_event_ = std::make_shared<std::function<void()>>();
 };
 
+/// Opens a fabric that ibtool does not know.
+using fabric_opener = std::function<fabric(std::string_view place)>;
+/// From now on `--fabric KIND:PLACE` opens what `open` returns: for programs that bring a transport of their own, as tests do. Not
+/// thread-safe.
+void add_fabric_kind(std::string kind, fabric_opener open);
+
 /// Reads an end port from sysfs each time; `name` as `mlx5_0/1`, `classes` as local_port_for_MADs() has them. Each time it puts the
 /// P_Keys and GIDs into `tables`, if that is not null. `tables` must outlive the reader.
 comad::sa::port_reader sysfs_port_reader(std::string name, comad::transports::port_use use,
