@@ -176,21 +176,8 @@ json of_chassis(const subnet& s, const system_groups& groups, const chassis& c) 
     return out;
 }
 
-std::string_view name_of_kind(problem::kind k) {
-    switch (k) {
-    case problem::kind::no_answer: return "no_answer";
-    case problem::kind::error_reply: return "error_reply";
-    case problem::kind::send_failed: return "send_failed";
-    case problem::kind::too_far: return "too_far";
-    case problem::kind::contradiction: return "contradiction";
-    case problem::kind::cancelled: return "cancelled";
-    case problem::kind::limit: return "limit";
-    }
-    return "?";
-}
-
 json of_problem(const problem& p) {
-    json entry{{"kind", name_of_kind(p.what)}};
+    json entry{{"kind", name_of(p.what)}};
     if (value(p.nodeGUID)) entry["nodeGUID"] = text_of(p.nodeGUID);
     if (p.port) entry["port"] = p.port;
     entry["route"] = hops_of(p.route);
@@ -221,6 +208,19 @@ template <class F> void add_list(std::string& out, std::string_view name, std::s
 }
 
 } // namespace
+
+std::string_view name_of(problem::kind k) noexcept {
+    switch (k) {
+    case problem::kind::no_answer: return "no_answer";
+    case problem::kind::error_reply: return "error_reply";
+    case problem::kind::send_failed: return "send_failed";
+    case problem::kind::too_far: return "too_far";
+    case problem::kind::contradiction: return "contradiction";
+    case problem::kind::cancelled: return "cancelled";
+    case problem::kind::limit: return "limit";
+    }
+    return "?";
+}
 
 std::string json_text(const subnet& s, const more_of_ports& more) {
     json head{{"schema", "comad.subnet/1"}, {"complete", s.complete()}};

@@ -309,6 +309,16 @@ TEST_CASE("the file of rules in the documentation is what stands where no file i
     CHECK_FALSE(default_rules() == health_rules());
 }
 
+TEST_CASE("the rules file of the service has the default rules, in lines that can be uncommented") {
+    const std::string file = COMAD_SOURCE_DIR "/packaging/health.toml";
+    CHECK(read_health_rules(file) == default_rules());
+    std::ifstream lines(file);
+    std::string text;
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with('#') && !line.starts_with("# ")) text += line.substr(1) + '\n';
+    CHECK(read_health_rules(rules_file(text).name(), health_rules()) == default_rules());
+}
+
 TEST_CASE("a file changes what it names and leaves the rest") {
     CHECK(read("") == default_rules());
     health_rules expected = default_rules();

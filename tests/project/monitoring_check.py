@@ -18,8 +18,8 @@ def promtool(*words):
 def page_of(specification):
     """What a sweep writes, of a subnet of which not all is in order: then it ends with 3."""
     file = os.path.join(work.name, "page")
-    r = subprocess.run([ibtool, "sweep", "--fabric", specification, "--every", "1s", "--count", "2", "--rules", rules,
-                        "--refresh", "never", "--prometheus", file], capture_output=True, text=True)
+    r = subprocess.run([ibtool, "sweep", "--fabric", specification, "--every", "1s", "--count", "4", "--rules", rules,
+                        "--refresh", "2s", "--prometheus", file], capture_output=True, text=True)
     if r.returncode not in (0, 3):
         sys.exit(f"sweep ended with {r.returncode}: {r.stderr}")
     with open(file) as text:
@@ -30,7 +30,7 @@ rules = os.path.join(work.name, "rules.toml")
 with open(rules, "w") as file:
     file.write('[counters]\nportXmitWait = { per = "1s", warning = 0 }\n')
 names, labels = set(), {"instance", "job", "fabric"}  # Prometheus' own, and that of several fabrics
-for specification in ("sim:fattree2,radix=4,sm=1,errors=0.5:1000000,flap=leaf-0002/3@500ms:100ms:10s,time=virtual",
+for specification in ("sim:fattree2,radix=4,sm=1,dead=h-0003 HCA-1,cut=leaf-0002/3@1s,time=virtual", "sim:fattree2,radix=4,sm=1,errors=0.5:1000000,flap=leaf-0002/3@500ms:100ms:10s,time=virtual",
                       "sim:fattree2,radix=4,sm=1,kill=h-0003 HCA-1@500ms,time=virtual", "sim:single,sm=1"):
     page = page_of(specification)
     names |= set(re.findall(r"^# TYPE (\w+) ", page, re.M))
@@ -43,7 +43,7 @@ queries = [v["query"] for v in dashboard["templating"]["list"]]
 legends = [t["legendFormat"] for p in dashboard["panels"] for t in p["targets"]]
 with open("alerts.yml") as file:
     alerts = file.read()
-asked = "\n".join(expressions + queries + re.findall(r"expr: (.*)", alerts))
+asked = "\n".join(expressions + queries + re.findall(r"expr: (?:>-)?(.*(?:\n {10}.*)*)", alerts))
 
 problems = [f"the exporter has no {name}" for name in sorted(set(re.findall(r"\b(?:infiniband|process)_\w+", asked)) - names)]
 lists = re.findall(r"\{([^}]*)\}", asked) + re.findall(r"\b(?:on|by|group_left) \(([^)]*)\)", asked)

@@ -76,8 +76,10 @@ TEST_CASE("series of the sweep and of the program have their own numbers") {
     }
     for (const auto& [name, type] : p.type) CHECK((type == "counter") == name.ends_with("_total"));
     CHECK_FALSE(e.text(-1).value.contains("infiniband_sweep_timestamp_seconds"));
-    CHECK(p.value.at(fmt::format("infiniband_port_missing{{node_guid=\"{}\",port=\"1\",cause=\"no_address\"}}",
-                                 e.GUID_of(2))) == "1");
+    CHECK(p.value.at(fmt::format(
+              "infiniband_port_missing{{node_guid=\"{}\",port=\"1\",node=\"made router\",peer_node_guid=\"{}\","
+              "peer_port=\"1\",peer_node=\"made switch\",cause=\"no_address\"}}",
+              e.GUID_of(2), e.GUID_of(0))) == "1");
 }
 
 TEST_CASE("a rule that is broken is a series of its port, and a label of the fabric is in front of all others") {
@@ -85,9 +87,10 @@ TEST_CASE("a rule that is broken is a series of its port, and a label of the fab
     using counters::health_finding;
     const discovery::node_names names;
     exposed_sweep one{{e.s, names, e.now, nullptr, 5, 6.5, -1}, {}, "a\"b"};
-    one.findings.push_back(
+    one.findings.emplace();
+    one.findings->push_back(
         {counters::severity::error, made_switch_port, health_finding::rule::growth, 1, 0, "portRcvErrors"});
-    one.findings.push_back({counters::severity::warning, made_host_port, health_finding::rule::width, 1, 4});
+    one.findings->push_back({counters::severity::warning, made_host_port, health_finding::rule::width, 1, 4});
     std::string text;
     auto pieces = exposition_pieces({one}, {});
     while (const std::string* piece = pieces.next()) text += *piece;
@@ -115,6 +118,92 @@ TEST_CASE("what is known of a port is its own, and what of the other end the oth
              fmt::format("peer_node_guid=\"{}\",peer_port=\"2\",peer_node=\"made host\"", e.GUID_of(1)));
     is_there(made_host_port, "node=\"made host\",type=\"ca\"", e.s.at(made_host_port).info->LID,
              fmt::format("peer_node_guid=\"{}\",peer_port=\"3\",peer_node=\"made switch\"", e.GUID_of(0)));
+}
+
+TEST_CASE("the page has state, width, speed and data rate of each port") {
+    exposed e;
+    discovery::port& host = e.s.nodes[1].ports[2];
+    const auto value = [&](const std::string& name) {
+        const auto values = e.text().value;
+        const auto found = values.find("infiniband_port_" + name + e.labels_of(made_host_port) + "}");
+        return found == values.end() ? std::string() : found->second;
+    };
+    CHECK(value("state_id") == "4");
+    CHECK(value("physical_state_id") == "5");
+    // 8x DDR: 5 Gb/s a lane, of which 8b/10b leaves 4.
+    CHECK(value("width") == "8");
+    CHECK(value("speed") == "5");
+    CHECK(value("rate_bytes_per_second") == "4000000000");
+    // Rates of 4x as InfiniBand's roadmap has them: EDR 100 Gb/s, HDR 200, NDR 400; FDR 14.0625 Gb/s a lane in 64b/66b.
+    const auto rate_of_4x = [&](unsigned extended) {
+        e.s.nodes[1].ports[2].info->capabilityMask |= 0x4000u;
+        host.info->linkWidthActive = iba::LinkWidth::w4x;
+        host.info->linkSpeedExtActive2 = {};
+        host.info->linkSpeedExtActive = static_cast<iba::LinkSpeedExt>(extended);
+        return std::stod(value("rate_bytes_per_second"));
+    };
+    CHECK(rate_of_4x(1) == Approx(14.0625e9 * 4 * 64 / 66 / 8));
+    CHECK(rate_of_4x(2) == Approx(100e9 / 8));
+    CHECK(rate_of_4x(4) == Approx(200e9 / 8));
+    CHECK(rate_of_4x(8) == Approx(400e9 / 8));
+    host.info->portState = iba::PortState::Down;
+    host.info->portPhysicalState = iba::PortPhysicalState::Polling;
+    CHECK(value("state_id") == "1");
+    CHECK(value("physical_state_id") == "2");
+    for (const char* name : {"width", "speed", "rate_bytes_per_second"}) CHECK(value(name) == "");
+}
+
+TEST_CASE("a known link that is down and a known node that is missing keep their names on the page") {
+    exposed e;
+    const discovery::subnet before = e.s;
+    known_fabric known;
+    known.take(before, mad::time_point{0s});
+    // The host is gone, and the port that led to it is down.
+    discovery::port& left = e.s.nodes[0].ports[3];
+    left.peer = {};
+    left.info->portState = iba::PortState::Down;
+    left.info->portPhysicalState = iba::PortPhysicalState::Polling;
+    const std::string host = e.GUID_of(1);
+    e.s.by_guid.erase(e.s.nodes[1].info.nodeGUID);
+    e.s.nodes[1].info.nodeGUID = iba::guid{0x77}; // somebody else
+    e.s.by_guid.emplace(iba::guid{0x77}, 1);
+    e.s.nodes[1].ports[2].peer = {};
+    known.take(e.s, mad::time_point{1s});
+    e.s.problems.push_back({discovery::problem::kind::no_answer, e.s.nodes[0].info.nodeGUID, 3, {}, "no answer"});
+    e.s.problems.push_back(e.s.problems[0]); // the same series
+    const discovery::node_names names;
+    std::string text;
+    auto pieces =
+        exposition_pieces({{{e.s, names, e.now, nullptr, 5, 6.5, -1}, {}, {}, {}, known.missing()}}, {}, {{"", false}});
+    while (const std::string* piece = pieces.next()) text += *piece;
+    const page p(text);
+    const std::string far = fmt::format("peer_node_guid=\"{}\",peer_port=\"2\",peer_node=\"made host\"", host);
+    const std::string near = e.labels_of(made_switch_port).substr(1) + ",node=\"made switch\",";
+    const bool is_host_first = fmt::format("{}", before.nodes[1].info.nodeGUID) < e.GUID_of(0);
+    const std::string ends =
+        is_host_first
+            ? fmt::format("node_guid=\"{}\",port=\"2\",node=\"made host\",peer_node_guid=\"{}\",peer_port=\"3\","
+                          "peer_node=\"made switch\"",
+                          host, e.GUID_of(0))
+            : near + far;
+    CHECK(p.value.contains("infiniband_link_down{" + ends + ",cause=\"down\"}"));
+    CHECK(p.value.contains("infiniband_link_info{" + ends + "}"));
+    CHECK(p.value.contains(
+        fmt::format("infiniband_port_missing{{node_guid=\"{}\",port=\"0\",node=\"made host\",peer_node_guid=\"{}\","
+                    "peer_port=\"3\",peer_node=\"made switch\",cause=\"not_found\"}}",
+                    host, e.GUID_of(0))));
+    CHECK(p.value.contains("infiniband_discovery_problem{" + near + far + ",kind=\"no_answer\"}"));
+    CHECK_THAT(text, Catch::Contains("infiniband_port_info{" + near + "type=\"switch\",lid=") &&
+                         Catch::Contains(far + "} 1\n"));
+    const std::map<std::string, std::string> wanted{
+        {"infiniband_nodes_known", "4"}, {"infiniband_nodes_missing", "1"},      {"infiniband_links_known", "2"},
+        {"infiniband_links_down", "1"},  {"infiniband_discovery_problems", "2"}, {"infiniband_discovery_complete", "0"},
+        {"infiniband_device_up", "0"},   {"infiniband_sweep_complete", "0"}};
+    for (const auto& [name, number] : wanted) {
+        CAPTURE(name);
+        CHECK(p.value.at(name) == number);
+    }
+    CHECK_FALSE(p.value.contains("infiniband_sweep_judged_ports"));
 }
 
 TEST_CASE("each counter has a series of its own, named after it") {

@@ -173,14 +173,18 @@ TEST_CASE("the series of a sweep are the numbers of its JSON, every one of them"
         CHECK(std::erase_if(series, [&](const auto& s) {
                   return s.first.rfind("infiniband_port_info{" + labels_of(o) + ",", 0) == 0;
               }) == 1);
+        for (const char* state : {"state_id", "physical_state_id", "width", "speed", "rate_bytes_per_second"})
+            CHECK(series.erase(fmt::format("infiniband_port_{}{{{}}}", state, labels_of(o))) == 1);
     }
+    CHECK(std::erase_if(series, [](const auto& s) { return s.first.starts_with("infiniband_link_info{"); }) == 16);
     CHECK(ports == 32);
     CHECK(series.at("infiniband_sweeps_total") == "2");
     CHECK(series.at("infiniband_sweep_ports") == "32");
     CHECK(series.at("infiniband_sweep_complete") == "1");
     for (const auto& s : series) {
         CAPTURE(s.first);
-        CHECK_THAT(s.first, (StartsWith("infiniband_sweep") || StartsWith("process_")) && !Contains("{"));
+        CHECK_THAT(s.first, !Contains("{"));
+        CHECK_THAT(s.first, !StartsWith("infiniband_port_"));
     }
 }
 
@@ -235,6 +239,76 @@ TEST_CASE("the page tells which rules of health a port breaks, those that health
     CHECK(told == wanted);
     check_failure(run({"sweep", "--fabric", unruly, "--rules", rules}), 2,
                   "--rules: for --listen and --prometheus alone");
+}
+
+TEST_CASE("a host that dies stays on the page with its name and its place until it answers again") {
+    const directory files;
+    const std::string fabric = "sim:fattree2,radix=4,sm=1,time=virtual,kill=h-0003 HCA-1@90s";
+    const auto page_after = [&](const std::string& more, int sweeps, const words& options = {}) {
+        const std::string file = files / "sweep.prom";
+        const process_result r = run(words{"sweep", "--fabric", fabric + more, "--every", "15s", "--count",
+                                           std::to_string(sweeps), "--prometheus", file} +
+                                     options);
+        CHECK((r.status == 0 || r.status == 3));
+        check_by_promtool(read_file(file));
+        return read_file(file);
+    };
+    const auto check_missing = [](const std::string& page) {
+        CHECK_THAT(page, Contains(",port=\"0\",node=\"h-0003 HCA-1\",peer_node_guid=\"") &&
+                             Contains(",peer_node=\"leaf-0002\",cause=\"not_found\"} 1\n"));
+        CHECK_THAT(page, Contains("infiniband_nodes_missing 1\n") && Contains("infiniband_sweep_complete 0\n"));
+    };
+    check_missing(page_after("", 4 * 60 * 24)); // a day
+    const std::string again = page_after(",revive=h-0003 HCA-1@600s", 60);
+    CHECK_THAT(again, Contains("infiniband_nodes_missing 0\n") && Contains("infiniband_nodes_known 14\n") &&
+                          Contains("infiniband_sweep_complete 1\n") && !Contains("not_found"));
+    const std::string forgotten = page_after("", 60, {"--forget", "10min"});
+    CHECK_THAT(forgotten, Contains("infiniband_nodes_missing 0\n") && Contains("infiniband_nodes_known 13\n"));
+    check_missing(page_after("", 40, {"--forget", "10min"}));
+
+    // It is dead from the beginning, and a file says that it ought to be there.
+    const std::string known = files / "known.cache";
+    check_success(run({"ibnetdiscover", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual", "--cache", known}));
+    check_missing(page_after(",dead=h-0003 HCA-1", 8, {"--known", known, "--forget", "10s"}));
+    check_failure(run({"sweep", "--fabric", fabric, "--known", known}), 2, "--known and --forget are for --listen and");
+    check_failure(run({"sweep", "--fabric", fabric, "--prometheus", files / "x", "--known", known, "--known", known}),
+                  2, "--known is given 2 times for 1 fabrics");
+    check_failure(run({"sweep", "--fabric", fabric, "--prometheus", files / "x", "--known", files / "none"}), 1,
+                  "none");
+    check_failure(run({"sweep", "--fabric", fabric, "--prometheus", files / "x", "--forget", "soon"}), 2, "'soon'");
+}
+
+TEST_CASE("SIGHUP reads anew what ought to be there and forgets what else is missing") {
+    const directory files;
+    const std::string known = files / "known.cache";
+    const auto keep = [&](const std::string& fabric) {
+        check_success(run({"ibnetdiscover", "--fabric", fabric + ",time=virtual", "--cache", known}));
+    };
+    keep("sim:fattree2,radix=4,sm=1");
+    exporter sweep({"--fabric", "sim:fattree2,radix=4,sm=1,dead=h-0003 HCA-1,kill=h-0005 HCA-1@500ms", "--every",
+                    "100ms", "--refresh", "100ms", "--known", known});
+    auto client = sweep.client();
+    const auto missing = [&] {
+        const auto answer = client.Get("/health");
+        const json health = json::parse(answer->body);
+        return health.contains("missing_nodes") ? health.at("missing_nodes").get<int>() : -1;
+    };
+    await([&] { return missing() == 2; });
+    CHECK_THAT(client.Get("/metrics")->body, Contains("node=\"h-0003 HCA-1\"") && Contains("node=\"h-0005 HCA-1\""));
+    sweep.program.signal(SIGHUP);
+    sweep.program.await_error("SIGHUP: read names, rules, keys and who may scrape anew\n");
+    CHECK_THAT(sweep.program.errors(), Contains("SIGHUP: forgot "));
+    CHECK(missing() == 2); // the file expects both
+    keep("sim:fattree2,radix=4,sm=1,dead=h-0003 HCA-1");
+    sweep.program.signal(SIGHUP);
+    await([&] { return missing() == 1; });
+    CHECK_THAT(client.Get("/metrics")->body, !Contains("h-0003 HCA-1\""));
+    files.write("known.cache", "nonsense");
+    sweep.program.signal(SIGHUP);
+    sweep.program.await_error("what was read before stays");
+    CHECK(missing() == 1);
+    sweep.program.signal(SIGTERM);
+    sweep.program.wait();
 }
 
 TEST_CASE("what a node is called cannot end its label") {

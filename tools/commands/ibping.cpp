@@ -176,7 +176,7 @@ private:
 
 int run_client(const ibping_settings& s, const global_options& options) {
     const mad::address target = read_host(s);
-    session in(options, &target);
+    session in(options, &target, nullptr, s.count ? opens::at_once : opens::when_ready);
     if (in.is_virtual() && !s.count)
         throw usage_error("with time=virtual nothing ends ibping, not even Ctrl-C: give a count, -c N");
     pinging all(in, target, s);
@@ -188,6 +188,7 @@ int run_client(const ibping_settings& s, const global_options& options) {
     } else {
         outage_listener listener;
         listener.on_back = [](const outage& over) {
+            if (!over.was_open) return std::string();
             return fmt::format("{} pings were not sent", over.length / std::chrono::seconds(1));
         };
         ended = lasting(in, listener).run<outcome>([&] { return all.run(); });

@@ -297,7 +297,7 @@ private:
 int run_ibswportwatch(const ibswportwatch_settings& s, const global_options& options) {
     std::optional<mad::address> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
-    session in(options, target ? &*target : nullptr);
+    session in(options, target ? &*target : nullptr, nullptr, opens::when_ready);
     watch all(in, s, target);
     const std::unique_ptr<lasting_output> lines = lasting_output_of(in);
     outage_listener listener;
@@ -305,6 +305,7 @@ int run_ibswportwatch(const ibswportwatch_settings& s, const global_options& opt
     listener.on_back = [&](const outage& over) {
         const u64 missed = all.resume();
         all.tell_back(over, missed);
+        if (!over.was_open) return std::string();
         return fmt::format("missed {} reading{}", missed, missed == 1 ? "" : "s");
     };
     using outcome = mad::result<int>;

@@ -9,6 +9,7 @@
 #include "session/reopening.hpp"
 #include "session/stop_signals.hpp"
 #include "session/subnet_command.hpp"
+#include "session/subnet_file.hpp"
 #include "session/sweeping.hpp"
 #include "text/output.hpp"
 #include <comad/counters/health_file.hpp>
@@ -39,7 +40,8 @@ namespace counters = comad::counters;
 using comad::u64;
 
 struct sweep_settings {
-    std::string every, refresh = "60s", refresh_by = "smp", name_map, by, listen, auth_file, file, rules;
+    std::string every, refresh = "60s", refresh_by = "smp", name_map, by, listen, auth_file, file, rules, forget;
+    std::vector<std::string> known;
     u64 count = 0;
     std::vector<std::string> GUIDs, patterns, types, details, resets;
     std::size_t top = 0;
@@ -50,7 +52,8 @@ struct sweep_settings {
 struct watch_plan {
     sweep_plan sweeps;
     std::string name_map, auth_file, rules;
-    sweeping::shared_names names; // replaced when the file is read anew
+    std::vector<std::string> known; ///< files, of each fabric
+    sweeping::shared_names names;   // replaced when the file is read anew
     outlet_plan out;
 };
 
@@ -146,6 +149,10 @@ std::shared_ptr<const counters::health_rules> read_rules(const std::string& file
     return std::make_shared<const counters::health_rules>(counters::read_health_rules(file));
 }
 
+std::shared_ptr<const discovery::subnet> read_known(const std::string& file, const global_options& options) {
+    return std::make_shared<const discovery::subnet>(read_subnet_file(file, options).found);
+}
+
 /// In a place of its own, which it refers to.
 std::unique_ptr<watch_plan> make_watch_plan(const sweep_settings& s) {
     auto made = std::make_unique<watch_plan>();
@@ -165,6 +172,12 @@ std::unique_ptr<watch_plan> make_watch_plan(const sweep_settings& s) {
         for (unsigned i = 0; i < detail_names.size(); ++i)
             if (counters::health_details().has(i)) p.sweeps.details.add(i);
     }
+    if (out.listen.empty() && out.file.empty() && !(s.known.empty() && s.forget.empty()))
+        throw usage_error("--known and --forget are for --listen and --prometheus only");
+    constexpr std::chrono::hours ten_years(24 * 3653);
+    if (!s.forget.empty()) out.forget = parse_duration(s.forget, ten_years);
+    p.known = s.known;
+    out.wants = p.sweeps.wants;
     if (!s.auth_file.empty()) out.authorizations = read_authorizations(s.auth_file);
     if (p.sweeps.every) out.oldest = 3 * *p.sweeps.every;
     out.keeps_trying = p.sweeps.is_lasting();
@@ -181,10 +194,12 @@ class swept_fabric {
 public:
     swept_fabric(std::size_t number, const global_options& options, const watch_plan& p, sweep_outlets& out,
                  boost::asio::io_context& io)
-        : number_(number), options_(options), plan_(p.sweeps), out_(out), in_(options_, nullptr, &io),
+        : number_(number), options_(options), plan_(p.sweeps), out_(out),
+          in_(options_, nullptr, &io, plan_.is_lasting() ? opens::when_ready : opens::at_once),
           all_(in_, p.sweeps, p.names, listener_) {}
 
     session& in() noexcept { return in_; }
+    const global_options& options() const noexcept { return options_; }
     /// Soon, as a signal does.
     void end() noexcept { all_.end(); }
     /// Several sweeps go on when their device was lost and is back; one alone has failed. `done` gets the exit code.
@@ -219,6 +234,10 @@ private:
         [this](const sweep_view& v, const sweep_totals& totals) { out_.write(number_, v, totals); },
         [this](const std::string& why) { out_.note_change(number_, why); },
         [this](const std::string& line) { out_.note_problem(number_, line); },
+        [this](const std::string& why) {
+            out_.note_still_lost(number_, {in_.device(), why});
+        },
+        [this] { out_.note_found(number_); },
     };
     sweeping all_;
     const outage_listener outages_{
@@ -228,6 +247,7 @@ private:
         [this](const outage& over) {
             const u64 missed = all_.resume();
             out_.note_back(number_, over, missed);
+            if (!over.was_open) return std::string();
             return fmt::format("missed {} sweep{}", missed, missed == 1 ? "" : "s");
         },
         [this](const std::string& line) { out_.tell(line); },
@@ -331,6 +351,10 @@ private:
             all.push_back({plan_.rules, [this, file = plan_.rules] {
                                return [this, rules = read_rules(file)] { plan_.out.rules = rules; };
                            }});
+        for (std::size_t i = 0; i < plan_.known.size(); ++i)
+            all.push_back({plan_.known[i], [this, i, file = plan_.known[i], options = all_.at(i)->options()] {
+                               return [this, i, known = read_known(file, options)] { plan_.out.expected[i] = known; };
+                           }});
         for (const auto& one : all_) all.push_back({"", one->key_reading()});
         if (!plan_.auth_file.empty())
             all.push_back({plan_.auth_file, [this, file = plan_.auth_file] {
@@ -340,7 +364,8 @@ private:
                            }});
         const bool begins = rereader_.start(std::move(all), [this](const std::vector<std::string>& problems) {
             for (const std::string& why : problems) print_message("SIGHUP: {}; what was read before stays", why);
-            out_.forget_most_read();
+            if (const std::size_t forgotten = out_.know_anew())
+                print_message("SIGHUP: forgot {} nodes and links that are missing", forgotten);
             if (problems.empty()) print_message("SIGHUP: read names, rules, keys and who may scrape anew");
         });
         if (begins) return;
@@ -365,6 +390,12 @@ int run_sweep(const sweep_settings& s, const global_options& options) {
         throw usage_error("--fabric: several are for --listen and --prometheus alone");
     if (fabrics.size() > 1 && !options.pcap.empty()) throw usage_error("--pcap: of one fabric only");
     plan->out.fabrics.resize(fabrics.size());
+    if (!plan->known.empty() && plan->known.size() != fabrics.size())
+        throw usage_error(
+            fmt::format("--known is given {} times for {} fabrics; give one file for each, in the same order",
+                        plan->known.size(), fabrics.size()));
+    for (std::size_t i = 0; i < plan->known.size(); ++i)
+        plan->out.expected.push_back(read_known(plan->known[i], fabrics[i]));
     return watch(*plan, fabrics).run();
 }
 
@@ -412,6 +443,16 @@ command sweep_command() {
                 .option("--rules", s->rules,
                         "tell of each port in the metrics which rules of health it breaks: TOML file")
                 .file(file_use::read_again);
+            takes
+                .option("--known", s->known,
+                        "report nodes and links of this file as missing while they are not found: a subnet cache or "
+                        "topology file, one for each fabric")
+                .file(file_use::read_again)
+                .value_name("FILE");
+            takes
+                .option("--forget", s->forget,
+                        "how long the metrics report nodes and links that went: 36h, 30d [until SIGHUP]")
+                .value_name("DURATION");
             return [s](const global_options& options) { return run_sweep(*s, options); };
         }};
 }

@@ -36,11 +36,16 @@ process_cost cost_so_far() {
 } // namespace
 
 sweep_outlets::sweep_outlets(const outlet_plan& p) : plan_(p), last_(p.fabrics.size()), most_read_(p.fabrics.size()) {
+    for (std::size_t i = 0; i < p.fabrics.size(); ++i) {
+        known_.emplace_back(p.wants, p.forget);
+        if (i < p.expected.size() && p.expected[i]) known_[i].expect(*p.expected[i]);
+    }
     if (p.form == sweep_form::screen) screen_.emplace(p.choice);
 }
 
 void sweep_outlets::open(boost::asio::any_io_executor executor,
                          std::function<void(std::size_t, std::size_t)> on_scrape) {
+    for (const std::string& name : plan_.fabrics) devices_.push_back({name, true});
     if (plan_.listen.empty()) return;
     server_.emplace(executor, exporter::options{plan_.listen, plan_.oldest, std::move(on_scrape), plan_.authorizations,
                                                 plan_.fabrics});
@@ -62,19 +67,45 @@ void sweep_outlets::write(std::size_t fabric, const sweep_view& v, const sweep_t
         break;
     case sweep_form::none: break;
     }
-    if (plan_.file.empty() && !server_) return;
+    const bool has_page = !plan_.file.empty() || server_ || plan_.form == sweep_form::none;
+    if (!has_page) return;
+    remember(fabric, v);
     sweep_view held = v;
     held.before = nullptr;
-    last_[fabric].emplace(exposed_sweep{held, totals, plan_.fabrics[fabric]});
+    last_[fabric].emplace(exposed_sweep{held, totals, plan_.fabrics[fabric], {}, known_[fabric].missing()});
     if (plan_.rules && v.before) last_[fabric]->findings = judge(*plan_.rules, v.subnet, *v.before, v.now);
-    if (!plan_.file.empty()) {
-        auto pieces = page_text()();
-        std::string text;
-        while (const std::string* piece = pieces.next()) text += *piece;
-        write_file(text);
-    }
-    if (server_) server_->publish(page_text(), sweep_state_json(v), misses_most(fabric, v.now), fabric);
-    note_status(fabric, fmt::format("sweep {}: {} ports, {} gaps", v.number, v.now.ports.size(), v.now.gaps.size()));
+    if (!plan_.file.empty()) write_file(page());
+    if (server_) server_->publish(page_text(), state_of(fabric, v), misses_most(fabric, v.now), fabric);
+    const missing_parts& missing = *known_[fabric].missing();
+    note_status(fabric, fmt::format("sweep {}: {} ports, {} gaps, {} nodes missing, {} links down", v.number,
+                                    v.now.ports.size(), v.now.gaps.size(), missing.nodes.size(), missing.links_down()));
+}
+
+/// With each discovery; and when something is to be forgotten.
+void sweep_outlets::remember(std::size_t fabric, const sweep_view& v) {
+    known_fabric& known = known_[fabric];
+    const bool is_same = last_[fabric] && &last_[fabric]->view.subnet == &v.subnet;
+    if (is_same && !known.has_to_forget(v.now.begin)) return;
+    known.take(v.subnet, v.now.begin);
+    if (known.is_full() && !std::exchange(has_told_full_, true))
+        note_problem(fabric,
+                     fmt::format("more than {} nodes or {} links are missing; those that went first are forgotten",
+                                 known_fabric::most_missing_nodes, known_fabric::most_missing_links));
+}
+
+std::string sweep_outlets::state_of(std::size_t fabric, const sweep_view& v) const {
+    const missing_parts& missing = *known_[fabric].missing();
+    return fmt::format(
+        "{},\"known_nodes\":{},\"missing_nodes\":{},\"known_links\":{},\"links_down\":{},\"discovery_problems\":{}",
+        sweep_state_json(v), missing.known_nodes, missing.nodes.size(), missing.known_links, missing.links_down(),
+        v.subnet.problems.size());
+}
+
+std::string sweep_outlets::page() const {
+    auto pieces = page_text()();
+    std::string text;
+    while (const std::string* piece = pieces.next()) text += *piece;
+    return text;
 }
 
 /// Of what is known now.
@@ -82,7 +113,7 @@ exporter::page_text sweep_outlets::page_text() const {
     std::vector<exposed_sweep> all;
     for (const auto& one : last_)
         if (one) all.push_back(*one);
-    return [all = std::move(all)] { return exposition_pieces(all, cost_so_far()); };
+    return [all = std::move(all), devices = devices_] { return exposition_pieces(all, cost_so_far(), devices); };
 }
 
 /// Also of a subnet that was found anew without them: when the program's own cable is pulled, nothing of the rest is missing.
@@ -93,7 +124,22 @@ bool sweep_outlets::misses_most(std::size_t fabric, const comad::counters::sweep
     return 2 * told < std::max(s.ports.size(), most_read_[fabric]);
 }
 
-void sweep_outlets::forget_most_read() { std::fill(most_read_.begin(), most_read_.end(), 0); }
+std::size_t sweep_outlets::know_anew() {
+    std::fill(most_read_.begin(), most_read_.end(), 0);
+    std::size_t forgotten = 0;
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+        if (i < plan_.expected.size() && plan_.expected[i]) known_[i].expect(*plan_.expected[i]);
+        forgotten += known_[i].forget_missing();
+        if (last_[i]) known_[i].take(last_[i]->view.subnet, last_[i]->view.now.begin); // the next page shows it
+    }
+    return forgotten;
+}
+
+/// The last page stays, and says whether the device is up.
+void sweep_outlets::set_up(std::size_t fabric, bool is_up) {
+    if (fabric >= devices_.size() || std::exchange(devices_[fabric].is_up, is_up) == is_up) return;
+    if (server_) server_->replace_page(page_text());
+}
 
 void sweep_outlets::note_status(std::size_t fabric, const std::string& line) {
     const std::string& name = plan_.fabrics[fabric];
@@ -148,6 +194,7 @@ void sweep_outlets::note_lost(std::size_t fabric, const outage& now) {
 
 void sweep_outlets::note_still_lost(std::size_t fabric, const outage& now) {
     if (server_) server_->note_lost(fmt::format("{}: {}", now.device, now.cause), fabric);
+    set_up(fabric, false);
     note_status(fabric, fmt::format("lost {}: {}", now.device, now.cause));
 }
 
@@ -156,7 +203,12 @@ void sweep_outlets::note_back(std::size_t fabric, const outage& over, comad::u64
         write_lines(fmt::format(R"({{"opened_again":{},"lost_seconds":{:.3f},"missed_sweeps":{}}})"
                                 "\n",
                                 iba::json_quoted(over.device), comad::mad::in_seconds(over.length), missed));
+    note_found(fabric);
+}
+
+void sweep_outlets::note_found(std::size_t fabric) {
     if (server_) server_->note_back(fabric);
+    set_up(fabric, true);
 }
 
 std::string sweep_outlets::table(const sweep_view& v) const {

@@ -29,7 +29,11 @@ struct outlet_plan {
     /// Of health, for what the page says of each port; null: none. May be replaced by others.
     std::shared_ptr<const comad::counters::health_rules> rules;
     std::vector<std::string> fabrics = {
-        std::string()}; ///< as the exporter's: several are for `file` and `listen` alone
+        std::string()};                             ///< as the exporter's: several are for `file` and `listen` alone
+    known_fabric::node_filter wants;                ///< as known_fabric's
+    std::optional<std::chrono::nanoseconds> forget; ///< as known_fabric's
+    /// What ought to be there, of each fabric; empty: nothing in particular. May be replaced by others, with know_anew().
+    std::vector<std::shared_ptr<const comad::discovery::subnet>> expected;
 };
 
 class sweep_outlets {
@@ -39,6 +43,8 @@ public:
 
     /// Begins to listen, where that is planned. `on_scrape`: as the exporter's.
     void open(boost::asio::any_io_executor, std::function<void(std::size_t, std::size_t)> on_scrape);
+    /// What would be served now.
+    std::string page() const;
     /// Where it listens; null: nowhere.
     exporter* server() noexcept { return server_ ? &*server_ : nullptr; }
 
@@ -49,10 +55,13 @@ public:
     void note_lost(std::size_t fabric, const outage&);
     void note_still_lost(std::size_t fabric, const outage&);
     void note_back(std::size_t fabric, const outage&, comad::u64 missed);
+    /// The device is open, and the subnet behind it was found.
+    void note_found(std::size_t fabric);
     /// A line for stderr; while a screen is shown, it stands there at the bottom and comes to stderr later.
     void tell(const std::string& line);
-    /// What was read until now is not what is to be expected any more.
-    void forget_most_read();
+    /// An operator says that what is there now is what ought to be there, beside what the plan expects now. Returns how many nodes and
+    /// links are forgotten, which are missing.
+    std::size_t know_anew();
 
     bool has_screen() const noexcept { return screen_.has_value(); }
     /// A key of a user who sees the screen. True: it is to end.
@@ -71,13 +80,19 @@ private:
     void write_file(const std::string& text);
     exporter::page_text page_text() const;
     bool misses_most(std::size_t fabric, const comad::counters::sweep&);
+    void remember(std::size_t fabric, const sweep_view&);
+    std::string state_of(std::size_t fabric, const sweep_view&) const;
+    void set_up(std::size_t fabric, bool is_up);
     void note_status(std::size_t fabric, const std::string& line);
 
     const outlet_plan& plan_;
     static constexpr std::size_t most_held_back = 100;
 
     std::vector<std::optional<exposed_sweep>> last_; // of each fabric
-    std::vector<std::size_t> most_read_;             // ports, by any sweep of each fabric
+    std::vector<known_fabric> known_;                // of each fabric
+    std::vector<exposed_device> devices_;            // of each fabric
+    bool has_told_full_ = false;
+    std::vector<std::size_t> most_read_; // ports, by any sweep of each fabric
     std::optional<sweep_screen> screen_;
     std::vector<std::string> held_back_; // lines for stderr, which is the same terminal
     std::size_t not_held_ = 0;

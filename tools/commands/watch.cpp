@@ -136,10 +136,8 @@ private:
         mad::time_point looks = in_.now();
         if (!known_) known_ = known_subnet(in_.options(), in_.place(), iba::guid{in_.local_port().GID.interface_id()});
         if (!known_) {
-            auto found = co_await discover_subnet(in_, nullptr, subnet_source::fabric);
-            bool has_gone = false;
-            if (!found) has_gone = co_await in_.is_lost();
-            if (has_gone) co_return std::nullopt;
+            auto found = co_await find_subnet();
+            if (!found && in_.loss() != 0) co_return std::nullopt;
             if (!found) co_return std::move(found.error());
             known_ = std::move(found).value();
             tell_missing();
@@ -168,6 +166,25 @@ private:
         }
         co_await end_subscription();
         co_return code();
+    }
+
+    /// Waits for a local port that does not answer yet. An error: the device was lost, a signal came, or time is simulated.
+    coro::task<mad::result<discovery::subnet>> find_subnet() {
+        growing_pause between;
+        for (std::string told;;) {
+            auto found = co_await discover_subnet(in_, nullptr, subnet_source::fabric);
+            if (found) co_return found;
+            const bool has_gone = co_await in_.is_lost();
+            if (has_gone || in_.stopped() || in_.is_virtual()) co_return found;
+            std::string why = why_no_subnet(found.error(), in_.options());
+            if (why != told)
+                print_message("waiting for {}: {}; trying again, at least every {} s", in_.device(), why,
+                              growing_pause::longest / std::chrono::seconds(1));
+            told = std::move(why);
+            const bool goes_on = co_await in_.schedule().pause(between.next());
+            if (!goes_on) co_return found;
+            co_await in_.refresh_port();
+        }
     }
 
     bool goes_on() const {
@@ -365,13 +382,13 @@ private:
 };
 
 int run_watch(const subnet_watch_settings& s, const global_options& options) {
-    session in(options);
+    session in(options, nullptr, nullptr, opens::when_ready);
     subnet_watch all(in, s);
     const std::unique_ptr<lasting_output> lines = lasting_output_of(in);
     outage_listener listener;
     listener.on_lost = [&](const outage&) { all.end_serving(); };
     listener.on_open = [&] { all.begin_serving(); };
-    all.begin_serving();
+    if (in.is_open()) all.begin_serving();
     using outcome = mad::result<int>;
     std::optional<outcome> code = lasting(in, listener).run<outcome>([&] { return all.run(); });
     all.end_serving();

@@ -114,7 +114,7 @@ exporter::~exporter() {
     pages_->newest = nullptr;
 }
 
-void exporter::publish(page_text text, std::string state, bool most_missing, std::size_t fabric) {
+void exporter::set_page(page_text text) {
     pages_->newest = std::make_shared<page>(page{std::move(text)});
     pages_->kept.push_back(pages_->newest->sent);
     if (pages_->kept.size() > most_kept * pages_->fabrics.size()) {
@@ -122,6 +122,16 @@ void exporter::publish(page_text text, std::string state, bool most_missing, std
             if (const shared_text old = text_sent.lock()) server_->drop(old.get());
         pages_->kept.pop_front();
     }
+}
+
+void exporter::replace_page(page_text text) {
+    if (!pages_->newest) return;
+    set_page(std::move(text));
+    pages_->note_change();
+}
+
+void exporter::publish(page_text text, std::string state, bool most_missing, std::size_t fabric) {
+    set_page(std::move(text));
     fabric_state& f = pages_->fabrics.at(fabric);
     f.state = std::move(state);
     f.most_missing = most_missing;

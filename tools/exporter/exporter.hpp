@@ -49,6 +49,10 @@ public:
     /// `most_missing`: most ports did not answer.
     void publish(page_text text, std::string state, bool most_missing, std::size_t fabric = 0);
 
+    /// Another page in place of the last one, if there is one: of the same sweeps, with what else has changed. Whoever waits for a
+    /// sweep goes on to wait.
+    void replace_page(page_text text);
+
     /// The device is lost, for this reason, which may change; until note_back().
     void note_lost(std::string why, std::size_t fabric = 0);
     void note_back(std::size_t fabric = 0);
@@ -61,6 +65,7 @@ public:
 
 private:
     struct pages;
+    void set_page(page_text);
     std::shared_ptr<pages> pages_; // shared with coroutines, which may be destroyed later than this
     std::unique_ptr<http_server> server_;
 };

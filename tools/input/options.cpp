@@ -131,10 +131,14 @@ std::chrono::nanoseconds parse_duration(const std::string& text, std::chrono::se
     if (unit.empty() || unit == "ms") scale = 1e6;
     else if (unit == "s") scale = 1e9;
     else if (unit == "us") scale = 1e3;
+    else if (unit == "min") scale = 60e9;
+    else if (unit == "h") scale = 3600e9;
+    else if (unit == "d") scale = 86400e9;
     if (end == text.c_str() || scale == 0 || !(number * scale >= 1) ||
         number * scale > 1e9 * static_cast<double>(longest.count())) {
-        throw usage_error(fmt::format("{} is not a time; write milliseconds, or a number with us, ms or s, up to {}s",
-                                      comad::iba::as_given(text), longest.count()));
+        throw usage_error(
+            fmt::format("{} is not a time; write milliseconds, or a number with us, ms, s, min, h or d, up to {}s",
+                        comad::iba::as_given(text), longest.count()));
     }
     return std::chrono::nanoseconds(static_cast<std::int64_t>(number * scale));
 }

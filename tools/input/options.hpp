@@ -106,7 +106,8 @@ std::vector<global_options> each_fabric(const global_options&);
 /// Reads the file that is always read, if there is one: that it cannot be read is a warning.
 void read_default_config(global_options& options, const std::string& file);
 
-/// `500` and `500ms` are milliseconds, `1s`, `1.5s` seconds, `200us` microseconds. Throws usage_error.
+/// `500` and `500ms` are milliseconds, `1s`, `1.5s` seconds, `200us` microseconds, `5min`, `36h`, `30d` minutes, hours and days. Throws
+/// usage_error.
 std::chrono::nanoseconds parse_duration(const std::string& text,
                                         std::chrono::seconds longest = std::chrono::seconds(2000));
 

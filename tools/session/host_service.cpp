@@ -99,8 +99,8 @@ int serve_in(session& in, const server::responder& answers) {
     outage_listener listener;
     listener.on_lost = [&](const outage&) { end(); };
     listener.on_open = begin;
-    begin();
-    if (in.options().verbosity) print_error("serving at LID {}\n", value(in.local_port().LID));
+    if (in.is_open()) begin();
+    if (in.is_open() && in.options().verbosity) print_error("serving at LID {}\n", value(in.local_port().LID));
     lasting(in, listener).run<bool>([&] { return until_a_signal(in); });
     end();
     if (in.options().verbosity)
@@ -114,7 +114,7 @@ int serve(const global_options& options, const host_service_options& o,
     if (!o.target.empty()) throw usage_error("a server has no target");
     server::responder answers;
     add_handlers(answers);
-    session in(options);
+    session in(options, nullptr, nullptr, opens::when_ready);
     if (in.is_virtual()) throw usage_error("time=virtual has nobody who could ask a server");
     answers.set_trace(in.trace());
     return serve_in(in, answers);

@@ -19,9 +19,15 @@ void lasting::tell(const std::string& line) const {
 
 void lasting::note_lost() {
     lost_at_ = clock::now();
-    now_ = {in_.device(), std::strerror(in_.loss())};
-    tell(fmt::format("{}; trying to open it again, at least every {} s", in_.loss_text(),
-                     std::chrono::duration_cast<std::chrono::seconds>(growing_pause::longest).count()));
+    const auto longest = std::chrono::duration_cast<std::chrono::seconds>(growing_pause::longest).count();
+    if (in_.is_open()) {
+        now_ = {in_.device(), std::strerror(in_.loss())};
+        tell(fmt::format("{}; trying to open it again, at least every {} s", in_.loss_text(), longest));
+    } else {
+        now_ = {in_.device(), in_.start_problem(), {}, false};
+        tell(fmt::format("waiting for {}: {}; trying to open it, at least every {} s", now_.device, now_.cause,
+                         longest));
+    }
     if (listener_.on_lost) listener_.on_lost(now_);
 }
 
@@ -41,13 +47,15 @@ bool lasting::try_to_open() {
         if (listener_.on_open) listener_.on_open();
     } catch (const std::exception& e) {
         if (std::exchange(now_.cause, e.what()) == e.what()) return false;
-        if (in_.options().verbosity) tell(fmt::format("{} is still lost: {}", now_.device, now_.cause));
+        if (in_.options().verbosity)
+            tell(fmt::format("{} is still {}: {}", now_.device, now_.was_open ? "lost" : "not ready", now_.cause));
         if (listener_.on_retry) listener_.on_retry(now_);
         return false;
     }
     const std::string missed = listener_.on_back ? listener_.on_back(now_) : std::string();
-    tell(fmt::format("{} is open again after {:.1f} s{}{}", now_.device, comad::mad::in_seconds(now_.length),
-                     missed.empty() ? "" : "; ", missed));
+    const std::string& device = now_.was_open ? now_.device : in_.device(); // which has its full name now
+    tell(fmt::format("{} is open {}after {:.1f} s{}{}", device, now_.was_open ? "again " : "",
+                     comad::mad::in_seconds(now_.length), missed.empty() ? "" : "; ", missed));
     return true;
 }
 

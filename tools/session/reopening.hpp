@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// reopening.hpp - what runs until somebody ends it goes on when its device went away: the device is opened again, as soon as
-// it is back. Knows no command.
+// reopening.hpp - what runs until somebody ends it waits for its device: one that is not ready at the beginning, and one that went
+// away. The device is opened as soon as it is there. Knows no command.
 #pragma once
 #include "session/growing_pause.hpp"
 #include "session/session.hpp"
@@ -13,11 +13,12 @@
 
 namespace ibtool {
 
-/// A device that went away.
+/// A device that went away, or that is not ready yet.
 struct outage {
-    std::string device; ///< `mlx5_0/1 (umad0)`
+    std::string device; ///< `mlx5_0/1 (umad0)`; of one that was never open what the options call it
     std::string cause;  ///< in words; at first why it was lost, later why it could not be opened again
     std::chrono::nanoseconds length{};
+    bool was_open = true; ///< false: it was not ready at the beginning
 };
 
 /// What a command does about an outage, beside the lines that all have in common. All may be empty.
@@ -31,8 +32,8 @@ struct outage_listener {
     std::function<void(const std::string&)> on_line{}; ///< takes those lines; empty: they go to stderr
 };
 
-/// Runs tasks in a session, one for each time that its device is opened. Lines say when the device is lost and when it is back,
-/// with -v also why it is not.
+/// Runs tasks in a session, one for each time that its device is opened. A session that is closed at the beginning is lost until its
+/// device can be opened. Lines say when the device is lost and when it is back, with -v also why it is not.
 class lasting {
 public:
     /// Both must outlive it.
@@ -54,6 +55,14 @@ public:
     /// The same in an io_context that somebody else runs; `done` gets what run() gives. What tasks throw comes out of that.
     template <class T>
     void start(std::function<comad::coro::task<std::optional<T>>()> make, std::function<void(std::optional<T>)> done) {
+        if (!in_.is_open()) {
+            note_lost();
+            reopen([this, make, done](bool is_open) {
+                if (is_open) start<T>(make, done);
+                else done(std::nullopt);
+            });
+            return;
+        }
         const auto opened = clock::now();
         in_.end_when_lost(true);
         in_.start<std::optional<T>>(make(), [this, make, done, opened](std::optional<T> value) {

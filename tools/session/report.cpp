@@ -191,12 +191,15 @@ coro::task<discovery::subnet> require_subnet(session& in) {
     co_return std::move(found).value();
 }
 
-void refuse_silent_port(const mad::mad_error& e, const global_options& options) {
+std::string why_no_subnet(const mad::mad_error& e, const global_options& options) {
     const std::string words = words_of(e, options);
-    if (e.code == mad::errc::cancelled) throw std::runtime_error(words);
+    if (e.code == mad::errc::cancelled) return words;
     const bool is_of_SA = e.code == mad::errc::path_not_found || e.mgmt_class == iba::MgmtClass::SubnAdm;
-    throw std::runtime_error((is_of_SA ? "the SA does not tell the subnet: " : "the local port does not answer: ") +
-                             words);
+    return (is_of_SA ? "the SA does not tell the subnet: " : "the local port does not answer: ") + words;
+}
+
+void refuse_silent_port(const mad::mad_error& e, const global_options& options) {
+    throw std::runtime_error(why_no_subnet(e, options));
 }
 
 } // namespace ibtool

@@ -98,6 +98,16 @@ std::function<fabric()> opener(const global_options& options, const comad::mad::
     };
 }
 
+/// Whether somebody else can make the fabric appear: a driver, or a server. A file is there or not.
+bool may_come_later(const global_options& options) { return is_local(options) || options.fabric.starts_with("ibsim"); }
+
+/// What the options call the fabric, where it was never opened: `umad:mlx5_0/1`.
+std::string place_text(const global_options& o) {
+    if (!o.fabric.empty()) return o.fabric;
+    if (o.ca.empty() && o.ca_port.empty()) return "umad";
+    return "umad:" + (o.ca.empty() ? o.ca_port : o.ca + (o.ca_port.empty() ? "" : "/" + o.ca_port));
+}
+
 /// What --sa-path says.
 std::optional<comad::mad::IBPath> SA_target_of(const global_options& options) {
     if (options.sa_path.empty()) return std::nullopt;
@@ -110,10 +120,12 @@ std::optional<comad::mad::IBPath> SA_target_of(const global_options& options) {
 
 } // namespace
 
-session::session(const global_options& options, const comad::mad::address* target, boost::asio::io_context* shared)
-    : session(options, opener(options, target), shared) {}
+session::session(const global_options& options, const comad::mad::address* target, boost::asio::io_context* shared,
+                 opens when)
+    : session(options, opener(options, target), shared, when) {}
 
-session::session(const global_options& options, std::function<fabric()> open, boost::asio::io_context* shared)
+session::session(const global_options& options, std::function<fabric()> open, boost::asio::io_context* shared,
+                 opens when)
     : options_(options), sa_target_(SA_target_of(options)),
       own_io_(shared ? nullptr : std::make_unique<boost::asio::io_context>(1)), io_(shared ? *shared : *own_io_),
       loop_(std::make_unique<event_loop>(io_, stop_, stopped_)), open_fabric_(std::move(open)) {
@@ -121,7 +133,16 @@ session::session(const global_options& options, std::function<fabric()> open, bo
     const comad::mad::trace_lines to_stderr = [](const std::string& line) { print_error("D: {}\n", line); };
     if (options.debug > 1) dumper_tracer_.emplace(to_stderr);
     else if (options.debug) simple_tracer_.emplace(to_stderr);
-    this->open();
+    try {
+        this->open();
+    } catch (const usage_error&) {
+        throw;
+    } catch (const std::runtime_error& e) {
+        if (when == opens::at_once || !may_come_later(options)) throw;
+        start_problem_ = e.what();
+        device_ = place_ = place_text(options);
+        return;
+    }
     had_LID_ = local_port().LID != comad::iba::lid{};
     is_virtual_ = open_->on.transport().native_handle() < 0;
     if (is_virtual()) loop_.reset(); // nobody would listen

@@ -28,19 +28,31 @@ namespace ibtool {
 /// What a query gives: a value, or the RPC that failed.
 template <class T> using asked = comad::coro::task<comad::mad::result<T>>;
 
+/// When the fabric has to be there.
+enum class opens : comad::u8 {
+    at_once,   ///< when the session is made
+    when_ready ///< later, if a device or server is not there yet: the session begins closed, and open() opens it
+};
+
 class session {
 public:
     /// Opens the fabric; throws what that throws. From here to the destructor a signal kills no program on a descriptor:
     /// a server would be left with a client that is gone.
     /// `target`: as the fabric's. `shared`: an io_context that somebody else runs, for several sessions in one thread, where tasks
     /// are started and not run; it must outlive the session.
+    /// `when`: with opens::when_ready a device or server that cannot be opened yet throws nothing; is_open() is false then, and
+    /// start_problem() has the reason. What no waiting can change, as a wrong option, throws all the same.
     explicit session(const global_options& options, const comad::mad::address* target = nullptr,
-                     boost::asio::io_context* shared = nullptr);
+                     boost::asio::io_context* shared = nullptr, opens when = opens::at_once);
     /// On the fabric that `open` gives, now and each time that open() is called.
-    session(const global_options& options, std::function<fabric()> open, boost::asio::io_context* shared = nullptr);
+    session(const global_options& options, std::function<fabric()> open, boost::asio::io_context* shared = nullptr,
+            opens when = opens::at_once);
     ~session();
 
     const global_options& options() const noexcept { return options_; }
+    bool is_open() const noexcept { return open_ != nullptr; }
+    /// Why it could not be opened at the beginning; empty: it could.
+    const std::string& start_problem() const noexcept { return start_problem_; }
     // These are there while the session is open, and other ones after it was opened again.
     comad::coro::MADSchedule& schedule() noexcept { return open_->schedule; }
     /// Paths from our port.
@@ -188,7 +200,7 @@ private:
     std::optional<boost::asio::steady_timer> waiting_;
     std::function<void(const std::string&)> on_port_change_;
     std::function<void()> on_port_event_;
-    std::string device_, place_;
+    std::string device_, place_, start_problem_;
     bool is_virtual_ = false;
     bool had_LID_ = false;
     bool ends_when_lost_ = false;

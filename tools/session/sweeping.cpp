@@ -3,6 +3,8 @@
 #include "session/sweeping.hpp"
 
 #include "session/calendar_time.hpp"
+#include "session/growing_pause.hpp"
+#include "session/silent_places.hpp"
 #include "text/error_words.hpp"
 #include "text/subnet_missing.hpp"
 #include <comad/counters/realigned.hpp>
@@ -80,20 +82,68 @@ u64 sweeping::resume() {
 coro::task<bool> sweeping::find_subnet() {
     tables_.emplace(in_.schedule());
     const bool is_first = !known_;
-    for (;;) {
+    if (is_first) {
+        const bool is_found = co_await wait_for_subnet();
+        if (!is_found) co_return false;
+    }
+    while (!is_first) {
         auto found = co_await discover();
         if (is_lost()) co_return false;
         if (found) break;
-        if (is_first) refuse_silent_port(found.error(), in_.options());
         const mad::mad_error& e = found.error();
         tell({{{}, {}, cannot_discover + to_string(e), cannot_discover + plain_text(e)}});
         const bool goes_on = co_await in_.schedule().pause(plan_.every.value_or(std::chrono::seconds(1)));
         if (!goes_on) co_return false;
     }
-    if (is_first && known_->sweeper.ports() == 0) throw usage_error("no port is left to be swept");
     looked_ = in_.now();
     if (plan_.refresh.count() && plan_.refresh_by == change_source::SA) co_await find_change(); // what it is now
     co_return true;
+}
+
+// Why there is nothing to sweep; empty: there is. Without a lasting plan, and where time is simulated, that is the end.
+coro::task<std::string> sweeping::find_first_subnet() {
+    const bool waits = plan_.is_lasting() && !in_.is_virtual();
+    std::string why;
+    try {
+        auto found = co_await discover();
+        if (!found) {
+            why = why_no_subnet(found.error(), in_.options());
+            if (!waits) throw std::runtime_error(why);
+        }
+    } catch (const usage_error&) {
+        throw;
+    } catch (const std::runtime_error& e) { // no SA is known, of which it was to be asked
+        if (!waits || !in_.options().discovers_by_SA()) throw;
+        why = e.what();
+    }
+    if (!known_ || known_->sweeper.ports() > 0) co_return why;
+    known_.reset();
+    if (!waits) throw usage_error("no port is left to be swept");
+    co_return "no port is left to be swept";
+}
+
+// A driver, a subnet manager or the local SMA may come later than this program. False: the device was lost, or a signal came.
+coro::task<bool> sweeping::wait_for_subnet() {
+    growing_pause between;
+    for (std::string told;;) {
+        std::string why = co_await find_first_subnet();
+        if (is_lost()) co_return false;
+        if (why.empty()) {
+            if (!told.empty() && listener_.on_found) listener_.on_found();
+            co_return true;
+        }
+        if (in_.stopped() && told.empty()) throw std::runtime_error(why);
+        if (in_.stopped()) co_return false;
+        if (why != told) {
+            listener_.on_problem(fmt::format("waiting for {}: {}; trying again, at least every {} s", in_.device(), why,
+                                             growing_pause::longest / std::chrono::seconds(1)));
+            if (listener_.on_silence) listener_.on_silence(why);
+        }
+        told = std::move(why);
+        const bool goes_on = co_await in_.schedule().pause(between.next());
+        if (!goes_on) co_return false;
+        co_await in_.refresh_port();
+    }
 }
 
 coro::task<mad::result<void>> sweeping::discover() {
@@ -220,6 +270,7 @@ coro::task<void> sweeping::refresh() {
     co_await in_.refresh_port();
     std::string why = std::exchange(doubt_, {});
     if (why.empty()) why = co_await find_change();
+    if (why.empty() && !in_.options().discovers_by_SA()) why = co_await find_answer(in_, *known_->subnet);
     if (why.empty() || is_lost()) co_return; // what a device that is lost does not bring is no change
     auto done = co_await discover();
     if (is_lost()) co_return;

@@ -42,6 +42,10 @@ struct sweep_listener {
     std::function<void(const std::string& reason)> on_change;
     /// A line about what is missing or wrong for the same cause; of each place only once until it is over.
     std::function<void(const std::string& line)> on_problem;
+    /// The device is open, but the first discovery of a lasting plan fails, for this reason; it is repeated until on_found(). Once for
+    /// each reason. May be empty.
+    std::function<void(const std::string& why)> on_silence = {};
+    std::function<void()> on_found = {}; ///< after on_silence: the discovery succeeded. May be empty.
 };
 
 class sweeping {
@@ -55,7 +59,8 @@ public:
 
     /// Until the plan is done or a signal comes: the exit code, `partial` if something was missing at any time. Nothing: the
     /// device was lost before; when it is open again, the next call goes on.
-    /// Throws std::runtime_error where the local port does not answer at the beginning, usage_error if no port is left.
+    /// A lasting plan waits for a local port that does not answer at the beginning, and for the first port to sweep. Else, and in
+    /// simulated time, throws std::runtime_error where the local port does not answer, usage_error if no port is left.
     comad::coro::task<std::optional<int>> run();
 
     /// The device was lost and is open again. Gives how many sweeps were missed, which is counted.
@@ -82,6 +87,8 @@ private:
 
     bool is_lost() const noexcept { return plan_.is_lasting() && in_.loss() != 0; }
     comad::coro::task<bool> find_subnet();
+    comad::coro::task<std::string> find_first_subnet();
+    comad::coro::task<bool> wait_for_subnet();
     comad::coro::task<comad::mad::result<void>> discover();
     comad::coro::task<bool> wait_for_next();
     comad::coro::task<bool> wait_until_due();

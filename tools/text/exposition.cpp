@@ -2,14 +2,18 @@
 // exposition.cpp - one family of series after the other.
 #include "text/exposition.hpp"
 
+#include <comad/discovery/link.hpp>
 #include <comad/discovery/node_words.hpp>
+#include <comad/discovery/reports.hpp>
 #include <comad/iba/format.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -93,10 +97,59 @@ std::string fabric_label(const exposed_sweep& e) {
     return e.fabric.empty() ? std::string() : fmt::format("fabric={}", quoted_label(e.fabric));
 }
 
-std::string place(const exposed_sweep& e, discovery::port_ref where) {
+std::string place_of(const exposed_sweep& e, iba::guid nodeGUID, unsigned port) {
     const std::string label = fabric_label(e);
-    return fmt::format("{}{}node_guid=\"{}\",port=\"{}\"", label, label.empty() ? "" : ",",
-                       e.view.subnet.nodes[where.node].info.nodeGUID, where.port);
+    return fmt::format("{}{}node_guid=\"{}\",port=\"{}\"", label, label.empty() ? "" : ",", nodeGUID, port);
+}
+
+std::string place(const exposed_sweep& e, discovery::port_ref where) {
+    return place_of(e, e.view.subnet.nodes[where.node].info.nodeGUID, where.port);
+}
+
+/// What to call a node that may not have been found.
+std::string name_of_known(const exposed_sweep& e, iba::guid nodeGUID) {
+    if (const discovery::node* n = e.view.subnet.find(nodeGUID)) return e.view.names.of(*n);
+    const known_node* const known = e.missing ? e.missing->find(nodeGUID) : nullptr;
+    discovery::node named;
+    named.info.nodeGUID = nodeGUID;
+    if (known) named.description = known->description;
+    return e.view.names.of(named);
+}
+std::string name_of_known(const exposed_sweep& e, const known_node& known) {
+    discovery::node named;
+    named.info.nodeGUID = known.nodeGUID;
+    named.description = known.description;
+    return e.view.names.of(named);
+}
+
+/// The other end of the cable in that port, also of one that is down and was known before.
+std::optional<known_end> far_end_of(const exposed_sweep& e, discovery::port_ref where) {
+    const discovery::subnet& s = e.view.subnet;
+    const discovery::port_ref peer = s.at(where).peer;
+    if (peer) return known_end{s.nodes[peer.node].info.nodeGUID, peer.port};
+    if (!e.missing) return std::nullopt;
+    return e.missing->far_end({s.nodes[where.node].info.nodeGUID, where.port});
+}
+
+/// Of a node with one cable where that leads: there somebody can look for it.
+std::optional<known_end> only_far_end_of(const exposed_sweep& e, iba::guid nodeGUID) {
+    const discovery::subnet& s = e.view.subnet;
+    const auto found = s.by_guid.find(nodeGUID);
+    if (found == s.by_guid.end()) return e.missing ? e.missing->only_far_end(nodeGUID) : std::nullopt;
+    std::optional<known_end> only;
+    for (unsigned p = 1; p < s.nodes[found->second].ports.size(); ++p) {
+        const auto far = far_end_of(e, {found->second, static_cast<comad::u8>(p)});
+        if (far && only) return std::nullopt;
+        if (far) only = far;
+    }
+    return only;
+}
+
+/// `,peer_node_guid="...",peer_port="3",peer_node="..."`; nothing: empty.
+std::string peer_labels(const exposed_sweep& e, const std::optional<known_end>& peer) {
+    if (!peer) return {};
+    return fmt::format(",peer_node_guid=\"{}\",peer_port=\"{}\",peer_node={}", peer->nodeGUID, peer->port,
+                       quoted_label(name_of_known(e, peer->nodeGUID)));
 }
 
 std::string_view type_of(const discovery::node& n) {
@@ -108,15 +161,72 @@ std::string what_is_known(const exposed_sweep& e, discovery::port_ref where) {
     const sweep_view& v = e.view;
     const discovery::node& n = v.subnet.nodes[where.node];
     const discovery::port& end = v.subnet.end_port(where);
-    const discovery::port_ref peer = v.subnet.at(where).peer;
-    std::string labels = fmt::format("{},node={},type=\"{}\",lid=\"{}\"", place(e, where), quoted_label(v.names.of(n)),
-                                     type_of(n), end.info ? value(end.info->LID) : 0);
-    if (peer)
-        labels +=
-            fmt::format(",peer_node_guid=\"{}\",peer_port=\"{}\",peer_node={}", v.subnet.nodes[peer.node].info.nodeGUID,
-                        peer.port, quoted_label(v.names.of(v.subnet.nodes[peer.node])));
-    return labels;
+    return fmt::format("{},node={},type=\"{}\",lid=\"{}\"{}", place(e, where), quoted_label(v.names.of(n)), type_of(n),
+                       end.info ? value(end.info->LID) : 0, peer_labels(e, far_end_of(e, where)));
 }
+
+std::string link_labels(const exposed_sweep& e, const known_link& l) {
+    return fmt::format("{},node={}{}", place_of(e, l.a.nodeGUID, l.a.port),
+                       quoted_label(name_of_known(e, l.a.nodeGUID)), peer_labels(e, l.b));
+}
+
+/// Of a port that could not be read; also of a whole node.
+std::string missing_labels(const exposed_sweep& e, const known_node& node, unsigned port, std::string_view cause) {
+    return fmt::format("{},node={}{},cause=\"{}\"", place_of(e, node.nodeGUID, port),
+                       quoted_label(name_of_known(e, node)), peer_labels(e, only_far_end_of(e, node.nodeGUID)), cause);
+}
+
+/// A problem at no place has port 0 of the GUID 0.
+std::string problem_labels(const exposed_sweep& e, const discovery::problem& p) {
+    const discovery::subnet& s = e.view.subnet;
+    const auto found = s.by_guid.find(p.nodeGUID);
+    std::optional<known_end> peer;
+    if (found != s.by_guid.end() && p.port != 0 && p.port < s.nodes[found->second].ports.size())
+        peer = far_end_of(e, {found->second, p.port});
+    return fmt::format("{},node={}{},kind=\"{}\"", place_of(e, p.nodeGUID, p.port),
+                       quoted_label(name_of_known(e, p.nodeGUID)), peer_labels(e, peer), name_of(p.what));
+}
+
+/// Series about problems are for somebody to read: so many say enough, and infiniband_discovery_problems has their number.
+constexpr std::size_t most_problems = 1000;
+
+/// Data of a lane in a second where so much is signalled (IBA volume 2: 8b/10b up to QDR, 64b/66b up to EDR, then 256b/257b in
+/// RS(544,514)).
+double data_of(double signalled) {
+    if (signalled <= 10e9) return signalled * 8 / 10;
+    if (signalled < 50e9) return signalled * 64 / 66;
+    return signalled * 514 / 544 * 256 / 257;
+}
+
+/// What a discovery read of a port; nothing: it is not known.
+struct state_series {
+    std::string_view name, help;
+    std::optional<double> (*value)(const discovery::subnet&, discovery::port_ref);
+};
+bool is_link_up(const discovery::port& p) { return p.info->portPhysicalState == iba::PortPhysicalState::LinkUp; }
+double lane_of(const discovery::subnet& s, discovery::port_ref r) {
+    return is_FDR10(s, r) ? discovery::FDR10_bits_per_second : discovery::bits_per_second(active_speed(s, r));
+}
+// clang-format off
+const state_series states_of_ports[] = {
+    {"infiniband_port_state_id", "State of the port: 1 Down, 2 Initialize, 3 Armed, 4 Active (PortState, IBA 14.2.5.6).",
+     [](const auto& s, auto r) -> std::optional<double> { return static_cast<double>(value(s.at(r).info->portState)); }},
+    {"infiniband_port_physical_state_id", "Physical state: 1 Sleep, 2 Polling, 3 Disabled, 4 training, 5 LinkUp, 6 error recovery, 7 PhyTest.",
+     [](const auto& s, auto r) -> std::optional<double> { return static_cast<double>(value(s.at(r).info->portPhysicalState)); }},
+    {"infiniband_port_width", "Lanes of a link that is up.",
+     [](const auto& s, auto r) -> std::optional<double> {
+         if (!is_link_up(s.at(r))) return std::nullopt;
+         return discovery::lanes_of(active_width(s, r)); }},
+    {"infiniband_port_speed", "Speed of a link that is up: signalled Gb/s of one lane, 25.78125 for EDR.",
+     [](const auto& s, auto r) -> std::optional<double> {
+         if (!is_link_up(s.at(r))) return std::nullopt;
+         return lane_of(s, r) / 1e9; }},
+    {"infiniband_port_rate_bytes_per_second", "Data rate of a link that is up, without the encoding: 1.25e+10 for 4X EDR.",
+     [](const auto& s, auto r) -> std::optional<double> {
+         if (!is_link_up(s.at(r))) return std::nullopt;
+         return data_of(lane_of(s, r)) * discovery::lanes_of(active_width(s, r)) / 8; }},
+};
+// clang-format on
 
 /// A series that a fabric has one of.
 struct sweep_series {
@@ -136,8 +246,27 @@ const sweep_series of_sweeps[] = {
      [](const auto& e) { return e.view.unix_time < 0 ? std::string() : fmt::format("{:.3f}", e.view.unix_time); }},
     {"infiniband_sweep_ports", "gauge", "Ports that the last sweep asked for.",
      [](const auto& e) { return fmt::to_string(e.view.now.ports.size()); }},
-    {"infiniband_sweep_complete", "gauge", "1 if the last sweep read all of them.",
-     [](const auto& e) { return std::string(e.view.now.complete() ? "1" : "0"); }},
+    {"infiniband_sweep_complete", "gauge", "1 if the last sweep read all of them, and no known node is missing.",
+     [](const auto& e) {
+         return std::string(e.view.now.complete() && !(e.missing && !e.missing->nodes.empty()) ? "1" : "0");
+     }},
+    {"infiniband_sweep_judged_ports", "gauge", "Ports that were judged by rules of health; no series without rules.",
+     [](const auto& e) {
+         if (!e.findings) return std::string();
+         return fmt::to_string(std::ranges::count_if(e.view.now.ports, [](const auto& p) { return p.is_told; }));
+     }},
+    {"infiniband_discovery_complete", "gauge", "1 if the last discovery found no problem.",
+     [](const auto& e) { return std::string(e.view.subnet.complete() ? "1" : "0"); }},
+    {"infiniband_discovery_problems", "gauge", "Problems of the last discovery.",
+     [](const auto& e) { return fmt::to_string(e.view.subnet.problems.size()); }},
+    {"infiniband_nodes_known", "gauge", "Nodes that were found once or are expected.",
+     [](const auto& e) { return e.missing ? fmt::to_string(e.missing->known_nodes) : std::string(); }},
+    {"infiniband_nodes_missing", "gauge", "Known nodes that the last discovery did not find.",
+     [](const auto& e) { return e.missing ? fmt::to_string(e.missing->nodes.size()) : std::string(); }},
+    {"infiniband_links_known", "gauge", "Links that were found once or are expected.",
+     [](const auto& e) { return e.missing ? fmt::to_string(e.missing->known_links) : std::string(); }},
+    {"infiniband_links_down", "gauge", "Known links that are down.",
+     [](const auto& e) { return e.missing ? fmt::to_string(e.missing->links_down()) : std::string(); }},
 };
 
 void add_sweeps(page& out, const std::vector<exposed_sweep>& all) {
@@ -154,28 +283,93 @@ void add_sweeps(page& out, const std::vector<exposed_sweep>& all) {
 
 } // namespace
 
-comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep> all, process_cost cost) {
+comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep> all, process_cost cost,
+                                                      std::vector<exposed_device> devices) {
     page out;
     std::string piece; // named, for GCC 12
     add_sweeps(out, all);
+    if (!devices.empty())
+        out.begin("infiniband_device_up", "gauge",
+                  "1 while the device is open that sweeps the fabric; 0 while it is lost.");
+    for (const exposed_device& d : devices)
+        out.add(d.fabric.empty() ? std::string() : fmt::format("fabric={}", quoted_label(d.fabric)),
+                d.is_up ? "1" : "0");
     // As all exporters call them.
     out.single("process_cpu_seconds_total", "counter", "Processor time, in seconds.",
                fmt::format("{}", cost.CPU_seconds));
     out.single("process_resident_memory_bytes", "gauge", "Resident memory, in bytes.",
                std::to_string(cost.resident_bytes));
+    out.begin("infiniband_discovery_problem", "gauge",
+              "1 for each place where the last discovery had a problem; port 0: the node itself.");
+    for (const exposed_sweep& e : all) {
+        std::set<std::string> places; // two problems of one kind at one place are one series
+        for (const discovery::problem& p : e.view.subnet.problems)
+            if (places.size() < most_problems) places.insert(problem_labels(e, p));
+        for (const std::string& labels : places) out.add(labels, "1");
+    }
     out.begin("infiniband_port_missing", "gauge", "1 for a port that could not be read; port 0: all of that node.");
-    for (const exposed_sweep& e : all)
+    for (const exposed_sweep& e : all) {
         for (const counters::gap& g : e.view.now.gaps) {
-            out.add(fmt::format("{},cause=\"{}\"", place(e, g.where), name_of(g.what)), "1");
+            const discovery::node& n = e.view.subnet.nodes[g.where.node];
+            out.add(missing_labels(e, {n.info.nodeGUID, n.info.nodeType, n.description}, g.where.port, name_of(g.what)),
+                    "1");
             if (out.is_piece()) {
                 piece = out.take();
                 co_yield piece;
             }
         }
+        for (std::size_t i = 0; e.missing && i < e.missing->nodes.size(); ++i) {
+            out.add(missing_labels(e, e.missing->nodes[i], 0, "not_found"), "1");
+            if (out.is_piece()) {
+                piece = out.take();
+                co_yield piece;
+            }
+        }
+    }
+    out.begin("infiniband_link_down", "gauge",
+              "1 for each known link that is down, once for each cable: a port of it is not up, nothing answers "
+              "through it, or it was moved.");
+    for (const exposed_sweep& e : all)
+        for (std::size_t i = 0; e.missing && i < e.missing->links.size(); ++i) {
+            const missing_parts::link& l = e.missing->links[i];
+            if (l.why == missing_parts::cause::node) continue;
+            out.add(fmt::format("{},cause=\"{}\"", link_labels(e, l.ends), name_of(l.why)), "1");
+            if (out.is_piece()) {
+                piece = out.take();
+                co_yield piece;
+            }
+        }
+    out.begin("infiniband_link_info", "gauge", "1 for each known link, once for each cable: both its ends.");
+    for (const exposed_sweep& e : all) {
+        const discovery::subnet& s = e.view.subnet;
+        std::vector<bool> is_swept(s.nodes.size());
+        for (const counters::reading& l : e.view.now.ports) is_swept[l.where.node] = true;
+        for (comad::u32 n = 0; n < s.nodes.size(); ++n)
+            for (unsigned p = 1; p < s.nodes[n].ports.size(); ++p) {
+                const discovery::port_ref peer = s.nodes[n].ports[p].peer;
+                if (!peer || !(is_swept[n] || is_swept[peer.node])) continue;
+                const known_end here{s.nodes[n].info.nodeGUID, static_cast<comad::u8>(p)},
+                    there{s.nodes[peer.node].info.nodeGUID, peer.port};
+                if (there < here) continue; // from the other end
+                out.add(link_labels(e, {here, there}), "1");
+                if (out.is_piece()) {
+                    piece = out.take();
+                    co_yield piece;
+                }
+            }
+        for (std::size_t i = 0; e.missing && i < e.missing->links.size(); ++i) {
+            out.add(link_labels(e, e.missing->links[i].ends), "1");
+            if (out.is_piece()) {
+                piece = out.take();
+                co_yield piece;
+            }
+        }
+    }
     out.begin("infiniband_port_unhealthy", "gauge",
               "1 for each rule of health that a port breaks, with the counter that it is about.");
     for (const exposed_sweep& e : all)
-        for (const counters::health_finding& f : e.findings) {
+        for (std::size_t i = 0; e.findings && i < e.findings->size(); ++i) {
+            const counters::health_finding& f = (*e.findings)[i];
             out.add(fmt::format("{},rule=\"{}\",severity=\"{}\"{}", place(e, f.where), name_of(f.why),
                                 name_of(f.how_bad), f.counter.empty() ? "" : fmt::format(",counter=\"{}\"", f.counter)),
                     "1");
@@ -195,6 +389,22 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
                 co_yield piece;
             }
         }
+    for (const state_series& series : states_of_ports) {
+        out.begin(series.name, "gauge", series.help);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const discovery::subnet& s = all[i].view.subnet;
+            const auto& ports = all[i].view.now.ports;
+            for (std::size_t p = 0; p < ports.size(); ++p) {
+                if (!s.at(ports[p].where).info) continue;
+                if (const auto value = series.value(s, ports[p].where))
+                    out.add(places[i][p], fmt::format("{}", *value));
+                if (out.is_piece()) {
+                    piece = out.take();
+                    co_yield piece;
+                }
+            }
+        }
+    }
     for (unsigned c = 0; c < counters::counter_count; ++c) {
         const auto which = static_cast<counters::counter>(c);
         out.begin(counter_series[c].name, "counter", counter_series[c].help);

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
 // exposition.hpp - sweeps as Prometheus has them: series with names, help and labels. Knows no file and no socket.
 #pragma once
+#include "text/known_fabric.hpp"
 #include "text/sweep_text.hpp"
 #include <comad/coro/generator.hpp>
 #include <comad/counters/health.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace ibtool {
 
@@ -25,16 +31,25 @@ struct exposed_sweep {
     sweep_view view;
     sweep_totals totals;
     std::string fabric = {}; ///< the value of a label of that name, of all its series; empty: they have none
-    /// What rules say of it and the sweep before; nothing: there are none, or it was the first.
-    std::vector<comad::counters::health_finding> findings = {};
+    /// What rules say of it and the sweep before; nothing: there are no rules, or it was the first sweep.
+    std::optional<std::vector<comad::counters::health_finding>> findings = {};
+    /// What is known of the fabric and missing; null: only what was found is known.
+    std::shared_ptr<const missing_parts> missing = {};
+};
+
+/// A device that carries the sweeps of one fabric.
+struct exposed_device {
+    std::string fabric; ///< as exposed_sweep's
+    bool is_up = true;  ///< false: it is lost, or was not ready yet
 };
 
 /// The page piece by piece, some 64 KiB each, for who has other things to do between them. Views must hold what they need (`kept`).
-comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>, process_cost);
+comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>, process_cost,
+                                                      std::vector<exposed_device> = {});
 
-/// All series after a sweep, in Prometheus' text format 0.0.4. Values are totals as the ports tell them, data in bytes: who
-/// scrapes makes rates. A port's series have the labels `node_guid` and `port` alone, which stay as they are when cables,
-/// LIDs and names change; `infiniband_port_info` tells those.
+/// All series after a sweep, in Prometheus' text format 0.0.4. Values are totals as the ports report them, data in bytes: Prometheus
+/// makes rates of them. Series of counters and states have only the labels `node_guid` and `port`, which stay as they are when
+/// cables, LIDs and names change; `infiniband_port_info` has the names. Series of what is wrong have the names themselves.
 std::string exposition(const sweep_view&, const sweep_totals&, const process_cost&);
 
 } // namespace ibtool

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// silent_places.cpp - one NodeInfo to each of them.
+#include "session/silent_places.hpp"
+
+#include <comad/coro/generator.hpp>
+#include <comad/discovery/changes.hpp>
+#include <comad/iba/smp.hpp>
+#include <comad/mad/port_keys.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace ibtool {
+
+namespace coro = comad::coro;
+namespace discovery = comad::discovery;
+namespace mad = comad::mad;
+using discovery::port_ref;
+
+namespace {
+
+/// As long as a sweep waits for a node that was silent in the sweep before.
+constexpr mad::duration patience = std::chrono::milliseconds(10);
+
+struct answers {
+    session& in;
+    const discovery::subnet& known;
+    std::optional<port_ref> first{};
+};
+
+coro::task<void> ask_behind(answers& all, port_ref where, mad::IBDRPath route) {
+    const auto info = co_await all.in.schedule().SubnGet<comad::iba::smp::NodeInfo>(
+        route, 0, coro::rpc_options{.patience = patience});
+    const bool answers_now = info || info.error().code == mad::errc::status;
+    if (answers_now && !all.first) all.first = where;
+}
+
+coro::generator<coro::task<void>> questions(answers& all) {
+    const comad::iba::guid unknown{};
+    for (const discovery::problem& p : all.known.problems) {
+        const auto found = all.known.by_guid.find(p.nodeGUID);
+        if (p.what != discovery::problem::kind::no_answer || found == all.known.by_guid.end()) continue;
+        const port_ref where{found->second, p.port};
+        const discovery::node& n = all.known.nodes[where.node];
+        if (p.port == 0 || p.port >= n.ports.size() || n.ports[p.port].peer) continue;
+        auto route = route_beyond(all.known, where, n.route, all.in.local_port().LID);
+        if (!route) continue;
+        route->MKey = all.in.options().keys.of(mad::key_kind::MKey, unknown);
+        co_yield ask_behind(all, where, *route);
+    }
+}
+
+} // namespace
+
+coro::task<std::string> find_answer(session& in, const discovery::subnet& known) {
+    answers all{in, known};
+    auto asked = questions(all);
+    co_await in.schedule().mqueue(std::move(asked));
+    if (!all.first) co_return std::string{};
+    co_return describe(known, discovery::change{*all.first, "the node behind it answers again"});
+}
+
+} // namespace ibtool
