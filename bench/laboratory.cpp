@@ -29,11 +29,12 @@ constexpr std::array<experiment, 7> experiments{{{"loss", try_loss},
 
 void run(const settings& s, const std::vector<std::string>& wanted, bool as_json) {
     const auto& o = s.schedule;
-    nlohmann::ordered_json all{{"window", o.max_outstanding},
-                               {"per_destination", o.per_destination},
-                               {"timeout_ms", in_ms(o.timeout)},
-                               {"retries", o.retries < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(o.retries)},
-                               {"seeds", s.seeds}};
+    nlohmann::ordered_json all{
+        {"window", o.max_outstanding},
+        {"per_destination", o.per_destination},
+        {"timeout_ms", in_ms(o.timeout)},
+        {"retries", o.retries < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(o.retries)},
+        {"seeds", s.seeds}};
     if (s.kernel) all["kernel"] = s.kernel->is_capped ? 2025 : 2024;
     if (!as_json)
         fmt::print("window {}, {} per destination, timeout {:g} ms, {}{}; medians of {} runs (least..most)\n",

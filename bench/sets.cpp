@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // sets.cpp - Gets and Sets where MADs are lost, in virtual time.
 #include "experiments.hpp"
-
 #include <comad/coro/driver.hpp>
 #include <comad/discovery/discover.hpp>
 #include <comad/iba/smp.hpp>
@@ -136,9 +135,9 @@ table try_sets(const settings& s) {
     // What --timeout asks for, and, if that is nothing, a subnet manager's fixed time beside it.
     std::vector<variant> variants{{s.schedule.timeout.count() > 0 ? "as given" : "measured", s.schedule.timeout}};
     if (s.schedule.timeout.count() == 0) variants.push_back({"200 ms, 3 attempts", 200ms});
-    for (const workload& w : {workload{"Get and Set, one switch", load::pairs, false},
-                              workload{"Set, one switch", load::sets, false},
-                              workload{"Get and Set, all ports", load::pairs, true}}) {
+    for (const workload& w :
+         {workload{"Get and Set, one switch", load::pairs, false}, workload{"Set, one switch", load::sets, false},
+          workload{"Get and Set, all ports", load::pairs, true}}) {
         const std::vector<place> places = places_in(t, w.is_subnet, s.is_small);
         for (const variant& v : variants) {
             settings own = s;

@@ -383,7 +383,8 @@ void engine::go_on(op& o) noexcept {
         duration left = patience_with(o) - (o.has_begun ? now_ - o.begun : duration{0});
         if (left.count() <= 0) {
             if (!o.is_known || a.what_became == state::blocked || !has_attempts_left(o)) return give_up(o);
-            left = longest_stall; // it has the attempts that it was promised, even if few replies arrive to show what was lost
+            left =
+                longest_stall; // it has the attempts that it was promised, even if few replies arrive to show what was lost
         }
         // Meanwhile it may turn out that more is lost than was known, and that it has more attempts.
         duration again = o.has_begun ? std::max(now_ - o.begun, o.deadline) : left;

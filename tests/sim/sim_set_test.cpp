@@ -644,7 +644,8 @@ coro::task<mad::result<void>> get_and_set(coro::MADSchedule& sched, mad::IBDRPat
 }
 
 coro::generator<coro::task<mad::result<void>>> many_sets(coro::MADSchedule& sched, unsigned many, set_load& load) {
-    for (unsigned i = 0; i < many; ++i) co_yield get_and_set(sched, mad::IBDRPath{}.extended(1), static_cast<u8>(1 + i % 4), load);
+    for (unsigned i = 0; i < many; ++i)
+        co_yield get_and_set(sched, mad::IBDRPath{}.extended(1), static_cast<u8>(1 + i % 4), load);
 }
 
 coro::task<void> await_all(coro::MADSchedule& sched, unsigned many, set_load& load) {

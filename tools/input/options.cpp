@@ -253,7 +253,8 @@ void add_global_options(arguments& takes, global_options& o) {
         "-t,--timeout", [&o](const std::string& text) { o.timeout = parse_duration(text); },
         "timeout of one attempt: milliseconds, or with a unit, e.g. 1s, 200us [Gets: by measured round trips; else "
         "1s]");
-    takes.option("--retries", o.retries, "attempts after the first [Gets: as many as needed; Sets 6; else 2]").range(0, 255);
+    takes.option("--retries", o.retries, "attempts after the first [Gets: as many as needed; Sets 6; else 2]")
+        .range(0, 255);
     takes
         .option(
             "--key-file",

@@ -54,7 +54,8 @@ struct mad_error {
     u16 status = 0;       ///< of the reply, host order, without the D bit of directed routes
     u32 attributeModifier = 0;
     int sys_errno = 0; ///< of send_failed and transport_failed
-    duration took{};   ///< from its first attempt to its end, less the time that it waited for a place; 0: unknown, or it was never sent
+    duration
+        took{}; ///< from its first attempt to its end, less the time that it waited for a place; 0: unknown, or it was never sent
     std::unique_ptr<error_detail> detail;
 
     /// `MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPPortInfo(21)`

@@ -103,11 +103,11 @@ struct op {
     u16 attempts;       // begun
     u16 sent;           // of these, that the transport took
     int error;
-    u32 latest;            // its latest attempt
-    u32 destination_index; // of its destination, if that is bounded
-    time_point begun;      // when its first attempt was sent, later by the time that it waited for places since
+    u32 latest;                 // its latest attempt
+    u32 destination_index;      // of its destination, if that is bounded
+    time_point begun;           // when its first attempt was sent, later by the time that it waited for places since
     time_point repeating_since; // while it is repeating
-    duration deadline;     // of the first attempt, if it is measured
+    duration deadline;          // of the first attempt, if it is measured
     op* previous;
     op* next;
 

@@ -81,7 +81,7 @@ private:
     struct target {
         u32 tag = 0;
         bool silent = false;
-        bool has_acted = false; // it answered a request that changes something
+        bool has_acted = false;    // it answered a request that changes something
         bool has_baseline = false; // it was measured while few MADs were in flight
         estimate measured;
         float shortest = 0; // ns: the baseline, or else the shortest lately; 0: nothing measured
@@ -100,11 +100,11 @@ private:
     float baseline(target&, at_distance&, float took, bool uncrowded) noexcept;
 
     patience_options options_;
-    float grain_;       // ns
-    float room_;        // ns: the least that a deadline leaves beyond the mean
-    float slowest_ = 0; // ns
+    float grain_;           // ns
+    float room_;            // ns: the least that a deadline leaves beyond the mean
+    float slowest_ = 0;     // ns
     float slowest_set_ = 0; // ns
-    float spread_ = 1;  // of all distances
+    float spread_ = 1;      // of all distances
     std::vector<target> targets_;
     std::array<at_distance, most_distance + 1> distances_{};
 };
