@@ -345,7 +345,9 @@ inline void engine_model::check_repeat(model_op& o, const mad::send_request& r) 
         const bool may_probe = before.what == state::late && (timely() == 0 || is_foggy());
         require(was_lost || came_back || may_probe, "again before anything told that it was lost", u64(before.what));
         require(o.tries < o.most_tries || o.vague, "more attempts than it has", o.tries, o.most_tries);
-        o.paused += std::max(now_ - before.sent - before.wait, duration{0});
+        // After a reply that says BUSY its time started with the end of the rest.
+        const time_point wanted = before.what == state::rested ? o.begun : before.sent + before.wait;
+        o.paused += std::max(now_ - wanted, duration{0});
         const unsigned backoff = engine_->losses().backoff(o.tries + 1);
         const duration least = std::min(o.first_deadline * backoff, options_.patience.longest_deadline);
         const duration most = std::min(o.first_deadline * backoff * 39 / 32, options_.patience.longest_deadline);
