@@ -132,8 +132,7 @@ mad::received rmpp_transport::receive(std::span<u8> buffer) noexcept {
         flush();
         if (!arrived_.empty()) return deliver(buffer);
         mad::received r = inner_.receive(buffer);
-        const bool is_MAD =
-            r.state == mad::receive_state::message && r.status == 0 && r.mad.size() == mad::mad_size;
+        const bool is_MAD = r.state == mad::receive_state::message && r.status == 0 && r.mad.size() == mad::mad_size;
         if (!is_MAD || !mad::is_rmpp(r.mad)) {
             if (is_MAD && mad::is_response(r.mad)) stop_expecting(r);
             return r;
@@ -181,8 +180,8 @@ bool rmpp_transport::is_served(std::span<const u8> mad) const noexcept {
 /// Forgets a transfer that ended, or else, for a reply, the request of others that came first: anybody may send those.
 bool rmpp_transport::make_room(bool for_reply) {
     const auto over = std::find_if(incoming_.begin(), incoming_.end(), [](const incoming& i) { return !!i.ended; });
-    const auto request = std::find_if(incoming_.begin(), incoming_.end(),
-                                      [](const incoming& i) { return !mad::is_response(i.first); });
+    const auto request =
+        std::find_if(incoming_.begin(), incoming_.end(), [](const incoming& i) { return !mad::is_response(i.first); });
     const auto least = over != incoming_.end() ? over : for_reply ? request : incoming_.end();
     if (least == incoming_.end()) return false;
     erase(least);

@@ -21,8 +21,9 @@ struct rmpp_options {
     /// Under way at a time, each way. Further requests of others are ignored, and so time out; a reply to a request of our own
     /// takes the place of a request of others.
     std::size_t max_transfers = 1024;
-    std::size_t max_sending = std::size_t{256} << 20;   ///< bytes of all messages that are being sent
-    std::size_t max_receiving = std::size_t{256} << 20; ///< bytes of all messages that arrive; a transfer beyond it fails
+    std::size_t max_sending = std::size_t{256} << 20; ///< bytes of all messages that are being sent
+    std::size_t max_receiving = std::size_t{256}
+                                << 20; ///< bytes of all messages that arrive; a transfer beyond it fails
 };
 
 /// What `inner` carries, and transfers of several MADs: those to be sent are cut into segments, those that arrive are put
@@ -132,7 +133,7 @@ private:
     std::vector<mad::registration> served_;
     std::list<expected> expected_; // the one sent last is last
     std::list<incoming> incoming_;
-    std::size_t receiving_ = 0; // bytes that they hold
+    std::size_t receiving_ = 0;    // bytes that they hold
     std::list<outgoing> outgoing_; // the next one to send is in front
     std::optional<packet> unsent_; // what the inner transport did not take
     std::deque<whole_message> arrived_;
