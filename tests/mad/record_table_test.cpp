@@ -87,7 +87,8 @@ TEST_CASE("what is no table of whole records is refused") {
     CHECK(refusal({}, 108) == "an SA message has 56 bytes or more, there are 0");
 }
 
-TEST_CASE("a reply to a request for a table that is not an RMPP transfer is refused, whatever its length and AttributeOffset") {
+TEST_CASE("a reply to a request for a table that is not an RMPP transfer is refused, whatever its length and "
+          "AttributeOffset") {
     for (const std::size_t data : {0u, 108u, 200u, 448u})
         for (const u16 offset : {0, 13, 14, 25, 0xffff}) {
             CAPTURE(data, offset);

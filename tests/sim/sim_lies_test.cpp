@@ -126,7 +126,8 @@ TEST_CASE("a PMA may answer a Set with an empty attribute, and not with that of 
           "its PortSelect is 2, not 1 as in the request");
 }
 
-TEST_CASE("a reply to SubnAdmGetTable that is not an RMPP transfer is an error, and one to SubnAdmGet need not be one") {
+TEST_CASE(
+    "a reply to SubnAdmGetTable that is not an RMPP transfer is an error, and one to SubnAdmGet need not be one") {
     lying_subnet s(put(RMPP_flags_byte, 0));
     const std::size_t nodes = s.sim.fabric->graph().nodes.size();
     REQUIRE(nodes > 1);
