@@ -62,4 +62,53 @@ said 'discovered again' <&5
                             EndsWith("; reported by LID " + SM_LID + " (\"h-0002 HCA-1\"[1])"));
 }
 
+TEST_CASE("watch ignores Reports of a port that is not the SA's, and prints those of the SA") {
+    if (!has_devices()) return;
+    // The second port sends Reports of trap 64 by libibumad, whose bytes are those of IBA 13.4.8.2 and 15.2.1, to the third.
+    const process_result r = in_shell("sim:fattree2,radix=4,flap=leaf-0002/2@1s:1s:2s", with_managers + R"(
+start_SM vib0 1
+mkfifo $d/watch.out $d/watch.err
+$IBTOOL watch -C vib2 --every 30s >$d/watch.out 2>$d/watch.err & watch=$!
+exec 7<$d/watch.out 4<$d/watch.err
+said() { timeout 30 grep -m1 "$1"; }
+said watching <&4 >/dev/null
+cat >$d/forge.py <<'end'
+import ctypes, sys
+umad = ctypes.CDLL("libibumad.so.3")
+umad.umad_get_mad.restype = ctypes.c_void_p
+umad.umad_init()
+port = umad.umad_open_port(b"vib1", 1)
+agent = umad.umad_register(port, 3, 2, 0, None)
+packet = ctypes.create_string_buffer(umad.umad_size() + 256)
+umad.umad_set_addr(packet, int(sys.argv[1]), 1, 0, 0x80010000)
+mad = bytearray(256)
+mad[0:4] = 1, 3, 2, 6                        # SubnAdmReport
+mad[17] = 2                                  # Notice
+mad[56:62] = 0x83, 0, 0, 4, 0, 64            # generic, informational, of a manager: GID in service
+mad[72:88] = bytes.fromhex("fe80") + bytes(12) + bytes.fromhex("dead")
+ctypes.memmove(umad.umad_get_mad(packet), bytes(mad), 256)
+for number in range(3):
+    print(umad.umad_send(port, agent, packet, 256, 0, 0))
+end
+python3 $d/forge.py $(($(cat /sys/class/infiniband/vib2/ports/1/lid)))
+echo $(($(cat /sys/class/infiniband/vib1/ports/1/lid)))
+said 'ignored a Report' <&4
+(timeout 30 grep -m1 'notice GIDOutOfService' <&7; kill -INT $watch; cat <&7 >/dev/null) >$d/told
+cat $d/told
+said 'Reports that did not' <&4
+)",
+                                      {"--port", "h-0001 HCA-1", "--port", "h-0002 HCA-1", "--port", "h-0003 HCA-1"});
+    INFO(r.out);
+    INFO(r.err);
+    CHECK(r.status == 0);
+    const words said = lines_in_order(r.out);
+    REQUIRE(said.size() == 7);
+    CHECK(words(said.begin(), said.begin() + 3) == words{"0", "0", "0"});
+    CHECK(said[3] != "1");
+    CHECK(said[4] == "ibtool: ignored a Report from LID " + said[3] + " QP 1: the SA is at LID 1 QP 1");
+    CHECK_THAT(said[5], EndsWith("; reported by LID 1 (\"h-0001 HCA-1\"[1])"));
+    CHECK(said[6] == "ibtool: ignored 3 Reports that did not come from the SA");
+    CHECK_THAT(r.out, !Contains("dead"));
+}
+
 } // namespace ibtool_failover_test

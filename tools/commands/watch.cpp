@@ -241,8 +241,8 @@ private:
         constexpr u64 most_printed = 10;
         if (++ignored_ > most_printed) return;
         const mad::IBPath& SA = in_.schedule().sa_path();
-        print_message("ignored a Report from LID {} QP {}: the SA is at LID {} QP {}{}", source.SLID, source.sqpn, SA.DLID,
-                      SA.dqpn, ignored_ == most_printed ? "; further ones are not printed" : "");
+        print_message("ignored a Report from LID {} QP {}: the SA is at LID {} QP {}{}", source.SLID, source.sqpn,
+                      SA.DLID, SA.dqpn, ignored_ == most_printed ? "; further ones are not printed" : "");
     }
 
     /// The nodes whose turn it is to be asked whether they are as they were.
