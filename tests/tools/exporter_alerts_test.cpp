@@ -71,13 +71,14 @@ struct alert {
 struct row {
     std::string name, title;
     std::vector<phase> phases;
-    std::vector<alert> fired; ///< exactly these, between the two minutes
-    int from, until;          ///< the alert fires at these minutes and between them ...
+    std::vector<alert> fired;     ///< exactly these, between the two minutes
+    int from, until;              ///< the alert fires at these minutes and between them ...
     int quiet_before, quiet_from; ///< ... and not up to the one, nor from the other on
     bool is_known_before = false; ///< the whole fabric is expected by a file
 };
 
-labels cable(const char* a, const char* node, const char* port, const char* b, const char* peer, const char* peer_port) {
+labels cable(const char* a, const char* node, const char* port, const char* b, const char* peer,
+             const char* peer_port) {
     const auto GUID = [](const char* digits) { return fmt::format("0000:0000:0000:{:0>4}", digits); };
     return {{"node_guid", GUID(a)},      {"node", node},      {"port", port},
             {"peer_node_guid", GUID(b)}, {"peer_node", peer}, {"peer_port", peer_port}};
@@ -104,42 +105,135 @@ std::vector<row> rows() {
     const std::string the_cable = "the link of leaf-1/7 and leaf-2/7";
     const phase bad{70, bad_cable};
     std::vector<row> all{
-        {"InfinibandExporterDown", "the exporter does not run", {{10}, {20, {}, not_running}, {10}},
+        {"InfinibandExporterDown",
+         "the exporter does not run",
+         {{10}, {20, {}, not_running}, {10}},
          {{critical, "x cannot be scraped: the exporter does not run, or its device was never ready; see its /health"}},
-         13, 29, 10, 31},
-        {"InfinibandDeviceLost", "the device is lost", {{10}, {20, {}, device_lost}, {10}},
-         {{critical, "x has lost its device; see its /health"}}, 13, 29, 10, 31},
-        {"InfinibandSweepsStopped", "sweeps stop", {{10}, {20, {}, stuck}, {10}},
-         {{critical, "x answers, but has not swept for 5 minutes; see its /health"}}, 17, 29, 10, 32},
-        {"InfinibandSubnetMissing", "the exporter's own cable is pulled", {{10}, {20, "cut=h-1 HCA-1/1@0s"}, {10}},
-         {{critical, "x finds less than half of the known nodes: check its own port and cable first"}}, 13, 29, 10, 31},
-        {"InfinibandPortMissing", "a host dies", {{70, "kill=h-3 HCA-1@600s,revive=h-3 HCA-1@3300s"}},
-         {{host, "h-3 HCA-1 at leaf-2/1 is missing, or its counters cannot be read"}}, 16, 54, 10, 58},
-        {"InfinibandPortMissing", "a host is dead from the beginning and expected by a file", {{40, "dead=h-3 HCA-1,revive=h-3 HCA-1@1800s"}},
-         {{host, "h-3 HCA-1 at leaf-2/1 is missing, or its counters cannot be read"}}, 7, 29, 4, 33, true},
-        {"InfinibandLinkDown", "a cable is pulled", {{60, cut}},
-         {{with(between_leaves, error), the_cable + " is down"}}, 17, 44, 10, 48},
-        {"InfinibandDiscoveryProblem", "a host that nobody knows is dead from the beginning", {{40, "dead=h-3 HCA-1,revive=h-3 HCA-1@1800s"}},
-         {{with(warning, {{"node_guid", "0000:0000:0000:0020"}, {"node", "leaf-2"}, {"port", "1"}, {"kind", "no_answer"}}),
-           "the discovery has a problem at leaf-2/1: no_answer"}}, 12, 29, 9, 33},
-        {"InfinibandPortUnhealthy", "a link is too narrow", {{10}, {40, "link=leaf-1/7:1xQDR"}, {15}},
-         {{with(with(between_leaves, error), {{"rule", "width"}}), "leaf-1/7 or leaf-2/7 breaks the rule width"}}, 13, 49, 10, 57},
-        {"InfinibandPortUnhealthy", "a cable has bit errors", {{10}, bad, {15}},
+         13,
+         29,
+         10,
+         31},
+        {"InfinibandDeviceLost",
+         "the device is lost",
+         {{10}, {20, {}, device_lost}, {10}},
+         {{critical, "x has lost its device; see its /health"}},
+         13,
+         29,
+         10,
+         31},
+        {"InfinibandSweepsStopped",
+         "sweeps stop",
+         {{10}, {20, {}, stuck}, {10}},
+         {{critical, "x answers, but has not swept for 5 minutes; see its /health"}},
+         17,
+         29,
+         10,
+         32},
+        {"InfinibandSubnetMissing",
+         "the exporter's own cable is pulled",
+         {{10}, {20, "cut=h-1 HCA-1/1@0s"}, {10}},
+         {{critical, "x finds less than half of the known nodes: check its own port and cable first"}},
+         13,
+         29,
+         10,
+         31},
+        {"InfinibandPortMissing",
+         "a host dies",
+         {{70, "kill=h-3 HCA-1@600s,revive=h-3 HCA-1@3300s"}},
+         {{host, "h-3 HCA-1 at leaf-2/1 is missing, or its counters cannot be read"}},
+         16,
+         54,
+         10,
+         58},
+        {"InfinibandPortMissing",
+         "a host is dead from the beginning and expected by a file",
+         {{40, "dead=h-3 HCA-1,revive=h-3 HCA-1@1800s"}},
+         {{host, "h-3 HCA-1 at leaf-2/1 is missing, or its counters cannot be read"}},
+         7,
+         29,
+         4,
+         33,
+         true},
+        {"InfinibandLinkDown",
+         "a cable is pulled",
+         {{60, cut}},
+         {{with(between_leaves, error), the_cable + " is down"}},
+         17,
+         44,
+         10,
+         48},
+        {"InfinibandDiscoveryProblem",
+         "a host that nobody knows is dead from the beginning",
+         {{40, "dead=h-3 HCA-1,revive=h-3 HCA-1@1800s"}},
+         {{with(warning,
+                {{"node_guid", "0000:0000:0000:0020"}, {"node", "leaf-2"}, {"port", "1"}, {"kind", "no_answer"}}),
+           "the discovery has a problem at leaf-2/1: no_answer"}},
+         12,
+         29,
+         9,
+         33},
+        {"InfinibandPortUnhealthy",
+         "a link is too narrow",
+         {{10}, {40, "link=leaf-1/7:1xQDR"}, {15}},
+         {{with(with(between_leaves, error), {{"rule", "width"}}), "leaf-1/7 or leaf-2/7 breaks the rule width"}},
+         13,
+         49,
+         10,
+         57},
+        {"InfinibandPortUnhealthy",
+         "a cable has bit errors",
+         {{10}, bad, {15}},
          {{with(with(between_leaves, error), {{"rule", "bit_errors"}, {"counter", "symbolErrorCounter"}}),
-           "leaf-1/7 or leaf-2/7 breaks the rule bit_errors of symbolErrorCounter"}}, 13, 79, 10, 87},
-        {"InfinibandCounterPegged", "a counter of four bits counts to its end", {{10}, {45, "pma=basic," + bad_cable}, {10}},
+           "leaf-1/7 or leaf-2/7 breaks the rule bit_errors of symbolErrorCounter"}},
+         13,
+         79,
+         10,
+         87},
+        {"InfinibandCounterPegged",
+         "a counter of four bits counts to its end",
+         {{10}, {45, "pma=basic," + bad_cable}, {10}},
          {{without(with(between_leaves, with(warning, {{"counter", "localLinkIntegrityErrors"}})), {"peer_node_guid"}),
            "localLinkIntegrityErrors of leaf-1/7, cabled to leaf-2/7, is at its maximum; clear it"},
-          {without(with(cable("20", "leaf-2", "7", "10", "leaf-1", "7"), with(warning, {{"counter", "localLinkIntegrityErrors"}})), {"peer_node_guid"}),
-           "localLinkIntegrityErrors of leaf-2/7, cabled to leaf-1/7, is at its maximum; clear it"}}, 46, 54, 30, 57},
-        {"InfinibandLinkDowned", "a cable is pulled and put back", {{85, "cut=leaf-1/7@600s,restore=leaf-1/7@720s"}},
-         {{with(between_leaves, error), the_cable + " went down in the last hour"}}, 13, 69, 9, 73},
-        {"InfinibandLinkErrorRecoveries", "a cable is bad", {{10}, bad, {65}},
-         {{with(between_leaves, warning), the_cable + " recovers from errors again and again"}}, 20, 79, 10, 142},
-        {"InfinibandReceiveErrors", "a cable is bad", {{10}, bad, {65}},
-         {{with(between_leaves, warning), "packets arrive with errors over " + the_cable}}, 13, 79, 10, 142},
-        {"InfinibandDiscards", "a cable is bad", {{10}, bad, {65}},
-         {{with(between_leaves, warning), "packets for " + the_cable + " are discarded"}}, 20, 79, 10, 142},
+          {without(with(cable("20", "leaf-2", "7", "10", "leaf-1", "7"),
+                        with(warning, {{"counter", "localLinkIntegrityErrors"}})),
+                   {"peer_node_guid"}),
+           "localLinkIntegrityErrors of leaf-2/7, cabled to leaf-1/7, is at its maximum; clear it"}},
+         46,
+         54,
+         30,
+         57},
+        {"InfinibandLinkDowned",
+         "a cable is pulled and put back",
+         {{85, "cut=leaf-1/7@600s,restore=leaf-1/7@720s"}},
+         {{with(between_leaves, error), the_cable + " went down in the last hour"}},
+         13,
+         69,
+         9,
+         73},
+        {"InfinibandLinkErrorRecoveries",
+         "a cable is bad",
+         {{10}, bad, {65}},
+         {{with(between_leaves, warning), the_cable + " recovers from errors again and again"}},
+         20,
+         79,
+         10,
+         142},
+        {"InfinibandReceiveErrors",
+         "a cable is bad",
+         {{10}, bad, {65}},
+         {{with(between_leaves, warning), "packets arrive with errors over " + the_cable}},
+         13,
+         79,
+         10,
+         142},
+        {"InfinibandDiscards",
+         "a cable is bad",
+         {{10}, bad, {65}},
+         {{with(between_leaves, warning), "packets for " + the_cable + " are discarded"}},
+         20,
+         79,
+         10,
+         142},
     };
     return all;
 }
@@ -236,7 +330,8 @@ void run_phases(const row& r, const std::string& topology_file, scraped& to) {
             continue;
         }
         global_options o;
-        o.fabric = fmt::format("sim:{},at=h-1 HCA-1,sm=1,time=virtual{}{}", topology_file, p.faults.empty() ? "" : ",", p.faults);
+        o.fabric = fmt::format("sim:{},at=h-1 HCA-1,sm=1,time=virtual{}{}", topology_file, p.faults.empty() ? "" : ",",
+                               p.faults);
         sweep_plan plan;
         plan.every = scrapes_apart;
         plan.count = scrapes;
@@ -307,13 +402,15 @@ TEST_CASE("a subnet in order and one that loses a node for a moment raise no ale
     const directory files;
     const std::string alerts = ibtool_rig::read_file(alerts_file());
     const std::string topology_file = files.write("fabric.topo", topology);
-    const row quiet{"", "", {{90, "traffic=1000,counters=3,kill=h-2 HCA-1@1800s,revive=h-2 HCA-1@1920s"}}, {}, 0, 0, 0, 0};
+    const row quiet{"", "", {{90, "traffic=1000,counters=3,kill=h-2 HCA-1@1800s,revive=h-2 HCA-1@1920s"}}, {}, 0, 0,
+                    0,  0};
     scraped pages(alerts);
     run_phases(quiet, topology_file, pages);
     json expected = json::array();
     for (const std::string& name : words_of(alerts, std::regex("- alert: (\\w+)")))
         for (int m : {2, 31, 40, 89})
-            expected.push_back({{"eval_time", fmt::format("{}m", m)}, {"alertname", name}, {"exp_alerts", json::array()}});
+            expected.push_back(
+                {{"eval_time", fmt::format("{}m", m)}, {"alertname", name}, {"exp_alerts", json::array()}});
     const json all{{"rule_files", {alerts_file()}},
                    {"evaluation_interval", "30s"},
                    {"tests", {{{"interval", "30s"}, {"input_series", pages.series()}, {"alert_rule_test", expected}}}}};

@@ -35,9 +35,7 @@ struct fabric_of {
         info.portPhysicalState = state;
         info.portState = state == iba::PortPhysicalState::LinkUp ? iba::PortState::Active : iba::PortState::Down;
     }
-    discovery::port& port(u64 nodeGUID, u8 number) {
-        return s.nodes[s.by_guid.at(iba::guid{nodeGUID})].ports[number];
-    }
+    discovery::port& port(u64 nodeGUID, u8 number) { return s.nodes[s.by_guid.at(iba::guid{nodeGUID})].ports[number]; }
     void link(u64 a, u8 port_a, u64 b, u8 port_b) {
         port(a, port_a).peer = {s.by_guid.at(iba::guid{b}), port_b};
         port(b, port_b).peer = {s.by_guid.at(iba::guid{a}), port_a};
@@ -70,7 +68,8 @@ std::string missing_of(const known_fabric& k) {
     for (const known_node& n : k.missing()->nodes) text += fmt::format("{:x} ", value(n.nodeGUID));
     text += ';';
     for (const missing_parts::link& l : k.missing()->links)
-        text += fmt::format(" {}-{} {}", text_of(l.ends.a), text_of(l.ends.b), l.why == cause::node ? "node" : name_of(l.why));
+        text += fmt::format(" {}-{} {}", text_of(l.ends.a), text_of(l.ends.b),
+                            l.why == cause::node ? "node" : name_of(l.why));
     return text;
 }
 
@@ -199,7 +198,8 @@ TEST_CASE("a fabric of 48000 LIDs whose nodes are all replaced again and again t
     const auto generation = [](u64 number) {
         fabric_of f;
         const u64 first = number << 32 | 1;
-        for (u64 i = 0; i < 1500; ++i) f.add(first + i, iba::NodeType::Switch, 64, fmt::format("switch of rack {} number {}", number, i));
+        for (u64 i = 0; i < 1500; ++i)
+            f.add(first + i, iba::NodeType::Switch, 64, fmt::format("switch of rack {} number {}", number, i));
         for (u64 i = 0; i < 46'500; ++i) {
             const u64 host = first + 1500 + i;
             f.add(host, iba::NodeType::CA, 2, fmt::format("compute-{:05} mlx5_0 generation {}", i, number));

@@ -22,9 +22,7 @@ known_end known_end_of(const subnet& s, port_ref r) { return {s.nodes[r.node].in
 
 known_link known_link_of(known_end a, known_end b) { return a < b ? known_link{a, b} : known_link{b, a}; }
 
-known_node known_node_of(const discovery::node& n) {
-    return {n.info.nodeGUID, n.info.nodeType, n.description};
-}
+known_node known_node_of(const discovery::node& n) { return {n.info.nodeGUID, n.info.nodeType, n.description}; }
 
 constexpr auto GUID_of = [](const known_node& n) { return n.nodeGUID; };
 
@@ -178,8 +176,7 @@ void known_fabric::learn(found_parts& found, mad::time_point now) {
     const auto is_replaced = [&](known_end e) {
         return found.is_used(e) || std::ranges::binary_search(expected_ends_, e);
     };
-    std::erase_if(gone_links,
-                  [&](const learned_link& l) { return is_replaced(l.link.a) || is_replaced(l.link.b); });
+    std::erase_if(gone_links, [&](const learned_link& l) { return is_replaced(l.link.a) || is_replaced(l.link.b); });
     for (learned_node& n : gone_nodes) n.missing_since = went(n.missing_since);
     for (learned_link& l : gone_links) l.missing_since = went(l.missing_since);
 
@@ -194,7 +191,9 @@ void known_fabric::learn(found_parts& found, mad::time_point now) {
 void known_fabric::forget_old(mad::time_point now) {
     forget_at_.reset();
     if (!forget_after_) return;
-    const auto is_old = [&](const auto& one) { return one.missing_since && now - *one.missing_since >= *forget_after_; };
+    const auto is_old = [&](const auto& one) {
+        return one.missing_since && now - *one.missing_since >= *forget_after_;
+    };
     std::erase_if(learned_nodes_, is_old);
     std::erase_if(learned_links_, is_old);
     const auto remind = [&](const auto& one) {

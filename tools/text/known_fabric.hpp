@@ -51,7 +51,7 @@ struct missing_parts {
     std::vector<link> links;       ///< by their ends: those that are not up
     std::vector<known_node> ends;  ///< by GUID: the nodes of these links, also those that were found
     std::vector<std::pair<known_end, known_end>> far_ends; ///< of these links from either end, sorted
-    std::size_t known_nodes = 0, known_links = 0; ///< all, those that are missing included
+    std::size_t known_nodes = 0, known_links = 0;          ///< all, those that are missing included
 
     /// The node that a missing link names; null: no missing link names it.
     const known_node* find(comad::iba::guid) const;
@@ -115,12 +115,12 @@ private:
 
     node_filter wants_;
     std::optional<comad::mad::duration> forget_after_;
-    std::vector<known_node> expected_nodes_;   // by GUID, those that are wanted and the ends of links
-    std::vector<bool> is_expected_;            // of expected_nodes_: wanted, not only the end of a link
-    std::vector<known_link> expected_links_;   // sorted
-    std::vector<known_end> expected_ends_;     // of these, sorted
-    std::vector<learned_node> learned_nodes_;  // by GUID
-    std::vector<learned_link> learned_links_;  // sorted
+    std::vector<known_node> expected_nodes_;  // by GUID, those that are wanted and the ends of links
+    std::vector<bool> is_expected_;           // of expected_nodes_: wanted, not only the end of a link
+    std::vector<known_link> expected_links_;  // sorted
+    std::vector<known_end> expected_ends_;    // of these, sorted
+    std::vector<learned_node> learned_nodes_; // by GUID
+    std::vector<learned_link> learned_links_; // sorted
     std::optional<comad::mad::time_point> forget_at_;
     std::shared_ptr<const missing_parts> missing_;
     bool is_full_ = false;

@@ -204,7 +204,9 @@ struct kind_of_record {
     const iba::record_info* info;
     finder find;
 };
-template <class R> constexpr kind_of_record record_kind(finder find) { return {iba::attribute_id<R>, &iba::info_of<R>, find}; }
+template <class R> constexpr kind_of_record record_kind(finder find) {
+    return {iba::attribute_id<R>, &iba::info_of<R>, find};
+}
 void none(attributes&, collector&) {} // of random forwarding tables there are none; others come and go
 
 const std::array record_kinds{
