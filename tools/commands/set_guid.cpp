@@ -92,7 +92,9 @@ reporting make_change(session& in, mad::address target, GUID_change c, bool json
         done.missing.push_back(unknown_change(where, decisive(failure, read.error())));
         co_return done;
     }
-    const GUIDInfoRecord& now = read.value();
+    GUIDInfoRecord now = read.value();
+    now.LID = LID; // also where the SA has no record
+    now.blockNum = static_cast<u8>(c.slot / slots_per_block);
     const GUIDInfoRecord& shown = reply && now.GUIDInfo == reply.value().GUIDInfo ? reply.value() : now;
     done.text = json ? iba::json(shown) + '\n' : saquery_text(shown);
     // OpenSM does not refuse a GUID that is another port's: it leaves the table as it was.

@@ -12,14 +12,14 @@ namespace comad::mad {
 inline bool may_have_acted(const mad_error& e) noexcept {
     switch (e.code) {
     case errc::status:
-    case errc::class_status: return e.attempts > 1;
+    case errc::class_status:
+    case errc::send_failed: return e.attempts > 1; // of one attempt nothing was sent, or the only copy was refused
     case errc::path_not_found:
     case errc::out_of_range:
     case errc::incomplete_path:
     case errc::not_in_port_table: return false;
     case errc::timed_out:
     case errc::malformed_reply:
-    case errc::send_failed:
     case errc::transport_failed:
     case errc::cancelled: return e.attempts > 0;
     }
