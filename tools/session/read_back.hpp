@@ -7,10 +7,13 @@
 #include <comad/coro/uncancelled.hpp>
 #include <comad/mad/acted.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace ibtool {
 
