@@ -7,7 +7,7 @@
 namespace ibtool {
 namespace {
 
-std::string dump(const nlohmann::ordered_json& j, int indent) {
+std::string dumped(const nlohmann::ordered_json& j, int indent) {
     constexpr bool ascii_only = true;
     return j.dump(indent, ' ', ascii_only, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
@@ -16,7 +16,7 @@ std::string dump(const nlohmann::ordered_json& j, int indent) {
 
 nlohmann::ordered_json json_value(std::string_view text) { return nlohmann::ordered_json::parse(text); }
 nlohmann::ordered_json json_string(std::string_view raw) { return json_value(comad::iba::json_quoted(raw)); }
-std::string json_line(const nlohmann::ordered_json& j) { return dump(j, -1); }
-std::string json_document(const nlohmann::ordered_json& j) { return dump(j, 1); }
+std::string json_line(const nlohmann::ordered_json& j) { return dumped(j, -1); }
+std::string json_document(const nlohmann::ordered_json& j) { return dumped(j, 1); }
 
 } // namespace ibtool
