@@ -616,7 +616,8 @@ inline void engine_model::doubt_stall(model_op& o, bool was_told) {
     for (std::size_t at = o.attempts.size(); at-- > 0;) {
         const u32 i = o.attempts[at];
         if (attempts_[i].what != state::late) continue;
-        const bool was_late_then = attempts_[i].late_at <= latest.late_at; // not one whose answer has begun since
+        // Not one whose answer has begun since. Of two that are late at the same time the engine may see either first.
+        const bool was_late_then = i == o.latest_attempt() || attempts_[i].late_at < latest.late_at;
         if (is_certain && was_late_then) become(i, state::lost);
         else attempts_[i].may_be_lost = true;
     }
