@@ -157,11 +157,11 @@ std::string report_of(const iblinkinfo_settings& how, const subnet_place& where,
 // ---- what differs ----------------------------------------------------------------------------------------------------
 
 /// `port,state`: only these.
-link_checks read_link_checks(const std::string& keys) {
+link_checks read_link_checks(const std::string& words) {
     link_checks c{false, false, false, false};
     const std::pair<std::string_view, bool*> known[] = {
         {"port", &c.links}, {"state", &c.states}, {"lid", &c.LIDs}, {"nodedesc", &c.descriptions}};
-    for (const std::string& key : split(keys, ',')) {
+    for (const std::string& key : split(words, ',')) {
         const auto found = std::ranges::find(known, key, &std::pair<std::string_view, bool*>::first);
         if (found == std::end(known))
             throw usage_error(
@@ -319,7 +319,7 @@ command iblinkinfo_command() {
                                            .value_name("FILE");
                 takes
                     .option(
-                        "--diffcheck", [s](const std::string& keys) { s->checks = read_link_checks(keys); },
+                        "--diffcheck", [s](const std::string& words) { s->checks = read_link_checks(words); },
                         "what --diff compares, of port,state,lid,nodedesc [port,state]")
                     .value_name("KEYS")
                     .needs(diff);

@@ -42,12 +42,12 @@ std::string now_as_text() {
 }
 
 /// `sw,ca,port`: only these.
-discovery::topology_checks read_checks(const std::string& keys) {
+discovery::topology_checks read_checks(const std::string& words) {
     discovery::topology_checks c{false, false, false, false, false, false};
     const std::pair<std::string_view, bool*> known[] = {{"sw", &c.switches},    {"ca", &c.CAs},
                                                         {"router", &c.routers}, {"port", &c.links},
                                                         {"lid", &c.LIDs},       {"nodedesc", &c.descriptions}};
-    for (const std::string& key : split(keys, ',')) {
+    for (const std::string& key : split(words, ',')) {
         const auto found = std::ranges::find(known, key, &std::pair<std::string_view, bool*>::first);
         if (found == std::end(known))
             throw usage_error(fmt::format("--diffcheck: must be of sw, ca, router, port, lid, nodedesc, not {}",
@@ -167,7 +167,7 @@ command ibnetdiscover_command() {
                                            .value_name("FILE");
                 takes
                     .option(
-                        "--diffcheck", [s](const std::string& keys) { s->checks = read_checks(keys); },
+                        "--diffcheck", [s](const std::string& words) { s->checks = read_checks(words); },
                         "what --diff compares, of sw,ca,router,port,lid,nodedesc [sw,ca,router,port]")
                     .value_name("KEYS")
                     .needs(diff);
