@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -30,6 +31,9 @@ std::runtime_error cannot_read(const std::string& name, std::string_view why) {
 std::runtime_error too_large(std::size_t most) {
     return std::runtime_error(fmt::format("it is larger than {} MiB", most >> 20));
 }
+
+std::atomic<bool> waits_end = false;
+static_assert(std::atomic<bool>::is_always_lock_free); // for handlers of signals
 
 struct open_file {
     explicit open_file(const std::string& name) : number(open_to_read(name)) {
@@ -56,8 +60,8 @@ public:
 
     void await_input(int descriptor) const {
         pollfd source{descriptor, POLLIN, 0};
-        if (::ppoll(&source, 1, nullptr, &before_) >= 0) return;
-        throw std::runtime_error(errno == EINTR ? "a signal arrived before its end" : reason());
+        if (!waits_end && ::ppoll(&source, 1, nullptr, &before_) >= 0) return;
+        throw std::runtime_error(waits_end || errno == EINTR ? "a signal arrived before its end" : reason());
     }
 
 private:
@@ -131,6 +135,8 @@ template <class Take> std::string read_all(int descriptor, std::size_t most, Tak
 }
 
 } // namespace
+
+void end_waits_for_pipes(bool end) noexcept { waits_end = end; }
 
 int open_to_read(const std::string& name) noexcept {
     return ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

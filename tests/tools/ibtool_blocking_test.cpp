@@ -137,8 +137,10 @@ process_result end_by_signal(process& p) {
 }
 
 TEST_CASE("every argument that names a file declares what the command does with the file") {
-    // These name a directory, a socket, a fabric, a link or an option of which a file is only one form.
-    const std::vector<std::string> others{"--fabric", "--dev", "--listen", "--target", "--sysfs", "--sys", "directory"};
+    // These name a directory, a socket, a fabric, a link or an option of which a file is only one form, or mention an option
+    // that names a file.
+    const std::vector<std::string> others{"--fabric", "--dev",     "--listen", "--target", "--sysfs",
+                                          "--sys",    "directory", "--m_key",  "--smkey",  "--cckey"};
     for (const argument& a : arguments()) {
         const std::string name = a.name.substr(a.name.rfind(',') + 1);
         const bool mentions_one = a.value == "FILE" || a.value == "PATH" || a.name.find("file") != a.name.npos ||
@@ -160,7 +162,8 @@ TEST_CASE(
         CAPTURE(a.command, a.name, a.file);
         process p(ibtool(with_file(a, silent.name)));
         // A command that wants a regular file opens it for a moment, and refuses it.
-        const bool is_refused = a.file == "read_regular" || a.file == "cached" || a.name == "--key-file";
+        const bool is_refused =
+            a.file == "read_regular" || a.file == "cached" || a.name == "--key-file" || a.name == "--known";
         await([&] { return p.ended() || (!is_refused && has_open(p, silent.name)); });
         CHECK(p.ended() == is_refused);
         const process_result r = end_by_signal(p);
@@ -209,7 +212,7 @@ TEST_CASE("a text without line ends is refused after 1 MiB, and an error quotes 
             CAPTURE(file, r.err.substr(0, 1000));
             CHECK((r.status == 1 || r.status == 2));
             CHECK(r.err.size() < 600);
-            if (is_text && file == endless && a.command != "doctor" && a.name != "--key-file")
+            if (is_text && file == endless && a.command != "doctor" && a.name != "--key-file" && a.name != "--known")
                 CHECK_THAT(r.err, Contains("line 1 is longer than 1024 KiB") || Contains("more than 1023 bytes"));
         }
     }
@@ -246,7 +249,10 @@ TEST_CASE("an exporter sweeps and answers while any file that SIGHUP reads again
     const directory files;
     std::vector<argument> read_again = arguments_used({"read_again"});
     CHECK(read_again.size() >= 4);
-    const std::map<std::string, std::string> texts{{"--node-name-map", "0x1 \"nobody\"\n"},
+    const std::string known = files / "subnet";
+    REQUIRE(run({"ibnetdiscover", "--fabric", fabric, "--cache", known}).status == 0);
+    const std::map<std::string, std::string> texts{{"--known", read_file(known)},
+                                                   {"--node-name-map", "0x1 \"nobody\"\n"},
                                                    {"--key-file", "default SM_Key 0x1\n"},
                                                    {"--auth", "bearer secret\n"},
                                                    {"--rules", ""}};

@@ -296,7 +296,7 @@ TEST_CASE("SIGHUP reads anew what ought to be there and forgets what else is mis
     await([&] { return missing() == 2; });
     CHECK_THAT(client.Get("/metrics")->body, Contains("node=\"h-0003 HCA-1\"") && Contains("node=\"h-0005 HCA-1\""));
     sweep.program.signal(SIGHUP);
-    sweep.program.await_error("SIGHUP: read names, rules, keys and who may scrape anew\n");
+    sweep.program.await_error("SIGHUP: read names, rules, known nodes, keys and credentials again\n");
     CHECK_THAT(sweep.program.errors(), Contains("SIGHUP: forgot "));
     CHECK(missing() == 2); // the file expects both
     keep("sim:fattree2,radix=4,sm=1,dead=h-0003 HCA-1");
@@ -406,7 +406,7 @@ TEST_CASE("SIGHUP reads the names, the keys and who may scrape anew, and keeps w
     secret("auth", "bearer new\n");
     files.write("rules.toml", "[counters]\nportXmitPkts = { per = \"1h\", warning = 0 }\n");
     sweep.program.signal(SIGHUP);
-    sweep.program.await_error("ibtool: SIGHUP: read names, rules, keys and who may scrape anew\n");
+    sweep.program.await_error("ibtool: SIGHUP: read names, rules, known nodes, keys and credentials again\n");
     CHECK(page("old") == "401");
     await([&] { return page("new").find("node=\"the spine\"") != std::string::npos; });
     await([&] { return page("new").find(",counter=\"portXmitPkts\"}") != std::string::npos; });

@@ -90,9 +90,14 @@ private:
                 const std::vector<u8> checked = is_at_once ? e.ports : std::vector<u8>{port};
                 auto clears = clear_counters(in_, {{e.path, info.value()}, g, port, checked, select, hurry});
                 auto done = co_await std::move(clears);
-                if (!done) {
+                if (!done && is_at_once) {
                     fails(done.error());
                     co_return;
+                }
+                if (!done) { // the other ports are cleared all the same
+                    o.problems.push_back(
+                        {port, "not cleared: " + to_string(done.error()), "not cleared: " + cause_text(done.error())});
+                    continue;
                 }
                 for (clearing_problem& p : done.value()) o.problems.push_back(std::move(p));
             }

@@ -230,7 +230,8 @@ private:
         }
         if (!done.note.empty()) said_.notes.push_back(place() + ": " + done.note);
         if (!done.after) co_return mad::success();
-        if (!done.reply) said_.notes.push_back("the Set was not answered: what follows it was read from the port");
+        if (!done.reply)
+            said_.notes.push_back("the Set was not answered; the values shown were read from the port afterwards");
         take_after(*done.after);
         co_return mad::success();
     }

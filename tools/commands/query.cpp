@@ -263,7 +263,7 @@ asked<std::vector<std::string>> check_write(session& in, const sent_write& w) {
 coro::task<void> add_check(session& in, const sent_write& w, report& done) {
     if (!is_checked(w)) {
         if (w.failure) done.missing.push_back(unknown_change(w.place(), *w.failure));
-        else done.notes.push_back("the reply is all that is known: there is no Get that shows what was written");
+        else done.notes.push_back("only the reply confirms the write: no Get shows what was written");
         co_return;
     }
     auto checking = check_write(in, w);

@@ -365,8 +365,8 @@ private:
         const bool begins = rereader_.start(std::move(all), [this](const std::vector<std::string>& problems) {
             for (const std::string& why : problems) print_message("SIGHUP: {}; what was read before stays", why);
             if (const std::size_t forgotten = out_.know_anew())
-                print_message("SIGHUP: forgot {} nodes and links that are missing", forgotten);
-            if (problems.empty()) print_message("SIGHUP: read names, rules, keys and who may scrape anew");
+                print_message("SIGHUP: missing nodes and links forgotten: {}", forgotten);
+            if (problems.empty()) print_message("SIGHUP: read names, rules, known nodes, keys and credentials again");
         });
         if (begins) return;
         const std::string file = rereader_.file_being_read();
@@ -433,7 +433,9 @@ command sweep_command() {
             const argument& listen = takes.option("--listen", s->listen,
                                                   "serve /metrics to Prometheus, and /health: ADDR:PORT, :PORT for "
                                                   "this machine alone, unix:PATH, systemd");
-            takes.option("--auth", s->auth_file, "who may: file of lines bearer TOKEN or basic USER:PASSWORD")
+            takes
+                .option("--auth", s->auth_file,
+                        "file of credentials that may scrape: lines bearer TOKEN or basic USER:PASSWORD")
                 .file(file_use::read_again)
                 .needs(listen);
             takes.flag("--on-scrape", s->on_scrape, "sweep only when scraped").needs(listen);

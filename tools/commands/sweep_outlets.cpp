@@ -139,6 +139,8 @@ std::size_t sweep_outlets::know_anew() {
 void sweep_outlets::set_up(std::size_t fabric, bool is_up) {
     if (fabric >= devices_.size() || std::exchange(devices_[fabric].is_up, is_up) == is_up) return;
     if (server_) server_->replace_page(page_text());
+    const bool has_swept = std::ranges::any_of(last_, [](const auto& one) { return static_cast<bool>(one); });
+    if (!plan_.file.empty() && has_swept) write_file(page());
 }
 
 void sweep_outlets::note_status(std::size_t fabric, const std::string& line) {

@@ -71,7 +71,11 @@ std::string peer_of(const beast::basic_stream<asio::generic::stream_protocol>::s
     };
     switch (at.protocol().family()) {
     case AF_INET: return bytes(offsetof(sockaddr_in, sin_addr), sizeof(in_addr));
-    case AF_INET6: return bytes(offsetof(sockaddr_in6, sin6_addr), 8);
+    case AF_INET6: {
+        const std::string address = bytes(offsetof(sockaddr_in6, sin6_addr), sizeof(in6_addr));
+        static const std::string mapped = std::string(10, '\0') + "\xff\xff"; // an IPv4 address follows
+        return address.starts_with(mapped) ? address.substr(mapped.size()) : address.substr(0, 8);
+    }
     default: return "local";
     }
 }
@@ -143,6 +147,7 @@ struct http_server::state : std::enable_shared_from_this<state> {
     handler respond;
     http_limits limits;
     std::list<std::shared_ptr<connection>> open;
+    std::size_t running = 0; // coroutines: also of closed connections that still wait for the handler
     bool is_over = false;
 };
 
@@ -181,8 +186,10 @@ asio::awaitable<void> http_server::state::accept_all() {
             continue;
         }
         const auto newest = std::make_shared<connection>(std::move(accepted));
+        if (running >= 4 * limits.connections) continue;                             // the new one goes
         if (open.size() >= limits.connections && !make_room(newest->peer)) continue; // the new one goes
         open.push_back(newest);
+        ++running;
         asio::co_spawn(executor, serve(newest), asio::detached);
     }
 }
@@ -224,6 +231,7 @@ asio::awaitable<void> http_server::state::serve(std::shared_ptr<connection> c) {
     }
     c->close();
     open.remove(c);
+    --running;
 }
 
 // One request and its reply. False: the connection is over.

@@ -117,7 +117,12 @@ std::unique_ptr<queued_writer> open_private(const std::string& name) {
 pcap_writer::pcap_writer(const std::string& name) : out_(open_private(name)), name_(name) {
     add_start(buffer_, pcap_file_start{});
 }
-pcap_writer::~pcap_writer() = default;
+// Also where an exception ends the command: the last packets show why.
+pcap_writer::~pcap_writer() {
+    if (is_finished_) return;
+    flush();
+    out_->finish(after(std::chrono::milliseconds(500)));
+}
 
 void pcap_writer::write(const comad::transports::captured_mad& m, bool with_keys) noexcept {
     std::array<u8, comad::mad::mad_size> mad;
@@ -148,6 +153,7 @@ void pcap_writer::never_wait() { out_->when_queue_is_full(queued_writer::when_fu
 comad::u64 pcap_writer::dropped() const noexcept { return out_->dropped(); }
 
 void pcap_writer::finish() {
+    is_finished_ = true;
     flush();
     out_->finish(gives_up_ ? gives_up_ : [] { return false; });
     const std::string name = comad::iba::escaped(name_);

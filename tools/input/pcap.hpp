@@ -48,6 +48,7 @@ private:
     comad::u64 records_in_buffer_ = 0;
     std::function<bool()> gives_up_;
     comad::u32 PSN_ = 0;
+    bool is_finished_ = false;
 };
 
 /// An InfiniBand packet of a capture.

@@ -97,21 +97,25 @@ clearing_problem problem_of(u8 port, std::string_view what, const mad::mad_error
 
 asked<std::vector<clearing_problem>> clear_counters(session& in, clearing_request r) {
     const std::vector<u8> payload = clearing(*r.group, r.port, r.select);
-    std::vector<std::vector<u8>> before;
+    std::vector<std::optional<std::vector<u8>>> before; // nothing: the port could not be read
+    std::vector<clearing_problem> problems;
     for (const u8 port : r.ports) {
-        BOOST_OUTCOME_CO_TRY(auto bytes, co_await get_counters(in.schedule(), r.agent.to, *r.group, port, r.reads));
-        before.push_back(std::move(bytes));
+        auto bytes = co_await get_counters(in.schedule(), r.agent.to, *r.group, port, r.reads);
+        before.emplace_back();
+        if (bytes) before.back() = std::move(bytes).value();
+        else if (r.ports.size() == 1) co_return std::move(bytes.error());
+        else problems.push_back(problem_of(port, not_known, bytes.error()));
     }
     auto reply = co_await exchange(in.schedule(), r.agent.to, *r.group, iba::Method::Set, payload, {});
     const mad::mad_error* const failure = reply ? nullptr : &reply.error();
     if (failure && !mad::may_have_acted(*failure)) co_return std::move(reply.error());
-    std::vector<clearing_problem> problems;
     for (std::size_t i = 0; i < r.ports.size(); ++i) {
+        if (!before[i]) continue;
         const u8 port = r.ports[i];
-        const auto counted = selected_counters(*r.group, r.agent.info, before[i], r.select);
+        const auto counted = selected_counters(*r.group, r.agent.info, *before[i], r.select);
         // Where nothing was counted a Set that was answered shows nothing.
         if (!failure && std::ranges::all_of(counted, [](const group_counter& c) { return c.value == 0; })) continue;
-        const auto left = co_await kept_counters(in, r, port, before[i]);
+        const auto left = co_await kept_counters(in, r, port, *before[i]);
         if (!left) {
             problems.push_back(problem_of(port, not_known, decisive(failure, left.error())));
         } else if (!left.value().names.empty()) {

@@ -52,7 +52,8 @@ struct clearing_problem {
 };
 /// Clears counters by one Set, and reads them before and after it, also if a signal came or the Set was not answered: a counter
 /// has to be lower, or to count so fast that it cannot be. Gives the ports where that is not so.
-/// Errors: those of the Gets before the Set, and of a Set after which nothing can have changed. Throws what clearing() throws.
+/// A port of several that cannot be read before the Set is one of these ports, too.
+/// Errors: that of the Get of a single port before the Set, and of a Set after which nothing can have changed. Throws what clearing() throws.
 asked<std::vector<clearing_problem>> clear_counters(session&, clearing_request);
 
 /// Which ports a node's performance management can be asked for one by one: of a switch 0 only if it is enhanced.

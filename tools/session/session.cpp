@@ -143,7 +143,6 @@ session::session(const global_options& options, std::function<fabric()> open, bo
         device_ = place_ = place_text(options);
         return;
     }
-    had_LID_ = local_port().LID != comad::iba::lid{};
     is_virtual_ = open_->on.transport().native_handle() < 0;
     if (is_virtual()) loop_.reset(); // nobody would listen
 }
@@ -185,6 +184,7 @@ void session::open() {
         close();
         throw std::runtime_error("it has no LID yet: the subnet manager has not configured it");
     }
+    had_LID_ |= local_port().LID != comad::iba::lid{};
 }
 
 void session::close() noexcept {

@@ -2,6 +2,8 @@
 // stop_signals.cpp - a handler before the handler.
 #include "session/stop_signals.hpp"
 
+#include <comad/iba/text_file.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -25,6 +27,7 @@ void on_signal(int signal) {
         std::raise(signal); // as soon as this returns
         return;
     }
+    comad::iba::end_waits_for_pipes();
     if (const handler next = signal == SIGINT ? of_SIGINT.load() : of_SIGTERM.load()) next(signal);
 }
 
@@ -50,6 +53,7 @@ stop_signals_held::~stop_signals_held() { ::pthread_sigmask(SIG_SETMASK, &before
 
 void end_by_second_signal() noexcept {
     has_come = false;
+    comad::iba::end_waits_for_pipes(false);
     put_before(SIGINT, of_SIGINT);
     put_before(SIGTERM, of_SIGTERM);
 }

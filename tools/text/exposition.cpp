@@ -358,7 +358,9 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
                 }
             }
         for (std::size_t i = 0; e.missing && i < e.missing->links.size(); ++i) {
-            out.add(link_labels(e, e.missing->links[i].ends), "1");
+            const missing_parts::link& l = e.missing->links[i];
+            if (l.why == missing_parts::cause::moved) continue; // the port has another cable now, which is above
+            out.add(link_labels(e, l.ends), "1");
             if (out.is_piece()) {
                 piece = out.take();
                 co_yield piece;

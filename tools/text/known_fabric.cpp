@@ -220,15 +220,19 @@ void known_fabric::find_missing(const subnet& s, const found_parts& found) {
         const known_node& n = expected_nodes_[i];
         if (!is_expected_[i] || is_learned(n.nodeGUID)) continue;
         ++made->known_nodes;
-        made->nodes.push_back(n); // a node that was found is learned
+        const bool was_missing = missing_ && std::ranges::binary_search(missing_->nodes, n.nodeGUID, {}, GUID_of);
+        if (!found.is_cut_short || was_missing) made->nodes.push_back(n); // a node that was found is learned
     }
     std::ranges::inplace_merge(made->nodes, made->nodes.begin() + of_file, {}, GUID_of);
 
     std::vector<known_link> links;
     for (const learned_link& l : learned_links_)
         if (l.missing_since) links.push_back(l.link);
+    // A discovery that ended early shows of nothing that it is missing.
+    const auto was_missing = [&](const known_link& l) { return missing_ && missing_->far_end(l.a) == l.b; };
     for (const known_link& l : expected_links_)
-        if (!std::ranges::binary_search(found.links, l, {}, [](const learned_link& f) { return f.link; }))
+        if (!std::ranges::binary_search(found.links, l, {}, [](const learned_link& f) { return f.link; }) &&
+            (!found.is_cut_short || was_missing(l)))
             links.push_back(l);
     std::ranges::sort(links);
     const auto twice = std::ranges::unique(links);

@@ -27,6 +27,10 @@ int open_to_read(const std::string& name) noexcept;
 /// Errors: std::runtime_error with the reason, without a name: the file has more than `most` bytes, cannot be read, or a signal arrived.
 std::string bytes_in(int descriptor, std::size_t most = most_bytes);
 
+/// Ends waits for pipes: bytes_in() and all that uses it fail where they would wait, now and from now on. `false` lets them wait again.
+/// Async-signal-safe, for the handler of a signal that is to end the program: it may arrive shortly before such a wait.
+void end_waits_for_pipes(bool end = true) noexcept;
+
 /// The same of a text file: most_text bytes at most, no line longer than longest_line_of_text, no NUL.
 /// Errors: those of bytes_in(), and std::runtime_error with the reason for what is not a text.
 std::string text_in(int descriptor);
