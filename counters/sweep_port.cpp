@@ -274,12 +274,20 @@ task<void> sweeper::clear_detail(agent& a, port_ref where, const mad::IBPath& pa
         else not_cleared(a, where, select, *failure);
         co_return;
     }
+    const std::string unknown = "it is not known whether its counters were cleared: ";
+    const auto note_unknown = [&](port_ref place, const mad::mad_error& e) {
+        const port_ref all = select == all_ports ? place_of(a) : place;
+        result_.gaps.push_back({gap::kind::not_cleared, all, unknown + to_string(e), unknown + cause_text(e)});
+    };
+    if (failure && failure->code == mad::errc::cancelled) result_.is_stopped = true;
+    bool is_compared = false;
     for (u32 i = a.first; i < a.end; ++i) {
         const reading& l = result_.ports[i];
         if (select != all_ports && l.where != where) continue;
         const auto is_it = [](const port_detail& d) { return std::holds_alternative<T>(d); };
         const auto before = std::find_if(l.details.begin(), l.details.end(), is_it);
         if (before == l.details.end()) continue; // it was not read: nothing can be compared
+        is_compared = true;
         const std::function<task<mad::result<T>>()> reads = [&] { return read_detail_again<T>(l.where); };
         auto reading_again = coro::uncancelled<T>(schedule_, read_back_limit, reads);
         const auto after = co_await std::move(reading_again);
@@ -287,14 +295,14 @@ task<void> sweeper::clear_detail(agent& a, port_ref where, const mad::IBPath& pa
         const std::string kept =
             after ? kept_fields(info, iba::encode(std::get<T>(*before)), iba::encode(after.value())) : std::string();
         if (!after) {
-            const mad::mad_error& e = failure ? *failure : after.error();
-            const std::string unknown = "it is not known whether its counters were cleared: ";
-            result_.gaps.push_back({gap::kind::not_cleared, l.where, unknown + to_string(e), unknown + cause_text(e)});
+            note_unknown(l.where, failure ? *failure : after.error());
+            break; // others there cannot be read either
         } else if (!kept.empty()) {
             result_.gaps.push_back(
                 {gap::kind::not_cleared, l.where, fmt::format("not cleared: {} {}", info.name, kept)});
         }
     }
+    if (failure && !is_compared) note_unknown(where, *failure);
 }
 
 template <class T> task<mad::result<T>> sweeper::read_detail_again(port_ref where) {

@@ -67,21 +67,19 @@ void rmpp_transport::expect_reply(const mad::send_request& request) {
     expected_.push_back({reply, *request.path, now_ + std::min(told, left)});
 }
 
-/// True if the response was expected. It is not any more. The high 32 bits of a request's transaction ID belong to the transport.
+/// The request that this responds to; end(): none. The high 32 bits of a request's transaction ID belong to the transport.
 /// The source LID is compared as in match_reply().
-bool rmpp_transport::stop_expecting(const mad::received& r) {
+auto rmpp_transport::find_expected(const mad::received& r) -> std::list<expected>::iterator {
     const transfer_id id = transfer_id::of(r.mad.data());
-    const auto found = std::find_if(expected_.begin(), expected_.end(), [&](const expected& e) {
+    return std::find_if(expected_.begin(), expected_.end(), [&](const expected& e) {
         const auto* to = std::get_if<mad::IBPath>(&e.path);
         const bool is_it = e.reply.mgmt_class == id.mgmt_class && e.reply.method == id.method &&
                            static_cast<u32>(e.reply.transactionID) == static_cast<u32>(id.transactionID);
         if (!is_it || e.until <= now_ || !to) return false;
-        const bool is_known = r.source.SLID != iba::lid{} && to->DLID != iba::permissive_lid;
+        const bool is_known =
+            r.source.SLID != iba::lid{} && r.source.SLID != iba::permissive_lid && to->DLID != iba::permissive_lid;
         return !is_known || to->DLID == r.source.SLID;
     });
-    if (found == expected_.end()) return false;
-    expected_.erase(found);
-    return true;
 }
 
 bool rmpp_transport::has_room_for(std::size_t size) const noexcept {
@@ -134,7 +132,8 @@ mad::received rmpp_transport::receive(std::span<u8> buffer) noexcept {
         mad::received r = inner_.receive(buffer);
         const bool is_MAD = r.state == mad::receive_state::message && r.status == 0 && r.mad.size() == mad::mad_size;
         if (!is_MAD || !mad::is_rmpp(r.mad)) {
-            if (is_MAD && mad::is_response(r.mad)) stop_expecting(r);
+            if (is_MAD && mad::is_response(r.mad))
+                if (const auto answered = find_expected(r); answered != expected_.end()) expected_.erase(answered);
             return r;
         }
         if (take(r)) {
@@ -157,8 +156,10 @@ bool rmpp_transport::take(const mad::received& r) {
 bool rmpp_transport::begin(const mad::received& r) {
     if (!mad::rmpp_receiver::begins(r.mad)) return false;
     const bool is_reply = mad::is_response(r.mad);
-    if (is_reply ? !stop_expecting(r) : !is_served(r.mad)) return false;
-    if (incoming_.size() >= options_.max_transfers && !make_room(is_reply)) return false;
+    const auto answered = is_reply ? find_expected(r) : expected_.end();
+    if (is_reply ? answered == expected_.end() : !is_served(r.mad)) return false;
+    if (incoming_.size() >= options_.max_transfers && !make_room(is_reply)) return false; // it may be repeated
+    if (is_reply) expected_.erase(answered);
     const std::size_t header_size = mad::payload_offset(iba::MgmtClass{r.mad[1]});
     incoming& begun = incoming_.emplace_back(incoming{mad::rmpp_receiver(r.mad, header_size, now_, options_.receiving),
                                                       transfer_id::of(r.mad.data()),

@@ -764,6 +764,7 @@ void engine::take_out(u32 i) noexcept {
     if (!o || o->latest != i) return;
     o->wants_attempt = false;
     if (o->where == op::place::repeating) {
+        end_pause(*o);
         repeating_.remove(*o);
         o->where = op::place::in_flight;
     }

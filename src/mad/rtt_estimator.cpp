@@ -120,7 +120,11 @@ void rtt_estimator::stalled(duration late) noexcept {
 void rtt_estimator::was_hasty() noexcept { room_ = std::min(room_ * 1.25f, std::max(most_room, grain_)); }
 
 void rtt_estimator::acted(u64 destination, duration took) noexcept {
-    if (destination != 0) claim(destination).has_acted = true;
+    if (destination != 0) {
+        target& t = claim(destination);
+        t.has_acted = true;
+        t.silent = false;
+    }
     slowest_set_ = std::max(static_cast<float>(took.count()), slowest_set_ - slowest_set_ / 64);
 }
 

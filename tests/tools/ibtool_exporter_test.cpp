@@ -297,7 +297,7 @@ TEST_CASE("SIGHUP reads anew what ought to be there and forgets what else is mis
     CHECK_THAT(client.Get("/metrics")->body, Contains("node=\"h-0003 HCA-1\"") && Contains("node=\"h-0005 HCA-1\""));
     sweep.program.signal(SIGHUP);
     sweep.program.await_error("SIGHUP: read names, rules, known nodes, keys and credentials again\n");
-    CHECK_THAT(sweep.program.errors(), Contains("SIGHUP: forgot "));
+    CHECK_THAT(sweep.program.errors(), Contains("SIGHUP: missing nodes and links forgotten: "));
     CHECK(missing() == 2); // the file expects both
     keep("sim:fattree2,radix=4,sm=1,dead=h-0003 HCA-1");
     sweep.program.signal(SIGHUP);

@@ -114,7 +114,7 @@ public:
     /// Bytes of the message that it holds.
     std::size_t held() const noexcept { return message_.size(); }
     /// Frees them. Precondition: failed.
-    void drop_message() noexcept { message_ = {}; }
+    void drop_message() noexcept { std::vector<u8>().swap(message_); } // `= {}` would keep the memory
 
     /// The whole message: the first segment's header, then the data of all, as Linux gives it to user space.
     /// Precondition: complete, not taken yet.

@@ -22,8 +22,8 @@ struct rmpp_options {
     /// takes the place of a request of others.
     std::size_t max_transfers = 1024;
     std::size_t max_sending = std::size_t{256} << 20; ///< bytes of all messages that are being sent
-    std::size_t max_receiving = std::size_t{256}
-                                << 20; ///< bytes of all messages that arrive; a transfer beyond it fails
+    /// Bytes of all messages that are arriving. The transfer that exceeds it fails, unless it is whole then.
+    std::size_t max_receiving = std::size_t{256} << 20;
 };
 
 /// What `inner` carries, and transfers of several MADs: those to be sent are cut into segments, those that arrive are put
@@ -113,7 +113,7 @@ private:
     bool begin(const mad::received&);
     bool is_served(std::span<const u8> mad) const noexcept;
     void expect_reply(const mad::send_request&);
-    bool stop_expecting(const mad::received&);
+    std::list<expected>::iterator find_expected(const mad::received&);
     bool make_room(bool for_reply);
     void grow(incoming&, std::span<const u8> mad);
     void limit(incoming&) noexcept;
