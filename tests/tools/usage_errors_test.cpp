@@ -85,7 +85,7 @@ TEST_CASE("no message has a control character or a line of the command line, wha
     }
     for (const std::string& option : options_with_values("--help", seen))
         if (option != "--fabric") look_at(words{"ibhosts", option, evil} + fabric);
-    CHECK(refused > 60);
+    CHECK(refused > (other_program() ? 30 : 60)); // of a sanitized program a sample runs
 }
 
 TEST_CASE("an option with an empty value is refused, and is not the same as no option") {
