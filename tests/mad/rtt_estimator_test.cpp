@@ -161,6 +161,15 @@ TEST_CASE("a node that answered only Sets counts as one that has answered") {
     CHECK_FALSE(trips.expect(here, 3).known);
 }
 
+TEST_CASE("a silent destination that answers a Set is not silent") {
+    rtt_estimator trips({}, grain);
+    trips.given_up(here);
+    REQUIRE(trips.expect(here, 3).silent);
+    trips.acted(here, 1ms);
+    CHECK_FALSE(trips.expect(here, 3).silent);
+    CHECK(trips.set_timeout(here, 3) == 200ms);
+}
+
 TEST_CASE("a Set that took long makes later Sets wait for at least twice as long, and is forgotten") {
     rtt_estimator trips({}, grain);
     answered(trips, here, 3, 1ms);

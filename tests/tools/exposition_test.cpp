@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -204,6 +205,32 @@ TEST_CASE("a known link that is down and a known node that is missing keep their
         CHECK(p.value.at(name) == number);
     }
     CHECK_FALSE(p.value.contains("infiniband_sweep_judged_ports"));
+}
+
+TEST_CASE("a port has one series of its cable even if a known cable should be in it") {
+    const exposed e;
+    discovery::subnet planned = e.s; // in place of the host
+    planned.by_guid.erase(planned.nodes[1].info.nodeGUID);
+    planned.nodes[1].info.nodeGUID = iba::guid{0x77};
+    planned.by_guid.emplace(iba::guid{0x77}, 1);
+    known_fabric known;
+    known.expect(planned);
+    known.take(e.s, mad::time_point{0s});
+    REQUIRE(std::ranges::count(known.missing()->links, missing_parts::cause::moved, &missing_parts::link::why) == 1);
+    const discovery::node_names names;
+    std::string text;
+    auto pieces =
+        exposition_pieces({{{e.s, names, e.now, nullptr, 5, 6.5, -1}, {}, {}, {}, known.missing()}}, {}, {{"", true}});
+    while (const std::string* piece = pieces.next()) text += *piece;
+    const std::string end = fmt::format("node_guid=\"{}\",port=\"3\"", e.GUID_of(0)),
+                      other_end = fmt::format("peer_node_guid=\"{}\",peer_port=\"3\"", e.GUID_of(0));
+    const page p(text);
+    CHECK(std::ranges::count_if(p.value, [&](const auto& series) {
+              const std::string& name = series.first;
+              return name.starts_with("infiniband_link_info{") &&
+                     (name.find('{' + end) != name.npos || name.find(other_end) != name.npos);
+          }) == 1);
+    CHECK_THAT(text, Catch::Contains("cause=\"moved\""));
 }
 
 TEST_CASE("each counter has a series of its own, named after it") {
