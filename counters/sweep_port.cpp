@@ -39,6 +39,12 @@ template <class T> T question_about(u8 port) {
     return request;
 }
 
+/// Of counters that were to be cleared, and could not be read after the Set or were not answered.
+gap unknown_if_cleared(port_ref where, const mad::mad_error& e) {
+    const std::string unknown = "it is not known whether its counters were cleared: ";
+    return {gap::kind::not_cleared, where, unknown + to_string(e), unknown + cause_text(e)};
+}
+
 /// Fields that are not lower than they were, with their values.
 std::string kept_fields(const iba::record_info& info, std::span<const u8> before, std::span<const u8> after) {
     std::string names;
@@ -239,10 +245,8 @@ task<bool> sweeper::check_cleared(agent& a, const reading& l, port_ref place, co
     auto reading_again = coro::uncancelled<kept_counters>(schedule_, read_back_limit, reads);
     const auto kept = co_await std::move(reading_again);
     if (!kept) {
-        const mad::mad_error& e = set_error ? *set_error : kept.error();
-        const std::string unknown = "it is not known whether its counters were cleared: ";
         const port_ref all = a.end - a.first > 1 && node_of(a).is_switch() && clears_at_once(a) ? place_of(a) : place;
-        result_.gaps.push_back({gap::kind::not_cleared, all, unknown + to_string(e), unknown + cause_text(e)});
+        result_.gaps.push_back(unknown_if_cleared(all, set_error ? *set_error : kept.error()));
         co_return false;
     }
     const auto& [which, now] = kept.value();
@@ -274,11 +278,7 @@ task<void> sweeper::clear_detail(agent& a, port_ref where, const mad::IBPath& pa
         else not_cleared(a, where, select, *failure);
         co_return;
     }
-    const std::string unknown = "it is not known whether its counters were cleared: ";
-    const auto note_unknown = [&](port_ref place, const mad::mad_error& e) {
-        const port_ref all = select == all_ports ? place_of(a) : place;
-        result_.gaps.push_back({gap::kind::not_cleared, all, unknown + to_string(e), unknown + cause_text(e)});
-    };
+    const port_ref written = select == all_ports ? place_of(a) : where;
     if (failure && failure->code == mad::errc::cancelled) result_.is_stopped = true;
     bool is_compared = false;
     for (u32 i = a.first; i < a.end; ++i) {
@@ -295,14 +295,14 @@ task<void> sweeper::clear_detail(agent& a, port_ref where, const mad::IBPath& pa
         const std::string kept =
             after ? kept_fields(info, iba::encode(std::get<T>(*before)), iba::encode(after.value())) : std::string();
         if (!after) {
-            note_unknown(l.where, failure ? *failure : after.error());
+            result_.gaps.push_back(unknown_if_cleared(written, failure ? *failure : after.error()));
             break; // others there cannot be read either
         } else if (!kept.empty()) {
             result_.gaps.push_back(
                 {gap::kind::not_cleared, l.where, fmt::format("not cleared: {} {}", info.name, kept)});
         }
     }
-    if (failure && !is_compared) note_unknown(where, *failure);
+    if (failure && !is_compared) result_.gaps.push_back(unknown_if_cleared(written, *failure));
 }
 
 template <class T> task<mad::result<T>> sweeper::read_detail_again(port_ref where) {

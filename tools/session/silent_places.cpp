@@ -7,7 +7,6 @@
 #include <comad/iba/smp.hpp>
 #include <comad/mad/port_keys.hpp>
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
