@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // text_file_test.cpp - files are read up to a limit, pipes until a signal arrives.
 #include "catch.hpp"
+#include "directory.hpp"
 #include <comad/iba/text_file.hpp>
 
 #include <atomic>
@@ -19,29 +20,15 @@
 namespace text_file_test { // compiled together with others
 
 namespace iba = comad::iba;
+using comad::test::directory;
 namespace fs = std::filesystem;
 
 namespace {
 
-class folder {
-public:
-    folder() { REQUIRE(::mkdtemp(name_.data())); }
-    ~folder() { fs::remove_all(name_); }
-    folder(const folder&) = delete;
-    folder& operator=(const folder&) = delete;
-    std::string operator/(const std::string& file) const { return name_ + '/' + file; }
-    std::string write(const std::string& file, const std::string& text) const {
-        std::ofstream(*this / file) << text;
-        return *this / file;
-    }
-    std::string fifo() const {
-        REQUIRE(::mkfifo((*this / "fifo").c_str(), 0600) == 0);
-        return *this / "fifo";
-    }
-
-private:
-    std::string name_ = fs::temp_directory_path() / "comad-text-XXXXXX";
-};
+std::string fifo_in(const directory& files) {
+    REQUIRE(::mkfifo((files / "fifo").c_str(), 0600) == 0);
+    return files / "fifo";
+}
 
 std::string message_of(const std::function<void()>& f) {
     try {
@@ -53,7 +40,7 @@ std::string message_of(const std::function<void()>& f) {
 }
 
 TEST_CASE("a text file is read whole, and refused if it is not a text or a line is too long") {
-    const folder files;
+    const directory files;
     CHECK(iba::open_text_file(files.write("a", "one\ntwo")).str() == "one\ntwo");
     const std::string longest(iba::longest_line_of_text, 'x');
     CHECK(iba::open_text_file(files.write("b", longest + "\n" + longest)).str().size() == 2 * longest.size() + 1);
@@ -68,16 +55,16 @@ TEST_CASE("a text file is read whole, and refused if it is not a text or a line 
 }
 
 TEST_CASE("a pipe is read to its end, also where its writer comes late") {
-    const folder files;
-    const std::string fifo = files.fifo();
+    const directory files;
+    const std::string fifo = fifo_in(files);
     std::thread writer([&] { std::ofstream(fifo) << "late\n"; });
     CHECK(iba::open_text_file(fifo).str() == "late\n");
     writer.join();
 }
 
 TEST_CASE("a signal ends the wait for the writer of a pipe, also where calls are restarted") {
-    const folder files;
-    const std::string fifo = files.fifo();
+    const directory files;
+    const std::string fifo = fifo_in(files);
     struct sigaction action {
     }, before{};
     action.sa_handler = [](int) {};
@@ -99,28 +86,28 @@ TEST_CASE("a signal ends the wait for the writer of a pipe, also where calls are
 }
 
 TEST_CASE("only a regular file, or a link to one, is regular") {
-    const folder files;
+    const directory files;
     const std::string file = files.write("a", "");
     fs::create_symlink(file, files / "link");
     CHECK_NOTHROW(iba::require_regular_file(file));
     CHECK_NOTHROW(iba::require_regular_file(files / "link"));
-    for (const std::string& other : {files.fifo(), std::string("/dev/zero"), files / ""})
+    for (const std::string& other : {fifo_in(files), std::string("/dev/zero"), files / ""})
         CHECK(message_of([&] { iba::require_regular_file(other); }) ==
               "cannot read '" + other + "': it is not a regular file");
     CHECK_THAT(message_of([] { iba::require_regular_file("/no/such"); }), Catch::EndsWith("No such file or directory"));
 }
 
 TEST_CASE("the first line of a file is bounded, and that of what is not a regular file is empty") {
-    const folder files;
+    const directory files;
     CHECK(iba::first_line_of(files.write("a", "one\ntwo\n")) == "one");
     CHECK(iba::first_line_of(files.write("b", std::string(100'000, 'x'))).size() == 4096);
-    CHECK(iba::first_line_of(files.fifo()).empty());
+    CHECK(iba::first_line_of(fifo_in(files)).empty());
     CHECK(iba::first_line_of("/dev/zero").empty());
     CHECK(iba::first_line_of("/no/such").empty());
 }
 
 TEST_CASE("lines of a large file come one at a time, across the parts in which it is read") {
-    const folder files;
+    const directory files;
     std::string text;
     std::vector<std::string> wanted;
     for (unsigned i = 0; i < 20'000; ++i) {

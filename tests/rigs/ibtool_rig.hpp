@@ -2,6 +2,7 @@
 // ibtool_rig.hpp - what the tests of ibtool share: the program as it was built, run as a user runs it.
 #pragma once
 #include "catch.hpp"
+#include "directory.hpp"
 #include "process.hpp"
 
 #include <algorithm>
@@ -24,6 +25,8 @@ using words = std::vector<std::string>;
 using Catch::Contains;
 using Catch::EndsWith;
 using Catch::StartsWith;
+using comad::test::directory;
+using comad::test::read_file;
 
 inline words operator+(words a, const words& b) {
     a.insert(a.end(), b.begin(), b.end());
@@ -90,40 +93,6 @@ inline void check_success(const process_result& r) {
     INFO("stderr: " << r.err);
     CHECK(r.status == 0);
     CHECK(r.err.empty());
-}
-
-/// A directory for the files of one test.
-class directory {
-public:
-    directory() {
-        std::string name = std::filesystem::temp_directory_path() / "comad-ibtool-XXXXXX";
-        REQUIRE(::mkdtemp(name.data()));
-        path_ = name;
-    }
-    ~directory() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    directory(const directory&) = delete;
-    directory& operator=(const directory&) = delete;
-
-    /// The name of a file in it.
-    std::string operator/(std::string_view file) const { return path_ / file; }
-    /// Writes a file, and its directories; returns its name.
-    std::string write(std::string_view file, std::string_view text) const {
-        const std::filesystem::path name = path_ / file;
-        std::filesystem::create_directories(name.parent_path());
-        std::ofstream(name) << text;
-        return name;
-    }
-
-private:
-    std::filesystem::path path_;
-};
-
-inline std::string read_file(const std::string& name) {
-    std::ifstream file(name);
-    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 } // namespace ibtool_rig

@@ -419,4 +419,38 @@ TEST_CASE("a subnet in order and one that loses a node for a moment raise no ale
     CHECK(r.status == 0);
 }
 
+TEST_CASE("the file for node_exporter shows whether the device is lost, as the page does") {
+    const directory files;
+    outlet_plan where;
+    where.form = sweep_form::none;
+    where.file = files / "ib.prom";
+    sweep_outlets out(where);
+    boost::asio::io_context io;
+    out.open(io.get_executor(), {});
+    const outage lost{"umad0", "gone"};
+    out.note_lost(0, lost); // before the first sweep there is nothing to write
+    CHECK(ibtool_rig::read_file(where.file).empty());
+    out.note_back(0, lost, 0);
+    global_options o;
+    o.fabric = "sim:fattree2,radix=4,sm=1,time=virtual";
+    sweep_plan plan;
+    plan.count = 1;
+    plan.wants = [](const comad::discovery::node&) { return true; };
+    const auto names = std::make_shared<const comad::discovery::node_names>();
+    session in(o);
+    // What a view refers to lives until the sweeps end.
+    const sweep_listener listener{
+        [&](const sweep_view& v, const sweep_totals& totals) {
+            out.write(0, v, totals);
+            CHECK_THAT(ibtool_rig::read_file(where.file), Catch::Contains("\ninfiniband_device_up 1\n"));
+            out.note_lost(0, lost);
+            CHECK_THAT(ibtool_rig::read_file(where.file), Catch::Contains("\ninfiniband_device_up 0\n"));
+            out.note_back(0, lost, 0);
+            CHECK_THAT(ibtool_rig::read_file(where.file), Catch::Contains("\ninfiniband_device_up 1\n"));
+        },
+        [](const std::string&) {}, [](const std::string&) {}};
+    sweeping all(in, plan, names, listener);
+    CHECK(in.run(all.run()) == complete);
+}
+
 } // namespace exporter_alerts_test

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 // file_replacement_test.cpp - an output file is all of the old text or all of the new one.
 #include "catch.hpp"
+#include "directory.hpp"
 #include "text/output.hpp"
 #include <comad/mad/unique_fd.hpp>
 
 #include <atomic>
 #include <fcntl.h>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <poll.h>
 #include <signal.h>
 #include <string>
+#include <string_view>
 #include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -24,33 +25,20 @@ namespace file_replacement_test { // compiled together with others
 
 namespace fs = std::filesystem;
 using comad::mad::unique_fd;
+using comad::test::directory;
+using comad::test::read_file;
 using ibtool::replace_file;
 using ibtool::write_output;
 
 namespace {
 
-class folder {
-public:
-    folder() { REQUIRE(::mkdtemp(name_.data())); }
-    ~folder() { fs::remove_all(name_); }
-    folder(const folder&) = delete;
-    folder& operator=(const folder&) = delete;
-    std::string operator/(const std::string& file) const { return name_ + '/' + file; }
-    std::string write(const std::string& file, const std::string& text, mode_t mode = 0644) const {
-        std::ofstream(*this / file) << text;
-        ::chmod((*this / file).c_str(), mode);
-        return *this / file;
-    }
-    std::size_t files() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(name_), {})); }
-    const std::string& name() const { return name_; }
-
-private:
-    std::string name_ = fs::temp_directory_path() / "comad-replaced-XXXXXX";
-};
-
-std::string text_in(const std::string& file) {
-    std::ifstream in(file);
-    return {std::istreambuf_iterator<char>(in), {}};
+std::string write(const directory& files, std::string_view file, std::string_view text, mode_t mode = 0644) {
+    const std::string name = files.write(file, text);
+    ::chmod(name.c_str(), mode);
+    return name;
+}
+std::size_t count_of(const directory& files) {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(files / ""), {}));
 }
 
 mode_t mode_of(const std::string& file) {
@@ -88,8 +76,8 @@ private:
 const std::string large(100'000, 'x');
 
 TEST_CASE("a file that has no room for the new text keeps the old one, and no temporary file stays") {
-    const folder files;
-    const std::string file = files.write("file", "old");
+    const directory files;
+    const std::string file = write(files, "file", "old");
     const short_files full(5000);
     CHECK(message_of([&] { write_output(large, file); }) ==
           "cannot write '" + file + "': File too large; the old file is unchanged");
@@ -97,25 +85,25 @@ TEST_CASE("a file that has no room for the new text keeps the old one, and no te
           "cannot write '" + file + "': File too large; the old file is unchanged");
     CHECK(message_of([&] { write_output(large, files / "new"); }) ==
           "cannot write '" + (files / "new") + "': File too large");
-    CHECK(text_in(file) == "old");
-    CHECK(files.files() == 1);
+    CHECK(read_file(file) == "old");
+    CHECK(count_of(files) == 1);
 }
 
 TEST_CASE("whoever has the old file open goes on reading the old text") {
-    const folder files;
-    const std::string file = files.write("file", "old");
+    const directory files;
+    const std::string file = write(files, "file", "old");
     const unique_fd reader(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
     write_output("new", file);
     char old[8] = {};
     CHECK(::read(reader.get(), old, sizeof old) == 3);
     CHECK(std::string(old) == "old");
-    CHECK(text_in(file) == "new");
-    CHECK(files.files() == 1);
+    CHECK(read_file(file) == "new");
+    CHECK(count_of(files) == 1);
 }
 
 TEST_CASE("a replaced file keeps its mode, a new one gets that of the umask, and a mode that is asked for holds") {
-    const folder files;
-    const std::string file = files.write("file", "old", 0604);
+    const directory files;
+    const std::string file = write(files, "file", "old", 0604);
     write_output("new", file);
     CHECK(mode_of(file) == 0604);
     const mode_t umask_before = ::umask(027);
@@ -128,8 +116,8 @@ TEST_CASE("a replaced file keeps its mode, a new one gets that of the umask, and
 
 TEST_CASE("root keeps the owner of a file that it replaces") {
     if (::geteuid() != 0) return;
-    const folder files;
-    const std::string file = files.write("file", "old", 0640);
+    const directory files;
+    const std::string file = write(files, "file", "old", 0640);
     REQUIRE(::chown(file.c_str(), 1234, 2345) == 0);
     write_output("new", file);
     struct stat found {};
@@ -140,33 +128,33 @@ TEST_CASE("root keeps the owner of a file that it replaces") {
 }
 
 TEST_CASE("a symbolic link stays, and the file that it leads to is replaced") {
-    const folder files;
+    const directory files;
     fs::create_directory(files / "below");
-    const std::string file = files.write("below/file", "old");
+    const std::string file = write(files, "below/file", "old");
     fs::create_symlink("below/file", files / "link");
     fs::create_symlink("below/none", files / "dangling");
     write_output("new", files / "link");
     write_output("made", files / "dangling");
-    CHECK(text_in(file) == "new");
-    CHECK(text_in(files / "below/none") == "made");
+    CHECK(read_file(file) == "new");
+    CHECK(read_file(files / "below/none") == "made");
     CHECK(fs::is_symlink(files / "link"));
     CHECK(message_of([&] { replace_file("x", files / "link"); }) ==
           "cannot write '" + (files / "link") + "': it is not a regular file");
 }
 
 TEST_CASE("what is not a regular file is written to directly") {
-    const folder files;
+    const directory files;
     const std::string fifo = files / "fifo";
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
     SECTION("a FIFO, whose reader comes late") {
         std::string all;
-        std::thread reader([&] { all = text_in(fifo); });
+        std::thread reader([&] { all = read_file(fifo); });
         write_output(large, fifo);
         reader.join();
         CHECK(all == large);
     }
     SECTION("a name of an open file in /proc, or a link to one") {
-        const std::string file = files.write("file", "old and long");
+        const std::string file = write(files, "file", "old and long");
         const unique_fd opened(::open(file.c_str(), O_RDWR | O_CLOEXEC));
         const std::string name = "/proc/self/fd/" + std::to_string(opened.get());
         fs::create_symlink(name, files / "link");
@@ -177,7 +165,7 @@ TEST_CASE("what is not a regular file is written to directly") {
             write_output("new", to);
             ::stat(file.c_str(), &after);
             CHECK(before.st_ino == after.st_ino);
-            CHECK(text_in(file) == "new");
+            CHECK(read_file(file) == "new");
         }
     }
     SECTION("a full device") {
@@ -189,7 +177,7 @@ TEST_CASE("what is not a regular file is written to directly") {
 }
 
 TEST_CASE("a signal ends the wait for the reader of a FIFO") {
-    const folder files;
+    const directory files;
     const std::string fifo = files / "fifo";
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
     struct sigaction action {
@@ -210,10 +198,10 @@ TEST_CASE("a signal ends the wait for the reader of a FIFO") {
 }
 
 TEST_CASE("a signal that would end the program while a file is replaced leaves no temporary file") {
-    const folder files;
-    const std::string file = files.write("file", "old");
+    const directory files;
+    const std::string file = write(files, "file", "old");
     const unique_fd events(::inotify_init1(IN_CLOEXEC));
-    REQUIRE(::inotify_add_watch(events.get(), files.name().c_str(), IN_CREATE) >= 0);
+    REQUIRE(::inotify_add_watch(events.get(), (files / "").c_str(), IN_CREATE) >= 0);
     const pid_t child = ::fork();
     if (child == 0) {
         ::signal(SIGTERM, SIG_DFL);
@@ -230,7 +218,7 @@ TEST_CASE("a signal that would end the program while a file is replaced leaves n
     int status = 0;
     REQUIRE(::waitpid(child, &status, 0) == child);
     CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM));
-    CHECK(files.files() == 1);
+    CHECK(count_of(files) == 1);
     CHECK(fs::file_size(file) == 50 << 20);
 }
 

@@ -179,6 +179,20 @@ TEST_CASE("a discovery that ended early says of nothing that it is missing") {
         CHECK(missing_of(k) == ";");
         CHECK(k.missing()->known_nodes == 5);
     }
+    for (const auto kind : {discovery::problem::kind::limit, discovery::problem::kind::cancelled}) {
+        known_fabric planned; // by a file
+        planned.expect(whole().s);
+        fabric_of part = whole(false);
+        part.s.problems.push_back({kind, {}, 0, {}, "ended"});
+        planned.take(part.s, at(0s));
+        CHECK(missing_of(planned) == ";");
+        CHECK(planned.missing()->known_nodes == 5);
+        planned.take(whole(false).s, at(1s));
+        const std::string missing = missing_of(planned);
+        CHECK(missing != ";");
+        planned.take(part.s, at(2s));
+        CHECK(missing_of(planned) == missing);
+    }
 }
 
 TEST_CASE("only nodes that are wanted and their links are remembered") {

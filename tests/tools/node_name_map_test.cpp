@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // node_name_map_test.cpp - which file names nodes where nobody names one.
 #include "catch.hpp"
+#include "directory.hpp"
 #include "session/node_name_map.hpp"
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 namespace node_name_map_test { // compiled together with others
@@ -17,9 +17,8 @@ TEST_CASE("without a name the first usual node name map that is there counts, an
     CHECK(ibtool::usual_name_maps ==
           std::vector<std::string>{"/etc/rdma/ib-node-name-map", "/etc/opensm/ib-node-name-map"});
 
-    std::string folder = std::filesystem::temp_directory_path() / "comad-name-map-XXXXXX";
-    REQUIRE(::mkdtemp(folder.data()));
-    const std::string first = folder + "/first", second = folder + "/second";
+    const test::directory files;
+    const std::string first = files / "first", second = files / "second";
     discovery::node n;
     n.info.nodeGUID = iba::guid{1};
     n.description = "by itself";
@@ -29,8 +28,7 @@ TEST_CASE("without a name the first usual node name map that is there counts, an
     std::ofstream(first) << "0x1 \"first\"\n";
     CHECK(read_node_names("", {first, second}).of(n) == "first");
     CHECK(read_node_names(second, {first}).of(n) == "second");
-    CHECK_THROWS_AS(read_node_names(folder + "/third", {first}), std::runtime_error);
-    std::filesystem::remove_all(folder);
+    CHECK_THROWS_AS(read_node_names(files / "third", {first}), std::runtime_error);
 }
 
 } // namespace node_name_map_test

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // queued_writer_test.cpp - a pipe whose reader stops, goes on, goes away or comes late.
 #include "catch.hpp"
+#include "directory.hpp"
 #include "errno_error.hpp"
 #include "input/queued_writer.hpp"
 
 #include <atomic>
 #include <cerrno>
 #include <fcntl.h>
-#include <filesystem>
 #include <signal.h>
 #include <string>
 #include <sys/stat.h>
@@ -152,20 +152,16 @@ TEST_CASE("a full disk is an error of each record, and others are tried") {
 }
 
 TEST_CASE("a FIFO is opened when somebody reads it") {
-    std::string name = std::filesystem::temp_directory_path() / "comad-queued-XXXXXX";
-    REQUIRE(::mkdtemp(name.data()));
-    const std::string fifo = name + "/fifo";
+    const comad::test::directory files;
+    const std::string fifo = files / "fifo";
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
-    {
-        queued_writer out(fifo, {});
-        CHECK(out.write("one\n") == outcome::taken);
-        pipe_ends p;
-        p.reader = unique_fd(::open(fifo.c_str(), O_RDONLY | O_CLOEXEC));
-        CHECK(p.read(4) == "one\n");
-        out.finish(never);
-        CHECK(out.error() == 0);
-    }
-    std::filesystem::remove_all(name);
+    queued_writer out(fifo, {});
+    CHECK(out.write("one\n") == outcome::taken);
+    pipe_ends p;
+    p.reader = unique_fd(::open(fifo.c_str(), O_RDONLY | O_CLOEXEC));
+    CHECK(p.read(4) == "one\n");
+    out.finish(never);
+    CHECK(out.error() == 0);
 }
 
 } // namespace
