@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibtool_export_test.cpp - what `export` writes, to the programs that it is for: GraphViz, Slurm, a browser, XML and JSON Schema.
+#include "free_port.hpp"
 #include "ibtool_rig.hpp"
 
 #include <fmt/format.h>
@@ -102,10 +103,10 @@ std::string slurm_log(const directory& d, const std::string& topology, std::stri
     write(d / "topology.conf", topology);
     write(d / "slurm.conf",
           fmt::format("ClusterName=test\nSlurmctldHost=localhost\nSlurmUser={}\nStateSaveLocation={}\n"
-                      "AuthType=auth/none\nCredType=cred/none\nSlurmctldPort=16817\n"
+                      "AuthType=auth/none\nCredType=cred/none\nSlurmctldPort={}\n"
                       "SlurmctldPidFile={}\nTopologyPlugin=topology/tree\nSelectType=select/cons_tres\n"
                       "NodeName={} NodeAddr=127.0.0.1 State=UNKNOWN\nPartitionName=all Nodes=ALL\n",
-                      getpwuid(geteuid())->pw_name, (d / ""), d / "pid", hosts));
+                      getpwuid(geteuid())->pw_name, (d / ""), comad::test::free_port(), d / "pid", hosts));
     process slurm({"slurmctld", "-D", "-c", "-vvv", "-f", d / "slurm.conf"});
     slurm.await_error("route/default: init"); // what it loads after the topology
     return slurm.errors();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_exporter_test.cpp - sweeps for Prometheus: the same as their JSON, as a file and by HTTP, to a real Prometheus, while
 // a subnet that OpenSM runs is cabled anew.
+#include "free_port.hpp"
 #include "ibtool_subnet.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 #include <filesystem>
 #include <httplib.h>
 #include <map>
-#include <netinet/in.h>
 #include <sstream>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -78,19 +78,6 @@ std::string labels_of(const json& port) {
                        port.at("port").get<int>());
 }
 
-/// A port that nobody listens at now.
-int free_port() {
-    const int s = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof at;
-    REQUIRE(::bind(s, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
-    REQUIRE(::getsockname(s, reinterpret_cast<sockaddr*>(&at), &size) == 0);
-    ::close(s);
-    return ntohs(at.sin_port);
-}
-
 /// An exporter that runs, and where.
 struct exporter {
     explicit exporter(const words& arguments) : program(ibtool(words{"sweep", "--listen", "127.0.0.1:0"} + arguments)) {
@@ -108,7 +95,7 @@ struct exporter {
 class prometheus {
 public:
     explicit prometheus(int target)
-        : port_(free_port()),
+        : port_(comad::test::free_port()),
           program_({"prometheus", "--config.file=" + configuration(target), "--storage.tsdb.path=" + (files_ / "data"),
                     "--web.listen-address=127.0.0.1:" + std::to_string(port_), "--web.enable-lifecycle"}) {
         program_.await_error("Server is ready to receive web requests");

@@ -4,11 +4,10 @@
 #include "catch.hpp"
 #include "commands/rdma_bw_link.hpp"
 #include "commands/rdma_bw_stream.hpp"
+#include "free_port.hpp"
 #include "made_verbs.hpp"
 #include "thrown.hpp"
 #include <comad/iba/text.hpp>
-
-#include <boost/asio/io_context.hpp>
 
 #include <future>
 #include <string>
@@ -18,15 +17,9 @@ namespace rdma_bw_test { // compiled together with others
 
 using namespace ibtool;
 using Catch::Matchers::Contains;
+using comad::test::free_port;
 
 namespace {
-
-/// A port at which nobody listens.
-unsigned short free_port() {
-    boost::asio::io_context io;
-    boost::asio::ip::tcp::acceptor any(io, {boost::asio::ip::tcp::v4(), 0});
-    return any.local_endpoint().port();
-}
 
 rdma_bw_link connected(unsigned short port) {
     for (int i = 0;; ++i) {
