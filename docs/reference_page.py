@@ -10,8 +10,8 @@ BESIDE = ("docs/examples/", "docs/schema/")  # copied (HTML_EXTRA_FILES)
 
 
 def label(file, heading):
-    """What Doxygen calls a heading: those of all pages share one space."""
-    return os.path.splitext(os.path.basename(file))[0] + "--" + heading
+    """Doxygen's label of a heading: the headings of all pages share one namespace."""
+    return os.path.splitext(os.path.relpath(file, tree))[0].replace("/", "-") + "--" + heading
 
 
 def slug(title):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// umad_errors.cpp - the one table of the MAD device's errors. docs/devices.md has it as it stands here.
+// umad_errors.cpp - the one table of the MAD device's errors. docs/explanation/devices.md has it as it stands here.
 #include <comad/transports/umad_errors.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// asio.cpp - RPCs in an Asio program of several threads: the pieces of docs/library.md. It prints what the comments say.
+// asio.cpp - RPCs in an Asio program of several threads: the pieces of docs/reference/library.md. It prints what the comments say.
 #include <comad/coro/asio_transactor.hpp>
 #include <comad/coro/use_task.hpp>
 #include <comad/coro/when_all.hpp>

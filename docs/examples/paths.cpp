@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// paths.cpp - paths and their texts: the pieces of docs/library.md. It prints what the comments say.
+// paths.cpp - paths and their texts: the pieces of docs/reference/library.md. It prints what the comments say.
 #include <comad/mad/path.hpp>
 #include <comad/mad/path_text.hpp>
 

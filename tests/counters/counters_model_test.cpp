@@ -174,7 +174,7 @@ capabilities any_capabilities(dice& d) {
 
 // ---- what lies between two readings --------------------------------------------------------------------------------------
 
-/// What a link counts at most in a time; of less than a second as in a second (docs/sweep.md).
+/// What a link counts at most in a time; of less than a second as in a second (docs/explanation/counters.md).
 u128 most_in(mad::duration between) {
     const u64 nanoseconds = static_cast<u64>(std::max<mad::duration>(between, 1s).count());
     return (u128{nanoseconds} << 40) / 1'000'000'000;

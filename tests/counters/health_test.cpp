@@ -293,7 +293,7 @@ std::string problem(std::string_view text) {
     return what.substr(what.find("rules.toml"));
 }
 
-/// The first block of that kind in docs/health.md.
+/// The first block of that kind in docs/howto/find-a-bad-cable.md.
 std::string example() {
     std::ifstream page(COMAD_SOURCE_DIR "/docs/health.md");
     const std::string text(std::istreambuf_iterator<char>(page), {});

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""coming_from_check.py - every name in the second column of docs/coming-from.md stands in a header of the namespace that it names, and
+"""coming_from_check.py - every name in the second column of docs/howto/come-from-python-rdma.md stands in a header of the namespace that it names, and
 every function of libibumad, libibmad and libibnetdisc that is not deprecated in the first column. Comments do not count."""
 import glob, os, re, sys
 
@@ -42,7 +42,7 @@ PREFIXES = {"umad.h": ("umad_",), "ibnetdisc.h": ("ibnd_",),
 SMALL = {"mad_is_vendor_range1", "mad_is_vendor_range2", "ib_portid_set"}  # of a line each
 
 problems, there, here = [], set(), 0
-with open("docs/coming-from.md") as page:
+with open("docs/howto/come-from-python-rdma.md") as page:
     for number, line in enumerate(page, 1):
         cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
         if not line.startswith("| ") or len(cells) != 3:
@@ -51,12 +51,12 @@ with open("docs/coming-from.md") as page:
         for name in names_in(cells[1]):
             here += 1
             if "::" not in name or not is_there(name):
-                problems.append(f"docs/coming-from.md:{number}: no header has {name}")
+                problems.append(f"docs/howto/come-from-python-rdma.md:{number}: no header has {name}")
 told = 0
 for header in PREFIXES:
     all_of_it = functions_of(header) - SMALL
     told += len(all_of_it)
-    problems += [f"docs/coming-from.md: nothing on {name} of {header}" for name in sorted(all_of_it - there)]
+    problems += [f"docs/howto/come-from-python-rdma.md: nothing on {name} of {header}" for name in sorted(all_of_it - there)]
 if here < 150 or told < 80:
     problems.append(f"only {here} names of ours and {told} functions of theirs were found")
 print("\n".join(problems) or f"{here} names, {told} functions")

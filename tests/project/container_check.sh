@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# container_check.sh PACKAGES OUTPUT - the recipes of images, that of packaging/ and that of docs/vumad.md, make images of the packages in
+# container_check.sh PACKAGES OUTPUT - the recipes of images, that of packaging/ and that of docs/howto/run-programs-on-a-simulated-fabric.md, make images of the packages in
 # that directory and of a bare Debian 12 (by buildah, in OUTPUT), and what is promised of them is so.
 # Exit status 77: something is missing, and it says what.
 set -euo pipefail
@@ -46,7 +46,7 @@ done
 left=$(in_image ibtool ls /tmp /var/lib/apt/lists) || fail "the image cannot be looked into"
 [[ $left != *deb* ]] || fail "packages are left in the image: $left"
 
-sed -n '/^```dockerfile$/,/^```$/{/^```/!p}' "$root/docs/vumad.md" >"$output/recipe"
+sed -n '/^```dockerfile$/,/^```$/{/^```/!p}' "$root/docs/howto/run-programs-on-a-simulated-fabric.md" >"$output/recipe"
 made fat-tree "$output/recipe"
 entry=$(images inspect --type image --format '{{range .OCIv1.Config.Entrypoint}}{{.}} {{end}}' fat-tree)
 [[ $entry == 'ibtool vumad --fabric '*' -- ' ]] || fail "its entry point is $entry"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""diags_table.py IBTOOL - the tables of docs/infiniband-diags.md are what the commands of infiniband-diags that are installed and
+"""diags_table.py IBTOOL - the tables of docs/howto/replace-infiniband-diags.md are what the commands of infiniband-diags that are installed and
 ibtool say of themselves, and what tests/data/infiniband-diags-44.tsv judges. To bring them up to date:
     diags_table.py --write IBTOOL
 Fails where an option of theirs has no judgement, a judgement no option, or what is said to be there is not. Without infiniband-diags 44
@@ -154,7 +154,7 @@ def main(arguments):
     made = table.of_common() + "".join(table.of(command) for command in their_commands())
     problems += table.problems
     problems += [f"{c} {o} is judged, and is not there" for c, o in judged if (c, o) not in table.used]
-    page = "docs/infiniband-diags.md"
+    page = "docs/howto/replace-infiniband-diags.md"
     old = open(page, encoding="utf-8").read()
     before, rest = old.split(BEGIN)
     new = before + BEGIN + "\n" + made + "\n" + END + rest.split(END)[1]

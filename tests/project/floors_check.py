@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """floors_check.py - includes point downward: a folder sees those that its line below names, and those that these see. Fails with
-each include that does not, and for a folder that has no line here or no sentence in docs/architecture.md."""
+each include that does not, and for a folder that has no line here or no sentence in docs/contributing/architecture.md."""
 import os, re, subprocess, sys
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
@@ -70,9 +70,9 @@ for file in tracked():
     elif mine := room_of(file):
         seen.add(mine)
         problems += upward(file, TOOLS, mine, re.findall(r'#include "(\w+)/', text))
-with open("docs/architecture.md") as text:
+with open("docs/contributing/architecture.md") as text:
     told = text.read()
-problems += [f"{folder}/ has no sentence in docs/architecture.md" for folder in [*LIBRARY, *TOOLS] if f"`{folder}/`" not in told]
+problems += [f"{folder}/ has no sentence in docs/contributing/architecture.md" for folder in [*LIBRARY, *TOOLS] if f"`{folder}/`" not in told]
 problems += [f"{folder}/ has no files" for folder in [*LIBRARY, *TOOLS] if folder not in seen]
 print("\n".join(problems))
 sys.exit(bool(problems))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // engine_model.hpp - a model of the engine, which stands beside it: it is the engine's transport and the listener of its trace,
 // is told of every call before it is made, and says what may be sent, what has to end and how, and what each counter has to be.
-// It takes its rules from the headers of the engine and from docs/adaptive.md, asks the engine nothing but what that tells
+// It takes its rules from the headers of the engine and from docs/explanation/adaptive-retries.md, asks the engine nothing but what that tells
 // everybody, and knows nothing of its lists, places and timers. Where a rule leaves a choice (when a stall is over, which of
 // several ends first) it allows all, and where the choice shows, takes it over.
 #pragma once

@@ -215,7 +215,7 @@ findings check_ports(const machine& m) {
 
 // The kernel
 
-/// Of docs/devices.md, "How much is in flight".
+/// Of docs/explanation/devices.md, "How much is in flight".
 finding check_queues(const machine& m) {
     constexpr unsigned usual_send = 128, usual_receive = 512;
     const unsigned send = m.send_queue.value_or(usual_send), receive = m.receive_queue.value_or(usual_receive);

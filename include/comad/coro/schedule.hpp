@@ -30,7 +30,7 @@ namespace comad::coro {
 
 struct schedule_options {
     /// MADs in flight at any instant, 1..65536; the transport may lower it. 0: as many as the fabric carries without queueing
-    /// them (docs/adaptive.md), up to engine_options::most_adaptive.
+    /// them (docs/explanation/adaptive-retries.md), up to engine_options::most_adaptive.
     unsigned max_outstanding = 0;
     /// Of those, SMPs to one destination as addressed; 0: no bound. A node need buffer only one VL15 packet, and an SMA
     /// answers serially.
@@ -39,7 +39,7 @@ struct schedule_options {
     /// switch would fill the window.
     u16 GMPs_per_destination = 4;
     /// Per attempt of every RPC. 0: Gets and Sets, except those to the SA, follow measured round trips (mad::rtt_estimator);
-    /// all other requests have unmeasured_timeout. docs/adaptive.md has a table of the waits.
+    /// all other requests have unmeasured_timeout. docs/explanation/adaptive-retries.md has a table of the waits.
     mad::duration timeout{0};
     /// Per attempt of requests without a usual time: requests to the SA, tables, Reports. It is also the longest wait for the
     /// reply to a Set. 0: what the path gives (mad_timeout() in path.hpp), 6.4 s by default.

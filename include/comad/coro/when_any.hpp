@@ -39,7 +39,7 @@ template <class T, class Ended> task<void> race(task<T> t, bool& is_over, scope_
     together.cancel();
 }
 
-/// A function object for race(), with a name: GCC 12 and captures (docs/library.md).
+/// A function object for race(), with a name: GCC 12 and captures (docs/reference/library.md).
 template <std::size_t I, class Variant> struct keep_as {
     std::optional<Variant>* first;
     template <class T> void operator()(T&& value) const {

@@ -14,7 +14,7 @@ namespace comad::transports {
 inline constexpr mad::transport_limits umad_limits{
     .max_window = 128, .sa_window = 16, .smi = true, .grain = std::chrono::milliseconds(1), .kernel_rmpp = true};
 
-/// How long a kernel is told to hold a request (docs/devices.md).
+/// How long a kernel is told to hold a request (docs/explanation/devices.md).
 enum class kernel_timeout : u8 {
     by_room,   ///< as long as its operation lasts, while few are held; then as long as its attempt
     operation, ///< as long as its operation lasts: no late reply is lost, and what is lost is held all that time

@@ -9,7 +9,7 @@
 
 namespace comad::mad::detail {
 
-/// A congestion window for MADs; docs/adaptive.md has the reasons and the sources. Queues show in round trips before they
+/// A congestion window for MADs; docs/explanation/adaptive-retries.md has the reasons and the sources. Queues show in round trips before they
 /// show as loss, so the window stays at the knee, where round trips begin to grow and more MADs bring no more answers. Where
 /// buffers are too small for that to be seen, it gives way to losses, unless as many are lost while few MADs are in flight:
 /// those are the wire's. It decides once in an epoch, a window's worth of answers.

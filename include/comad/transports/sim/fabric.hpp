@@ -101,7 +101,7 @@ struct fabric_counters {
 /// the topology), SMInfo. What is set has its consequences: links go down and train, LIDs lead where the written forwarding
 /// tables say. A state that a port has already can be written.
 ///
-/// Ports check what arrives, as docs/simulator.md lists it: M_Key, with its lease, of SMPs; P_Key, Q_Key, GRH, queue pair and
+/// Ports check what arrives, as docs/howto/simulate-a-fabric.md lists it: M_Key, with its lease, of SMPs; P_Key, Q_Key, GRH, queue pair and
 /// virtual lane of GMPs. What fails is dropped. A wrong key is counted in PortInfo, and its trap (256 to 258) goes to the
 /// subnet manager; the simulated one forwards it to subscribers.
 ///
