@@ -265,7 +265,7 @@ int main(int argc, char** argv) {
     app.add_option("--rounds", rounds, "how often each variant runs")
         ->check(CLI::Range(1u, 10000u))
         ->capture_default_str();
-    app.add_option("--repetitions", repetitions, "passes over the buffers per run")
+    app.add_option("--repetitions", repetitions, "iterations over the buffers per run")
         ->check(CLI::Range(1u, 100000u))
         ->capture_default_str();
     CLI11_PARSE(app, argc, argv);

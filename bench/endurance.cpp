@@ -202,7 +202,7 @@ table try_endurance(const settings& s) {
             "operations do not balance");
     require(schedule.in_flight() == 0 && schedule.idle(), "the schedule is not idle");
     require(e.replied + e.otherwise == c.replied && e.timed_out == c.timed_out && e.cancelled >= c.cancelled,
-            "those who awaited saw other endings");
+            "awaiters and schedule count different results");
     require(f.sent == c.sent + c.retried, "the subnet got another number of MADs");
     require(f.sent + f.duplicated + f.garbage == f.delivered + f.undelivered + f.lost + f.overflowed,
             "MADs in the subnet do not balance");

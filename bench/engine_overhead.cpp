@@ -387,7 +387,7 @@ u64 measure_in_memory(const settings& s) {
 u64 measure_over_device(const settings& s) {
     const auto to = mad::from_string(s.to, mad::hex_means::LID);
     const auto* path = to ? std::get_if<mad::IBPath>(&to.value().path) : nullptr;
-    if (!path) throw std::runtime_error("--to is no LID-routed path");
+    if (!path) throw std::runtime_error("--to must be a LID-routed path");
     print_heading("GMPs from " + s.from + ", answered by another process; CPU and allocations of this one");
     const auto variants = ping_variants(s.from, *path, s.carriers);
     u64 allocations = 0;
@@ -422,24 +422,24 @@ int run(const settings& s) {
 
 int main(int argc, char** argv) {
     comad::bench::settings s;
-    CLI::App app{"What the engine and its coroutines add to a MAD."};
-    app.add_option("--rounds", s.rounds, "how often each variant runs")
+    CLI::App app{"Measures the cost that the engine and its coroutines add to a MAD."};
+    app.add_option("--rounds", s.rounds, "number of runs of each variant")
         ->check(CLI::Range(1u, 10000u))
         ->capture_default_str();
-    app.add_option("--scale", s.scale, "factor to the MADs per run")
+    app.add_option("--scale", s.scale, "factor for the number of MADs per run")
         ->check(CLI::Range(0.01, 1000.0))
         ->capture_default_str();
     app.add_option("--windows", s.windows, "MADs in flight")
         ->delimiter(',')
         ->check(CLI::Range(1u, 256u))
         ->capture_default_str();
-    app.add_option("--part", s.part, "what is measured")
+    app.add_option("--part", s.part, "part to measure")
         ->check(CLI::IsMember({"descriptor", "memory", "both", "device"}))
         ->capture_default_str();
-    app.add_option("--from", s.from, "of --part device: the local port, e.g. rxe0/1");
-    app.add_option("--to", s.to, "where --serve runs, e.g. 'IBPath(DLID=7)'");
-    app.add_option("--carriers", s.carriers, "what carries them: umad, verbs")->delimiter(',')->capture_default_str();
-    app.add_option("--serve", s.serve, "answers pings at this local port until it is killed");
+    app.add_option("--from", s.from, "local port for --part device, e.g. rxe0/1");
+    app.add_option("--to", s.to, "path to the port of --serve, e.g. 'IBPath(DLID=7)'");
+    app.add_option("--carriers", s.carriers, "transports: umad, verbs")->delimiter(',')->capture_default_str();
+    app.add_option("--serve", s.serve, "reply to pings at this local port until killed");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

@@ -107,9 +107,9 @@ table try_buffers(const settings& s) {
 }
 
 table try_bound(const settings& s) {
-    table result("bound: discovery beside the least time that its graph allows",
+    table result("bound: discovery compared with the least time that its graph allows",
                  {"subnet", "round trip, us", "least SMPs", "MADs", "by depth, ms", "by window, ms", "time, ms",
-                  "time / bound", "time / as asked"});
+                  "time / bound", "time / as queried"});
     const std::vector<const char*> large{"fattree2,radix=36", "fattree3,radix=8", "fattree3,radix=16", "torus,x=8,y=8",
                                          "torus,x=8,y=8,z=8"};
     const std::vector<const char*> small{"fattree2,radix=4", "torus,x=3,y=3"};

@@ -50,24 +50,24 @@ int main(int argc, char** argv) {
     options.sockname = "relay";
     double delay_ms = 0, loss = 0, service_ms = 0, kernel_timeout_ms = 0;
     CLI::App app{
-        "Stands between an ibsim server and its clients, and adds delay, loss and a small buffer to their MADs.\n"
-        "A line of JSON for each client that has gone (gone), and after SIGUSR1 one for all that are there (now);\n"
-        "ends by SIGTERM or SIGINT."};
+        "Relays MADs between an ibsim server and its clients, and adds delay, loss and a small buffer.\n"
+        "Prints a line of JSON for each client that disconnected (gone), and after SIGUSR1 one for each present\n"
+        "client (now). Ends on SIGTERM or SIGINT."};
     app.add_option("--server", options.server, "base name of the server's sockets")->capture_default_str();
-    app.add_option("--sockname", options.sockname, "that of its own, for IBSIM_SOCKNAME of clients")
+    app.add_option("--sockname", options.sockname, "base name of its own sockets, for IBSIM_SOCKNAME of clients")
         ->capture_default_str();
     app.add_option("--delay", delay_ms, "ms added to a round trip, half of it each way")->check(CLI::NonNegativeNumber);
     app.add_option("--loss", loss, "probability to lose a MAD, each way")->check(CLI::Range(0.0, 1.0));
-    app.add_option("--seed", options.seed, "of the losses")->capture_default_str();
+    app.add_option("--seed", options.seed, "seed of the random losses")->capture_default_str();
     app.add_option("--buffer", options.buffer_places,
-                   "MADs that wait for their service, those of all clients and both ways; 0: any number")
+                   "limit of queued MADs, for all clients and both directions together; 0: no limit")
         ->capture_default_str();
-    app.add_option("--service", service_ms, "ms that each MAD is served, one after the other")
+    app.add_option("--service", service_ms, "service time of each MAD in ms; MADs are served one at a time")
         ->check(CLI::NonNegativeNumber);
     app.add_option("--kernel-timeout", kernel_timeout_ms,
-                   "repeats requests as a kernel does after so many ms, and adds nothing of the above")
+                   "retry requests after this time in ms, as a kernel does, and add no delay, loss or buffer")
         ->check(CLI::NonNegativeNumber);
-    app.add_option("--kernel-retries", options.kernel_retries, "how often, before a request is given back")
+    app.add_option("--kernel-retries", options.kernel_retries, "number of retries before a request is returned")
         ->capture_default_str();
     try {
         app.parse(argc, argv);

@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(0, 255));
     app.add_option(
            "--kernel", kernel,
-           "the programs use umad over a modelled Linux kernel, as they were until 2024, or since 2025; not scale")
+           "the programs use umad over a modeled Linux kernel, with the limits until 2024, or since 2025; not scale")
         ->check(CLI::IsMember({2024u, 2025u}));
     app.add_option("--seeds", s.seeds, "runs of everything that chance has a part in")
         ->check(CLI::Range(1u, 1000u))

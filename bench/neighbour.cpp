@@ -122,9 +122,9 @@ table try_neighbour(const settings& s) {
     const auto last = static_cast<u32>(t.nodes.rend() - std::find_if(t.nodes.rbegin(), t.nodes.rend(), is_host) - 1);
 
     table result(
-        fmt::format("neighbour: {} nodes; a subnet manager's discoveries in a loop, and the tool's", t.nodes.size()),
-        {"nodes hold", "tool", "SM's sweep, ms", "SM's SMPs repeated per discovery", "own repeated beside it, %",
-         "alone: discovery, ms", "own repeated alone, %", "incomplete"});
+        fmt::format("neighbor: {} nodes; a subnet manager's discoveries in a loop, and the tool's", t.nodes.size()),
+        {"nodes hold", "tool", "SM's sweep, ms", "SM's SMPs retried per discovery", "own retries with SM, %",
+         "without SM: discovery, ms", "own retries without SM, %", "incomplete"});
     sim::timing slow, quick;
     slow.hop_delay = quick.hop_delay = 1us;
     slow.buffer = 8, slow.service_time = 50us, slow.transit = 5us;

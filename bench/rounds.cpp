@@ -20,7 +20,7 @@ struct row {
 usage run_once(const variant& v, u64 requests, unsigned window) {
     workload work(100 + u64{4} * window, requests, window);
     v.run(work, window);
-    if (!work.sum_is_right()) throw std::runtime_error(fmt::format("{}: the sum of the answers is wrong", v.name));
+    if (!work.sum_is_right()) throw std::runtime_error(fmt::format("{}: the sum of the replies is wrong", v.name));
     return work.cost();
 }
 

@@ -18,7 +18,7 @@ namespace {
 int descriptor_of(const mad::transport& device) {
     if (device.native_handle() >= 0) return device.native_handle();
     throw std::invalid_argument(
-        "asio_driver: the time of this transport is simulated, and Asio's is not: use sync_wait");
+        "asio_driver: the transport uses virtual time, which Asio does not support; use sync_wait");
 }
 
 } // namespace

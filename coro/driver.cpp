@@ -16,7 +16,7 @@ namespace comad::coro::detail {
 namespace {
 
 [[noreturn]] void nothing_to_wait_for() {
-    throw std::logic_error("a task waits for something that its schedule does not bring");
+    throw std::logic_error("a task waits for an event that its schedule does not deliver");
 }
 
 void wait_for_transport(MADSchedule& schedule, const until& end) {

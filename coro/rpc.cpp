@@ -217,7 +217,8 @@ task<void> rpc_base::find_way(mad::IBPath to) {
     } else if (found) {
         fail(mad::errc::cancelled, never_begun);
     } else {
-        error_.emplace(std::move(found.error())).message("redirected to a GID by the target");
+        error_.emplace(std::move(found.error()))
+            .message("the target redirected the request to a GID, whose path is unknown");
     }
     co_await resuming{awaiting_};
 }
@@ -321,7 +322,7 @@ void rpc_base::fail(mad::errc code, const mad::completion& how) {
     // Whose fault it is: of several devices, and of one that went away while the program went on.
     if (std::string text = schedule_.transport_.name(); how.error != 0 && !text.empty()) {
         const bool has_gone = code == mad::errc::transport_failed;
-        text += has_gone ? " has gone" : " did not send it";
+        text += has_gone ? " was disconnected" : " rejected the request";
         const auto call = has_gone ? mad::transport_call::receive : mad::transport_call::send;
         if (const std::string_view advice = schedule_.transport_.advice(call, how.error); !advice.empty())
             text.append(" (").append(advice) += ')';

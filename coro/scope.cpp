@@ -15,7 +15,7 @@ scope_state::scope_state(scope_state* parent) noexcept : parent_(parent) {
 }
 
 scope_state::~scope_state() {
-    assert(!first_ && !inner_ && "something outlives its scope");
+    assert(!first_ && !inner_ && "a task outlives its scope");
     if (!parent_) return;
     (previous_ ? previous_->next_ : parent_->inner_) = next_;
     if (next_) next_->previous_ = previous_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // health_file.cpp - tables and values of a TOML file as rules; everything that is not a rule is told with its line.
 #include <comad/counters/health_file.hpp>
+#include <comad/iba/suggest.hpp>
 #include <comad/iba/text.hpp>
 #include <comad/iba/text_file.hpp>
 
@@ -28,7 +29,7 @@ public:
         try {
             all = toml::parse(text, file_);
         } catch (const toml::parse_error& e) {
-            fail(e.source(), fmt::format("{}; it is to be TOML", e.description()));
+            fail(e.source(), fmt::format("{}; the file must be TOML", e.description()));
         }
         for (const auto& [key, value] : all) read_rule(key, value);
         return rules_;
@@ -40,14 +41,15 @@ private:
         constexpr std::size_t most_bytes = std::size_t{1} << 20;
         constexpr std::ptrdiff_t most_dots = 64;
         if (text.size() > most_bytes)
-            throw std::runtime_error(fmt::format("{}: a file of rules has no more than {} bytes", file_, most_bytes));
+            throw std::runtime_error(
+                fmt::format("{}: the rules file is too large; must be at most {} bytes", file_, most_bytes));
         std::size_t number = 1;
         for (std::size_t begin = 0; begin < text.size(); ++number) {
             const std::size_t end = std::min(text.find('\n', begin), text.size());
             const std::string_view line = text.substr(begin, end - begin);
             if (std::ranges::count(line, '.') > most_dots)
-                throw std::runtime_error(fmt::format("{}:{}: keys nest too deep: a line has no more than {} dots",
-                                                     file_, number, most_dots));
+                throw std::runtime_error(fmt::format(
+                    "{}:{}: keys are nested too deeply; a line must have at most {} dots", file_, number, most_dots));
             begin = end + 1;
         }
     }
@@ -62,7 +64,7 @@ private:
             for (const auto& [name, growth] : table_of(key, value)) read_growth(name, growth);
         } else {
             fail(key.source(),
-                 unknown(key, "a file of rules", "width, speed, pegged, bit_errors, raw_bit_errors and counters"));
+                 unknown(key, "the rules file", "width, speed, pegged, bit_errors, raw_bit_errors or counters"));
         }
     }
 
@@ -70,7 +72,7 @@ private:
         most = {};
         for (const auto& [key, limit] : table_of(name.str(), value))
             if (!read_limit(most, key, limit))
-                fail(key.source(), unknown(key, name.str(), "warning, error and critical"));
+                fail(key.source(), unknown(key, name.str(), "warning, error or critical"));
     }
 
     void read_growth(const toml::key& name, const toml::node& value) {
@@ -78,25 +80,25 @@ private:
         for (const auto& [key, part] : table_of(name.str(), value)) {
             if (key == "per") growth.per = duration_of(key, part);
             else if (!read_limit(growth.most, key, part))
-                fail(key.source(), unknown(key, name.str(), "per, warning, error and critical"));
+                fail(key.source(), unknown(key, name.str(), "per, warning, error or critical"));
         }
         rules_.of(counter_of(name)) = growth;
     }
 
     static std::string unknown(const toml::key& key, std::string_view where, std::string_view known) {
-        return fmt::format("{} has no {}; it has {}", where, iba::as_given(key.str()), known);
+        return fmt::format("unknown key {} in {}; expected {}", iba::as_given(key.str()), where, known);
     }
 
     counter counter_of(const toml::key& name) const {
         if (const auto named = counter_named(name.str())) return *named;
-        fail(name.source(), fmt::format("there is no counter {}; counters are {}", iba::as_given(name.str()),
-                                        fmt::join(counter_names(), ", ")));
+        fail(name.source(),
+             fmt::format("unknown counter {}; the nearest are {}", iba::as_given(name.str()),
+                         iba::most_similar(name.str(), {counter_names().begin(), counter_names().end()})));
     }
 
     const toml::table& table_of(std::string_view name, const toml::node& value) const {
         if (const toml::table* table = value.as_table()) return *table;
-        fail(value.source(),
-             fmt::format("'{}' is to be a table, such as [{}]", iba::escaped(name), iba::escaped(name)));
+        fail(value.source(), fmt::format("'{}' must be a table, such as [{}]", iba::escaped(name), iba::escaped(name)));
     }
 
     /// False: the key names no limit.
@@ -108,8 +110,7 @@ private:
         if (!limit) return false;
         *limit = value.value<double>();
         if (!*limit || !(**limit >= 0) || std::isinf(**limit))
-            fail(value.source(),
-                 fmt::format("'{}' is to be a number from 0 on: the most that is not too much", key.str()));
+            fail(value.source(), fmt::format("'{}' must be a number >= 0 (the highest acceptable value)", key.str()));
         return true;
     }
 
@@ -117,7 +118,7 @@ private:
         const auto text = value.value<std::string_view>();
         for (const severity s : {severity::ok, severity::warning, severity::error, severity::critical})
             if (text == name_of(s)) return s;
-        fail(value.source(), fmt::format(R"('{}' is to be "ok", "warning", "error" or "critical")", key.str()));
+        fail(value.source(), fmt::format(R"('{}' must be "ok", "warning", "error" or "critical")", key.str()));
     }
 
     mad::duration duration_of(const toml::key& key, const toml::node& value) const {
@@ -134,7 +135,7 @@ private:
                 return std::chrono::duration_cast<mad::duration>(std::chrono::duration<double>(seconds));
         }
         fail(value.source(),
-             fmt::format(R"('{}' is to be a time such as "1h": a number and s, min, h or d, up to a year)", key.str()));
+             fmt::format(R"('{}' must be a time such as "1h": a number and s, min, h or d, at most 366d)", key.str()));
     }
 
     [[noreturn]] void fail(const toml::source_region& where, const std::string& what) const {

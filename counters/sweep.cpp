@@ -97,7 +97,7 @@ void sweeper::begin() {
             if (path_to(targets_[i].where)) continue;
             a.has_ended = node_of(a).is_switch();
             const port_ref where = a.has_ended ? place_of(a) : targets_[i].where;
-            result_.gaps.push_back({gap::kind::no_address, where, "no LID"});
+            result_.gaps.push_back({gap::kind::no_address, where, "the port has no LID"});
         }
     }
     std::iota(order_.begin(), order_.end(), 0u);
@@ -204,7 +204,7 @@ void sweeper::note_unread() {
         const auto is_unread = [](const reading& l) { return !l.is_told; };
         const auto from = result_.ports.begin();
         if (std::any_of(from + a.first, from + a.end, is_unread))
-            result_.gaps.push_back({gap::kind::cancelled, place_of(a), "stopped before all was read"});
+            result_.gaps.push_back({gap::kind::cancelled, place_of(a), "stopped before all counters were read"});
     }
 }
 

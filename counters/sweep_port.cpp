@@ -41,7 +41,7 @@ template <class T> T question_about(u8 port) {
 
 /// Of counters that were to be cleared, and could not be read after the Set or were not answered.
 gap unknown_if_cleared(port_ref where, const mad::mad_error& e) {
-    const std::string unknown = "it is not known whether its counters were cleared: ";
+    const std::string unknown = "unknown whether the counters were cleared: ";
     return {gap::kind::not_cleared, where, unknown + to_string(e), unknown + cause_text(e)};
 }
 
@@ -260,8 +260,7 @@ task<bool> sweeper::check_cleared(agent& a, const reading& l, port_ref place, co
     });
     if (names.empty()) co_return true;
     if (set_error) names += "; " + cause_text(*set_error);
-    const std::string what =
-        set_error && is_traffic ? "it is not known whether its counters were cleared" : "not cleared";
+    const std::string what = set_error && is_traffic ? "unknown whether the counters were cleared" : "not cleared";
     result_.gaps.push_back({gap::kind::not_cleared, place, what + ": " + names});
     co_return true;
 }

@@ -79,7 +79,7 @@ private:
         const auto found = names.find(key);
         if (found == names.end()) return std::nullopt;
         if (found->second.others == 0) return found->second.first;
-        why = fmt::format("{} nodes are called {}: {}", found->second.others + 1, iba::as_given(given), wanted);
+        why = fmt::format("{} nodes are named {}; {}", found->second.others + 1, iba::as_given(given), wanted);
         return std::nullopt;
     }
 
@@ -88,8 +88,8 @@ private:
         if (const auto GUID = iba::parse_guid_number(name); GUID && !GUID->is_larger)
             if (const auto found = GUIDs_.find(iba::guid{GUID->value}); found != GUIDs_.end()) return found->second;
         const std::string key = lower_case(iba::trimmed(name));
-        const auto found = one_of(loose_, key, name, "use a whole description or a GUID", why);
-        if (!found && why.empty()) why = fmt::format("there is no node {}", iba::as_given(name));
+        const auto found = one_of(loose_, key, name, "use the full description or a GUID", why);
+        if (!found && why.empty()) why = fmt::format("unknown node {}", iba::as_given(name));
         return found;
     }
 
@@ -115,17 +115,17 @@ private:
         const std::string host = lower_case(iba::trimmed(end.node)), adapter = lower_case(end.words);
         for (const std::string& name : {adapter, host + ' ' + adapter}) {
             if (!name.starts_with(host)) continue;
-            const auto node = one_of(loose_, name, name, "use a GUID and the number of a port", why);
+            const auto node = one_of(loose_, name, name, "use a GUID and a port number", why);
             if (!why.empty()) return {};
             if (!node || s_.nodes[*node].is_switch()) continue;
             const unsigned ports = s_.nodes[*node].info.numPorts;
             if (ports == 1) return checked({*node, 1}, end, why);
-            why = fmt::format("{} has {} ports: use the number of a port", iba::as_given(end.words), ports);
+            why = fmt::format("adapter {} has {} ports; use a port number", iba::as_given(end.words), ports);
             return {};
         }
         why = exact_.contains(end.node) || loose_.contains(host)
                   ? fmt::format("{} has no port or adapter {}", iba::as_given(end.node), iba::as_given(end.words))
-                  : fmt::format("there is no node {}", iba::as_given(end.node));
+                  : fmt::format("unknown node {}", iba::as_given(end.node));
         return {};
     }
 
@@ -217,9 +217,9 @@ private:
         if (!at) return;
         const auto [other, is_new] = planned_.emplace(key(at), c);
         if (!is_new)
-            throw std::runtime_error(fmt::format("line {} of the plan: port {} of {} has a cable in line {} already",
-                                                 plan_[c].line, at.port, iba::as_given(end.node),
-                                                 plan_[other->second].line));
+            throw std::runtime_error(fmt::format(
+                "line {} of the plan: port {} of {} already has a cable in line {}; a port can have only one",
+                plan_[c].line, at.port, iba::as_given(end.node), plan_[other->second].line));
     }
 
     void explain(u32 c, const std::string& why) {
@@ -284,7 +284,7 @@ private:
         for (const port_ref end : {cables_[c].a, cables_[c].b}) {
             if (!end || !s_.at(end).peer) continue;
             const port_ref peer = s_.at(end).peer;
-            explain(c, fmt::format("{}[{}] leads to {}[{}]", names_.of(s_.nodes[end.node]), end.port,
+            explain(c, fmt::format("{}[{}] is connected to {}[{}]", names_.of(s_.nodes[end.node]), end.port,
                                    names_.of(s_.nodes[peer.node]), peer.port));
         }
         result_.faults.push_back({cabling_fault::kind::missing, {c}, {}, cables_[c].why});

@@ -95,13 +95,13 @@ public:
 
     void read_problem() {
         problem p;
-        p.what = problem::kind{in_.number<u8>("a problem", static_cast<u8>(problem::kind::limit))};
-        p.nodeGUID = iba::guid{in_.number<u64>("a problem")};
+        p.what = problem::kind{in_.number<u8>("the kind of a failure", static_cast<u8>(problem::kind::limit))};
+        p.nodeGUID = iba::guid{in_.number<u64>("the node GUID of a failure")};
         const node* at = out_.find(p.nodeGUID);
-        p.port = in_.number<u8>("the port of a problem", at ? at->ports.size() - 1 : 255);
+        p.port = in_.number<u8>("the port of a failure", at ? at->ports.size() - 1 : 255);
         p.route = read_route();
-        p.text = read_line("a problem's text");
-        p.cause = read_line("a problem's cause");
+        p.text = read_line("the text of a failure");
+        p.cause = read_line("the cause of a failure");
         out_.problems.push_back(std::move(p));
     }
 
@@ -114,32 +114,33 @@ private:
         constexpr std::size_t most_description = 64;
         n.description = in_.text(in_.number<u32>("the length of a description", most_description), "a description");
         n.route = read_route();
-        n.hops = in_.number<u16>("how far a node is");
+        n.hops = in_.number<u16>("the hop count of a node");
         constexpr u8 last_extent = static_cast<u8>(topology_file::extent::links_only);
-        const u8 head =
-            in_.number<u8>("whether there is a SwitchInfo", is_described_ ? last_extent << extent_shift | 1 : 1);
+        const u8 head = in_.number<u8>("the flags of a node", is_described_ ? last_extent << extent_shift | 1 : 1);
         n.known = topology_file::extent{static_cast<u8>(head >> extent_shift)};
         if (head & 1) n.switch_info = in_.structure<SwitchInfo>("a SwitchInfo");
         const u16 ports = in_.number<u16>("the number of ports", 256);
         if (ports == 0 || ports <= n.info.numPorts || ports <= n.info.localPortNum)
-            in_.fail(fmt::format("a node has {} ports, and only {} are there", n.info.numPorts, ports), begin);
+            in_.fail(fmt::format("a node has ports 0..{}, but the file contains only {} of them",
+                                 std::max(n.info.numPorts, n.info.localPortNum), ports),
+                     begin);
         if ((ports_ += ports) > max_cached_ports)
-            in_.fail(fmt::format("there are more than {} ports", max_cached_ports), begin);
+            in_.fail(fmt::format("the file has too many ports; the maximum is {}", max_cached_ports), begin);
         n.ports.reserve(ports);
         for (unsigned p = 0; p < ports; ++p) n.ports.push_back(read_port());
         if (!out_.by_guid.emplace(n.info.nodeGUID, index).second)
-            in_.fail(fmt::format("a second node has the GUID {}", n.info.nodeGUID), begin);
+            in_.fail(fmt::format("the file contains two nodes with GUID {}", n.info.nodeGUID), begin);
         out_.nodes.push_back(std::move(n));
     }
 
     port read_port() {
         port p;
-        const u8 there = in_.number<u8>("a port", is_described_ ? all_described_flags : all_port_flags);
+        const u8 there = in_.number<u8>("the flags of a port", is_described_ ? all_described_flags : all_port_flags);
         if (there & info_there) p.info = in_.structure<PortInfo>("a PortInfo");
         if (there & GUID_there) p.portGUID = iba::guid{in_.number<u64>("a port GUID")};
         if (there & peer_there) {
-            p.peer.node = in_.number<u32>("the other end of a link", max_cached_nodes);
-            p.peer.port = in_.number<u8>("the other end of a link");
+            p.peer.node = in_.number<u32>("the neighbor of a port", max_cached_nodes);
+            p.peer.port = in_.number<u8>("the neighbor of a port");
         }
         p.fdr10 = there & FDR10_runs;
         p.fdr10_supported = there & FDR10_supported;
@@ -155,7 +156,9 @@ private:
                 if (!there) continue;
                 if (there.node >= out_.nodes.size() || there.port >= out_.nodes[there.node].ports.size() ||
                     out_.at(there).peer != here)
-                    in_.fail(fmt::format("port {} of a node leads to a port that does not lead back", number),
+                    in_.fail(fmt::format(
+                                 "port {} of a node names a neighbor port that does not name this port as its neighbor",
+                                 number),
                              begins_[i]);
             }
         }
@@ -164,10 +167,11 @@ private:
     mad::IBDRPath read_route() {
         const u8 head = in_.number<u8>("the length of a route", begins_at_LID | mad::IBDRPath::max_hops);
         const unsigned hops = head & ~unsigned{begins_at_LID};
-        if (hops > mad::IBDRPath::max_hops) in_.fail(fmt::format("a route has {} hops", hops));
+        if (hops > mad::IBDRPath::max_hops)
+            in_.fail(fmt::format("a route has {} hops; the maximum is {}", hops, mad::IBDRPath::max_hops));
         const bool begins_by_LID = head & begins_at_LID;
         const iba::lid first{begins_by_LID ? in_.number<u16>("the LID of a switch") : u16{}};
-        const iba::lid own{begins_by_LID ? in_.number<u16>("our LID") : u16{}};
+        const iba::lid own{begins_by_LID ? in_.number<u16>("the local LID") : u16{}};
         mad::IBDRPath route(in_.bytes(hops, "a route"));
         if (begins_by_LID) {
             route.DLID = first;
@@ -192,33 +196,34 @@ private:
 
 cached_subnet read_own_cache(std::span<const u8> bytes) {
     byte_reader in(bytes, std::endian::big);
-    in.bytes(own_magic.size(), "the head");
+    in.bytes(own_magic.size(), "the header");
     const u32 version = in.number<u32>("the version");
     if (version != own_version && version != described_version)
-        in.fail(fmt::format("it has version {} of the format, this program reads {} and {}", version, own_version,
+        in.fail(fmt::format("unsupported version {} of the cache format; must be {} or {}", version, own_version,
                             described_version));
     const bool is_described = version == described_version;
-    if (in.left() < checksum_bytes) in.fail("the file ends within the head");
+    if (in.left() < checksum_bytes) in.fail("the file is truncated within the header");
     const std::size_t end = bytes.size() - checksum_bytes;
     byte_reader tail(bytes.subspan(end), std::endian::big);
     if (tail.number<u32>("the checksum") != checksum_of(bytes.first(end)))
-        in.fail("the checksum is wrong: the file was changed or is not whole", end);
+        in.fail("the checksum is wrong: the file was modified or truncated", end);
 
     in = byte_reader(bytes.first(end), std::endian::big);
-    in.bytes(own_magic.size() + sizeof version, "the head");
+    in.bytes(own_magic.size() + sizeof version, "the header");
     cached_subnet c;
     constexpr u64 year_9999 = 253'402'300'799;
     c.discovered_at = std::chrono::sys_seconds(std::chrono::seconds(in.number<u64>("the time", year_9999)));
     subnet& s = c.found;
     s.start_port = in.number<u8>("the local port");
-    if (is_described) s.may_lack_nodes = in.number<u8>("whether nodes may be missing", 1) != 0;
+    if (is_described) s.may_lack_nodes = in.number<u8>("the flag for missing nodes", 1) != 0;
     const u32 nodes = in.number<u32>("the number of nodes", max_cached_nodes);
-    const u32 problems = in.number<u32>("the number of problems");
+    const u32 problems = in.number<u32>("the number of failures");
     cache_reader rest(in, s, is_described);
     rest.read_nodes(nodes);
-    if (!s.nodes.empty() && s.start_port >= s.nodes[0].ports.size()) in.fail("the first node has no such local port");
+    if (!s.nodes.empty() && s.start_port >= s.nodes[0].ports.size())
+        in.fail("the first node does not have the local port that the header names");
     for (u32 i = 0; i < problems; ++i) rest.read_problem();
-    if (in.left()) in.fail("there is more than belongs there");
+    if (in.left()) in.fail("unexpected data after the last failure");
     return c;
 }
 
@@ -255,7 +260,7 @@ bool is_cache(std::span<const u8> bytes) noexcept {
 
 cached_subnet read_cache(std::span<const u8> bytes) {
     if (is_diags_cache(bytes)) return {read_diags_cache(bytes), std::nullopt};
-    if (!is_cache(bytes)) byte_reader::fail("it is no cache of a subnet", 0);
+    if (!is_cache(bytes)) throw std::runtime_error("the file is not a subnet cache");
     return read_own_cache(bytes);
 }
 

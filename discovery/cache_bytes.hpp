@@ -59,7 +59,7 @@ public:
     std::size_t left() const noexcept { return all_.size() - at_; }
 
     std::span<const u8> bytes(std::size_t size, std::string_view what) {
-        if (size > left()) fail(fmt::format("the file ends within {}", what));
+        if (size > left()) fail(fmt::format("the file is truncated within {}", what));
         at_ += size;
         return all_.subspan(at_ - size, size);
     }
@@ -78,7 +78,7 @@ public:
     template <std::unsigned_integral N> N number(std::string_view what, u64 most) {
         const std::size_t begin = at_;
         const N value = number<N>(what);
-        if (value > most) fail(fmt::format("{} is {}, at most {} can be", what, value, most), begin);
+        if (value > most) fail(fmt::format("{} is {}, but must be at most {}", what, value, most), begin);
         return value;
     }
     template <iba::wire T> T structure(std::string_view what, std::size_t room = iba::info_of<T>.bytes) {

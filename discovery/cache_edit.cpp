@@ -52,7 +52,7 @@ struct cached_node {
 class cache_editor {
 public:
     explicit cache_editor(std::span<const u8> bytes) {
-        if (!is_diags_cache(bytes)) throw std::runtime_error("it is no cache of libibnetdisc");
+        if (!is_diags_cache(bytes)) throw std::runtime_error("the file is not a libibnetdisc cache");
         read_diags_cache(bytes); // throws where anything is wrong
         read({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     }
@@ -144,10 +144,10 @@ private:
                 const auto found = by_key.find(name);
                 if (found == by_key.end())
                     throw std::runtime_error(
-                        fmt::format("the node {:#x} names a port that is not there", nodes_[n].guid));
+                        fmt::format("node {:#x} refers to a port that the file does not contain", nodes_[n].guid));
                 if (!taken.insert(found->second).second)
                     throw std::runtime_error(
-                        fmt::format("a port is named twice, at last by the node {:#x}", nodes_[n].guid));
+                        fmt::format("a port belongs to two nodes, one of them {:#x}", nodes_[n].guid));
                 nodes_[n].ports.push_back(found->second);
             }
         }

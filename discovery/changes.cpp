@@ -119,11 +119,11 @@ private:
         const auto& was = subnet_.at(where).info;
         compare(where, now.portState);
         if (!was || was->portState != now.portState) co_return true; // said
-        if (active_width(*was) != active_width(now)) add(where, "has another width");
+        if (active_width(*was) != active_width(now)) add(where, "width changed");
         const bool extended = has_extended_speeds(subnet_, where);
-        if (active_speed(*was, extended) != active_speed(now, extended)) add(where, "has another speed");
+        if (active_speed(*was, extended) != active_speed(now, extended)) add(where, "speed changed");
         const bool has_LID = where.port == 0 || !subnet_.nodes[where.node].is_switch();
-        if (has_LID && was->LID != now.LID) add(where, fmt::format("has LID {}, had {}", now.LID, was->LID));
+        if (has_LID && was->LID != now.LID) add(where, fmt::format("LID is {}, was {}", now.LID, was->LID));
         co_return true;
     }
 
@@ -131,7 +131,7 @@ private:
     void compare(port_ref where, PortState now) {
         const auto& was = subnet_.at(where).info;
         if (was && was->portState != now)
-            add(where, fmt::format("is {}, was {}", text_of(now), text_of(was->portState)));
+            add(where, fmt::format("state is {}, was {}", text_of(now), text_of(was->portState)));
     }
 
     void failed(port_ref where, const mad::mad_error& e) {
@@ -204,13 +204,13 @@ task<mad::result<std::vector<change>>> SA_tables::find_changes() {
             changes.push_back({{}, fmt::format("LID {} port {}: {}", where.first, where.second, text)});
         };
         for_each_difference(links_, new_links, [&](place where, const place*, const place* is) {
-            add(where, is ? fmt::format("leads to LID {} port {}", is->first, is->second) : "leads nowhere");
+            add(where, is ? fmt::format("linked to LID {} port {}", is->first, is->second) : "link removed");
         });
         for_each_difference(ports_, new_ports, [&](place where, const port_state* was, const port_state* is) {
-            if (!was || !is) add(where, is ? "is new" : "is gone");
+            if (!was || !is) add(where, is ? "added" : "removed");
             else if (was->state != is->state)
-                add(where, fmt::format("is {}, was {}", text_of(is->state), text_of(was->state)));
-            else add(where, "has another width or speed");
+                add(where, fmt::format("state is {}, was {}", text_of(is->state), text_of(was->state)));
+            else add(where, "width or speed changed");
         });
     }
     links_ = std::move(new_links);

@@ -105,11 +105,11 @@ public:
     explicit diags_cache_reader(std::span<const u8> bytes) : in_(bytes, std::endian::little) {}
 
     subnet read() {
-        in_.number<u32>("the head");
+        in_.number<u32>("the header");
         const u32 version = in_.number<u32>("the version");
         if (version != diags_version)
             in_.fail(
-                fmt::format("it has version {} of libibnetdisc's format, which is not {}", version, diags_version));
+                fmt::format("unsupported version {} of the libibnetdisc format; must be {}", version, diags_version));
         const u32 nodes =
             in_.number<u32>("the number of nodes", std::min(max_cached_nodes, in_.left() / diags_node_bytes));
         const u32 ports =
@@ -119,10 +119,11 @@ public:
         in_.number<u32>("the longest route");
         for (u32 i = 0; i < nodes; ++i) read_node(i);
         for (u32 i = 0; i < ports; ++i) read_port();
-        if (in_.left()) in_.fail("there is more than belongs there");
+        if (in_.left()) in_.fail("unexpected data after the last port");
         connect();
         const auto first = s_.by_guid.find(start);
-        if (first == s_.by_guid.end()) in_.fail(fmt::format("the first node {} is not there", start), start_at);
+        if (first == s_.by_guid.end())
+            in_.fail(fmt::format("the file does not contain node {}, at which the discovery started", start), start_at);
         const node& n = s_.nodes[first->second];
         put_in_order(s_, first->second, n.is_switch() ? u8{0} : n.info.localPortNum);
         return std::move(s_);
@@ -146,15 +147,17 @@ private:
             n.switch_info->enhancedPort0 = is_enhanced;
         }
         if (n.info.localPortNum > n.info.numPorts)
-            in_.fail(fmt::format("a node is entered by port {} of {}", n.info.localPortNum, n.info.numPorts), begin);
+            in_.fail(fmt::format("a node reports local port {}, but has only {} ports", n.info.localPortNum,
+                                 n.info.numPorts),
+                     begin);
         if ((ports_ += n.info.numPorts + 1u) > max_cached_ports)
-            in_.fail(fmt::format("there are more than {} ports", max_cached_ports), begin);
+            in_.fail(fmt::format("the file has too many ports; the maximum is {}", max_cached_ports), begin);
         n.ports.resize(n.info.numPorts + 1u);
         if (n.is_switch())
             for (port& p : n.ports) p.portGUID = n.info.portGUID;
         in_.bytes(9u * in_.number<u8>("a node"), "the ports of a node"); // the ports themselves name it
         if (!s_.by_guid.emplace(n.info.nodeGUID, index).second)
-            in_.fail(fmt::format("a second node has the GUID {}", n.info.nodeGUID), begin);
+            in_.fail(fmt::format("the file contains two nodes with GUID {}", n.info.nodeGUID), begin);
         s_.nodes.push_back(std::move(n));
     }
 
@@ -171,11 +174,14 @@ private:
         const u8 peer_number = in_.number<u8>("a port");
         const auto found = s_.by_guid.find(owner);
         if (found == s_.by_guid.end())
-            in_.fail(fmt::format("a port is of the node {}, which is not there", owner), begin);
+            in_.fail(fmt::format("a port belongs to node {}, which the file does not contain", owner), begin);
         const port_ref here{found->second, number};
-        if (number >= s_.nodes[here.node].ports.size()) in_.fail(fmt::format("a node has no port {}", number), begin);
+        if (number >= s_.nodes[here.node].ports.size())
+            in_.fail(fmt::format("the file contains port {} of node {}, which has only {} ports", number, owner,
+                                 s_.nodes[here.node].info.numPorts),
+                     begin);
         if (!by_key_.emplace(key{p.portGUID, number}, here).second)
-            in_.fail(fmt::format("a second port has the GUID {} and number {}", p.portGUID, number), begin);
+            in_.fail(fmt::format("the file contains two ports with GUID {} and number {}", p.portGUID, number), begin);
         if (has_peer) links_.push_back({here, {peer, peer_number}, begin});
         s_.nodes[here.node].ports[number] = std::move(p);
     }
@@ -183,12 +189,12 @@ private:
     void connect() {
         for (const link& l : links_) {
             const auto there = by_key_.find(l.to);
-            if (there == by_key_.end()) in_.fail("a link leads to a port that is not there", l.begin);
+            if (there == by_key_.end()) in_.fail("a link leads to a port that the file does not contain", l.begin);
             s_.nodes[l.from.node].ports[l.from.port].peer = there->second;
         }
         for (const link& l : links_)
             if (s_.at(s_.at(l.from).peer).peer != l.from)
-                in_.fail("a link leads to a port that does not lead back", l.begin);
+                in_.fail("a port names a neighbor port that does not name this port as its neighbor", l.begin);
     }
 
     using key = std::pair<iba::guid, u8>; // port GUID and number

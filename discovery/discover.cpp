@@ -92,7 +92,7 @@ mad::result<subnet> discover_rails(std::span<MADSchedule* const> schedules, disc
     for (rail* r : active) r->begin(starts[r->number()].value());
     const rail& first = *active.front();
     for (std::size_t i = 0; i < starts.size(); ++i)
-        if (!starts[i]) all.rail_failed({}, 0, fmt::format("rail {}: {}", i, to_string(starts[i].error())));
+        if (!starts[i]) all.rail_failed({}, 0, fmt::format("local port #{}: {}", i, to_string(starts[i].error())));
 
     bool is_whole = true;
     for (;;) {
@@ -100,7 +100,7 @@ mad::result<subnet> discover_rails(std::span<MADSchedule* const> schedules, disc
         for (const rail* r : active)
             if (r->schedule().transport_failed())
                 all.rail_failed(r->start(), r->start_port(),
-                                fmt::format("the end port of rail {} failed", r->number()));
+                                fmt::format("the device of local port #{} failed during the discovery", r->number()));
         std::erase_if(active, [](const rail* r) { return r->has_failed(); });
         if (active.empty() || !is_whole) break;
         active.resize(1); // what is left is little

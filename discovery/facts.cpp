@@ -229,7 +229,7 @@ coro::task<void> read_table_of(coro::MADSchedule& schedule, const subnet& s, con
         const auto found = known.find(p);
         if (found != known.end()) table.values.emplace(p, found->second);
         else if (may_be_empty) table.values.emplace(p, T{});
-        else problems.push_back(missing_fact(s, p, iba::info_of<T>.name, "the SA has no record"));
+        else problems.push_back(missing_fact(s, p, iba::info_of<T>.name, "the SA has no record of this attribute"));
     }
 }
 

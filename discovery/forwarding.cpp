@@ -47,7 +47,7 @@ private:
         switch_forwarding& t = tables_.of_node[n];
         const node& sw = subnet_.nodes[n];
         if (!sw.switch_info) {
-            tables_.gaps.push_back({n, "its forwarding tables: no SwitchInfo", "no SwitchInfo"});
+            tables_.gaps.push_back({n, "forwarding tables not read: SwitchInfo is unknown", "SwitchInfo is unknown"});
             return;
         }
         t.is_known = true;
@@ -172,8 +172,10 @@ private:
         if (missing == 0) return;
         const auto e = errors_.find(n);
         const auto [text, cause] =
-            e != errors_.end() ? e->second : std::pair{std::string("not asked"), std::string("not asked")};
-        tables_.gaps.push_back({n, fmt::format("{} blocks of its forwarding tables: {}", missing, text), cause});
+            e != errors_.end() ? e->second : std::pair{std::string("not queried"), std::string("not queried")};
+        tables_.gaps.push_back(
+            {n, fmt::format("{} block{} of the forwarding tables not read: {}", missing, missing == 1 ? "" : "s", text),
+             cause});
     }
 
     static constexpr unsigned position_shift = 28; // in the attribute modifier, IBA 14.2.5.12

@@ -186,9 +186,9 @@ json of_problem(const problem& p) {
 }
 
 json of_doubled_LID(const subnet& s, const lid_index::shared& doubled) {
-    json entry{{"kind", "doubled_LID"}, {"LID", value(doubled.LID)}, {"places", json::array()}};
+    json entry{{"kind", "duplicate_LID"}, {"LID", value(doubled.LID)}, {"locations", json::array()}};
     for (const port_ref at : {doubled.first, doubled.second})
-        entry["places"].push_back({{"nodeGUID", text_of(s.nodes[at.node].info.nodeGUID)}, {"port", at.port}});
+        entry["locations"].push_back({{"nodeGUID", text_of(s.nodes[at.node].info.nodeGUID)}, {"port", at.port}});
     return entry;
 }
 
@@ -211,7 +211,7 @@ template <class F> void add_list(std::string& out, std::string_view name, std::s
 
 std::string_view name_of(problem::kind k) noexcept {
     switch (k) {
-    case problem::kind::no_answer: return "no_answer";
+    case problem::kind::no_answer: return "timeout";
     case problem::kind::error_reply: return "error_reply";
     case problem::kind::send_failed: return "send_failed";
     case problem::kind::too_far: return "too_far";

@@ -41,7 +41,7 @@ void lid_index::add(port_ref end_port, iba::lid base, unsigned LMC) {
 }
 
 std::string describe(const subnet& s, const lid_index::shared& d) {
-    return fmt::format("LID {} is that of both {} and {}", value(d.LID), place_text(s, d.first),
+    return fmt::format("LID {} is assigned to both {} and {}", value(d.LID), place_text(s, d.first),
                        place_text(s, d.second));
 }
 

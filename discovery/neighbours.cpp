@@ -2,6 +2,7 @@
 // neighbours.cpp - the node first, then all of its ports at once, each of which goes on to whoever is behind it.
 #include "problem_kind.hpp"
 #include <comad/discovery/neighbours.hpp>
+#include <comad/iba/format.hpp>
 #include <comad/iba/smp.hpp>
 
 #include <fmt/format.h>
@@ -57,12 +58,13 @@ private:
 
     std::optional<mad::mad_error> refusal(const NodeInfo& info) const {
         const bool is_switch = info.nodeType == iba::NodeType::Switch;
-        if (!is_switch && !mad::directed(path_)) return no_path(path_, "it is no switch, and passes no route on");
-        if (info.localPortNum > info.numPorts) return no_path(path_, "it claims a port that it does not have");
+        if (!is_switch && !mad::directed(path_))
+            return no_path(path_, "it is not a switch, so it cannot forward a directed route");
+        if (info.localPortNum > info.numPorts) return no_path(path_, "it reports a local port that it does not have");
         const bool is_there = !only_ || (*only_ != 0 && *only_ <= info.numPorts);
         if (!is_there) return no_path(path_, fmt::format("it has no port {}", *only_));
         if (only_ && !is_switch && *only_ != info.localPortNum)
-            return no_path(path_, fmt::format("it does not lead to port {}", *only_));
+            return no_path(path_, fmt::format("the path leads to port {}, not to port {}", info.localPortNum, *only_));
         return std::nullopt;
     }
 
@@ -91,12 +93,17 @@ private:
         if (!is_read || here().ports[port].info->portPhysicalState != iba::PortPhysicalState::LinkUp) co_return;
         const std::optional<IBDRPath> beyond = path_beyond(port);
         if (!beyond) {
-            add_problem(0, port, problem::kind::too_far, here().route, "a directed route cannot be longer", {});
+            add_problem(0, port, problem::kind::too_far, here().route,
+                        fmt::format("neighbor not read: the directed route already has the maximum of {} hops",
+                                    IBDRPath::max_hops),
+                        {});
             co_return;
         }
         auto info = co_await schedule_.SubnGet<NodeInfo>(*beyond);
         if (!info) {
-            failed(0, port, *beyond, "no answer from behind it", info.error());
+            failed(0, port, *beyond,
+                   info.error().code == mad::errc::timed_out ? "no reply from the neighbor" : "neighbor not read",
+                   info.error());
             co_return;
         }
         const std::optional<u32> there = meet(port, info.value(), *beyond);
@@ -135,7 +142,10 @@ private:
         const IBDRPath* route = mad::directed(path_);
         const u8 peer_port = route && goes_back(*route) ? route->drPath[route->hopCount] : info.localPortNum;
         if (info.nodeGUID == iba::guid{} || peer_port == 0 || peer_port > info.numPorts) {
-            add_problem(0, port, problem::kind::contradiction, beyond, "its neighbour cannot be as it says", {});
+            add_problem(0, port, problem::kind::contradiction, beyond,
+                        fmt::format("the neighbor sent an invalid NodeInfo: node GUID {}, port {} of {} ports",
+                                    info.nodeGUID, peer_port, info.numPorts),
+                        {});
             return std::nullopt;
         }
         const u32 there = add(info, beyond);
@@ -145,7 +155,10 @@ private:
             const bool is_loop = there == 0 && is_same && here().ports[port].peer == port_ref{0, peer_port};
             if (!is_loop)
                 add_problem(0, port, problem::kind::contradiction, beyond,
-                            fmt::format("it leads to {}[{}], which has another neighbour", name_of(n), peer_port), {});
+                            fmt::format("connected to {}[{}], but earlier replies contradict this: a cable was moved, "
+                                        "or two nodes have the same GUID",
+                                        name_of(n), peer_port),
+                            {});
             return std::nullopt;
         }
         n.ports[peer_port].peer = {0, port};

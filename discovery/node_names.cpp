@@ -47,8 +47,8 @@ node_names node_names::read(std::istream& in, std::string_view name, std::vector
         if (line.empty() || line.front() == '#') continue;
         const auto [guid, called] = parse(line);
         if (called.empty())
-            warnings.push_back(
-                fmt::format("{}:{}: not a line of a node name map; write 0xGUID \"name\"", iba::escaped(name), number));
+            warnings.push_back(fmt::format("{}:{}: invalid line of a node name map; expected 0xGUID \"name\"",
+                                           iba::escaped(name), number));
         else map.names_.emplace(guid, called);
     }
     return map;

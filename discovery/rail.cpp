@@ -97,7 +97,8 @@ task<void> rail::probe(const SMP_query& q) {
     const IBDRPath route = all_.path_beyond(q);
     auto reply = co_await get<NodeInfo>(q, route);
     if (!reply) {
-        failed(q, reply.error(), route, "no answer from behind it");
+        failed(q, reply.error(), route,
+               reply.error().code == mad::errc::timed_out ? "no reply from the neighbor" : "neighbor not read");
         co_return;
     }
     const bool is_idle = to_ask_.empty() && running_ == 1;

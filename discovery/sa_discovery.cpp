@@ -45,7 +45,10 @@ public:
         for (const SwitchInfoRecord& r : records) {
             const port_ref at = LIDs_.at(r.LID);
             if (at && node_at(at).is_switch()) node_at(at).switch_info = r.switchInfo;
-            else contradict({}, 0, fmt::format("there is SwitchInfo of LID {}, which is no switch's", value(r.LID)));
+            else
+                contradict(
+                    {}, 0,
+                    fmt::format("the SA has a SwitchInfoRecord of LID {}, but no switch has this LID", value(r.LID)));
         }
     }
     void take(std::span<const LinkRecord> records) {
@@ -108,8 +111,8 @@ private:
         if (reach(n, n.info.numPorts)) return;
         if (!has_lost_)
             contradict(n.info.nodeGUID, 0,
-                       fmt::format("it claims {} ports, and the SA has records of ports up to {}", n.info.numPorts,
-                                   n.ports.size() - 1));
+                       fmt::format("NodeInfo reports {} ports, but the SA has records only up to port {}",
+                                   n.info.numPorts, n.ports.size() - 1));
         n.info.numPorts = static_cast<u8>(n.ports.size() - 1);
     }
 
@@ -118,8 +121,8 @@ private:
         const bool is_entered = info.nodeType == iba::NodeType::Switch || info.localPortNum > 0;
         if (info.nodeGUID == iba::guid{} || !is_entered || info.localPortNum > info.numPorts) {
             contradict({}, 0,
-                       fmt::format("the NodeRecord of LID {} claims node GUID {} and port {} of {}", value(r.LID),
-                                   info.nodeGUID, info.localPortNum, info.numPorts));
+                       fmt::format("the NodeRecord of LID {} is invalid: node GUID {}, port {} of {} ports",
+                                   value(r.LID), info.nodeGUID, info.localPortNum, info.numPorts));
             return;
         }
         const auto [known, is_new] = found_.by_guid.emplace(info.nodeGUID, static_cast<u32>(found_.nodes.size()));
@@ -132,15 +135,14 @@ private:
         if (n.info.nodeType != info.nodeType || n.info.numPorts != info.numPorts) {
             contradict(
                 info.nodeGUID, 0,
-                fmt::format("the NodeRecord of LID {} has the GUID of this node, and another type or number of ports",
+                fmt::format("the NodeRecord of LID {} has the GUID of this node, but another type or number of ports",
                             value(r.LID)));
             return;
         }
         if (!reach(n, at.port)) {
-            contradict(
-                info.nodeGUID, 0,
-                fmt::format("the NodeRecord of LID {} claims its port {}, and the SA has records of far fewer ports",
-                            value(r.LID), at.port));
+            contradict(info.nodeGUID, 0,
+                       fmt::format("the NodeRecord of LID {} names port {}, but the SA has records of far fewer ports",
+                                   value(r.LID), at.port));
             return;
         }
         if (!n.is_switch()) n.ports[at.port].portGUID = info.portGUID;
@@ -154,8 +156,10 @@ private:
                      {},
                      0,
                      {},
-                     fmt::format("there are more than {} nodes with {} ports, the most that it may find",
-                                 found_.nodes.size(), ports_)});
+                     fmt::format(
+                         "not all nodes were read: {} nodes with {} ports were read, and the limit is {} nodes and {} "
+                         "ports",
+                         found_.nodes.size(), ports_, options_.max_nodes, options_.max_ports)});
             return false;
         }
         node& n = found_.nodes.emplace_back();
@@ -163,7 +167,7 @@ private:
         n.description = iba::smp::text(r.nodeDescription);
         if (!reach(n, n.is_switch() ? 0 : n.info.localPortNum)) {
             contradict({}, 0,
-                       fmt::format("the NodeRecord of LID {} claims port {} of {}, and the SA has records of far fewer "
+                       fmt::format("the NodeRecord of LID {} names port {} of {}, but the SA has records of far fewer "
                                    "ports; the node is left out",
                                    value(r.LID), r.nodeInfo.localPortNum, r.nodeInfo.numPorts));
             found_.nodes.pop_back();
@@ -193,16 +197,16 @@ private:
         const port_ref at = LIDs_.at(r.endportLID);
         if (!at) {
             if (!is_full_)
-                contradict(
-                    {}, 0,
-                    fmt::format("there is PortInfo of LID {}, of which there is no NodeRecord", value(r.endportLID)));
+                contradict({}, 0,
+                           fmt::format("the SA has a PortInfoRecord of LID {}, but no NodeRecord of this LID",
+                                       value(r.endportLID)));
             return;
         }
         node& n = node_at(at);
         if (r.portNum > n.info.numPorts || (!n.is_switch() && r.portNum != at.port) || !reach(n, r.portNum)) {
             contradict(n.info.nodeGUID, 0,
-                       fmt::format("there is PortInfo of its port {} at LID {}, where that is not", r.portNum,
-                                   value(r.endportLID)));
+                       fmt::format("the SA has a PortInfoRecord of port {} at LID {}, but this node has no such port",
+                                   r.portNum, value(r.endportLID)));
             return;
         }
         name(n.ports[r.portNum], r.portInfo);
@@ -214,7 +218,8 @@ private:
         if (!a || !b) {
             if (!is_full_)
                 contradict({}, 0,
-                           fmt::format("there is a link from LID {} port {} to LID {} port {}, and no such port",
+                           fmt::format("the SA has a LinkRecord from LID {} port {} to LID {} port {}, but one of "
+                                       "these ports does not exist",
                                        value(r.fromLID), r.fromPort, value(r.toLID), r.toPort));
             return;
         }
@@ -222,9 +227,10 @@ private:
         port& there = node_at(b).ports[b.port];
         if (here.peer == b && there.peer == a) return;
         if (here.peer || there.peer) {
-            contradict(
-                node_at(a).info.nodeGUID, a.port,
-                fmt::format("it leads to {}[{}], and one of them has another neighbour", name_of(node_at(b)), b.port));
+            contradict(node_at(a).info.nodeGUID, a.port,
+                       fmt::format("the SA has a LinkRecord to {}[{}], but another LinkRecord connects one of the two "
+                                   "ports to another port",
+                                   name_of(node_at(b)), b.port));
             return;
         }
         here.peer = b;
@@ -252,10 +258,14 @@ private:
                          n.info.nodeGUID,
                          static_cast<u8>(p),
                          {},
-                         "the SA has no PortInfoRecord"});
+                         "the SA has no PortInfoRecord of this port"});
             }
             if (n.is_switch() && !n.switch_info)
-                add({problem::kind::error_reply, n.info.nodeGUID, 0, {}, "the SA has no SwitchInfoRecord"});
+                add({problem::kind::error_reply,
+                     n.info.nodeGUID,
+                     0,
+                     {},
+                     "the SA has no SwitchInfoRecord of this switch"});
         }
     }
 
@@ -299,7 +309,7 @@ task<mad::result<subnet>> read_tables(MADSchedule& schedule, iba::lid local_LID,
     if (start) co_return all.finish(start);
     mad::mad_error none;
     none.code = mad::errc::path_not_found;
-    none.message(fmt::format("the SA has no NodeRecord of the local port's LID {}", value(local_LID)));
+    none.message(fmt::format("the SA has no NodeRecord of LID {}, the LID of the local port", value(local_LID)));
     co_return none;
 }
 
@@ -312,7 +322,7 @@ task<mad::result<subnet>> discover_by_SA(MADSchedule& schedule, iba::lid local_L
     if (found) co_return std::move(*found);
     mad::mad_error late;
     late.code = mad::errc::timed_out;
-    late.message(fmt::format("stopped after {} s, the longest that it may take", mad::in_seconds(options.max_time)));
+    late.message(fmt::format("stopped at the time limit of {} s", mad::in_seconds(options.max_time)));
     co_return late;
 }
 

@@ -205,16 +205,18 @@ private:
 
 /// By rank of their leaf.
 std::map<u32, std::set<std::string>> hosts_of_leaves(const ranked_nodes& nodes, slurm_tree& tree) {
-    reasons unnamed("adapter without a host's name left out", "adapters without a host's name left out");
+    reasons unnamed("adapter left out because its description contains no host name",
+                    "adapters left out because their descriptions contain no host name");
     reasons unfit("adapter left out because Slurm does not accept its name",
                   "adapters left out because Slurm does not accept their names");
     reasons unconnected("adapter left out because it is not connected to a switch",
                         "adapters left out because they are not connected to a switch");
-    reasons elsewhere(
-        "host is connected to several switches and exported at the first; select the adapters of one rail",
-        "hosts are connected to several switches and exported at the first; select the adapters of one rail");
-    reasons repeated("host left out because another one at the same switch has its name",
-                     "hosts left out because others at the same switch have their names");
+    reasons elsewhere("host is connected to several switches and exported only at the first one; to choose, select the "
+                      "adapters of one rail",
+                      "hosts are connected to several switches and exported only at the first one; to choose, select "
+                      "the adapters of one rail");
+    reasons repeated("host left out because another host at the same switch has the same name",
+                     "hosts left out because other hosts at the same switch have the same names");
     std::map<u32, std::set<std::string>> hosts;
     struct first_seen {
         u32 leaf;
@@ -275,7 +277,7 @@ slurm_tree tree_of(const subnet& s, const node_names& names, const name_selectio
         tree.switches.push_back({nodes.name(leaf), {hosts.begin(), hosts.end()}, {}});
         tops.emplace(leaf, nodes.name(leaf));
     }
-    if (tops.empty()) tree.notes.push_back("no host is connected to a switch: there is nothing that Slurm could use");
+    if (tops.empty()) tree.notes.push_back("no host is connected to a switch, so the topology is empty");
     connected sets(nodes.size());
     const auto is_at = [&](u32 rank, unsigned level) {
         return nodes.at(rank).is_switch() && !nodes.is_left_out(rank) && nodes.level(rank) == level;
@@ -307,25 +309,27 @@ slurm_tree tree_of(const subnet& s, const node_names& names, const name_selectio
     }
     for (const auto& [below, name] : tops) tree.roots.push_back(name);
     if (tree.roots.size() > 1)
-        tree.notes.push_back(fmt::format("{} fabrics are not connected: {} are roots of their own, no job spans them",
-                                         tree.roots.size(), hostlist(tree.roots)));
+        tree.notes.push_back(
+            fmt::format("{} fabrics are not connected to each other: {} are separate roots, and no job can span them",
+                        tree.roots.size(), hostlist(tree.roots)));
     return tree;
 }
 
 std::string comments_of(const slurm_tree& tree, std::string_view plugin) {
-    std::string out = fmt::format("# Slurm's topology of an InfiniBand subnet, for {}\n", plugin);
+    std::string out = fmt::format("# Slurm topology of an InfiniBand subnet, for {}\n", plugin);
     for (const std::string& note : tree.notes) out += fmt::format("# {}\n", note);
     return out;
 }
 std::string merged_text(const slurm_switch& w) {
-    return w.merged > 1 ? fmt::format("# {} stands for {} switches\n", w.name, w.merged) : std::string();
+    return w.merged > 1 ? fmt::format("# {} represents {} switches\n", w.name, w.merged) : std::string();
 }
 
 } // namespace
 
 export_text slurm_conf_text(const subnet& s, const node_names& names, const name_selection& selected) {
     slurm_tree tree = tree_of(s, names, selected);
-    std::string out = comments_of(tree, "TopologyPlugin=topology/tree; not read where there is a topology.yaml");
+    std::string out =
+        comments_of(tree, "TopologyPlugin=topology/tree; Slurm ignores this file if topology.yaml exists");
     for (const slurm_switch& w : tree.switches)
         out += fmt::format("{}SwitchName={} {}={}\n", merged_text(w), w.name, w.hosts.empty() ? "Switches" : "Nodes",
                            hostlist(w.hosts.empty() ? w.switches : w.hosts));
@@ -334,7 +338,7 @@ export_text slurm_conf_text(const subnet& s, const node_names& names, const name
 
 export_text slurm_yaml_text(const subnet& s, const node_names& names, const name_selection& selected) {
     slurm_tree tree = tree_of(s, names, selected);
-    std::string out = comments_of(tree, "Slurm 25.05 and later, which then reads no topology.conf");
+    std::string out = comments_of(tree, "Slurm 25.05 and later, which then ignores topology.conf");
     out += "---\n- topology: infiniband\n  cluster_default: true\n  tree:\n    switches:";
     out += tree.switches.empty() ? " []\n" : "\n";
     for (const slurm_switch& w : tree.switches) {

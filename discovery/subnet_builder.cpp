@@ -33,21 +33,22 @@ bool is_same(const node& known, const NodeInfo& info) {
 
 /// What is true of no node; empty: nothing. `least_port`: where it may be entered.
 std::string impossible_in(const NodeInfo& info, unsigned least_port) {
-    if (info.nodeGUID == iba::guid{}) return "claims the node GUID 0";
+    if (info.nodeGUID == iba::guid{}) return "reports node GUID 0";
     if (info.nodeType != iba::NodeType::CA && info.nodeType != iba::NodeType::Switch &&
         info.nodeType != iba::NodeType::Router)
-        return fmt::format("claims to be of node type {}", static_cast<unsigned>(info.nodeType));
-    if (info.localPortNum < least_port || info.localPortNum > info.numPorts || info.numPorts == 0)
-        return fmt::format("claims to be entered by port {} of {}", info.localPortNum, info.numPorts);
+        return fmt::format("reports unknown node type {}", static_cast<unsigned>(info.nodeType));
+    if (info.numPorts == 0) return "reports that it has no ports";
+    if (info.localPortNum < least_port || info.localPortNum > info.numPorts)
+        return fmt::format("reports local port {}, but its ports are {}..{}", info.localPortNum, least_port,
+                           info.numPorts);
     return {};
 }
 
 /// The same of what does not keep it from being asked.
 std::string doubtful_in(const NodeInfo& info) {
-    if (info.portGUID == iba::guid{}) return "claims the port GUID 0";
+    if (info.portGUID == iba::guid{}) return "reports port GUID 0";
     constexpr unsigned most = 254; // as a port number 255 means all ports (IBA 16.1.3) or none (14.2.5.10)
-    if (info.numPorts > most)
-        return fmt::format("claims {} ports, and {} is the highest number of a port", info.numPorts, most);
+    if (info.numPorts > most) return fmt::format("reports {} ports, but the maximum is {}", info.numPorts, most);
     return {};
 }
 
@@ -82,12 +83,12 @@ mad::duration subnet_builder::time_left(mad::time_point now) const {
 
 void subnet_builder::note_time_over() {
     const auto lock = guard();
-    note_limit(fmt::format("stopped after {} s, the longest that it may take", mad::in_seconds(options_.max_time)));
+    note_limit(fmt::format("stopped at the time limit of {} s", mad::in_seconds(options_.max_time)));
 }
 
 bool subnet_builder::lacks_memory() {
     if (!options_.memory_is_short || !options_.memory_is_short->load(std::memory_order_relaxed)) return false;
-    note_limit(fmt::format("stopped at {} nodes: memory runs short", found_.nodes.size()));
+    note_limit(fmt::format("stopped at {} nodes: memory is low", found_.nodes.size()));
     return true;
 }
 
@@ -95,10 +96,10 @@ bool subnet_builder::lacks_memory() {
 bool subnet_builder::is_full() {
     const bool has_all_nodes = found_.nodes.size() >= options_.max_nodes, has_all_ports = ports_ >= options_.max_ports;
     if (has_all_nodes)
-        note_limit(fmt::format("there are more than {} nodes, the most that it may find", options_.max_nodes));
+        note_limit(fmt::format("not all nodes were discovered: the limit is {} nodes", options_.max_nodes));
     else if (has_all_ports)
-        note_limit(fmt::format("{} nodes have {} ports, and {} are the most that it may find", found_.nodes.size(),
-                               ports_, options_.max_ports));
+        note_limit(fmt::format("not all nodes were discovered: {} nodes have {} ports, and the limit is {} ports",
+                               found_.nodes.size(), ports_, options_.max_ports));
     return has_all_nodes || has_all_ports;
 }
 
@@ -176,7 +177,7 @@ subnet_builder::meeting subnet_builder::begin(const NodeInfo& info, const IBDRPa
     const node& n = found_.nodes[known->second];
     if (n.info.nodeType != info.nodeType || n.info.numPorts != info.numPorts || info.localPortNum > info.numPorts) {
         contradict({known->second, info.localPortNum}, local,
-                   "another rail's end port has the GUID of this node, " + name_of(n));
+                   "a different node at another local port has the same GUID as " + name_of(n));
         return {};
     }
     if (n.is_switch()) return {known->second, help(known->second, who), false};
@@ -191,7 +192,7 @@ subnet_builder::meeting subnet_builder::meet(port_ref from, const NodeInfo& info
     if (known == found_.by_guid.end()) {
         const std::string impossible = impossible_in(info, 1);
         if (!impossible.empty()) {
-            contradict(from, route, "its neighbour " + impossible);
+            contradict(from, route, "the neighbor " + impossible);
             return {};
         }
         if (is_full()) return {};
@@ -201,7 +202,7 @@ subnet_builder::meeting subnet_builder::meet(port_ref from, const NodeInfo& info
     }
     const u32 there = known->second;
     if (!is_same(found_.nodes[there], info)) {
-        contradict(from, route, "its neighbor has the GUID of another node, " + name_of(found_.nodes[there]),
+        contradict(from, route, "the neighbor has the same GUID as another node, " + name_of(found_.nodes[there]),
                    info.nodeGUID);
         return {};
     }
@@ -256,14 +257,16 @@ bool subnet_builder::connect(port_ref a, port_ref b, iba::guid portGUID_b, const
         const node& n = found_.nodes[b.node];
         const port_ref first = there.peer;
         if (here.peer || !first) {
-            contradict(a, route, fmt::format("it leads to {}[{}], and to another port before", name_of(n), b.port));
+            contradict(a, route,
+                       fmt::format(
+                           "connected to {}[{}], but this port was connected to another port earlier in this discovery",
+                           name_of(n), b.port));
         } else {
-            contradict(
-                a, route,
-                fmt::format("two nodes with one GUID, {}: its neighbor and the one behind {}[{}], unless a cable "
-                            "was moved just now",
-                            n.info.nodeGUID, name_of(found_.nodes[first.node]), first.port),
-                n.info.nodeGUID);
+            contradict(a, route,
+                       fmt::format("two nodes have GUID {}: this neighbor and the neighbor of {}[{}]; or a cable "
+                                   "was moved during the discovery",
+                                   n.info.nodeGUID, name_of(found_.nodes[first.node]), first.port),
+                       n.info.nodeGUID);
         }
         return false;
     }
@@ -466,7 +469,8 @@ void subnet_builder::failed(const SMP_query& q, const mad::mad_error& e, const I
         left_.push_back({topic::node, nodeGUID, 0, left_by::silence, r.next_step});
         return;
     }
-    add_problem({problem::kind::no_answer, nodeGUID, 0, went, "stopped answering, not asked further"}, false);
+    add_problem({problem::kind::no_answer, nodeGUID, 0, went, "the node stopped replying and was not queried further"},
+                false);
 }
 
 problem subnet_builder::problem_of(const SMP_query& q, const mad::mad_error& e, const IBDRPath& went,
@@ -529,21 +533,22 @@ subnet subnet_builder::finish(bool stopped) {
         if (left.cause == left_by::doubt) continue; // no way leads there any more
         const IBDRPath& route = found_.find(left.nodeGUID)->route;
         if (left.cause == left_by::silence) { // it was stopped before it was asked again
-            add_problem({problem::kind::no_answer, left.nodeGUID, left.port, route, "no answer"},
+            add_problem({problem::kind::no_answer, left.nodeGUID, left.port, route, "no reply"},
                         left.what == topic::neighbour);
         } else if (left.cause == left_by::distance) {
             add_problem({problem::kind::too_far, left.nodeGUID, left.port, route,
-                         fmt::format("what is behind it is more than {} hops away",
+                         fmt::format("neighbor not queried: it is more than {} hops away",
                                      std::min(options_.max_hops, mad::IBDRPath::max_hops))},
                         false);
         } else {
-            add_problem(
-                {problem::kind::send_failed, left.nodeGUID, left.port, route, "the end port it was asked from failed"},
-                left.what == topic::neighbour);
+            add_problem({problem::kind::send_failed, left.nodeGUID, left.port, route,
+                         "the query was lost: the local port that sent it failed"},
+                        left.what == topic::neighbour);
         }
     }
     if (!limit_.empty()) add_problem({problem::kind::limit, {}, 0, {}, limit_}, false);
-    else if (stopped) add_problem({problem::kind::cancelled, {}, 0, {}, "stopped before everything was asked"}, false);
+    else if (stopped)
+        add_problem({problem::kind::cancelled, {}, 0, {}, "stopped before all nodes were queried"}, false);
     if (!shared_) return std::move(found_);
 
     // As if all had been asked from the first rail, one after the other.

@@ -98,7 +98,7 @@ coro::task<mad::result<mad::any_path>> client::with_keys(mad::any_path path) {
     auto port = co_await port_at(path);
     if (!port) {
         mad::mad_error error = std::move(port.error());
-        error.message(fmt::format("cannot tell which port, and so which key, is that of {}", to_string(path)));
+        error.message(fmt::format("cannot select the key for {}: its port could not be determined", to_string(path)));
         co_return std::move(error);
     }
     co_return keys_->put_into(path, port.value());

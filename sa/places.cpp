@@ -28,7 +28,7 @@ coro::task<mad::result<iba::lid>> places::lid_at(mad::any_path path) {
         auto link = co_await schedule_.SubnAdmGet(query);
         if (!link) {
             mad::mad_error error = std::move(link.error());
-            error.message(fmt::format("Failed getting the link at LID {} port {}", value(at), port));
+            error.message(fmt::format("cannot read the link at LID {} port {} from the SA", value(at), port));
             co_return std::move(error);
         }
         at = link.value().toLID;

@@ -89,7 +89,7 @@ public:
         }
         end_pending();
         if (contents_.nodes.empty())
-            fail(line_, {"there is no node in it", "give a file that ibnetdiscover or ibsim understands"});
+            fail(line_, {"the file contains no nodes", "expected a topology file of ibnetdiscover or ibsim"});
         for (named_end& end : ends_) connect(end);
         finish();
         return std::move(contents_);
@@ -177,15 +177,17 @@ private:
         c.eat(key);
         c.skip_blanks();
         if (key == "include" || key == "module" || key == "do")
-            throw defect{fmt::format("'{}' is not understood here", cut(key)),
-                         "write the nodes and links out, as ibsim-run ibnetdiscover prints them"};
+            throw defect{fmt::format("'{}' is not supported", cut(key)),
+                         "write all nodes and links explicitly, as ibsim-run ibnetdiscover prints them"};
         const bool relative = c.rest.starts_with('+');
         if (key.empty() || (!c.eat("=") && !c.eat("+")))
-            throw defect{fmt::format("not a line of a topology file: {}", iba::as_given(line)),
+            throw defect{fmt::format("unrecognized line {}", iba::as_given(line)),
                          "expected Switch, Ca, Rt, [port], a setting such as caguid=0x1, or a comment"};
         c.skip_blanks();
         const auto number = c.number();
-        if (!number) throw defect{fmt::format("{} has no number", iba::as_given(key)), "write it as in caguid=0x1"};
+        if (!number)
+            throw defect{fmt::format("setting {} has no number", iba::as_given(key)),
+                         "expected a number, such as caguid=0x1"};
         if (key == "width") {
             width_mask_ = mask(*number, 1, 31, "width");
         } else if (key == "speed") {
@@ -208,7 +210,7 @@ private:
         static constexpr std::string_view other_keys[] = {"vendid", "devid", "sysimgguid"};
         const auto* const other = std::ranges::find(other_keys, key);
         if (!is_guid && other == std::end(other_keys))
-            throw defect{fmt::format("setting {} is not known", iba::as_given(key)),
+            throw defect{fmt::format("unknown setting {}", iba::as_given(key)),
                          "expected vendid, devid, sysimgguid, switchguid, caguid, rtguid, width, speed or extspeed"};
         const auto which =
             is_guid ? of - std::begin(guid_keys) : std::size(guid_keys) + (other - std::begin(other_keys));
@@ -234,7 +236,7 @@ private:
         reset_pending();
         if (line == 0) return;
         lose_stanza();
-        skip(line, {"a stanza without the line of its node", "write Switch, Ca or Rt below its GUID"});
+        skip(line, {"settings without a node", "add a Switch, Ca or Rt line below them"});
     }
     void reset_pending() noexcept {
         pending_line_ = 0;
@@ -246,8 +248,8 @@ private:
 
     u8 mask(u64 number, u64 least, u64 most, std::string_view what) const {
         if (number < least || number > most)
-            throw defect{fmt::format("{}={} is no mask of that kind", what, number),
-                         fmt::format("give the sum of the enabled bits, {} to {}", least, most)};
+            throw defect{fmt::format("{}={} is not a valid mask", what, number),
+                         fmt::format("must be the sum of the enabled bits, {}..{}", least, most)};
         return static_cast<u8>(number);
     }
 
@@ -270,7 +272,8 @@ private:
                 reset_pending();
             }
             if (!ports || *ports < 1 || *ports > max_ports)
-                throw defect{"the node has no number of ports", fmt::format("write 1 to {} after its kind", max_ports)};
+                throw defect{"the number of ports of the node is missing or invalid",
+                             fmt::format("write 1..{} after the node type", max_ports)};
             throw defect{"the node has no id", "write it in quotes after the number of ports"};
         }
         const node n = node_of(type, static_cast<unsigned>(*ports), std::string(*id));
@@ -311,15 +314,15 @@ private:
     void add_node(node n) {
         ports_ += n.num_ports + 1;
         if (contents_.nodes.size() == max_nodes)
-            fail(line_, {fmt::format("it has more than {} nodes", max_nodes), how_to_split});
+            fail(line_, {fmt::format("the file has more nodes than the maximum of {}", max_nodes), how_to_split});
         if (ports_ > max_file_ports)
-            fail(line_, {fmt::format("it has more than {} ports", max_file_ports), how_to_split});
+            fail(line_, {fmt::format("the file has more ports than the maximum of {}", max_file_ports), how_to_split});
         current_ = static_cast<u32>(contents_.nodes.size());
         ids_.emplace(n.id, current_);
         guids_.emplace(value(n.nodeGUID), current_);
         contents_.nodes.push_back(std::move(n));
     }
-    static constexpr const char* how_to_split = "give a file of one subnet";
+    static constexpr const char* how_to_split = "use a file of one subnet";
 
     void read_node_comment(node& n, cursor c) {
         c.skip_blanks();
@@ -329,7 +332,7 @@ private:
             n.description = description_of(said.text);
         } else if (c.rest.starts_with('"')) {
             n.description = description_of(c.rest.substr(1));
-            throw defect{"its comment ends within a name", "write the name in two quotes"};
+            throw defect{"the name in the comment has no closing quote", "enclose the name in quotes"};
         } else { // ibsim takes a comment without quotes for the description, too
             const auto name_end = std::min({c.rest.find(" base port 0"), c.rest.find(" enhanced port 0"),
                                             c.rest.find(" lid "), c.rest.find(" lmc "), c.rest.size()});
@@ -352,8 +355,7 @@ private:
             constexpr u64 none = 0xffff; // of ports that no subnet manager has configured
             const bool exists = number && (is_lid ? *number <= 0xbfff || *number == none : *number <= 7);
             if (!exists)
-                throw defect{fmt::format("there is no such {}", cut(word)),
-                             "a lid is 0 to 49151 or 65535, an lmc 0 to 7"};
+                throw defect{fmt::format("invalid {}", cut(word)), "a lid must be 0..49151 or 65535, an lmc 0..7"};
             if (is_lid) LID = iba::lid{static_cast<u16>(*number)};
             else LMC = static_cast<u8>(*number);
         }
@@ -364,20 +366,19 @@ private:
     /// `[7]` at the front, in a node that has it.
     u8 read_port_number(cursor& c) {
         if (!c.rest.starts_with('[') || c.rest.size() < 2 || !is_digit(c.rest[1]))
-            throw defect{"not a line of a topology file: '[' without a port number",
-                         "write a port as [1]"}; // [root@host ~]#
+            throw defect{"unrecognized line: '[' without a port number", "write a port as [1]"}; // [root@host ~]#
         if (current_ == nobody)
-            throw defect{"a port outside of a node",
+            throw defect{"a port line outside of a node",
                          "write it below the Switch, Ca or Rt line of its node, without an empty line"};
         node& n = contents_.nodes[current_];
         c.eat("[");
         const auto number = c.number();
         if (number && c.rest.starts_with("]+"))
-            throw defect{"not a line of a topology file: a shell's job", "write a port as [1]"};
+            throw defect{"unrecognized line: it looks like the output of a shell", "write a port as [1]"};
         if (!number || !c.eat("]") || *number < 1 || *number > n.num_ports) {
             lose_port(n);
-            throw defect{fmt::format("no port of \"{}\"", cut(n.id)),
-                         fmt::format("its ports are [1] to [{}]", n.num_ports)};
+            throw defect{fmt::format("node \"{}\" does not have this port", cut(n.id)),
+                         fmt::format("its ports are [1]..[{}]", n.num_ports)};
         }
         return static_cast<u8>(*number);
     }
@@ -399,7 +400,7 @@ private:
         }
         if (is_after_blank && number <= last_port_) { // the lines between were those of another node
             lose_stanza();
-            throw defect{"a port outside of a node", "write it below the Switch, Ca or Rt line of its node"};
+            throw defect{"a port line outside of a node", "write it below the Switch, Ca or Rt line of its node"};
         }
         last_port_ = number;
         std::optional<defect> bad; // something beside the cable itself
@@ -435,19 +436,19 @@ private:
         c.skip_blanks();
         const auto id = c.quoted();
         if (!id)
-            throw defect{"the link has no other end",
-                         "write the id of the other node in quotes, then its port, as \"S-1\"[1]"};
+            throw defect{"the link has no neighbor",
+                         "write the id of the neighbor in quotes, then its port, such as \"S-1\"[1]"};
         end.remote_id = *id;
         if (id->find('@') != id->npos) {
             end.remote_port = 0;
         } else if (c.eat("[")) {
             const auto remote = c.number();
             if (!remote || *remote < 1 || *remote > max_ports || !c.eat("]"))
-                throw defect{"the other end has no such port", "write its port number in brackets after its id"};
+                throw defect{"the neighbor has no valid port number", "write its port number in brackets after its id"};
             end.remote_port = static_cast<u8>(*remote);
         } else if (!c.rest.empty() && blanks.find(c.rest.front()) == blanks.npos && c.rest.front() != '#') {
-            throw defect{"the id of the other end has no closing quote",
-                         "write it in quotes, then its port, as \"S-1\"[1]"};
+            throw defect{"the id of the neighbor has no closing quote",
+                         "write it in quotes, then its port, such as \"S-1\"[1]"};
         }
         c.skip_blanks(); // ibnetdiscover has a blank here between two CAs
         if (const auto GUID = read_decoration(c)) end.remote_GUID = iba::guid{*GUID};
@@ -459,7 +460,7 @@ private:
             throw defect{"an external port has no number", "write it as [ext 3]"};
         if (!c.eat("(")) return std::nullopt;
         const auto guid = c.number(16);
-        if (!guid || !c.eat(")")) throw defect{"a port GUID is no number", "write it as (2c9030000001)"};
+        if (!guid || !c.eat(")")) throw defect{"a port GUID is not a number", "write it as (2c9030000001)"};
         return guid;
     }
 
@@ -472,7 +473,7 @@ private:
     void read_link_comment(std::string_view remark, const node& n, port& p, named_end& end) {
         const comment said(remark);
         if (!said.has_text && remark.find('"') != remark.npos)
-            throw defect{"its comment ends within a name", "write the name of the other node in two quotes"};
+            throw defect{"the name in the comment has no closing quote", "enclose the name of the neighbor in quotes"};
         if (said.has_text) end.remote_description = description_of(said.text);
         std::optional<u8> no_LMC;
         if (!n.is_switch()) read_LID(said.before, p.LID, p.LMC);
@@ -504,7 +505,7 @@ private:
             cursor digits{word.substr(2)};
             const auto number = digits.number();
             if (!number || !digits.rest.empty())
-                throw defect{fmt::format("'{}' is no mask", cut(word)), "write it as w=3"};
+                throw defect{fmt::format("'{}' is not a mask", cut(word)), "write it as w=3"};
             if (what == 'w') p.width_mask = mask(*number, 1, 31, "w");
             else if (what == 's') p.speed_mask = mask(*number, 0, 7, "s");
             else if (what == 'e') p.extended_speed_mask = mask(*number, 0, 15, "e");
@@ -532,15 +533,14 @@ private:
         if (end.remote_port == 0) {
             const auto alias = aliases_.find(end.remote_id);
             if (alias == aliases_.end())
-                throw defect{fmt::format("there is no alias \"{}\"", cut(end.remote_id)),
+                throw defect{fmt::format("unknown alias \"{}\"", cut(end.remote_id)),
                              "define it with @[port] \"alias\" below its node"};
             return alias->second;
         }
         auto id = ids_.find(end.remote_id);
         if (id == ids_.end() || contents_.nodes[id->second].known == extent::links_only) {
             if (how_ == reading::strict)
-                fail(end.line,
-                     {fmt::format("there is no node \"{}\"", cut(end.remote_id)), "add it, or remove this link"});
+                fail(end.line, {fmt::format("unknown node \"{}\"", cut(end.remote_id)), "add it, or remove this link"});
             lose_link(end);
             if (id == ids_.end()) id = add_unlisted(end);
             if (id == ids_.end()) return std::nullopt;
@@ -550,7 +550,7 @@ private:
         const node& n = contents_.nodes[id->second];
         if (end.remote_port > n.num_ports)
             throw defect{fmt::format("\"{}\" has no port {}", cut(n.id), end.remote_port),
-                         fmt::format("its ports are 1 to {}", n.num_ports)};
+                         fmt::format("its ports are 1..{}", n.num_ports)};
         return place{id->second, end.remote_port};
     }
 
@@ -604,7 +604,7 @@ private:
                 throw defect{fmt::format("port {} of \"{}\" is already cabled to \"{}\"[{}]", at.port,
                                          cut(contents_.nodes[at.node].id), cut(contents_.nodes[p->peer_node].id),
                                          p->peer_port),
-                             "let both ends of a link name each other"};
+                             "both ends of a link must name each other"};
             }
             here.peer_node = remote.node;
             here.peer_port = remote.port;

@@ -46,11 +46,12 @@ gmp_mad get_gmp_mad(const end_port& port, const gmp_options& options) {
         refusal = e.what();
     }
     if (port.umad.empty())
-        throw std::runtime_error(fmt::format("{} has no umad device, and over verbs: {}", port.name(), refusal));
+        throw std::runtime_error(
+            fmt::format("{} has no umad device, and verbs cannot be used: {}", port.name(), refusal));
     try {
         return {open_end_port(port, options.sys_class), refusal};
     } catch (const std::runtime_error& e) {
-        throw std::runtime_error(fmt::format("{}; and over verbs: {}", e.what(), refusal));
+        throw std::runtime_error(fmt::format("{}; verbs cannot be used either: {}", e.what(), refusal));
     }
 }
 

@@ -66,7 +66,8 @@ address address_of(const std::string& sockname, const std::string& which) {
     const std::string name = sockname + ':' + which;
     address a;
     if (name.size() + 2 > sizeof a.bytes.sun_path)
-        throw std::runtime_error(fmt::format("ibsim socket name {} is too long", iba::as_given(sockname)));
+        throw std::runtime_error(
+            fmt::format("ibsim socket name {} is too long; use a shorter one", iba::as_given(sockname)));
     a.bytes.sun_family = AF_UNIX;
     std::memcpy(a.bytes.sun_path + 1, name.c_str(), name.size() + 1);
     a.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size() + 2);
@@ -138,16 +139,17 @@ ibsim_transport::sockets ibsim_transport::bind_sockets(const std::string& sockna
         if (::bind(s.data.get(), raw(data), data.length) == 0 &&
             ::bind(s.control.get(), raw(control), control.length) == 0)
             return s;
-        if (errno != EADDRINUSE) fail(errno, "cannot name a unix socket for ibsim");
+        if (errno != EADDRINUSE) fail(errno, "cannot bind a unix socket for ibsim");
     }
-    throw std::runtime_error(fmt::format("all client names of ibsim socket name '{}' are in use", sockname));
+    throw std::runtime_error(
+        fmt::format("no client name is free at ibsim socket name '{}'; stop some clients", sockname));
 }
 
 void ibsim_transport::attach(const ibsim_options& options) {
     const address server = address_of(options.sockname, "ctl");
     if (::connect(control_.get(), raw(server), server.length) != 0)
-        fail(errno, fmt::format("no ibsim server at socket name '{}'; start ibsim, or name its socket (IBSIM_SOCKNAME)",
-                                options.sockname));
+        fail(errno,
+             fmt::format("no ibsim server at socket name '{}' (start ibsim, or set IBSIM_SOCKNAME)", options.sockname));
 
     control_message answer = connect_as(options.node, options);
     // An error says no reason. The server looks for a slot before it looks for the node: asking again for the default
@@ -156,8 +158,8 @@ void ibsim_transport::attach(const ibsim_options& options) {
     if (refused && !options.node.empty()) answer = connect_as({}, options);
     if (answer.type != ctl_connect)
         throw std::runtime_error(
-            fmt::format("all ten client slots of the ibsim server '{}' are taken; end a client, or "
-                        "free a slot with 'X NUMBER' on the server's console",
+            fmt::format("all ten client slots of the ibsim server '{}' are in use; stop a client, or "
+                        "free a slot with 'X NUMBER' on the console of the server",
                         options.sockname));
     client_info info;
     std::memcpy(&info, answer.data, sizeof info);
@@ -177,7 +179,7 @@ ibsim_transport::control_message ibsim_transport::connect_as(const std::string& 
     client_info info;
     info.id = id_;
     if (node.size() >= sizeof info.nodeid)
-        throw std::runtime_error(fmt::format("{} is too long for an ibsim node to attach to: at most {} characters",
+        throw std::runtime_error(fmt::format("ibsim node name {} is too long; must be at most {} characters",
                                              iba::as_given(node), sizeof info.nodeid - 1));
     std::memcpy(info.nodeid, node.c_str(), node.size() + 1);
 
@@ -186,7 +188,7 @@ ibsim_transport::control_message ibsim_transport::connect_as(const std::string& 
     message.length = sizeof info;
     std::memcpy(message.data, &info, sizeof info);
     if (const int error = converse(message, options.patience))
-        fail(error, fmt::format("the ibsim server '{}' does not answer", options.sockname));
+        fail(error, fmt::format("the ibsim server '{}' does not reply", options.sockname));
     return message;
 }
 
@@ -195,8 +197,8 @@ std::array<u8, 64> ibsim_transport::attribute(u32 question) {
     message.client_id = client_id_;
     message.type = question;
     message.length = sizeof message.data;
-    if (const int error = converse(message, 5s)) fail(error, "the ibsim server does not answer");
-    if (message.type != question) throw std::runtime_error("the ibsim server does not say what it knows of our port");
+    if (const int error = converse(message, 5s)) fail(error, "the ibsim server does not reply");
+    if (message.type != question) throw std::runtime_error("the ibsim server sent no attributes of the local port");
     std::array<u8, 64> bytes;
     std::memcpy(bytes.data(), message.data, sizeof bytes);
     return bytes;

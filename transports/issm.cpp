@@ -35,13 +35,13 @@ mad::unique_fd open_issm(const end_port& port, const std::filesystem::path& sys_
         mad::unique_fd fd{::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
         if (fd) return fd;
         const int error = errno;
-        const std::string_view advice =
-            error == EAGAIN ? "another subnet manager runs at this port" : umad_advice(umad_call::open, error);
-        throw std::runtime_error(fmt::format("cannot open {} ({}){}{}", file, std::generic_category().message(error),
-                                             advice.empty() ? "" : ": ", advice));
+        const std::string_view advice = error == EAGAIN ? "another subnet manager runs on this port; stop it first"
+                                                        : umad_advice(umad_call::open, error);
+        throw std::runtime_error(fmt::format("cannot open {}: {}{}{}", file, std::generic_category().message(error),
+                                             advice.empty() ? "" : "; ", advice));
     }
-    throw std::runtime_error(
-        fmt::format("{} has no issm device: no subnet manager can be there (RoCE has none)", port.name()));
+    throw std::runtime_error(fmt::format(
+        "{} has no issm device; a subnet manager needs a port whose link layer is InfiniBand", port.name()));
 }
 
 } // namespace comad::transports

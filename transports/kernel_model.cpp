@@ -42,8 +42,7 @@ u64 tid_of(const u8* mad) noexcept { return iba::get<&MADHeader::transactionID>(
 kernel_model::kernel_model(mad::transport& inner, kernel_options options)
     : inner_(inner), options_(options), has_rmpp_(inner.limits().kernel_rmpp),
       held_(options.max_held, options.timeout) {
-    if (inner.native_handle() >= 0)
-        throw std::invalid_argument("the kernel model runs in virtual time only, and the transport below it does not");
+    if (inner.native_handle() >= 0) throw std::invalid_argument("the kernel model needs a transport in virtual time");
     agents_.reserve(most_agents);
 }
 

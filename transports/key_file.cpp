@@ -25,10 +25,10 @@ std::string read_whole(const std::string& file, const mad::unique_fd& opened, bo
     struct stat about {};
     if (!opened || ::fstat(opened.get(), &about) != 0) refuse_by_errno();
     if (!S_ISREG(about.st_mode)) refuse("it is not a regular file");
-    if (about.st_uid != ::geteuid() && about.st_uid != 0) refuse("it belongs to another user");
+    if (about.st_uid != ::geteuid() && about.st_uid != 0) refuse("the file must belong to you or to root");
     const unsigned forbidden = is_secret ? 077 : 022;
     if (about.st_mode & forbidden)
-        refuse(fmt::format("others than its owner {} (mode {:04o}): chmod {}",
+        refuse(fmt::format("other users {} (mode {:04o}); run chmod {} on it",
                            is_secret ? "have access to it" : "can write it", about.st_mode & 07777,
                            is_secret ? "600" : "644"));
     std::string text;
@@ -59,8 +59,8 @@ void add_folder(mad::port_keys& keys, const std::string& folder) {
         ++found;
     }
     if (found == 0)
-        throw std::runtime_error(fmt::format("key file {}: the folder has none of OpenSM's guid2mkey, guid2cckey and "
-                                             "neighbors",
+        throw std::runtime_error(fmt::format("key file {}: the directory contains none of OpenSM's files guid2mkey, "
+                                             "guid2cckey and neighbors",
                                              iba::as_given(folder)));
 }
 

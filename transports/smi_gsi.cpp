@@ -15,7 +15,7 @@ namespace comad::transports {
 smi_gsi_transport::smi_gsi_transport(std::unique_ptr<mad::transport> smi, std::unique_ptr<mad::transport> gsi)
     : sides_{std::move(smi), std::move(gsi)}, both_(::epoll_create1(EPOLL_CLOEXEC)) {
     const auto refuse = [] {
-        throw std::system_error(errno, std::generic_category(), "cannot wait for two MAD devices at a time");
+        throw std::system_error(errno, std::generic_category(), "cannot wait for two MAD devices");
     };
     if (!both_) refuse();
     for (const auto& side : sides_) {

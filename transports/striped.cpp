@@ -15,11 +15,12 @@
 namespace comad::transports {
 
 striped_transport::striped_transport(std::vector<std::unique_ptr<mad::transport>> members) {
-    if (members.empty()) throw std::invalid_argument("a striped transport needs a member");
+    if (members.empty()) throw std::invalid_argument("a striped transport needs at least one member");
     const bool is_virtual = members.front()->native_handle() < 0;
     for (auto& carrier : members) {
         if ((carrier->native_handle() < 0) != is_virtual)
-            throw std::invalid_argument("a transport in virtual time and one in real time cannot be striped");
+            throw std::invalid_argument(
+                "the members of a striped transport must all use virtual time or all use real time");
         members_.push_back({std::move(carrier)});
     }
     mad::port_tables* const first = members_.front().carrier->tables();
@@ -31,7 +32,7 @@ striped_transport::striped_transport(std::vector<std::unique_ptr<mad::transport>
     for (std::size_t i = 0; i < members_.size(); ++i) {
         epoll_event readable{.events = EPOLLIN, .data = {.u64 = i}};
         if (!any_ || ::epoll_ctl(any_.get(), EPOLL_CTL_ADD, members_[i].carrier->native_handle(), &readable) != 0)
-            throw std::system_error(errno, std::generic_category(), "cannot wait for several transports at a time");
+            throw std::system_error(errno, std::generic_category(), "cannot wait for several transports");
     }
 }
 

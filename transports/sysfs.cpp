@@ -168,10 +168,12 @@ void require_abi(const fs::path& sys_class) {
     constexpr unsigned needed = 5; // the first with P_Key indices in the header (rdma/ib_user_mad.h)
     const fs::path file = sys_class / "infiniband_mad" / "abi_version";
     const auto version = leading_number(first_line(file));
-    if (!version) throw std::runtime_error(fmt::format("{} does not say the ABI version of ib_umad", file.string()));
+    if (!version)
+        throw std::runtime_error(fmt::format("cannot read the ABI version of ib_umad from {}", file.string()));
     if (*version < needed)
-        throw std::runtime_error(fmt::format("ib_umad of this kernel has ABI version {} ({}); at least {} is needed",
-                                             *version, file.string(), needed));
+        throw std::runtime_error(
+            fmt::format("ABI version {} of ib_umad ({}) is too old; must be at least {}, so update the kernel",
+                        *version, file.string(), needed));
 }
 
 /// Those that a choice is made from. Throws if there are none, or of a kernel that is too old.
@@ -179,11 +181,11 @@ std::vector<end_port> candidates_in(const fs::path& sys_class, port_use use) {
     if (use == port_use::GMPs) {
         std::vector<end_port> all = all_ports(sys_class);
         if (!all.empty()) return all;
-        throw no_device(fmt::format("no InfiniBand device: there is none in {}", (sys_class / "infiniband").string()));
+        throw no_device(fmt::format("no InfiniBand device found in {}", (sys_class / "infiniband").string()));
     }
     std::vector<end_port> candidates = ports_with_umad(sys_class);
     if (candidates.empty())
-        throw no_device(fmt::format("no InfiniBand device: there is none in {} (is the module ib_umad loaded?)",
+        throw no_device(fmt::format("no InfiniBand device found in {} (is the module ib_umad loaded?)",
                                     (sys_class / "infiniband_mad").string()));
     require_abi(sys_class);
     return candidates;
@@ -222,7 +224,8 @@ end_port choose_end_port(std::string_view name, std::vector<end_port> candidates
             return slash == name.npos ? ep.device != name : ep.name() != name;
         });
         if (candidates.empty())
-            throw std::runtime_error(fmt::format("no InfiniBand end port {}; there are {}", iba::as_given(name), all));
+            throw std::runtime_error(
+                fmt::format("unknown InfiniBand port {}; available: {}", iba::as_given(name), all));
     }
 
     if (is_full && use == port_use::GMPs) return candidates.front(); // those of RoCE carry GMPs, too
@@ -231,7 +234,7 @@ end_port choose_end_port(std::string_view name, std::vector<end_port> candidates
     std::erase_if(candidates, [](const end_port& ep) { return !ep.is_infiniband(); });
     if (candidates.empty())
         throw std::runtime_error(
-            fmt::format("no port with link layer InfiniBand: {}; MADs of a subnet need one", named));
+            fmt::format("no port has link layer InfiniBand, which subnet management needs; available: {}", named));
     if (is_full) return candidates.front();
 
     const auto first_where = [&](auto&& holds) { return std::find_if(candidates.begin(), candidates.end(), holds); };
@@ -239,8 +242,8 @@ end_port choose_end_port(std::string_view name, std::vector<end_port> candidates
     if (chosen == candidates.end())
         chosen = first_where([](const end_port& ep) { return ep.portPhysicalState == iba::PortPhysicalState::LinkUp; });
     if (chosen == candidates.end())
-        throw std::runtime_error(fmt::format("no InfiniBand port is up: {}; a port that is down is used when it is "
-                                             "named as DEVICE/PORT",
+        throw std::runtime_error(fmt::format("no InfiniBand port is up: {}; to use a port that is down, name it as "
+                                             "DEVICE/PORT",
                                              describe(candidates)));
     return *chosen;
 }
@@ -290,7 +293,7 @@ end_port get_end_port(std::string_view text, const fs::path& sys_class, port_use
     auto found = find_infiniband(all, [&](const end_port& ep) { return is_somebodys && has_gid(ep, *wanted); });
     if (found) return std::move(*found);
     throw std::runtime_error(
-        fmt::format("no InfiniBand end port has {}; there are {}", iba::as_given(text), describe(all)));
+        fmt::format("no InfiniBand port has GID or GUID {}; available: {}", iba::as_given(text), describe(all)));
 }
 
 end_port end_port_for(const mad::address& target, std::string_view chosen, const fs::path& sys_class, port_use use) {
@@ -299,7 +302,7 @@ end_port end_port_for(const mad::address& target, std::string_view chosen, const
         if (chosen.empty()) return required;
         if (const end_port other = get_end_port(chosen, sys_class, use); other.name() != required.name())
             throw std::runtime_error(
-                fmt::format("the path requires end port {}, not {}", required.name(), other.name()));
+                fmt::format("the path requires end port {}, but {} was selected", required.name(), other.name()));
         return required;
     }
     if (!chosen.empty()) return get_end_port(chosen, sys_class, use);
@@ -328,8 +331,7 @@ std::vector<device> get_devices(const fs::path& sys_class) {
 device get_device(std::string_view text, const fs::path& sys_class) {
     std::vector<device> all = get_devices(sys_class);
     if (all.empty())
-        throw std::runtime_error(
-            fmt::format("no RDMA device: there is none in {}", (sys_class / "infiniband").string()));
+        throw std::runtime_error(fmt::format("no RDMA device found in {}", (sys_class / "infiniband").string()));
     const auto guid = iba::parse_guid(text);
     const auto found = std::find_if(all.begin(), all.end(), [&](const device& d) {
         return text.empty() || d.name == text || (guid && *guid != iba::guid{} && d.nodeGUID == *guid);
@@ -338,7 +340,7 @@ device get_device(std::string_view text, const fs::path& sys_class) {
     std::vector<std::string_view> names;
     for (const device& d : all) names.push_back(d.name);
     throw std::runtime_error(
-        fmt::format("no RDMA device {}; there are {}", iba::as_given(text), fmt::join(names, ", ")));
+        fmt::format("unknown RDMA device {}; available: {}", iba::as_given(text), fmt::join(names, ", ")));
 }
 
 smi_gsi smi_gsi_pair(const end_port& port, std::span<const end_port> all) {

@@ -46,7 +46,7 @@ template <class F> ssize_t uninterrupted(F&& call) noexcept {
     const int error = errno;
     const std::string_view advice = umad_advice(call, error);
     throw std::runtime_error(
-        fmt::format("{} ({}){}{}", what, std::generic_category().message(error), advice.empty() ? "" : ": ", advice));
+        fmt::format("{}: {}{}{}", what, std::generic_category().message(error), advice.empty() ? "" : "; ", advice));
 }
 
 mad::unique_fd open_device(const std::filesystem::path& path) {
@@ -117,7 +117,7 @@ umad_transport::umad_transport(mad::unique_fd device, umad_options options)
     const std::string of = options_.name.empty() ? "the MAD device" : options_.name;
     if (!readable_) refuse("cannot wait for " + of, umad_call::poll);
     if (uninterrupted([&] { return options_.ioctl(device_.get(), IB_USER_MAD_ENABLE_PKEY, nullptr); }) != 0)
-        refuse(of + " does not take P_Key indices", umad_call::ioctl);
+        refuse("cannot enable P_Key indices of " + of, umad_call::ioctl);
     listen(true);
     if (!is_listening_) refuse("cannot wait for " + of, umad_call::poll);
 }

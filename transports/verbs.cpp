@@ -190,15 +190,15 @@ std::optional<mad::time_point> verbs_transport::next_event() const noexcept {
 
 std::string_view verbs_transport::advice(mad::transport_call, int error) const noexcept {
     switch (error) {
-    case EPROTONOSUPPORT: return "over verbs there are no SMPs: they need a umad device, or ask the SA (--sa)";
+    case EPROTONOSUPPORT: return "SMPs cannot be sent over verbs; use a umad device, or query the SA (--sa)";
     case EADDRNOTAVAIL: return misfit_;
-    case EMSGSIZE: return "it is longer than a MAD, and this management class has no RMPP";
-    case EINVAL: return "the device takes no such address: of an Ethernet port paths need a GRH";
+    case EMSGSIZE: return "the message is longer than a MAD, and its management class does not support RMPP";
+    case EINVAL: return "the device rejected the address; paths from an Ethernet port need a GRH";
     case ENETUNREACH:
     case EHOSTUNREACH:
     case ETIMEDOUT: return umad_advice(umad_call::write, error); // a route is found in the same way
     case ENODEV:
-    case EIO: return "the device was removed or has failed; it can be opened again when it is back";
+    case EIO: return "the device was removed or failed; it can be reopened after it returns";
     default: return {};
     }
 }

@@ -26,7 +26,7 @@ result<bool> completion_channel::take_notification() const {
     errno = 0;
     if (::ibv_get_cq_event(get(), &queue, &unused) != 0) {
         if (errno == EAGAIN || errno == EINTR) return false;
-        return failed("the completion channel tells nothing any more", errno ? errno : EIO);
+        return failed("cannot read the completion channel", errno ? errno : EIO);
     }
     ::ibv_ack_cq_events(queue, 1);
     return true;
@@ -51,7 +51,7 @@ result<std::span<ibv_wc>> completion_queue::poll(std::span<ibv_wc> into) const {
 
 result<void> completion_queue::request_notification(bool solicited_only) const {
     if (const int error = ::ibv_req_notify_cq(get(), solicited_only))
-        return failed("cannot request a notification of the completion queue", error);
+        return failed("cannot request a notification from the completion queue", error);
     return success();
 }
 

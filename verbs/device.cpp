@@ -29,7 +29,7 @@ device_list list_devices(int& count) {
 
 error no_list() {
     // Without the module or its device there is no list at all (rdma-core, libibverbs/init.c).
-    return failed("libibverbs lists no devices (is the module ib_uverbs loaded?)", errno ? errno : ENODEV);
+    return failed("libibverbs cannot list devices (is the module ib_uverbs loaded?)", errno ? errno : ENODEV);
 }
 
 iba::gid gid_of(const ibv_gid& raw) noexcept {
@@ -62,10 +62,10 @@ result<context> context::open(std::string_view device) {
         std::vector<std::string> names;
         std::transform(all.get(), end, std::back_inserter(names), ::ibv_get_device_name);
         std::sort(names.begin(), names.end());
-        return error{fmt::format("libibverbs knows no device {}; {} (its provider may be missing: ibverbs-providers)",
-                                 iba::as_given(device),
-                                 names.empty() ? "there is none" : fmt::format("there are {}", fmt::join(names, ", "))),
-                     ENODEV};
+        return error{
+            fmt::format("libibverbs has no device {}; available: {} (its provider may be missing: ibverbs-providers)",
+                        iba::as_given(device), names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))),
+            ENODEV};
     }
     errno = 0;
     ibv_context* const opened = ::ibv_open_device(*found);
@@ -73,7 +73,7 @@ result<context> context::open(std::string_view device) {
         const int error = errno ? errno : ENODEV;
         const char* advice =
             error == EACCES || error == EPERM
-                ? " (let a group use /dev/infiniband/uverbs* by a udev rule, as rdma-core's packages do)"
+                ? " (grant a group access to /dev/infiniband/uverbs* with a udev rule, as the packages of rdma-core do)"
                 : "";
         return failed(fmt::format("cannot open {}{}", device, advice), error);
     }
@@ -89,14 +89,14 @@ std::string context::name() const { return ::ibv_get_device_name(get()->device);
 result<ibv_device_attr> context::attributes() const {
     ibv_device_attr attributes{};
     if (const int error = ::ibv_query_device(get(), &attributes))
-        return failed(fmt::format("{} does not tell its attributes", name()), error);
+        return failed(fmt::format("cannot query the attributes of {}", name()), error);
     return attributes;
 }
 
 result<ibv_port_attr> context::port_attributes(u8 port) const {
     ibv_port_attr attributes{};
     if (const int error = ibv_query_port(get(), port, &attributes))
-        return failed(fmt::format("{} does not tell the attributes of port {}", name(), port), error);
+        return failed(fmt::format("cannot query port {} of {}", port, name()), error);
     return attributes;
 }
 
@@ -104,7 +104,7 @@ result<iba::gid> context::gid(u8 port, unsigned index) const {
     ibv_gid raw{};
     errno = 0;
     if (::ibv_query_gid(get(), port, static_cast<int>(index), &raw) != 0)
-        return failed(fmt::format("{} has no GID {} at port {}", name(), index, port), errno ? errno : EINVAL);
+        return failed(fmt::format("cannot read GID {} of port {} of {}", index, port, name()), errno ? errno : EINVAL);
     return gid_of(raw);
 }
 
@@ -112,7 +112,8 @@ result<u16> context::pkey(u8 port, unsigned index) const {
     __be16 pkey = 0;
     errno = 0;
     if (::ibv_query_pkey(get(), port, static_cast<int>(index), &pkey) != 0)
-        return failed(fmt::format("{} has no P_Key {} at port {}", name(), index, port), errno ? errno : EINVAL);
+        return failed(fmt::format("cannot read P_Key {} of port {} of {}", index, port, name()),
+                      errno ? errno : EINVAL);
     return be16toh(pkey);
 }
 
@@ -123,7 +124,7 @@ result<std::vector<iba::gid>> context::gids(u8 port) const {
     // Those of all ports come at once, and only those that are used.
     std::vector<ibv_gid_entry> used(length * whole.phys_port_cnt);
     const ssize_t count = ::ibv_query_gid_table(get(), used.data(), used.size(), 0);
-    if (count < 0) return failed(fmt::format("{} does not tell its GIDs", name()), static_cast<int>(-count));
+    if (count < 0) return failed(fmt::format("cannot read the GID table of {}", name()), static_cast<int>(-count));
     std::vector<iba::gid> table(length);
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
         if (used[i].port_num == port && used[i].gid_index < length) table[used[i].gid_index] = gid_of(used[i].gid);
@@ -190,7 +191,7 @@ result<std::optional<event>> context::next_event() const {
     errno = 0;
     if (::ibv_get_async_event(get(), &raw) != 0) {
         if (errno == EAGAIN || errno == EINTR) return std::optional<event>{};
-        return failed(fmt::format("{} tells no events any more", name()), errno ? errno : EIO);
+        return failed(fmt::format("cannot read events of {}", name()), errno ? errno : EIO);
     }
     event e{raw.event_type};
     if (e.is_of_port()) e.port = static_cast<unsigned>(raw.element.port_num);

@@ -20,7 +20,7 @@ result<memory_region> memory_region::create(const pd& domain, std::span<u8> byte
     ibv_mr* const raw = ibv_reg_mr(domain.get(), bytes.data(), bytes.size(), access);
     if (!raw) {
         const int error = errno;
-        const char* advice = error == ENOMEM ? " (this much locked memory may not be allowed: ulimit -l)" : "";
+        const char* advice = error == ENOMEM ? " (the limit of locked memory may be too low: ulimit -l)" : "";
         return failed(fmt::format("cannot register {} bytes with {}{}", bytes.size(), domain.device().name(), advice),
                       error);
     }

@@ -46,9 +46,9 @@ result<shared_receive_queue> shared_receive_queue::create(const pd& domain, unsi
     errno = 0;
     ibv_srq* const raw = ::ibv_create_srq(domain.get(), &wanted);
     if (!raw)
-        return failed(
-            fmt::format("cannot create a shared receive queue of {} on {}", max_receives, domain.device().name()),
-            errno);
+        return failed(fmt::format("cannot create a shared receive queue of {} entries on {}", max_receives,
+                                  domain.device().name()),
+                      errno);
     return shared_receive_queue(own(raw, ::ibv_destroy_srq, domain));
 }
 
@@ -69,14 +69,14 @@ result<void> shared_receive_queue::resize(unsigned max_receives) const {
     ibv_srq_attr attributes{};
     attributes.max_wr = max_receives;
     if (const int error = ::ibv_modify_srq(get(), &attributes, IBV_SRQ_MAX_WR))
-        return failed(fmt::format("cannot resize a shared receive queue to {}", max_receives), error);
+        return failed(fmt::format("cannot resize a shared receive queue to {} entries", max_receives), error);
     return success();
 }
 
 result<ibv_srq_attr> shared_receive_queue::attributes() const {
     ibv_srq_attr attributes{};
     if (const int error = ::ibv_query_srq(get(), &attributes))
-        return failed("a shared receive queue does not tell its attributes", error);
+        return failed("cannot query the attributes of a shared receive queue", error);
     return attributes;
 }
 
@@ -108,10 +108,9 @@ result<void> queue_pair::modify(const ibv_qp_attr& attributes, int what) const {
     if (error == 0) return success();
     // Kernels since 6.5 (and stable ones since) take a Q_Key like QP1's from privileged users only.
     const bool has_controlled_qkey = what & IBV_QP_QKEY && wanted.qkey & 0x80000000u;
-    const char* advice =
-        error == EPERM && has_controlled_qkey
-            ? " (its Q_Key is a controlled one: it takes CAP_NET_RAW, or rdma system set privileged-qkey on)"
-            : "";
+    const char* advice = error == EPERM && has_controlled_qkey
+                             ? " (a controlled Q_Key needs CAP_NET_RAW; or run rdma system set privileged-qkey on)"
+                             : "";
     return failed(fmt::format("cannot modify the {} queue pair {}{}", type_name(type()), number(), advice), error);
 }
 
@@ -124,7 +123,7 @@ result<void> queue_pair::modify(ibv_qp_state state) const {
 result<queue_pair_attributes> queue_pair::attributes(int what) const {
     queue_pair_attributes found{};
     if (const int error = ::ibv_query_qp(get(), &found.now, what, &found.made_with))
-        return failed(fmt::format("the queue pair {} does not tell its attributes", number()), error);
+        return failed(fmt::format("cannot query the attributes of queue pair {}", number()), error);
     return found;
 }
 
@@ -144,8 +143,7 @@ result<multicast_membership> multicast_membership::create(const queue_pair& memb
                                                           iba::lid LID) {
     const ibv_gid raw = raw_gid(group);
     if (const int error = ::ibv_attach_mcast(member.get(), &raw, value(LID)))
-        return failed(fmt::format("cannot attach the queue pair {} to the multicast group {}", member.number(), group),
-                      error);
+        return failed(fmt::format("cannot attach queue pair {} to multicast group {}", member.number(), group), error);
     return multicast_membership(std::shared_ptr<void>(
         nullptr, [member, raw, LID](void*) { ::ibv_detach_mcast(member.get(), &raw, value(LID)); }));
 }

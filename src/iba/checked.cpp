@@ -25,13 +25,12 @@ misfit in_element(std::size_t index, misfit inside) {
 }
 
 error range_error(const record_info& info, const misfit& found) {
-    return {errc::out_of_range, fmt::format("{}{} is {}, but has {} bit{}", info.name, found.path, found.value,
-                                            found.width, found.width == 1 ? "" : "s")};
+    return {errc::out_of_range, fmt::format("{}{}: value {} does not fit in {} bit{}", info.name, found.path,
+                                            found.value, found.width, found.width == 1 ? "" : "s")};
 }
 
 error size_error(const record_info& info, std::size_t size) {
-    return {errc::too_short,
-            fmt::format("{} needs {} bytes, there {} {}", info.name, info.bytes, size == 1 ? "is" : "are", size)};
+    return {errc::too_short, fmt::format("{} needs {} bytes, but got only {}", info.name, info.bytes, size)};
 }
 
 } // namespace comad::iba::detail

@@ -8,12 +8,12 @@
 namespace comad::iba {
 
 void end_for_lack_of_value(const error& e) noexcept {
-    std::fprintf(stderr, "comad: there is no value: %s\n", e.text.c_str());
+    std::fprintf(stderr, "comad: the value of a failed result was accessed: %s\n", e.text.c_str());
     std::terminate();
 }
 
 void end_for_lack_of_error() noexcept {
-    std::fputs("comad: there is no error: the result has a value\n", stderr);
+    std::fputs("comad: the error of a successful result was accessed\n", stderr);
     std::terminate();
 }
 

@@ -95,7 +95,7 @@ result<void> set_field(const record_info& info, std::span<u8> bytes, std::string
 result<assignment> parse_assignment(std::string_view text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos)
-        return error{errc::unreadable, fmt::format("{} assigns nothing, expected NAME=VALUE", as_given(text))};
+        return error{errc::unreadable, fmt::format("invalid assignment {}; expected NAME=VALUE", as_given(text))};
     return assignment{text.substr(0, equals), text.substr(equals + 1)};
 }
 

@@ -59,7 +59,8 @@ result<void> set_value(const target& to, const json_value& value) {
 result<void> set_record(std::span<u8> bytes, const record_info& info, const std::string& path,
                         const json_value& object) {
     if (!object.is_object()) {
-        return error{errc::unreadable, fmt::format("{} is {}, expected an object", path, as_given(text_of(object)))};
+        return error{errc::unreadable,
+                     fmt::format("{} is {}, expected a JSON object", path, as_given(text_of(object)))};
     }
     for (const auto& [key, value] : object.items())
         if (std::ranges::find(info.rows, key, &row_info::name) == info.rows.end())
@@ -84,9 +85,9 @@ result<void> set_json(const record_info& info, std::span<u8> bytes, std::string_
     try {
         parsed = json_value::parse(text);
     } catch (const json_value::parse_error& problem) {
-        return error{errc::unreadable, fmt::format("{}: no JSON at byte {}", info.name, problem.byte)};
+        return error{errc::unreadable, fmt::format("{}: invalid JSON at byte {}", info.name, problem.byte)};
     } catch (const json_value::out_of_range&) { // 1e999: the parser has no number for it
-        return error{errc::out_of_range, fmt::format("{}: a number is larger than any field", info.name)};
+        return error{errc::out_of_range, fmt::format("{}: a number is too large for any field", info.name)};
     }
     std::vector<u8> changed(bytes.begin(), bytes.begin() + info.bytes);
     if (auto done = set_record(changed, info, std::string(info.name), parsed); !done) return done;

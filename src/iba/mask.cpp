@@ -69,7 +69,8 @@ result<u64> component_mask(const record_info& record, std::string_view name) {
     if (last.element) bits = detail::component_of_element(all, *last.row, *last.element).bits();
     else if (!is_inner) bits = detail::bits_of_row(record, outer);
     if (bits == 0)
-        return error{errc::unknown_name, fmt::format("{}.{} has no bit of a component mask", record.name, name)};
+        return error{errc::unknown_name,
+                     fmt::format("{}.{} cannot be selected: it has no bit in the component mask", record.name, name)};
     return bits;
 }
 

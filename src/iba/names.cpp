@@ -42,12 +42,13 @@ result<step> find_step(const record_info& info, const std::string& where, std::s
     if (row == info.rows.end()) return unknown_field(info, where, part.name);
     if (part.index.empty()) return step{&*row, std::nullopt};
 
-    if (row->count == 1) return error{errc::unknown_name, fmt::format("{}.{} is no array", where, row->name)};
+    if (row->count == 1)
+        return error{errc::unknown_name, fmt::format("{}.{} is not an array; omit the index", where, row->name)};
     unsigned element = row->count;
     std::from_chars(part.index.data(), part.index.data() + part.index.size(), element);
     if (element >= row->count) {
-        return error{errc::unknown_name, fmt::format("{}.{} has {} elements, from [0] to [{}]", where, row->name,
-                                                     row->count, row->count - 1)};
+        return error{errc::unknown_name,
+                     fmt::format("the index of {}.{} must be 0..{}", where, row->name, row->count - 1)};
     }
     return step{&*row, element};
 }
@@ -66,10 +67,10 @@ result<std::vector<step>> resolve(const record_info& info, std::string_view name
         if (dot == std::string_view::npos) return steps;
 
         fmt::format_to(std::back_inserter(where), ".{}", name.substr(0, dot));
-        if (!s.row->nested) return error{errc::unknown_name, where + " is no structure"};
+        if (!s.row->nested) return error{errc::unknown_name, where + " is not a structure and has no fields"};
         if (s.row->count > 1 && !s.element) {
             return error{errc::unknown_name,
-                         fmt::format("{} is an array of {} structures; name one of them, as in {}[0]", where,
+                         fmt::format("{} is an array of {} structures; name one of them, such as {}[0]", where,
                                      s.row->count, s.row->name)};
         }
         here = s.row->nested;
@@ -89,8 +90,8 @@ std::string_view rest_of(const std::vector<std::string_view>& names) {
 error unknown_field(const record_info& info, std::string_view where, std::string_view name) {
     const std::vector<std::string_view> names = names_in(info);
     if (names.empty()) return {errc::unknown_name, fmt::format("{} has no fields", where)};
-    return {errc::unknown_name,
-            fmt::format("{} has no {}, but {}{}", where, as_given(name), most_similar(name, names), rest_of(names))};
+    return {errc::unknown_name, fmt::format("{} has no field {}; the nearest are {}{}", where, as_given(name),
+                                            most_similar(name, names), rest_of(names))};
 }
 
 error is_structure(const row_info& row, std::string_view where) {

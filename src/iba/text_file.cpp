@@ -29,7 +29,7 @@ std::runtime_error cannot_read(const std::string& name, std::string_view why) {
 }
 
 std::runtime_error too_large(std::size_t most) {
-    return std::runtime_error(fmt::format("it is larger than {} MiB", most >> 20));
+    return std::runtime_error(fmt::format("it is larger than the maximum of {} MiB", most >> 20));
 }
 
 std::atomic<bool> waits_end = false;
@@ -61,7 +61,8 @@ public:
     void await_input(int descriptor) const {
         pollfd source{descriptor, POLLIN, 0};
         if (!waits_end && ::ppoll(&source, 1, nullptr, &before_) >= 0) return;
-        throw std::runtime_error(waits_end || errno == EINTR ? "a signal arrived before its end" : reason());
+        throw std::runtime_error(waits_end || errno == EINTR ? "a signal arrived before the end of the input"
+                                                             : reason());
     }
 
 private:
@@ -100,7 +101,7 @@ constexpr std::size_t part_size = 65536;
 class text_check {
 public:
     void take(std::string_view part) {
-        if (part.find('\0') != part.npos) throw std::runtime_error("it is a binary file");
+        if (part.find('\0') != part.npos) throw std::runtime_error("it is a binary file, but must be a text file");
         for (std::size_t end = part.find('\n'); end != part.npos; end = part.find('\n')) {
             lengthen(end);
             length_ = 0;
@@ -114,7 +115,8 @@ private:
     void lengthen(std::size_t by) {
         length_ += by;
         if (length_ > longest_line_of_text)
-            throw std::runtime_error(fmt::format("line {} is longer than {} KiB", number_, longest_line_of_text >> 10));
+            throw std::runtime_error(
+                fmt::format("line {} is longer than the maximum of {} KiB", number_, longest_line_of_text >> 10));
     }
     std::size_t length_ = 0; // of the line that has not ended
     unsigned number_ = 1;
@@ -208,7 +210,8 @@ struct text_lines::source {
         }
         buffer.resize(had + got);
         total += got;
-        if (total > most_read) throw cannot_read(name, fmt::format("it is larger than {} GiB", most_read >> 30));
+        if (total > most_read)
+            throw cannot_read(name, fmt::format("it is larger than the maximum of {} GiB", most_read >> 30));
         return got > 0;
     }
 
@@ -239,7 +242,7 @@ std::optional<std::string_view> text_lines::next() {
     const std::size_t length = std::min(end, s.buffer.size()) - s.at;
     if (length > s.longest)
         throw std::runtime_error(
-            fmt::format("{}:{}: the next line has more than {} bytes", escaped(s.name), s.number, s.longest));
+            fmt::format("{}:{}: the line is longer than {} bytes", escaped(s.name), s.number + 1, s.longest));
     if (end == std::string::npos && length == 0) return std::nullopt;
     const std::string_view line = std::string_view(s.buffer).substr(s.at, length);
     s.at = std::min(s.at + length + 1, s.buffer.size());

@@ -7,6 +7,7 @@
 #include <comad/iba/bits.hpp>
 #include <comad/iba/keys.hpp>
 #include <comad/iba/parse.hpp>
+#include <comad/iba/suggest.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
@@ -81,7 +82,7 @@ result<void> set_list(const target& to, std::string_view text) {
 }
 
 /// What a text should have been.
-std::string expected(const row_info& row) {
+std::string expected(const row_info& row, std::string_view given) {
     if (row.is_blob()) return fmt::format("0x and {} hex digits", 2 * row.count);
     if (row.count > 1) return fmt::format("a list of up to {}", row.count);
     switch (row.how) {
@@ -89,9 +90,11 @@ std::string expected(const row_info& row) {
     case show::gid: return "a GID (an IPv6 address)";
     case show::prefix: return "a GID prefix (fe80::/64)";
     case show::name: {
-        std::string names;
-        for (const enum_name& n : row.names) fmt::format_to(std::back_inserter(names), ", {}", n.name);
-        return "an unsigned integer or one of " + names.substr(2);
+        std::vector<std::string_view> names;
+        for (const enum_name& n : row.names) names.push_back(n.name);
+        constexpr std::size_t most_shown = 6;
+        if (names.size() <= most_shown) return fmt::format("an unsigned integer or one of {}", fmt::join(names, ", "));
+        return fmt::format("an unsigned integer or a name; the nearest are {}", most_similar(given, names));
     }
     default: return "an unsigned integer";
     }
@@ -135,18 +138,19 @@ result<void> set_text(const target& to, std::string_view text) {
 error out_of_range(const target& to, std::string_view given) {
     const unsigned width = to.row.width;
     constexpr std::size_t longest = 60; // zeros may stand in front
-    const std::string_view what = is_key(to.row) ? "not shown" : given.substr(0, longest);
-    return {errc::out_of_range, fmt::format("{} is {}, but has {} bit{}", to.path, what, width, width == 1 ? "" : "s")};
+    const std::string_view what = is_key(to.row) ? "(not shown)" : given.substr(0, longest);
+    return {errc::out_of_range,
+            fmt::format("{}: value {} does not fit in {} bit{}", to.path, what, width, width == 1 ? "" : "s")};
 }
 
 error too_many(const target& to, std::size_t elements) {
-    return {errc::out_of_range, fmt::format("{} has {} {}, {} were given", to.path, to.row.count,
+    return {errc::out_of_range, fmt::format("{} must have at most {} {}, but got {}", to.path, to.row.count,
                                             to.row.is_blob() ? "bytes" : "elements", elements)};
 }
 
 error unreadable(const target& to, std::string_view given) {
-    const std::string what = is_key(to.row) ? "not shown" : as_given(given);
-    return {errc::unreadable, fmt::format("{} is {}, expected {}", to.path, what, expected(to.row))};
+    const std::string what = is_key(to.row) ? "(not shown)" : as_given(given);
+    return {errc::unreadable, fmt::format("{} is {}, expected {}", to.path, what, expected(to.row, given))};
 }
 
 } // namespace comad::iba::detail

@@ -52,7 +52,7 @@ void deadlines::set_now(time_point now) noexcept {
 }
 
 time_point deadlines::earliest() const noexcept {
-    assert(fresh_.empty() && "no time was told since the last timeout was armed");
+    assert(fresh_.empty() && "set the time after arming a timeout");
     return earliest_;
 }
 

@@ -17,9 +17,8 @@ namespace {
 
 unsigned checked_window(unsigned wanted, unsigned limit) {
     if (wanted == 0) wanted = engine_options::most_adaptive;
-    if (wanted > 65536)
-        throw std::invalid_argument("max_outstanding must be between 1 and 65536, or 0 for an adaptive window");
-    if (limit < 1) throw std::invalid_argument("the transport carries no request");
+    if (wanted > 65536) throw std::invalid_argument("max_outstanding must be 1..65536, or 0 for an adaptive window");
+    if (limit < 1) throw std::invalid_argument("the transport must allow at least one request in flight");
     return std::min(wanted, limit);
 }
 
@@ -58,7 +57,7 @@ void engine::set_now(time_point now) noexcept {
 
 void engine::submit(op& o) noexcept {
     assert(o.where == op::place::nowhere);
-    assert((o.timeout.count() > 0 || o.destination != 0) && "without a timeout there is something to be measured");
+    assert((o.timeout.count() > 0 || o.destination != 0) && "an operation without a timeout needs a destination");
     o.attempts = o.sent = 0;
     if (may_launch() && !has_waiting()) return try_launch(o);
     o.where = op::place::waiting;

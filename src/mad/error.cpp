@@ -65,7 +65,8 @@ std::string what_happened(const mad_error& e, const std::string& where) {
     case errc::cancelled: return "was cancelled";
     case errc::not_in_port_table:
     case errc::out_of_range:
-        return fmt::format("was not sent to {}: {}", where, e.detail ? e.detail->misfit : "a value does not fit");
+        return fmt::format("was not sent to {}: {}", where,
+                           e.detail ? e.detail->misfit : "a value does not fit its field");
     case errc::incomplete_path: return "was not sent to " + where + ": the path has no DLID";
     }
     return "failed";
@@ -160,21 +161,21 @@ std::string missing_LID_words(const mad_error& e, const char* otherwise) {
 std::string plain_words(const mad_error& e) {
     const std::string what = request_words(e), who = target_words(e);
     switch (e.code) {
-    case errc::timed_out: return fmt::format("{} did not answer {}{}", who, what, effort_words(e));
+    case errc::timed_out: return fmt::format("{} did not reply to {}{}", who, what, effort_words(e));
     case errc::status:
     case errc::class_status:
     case errc::path_not_found: return fmt::format("{} refused {}: {}", who, what, status_words(e));
     case errc::malformed_reply: return fmt::format("{} sent a malformed reply to {}{}", who, what, misfit_words(e));
     case errc::send_failed: return fmt::format("{} could not be sent to {}: {}", what, who, std::strerror(e.sys_errno));
     case errc::transport_failed:
-        return fmt::format("the device was lost before {} answered {}: {}", who, what, std::strerror(e.sys_errno));
-    case errc::cancelled: return fmt::format("stopped before {} answered {}", who, what);
+        return fmt::format("the device failed before {} replied to {}: {}", who, what, std::strerror(e.sys_errno));
+    case errc::cancelled: return fmt::format("stopped before {} replied to {}", who, what);
     case errc::not_in_port_table:
     case errc::out_of_range:
         return fmt::format("{} was not sent to {}: {}", what, who,
-                           e.detail ? e.detail->misfit : "a value does not fit");
+                           e.detail ? e.detail->misfit : "a value does not fit its field");
     case errc::incomplete_path:
-        return fmt::format("{} was not sent: {}", what, missing_LID_words(e, "no LID is known for its target"));
+        return fmt::format("{} was not sent: {}", what, missing_LID_words(e, "the LID of its target is unknown"));
     }
     return fmt::format("{} failed", what);
 }
@@ -184,7 +185,7 @@ void add_packet(std::string& out, std::string_view prefix, std::string_view titl
     std::vector<u8> shown(mad.begin(), mad.end());
     const bool had_keys = iba::hide_keys(shown);
     out += fmt::format("{}+{} Packet {}{}\n", prefix, title, format ? format->name : "??",
-                       had_keys ? ", its keys hidden as 0" : "");
+                       had_keys ? ", keys shown as 0" : "");
     const std::string words = iba::dump_mad(shown);
     for (std::size_t begin = 0; begin < words.size();) {
         const std::size_t end = words.find('\n', begin) + 1;
@@ -221,12 +222,12 @@ std::string cause_text(const mad_error& e) {
     case errc::path_not_found: return fmt::format("{} refused: {}", what, status_words(e));
     case errc::malformed_reply: return what + ": malformed reply" + misfit_words(e);
     case errc::send_failed: return fmt::format("{} could not be sent: {}", what, std::strerror(e.sys_errno));
-    case errc::transport_failed: return fmt::format("the device was lost: {}", std::strerror(e.sys_errno));
+    case errc::transport_failed: return fmt::format("the device failed: {}", std::strerror(e.sys_errno));
     case errc::cancelled: return "stopped";
     case errc::not_in_port_table:
     case errc::out_of_range:
-        return fmt::format("{} was not sent: {}", what, e.detail ? e.detail->misfit : "a value does not fit");
-    case errc::incomplete_path: return missing_LID_words(e, "no LID is known");
+        return fmt::format("{} was not sent: {}", what, e.detail ? e.detail->misfit : "a value does not fit its field");
+    case errc::incomplete_path: return missing_LID_words(e, "the LID is unknown");
     }
     return what + " failed";
 }

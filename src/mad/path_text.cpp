@@ -109,13 +109,15 @@ iba::result<void> set_hops(IBDRPath& path, std::string_view text, char separator
     do {
         const std::string_view port = trimmed(take_until(rest, separator));
         const auto number = iba::parse_digits(port, 10);
-        if (!number) return unreadable(fmt::format("{} {} has {} for a port", what, as_given(text), as_given(port)));
+        if (!number)
+            return unreadable(
+                fmt::format("invalid port {2} in {0} {1}; must be 0..254", what, as_given(text), as_given(port)));
         if (number->value >= 255)
-            return out_of_range(fmt::format("port {} in {} is not below 255", as_given(port), what));
+            return out_of_range(fmt::format("invalid port {} in {}; must be 0..254", as_given(port), what));
         if (taken == 0 && number->value != 0)
-            return out_of_range(fmt::format("{} {} does not begin with 0, the local port", what, as_given(text)));
+            return out_of_range(fmt::format("{} {} must start with 0, the local port", what, as_given(text)));
         if (taken > IBDRPath::max_hops)
-            return out_of_range(fmt::format("{} has more than {} hops", what, IBDRPath::max_hops));
+            return out_of_range(fmt::format("{} must have at most {} hops", what, IBDRPath::max_hops));
         route.drPath[taken++] = static_cast<u8>(number->value);
         rest = trimmed(rest);
     } while (!rest.empty());
@@ -133,7 +135,8 @@ std::string_view unquoted(std::string_view text) {
 
 iba::result<void> set_member(IBDRPath& path, hops&, unsigned, std::string_view name, std::string_view text) {
     if (text.find(':') == text.npos)
-        return unreadable(fmt::format("{} is {}, expected ports as in 0:1:4:", name, as_given(text)));
+        return unreadable(
+            fmt::format("{} is {}, expected ports separated by ':', such as 0:1:4:", name, as_given(text)));
     return set_hops(path, text, ':', name);
 }
 iba::result<void> set_member(path_headers&, iba::gid& g, unsigned, std::string_view name, std::string_view text) {
@@ -147,10 +150,11 @@ iba::result<void> set_member(path_headers&, iba::gid& g, unsigned, std::string_v
 template <class T>
 iba::result<void> set_member(path_headers&, T& member, unsigned bits, std::string_view name, std::string_view text) {
     const auto number = iba::parse_number(text);
-    const std::string given = name.ends_with("Key") ? "not shown" : as_given(text); // a secret
+    const std::string given = name.ends_with("Key") ? "(not shown)" : as_given(text); // a secret
     if (!number) return unreadable(fmt::format("{} is {}, expected an unsigned integer", name, given));
     if (number->is_larger || number->value > iba::low_bits(bits))
-        return out_of_range(fmt::format("{} is {}, but has {} bit{}", name, given, bits, bits == 1 ? "" : "s"));
+        return out_of_range(
+            fmt::format("{}: value {} does not fit in {} bit{}", name, given, bits, bits == 1 ? "" : "s"));
     member = static_cast<T>(number->value);
     return iba::success();
 }
@@ -159,7 +163,7 @@ iba::result<void> set_member(path_headers&, T& member, unsigned bits, std::strin
 
 iba::result<void> set_end_port(std::optional<std::string>& end_port, std::string_view text) {
     const std::string_view name = unquoted(text);
-    if (name.empty()) return unreadable("end_port has no name");
+    if (name.empty()) return unreadable("end_port must not be empty");
     if (text != "None") end_port = name;
     return iba::success();
 }
@@ -176,11 +180,11 @@ template <class Path> iba::result<address> read_members(std::string_view class_n
         const std::string_view key = trimmed(pair.substr(0, equals));
         const std::string_view text = equals == pair.npos ? std::string_view{} : trimmed(pair.substr(equals + 1));
         if (key.empty() || text.empty())
-            return unreadable(fmt::format("{} is given {}, expected NAME=VALUE", class_name,
+            return unreadable(fmt::format("{}: invalid argument {}; expected NAME=VALUE", class_name,
                                           as_given(pair.substr(0, pair.find(' '))))); // behind it may be a key
-        if (more && trimmed(inner).empty()) return unreadable(fmt::format("{} ends with a comma", class_name));
+        if (more && trimmed(inner).empty()) return unreadable(fmt::format("{} must not end with a comma", class_name));
         if (std::find(seen.begin(), seen.end(), key) != seen.end())
-            return unreadable(fmt::format("{} is given {} twice", class_name, as_given(key)));
+            return unreadable(fmt::format("{}: {} is given twice", class_name, as_given(key)));
         seen.push_back(key);
 
         std::vector<std::string_view> known{"end_port"};
@@ -192,8 +196,9 @@ template <class Path> iba::result<address> read_members(std::string_view class_n
             if (key == candidate) done = set_member(path, path.*member, bits, name, text);
         });
         if (!done)
-            return iba::error{iba::errc::unknown_name, fmt::format("{} has no {}, but {}", class_name, as_given(key),
-                                                                   iba::most_similar(key, known))};
+            return iba::error{iba::errc::unknown_name,
+                              fmt::format("{} has no member {}; the nearest are {}", class_name, as_given(key),
+                                          iba::most_similar(key, known))};
         if (!*done) return done->error();
     }
     if (path.pkey_index == path.look_up && std::find(seen.begin(), seen.end(), "pkey_index") != seen.end())
@@ -205,12 +210,12 @@ template <class Path> iba::result<address> read_members(std::string_view class_n
 iba::result<address> read_spec(std::string_view text) {
     std::string_view inner = text;
     const std::string_view class_name = trimmed(take_until(inner, '('));
-    if (!inner.ends_with(')')) return unreadable(fmt::format("{} does not end with ')'", as_given(class_name)));
+    if (!inner.ends_with(')')) return unreadable(fmt::format("missing ')' at the end of {}", as_given(class_name)));
     inner.remove_suffix(1);
     if (class_name == "IBPath" || class_name == "Path") return read_members<IBPath>("IBPath", inner);
     if (class_name == "IBDRPath") return read_members<IBDRPath>("IBDRPath", inner);
     return iba::error{iba::errc::unknown_name,
-                      fmt::format("there is no path {}, but IBPath and IBDRPath", as_given(class_name))};
+                      fmt::format("unknown kind of path {}; expected IBPath or IBDRPath", as_given(class_name))};
 }
 
 // ---- addresses ----
@@ -222,18 +227,18 @@ address to_gid(const iba::gid& target) {
 }
 
 iba::result<address> read_gid(const iba::gid& target, std::string_view text) {
-    if (target == iba::gid{}) return out_of_range(fmt::format("{} is nobody's GID", as_given(text)));
+    if (target == iba::gid{}) return out_of_range(fmt::format("invalid GID {}; must not be 0", as_given(text)));
     return to_gid(target);
 }
 
 iba::result<address> read_guid(iba::guid target, std::string_view text) {
-    if (target == iba::guid{}) return out_of_range(fmt::format("{} is nobody's GUID", as_given(text)));
+    if (target == iba::guid{}) return out_of_range(fmt::format("invalid GUID {}; must not be 0", as_given(text)));
     return to_gid({iba::link_local_prefix, target});
 }
 
 iba::result<address> read_lid(const iba::parsed_number& number, std::string_view text) {
     if (number.value == 0 || number.value >= first_multicast_LID)
-        return out_of_range(fmt::format("{} is no unicast LID, which are 1 to 0xbfff", as_given(text)));
+        return out_of_range(fmt::format("invalid unicast LID {}; must be 1..0xbfff", as_given(text)));
     IBPath path;
     path.DLID = iba::lid{static_cast<u16>(number.value)};
     return address{path, std::nullopt};
@@ -245,9 +250,10 @@ iba::result<address> read_scoped(std::string_view text) {
     end_port = trimmed(end_port);
     const auto target = iba::parse_gid(address_text);
     if (!target)
-        return unreadable(fmt::format("{} is no GID, of which one stands before a '%'", as_given(address_text)));
+        return unreadable(fmt::format("invalid GID {} before '%'; expected an IPv6 address", as_given(address_text)));
     if (end_port.empty() || end_port.find('%') != end_port.npos)
-        return unreadable(fmt::format("{} names no end port behind the '%'", as_given(text)));
+        return unreadable(
+            fmt::format("invalid port after '%' in {}; expected GID%PORT, such as fe80::1%mlx5_0/1", as_given(text)));
     auto result = read_gid(*target, address_text);
     if (result) result.value().end_port = end_port;
     return result;
@@ -270,12 +276,12 @@ iba::result<address> from_string(std::string_view given, hex_means hex) {
     if (const auto target = iba::parse_guid(text)) return read_guid(*target, text);
     const auto number = iba::parse_number(text);
     if (!number)
-        return unreadable(fmt::format("{} is no target; there are LIDs (7), directed routes (0,1,4), GUIDs "
-                                      "(0002:c903:0000:1491), GIDs (fe80::2:c903:0:1491) and IBPath(DLID=7)",
+        return unreadable(fmt::format("invalid target {}; expected a LID (7), directed route (0,1,4), GUID "
+                                      "(0002:c903:0000:1491), GID (fe80::2:c903:0:1491) or IBPath(DLID=7)",
                                       as_given(given)));
     if (hex == hex_means::GUID && iba::begins_hex(text)) {
         if (number->is_larger)
-            return out_of_range(fmt::format("{} has more than the 64 bits of a GUID", as_given(text)));
+            return out_of_range(fmt::format("invalid GUID {}; must have at most 64 bits", as_given(text)));
         return read_guid(iba::guid{number->value}, text);
     }
     return read_lid(*number, text);

@@ -49,21 +49,25 @@ struct entry {
 /// The entry, or what is wrong.
 std::optional<std::string> read(const std::vector<std::string_view>& words, entry& e) {
     if (words.size() != 2 && words.size() != 3)
-        return fmt::format("{} words, expected a port's GUID, perhaps M_Key, SM_Key or CC_Key, and the key",
-                           words.size());
+        return fmt::format("expected a port GUID or 'default', optionally M_Key, SM_Key or CC_Key, and the key; "
+                           "the line has {} word{}",
+                           words.size(), words.size() == 1 ? "" : "s");
     if (words.front() != "default") {
         e.port = guid_of(words.front());
-        if (!e.port) return fmt::format("{} is no GUID, and not 'default'", iba::as_given(words.front()));
+        if (!e.port)
+            return fmt::format(
+                "invalid port GUID {}; expected a 64-bit number such as 0x0002c90300a1b2c3, or 'default'",
+                iba::as_given(words.front()));
     }
     if (words.size() == 3) {
         const auto* found =
             std::find_if(std::begin(kinds), std::end(kinds), [&](const name_of_kind& k) { return k.name == words[1]; });
         if (found == std::end(kinds))
-            return fmt::format("{} is no kind of key; there are M_Key, SM_Key and CC_Key", iba::as_given(words[1]));
+            return fmt::format("unknown kind of key {}; expected M_Key, SM_Key or CC_Key", iba::as_given(words[1]));
         e.kind = found->kind;
     }
     const auto key = iba::parse_number(words.back());
-    if (!key || key->is_larger) return "the key is no number of 64 bits";
+    if (!key || key->is_larger) return "the key must be a number of at most 64 bits";
     e.key = key->value;
     return std::nullopt;
 }
@@ -119,10 +123,13 @@ iba::result<void> port_keys::add(std::string_view text, key_kind unsaid) {
 iba::result<void> port_keys::add_neighbors(std::string_view text) {
     auto more = neighbors_;
     const auto take = [&](const std::vector<std::string_view>& words) -> std::optional<std::string> {
-        if (words.size() != 2) return fmt::format("{} words, expected two ports as GUID:NUMBER", words.size());
+        if (words.size() != 2)
+            return fmt::format("expected two ports as GUID:PORT; the line has {} word{}", words.size(),
+                               words.size() == 1 ? "" : "s");
         const auto one = read_port(words[0]), other = read_port(words[1]);
         if (!one || !other)
-            return fmt::format("{} is no port as GUID:NUMBER", iba::as_given(words[one.has_value() ? 1 : 0]));
+            return fmt::format("invalid port {}; expected GUID:PORT, such as 0x0002c90300a1b2c3:1",
+                               iba::as_given(words[one.has_value() ? 1 : 0]));
         more[*one] = other->first;
         more[*other] = one->first;
         return std::nullopt;

@@ -140,21 +140,23 @@ std::string port_tables::text_of_miss(const any_path& path) const {
     switch (find(path).miss) {
     case table_miss::none: break;
     case table_miss::pkey:
-        if (!is_valid_pkey(pkey)) return fmt::format("{:#06x} is not a valid P_Key", pkey);
+        if (!is_valid_pkey(pkey)) return fmt::format("invalid P_Key {:#06x}; its lower 15 bits must not be 0", pkey);
         if (PKeys_.empty())
-            return fmt::format("the local port's P_Key table is unknown, so P_Key {:#06x} has no index", pkey);
-        return fmt::format("the local port has no P_Key {:#06x}, only {}", pkey, PKeys_text());
+            return fmt::format("the index of P_Key {:#06x} is unknown: the P_Key table of the local port is unknown",
+                               pkey);
+        return fmt::format("the local port does not have P_Key {:#06x}; its P_Keys: {}", pkey, PKeys_text());
     case table_miss::pkey_index:
-        return fmt::format("the local port has no P_Key at index {}, only {}", index, PKeys_text());
+        return fmt::format("the local port has no P_Key at index {}; its P_Keys: {}", index, PKeys_text());
     case table_miss::other_pkey: {
         const table_entries ours = default_entry();
-        return fmt::format("the local queue pair, which has one P_Key, has {:#06x} (index {}) and not {}", ours.pkey,
+        return fmt::format("the local queue pair can use only P_Key {:#06x} (index {}), not {}", ours.pkey,
                            ours.pkey_index,
-                           is_by_index ? fmt::format("that at index {}", index) : fmt::format("{:#06x}", pkey));
+                           is_by_index ? fmt::format("the P_Key at index {}", index) : fmt::format("{:#06x}", pkey));
     }
-    case table_miss::SGID: return fmt::format("the local port has no GID {}, only {}", global->SGID, GIDs_text());
+    case table_miss::SGID:
+        return fmt::format("the local port does not have GID {}; its GIDs: {}", global->SGID, GIDs_text());
     case table_miss::SGID_index:
-        return fmt::format("the local port has no GID at index {}, only {}", global->SGID_index, GIDs_text());
+        return fmt::format("the local port has no GID at index {}; its GIDs: {}", global->SGID_index, GIDs_text());
     }
     return {};
 }

@@ -29,38 +29,39 @@ iba::result<record_table> record_table::of(std::span<const u8> message, std::siz
     assert(record_size != 0);
     constexpr std::size_t header_size = iba::wire_size<iba::sa::Header>;
     if (message.size() < header_size)
-        return too_short(fmt::format("an SA message has {} bytes or more, there are {}", header_size, message.size()));
+        return too_short(
+            fmt::format("an SA message must have at least {} bytes, but has {}", header_size, message.size()));
 
     const std::span<const u8> data = message.subspan(header_size);
     const std::size_t stride = stride_of(message);
     if (stride == 0) { // there are none
         if (std::ranges::any_of(data, [](u8 byte) { return byte != 0; }))
-            return too_short(fmt::format("{} bytes of records have the AttributeOffset 0", data.size()));
+            return too_short(fmt::format("AttributeOffset is 0, but {} bytes of records follow", data.size()));
         return record_table(data, record_size, 0, 0);
     }
     if (stride < record_size)
-        return too_short(fmt::format("records of {} bytes stand {} bytes apart", record_size, stride));
+        return too_short(fmt::format("AttributeOffset is {} bytes, but a record has {} bytes", stride, record_size));
 
     std::size_t size = data.size() / stride;
     if (const std::size_t rest = data.size() % stride; rest != 0) {
         ++size;
         if (rest < record_size)
-            return too_short(fmt::format("the last of {} records has {} of {} bytes", size, rest, record_size));
-        if (rest + padding <= stride)
             return too_short(
-                fmt::format("the last of {} records has {} bytes, and they stand {} bytes apart", size, rest, stride));
+                fmt::format("the last of {} records is truncated: it has {} of {} bytes", size, rest, record_size));
+        if (rest + padding <= stride)
+            return too_short(fmt::format("the last of {} records has {} bytes, but AttributeOffset is {} bytes", size,
+                                         rest, stride));
     }
     return record_table(data, record_size, stride, size);
 }
 
 iba::result<record_table> record_table::of_reply(std::span<const u8> reply, std::size_t record_size) {
     constexpr std::size_t header_size = iba::wire_size<iba::sa::Header>, rmpp_size = iba::wire_size<iba::rmpp::Header>;
-    if (reply.size() >= header_size && !is_rmpp(reply))
-        return too_short("it is not an RMPP transfer, and a table must be one");
+    if (reply.size() >= header_size && !is_rmpp(reply)) return too_short("the table was not sent as an RMPP transfer");
     if (reply.size() < header_size || reply.size() != mad_size) return of(reply, record_size);
     const auto rmpp = iba::decode<iba::rmpp::Header>(reply.first<rmpp_size>());
     if ((rmpp.RMPPFlags & value(iba::RMPPFlag::Last)) == 0)
-        return too_short("its RMPP transfer ended early, the first segment is all that came");
+        return too_short("the RMPP transfer ended after the first segment, which is not the last one");
     const std::size_t end = rmpp_size + std::max<std::size_t>(rmpp.data2, header_size - rmpp_size);
     return of(reply.first(std::min(reply.size(), end)), record_size);
 }

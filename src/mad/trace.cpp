@@ -41,7 +41,7 @@ std::string line_of(const trace_event& e) {
 void add_dump(const trace_lines& out, std::string_view title, std::span<const u8> mad) {
     std::vector<u8> shown(mad.begin(), mad.end());
     const bool had_keys = iba::hide_keys(shown);
-    out(fmt::format("{} {}{}", title, describe_mad(mad), had_keys ? ", its keys hidden as 0" : ""));
+    out(fmt::format("{} {}{}", title, describe_mad(mad), had_keys ? ", keys shown as 0" : ""));
     const std::string text = iba::dump_mad(shown);
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = text.find('\n', begin);

@@ -299,7 +299,7 @@ TEST_CASE("a transport without descriptor cannot be driven by Asio, and says so"
     asio::io_context io;
     memory_transport net;
     MADSchedule schedule(net);
-    CHECK_THROWS_WITH(asio_driver(io, schedule), Catch::Contains("simulated") && Catch::Contains("sync_wait"));
+    CHECK_THROWS_WITH(asio_driver(io, schedule), Catch::Contains("virtual time") && Catch::Contains("sync_wait"));
 }
 
 // ---- cancelling --------------------------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ TEST_CASE("a request with a value that has more bits than its field is not sent,
     CHECK(e.code == errc::out_of_range);
     CHECK(e.attempts == 0);
     CHECK(to_string(e) == "RPC MAD_METHOD_SET(2) SMPFormatDirected(129.1) SMPPortInfo(21) was not sent to "
-                          "'DR Path (0, 1)': SMPPortInfo.LMC is 9, but has 3 bits");
+                          "'DR Path (0, 1)': SMPPortInfo.LMC: value 9 does not fit in 3 bits");
     auto get = sync_wait(r.schedule, r.schedule.SubnGet<smp::PortInfo>(wanted, route(1), 1));
     REQUIRE(!get);
     CHECK(get.error().code == errc::out_of_range);
@@ -351,12 +351,12 @@ TEST_CASE("who asks a result for what it has not is told what it has") {
     const auto failed = sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1, 2), 3));
     REQUIRE(!failed);
     CHECK(last_words([&] { static_cast<void>(failed.value()); }) ==
-          "comad: there is no value: " + mad::to_string(failed.error()));
+          "comad: the value of a failed result was accessed: " + mad::to_string(failed.error()));
     CHECK(last_words([&] {
               static_cast<void>(iba::result<int>(iba::error{iba::errc::unreadable, "no number"}).value());
-          }) == "comad: there is no value: no number");
+          }) == "comad: the value of a failed result was accessed: no number");
     CHECK(last_words([] { static_cast<void>(mad::result<int>(3).error()); }) ==
-          "comad: there is no error: the result has a value");
+          "comad: the error of a successful result was accessed");
 }
 
 TEST_CASE("results are either or, and errors do not copy") {

@@ -326,7 +326,7 @@ TEST_CASE("records that are smaller than they should be, and a table of which on
     auto table = sync_wait(small.schedule, small.schedule.SubnAdmGetTable<NodeRecord>());
     REQUIRE(!table);
     CHECK(table.error().code == errc::malformed_reply);
-    CHECK_THAT(to_string(table.error()), Catch::EndsWith(": records of 108 bytes stand 104 bytes apart"));
+    CHECK_THAT(to_string(table.error()), Catch::EndsWith(": AttributeOffset is 104 bytes, but a record has 108 bytes"));
 
     rig cut([](const packet& p) {
         arrival a = table_of(p, 3);
@@ -337,7 +337,7 @@ TEST_CASE("records that are smaller than they should be, and a table of which on
     REQUIRE(!beginning);
     CHECK(beginning.error().code == errc::malformed_reply);
     CHECK(cause_text(beginning.error()) ==
-          "NodeRecord: malformed reply: its RMPP transfer ended early, the first segment is all that came");
+          "NodeRecord: malformed reply: the RMPP transfer ended after the first segment, which is not the last one");
 }
 
 TEST_CASE(

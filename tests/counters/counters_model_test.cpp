@@ -859,7 +859,7 @@ private:
             expect(gaps[0].what == gap::kind::was_silent, "a switch that was silent is said to be so");
         }
         if (!node.is_known)
-            expect(node.MADs == 1 && gaps.size() == 1, "who does not say what it can is not asked further");
+            expect(node.MADs == 1 && gaps.size() == 1, "who does not say what it can is not queried further");
         expect(node.MADs <= std::max(how_.per_agent, 1u) + 2, "a dead switch is not asked for each port");
     }
     void check_MADs(const PMA_node& node, const std::vector<u8>& wanted, bool is_summed, bool is_sum_told) {

@@ -293,9 +293,9 @@ std::string problem(std::string_view text) {
     return what.substr(what.find("rules.toml"));
 }
 
-/// The first block of that kind in docs/howto/find-a-bad-cable.md.
+/// The first block of that kind in docs/reference/health-rules.md.
 std::string example() {
-    std::ifstream page(COMAD_SOURCE_DIR "/docs/health.md");
+    std::ifstream page(COMAD_SOURCE_DIR "/docs/reference/health-rules.md");
     const std::string text(std::istreambuf_iterator<char>(page), {});
     const std::size_t begin = text.find("```toml\n") + 8;
     REQUIRE(begin > 8);
@@ -336,32 +336,32 @@ TEST_CASE("a file changes what it names and leaves the rest") {
 }
 
 TEST_CASE("a wrong file is told by its line, what is wrong and what would be right") {
-    CHECK(problem("\nwidht = 'error'\n") ==
-          "rules.toml:2: a file of rules has no 'widht'; it has width, speed, pegged, bit_errors, raw_bit_errors and "
-          "counters");
-    CHECK(problem("speed = 'bad'\n") == R"(rules.toml:1: 'speed' is to be "ok", "warning", "error" or "critical")");
-    CHECK(problem("speed = 3\n") == R"(rules.toml:1: 'speed' is to be "ok", "warning", "error" or "critical")");
+    CHECK(problem("\nwidht = 'error'\n") == "rules.toml:2: unknown key 'widht' in the rules file; expected width, "
+                                            "speed, pegged, bit_errors, raw_bit_errors "
+                                            "or counters");
+    CHECK(problem("speed = 'bad'\n") == R"(rules.toml:1: 'speed' must be "ok", "warning", "error" or "critical")");
+    CHECK(problem("speed = 3\n") == R"(rules.toml:1: 'speed' must be "ok", "warning", "error" or "critical")");
     CHECK_THAT(problem("[counters]\n\nsymbolErrors = { warning = 1 }\n"),
-               Catch::StartsWith("rules.toml:3: there is no counter 'symbolErrors'; counters are portXmitData, "));
+               Catch::StartsWith("rules.toml:3: unknown counter 'symbolErrors'; the nearest are "));
     CHECK(problem("[counters.VL15Dropped]\nwarn = 1\n") ==
-          "rules.toml:2: VL15Dropped has no 'warn'; it has per, warning, error and critical");
+          "rules.toml:2: unknown key 'warn' in VL15Dropped; expected per, warning, error or critical");
     CHECK(problem("[counters.VL15Dropped]\nerror = -1\n") ==
-          "rules.toml:2: 'error' is to be a number from 0 on: the most that is not too much");
+          "rules.toml:2: 'error' must be a number >= 0 (the highest acceptable value)");
     CHECK(problem("[counters.VL15Dropped]\nerror = 'many'\n") ==
-          "rules.toml:2: 'error' is to be a number from 0 on: the most that is not too much");
+          "rules.toml:2: 'error' must be a number >= 0 (the highest acceptable value)");
     CHECK(problem("[counters.VL15Dropped]\nerror = nan\n") ==
-          "rules.toml:2: 'error' is to be a number from 0 on: the most that is not too much");
+          "rules.toml:2: 'error' must be a number >= 0 (the highest acceptable value)");
     for (const char* time : {"'1'", "'h'", "'0h'", "'1 week'", "'-1h'", "60"}) {
         CAPTURE(time);
         CHECK(problem(std::string("[counters.VL15Dropped]\nerror = 1\nper = ") + time) ==
-              R"(rules.toml:3: 'per' is to be a time such as "1h": a number and s, min, h or d, up to a year)");
+              R"(rules.toml:3: 'per' must be a time such as "1h": a number and s, min, h or d, at most 366d)");
     }
-    CHECK(problem("counters = 1\n") == "rules.toml:1: 'counters' is to be a table, such as [counters]");
-    CHECK(problem("bit_errors = 1\n") == "rules.toml:1: 'bit_errors' is to be a table, such as [bit_errors]");
+    CHECK(problem("counters = 1\n") == "rules.toml:1: 'counters' must be a table, such as [counters]");
+    CHECK(problem("bit_errors = 1\n") == "rules.toml:1: 'bit_errors' must be a table, such as [bit_errors]");
     CHECK(problem("bit_errors = { per = 1 }\n") ==
-          "rules.toml:1: bit_errors has no 'per'; it has warning, error and critical");
+          "rules.toml:1: unknown key 'per' in bit_errors; expected warning, error or critical");
     CHECK_THAT(problem("width = 'ok'\nspeed =\n"),
-               Catch::StartsWith("rules.toml:2: ") && Catch::EndsWith("; it is to be TOML"));
+               Catch::StartsWith("rules.toml:2: ") && Catch::EndsWith("; the file must be TOML"));
     CHECK(problem("width = 'ok'\nspeed =\n").find('\n') == std::string::npos);
     CHECK_THAT(message_of([] { read_health_rules("/nonexistent/rules.toml"); }),
                Catch::Equals("cannot read '/nonexistent/rules.toml': No such file or directory"));
@@ -371,23 +371,25 @@ TEST_CASE("a file of rules is bounded before it is parsed: its size, and how dee
     std::string key = "a";
     for (int i = 0; i < 200'000; ++i) key += ".a";
     for (const std::string& deep : {key + " = 1\n", "[" + key + "]\n", "a = { " + key + " = 1 }\n"}) {
-        CHECK(problem("# a comment\n" + deep) == "rules.toml:2: keys nest too deep: a line has no more than 64 dots");
+        CHECK(problem("# a comment\n" + deep) ==
+              "rules.toml:2: keys are nested too deeply; a line must have at most 64 dots");
     }
     std::string deepest = "a";
     for (int i = 0; i < 64; ++i) deepest += ".a";
-    CHECK_THAT(problem(deepest + " = 1\n"), !Catch::Contains("nest too deep"));
-    CHECK_THAT(problem(deepest + ".a = 1\n"), Catch::Contains("nest too deep"));
-    CHECK_THAT(problem("a = " + std::string(200'000, '[')), Catch::EndsWith("; it is to be TOML"));
+    CHECK_THAT(problem(deepest + " = 1\n"), !Catch::Contains("nested too deeply"));
+    CHECK_THAT(problem(deepest + ".a = 1\n"), Catch::Contains("nested too deeply"));
+    CHECK_THAT(problem("a = " + std::string(200'000, '[')), Catch::EndsWith("; the file must be TOML"));
     std::string many_comments;
     for (int i = 0; i < 2000; ++i) many_comments += std::string(999, '#') + "\n";
-    CHECK(problem(many_comments) == "rules.toml: a file of rules has no more than 1048576 bytes");
+    CHECK(problem(many_comments) == "rules.toml: the rules file is too large; must be at most 1048576 bytes");
     FILE* const endless = ::popen("yes", "r");
     REQUIRE(endless);
-    CHECK_THAT(message_of([&] { iba::text_in(::fileno(endless)); }), Catch::Equals("it is larger than 256 MiB"));
+    CHECK_THAT(message_of([&] { iba::text_in(::fileno(endless)); }),
+               Catch::Equals("it is larger than the maximum of 256 MiB"));
     ::pclose(endless);
     CHECK_THAT(message_of([] { read_health_rules("/"); }), Catch::Equals("cannot read '/': Is a directory"));
     CHECK_THAT(message_of([] { read_health_rules("/dev/zero"); }),
-               Catch::Equals("cannot read '/dev/zero': it is a binary file"));
+               Catch::Equals("cannot read '/dev/zero': it is a binary file, but must be a text file"));
     CHECK_THAT(message_of([] { read_health_rules("/proc/self/mem"); }),
                Catch::Equals("cannot read '/proc/self/mem': Input/output error"));
 }

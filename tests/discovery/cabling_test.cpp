@@ -115,8 +115,8 @@ TEST_CASE("a planned cable that is not there is missing, and it is told what is 
     for (const cabling_fault& f : is.faults) CHECK(f.what == kind::missing);
     CHECK(lines_of(is.faults[0], plan) == std::vector{10u});
     CHECK(is.faults[0].why.empty());
-    CHECK(is.faults[1].why == "there is no node 'host that is off'");
-    CHECK(is.faults[2].why == "'leaf' has no port 9; 2 nodes are called 'twin': use a GUID");
+    CHECK(is.faults[1].why == "unknown node 'host that is off'");
+    CHECK(is.faults[2].why == "'leaf' has no port 9; 2 nodes are named 'twin'; use a GUID");
     CHECK(is.as_planned == 6);
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("two cables whose ends are exchanged are swapped, whichever ends") {
     const cabling circle = compared(plan);
     CHECK(circle.faults.size() == 6);
     CHECK(circle.faults[0].what == kind::missing);
-    CHECK(circle.faults[0].why == "leaf[1] leads to a[1]; b[1] leads to leaf[2]");
+    CHECK(circle.faults[0].why == "leaf[1] is connected to a[1]; b[1] is connected to leaf[2]");
 }
 
 TEST_CASE("a cable in a port beside its own is moved") {
@@ -174,7 +174,7 @@ TEST_CASE("names of a node name map count as descriptions do") {
     // A name that is another's description is no name.
     const cabling two = compared(whole(), "0xa000 \"b\"\n");
     REQUIRE(two.faults.size() == 2);
-    CHECK_THAT(two.faults[0].why, Catch::Contains("2 nodes are called 'b'"));
+    CHECK_THAT(two.faults[0].why, Catch::Contains("2 nodes are named 'b'"));
 }
 
 TEST_CASE("a plan names switches and hosts as people do, in any case") {
@@ -237,12 +237,12 @@ Ca	2 "H3"	# "node18 mlx5_0"
 
     const end leaf{"sat11-leaf", 9};
     CHECK(fault({"core1", 20, 3, 1, "Blade 3_Port 1/20"}, leaf) == "'core1' has no blade 3 with a chip 1");
-    CHECK(fault({"core2", 20, 3, 1, "Blade 3_Port 1/20"}, leaf) == "there is no node 'core2'");
-    CHECK(fault({"core1", 20}, leaf) == "3 nodes are called 'core1': use a whole description or a GUID");
-    CHECK(fault({"node17", 1}, leaf) == "2 nodes are called 'node17': use a whole description or a GUID");
+    CHECK(fault({"core2", 20, 3, 1, "Blade 3_Port 1/20"}, leaf) == "unknown node 'core2'");
+    CHECK(fault({"core1", 20}, leaf) == "3 nodes are named 'core1'; use the full description or a GUID");
+    CHECK(fault({"node17", 1}, leaf) == "2 nodes are named 'node17'; use the full description or a GUID");
     CHECK(fault({"node17", 0, 0, 0, "mlx5_9"}, leaf) == "'node17' has no port or adapter 'mlx5_9'");
     CHECK(fault({"node18", 0, 0, 0, "node17 ibp11s0f0"}, leaf) == "'node18' has no port or adapter 'node17 ibp11s0f0'");
-    CHECK(fault({"node18", 0, 0, 0, "mlx5_0"}, leaf) == "'mlx5_0' has 2 ports: use the number of a port");
+    CHECK(fault({"node18", 0, 0, 0, "mlx5_0"}, leaf) == "adapter 'mlx5_0' has 2 ports; use a port number");
     CHECK(fault({"sat11-leaf", 0, 0, 0, "uplink"}, {"node18", 1}) == "'sat11-leaf' has no port or adapter 'uplink'");
     CHECK(fault({"core1", 41, 16, 2, "Blade 16_Port 2/41"}, leaf) == "'core1' has no port 41");
 }
@@ -263,7 +263,8 @@ TEST_CASE("a cable that a plan has from both ends is one cable") {
 TEST_CASE("a port with two cables in a plan is refused, by whichever name") {
     auto plan = whole();
     plan.push_back({{"0x5000", 7}, {"spine, tall", 2}, 9});
-    CHECK_THROWS_WITH(compared(plan), "line 9 of the plan: port 7 of '0x5000' has a cable in line 4 already");
+    CHECK_THROWS_WITH(compared(plan),
+                      "line 9 of the plan: port 7 of '0x5000' already has a cable in line 4; a port can have only one");
 }
 
 } // namespace cabling_test

@@ -76,15 +76,15 @@ TEST_CASE("a cable that was pulled is told by both of its ends, with or without 
     const u32 leaf = end.peer_node;
     const unsigned leaf_port = end.peer_port;
     w.net.apply({topology_event::kind::cut, spine, 2});
-    std::vector<std::string> both{w.place(spine, 2) + ": is Down, was Active",
-                                  w.place(leaf, leaf_port) + ": is Down, was Active"};
+    std::vector<std::string> both{w.place(spine, 2) + ": state is Down, was Active",
+                                  w.place(leaf, leaf_port) + ": state is Down, was Active"};
     std::sort(both.begin(), both.end());
     CHECK(w.find_changes() == both);
 
     // Nobody but a subnet manager makes it Active again.
     w.net.apply({topology_event::kind::restore, spine, 2});
-    both = {w.place(spine, 2) + ": is Initialize, was Active",
-            w.place(leaf, leaf_port) + ": is Initialize, was Active"};
+    both = {w.place(spine, 2) + ": state is Initialize, was Active",
+            w.place(leaf, leaf_port) + ": state is Initialize, was Active"};
     std::sort(both.begin(), both.end());
     CHECK(w.find_changes() == both);
     w.known = w.discover();
@@ -110,7 +110,7 @@ TEST_CASE("a switch whose LID has changed is told where its ports are asked") {
     discovery::node& known = w.known.nodes[w.known.by_guid.at(w.net.graph().nodes[leaf].nodeGUID)];
     const u16 LID = value(known.ports[0].info->LID);
     known.ports[0].info->LID = iba::lid{1000};
-    CHECK(w.find_changes() == std::vector{w.name(leaf) + ": has LID " + std::to_string(LID) + ", had 1000"});
+    CHECK(w.find_changes() == std::vector{w.name(leaf) + ": LID is " + std::to_string(LID) + ", was 1000"});
 }
 
 TEST_CASE("the SA's tables tell the same, compared with what they said before") {
@@ -139,8 +139,8 @@ TEST_CASE("the SA's tables tell the same, compared with what they said before") 
     const std::string here = "LID " + lid_of(spine) + " port 2: ";
     const std::string there = "LID " + lid_of(end.peer_node) + " port " + std::to_string(end.peer_port) + ": ";
     w.net.apply({topology_event::kind::cut, spine, 2});
-    CHECK(look() == std::set<std::string>{here + "leads nowhere", here + "is Down, was Active", there + "leads nowhere",
-                                          there + "is Down, was Active"});
+    CHECK(look() == std::set<std::string>{here + "link removed", here + "state is Down, was Active",
+                                          there + "link removed", there + "state is Down, was Active"});
     CHECK(look().empty());
 }
 
@@ -169,9 +169,9 @@ TEST_CASE("the SA's tables tell of a link that has become slower") {
     };
     // With nobody to make it Active again, its state stays from the second time on.
     REQUIRE(coro::sync_wait(w.schedule, train_again(31))); // all speeds
-    CHECK(look() == std::set<std::string>{"is Initialize, was Active"});
+    CHECK(look() == std::set<std::string>{"state is Initialize, was Active"});
     REQUIRE(coro::sync_wait(w.schedule, train_again(1))); // FDR, which PortInfo shows in linkSpeedExtActive alone
-    CHECK(look() == std::set<std::string>{"has another width or speed"});
+    CHECK(look() == std::set<std::string>{"width or speed changed"});
 }
 
 TEST_CASE("a look that is cancelled tells no change") {

@@ -170,7 +170,7 @@ TEST_CASE("a switch that dies after its first answer is given up after two time-
     CHECK(w.schedule.counters().timed_out == 2);
     CHECK(count(found, problem::kind::no_answer) == 3);
     CHECK(std::any_of(found.problems.begin(), found.problems.end(), [](const problem& p) {
-        return p.nodeGUID == iba::guid{0x100} && p.text.find("not asked further") != std::string::npos;
+        return p.nodeGUID == iba::guid{0x100} && p.text.find("not queried further") != std::string::npos;
     }));
     CHECK(w.elapsed() < 3200ms);
 }

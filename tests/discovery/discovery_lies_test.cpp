@@ -86,13 +86,13 @@ topology line_of_two() { return managed("line,switches=2"); } // two hosts at tw
 
 TEST_CASE("a neighbour that cannot be is a finding at the port that leads to it, and the rest is found") {
     const auto [field, number, words] = GENERATE(table<const char*, u64, const char*>(
-        {{"nodeGUID", 0, "its neighbour claims the node GUID 0"},
-         {"nodeType", 0, "its neighbour claims to be of node type 0"},
-         {"nodeType", 4, "its neighbour claims to be of node type 4"},
-         {"nodeType", 255, "its neighbour claims to be of node type 255"},
-         {"numPorts", 0, "its neighbour claims to be entered by port 1 of 0"},
-         {"localPortNum", 0, "its neighbour claims to be entered by port 0 of 1"},
-         {"localPortNum", 255, "its neighbour claims to be entered by port 255 of 1"}}));
+        {{"nodeGUID", 0, "the neighbor reports node GUID 0"},
+         {"nodeType", 0, "the neighbor reports unknown node type 0"},
+         {"nodeType", 4, "the neighbor reports unknown node type 4"},
+         {"nodeType", 255, "the neighbor reports unknown node type 255"},
+         {"numPorts", 0, "the neighbor reports that it has no ports"},
+         {"localPortNum", 0, "the neighbor reports local port 0, but its ports are 1..1"},
+         {"localPortNum", 255, "the neighbor reports local port 255, but its ports are 1..1"}}));
     CAPTURE(field, number);
     const topology t = line_of_two();
     // From the first host: its switch, the other one, and from there the other host.
@@ -113,12 +113,12 @@ TEST_CASE("a neighbour that cannot be is a finding at the port that leads to it,
 }
 
 TEST_CASE("a local node that cannot be is a finding, and what lies behind it is found") {
-    const auto [field, number, words] = GENERATE(
-        table<const char*, u64, const char*>({{"nodeGUID", 0, "the local node claims the node GUID 0"},
-                                              {"nodeType", 77, "the local node claims to be of node type 77"},
-                                              {"numPorts", 0, "the local node claims to be entered by port 1 of 0"},
-                                              {"localPortNum", 9, "the local node claims to be entered by port 9 of 1"},
-                                              {"portGUID", 0, "claims the port GUID 0"}}));
+    const auto [field, number, words] = GENERATE(table<const char*, u64, const char*>(
+        {{"nodeGUID", 0, "the local node reports node GUID 0"},
+         {"nodeType", 77, "the local node reports unknown node type 77"},
+         {"numPorts", 0, "the local node reports that it has no ports"},
+         {"localPortNum", 9, "the local node reports local port 9, but its ports are 1..1"},
+         {"portGUID", 0, "reports port GUID 0"}}));
     CAPTURE(field, number);
     lying_world w(line_of_two(), at({}, always<NodeInfo>(field, number)));
     const subnet found = w.discover();
@@ -207,7 +207,7 @@ TEST_CASE("whatever a peer says in any field of any reply, the discovery ends, a
                     const subnet& s = found.value();
                     CHECK(s.nodes.size() <= 64);
                     const bool is_told = std::ranges::any_of(
-                        s.problems, [](const problem& p) { return p.text.starts_with("the local node claims"); });
+                        s.problems, [](const problem& p) { return p.text.starts_with("the local node reports"); });
                     if (!is_told) CHECK(inconsistencies(s).empty());
                     CHECK_FALSE(text_of(s).empty());
                     static_cast<void>(ports_report(s, {})); // may have no port
@@ -227,7 +227,7 @@ TEST_CASE("a subnet without an end is discovered up to the nodes that a discover
     CHECK(inconsistencies(found).empty());
     REQUIRE(found.problems.size() == 1);
     CHECK(found.problems[0].what == problem::kind::limit);
-    CHECK(describe(found, found.problems[0]) == "there are more than 500 nodes, the most that it may find");
+    CHECK(describe(found, found.problems[0]) == "not all nodes were discovered: the limit is 500 nodes");
     CHECK_FALSE(found.complete());
     CHECK_THAT(text_of(found), Catch::Contains("\"kind\": \"limit\""));
     // Of each port one PortInfo and one NodeInfo at most; two more facts of each node.
@@ -243,7 +243,7 @@ TEST_CASE("the ports of an endless subnet are bounded as well as its nodes") {
     CHECK(ports < 300 + 6); // the last node's
     REQUIRE(found.problems.size() == 1);
     CHECK(found.problems[0].what == problem::kind::limit);
-    CHECK_THAT(found.problems[0].text, Catch::Contains("300 are the most that it may find"));
+    CHECK_THAT(found.problems[0].text, Catch::Contains("the limit is 300 ports"));
 }
 
 TEST_CASE(
@@ -272,14 +272,14 @@ TEST_CASE("a discovery ends when its time is over, with what it has") {
     CHECK(w.elapsed() < 32ms);
     REQUIRE(found.problems.size() == 1);
     CHECK(found.problems[0].what == problem::kind::limit);
-    CHECK(found.problems[0].text == "stopped after 0.03 s, the longest that it may take");
+    CHECK(found.problems[0].text == "stopped at the time limit of 0.03 s");
 
     world enough(managed("line,switches=20"), {}, slow, {}, {});
     CHECK(enough.discover({.max_time = 100s}).complete());
     CHECK(enough.elapsed() < 10s); // it does not wait for the rest of it
 }
 
-TEST_CASE("a discovery ends when somebody says that memory runs short") {
+TEST_CASE("a discovery ends when somebody says that memory is low") {
     std::atomic<bool> enough = false;
     unsigned replies = 0;
     lying_world w(managed("torus,x=3,y=3"), [&](std::span<u8> reply) {
@@ -292,7 +292,7 @@ TEST_CASE("a discovery ends when somebody says that memory runs short") {
     CHECK(inconsistencies(found).empty());
     REQUIRE(found.problems.size() == 1);
     CHECK(found.problems[0].what == problem::kind::limit);
-    CHECK_THAT(found.problems[0].text, Catch::Contains("memory runs short"));
+    CHECK_THAT(found.problems[0].text, Catch::Contains("memory is low"));
 }
 
 // ---- as many ports as there can be ------------------------------------------------------------------------------------
@@ -318,10 +318,8 @@ TEST_CASE("nodes with 254 and 255 ports are found with all of them, and told to 
     if (ports == 254) CHECK(told.empty());
     else
         CHECK(told ==
-              std::set<std::string>{"S-0000000000001000 \"wide switch\": claims 255 ports, and 254 is the highest "
-                                    "number of a port",
-                                    "H-0000000000020000 \"wide host\": claims 255 ports, and 254 is the highest "
-                                    "number of a port"});
+              std::set<std::string>{"S-0000000000001000 \"wide switch\": reports 255 ports, but the maximum is 254",
+                                    "H-0000000000020000 \"wide host\": reports 255 ports, but the maximum is 254"});
     const std::string text = text_of(found);
     CHECK_THAT(text, Catch::Contains(fmt::format("[{}]\t\"H-0000000000020000\"[{}]", ports, ports)));
     CHECK_THAT(ports_report(found, {}), Catch::Contains(fmt::format("SW     2 {} ", ports)) ||

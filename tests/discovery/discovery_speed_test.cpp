@@ -148,7 +148,7 @@ TEST_CASE("a link that has fallen back from XDR is a change, at a switch and at 
         i.linkSpeedExtActive = iba::LinkSpeedExt::NDR;
     };
     // Each port of the six switches, port 0 included, and the local host's.
-    CHECK(w.look(known) == std::vector<std::string>(6 * 5 + 1, "has another speed"));
+    CHECK(w.look(known) == std::vector<std::string>(6 * 5 + 1, "speed changed"));
 }
 
 namespace {

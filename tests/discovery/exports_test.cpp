@@ -124,19 +124,18 @@ TEST_CASE("switches stand over the middle of what they lead to") {
 TEST_CASE("Slurm's topology.conf has leaves with hosts, a switch for each pod, one above all") {
     const export_text conf = slurm_conf_text(two_pods().s, {});
     CHECK(conf.notes.empty());
-    CHECK(conf.text ==
-          "# Slurm's topology of an InfiniBand subnet, for TopologyPlugin=topology/tree; not read where there "
-          "is a topology.yaml\n"
-          "SwitchName=a-leaf1 Nodes=n[8-9]\n"
-          "SwitchName=a-leaf2 Nodes=n[10-11]\n"
-          "SwitchName=b-leaf1 Nodes=n[12-13]\n"
-          "SwitchName=b-leaf2 Nodes=n[14-15]\n"
-          "# a-upper1 stands for 2 switches\n"
-          "SwitchName=a-upper1 Switches=a-leaf[1-2]\n"
-          "# b-upper1 stands for 2 switches\n"
-          "SwitchName=b-upper1 Switches=b-leaf[1-2]\n"
-          "# spine1 stands for 2 switches\n"
-          "SwitchName=spine1 Switches=a-upper1,b-upper1\n");
+    CHECK(conf.text == "# Slurm topology of an InfiniBand subnet, for TopologyPlugin=topology/tree; Slurm ignores this "
+                       "file if topology.yaml exists\n"
+                       "SwitchName=a-leaf1 Nodes=n[8-9]\n"
+                       "SwitchName=a-leaf2 Nodes=n[10-11]\n"
+                       "SwitchName=b-leaf1 Nodes=n[12-13]\n"
+                       "SwitchName=b-leaf2 Nodes=n[14-15]\n"
+                       "# a-upper1 represents 2 switches\n"
+                       "SwitchName=a-upper1 Switches=a-leaf[1-2]\n"
+                       "# b-upper1 represents 2 switches\n"
+                       "SwitchName=b-upper1 Switches=b-leaf[1-2]\n"
+                       "# spine1 represents 2 switches\n"
+                       "SwitchName=spine1 Switches=a-upper1,b-upper1\n");
     CHECK_THAT(slurm_yaml_text(two_pods().s, {}).text,
                Catch::Contains("---\n- topology: infiniband\n  cluster_default: true\n  tree:\n    switches:\n"
                                "      - switch: \"a-leaf1\"\n        nodes: \"n[8-9]\"\n") &&
@@ -164,15 +163,15 @@ TEST_CASE("what Slurm cannot be told is noted, and fabrics apart have roots of t
         notes += note + '\n';
         CHECK_THAT(conf.text, Catch::Contains("# " + note + "\n"));
     }
-    CHECK_THAT(notes,
-               Catch::Contains("1 host is connected to several switches and exported at the first; select the adapters "
-                               "of one rail: both (S-0000000000001000, S-0000000000001001)\n"));
+    CHECK_THAT(notes, Catch::Contains("1 host is connected to several switches and exported only at the first one; to "
+                                      "choose, select the adapters "
+                                      "of one rail: both (S-0000000000001000, S-0000000000001001)\n"));
     CHECK_THAT(notes, Catch::Contains("2 adapters left out because Slurm does not accept their names: \"bad[name]\", "
                                       "\"x\\x0ay\"\n"));
-    CHECK_THAT(notes, Catch::Contains("1 host left out because another one at the same switch has its name: same "
+    CHECK_THAT(notes, Catch::Contains("1 host left out because another host at the same switch has the same name: same "
                                       "(S-0000000000001001)\n"));
     CHECK_THAT(notes, Catch::Contains("1 adapter left out because it is not connected to a switch: \"alone\"\n"));
-    CHECK_THAT(notes, Catch::Contains("3 fabrics are not connected: "));
+    CHECK_THAT(notes, Catch::Contains("3 fabrics are not connected to each other: "));
     CHECK(conf.notes.size() == 5);
     CHECK(conf.hosts == 7);
 }
@@ -197,7 +196,8 @@ TEST_CASE("Slurm gets no adapter that has the name of its factory, and one note 
     CHECK(conf.hosts == 6);
     REQUIRE(conf.notes.size() == 2); // the other is about fabrics that are not connected
     CHECK_THAT(conf.notes[0],
-               Catch::StartsWith("12 adapters without a host's name left out: ") && Catch::EndsWith(", ..."));
+               Catch::StartsWith("12 adapters left out because their descriptions contain no host name: ") &&
+                   Catch::EndsWith(", ..."));
 }
 
 TEST_CASE("chips of a chassis and of a system have readable names in Slurm's topology") {
@@ -273,13 +273,15 @@ TEST_CASE("a rail of several is selected by the names of adapters or of switches
     const export_text apart = exported("mlx5_0", "sp1");
     CHECK(lines_of(apart) == "SwitchName=sw1 Nodes=nodea,nodeb\nSwitchName=sw2 Nodes=nodec\n");
     CHECK(apart.notes ==
-          std::vector<std::string>{"2 fabrics are not connected: sw[1-2] are roots of their own, no job spans them"});
+          std::vector<std::string>{
+              "2 fabrics are not connected to each other: sw[1-2] are separate roots, and no job can span them"});
     CHECK(exported("nobody", nullptr).hosts == 0);
     // Without a selection one line has the hosts of both rails.
     const export_text all = exported(nullptr, nullptr);
     CHECK(all.notes ==
-          std::vector<std::string>{"3 hosts are connected to several switches and exported at the first; select the "
-                                   "adapters of one rail: nodea (sw1, st1), nodeb (sw1, st1), nodec (sw2, st1)"});
+          std::vector<std::string>{
+              "3 hosts are connected to several switches and exported only at the first one; to choose, select the "
+              "adapters of one rail: nodea (sw1, st1), nodeb (sw1, st1), nodec (sw2, st1)"});
 }
 
 TEST_CASE("Slurm's topology is the same wherever discovery starts") {

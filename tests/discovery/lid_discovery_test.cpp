@@ -218,7 +218,7 @@ TEST_CASE("where two ports have one LID nothing is asked by it, and both are nam
     const discovery::lid_index LIDs(found);
     REQUIRE(LIDs.duplicates().size() == 1);
     CHECK(LIDs.duplicates()[0].LID == iba::lid{2});
-    CHECK(text_of(found).find("doubled_LID") != std::string::npos);
+    CHECK(text_of(found).find("duplicate_LID") != std::string::npos);
     world again(t);
     CHECK(text_of(again.discover()) == text_of(found));
 }
@@ -239,8 +239,7 @@ TEST_CASE("a discovery that begins again where a LID is doubled has no more time
     CHECK(w.elapsed() < all);
     REQUIRE(found.problems.size() == 1);
     CHECK(found.problems[0].what == discovery::problem::kind::limit);
-    CHECK(found.problems[0].text ==
-          fmt::format("stopped after {} s, the longest that it may take", mad::in_seconds(how.max_time)));
+    CHECK(found.problems[0].text == fmt::format("stopped at the time limit of {} s", mad::in_seconds(how.max_time)));
 }
 
 TEST_CASE("nodes come as they are found, each once, while the discovery goes on") {

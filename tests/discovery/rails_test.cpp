@@ -284,7 +284,7 @@ TEST_CASE("a rail whose start does not answer is a problem, and the first that a
         w.ports[silent].silent_after = 0;
         subnet found = w.discover();
         REQUIRE(found.problems.size() == 1);
-        CHECK(found.problems[0].text.starts_with(fmt::format("rail {}: ", silent)));
+        CHECK(found.problems[0].text.starts_with(fmt::format("local port #{}: ", silent)));
         CHECK(found.problems[0].what == problem::kind::send_failed);
         found.problems.clear();
         const place& first = places[silent == 0 ? 1 : 0];

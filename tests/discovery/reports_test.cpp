@@ -349,12 +349,12 @@ TEST_CASE("the JSON form has nodes, ports, links and problems under their IBA na
 
     const auto& problems = j.at("problems");
     REQUIRE(problems.size() == 6);
-    CHECK(problems[0] == nlohmann::json{{"kind", "no_answer"},
+    CHECK(problems[0] == nlohmann::json{{"kind", "timeout"},
                                         {"nodeGUID", "0000:0000:0000:1000"},
                                         {"port", 5},
                                         {"route", {0, 1, 5}},
                                         {"text", "no answer"}});
-    const char* const kinds[] = {"no_answer", "too_far", "error_reply", "send_failed", "contradiction", "cancelled"};
+    const char* const kinds[] = {"timeout", "too_far", "error_reply", "send_failed", "contradiction", "cancelled"};
     for (std::size_t i = 0; i < 6; ++i) CHECK(problems[i].at("kind") == kinds[i]);
 
     s.problems.clear();

@@ -193,12 +193,14 @@ TEST_CASE("a record that cannot be is told and left out, and the rest makes a su
     using Catch::Contains;
     wrong_SA w;
     const subnet nobody = w.discover_with<NodeRecord>([](NodeRecord& r) { r.nodeInfo.nodeGUID = {}; });
-    CHECK_THAT(problems_of(nobody), Contains("claims node GUID 0000:0000:0000:0000 and port"));
+    CHECK_THAT(problems_of(nobody), Contains("is invalid: node GUID 0000:0000:0000:0000, port"));
     CHECK_FALSE(nobody.find({}));
     const subnet nowhere = w.discover_with<LinkRecord>([](LinkRecord& r) { r.toLID = iba::lid{0xbf00}; });
-    CHECK_THAT(problems_of(nowhere), Contains("to LID 48896 port ") && Contains(", and no such port"));
+    CHECK_THAT(problems_of(nowhere),
+               Contains("to LID 48896 port ") && Contains(", but one of these ports does not exist"));
     const subnet no_switch = w.discover_with<SwitchInfoRecord>([](SwitchInfoRecord& r) { r.LID = iba::lid{0xbf00}; });
-    CHECK_THAT(problems_of(no_switch), Contains("there is SwitchInfo of LID 48896, which is no switch's"));
+    CHECK_THAT(problems_of(no_switch),
+               Contains("the SA has a SwitchInfoRecord of LID 48896, but no switch has this LID"));
     for (const subnet* s : {&nobody, &nowhere, &no_switch}) {
         CHECK_FALSE(s->complete());
         CHECK(s->nodes.size() >= 8);
@@ -206,7 +208,7 @@ TEST_CASE("a record that cannot be is told and left out, and the rest makes a su
     }
     const iba::lid host = w.sim.fabric->graph().nodes[w.sim.place->node()].ports[w.sim.place->port()].LID;
     const subnet of_host = w.discover_with<SwitchInfoRecord>([&](SwitchInfoRecord& r) { r.LID = host; });
-    CHECK_THAT(problems_of(of_host), Contains("which is no switch's"));
+    CHECK_THAT(problems_of(of_host), Contains("but no switch has this LID"));
 }
 
 TEST_CASE("what is beyond the most nodes that it may find is one problem of nobody") {
@@ -260,7 +262,8 @@ TEST_CASE("an SA that claims 255 ports for every adapter gets ports where its re
     CHECK(claimed.nodes.size() == honest.nodes.size());
     CHECK(claimed.link_count() == honest.link_count());
     CHECK(count_ports(claimed) < most);
-    CHECK_THAT(problems_of(claimed), Catch::Contains("it claims 255 ports, and the SA has records of ports up to 1"));
+    CHECK_THAT(problems_of(claimed),
+               Catch::Contains("NodeInfo reports 255 ports, but the SA has records only up to port 1"));
     SA.wire.tell(lie(255));
     CHECK(count_ports(SA.discover()) < most);
     SA.wire.tell(lie(0, iba::NodeType::Switch)); // each port of a switch without PortInfo is a problem of its own
@@ -280,7 +283,7 @@ TEST_CASE("an SA that is silent ends the discovery when its time is over") {
     const auto found = coro::sync_wait(schedule, discovery::discover_by_SA(schedule, iba::lid{1}, how));
     REQUIRE_FALSE(found);
     CHECK(found.error().code == mad::errc::timed_out);
-    CHECK_THAT(to_string(found.error()), Catch::Contains("stopped after 0.25 s, the longest that it may take"));
+    CHECK_THAT(to_string(found.error()), Catch::Contains("stopped at the time limit of 0.25 s"));
 }
 
 TEST_CASE("LIDs of an LMC belong to one port, and who shares or changes them is named") {
@@ -311,7 +314,7 @@ TEST_CASE("LIDs of an LMC belong to one port, and who shares or changes them is 
     const std::vector<discovery::lid_index::shared> expected{{iba::lid{34}, end_of(1), end_of(2)}};
     CHECK(LIDs.duplicates() == expected);
     CHECK(LIDs.at(iba::lid{35}) == end_of(1));
-    CHECK(describe(today, expected[0]).starts_with("LID 34 is that of both "));
+    CHECK(describe(today, expected[0]).starts_with("LID 34 is assigned to both "));
     const auto changed = discovery::differences(before, today);
     REQUIRE(changed.size() == 1);
     CHECK(changed[0].of == discovery::difference::subject::LID);

@@ -1387,7 +1387,7 @@ private:
         const auto& was = known_.at(r).info;
         const PortState is = now_[r.node][r.port].portState;
         if (!was || was->portState == is) return false;
-        all.emplace(r.node, r.port, "is " + name_of_state(is) + ", was " + name_of_state(was->portState));
+        all.emplace(r.node, r.port, "state is " + name_of_state(is) + ", was " + name_of_state(was->portState));
         return true;
     }
     // False: it does not answer.
@@ -1400,12 +1400,12 @@ private:
             return !is_silent;
         }
         if (!was || expect_state(all, r)) return true;
-        if (was->linkWidthActive != is.linkWidthActive) all.emplace(r.node, r.port, "has another width");
+        if (was->linkWidthActive != is.linkWidthActive) all.emplace(r.node, r.port, "width changed");
         if (active_speed_of(*was, has_extended(r)) != active_speed_of(is, has_extended(r)))
-            all.emplace(r.node, r.port, "has another speed");
+            all.emplace(r.node, r.port, "speed changed");
         const bool has_LID = r.port == 0 || !known_.nodes[r.node].is_switch();
         if (has_LID && was->LID != is.LID)
-            all.emplace(r.node, r.port, fmt::format("has LID {}, had {}", value(is.LID), value(was->LID)));
+            all.emplace(r.node, r.port, fmt::format("LID is {}, was {}", value(is.LID), value(was->LID)));
         return true;
     }
 
@@ -1542,20 +1542,20 @@ private:
                 const place p{LID, port};
                 const auto link = links_.find(p), link_then = links_then_.find(p);
                 const bool is_linked = link != links_.end(), was_linked = link_then != links_then_.end();
-                if (was_linked && !is_linked) tell(p, "leads nowhere");
+                if (was_linked && !is_linked) tell(p, "link removed");
                 else if (is_linked && !(was_linked && link_then->second == link->second))
-                    tell(p, fmt::format("leads to LID {} port {}", link->second.first, link->second.second));
+                    tell(p, fmt::format("linked to LID {} port {}", link->second.first, link->second.second));
                 const auto is = ports_.find(p), was = ports_then_.find(p);
                 if (is == ports_.end() || was == ports_then_.end()) {
-                    if (was != ports_then_.end()) tell(p, "is gone");
-                    if (is != ports_.end()) tell(p, "is new");
+                    if (was != ports_then_.end()) tell(p, "removed");
+                    if (is != ports_.end()) tell(p, "added");
                 } else if (is->second.portState != was->second.portState) {
-                    tell(p,
-                         "is " + name_of_state(is->second.portState) + ", was " + name_of_state(was->second.portState));
+                    tell(p, "state is " + name_of_state(is->second.portState) + ", was " +
+                                name_of_state(was->second.portState));
                 } else if (is->second.linkWidthActive != was->second.linkWidthActive ||
                            active_speed_of(is->second, has_extended(ports_, LID)) !=
                                active_speed_of(was->second, has_extended(ports_then_, LID))) {
-                    tell(p, "has another width or speed");
+                    tell(p, "width or speed changed");
                 }
             }
         }

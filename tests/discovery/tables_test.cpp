@@ -175,7 +175,7 @@ TEST_CASE("a switch that is silent is not asked for all of its blocks, and told 
     CHECK(s.schedule.counters().sent - before == 2); // of 546 blocks; the other switch is behind it
     REQUIRE(tables.gaps.size() == 2);
     CHECK(tables.gaps[0].node == s.at("wide"));
-    CHECK(tables.gaps[0].text.starts_with("513 blocks of its forwarding tables: "));
+    CHECK(tables.gaps[0].text.starts_with("513 blocks of the forwarding tables not read: "));
     CHECK_FALSE(tables.of_node[other].complete());
 }
 
@@ -203,7 +203,8 @@ TEST_CASE("tables that the SA does not tell are gaps that say why") {
         CHECK_FALSE(tables.complete());
         REQUIRE(tables.gaps.size() == 2);
         for (const auto& gap : tables.gaps)
-            CHECK_THAT(gap.text, Catch::Contains("blocks of its forwarding tables: ") && !Catch::Contains("not asked"));
+            CHECK_THAT(gap.text,
+                       Catch::Contains("of the forwarding tables not read: ") && !Catch::Contains("not queried"));
     }
 }
 

@@ -196,12 +196,12 @@ TEST_CASE("RPCs in flight end soon when their device is removed, with its name a
         CHECK(e.code == errc::transport_failed);
         CHECK(e.error == EIO);
         CHECK_THAT(e.text,
-                   Catch::StartsWith(name + " has gone (the device was removed or reset; it can be opened again"));
+                   Catch::StartsWith(name + " was disconnected (the device was removed or reset; it can be reopened"));
     }
     CHECK(schedule.transport_failed());
     const auto later = coro::sync_wait(schedule, in_flight(schedule, to, 1));
     CHECK(later[0].code == errc::send_failed);
-    CHECK_THAT(later[0].text, Catch::StartsWith(name + " did not send it (the device was removed"));
+    CHECK_THAT(later[0].text, Catch::StartsWith(name + " rejected the request (the device was removed"));
 
     // Who serves hears of it as well; and when it is back it can be opened again.
     rdma({"add", "rxe1", "type", "rxe", "netdev", "eth1"});

@@ -43,10 +43,10 @@ TEST_CASE("too few bytes are an error that names the structure and both sizes") 
         CHECK(!decode_checked<smp::NodeInfo>(exact));
     }
     CHECK(decode_checked<smp::NodeInfo>(std::span(bytes).first(12)).error().text ==
-          "SMPNodeInfo needs 40 bytes, there are 12");
+          "SMPNodeInfo needs 40 bytes, but got only 12");
     CHECK(decode_checked<smp::NodeInfo>(std::span(bytes).first(12)).error().code == errc::too_short);
     CHECK(decode_checked<smp::NodeInfo>(std::span(bytes).first(1)).error().text ==
-          "SMPNodeInfo needs 40 bytes, there is 1");
+          "SMPNodeInfo needs 40 bytes, but got only 1");
 }
 
 TEST_CASE("as many bytes as the structure has, or more, decode as ever") {
@@ -73,45 +73,45 @@ TEST_CASE("what fits is encoded as without a check") {
 }
 
 TEST_CASE("a value wider than its field is an error that names field, value and width") {
-    CHECK(refusal(port_with_LMC(9)) == "SMPPortInfo.LMC is 9, but has 3 bits");
+    CHECK(refusal(port_with_LMC(9)) == "SMPPortInfo.LMC: value 9 does not fit in 3 bits");
     smp::PortInfo port;
     port.portState = PortState{16};
-    CHECK(refusal(port) == "SMPPortInfo.portState is 16, but has 4 bits");
+    CHECK(refusal(port) == "SMPPortInfo.portState: value 16 does not fit in 4 bits");
     port = {};
     port.linkRoundTripLatency = 0x1000000;
-    CHECK(refusal(port) == "SMPPortInfo.linkRoundTripLatency is 16777216, but has 24 bits");
+    CHECK(refusal(port) == "SMPPortInfo.linkRoundTripLatency: value 16777216 does not fit in 24 bits");
     port = {};
     port.reserved_274 = 8;
-    CHECK(refusal(port) == "SMPPortInfo.reserved_274 is 8, but has 3 bits");
+    CHECK(refusal(port) == "SMPPortInfo.reserved_274: value 8 does not fit in 3 bits");
     port.LMC = 8;
-    CHECK(refusal(port) == "SMPPortInfo.reserved_274 is 8, but has 3 bits"); // the first in wire order
+    CHECK(refusal(port) == "SMPPortInfo.reserved_274: value 8 does not fit in 3 bits"); // the first in wire order
 }
 
 TEST_CASE("a misfit in an array, a nested structure or an inlined header is named by its path") {
     mixture m{};
     m.blocks[1].LMC = 8;
-    CHECK(refusal(m) == "Mixture.blocks[1].LMC is 8, but has 3 bits");
+    CHECK(refusal(m) == "Mixture.blocks[1].LMC: value 8 does not fit in 3 bits");
     m = {};
     m.nodeInfo.vendorID = 0x1000000;
-    CHECK(refusal(m) == "Mixture.nodeInfo.vendorID is 16777216, but has 24 bits");
+    CHECK(refusal(m) == "Mixture.nodeInfo.vendorID: value 16777216 does not fit in 24 bits");
 
     half_bytes map{};
     map.SLtoVL[15] = 16;
-    CHECK(refusal(map) == "HalfBytes.SLtoVL[15] is 16, but has 4 bits");
+    CHECK(refusal(map) == "HalfBytes.SLtoVL[15]: value 16 does not fit in 4 bits");
     map.SLtoVL[3] = 255;
-    CHECK(refusal(map) == "HalfBytes.SLtoVL[3] is 255, but has 4 bits");
+    CHECK(refusal(map) == "HalfBytes.SLtoVL[3]: value 255 does not fit in 4 bits");
 
     wide w{};
     w.tables[1].entries[2].multiplier = 0x4000;
-    CHECK(refusal(w) == "Wide.tables[1].entries[2].multiplier is 16384, but has 14 bits");
+    CHECK(refusal(w) == "Wide.tables[1].entries[2].multiplier: value 16384 does not fit in 14 bits");
 
     smp::FormatDirected request;
     request.header.status = 0x8000;
-    CHECK(refusal(request) == "SMPFormatDirected.status is 32768, but has 15 bits");
+    CHECK(refusal(request) == "SMPFormatDirected.status: value 32768 does not fit in 15 bits");
 
     sa::Format query; // its header has a header, whose header is a field of that one's own table
     query.header.rmpp.RMPPFlags = 8;
-    CHECK(refusal(query) == "SAFormat.RMPPFlags is 8, but has 3 bits");
+    CHECK(refusal(query) == "SAFormat.RMPPFlags: value 8 does not fit in 3 bits");
 }
 
 TEST_CASE("differences are found in every bit of a GID") {

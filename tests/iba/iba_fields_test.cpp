@@ -225,7 +225,7 @@ TEST_CASE("text is set as it is, and the rest of the field becomes zero") {
     CHECK(text(with(description, "nodeString", "0x41")) == "0x41");
     CHECK(text(with(description, "nodeString", "0x41" + std::string(126, '0'))) == "A"); // all its bytes
     CHECK(refused(description, "nodeString", std::string(65, 'x')).text ==
-          "SMPNodeDescription.nodeString has 64 bytes, 65 were given");
+          "SMPNodeDescription.nodeString must have at most 64 bytes, but got 65");
 }
 
 TEST_CASE("byte strings are set as hex, all of them") {
@@ -249,18 +249,19 @@ TEST_CASE("arrays are set as lists, what is not given becomes zero") {
     CHECK(with(w, "GUIDs", "0:0:0:1,0:0:0:2").GUIDs == std::array{guid{1}, guid{2}});
     for (const char* text : {"", "1,,2", ",", "1,2,", "[1", "1]", "[[1]]", "1 2", "x"})
         CHECK(refused(w, "list", text).code == errc::unreadable);
-    CHECK(refused(w, "list", "1,2,3,4").text == "Wide.list has 3 elements, 4 were given");
-    CHECK(refused(w, "list", "1,256").text == "Wide.list[1] is 256, but has 8 bits");
+    CHECK(refused(w, "list", "1,2,3,4").text == "Wide.list must have at most 3 elements, but got 4");
+    CHECK(refused(w, "list", "1,256").text == "Wide.list[1]: value 256 does not fit in 8 bits");
 }
 
 TEST_CASE("what has more bits than the field is refused") {
-    CHECK(refused(smp::PortInfo{}, "LMC", "9").text == "SMPPortInfo.LMC is 9, but has 3 bits");
-    CHECK(refused(smp::PortInfo{}, "LMC", "0x9").text == "SMPPortInfo.LMC is 0x9, but has 3 bits");
-    CHECK(refused(smp::PortInfo{}, "clientReregister", "2").text == "SMPPortInfo.clientReregister is 2, but has 1 bit");
+    CHECK(refused(smp::PortInfo{}, "LMC", "9").text == "SMPPortInfo.LMC: value 9 does not fit in 3 bits");
+    CHECK(refused(smp::PortInfo{}, "LMC", "0x9").text == "SMPPortInfo.LMC: value 0x9 does not fit in 3 bits");
+    CHECK(refused(smp::PortInfo{}, "clientReregister", "2").text ==
+          "SMPPortInfo.clientReregister: value 2 does not fit in 1 bit");
     CHECK(refused(smp::PortInfo{}, "portState", "16").code == errc::out_of_range);
     CHECK(refused(smp::PortInfo{}, "MKey", "18446744073709551616").text ==
-          "SMPPortInfo.MKey is not shown, but has 64 bits");
-    CHECK(refused(mixture{}, "blocks[1].LMC", "8").text == "Mixture.blocks[1].LMC is 8, but has 3 bits");
+          "SMPPortInfo.MKey: value (not shown) does not fit in 64 bits");
+    CHECK(refused(mixture{}, "blocks[1].LMC", "8").text == "Mixture.blocks[1].LMC: value 8 does not fit in 3 bits");
 }
 
 TEST_CASE("what is no number is refused") {
@@ -276,17 +277,19 @@ TEST_CASE("a value that does not fit anyway is not cut while another field is se
     port.LMC = 9;
     const auto done = set_field(port, "LID", "1");
     REQUIRE(!done);
-    CHECK(done.error().text == "SMPPortInfo.LMC is 9, but has 3 bits");
+    CHECK(done.error().text == "SMPPortInfo.LMC: value 9 does not fit in 3 bits");
     CHECK(port.LID == lid{});
 }
 
 TEST_CASE("a wrong name gets the right ones, the most similar first") {
-    CHECK(unnamed<block>("lmc") == "Block has no 'lmc', but LMC, port");
-    CHECK(unnamed<smp::NodeInfo>("nodeGuid").starts_with("SMPNodeInfo has no 'nodeGuid', but nodeGUID, portGUID, "));
+    CHECK(unnamed<block>("lmc") == "Block has no field 'lmc'; the nearest are LMC, port");
+    CHECK(unnamed<smp::NodeInfo>("nodeGuid")
+              .starts_with("SMPNodeInfo has no field 'nodeGuid'; the nearest are nodeGUID, portGUID, "));
     CHECK(unnamed<smp::NodeInfo>("GUID").starts_with(
-        "SMPNodeInfo has no 'GUID', but systemImageGUID, nodeGUID, portGUID, "));
-    CHECK(unnamed<mixture>("nodeInfo.prtGUID").starts_with("Mixture.nodeInfo has no 'prtGUID', but portGUID, "));
-    CHECK(unnamed<mixture>("blocks[1].prt") == "Mixture.blocks[1] has no 'prt', but port, LMC");
+        "SMPNodeInfo has no field 'GUID'; the nearest are systemImageGUID, nodeGUID, portGUID, "));
+    CHECK(unnamed<mixture>("nodeInfo.prtGUID")
+              .starts_with("Mixture.nodeInfo has no field 'prtGUID'; the nearest are portGUID, "));
+    CHECK(unnamed<mixture>("blocks[1].prt") == "Mixture.blocks[1] has no field 'prt'; the nearest are port, LMC");
     CHECK(unnamed<nothing>("x") == "Nothing has no fields");
     // Three of many, and none that is reserved.
     const std::string three = unnamed<smp::PortInfo>("x");
@@ -302,12 +305,12 @@ TEST_CASE("a wrong name gets the right ones, the most similar first") {
 }
 
 TEST_CASE("an index that there is not, or a part of what has none, is a wrong name") {
-    CHECK(unnamed<smp::PortInfo>("LMC[0]") == "SMPPortInfo.LMC is no array");
-    CHECK(unnamed<half_bytes>("SLtoVL[16]") == "HalfBytes.SLtoVL has 16 elements, from [0] to [15]");
-    CHECK(unnamed<half_bytes>("SLtoVL[99999999999999999999]") == "HalfBytes.SLtoVL has 16 elements, from [0] to [15]");
-    CHECK(unnamed<smp::PortInfo>("LMC.x") == "SMPPortInfo.LMC is no structure");
+    CHECK(unnamed<smp::PortInfo>("LMC[0]") == "SMPPortInfo.LMC is not an array; omit the index");
+    CHECK(unnamed<half_bytes>("SLtoVL[16]") == "the index of HalfBytes.SLtoVL must be 0..15");
+    CHECK(unnamed<half_bytes>("SLtoVL[99999999999999999999]") == "the index of HalfBytes.SLtoVL must be 0..15");
+    CHECK(unnamed<smp::PortInfo>("LMC.x") == "SMPPortInfo.LMC is not a structure and has no fields");
     CHECK(unnamed<mixture>("blocks.LMC") ==
-          "Mixture.blocks is an array of 2 structures; name one of them, as in blocks[0]");
+          "Mixture.blocks is an array of 2 structures; name one of them, such as blocks[0]");
     CHECK(unnamed<mixture>("blocks[1]") == "Mixture.blocks[1] is a structure; name one of its fields: port, LMC");
     for (const char* name :
          {"", ".", "LMC.", ".LMC", "LMC[", "LMC]", "LMC[]", "LMC[x]", "LMC[-1]", "LMC[0]x", "LMC[0][0]"})
@@ -318,7 +321,7 @@ TEST_CASE("a field of too few bytes is neither read nor written") {
     std::array<u8, 63> bytes{};
     const auto text = get_field(info_of<smp::PortInfo>, bytes, "MKey");
     REQUIRE(!text);
-    CHECK(text.error().text == "SMPPortInfo needs 64 bytes, there are 63");
+    CHECK(text.error().text == "SMPPortInfo needs 64 bytes, but got only 63");
     CHECK(set_field(info_of<smp::PortInfo>, bytes, "MKey", "1").error().code == errc::too_short);
 }
 
@@ -373,7 +376,7 @@ TEST_CASE("an assignment is a name and a text, which may contain another equals 
     CHECK(a.value().text == "0017:77ff:feb6:2ca4");
     CHECK(parse_assignment("nodeString=a=b").value().text == "a=b");
     CHECK(parse_assignment("nodeString=").value().text.empty());
-    CHECK(parse_assignment("LMC").error().text == "'LMC' assigns nothing, expected NAME=VALUE");
+    CHECK(parse_assignment("LMC").error().text == "invalid assignment 'LMC'; expected NAME=VALUE");
 }
 
 TEST_CASE("similar names come first: those that contain the wrong one, then by changed characters") {

@@ -181,25 +181,25 @@ TEST_CASE("values may be strings as a command line has them") {
 }
 
 TEST_CASE("a JSON value that does not fit is refused with its path") {
-    CHECK(refused<smp::PortInfo>(R"({"LID":1,"LMC":9})") == "SMPPortInfo.LMC is 9, but has 3 bits");
-    CHECK(refused<mixture>(R"({"blocks":[{},{"LMC":8}]})") == "Mixture.blocks[1].LMC is 8, but has 3 bits");
+    CHECK(refused<smp::PortInfo>(R"({"LID":1,"LMC":9})") == "SMPPortInfo.LMC: value 9 does not fit in 3 bits");
+    CHECK(refused<mixture>(R"({"blocks":[{},{"LMC":8}]})") == "Mixture.blocks[1].LMC: value 8 does not fit in 3 bits");
     CHECK(refused<mixture>(R"({"nodeInfo":{"vendorID":16777216}})") ==
-          "Mixture.nodeInfo.vendorID is 16777216, but has 24 bits");
-    CHECK(refused<half_bytes>(R"({"SLtoVL":[0,1,16]})") == "HalfBytes.SLtoVL[2] is 16, but has 4 bits");
+          "Mixture.nodeInfo.vendorID: value 16777216 does not fit in 24 bits");
+    CHECK(refused<half_bytes>(R"({"SLtoVL":[0,1,16]})") == "HalfBytes.SLtoVL[2]: value 16 does not fit in 4 bits");
     CHECK(refused<wide>(R"({"tables":[{},{"entries":[{},{},{"shift":4}]}]})") ==
-          "Wide.tables[1].entries[2].shift is 4, but has 2 bits");
-    CHECK(refused<wide>(R"({"tables":[{},{},{}]})") == "Wide.tables has 2 elements, 3 were given");
-    CHECK(refused<wide>(R"({"name":"abcd"})") == "Wide.name has 3 bytes, 4 were given");
+          "Wide.tables[1].entries[2].shift: value 4 does not fit in 2 bits");
+    CHECK(refused<wide>(R"({"tables":[{},{},{}]})") == "Wide.tables must have at most 2 elements, but got 3");
+    CHECK(refused<wide>(R"({"name":"abcd"})") == "Wide.name must have at most 3 bytes, but got 4");
     CHECK(refused<smp::PortInfo>(R"({"MKey":"0x10000000000000000"})") ==
-          "SMPPortInfo.MKey is not shown, but has 64 bits");
+          "SMPPortInfo.MKey: value (not shown) does not fit in 64 bits");
 }
 
 TEST_CASE("an unknown key is refused with the right ones") {
-    CHECK(refused<block>(R"({"lmc":1})") == "Block has no 'lmc', but LMC, port");
+    CHECK(refused<block>(R"({"lmc":1})") == "Block has no field 'lmc'; the nearest are LMC, port");
     CHECK(refused<mixture>(R"({"nodeInfo":{"prtGUID":0}})")
-              .starts_with("Mixture.nodeInfo has no 'prtGUID', but portGUID, "));
-    CHECK(refused<block>(R"({"a\nb":1})").starts_with("Block has no 'a\\x0ab', but "));
-    CHECK(refused<block>(R"({"LMC[0]":1})").starts_with("Block has no 'LMC[0]', but "));
+              .starts_with("Mixture.nodeInfo has no field 'prtGUID'; the nearest are portGUID, "));
+    CHECK(refused<block>(R"({"a\nb":1})").starts_with("Block has no field 'a\\x0ab'; the nearest are "));
+    CHECK(refused<block>(R"({"LMC[0]":1})").starts_with("Block has no field 'LMC[0]'; the nearest are "));
     CHECK(refused<nothing>(R"({"x":1})") == "Nothing has no fields");
 }
 
@@ -209,28 +209,28 @@ TEST_CASE("a JSON value of the wrong kind is refused") {
     CHECK(refused<smp::PortInfo>(R"({"LMC":null})") == "SMPPortInfo.LMC is 'null', expected an unsigned integer");
     CHECK(refused<smp::PortInfo>(R"({"LMC":[1]})") == "SMPPortInfo.LMC is 'array', expected an unsigned integer");
     CHECK(refused<smp::PortInfo>(R"({"LMC":"x"})") == "SMPPortInfo.LMC is 'x', expected an unsigned integer");
-    CHECK(refused<mixture>(R"({"nodeInfo":5})") == "Mixture.nodeInfo is '5', expected an object");
-    CHECK(refused<mixture>(R"({"nodeInfo":"x"})") == "Mixture.nodeInfo is 'x', expected an object");
+    CHECK(refused<mixture>(R"({"nodeInfo":5})") == "Mixture.nodeInfo is '5', expected a JSON object");
+    CHECK(refused<mixture>(R"({"nodeInfo":"x"})") == "Mixture.nodeInfo is 'x', expected a JSON object");
     CHECK(refused<mixture>(R"({"blocks":{}})") == "Mixture.blocks is 'object', expected a list of up to 2");
-    CHECK(refused<mixture>(R"({"blocks":[5]})") == "Mixture.blocks[0] is '5', expected an object");
+    CHECK(refused<mixture>(R"({"blocks":[5]})") == "Mixture.blocks[0] is '5', expected a JSON object");
     CHECK(refused<wide>(R"({"one":5})") == "Wide.one is '5', expected a GID (an IPv6 address)");
     CHECK(refused<wide>(R"({"blob":[1,2,3]})") == "Wide.blob is 'array', expected 0x and 6 hex digits");
     CHECK(refused<wide>(R"({"list":5})") == "Wide.list is '5', expected a list of up to 3");
-    CHECK(refused<wide>("[]") == "Wide is 'array', expected an object");
+    CHECK(refused<wide>("[]") == "Wide is 'array', expected a JSON object");
 }
 
 TEST_CASE("what is no JSON is refused") {
-    CHECK(refused<block>("") == "Block: no JSON at byte 1");
-    CHECK(refused<block>(R"({"LMC":})") == "Block: no JSON at byte 8");
-    CHECK(refused<block>("{\"LMC\":\"\xff\"}").starts_with("Block: no JSON at byte "));
-    CHECK(refused<block>(R"({"LMC":1} x)").starts_with("Block: no JSON at byte "));
-    CHECK(refused<block>(std::string(100000, '[')).starts_with("Block: no JSON at byte "));
-    CHECK(refused<block>(R"({"LMC":1e999})") == "Block: a number is larger than any field");
+    CHECK(refused<block>("") == "Block: invalid JSON at byte 1");
+    CHECK(refused<block>(R"({"LMC":})") == "Block: invalid JSON at byte 8");
+    CHECK(refused<block>("{\"LMC\":\"\xff\"}").starts_with("Block: invalid JSON at byte "));
+    CHECK(refused<block>(R"({"LMC":1} x)").starts_with("Block: invalid JSON at byte "));
+    CHECK(refused<block>(std::string(100000, '[')).starts_with("Block: invalid JSON at byte "));
+    CHECK(refused<block>(R"({"LMC":1e999})") == "Block: a number is too large for any field");
 }
 
 TEST_CASE("JSON is not read into too few bytes") {
     std::array<u8, 3> bytes{};
     const auto done = set_json(info_of<block>, bytes, "{}");
     REQUIRE(!done);
-    CHECK(done.error().text == "Block needs 4 bytes, there are 3");
+    CHECK(done.error().text == "Block needs 4 bytes, but got only 3");
 }

@@ -128,11 +128,11 @@ TEST_CASE("an element of an array has its own bit, or that of the array") {
 
 TEST_CASE("a name without a bit, or no name, is an error") {
     const auto refused = [](std::string_view name) { return component_mask(info_of<rules>, name).error().text; };
-    CHECK(refused("reserved_96") == "Rules.reserved_96 has no bit of a component mask");
-    CHECK(refused("nested.hidden") == "Rules.nested.hidden has no bit of a component mask");
-    CHECK(refused("unnamed.LMC") == "Rules.unnamed.LMC has no bit of a component mask");
-    CHECK(refused("numbr").starts_with("Rules has no 'numbr', but number, "));
-    CHECK(refused("data8[4]") == "Rules.data8 has 4 elements, from [0] to [3]");
+    CHECK(refused("reserved_96") == "Rules.reserved_96 cannot be selected: it has no bit in the component mask");
+    CHECK(refused("nested.hidden") == "Rules.nested.hidden cannot be selected: it has no bit in the component mask");
+    CHECK(refused("unnamed.LMC") == "Rules.unnamed.LMC cannot be selected: it has no bit in the component mask");
+    CHECK(refused("numbr").starts_with("Rules has no field 'numbr'; the nearest are number, "));
+    CHECK(refused("data8[4]") == "the index of Rules.data8 must be 0..3");
 }
 
 TEST_CASE("members have their bits at compile time") {

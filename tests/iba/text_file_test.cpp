@@ -45,12 +45,15 @@ TEST_CASE("a text file is read whole, and refused if it is not a text or a line 
     const std::string longest(iba::longest_line_of_text, 'x');
     CHECK(iba::open_text_file(files.write("b", longest + "\n" + longest)).str().size() == 2 * longest.size() + 1);
     const std::string c = files.write("c", "\n" + longest + "x\n");
-    CHECK(message_of([&] { iba::open_text_file(c); }) == "cannot read '" + c + "': line 2 is longer than 1024 KiB");
+    CHECK(message_of([&] { iba::open_text_file(c); }) ==
+          "cannot read '" + c + "': line 2 is longer than the maximum of 1024 KiB");
     const std::string d = files.write("d", std::string("a\0b", 3));
-    CHECK(message_of([&] { iba::open_text_file(d); }) == "cannot read '" + d + "': it is a binary file");
+    CHECK(message_of([&] { iba::open_text_file(d); }) ==
+          "cannot read '" + d + "': it is a binary file, but must be a text file");
     const std::string sparse = files.write("e", "");
     fs::resize_file(sparse, iba::most_bytes + 1); // takes no room, and is refused unread
-    CHECK(message_of([&] { iba::read_bytes(sparse); }) == "cannot read '" + sparse + "': it is larger than 512 MiB");
+    CHECK(message_of([&] { iba::read_bytes(sparse); }) ==
+          "cannot read '" + sparse + "': it is larger than the maximum of 512 MiB");
     CHECK(iba::read_bytes(d) == std::string("a\0b", 3));
 }
 
@@ -78,7 +81,7 @@ TEST_CASE("a signal ends the wait for the writer of a pipe, also where calls are
         while (!is_over) ::pthread_kill(here, SIGUSR1);      // the first ones may arrive before it waits
     });
     CHECK(message_of([&] { iba::open_text_file(fifo); }) ==
-          "cannot read '" + fifo + "': a signal arrived before its end");
+          "cannot read '" + fifo + "': a signal arrived before the end of the input");
     is_over = true;
     sender.join();
     ::close(writer);
@@ -128,8 +131,8 @@ TEST_CASE("lines of a large file come one at a time, across the parts in which i
     const std::string long_line = files.write("b", "a\n" + std::string(101, 'x'));
     iba::text_lines more(long_line, 100);
     CHECK(more.next() == "a");
-    CHECK(message_of([&] { more.next(); }) == long_line + ":1: the next line has more than 100 bytes");
-    CHECK_THAT(message_of([] { iba::text_lines("/dev/zero", 100).next(); }), Catch::Contains("more than 100 bytes"));
+    CHECK(message_of([&] { more.next(); }) == long_line + ":2: the line is longer than 100 bytes");
+    CHECK_THAT(message_of([] { iba::text_lines("/dev/zero", 100).next(); }), Catch::Contains("longer than 100 bytes"));
 }
 
 } // namespace

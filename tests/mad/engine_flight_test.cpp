@@ -576,8 +576,9 @@ TEST_CASE("a Get that was answered BUSY and then finds no place has all its atte
     REQUIRE(r.run());
     CHECK(other.ended_as(completion_status::timed_out));
     CHECK(o.ended_as(completion_status::timed_out));
-    CHECK(o.sent_times ==
-          1 + 4); // the one that was answered, and what docs/explanation/adaptive-retries.md promises a target that answered before
+    CHECK(
+        o.sent_times ==
+        1 + 4); // the one that was answered, and what docs/explanation/adaptive-retries.md promises a target that answered before
     const mad::duration held = mad::detail::deadlines::rounded(60s);
     CHECK(r.net.taken().back().at - r.net.taken()[before + 1].at > held);
     CHECK(r.net.now() - r.net.taken()[before + 1].at < held + usual.first_patience * 3 / 2);

@@ -456,9 +456,10 @@ TEST_CASE("each kind of error says its reason") {
     CHECK(to_string(error_of(mad::errc::cancelled, path)) == rpc + "was cancelled");
 
     e = error_of(mad::errc::out_of_range, path);
-    e.detail->misfit = "SMPPortInfo.LMC is 9, but has 3 bits";
+    e.detail->misfit = "SMPPortInfo.LMC: value 9 does not fit in 3 bits";
     CHECK(to_string(e) ==
-          rpc + "was not sent to 'Path 0 -> 7 SL=0 PKey=0xffff DQPN=1': SMPPortInfo.LMC is 9, but has 3 bits");
+          rpc +
+              "was not sent to 'Path 0 -> 7 SL=0 PKey=0xffff DQPN=1': SMPPortInfo.LMC: value 9 does not fit in 3 bits");
 }
 
 TEST_CASE("context that was added last stands in front") {
@@ -481,22 +482,22 @@ TEST_CASE("in a user's words an error says who did not do what, and how long it 
     e.attributeID = 0x11;
     e.attempts = 3;
     e.took = 1234ms;
-    CHECK(plain_text(e) == "LID 999 did not answer NodeInfo (3 attempts, 1.2 s)");
+    CHECK(plain_text(e) == "LID 999 did not reply to NodeInfo (3 attempts, 1.2 s)");
     CHECK(cause_text(e) == "NodeInfo timed out");
     e.attempts = 1;
     e.took = 12ms;
     e.message("reading port 3");
-    CHECK(plain_text(e) == "reading port 3: LID 999 did not answer NodeInfo (1 attempt, 12 ms)");
+    CHECK(plain_text(e) == "reading port 3: LID 999 did not reply to NodeInfo (1 attempt, 12 ms)");
     CHECK(cause_text(e) == "NodeInfo timed out");
     e.took = 125s;
     CHECK_THAT(plain_text(e), Catch::EndsWith("(1 attempt, 125 s)"));
-    CHECK(plain_text(error_of(mad::errc::timed_out, route(1, 4))) == "route 0,1,4 did not answer PortInfo");
-    CHECK(plain_text(error_of(mad::errc::timed_out, route())) == "the local node did not answer PortInfo");
+    CHECK(plain_text(error_of(mad::errc::timed_out, route(1, 4))) == "route 0,1,4 did not reply to PortInfo");
+    CHECK(plain_text(error_of(mad::errc::timed_out, route())) == "the local node did not reply to PortInfo");
 
     mad::IBDRPath behind = route(3);
     behind.drSLID = iba::lid{5};
     behind.DLID = iba::lid{7};
-    CHECK(plain_text(error_of(mad::errc::timed_out, behind)) == "route 0,3 from LID 7 did not answer PortInfo");
+    CHECK(plain_text(error_of(mad::errc::timed_out, behind)) == "route 0,3 from LID 7 did not reply to PortInfo");
 
     struct {
         mad::mad_error error;
@@ -519,19 +520,20 @@ TEST_CASE("in a user's words an error says who did not do what, and how long it 
          "PortInfo refused: status 0x900"},
         {of(mad::errc::malformed_reply, [](auto&) {}), "LID 999 sent a malformed reply to PortInfo",
          "PortInfo: malformed reply"},
-        {of(mad::errc::malformed_reply, [](auto& x) { x.detail->misfit = "the attribute is cut"; }),
-         "LID 999 sent a malformed reply to PortInfo: the attribute is cut",
-         "PortInfo: malformed reply: the attribute is cut"},
+        {of(mad::errc::malformed_reply, [](auto& x) { x.detail->misfit = "the attribute is truncated"; }),
+         "LID 999 sent a malformed reply to PortInfo: the attribute is truncated",
+         "PortInfo: malformed reply: the attribute is truncated"},
         {of(mad::errc::send_failed, [](auto& x) { x.sys_errno = EINVAL; }),
          "PortInfo could not be sent to LID 999: Invalid argument", "PortInfo could not be sent: Invalid argument"},
         {of(mad::errc::transport_failed, [](auto& x) { x.sys_errno = ENODEV; }),
-         "the device was lost before LID 999 answered PortInfo: No such device", "the device was lost: No such device"},
-        {of(mad::errc::cancelled, [](auto&) {}), "stopped before LID 999 answered PortInfo", "stopped"},
-        {of(mad::errc::out_of_range, [](auto& x) { x.detail->misfit = "SMPPortInfo.LMC is 9, but has 3 bits"; }),
-         "PortInfo was not sent to LID 999: SMPPortInfo.LMC is 9, but has 3 bits",
-         "PortInfo was not sent: SMPPortInfo.LMC is 9, but has 3 bits"},
-        {of(mad::errc::incomplete_path, [](auto&) {}), "PortInfo was not sent: no LID is known for its target",
-         "no LID is known"},
+         "the device failed before LID 999 replied to PortInfo: No such device", "the device failed: No such device"},
+        {of(mad::errc::cancelled, [](auto&) {}), "stopped before LID 999 replied to PortInfo", "stopped"},
+        {of(mad::errc::out_of_range,
+            [](auto& x) { x.detail->misfit = "SMPPortInfo.LMC: value 9 does not fit in 3 bits"; }),
+         "PortInfo was not sent to LID 999: SMPPortInfo.LMC: value 9 does not fit in 3 bits",
+         "PortInfo was not sent: SMPPortInfo.LMC: value 9 does not fit in 3 bits"},
+        {of(mad::errc::incomplete_path, [](auto&) {}), "PortInfo was not sent: the LID of its target is unknown",
+         "the LID is unknown"},
         {of(mad::errc::incomplete_path,
             [](auto& x) {
                 x.mgmt_class = iba::MgmtClass::SubnAdm;
@@ -540,9 +542,9 @@ TEST_CASE("in a user's words an error says who did not do what, and how long it 
             }),
          "PortInfoRecord was not sent: no subnet manager has configured the local port",
          "no subnet manager has configured the local port"},
-        {of(mad::errc::timed_out, [](auto& x) { x.method = Method::Set; }), "LID 999 did not answer Set of PortInfo",
+        {of(mad::errc::timed_out, [](auto& x) { x.method = Method::Set; }), "LID 999 did not reply to Set of PortInfo",
          "Set of PortInfo timed out"},
-        {of(mad::errc::timed_out, [](auto& x) { x.attributeID = 0x7777; }), "LID 999 did not answer attribute 0x7777",
+        {of(mad::errc::timed_out, [](auto& x) { x.attributeID = 0x7777; }), "LID 999 did not reply to attribute 0x7777",
          "attribute 0x7777 timed out"},
     };
     for (const auto& line : lines) {

@@ -100,15 +100,17 @@ TEST_CASE("OpenSM's guid2mkey is a key file") {
 
 TEST_CASE("what is wrong in a key file is told by its line, without the key, and nothing is taken") {
     const std::string good = "0002c90300a1b2c4 1\n";
-    CHECK(error_of(good + "0x1\n") ==
-          "line 2: 1 words, expected a port's GUID, perhaps M_Key, SM_Key or CC_Key, and the key");
-    CHECK(error_of(good + "\n1 M_Key 2 3") ==
-          "line 3: 4 words, expected a port's GUID, perhaps M_Key, SM_Key or CC_Key, and the key");
-    CHECK(error_of("mlx5_0 1\n" + good) == "line 1: 'mlx5_0' is no GUID, and not 'default'");
-    CHECK(error_of("0x10000000000000000 1") == "line 1: '0x10000000000000000' is no GUID, and not 'default'");
-    CHECK(error_of(good + "0x1 MKey 1") == "line 2: 'MKey' is no kind of key; there are M_Key, SM_Key and CC_Key");
+    CHECK(error_of(good + "0x1\n") == "line 2: expected a port GUID or 'default', optionally M_Key, SM_Key or CC_Key, "
+                                      "and the key; the line has 1 word");
+    CHECK(error_of(good + "\n1 M_Key 2 3") == "line 3: expected a port GUID or 'default', optionally M_Key, SM_Key or "
+                                              "CC_Key, and the key; the line has 4 words");
+    CHECK(error_of("mlx5_0 1\n" + good) ==
+          "line 1: invalid port GUID 'mlx5_0'; expected a 64-bit number such as 0x0002c90300a1b2c3, or 'default'");
+    CHECK(error_of("0x10000000000000000 1") == "line 1: invalid port GUID '0x10000000000000000'; expected a 64-bit "
+                                               "number such as 0x0002c90300a1b2c3, or 'default'");
+    CHECK(error_of(good + "0x1 MKey 1") == "line 2: unknown kind of key 'MKey'; expected M_Key, SM_Key or CC_Key");
     for (const char* key : {"secret", "0x10000000000000000", "-1", "0x", "1,2"})
-        CHECK(error_of(good + "0x1 " + key) == "line 2: the key is no number of 64 bits");
+        CHECK(error_of(good + "0x1 " + key) == "line 2: the key must be a number of at most 64 bits");
 }
 
 TEST_CASE("a path gets the keys that it lacks") {
@@ -140,17 +142,18 @@ TEST_CASE("a key file is read if nobody but its owner has access to it") {
     CHECK(keys.default_of(key_kind::MKey) == 3);
     CHECK(refusal(file("", 0400).path()) == "nothing is wrong");
 
-    CHECK(refusal(file("", 0640).path()) == "others than its owner have access to it (mode 0640): chmod 600");
-    CHECK(refusal(file("", 0602).path()) == "others than its owner have access to it (mode 0602): chmod 600");
+    CHECK(refusal(file("", 0640).path()) == "other users have access to it (mode 0640); run chmod 600 on it");
+    CHECK(refusal(file("", 0602).path()) == "other users have access to it (mode 0602); run chmod 600 on it");
     CHECK(refusal(file("0x1\n", 0600).path()).starts_with("line 1: "));
     CHECK(refusal("/nowhere/keys") == "No such file or directory");
     CHECK(refusal("/dev/null") == "it is not a regular file");
     const file another("", 0600);
-    CHECK(refusal(another.folder()) == "the folder has none of OpenSM's guid2mkey, guid2cckey and neighbors");
+    CHECK(refusal(another.folder()) ==
+          "the directory contains none of OpenSM's files guid2mkey, guid2cckey and neighbors");
     if (::geteuid() == 0) {
         const file of_another("", 0600);
         REQUIRE(::chown(of_another.path().c_str(), 65534, 65534) == 0);
-        CHECK(refusal(of_another.path()) == "it belongs to another user");
+        CHECK(refusal(of_another.path()) == "the file must belong to you or to root");
     }
 }
 
@@ -178,10 +181,10 @@ TEST_CASE("who is known to be at the other end of a cable has its own key from t
         return added.error().text;
     };
     CHECK(wrong("0x0002c90300a1b2c3:1 0x0002c90300a1b2c4:1\n0x1:1\n") ==
-          "line 2: 1 words, expected two ports as GUID:NUMBER");
-    CHECK(wrong("0x1 0x2:1") == "line 1: '0x1' is no port as GUID:NUMBER");
-    CHECK(wrong("0x1:1 0x2:256") == "line 1: '0x2:256' is no port as GUID:NUMBER");
-    CHECK(wrong("0x1:1 x:2") == "line 1: 'x:2' is no port as GUID:NUMBER");
+          "line 2: expected two ports as GUID:PORT; the line has 1 word");
+    CHECK(wrong("0x1 0x2:1") == "line 1: invalid port '0x1'; expected GUID:PORT, such as 0x0002c90300a1b2c3:1");
+    CHECK(wrong("0x1:1 0x2:256") == "line 1: invalid port '0x2:256'; expected GUID:PORT, such as 0x0002c90300a1b2c3:1");
+    CHECK(wrong("0x1:1 x:2") == "line 1: invalid port 'x:2'; expected GUID:PORT, such as 0x0002c90300a1b2c3:1");
 }
 
 TEST_CASE("OpenSM's cache is read as a folder, and its files by their names") {
@@ -212,7 +215,7 @@ TEST_CASE("OpenSM's cache is read as a folder, and its files by their names") {
         return std::string();
     };
     CHECK(refuse("guid2cckey", 0644)
-              .ends_with("guid2cckey': others than its owner have access to it (mode 0644): chmod 600"));
-    CHECK(refuse("neighbors", 0666).ends_with("neighbors': others than its owner can write it (mode 0666): chmod 644"));
+              .ends_with("guid2cckey': other users have access to it (mode 0644); run chmod 600 on it"));
+    CHECK(refuse("neighbors", 0666).ends_with("neighbors': other users can write it (mode 0666); run chmod 644 on it"));
     CHECK(refuse("neighbors", 0644).empty());
 }

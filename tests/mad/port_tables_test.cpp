@@ -67,10 +67,10 @@ TEST_CASE("a P_Key that the port does not have is refused, and the message has t
     const port_tables tables({0x7fff, 0, 0x8002}, {});
     CHECK(tables.find(with_pkey(0x8001)).miss == table_miss::pkey);
     CHECK(found(tables, with_pkey(0x8001)) ==
-          "the local port has no P_Key 0x8001, only 0x7fff (index 0), 0x8002 (index 2)");
-    CHECK(found(tables, with_pkey(0x8000)) == "0x8000 is not a valid P_Key");
-    CHECK(found(tables, with_pkey(0)) == "0x0000 is not a valid P_Key");
-    CHECK_THAT(found({}, with_pkey(0x8001)), Contains("P_Key table is unknown"));
+          "the local port does not have P_Key 0x8001; its P_Keys: 0x7fff (index 0), 0x8002 (index 2)");
+    CHECK(found(tables, with_pkey(0x8000)) == "invalid P_Key 0x8000; its lower 15 bits must not be 0");
+    CHECK(found(tables, with_pkey(0)) == "invalid P_Key 0x0000; its lower 15 bits must not be 0");
+    CHECK_THAT(found({}, with_pkey(0x8001)), Contains("P_Key table of the local port is unknown"));
     std::vector<u16> many(40);
     for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<u16>(0x8010 + i);
     CHECK_THAT(found({many, {}}, with_pkey(0x8001)), Catch::EndsWith("0x8017 (index 7) and 32 more"));
@@ -85,7 +85,8 @@ TEST_CASE("an explicit P_Key index wins, and has to be that of an entry in use")
     CHECK(found(tables, both) == "0=0x7fff");
     for (const u16 index : {2, 3, 0xfffe})
         CHECK(found(tables, with_index(index)) ==
-              fmt::format("the local port has no P_Key at index {}, only 0x7fff (index 0), 0x8001 (index 1)", index));
+              fmt::format("the local port has no P_Key at index {}; its P_Keys: 0x7fff (index 0), 0x8001 (index 1)",
+                          index));
     CHECK(found({}, with_index(5)) == "5=0xffff");
 }
 
@@ -96,7 +97,7 @@ TEST_CASE("a rule for all paths wins over the P_Key of a path, also after the ta
         CHECK(found(tables, {}) == "1=0x8001");
         CHECK(found(tables, with_pkey(0x9999)) == "1=0x8001");
         tables.update({0x7fff}, {});
-        CHECK_THAT(found(tables, {}), Contains("no P_Key at index 1, only 0x7fff"));
+        CHECK_THAT(found(tables, {}), Contains("no P_Key at index 1; its P_Keys: 0x7fff"));
     }
     SECTION("by value") {
         tables.use_pkey(0x8001);
@@ -104,7 +105,7 @@ TEST_CASE("a rule for all paths wins over the P_Key of a path, also after the ta
         tables.update({0x8001, 0x7fff}, {});
         CHECK(found(tables, {}) == "0=0x8001");
         tables.update({0x7fff}, {});
-        CHECK_THAT(found(tables, {}), Contains("no P_Key 0x8001, only 0x7fff"));
+        CHECK_THAT(found(tables, {}), Contains("does not have P_Key 0x8001; its P_Keys: 0x7fff"));
     }
 }
 
@@ -115,9 +116,9 @@ TEST_CASE("of a transport with one P_Key, paths that need another do not fit") {
     CHECK(found(tables, with_pkey(0x0001)) == "1=0x8001");
     CHECK(found(tables, with_index(1)) == "1=0x8001");
     CHECK(found(tables, with_index(2)) == "1=0x8001");
-    CHECK(found(tables, with_pkey(0x8002)) ==
-          "the local queue pair, which has one P_Key, has 0x8001 (index 1) and not 0x8002");
-    CHECK_THAT(found(tables, with_index(0)), Catch::EndsWith("has 0x8001 (index 1) and not that at index 0"));
+    CHECK(found(tables, with_pkey(0x8002)) == "the local queue pair can use only P_Key 0x8001 (index 1), not 0x8002");
+    CHECK_THAT(found(tables, with_index(0)),
+               Catch::EndsWith("can use only P_Key 0x8001 (index 1), not the P_Key at index 0"));
     tables.use_pkey_index(1);
     CHECK(found(tables, with_pkey(0x8002)) == "1=0x8001");
 }
@@ -131,11 +132,12 @@ TEST_CASE("the GID index of a path with a GRH is that of its SGID, unless the pa
     path.SGID_index = 2;
     CHECK(tables.find(path).SGID_index == 2);
     const iba::gid other{0xfec0'0000'0000'0001, iba::guid{2}};
-    CHECK(found(tables, with_GRH(other)) ==
-          fmt::format("the local port has no GID {}, only {} (index 0), {} (index 2)", other, first, second));
+    CHECK(
+        found(tables, with_GRH(other)) ==
+        fmt::format("the local port does not have GID {}; its GIDs: {} (index 0), {} (index 2)", other, first, second));
     for (const u16 index : {1, 3, 0x101}) {
         path.SGID_index = index;
-        CHECK_THAT(found(tables, path), Contains(fmt::format("no GID at index {}, only", index)));
+        CHECK_THAT(found(tables, path), Contains(fmt::format("no GID at index {}; its GIDs:", index)));
     }
     path.has_grh = false;
     CHECK(tables.find(path).miss == table_miss::none);

@@ -74,17 +74,17 @@ TEST_CASE("the last record may lack its padding") {
 }
 
 TEST_CASE("what is no table of whole records is refused") {
-    CHECK(refusal(message(13, 224), 108) == "records of 108 bytes stand 104 bytes apart");
-    CHECK(refusal(message(14, 219), 108) == "the last of 2 records has 107 of 108 bytes");
-    CHECK(refusal(message(14, 225), 108) == "the last of 3 records has 1 of 108 bytes");
-    CHECK(refusal(message(0xffff, 10), 108) == "the last of 1 records has 10 of 108 bytes");
+    CHECK(refusal(message(13, 224), 108) == "AttributeOffset is 104 bytes, but a record has 108 bytes");
+    CHECK(refusal(message(14, 219), 108) == "the last of 2 records is truncated: it has 107 of 108 bytes");
+    CHECK(refusal(message(14, 225), 108) == "the last of 3 records is truncated: it has 1 of 108 bytes");
+    CHECK(refusal(message(0xffff, 10), 108) == "the last of 1 records is truncated: it has 10 of 108 bytes");
     // One record would be left of two, or none.
     CHECK(refusal(message(0xffff, 224), 108) ==
-          "the last of 1 records has 224 bytes, and they stand 524280 bytes apart");
-    CHECK(refusal(message(28, 216), 108) == "the last of 1 records has 216 bytes, and they stand 224 bytes apart");
-    CHECK(refusal(message(0, 224), 108) == "224 bytes of records have the AttributeOffset 0");
-    CHECK(refusal(std::vector<u8>(55), 108) == "an SA message has 56 bytes or more, there are 55");
-    CHECK(refusal({}, 108) == "an SA message has 56 bytes or more, there are 0");
+          "the last of 1 records has 224 bytes, but AttributeOffset is 524280 bytes");
+    CHECK(refusal(message(28, 216), 108) == "the last of 1 records has 216 bytes, but AttributeOffset is 224 bytes");
+    CHECK(refusal(message(0, 224), 108) == "AttributeOffset is 0, but 224 bytes of records follow");
+    CHECK(refusal(std::vector<u8>(55), 108) == "an SA message must have at least 56 bytes, but has 55");
+    CHECK(refusal({}, 108) == "an SA message must have at least 56 bytes, but has 0");
 }
 
 TEST_CASE("a reply to a request for a table that is not an RMPP transfer is refused, whatever its length and "
@@ -95,6 +95,6 @@ TEST_CASE("a reply to a request for a table that is not an RMPP transfer is refu
             const std::vector<u8> reply = message(offset, data);
             const auto table = record_table::of_reply(reply, 108);
             REQUIRE_FALSE(table);
-            CHECK(table.error().text == "it is not an RMPP transfer, and a table must be one");
+            CHECK(table.error().text == "the table was not sent as an RMPP transfer");
         }
 }

@@ -272,8 +272,8 @@ TEST_CASE("a CA logs connections that passed their threshold by service level") 
 }
 
 TEST_CASE("what is no number of events is an error of the specification") {
-    CHECK_THROWS_WITH(rig("cc=some"), Catch::Contains("cc=some is out of range"));
-    CHECK_THROWS_WITH(rig("cc=nobody:none"), Catch::Contains("cc=nobody names no node"));
+    CHECK_THROWS_WITH(rig("cc=some"), Catch::Contains("cc=some is invalid"));
+    CHECK_THROWS_WITH(rig("cc=nobody:none"), Catch::Contains("cc=nobody: unknown node"));
 }
 
 } // namespace sim_congestion_test

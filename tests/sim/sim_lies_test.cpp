@@ -131,9 +131,9 @@ TEST_CASE(
     lying_subnet s(put(RMPP_flags_byte, 0));
     const std::size_t nodes = s.sim.fabric->graph().nodes.size();
     REQUIRE(nodes > 1);
-    CHECK(misfit(s.umad.SubnAdmGetTable<NodeRecord>()) == "it is not an RMPP transfer, and a table must be one");
+    CHECK(misfit(s.umad.SubnAdmGetTable<NodeRecord>()) == "the table was not sent as an RMPP transfer");
     const auto leaf = iba::query<NodeRecord>{}.where<&NodeRecord::LID>(s.switch_LID());
-    CHECK(misfit(s.umad.SubnAdmGetTable<NodeRecord>(leaf)) == "it is not an RMPP transfer, and a table must be one");
+    CHECK(misfit(s.umad.SubnAdmGetTable<NodeRecord>(leaf)) == "the table was not sent as an RMPP transfer");
     CHECK(s.umad.SubnAdmGet<NodeRecord>(leaf));
     s.between.tell({});
     CHECK(s.umad.SubnAdmGetTable<NodeRecord>().value().size() == nodes);

@@ -675,15 +675,13 @@ TEST_CASE("a share of the PMAs can do little, all of them, or one that is named 
 }
 
 TEST_CASE("wrong loads and capabilities are said in one line") {
-    CHECK_THROWS_WITH(make_sim("single,traffic=-1"),
-                      "single: traffic=-1 is no rate; give a number for each second, from 0 to 1e9");
-    CHECK_THROWS_WITH(make_sim("single,errors=2:5"), "single: errors=2 is no probability; give a number from 0 to 1");
-    CHECK_THROWS_WITH(make_sim("single,errors=0.5:x"), Catch::Contains("errors=x is no rate"));
-    CHECK_THROWS_WITH(
-        make_sim("single,pma=wide+wit"),
-        "single: pma: 'wit' is not known; give some of full, basic, all, wait, qp1, wide, unicast, errors, groups, "
-        "rsfec, with a + between them");
-    CHECK_THROWS_WITH(make_sim("single,pma=nobody:full"), Catch::Contains("pma=nobody names no node"));
+    CHECK_THROWS_WITH(make_sim("single,traffic=-1"), "single: traffic=-1 is not a rate; must be 0..1e9 per second");
+    CHECK_THROWS_WITH(make_sim("single,errors=2:5"), "single: errors=2 is not a probability; must be 0..1");
+    CHECK_THROWS_WITH(make_sim("single,errors=0.5:x"), Catch::Contains("errors=x is not a rate"));
+    CHECK_THROWS_WITH(make_sim("single,pma=wide+wit"), "single: pma: unknown ability 'wit'; expected one or more of "
+                                                       "full, basic, all, wait, qp1, wide, unicast, errors, groups, "
+                                                       "rsfec, separated by +");
+    CHECK_THROWS_WITH(make_sim("single,pma=nobody:full"), Catch::Contains("pma=nobody: unknown node"));
 }
 
 TEST_CASE("a host that is dead or was killed answers neither subnet nor performance management") {

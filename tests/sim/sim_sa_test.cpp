@@ -301,7 +301,7 @@ TEST_CASE("the subnet manager is where the specification says") {
     auto at = make_sim("fattree2,radix=4,sm=1,at=h-0003 HCA-1", time_mode::virtual_);
     const topology& there = at.fabric->graph();
     CHECK(there.sm_lid == there.nodes[*there.find("h-0003 HCA-1")].ports[1].LID);
-    CHECK_THROWS_WITH(make_sim("single,sm=nobody", time_mode::virtual_), Catch::Contains("sm=nobody names no node"));
+    CHECK_THROWS_WITH(make_sim("single,sm=nobody", time_mode::virtual_), Catch::Contains("sm=nobody: unknown node"));
     // Without a manager nobody administers.
     auto before = make_sim("single", time_mode::virtual_);
     CHECK_FALSE(ask(*before.transport, to_lid(1), sa_request(Method::Get, 0x0001, to_lid(1), 0)));

@@ -208,13 +208,12 @@ TEST_CASE("link= makes one link narrow and slow at both ends until it trains aga
     const auto refused = [](const char* value) {
         return message_of([&] { make_sim(std::string("fattree2,radix=4,link=") + value, time_mode::virtual_); });
     };
-    CHECK(refused("leaf-0001/3:12xQDR") ==
-          "fattree2: link=leaf-0001/3:12xQDR: 12xQDR is not among the widths and speeds that both ports support");
-    CHECK(refused("leaf-0001/3:4xNDR").ends_with("4xNDR is not among the widths and speeds that both ports support"));
+    CHECK(refused("leaf-0001/3:12xQDR") == "fattree2: link=leaf-0001/3:12xQDR: 12xQDR is not supported by both ports");
+    CHECK(refused("leaf-0001/3:4xNDR").ends_with("4xNDR is not supported by both ports"));
     CHECK(refused("leaf-0001/3") ==
-          "fattree2: link=leaf-0001/3 does not say where, width and speed; write it as NODE/PORT:1xQDR");
-    CHECK(refused("leaf-0001/3:4x???").ends_with("write it as NODE/PORT:1xQDR"));
-    CHECK(refused("h-0001 HCA-1/2:1xQDR").ends_with("no cable is in port 2 of 'h-0001 HCA-1', which has ports 1 to 1"));
+          "fattree2: link=leaf-0001/3 is incomplete; expected NODE/PORT, width and speed, such as NODE/PORT:1xQDR");
+    CHECK(refused("leaf-0001/3:4x???").ends_with("such as NODE/PORT:1xQDR"));
+    CHECK(refused("h-0001 HCA-1/2:1xQDR").ends_with("no cable at port 2 of 'h-0001 HCA-1', whose ports are 1..1"));
 }
 
 TEST_CASE("FDR10 is enabled by MlnxExtPortInfo, and PortInfo reports QDR for it") {

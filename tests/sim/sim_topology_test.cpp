@@ -200,15 +200,15 @@ TEST_CASE("every port of a fat tree is cabled, half of a leaf's to hosts") {
 
 TEST_CASE("a specification that makes no sense is refused in one line that names what would do") {
     CHECK(refusal_of("fatree3,radix=16") ==
-          "fatree3: no kind of subnet; there are single, fattree2, fattree3, torus, ring, line");
-    CHECK(refusal_of("fattree3,radix=7") == "fattree3: radix=7 is odd; give an even number from 2 to 64");
-    CHECK(refusal_of("fattree2,radix=256") == "fattree2: radix=256 is out of range; give a number from 2 to 254");
-    CHECK(refusal_of("ring,switches=many") == "ring: switches=many is out of range; give a number from 3 to 1000000");
-    CHECK(refusal_of("fattree3,rdix=8").starts_with("fattree3: option 'rdix' is not known; the nearest are radix, "));
-    CHECK(refusal_of("fattree3,radix=8,pods=9") == "fattree3: pods=9 is out of range; give a number from 1 to 8");
+          "fatree3: unknown kind of subnet; expected one of single, fattree2, fattree3, torus, ring, line");
+    CHECK(refusal_of("fattree3,radix=7") == "fattree3: radix=7 is odd; must be an even number, 2..64");
+    CHECK(refusal_of("fattree2,radix=256") == "fattree2: radix=256 is invalid; must be an integer, 2..254");
+    CHECK(refusal_of("ring,switches=many") == "ring: switches=many is invalid; must be an integer, 3..1000000");
+    CHECK(refusal_of("fattree3,rdix=8").starts_with("fattree3: unknown option 'rdix'; the nearest are radix, "));
+    CHECK(refusal_of("fattree3,radix=8,pods=9") == "fattree3: pods=9 is invalid; must be an integer, 1..8");
     CHECK(refusal_of("single,speed=UDR") ==
-          "single: speed=UDR is not known; give one of SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR, XDR");
-    CHECK(refusal_of("torus,4,4") == "torus: '4' is no option; write it as radix=16");
+          "single: speed=UDR is unknown; expected one of SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR, XDR");
+    CHECK(refusal_of("torus,4,4") == "torus: invalid option '4'; expected NAME=VALUE, such as radix=16");
     CHECK(refusal_of("torus,x=4,x=5") == "torus: x is given twice; keep one");
     CHECK(refusal_of("torus,x=1000,y=1000,hosts=1").find("too many") != std::string::npos);
 }
@@ -384,38 +384,37 @@ TEST_CASE("a link may be told at one end, by alias, with ibsim's masks and defau
 
 TEST_CASE("a file that cannot be right is refused with its line and a remedy") {
     const std::string two = "Switch 4 \"S1\"\n[1] \"S2\"[1]\n\nSwitch 4 \"S2\"\n";
-    CHECK(message_of("") == "net:0: there is no node in it; give a file that ibnetdiscover or ibsim understands");
+    CHECK(message_of("") == "net:0: the file contains no nodes; expected a topology file of ibnetdiscover or ibsim");
     CHECK(message_of(two + "[1] \"S1\"[2]\n") ==
-          "net:5: port 1 of \"S2\" is already cabled to \"S1\"[1]; let both ends of a link name each other");
+          "net:5: port 1 of \"S2\" is already cabled to \"S1\"[1]; both ends of a link must name each other");
     CHECK(message_of(two + "[2] \"S1\"[1]\n").starts_with("net:5: port 1 of \"S1\" is already cabled to \"S2\"[1]; "));
-    CHECK(message_of(two + "[3] \"S3\"[1]\n") == "net:5: there is no node \"S3\"; add it, or remove this link");
-    CHECK(message_of(two + "[3] \"S1\"[5]\n") == "net:5: \"S1\" has no port 5; its ports are 1 to 4");
-    CHECK(message_of(two + "[5] \"S1\"[3]\n") == "net:5: no port of \"S2\"; its ports are [1] to [4]");
-    CHECK(message_of(two + "[0] \"S1\"[3]\n").starts_with("net:5: no port of \"S2\""));
+    CHECK(message_of(two + "[3] \"S3\"[1]\n") == "net:5: unknown node \"S3\"; add it, or remove this link");
+    CHECK(message_of(two + "[3] \"S1\"[5]\n") == "net:5: \"S1\" has no port 5; its ports are 1..4");
+    CHECK(message_of(two + "[5] \"S1\"[3]\n") == "net:5: node \"S2\" does not have this port; its ports are [1]..[4]");
+    CHECK(message_of(two + "[0] \"S1\"[3]\n").starts_with("net:5: node \"S2\" does not have this port"));
     CHECK(message_of(two + "[3] \"S2\"[3]\n").starts_with("net:5: a port is cabled to itself"));
-    CHECK(message_of(two + "[3] \"@x\"\n").starts_with("net:5: there is no alias \"@x\""));
-    CHECK(message_of(two + "[3]\n").starts_with("net:5: the link has no other end"));
-    CHECK(message_of(two + "[4] \"S1\"[4]\n\n[3] \"S1\"[3]\n").starts_with("net:7: a port outside of a node"));
-    CHECK(message_of("[3] \"S1\"[3]\n" + two).starts_with("net:1: a port outside of a node"));
+    CHECK(message_of(two + "[3] \"@x\"\n").starts_with("net:5: unknown alias \"@x\""));
+    CHECK(message_of(two + "[3]\n").starts_with("net:5: the link has no neighbor"));
+    CHECK(message_of(two + "[4] \"S1\"[4]\n\n[3] \"S1\"[3]\n").starts_with("net:7: a port line outside of a node"));
+    CHECK(message_of("[3] \"S1\"[3]\n" + two).starts_with("net:1: a port line outside of a node"));
     CHECK(message_of(two + "\nSwitch 4 \"S1\"\n").starts_with("net:6: node id \"S1\" is already taken"));
     CHECK(message_of(two + "\nswitchguid=0x200000\nSwitch 4 \"S3\"\n").starts_with("net:7: node GUID 0x200000 is"));
-    CHECK(message_of("Switch \"S1\"\n").starts_with("net:1: the node has no number of ports"));
-    CHECK(message_of("Switch 256 \"S1\"\n").starts_with("net:1: the node has no number of ports"));
-    CHECK(message_of("Switch 4\n").starts_with("net:1: the node has no id"));
-    CHECK(message_of("Swich 4 \"S1\"\n").starts_with("net:1: not a line of a topology file: 'Swich 4 \"S1\"'; "));
-    CHECK(message_of("speed=9\n") ==
-          "net:1: speed=9 is no mask of that kind; give the sum of the enabled bits, 1 to 7");
-    CHECK(message_of("caguid=here\n").starts_with("net:1: 'caguid' has no number"));
-    CHECK(message_of("include \"other\"\n").starts_with("net:1: 'include' is not understood here; "));
+    CHECK(message_of("Switch \"S1\"\n").starts_with("net:1: the number of ports of the node is missing or invalid"));
     CHECK(
-        message_of("Switch 4 \"S1\" # \"x\" base port 0 lid 50000 lmc 0\n").starts_with("net:1: there is no such lid"));
+        message_of("Switch 256 \"S1\"\n").starts_with("net:1: the number of ports of the node is missing or invalid"));
+    CHECK(message_of("Switch 4\n").starts_with("net:1: the node has no id"));
+    CHECK(message_of("Swich 4 \"S1\"\n").starts_with("net:1: unrecognized line 'Swich 4 \"S1\"'; "));
+    CHECK(message_of("speed=9\n") == "net:1: speed=9 is not a valid mask; must be the sum of the enabled bits, 1..7");
+    CHECK(message_of("caguid=here\n").starts_with("net:1: setting 'caguid' has no number"));
+    CHECK(message_of("include \"other\"\n").starts_with("net:1: 'include' is not supported; "));
+    CHECK(message_of("Switch 4 \"S1\" # \"x\" base port 0 lid 50000 lmc 0\n").starts_with("net:1: invalid lid"));
     CHECK(message_of(two + "[3] \"S1\"[3] w=1\n\nSwitch 1 \"S3\"\n") ==
-          "net:5: the two ports have no width or no speed in common; change one end's w=, s= or e= mask");
+          "net:5: the two ports have no width or speed in common; change one end's w=, s= or e= mask");
     CHECK(message_of("Switch 4 \"S1\"\n[1] \"S2\"[1] # \"x\" lid 1 4xYDR\n\nSwitch 4 \"S2\"\n") ==
           "net:2: '4xYDR' is not a width and a speed; expected one of 1x, 2x, 4x, 8x, 12x and one of SDR, DDR, QDR, "
           "FDR10, "
           "FDR, EDR, HDR, NDR, XDR, as in 4xEDR");
-    CHECK(message_of("Switch 4 \"S1\"\n[1] \"\x01z\"[1]\n").starts_with("net:2: there is no node \"\\x01z\"; "));
+    CHECK(message_of("Switch 4 \"S1\"\n[1] \"\x01z\"[1]\n").starts_with("net:2: unknown node \"\\x01z\"; "));
     CHECK(message_of(std::string("\0\xff\x01 garbage \n", 13)).starts_with("net:1: "));
 }
 

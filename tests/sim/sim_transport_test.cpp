@@ -506,7 +506,7 @@ TEST_CASE("programs at several places of a fabric get their own replies") {
     // What was under way to the one that left is gone.
     CHECK(drain(first).empty());
     CHECK_THROWS_WITH(sim_transport(net, 0, 2, time_mode::virtual_), Catch::Contains("has no port 2"));
-    CHECK_THROWS_WITH(sim_transport(net, 9, 1, time_mode::virtual_), Catch::Contains("it is port 0"));
+    CHECK_THROWS_WITH(sim_transport(net, 9, 1, time_mode::virtual_), Catch::Contains("must be 0 for a switch"));
 }
 
 TEST_CASE("in real time the descriptor is readable when a reply is due, and not before nor after") {
@@ -598,7 +598,7 @@ TEST_CASE("a specification says where the program runs, in which time, and over 
         std::ofstream file(name);
         file << "Switch 4 \"S1\"\n[1] \"S2\"[1]\n";
     }
-    CHECK(refusal_of(name + ",strict").starts_with(name + ":2: there is no node \"S2\"; "));
+    CHECK(refusal_of(name + ",strict").starts_with(name + ":2: unknown node \"S2\"; "));
     const auto without_link = make(name);
     REQUIRE(without_link.notes.size() == 1);
     CHECK_THAT(without_link.notes[0],
@@ -606,7 +606,7 @@ TEST_CASE("a specification says where the program runs, in which time, and over 
     std::filesystem::remove(name);
     CHECK(refusal_of(name) ==
           "cannot read '" + name +
-              "': No such file or directory; give the name of a file as ibnetdiscover prints it, or "
+              "': No such file or directory; expected a topology file as printed by ibnetdiscover, or "
               "one of single, fattree2, fattree3, torus, ring, line");
 }
 
@@ -636,39 +636,40 @@ TEST_CASE("with `kernel` the program uses umad over a Linux kernel") {
 
 TEST_CASE("a specification of a simulation that makes no sense is refused in one line") {
     CHECK(refusal_of("single,kernel=2026") ==
-          "single: kernel=2026 is not known; write kernel or kernel=2024, or kernel=2025");
-    CHECK(refusal_of("single,kernel,time=real") ==
-          "single: kernel is available in virtual time only; add time=virtual");
+          "single: kernel=2026 is unknown; expected kernel, kernel=2024 or kernel=2025");
+    CHECK(refusal_of("single,kernel,time=real") == "single: kernel needs virtual time; add time=virtual");
     CHECK(refusal_of("single,kernel,kernel=2025") == "single: kernel is given twice; keep one");
-    CHECK(refusal_of("single,loss") == "single: 'loss' is no option; write it as radix=16");
-    CHECK(refusal_of("single,cut") == "single: 'cut' is no option; write it as radix=16");
-    CHECK(refusal_of("single,colonel") == "single: 'colonel' is no option; write it as radix=16");
-    CHECK(refusal_of("single,=1") == "single: '=1' is no option; write it as radix=16");
-    CHECK(refusal_of("single,loss=2") == "single: loss=2 is no probability; give a number from 0 to 1");
+    CHECK(refusal_of("single,loss") == "single: invalid option 'loss'; expected NAME=VALUE, such as radix=16");
+    CHECK(refusal_of("single,cut") == "single: invalid option 'cut'; expected NAME=VALUE, such as radix=16");
+    CHECK(refusal_of("single,colonel") == "single: invalid option 'colonel'; expected NAME=VALUE, such as radix=16");
+    CHECK(refusal_of("single,=1") == "single: invalid option '=1'; expected NAME=VALUE, such as radix=16");
+    CHECK(refusal_of("single,loss=2") == "single: loss=2 is not a probability; must be 0..1");
     CHECK(refusal_of("single,latency=5") ==
-          "single: latency=5 is no time; write it as 10us, with ns, us, ms or s, at most an hour");
-    CHECK(refusal_of("single,latency=-1us").starts_with("single: latency=-1us is no time"));
-    CHECK(refusal_of("single,time=later") == "single: time=later is not known; give one of real, virtual");
-    CHECK(refusal_of("single,at=h-9") == "single: at=h-9 names no node; give an id, a description or a GUID as 0x..., "
-                                         "such as H-0002c90300000100");
-    CHECK(refusal_of("single,dead=h-9").starts_with("single: dead=h-9 names no node"));
-    CHECK(refusal_of("single,port=2") == "'h-0001 HCA-1' has no port 2 to attach to; give 1 to 1");
-    CHECK(refusal_of("single,los=1").starts_with("single: option 'los' is not known; the nearest are loss, "));
-    CHECK(refusal_of("single,dead=1.5") == "single: dead=1.5 is no probability; give a number from 0 to 1");
+          "single: latency=5 is not a time; expected a number and ns, us, ms or s, at most 3600s");
+    CHECK(refusal_of("single,latency=-1us").starts_with("single: latency=-1us is not a time"));
+    CHECK(refusal_of("single,time=later") == "single: time=later is unknown; expected one of real, virtual");
+    CHECK(refusal_of("single,at=h-9") ==
+          "single: at=h-9: unknown node; expected an id, a description or a GUID (0x...), "
+          "such as H-0002c90300000100");
+    CHECK(refusal_of("single,dead=h-9").starts_with("single: dead=h-9: unknown node"));
+    CHECK(refusal_of("single,port=2") == "'h-0001 HCA-1' has no port 2 to attach to; the port must be 1..1");
+    CHECK(refusal_of("single,los=1").starts_with("single: unknown option 'los'; the nearest are loss, "));
+    CHECK(refusal_of("single,dead=1.5") == "single: dead=1.5 is not a probability; must be 0..1");
     CHECK(refusal_of("single,slow=0.1") ==
-          "single: slow=0.1 has no time; write it as NODE:1ms, or 0.1:1ms for a share");
-    CHECK(refusal_of("single,slow=h-9:1ms").starts_with("single: slow=h-9 names no node"));
+          "single: slow=0.1 has no time; expected NODE:TIME or FRACTION:TIME, such as 0.1:1ms");
+    CHECK(refusal_of("single,slow=h-9:1ms").starts_with("single: slow=h-9: unknown node"));
     CHECK(refusal_of("single,cut=h-0001 HCA-1/1") ==
-          "single: cut=h-0001 HCA-1/1 does not say where and when; write it as NODE/PORT@5ms");
-    CHECK(refusal_of("single,restore=h-0001 HCA-1@1ms").ends_with("write it as NODE/PORT@5ms"));
-    CHECK(refusal_of("single,kill=h-0001 HCA-1").ends_with("write it as NODE@5ms"));
+          "single: cut=h-0001 HCA-1/1 is incomplete; expected NODE/PORT@5ms");
+    CHECK(refusal_of("single,restore=h-0001 HCA-1@1ms").ends_with("expected NODE/PORT@5ms"));
+    CHECK(refusal_of("single,kill=h-0001 HCA-1").ends_with("expected NODE@5ms"));
     CHECK(refusal_of("single,cut=h-0001 HCA-1/2@1ms") ==
-          "single: cut=h-0001 HCA-1/2@1ms: no cable is in port 2 of 'h-0001 HCA-1', which has ports 1 to 1");
-    CHECK(refusal_of("single,kill=h-0001 HCA-1@soon").starts_with("single: kill=soon is no time"));
+          "single: cut=h-0001 HCA-1/2@1ms: no cable at port 2 of 'h-0001 HCA-1', whose ports are 1..1");
+    CHECK(refusal_of("single,kill=h-0001 HCA-1@soon").starts_with("single: kill=soon is not a time"));
     CHECK(refusal_of("single,flap=h-0001 HCA-1/1@1ms") ==
-          "single: flap=h-0001 HCA-1/1@1ms has no three times; write them as FIRST:DOWN:PERIOD, 5ms:1ms:10ms");
-    CHECK(refusal_of("single,flap=h-0001 HCA-1/1@1ms:2ms:2ms").ends_with("make DOWN shorter than PERIOD"));
+          "single: flap=h-0001 HCA-1/1@1ms needs three times; expected FIRST:DOWN:PERIOD, such as 5ms:1ms:10ms");
+    CHECK(refusal_of("single,flap=h-0001 HCA-1/1@1ms:2ms:2ms")
+              .ends_with("DOWN must be more than 0 and less than PERIOD"));
     CHECK(refusal_of("").starts_with("cannot read '': No such file"));
-    CHECK(refusal_of("/").starts_with("cannot read '/': Is a directory; give the name of a file"));
+    CHECK(refusal_of("/").starts_with("cannot read '/': Is a directory; expected a topology file"));
     CHECK(refusal_of("/dev/zero").starts_with("cannot read '/dev/zero': it is a binary file"));
 }

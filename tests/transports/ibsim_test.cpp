@@ -365,7 +365,7 @@ TEST_CASE("a server that does not answer is given up") {
     server.stop();
     auto options = at(server.sockname());
     options.patience = std::chrono::milliseconds(20);
-    CHECK_THAT(message_of([&] { ibsim_transport transport(options); }), Catch::Contains("does not answer"));
+    CHECK_THAT(message_of([&] { ibsim_transport transport(options); }), Catch::Contains("does not reply"));
 }
 
 TEST_CASE("once the server is gone a send fails, and then everything does") {
@@ -403,7 +403,7 @@ TEST_CASE("RPCs that are under way when the server ends hear of it with its name
     CHECK_THAT(sync_wait(schedule, ask(schedule)), Catch::StartsWith("ibsim server '" + server.sockname() + "'"));
     const auto join = [](coro::job<std::string>& j) -> coro::task<std::string> { co_return co_await j; };
     CHECK_THAT(sync_wait(schedule, join(first)),
-               Catch::StartsWith("ibsim server '" + server.sockname() + "' has gone [RPC"));
+               Catch::StartsWith("ibsim server '" + server.sockname() + "' was disconnected [RPC"));
 }
 
 TEST_CASE("only whole MADs of 256 bytes are sent") {

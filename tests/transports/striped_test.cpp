@@ -320,7 +320,8 @@ TEST_CASE("descriptors of one device have its name together, those of several th
 
 TEST_CASE("members in virtual time and those with descriptors do not mix, and there is at least one") {
     std::vector<std::unique_ptr<mad::transport>> members;
-    CHECK_THAT(message_of([&] { striped_transport none(std::move(members)); }), Catch::Contains("needs a member"));
+    CHECK_THAT(message_of([&] { striped_transport none(std::move(members)); }),
+               Catch::Contains("needs at least one member"));
     fake_kernel kernel;
     members.clear();
     members.push_back(std::make_unique<scripted_transport>());

@@ -348,8 +348,9 @@ TEST_CASE("no end port is got by a GID or GUID that none has, or only an Etherne
     sys.gids("mlx5_3", 1, {"::", "::"});
     for (const char* text : {"fe80::12", "fec0:0:0:1::22", "fec0:0:0:3::22", "fe80::99", "0:0:0:1", "fe80::31",
                              "0:0:0:31", "::", "fe80::", "0:0:0:0"})
-        CHECK_THAT(error_of([&] { sys.got(text); }), Catch::StartsWith(std::string("no InfiniBand end port has '") +
-                                                                       text + "'; there are mlx5_0/1 (Active)"));
+        CHECK_THAT(error_of([&] { sys.got(text); }),
+                   Catch::StartsWith(std::string("no InfiniBand port has GID or GUID '") + text +
+                                     "'; available: mlx5_0/1 (Active)"));
     CHECK_THAT(error_of([&] { sys.got("mlx5_2"); }), Catch::Contains("Ethernet"));
     CHECK_THAT(error_of([&] { sys.got("mlx5_\n7"); }), Catch::Contains("'mlx5_\\x0a7'"));
     CHECK_THAT(error_of([] { tree().got("fe80::1"); }), Catch::Contains("no InfiniBand device"));
@@ -372,7 +373,8 @@ TEST_CASE("a target says which end port it is reached from") {
     CHECK(from("fe80::5%0:0:0:22") == "mlx5_1/2");
     CHECK(from("IBDRPath(end_port='mlx5_1/2')") == "mlx5_1/2");
     CHECK(from("fe80::5%mlx5_1/2", "/2") == "mlx5_1/2");
-    CHECK(error_of([&] { from("fe80::5%mlx5_1/2", "mlx5_0"); }) == "the path requires end port mlx5_1/2, not mlx5_0/1");
+    CHECK(error_of([&] { from("fe80::5%mlx5_1/2", "mlx5_0"); }) ==
+          "the path requires end port mlx5_1/2, but mlx5_0/1 was selected");
 }
 
 TEST_CASE("a link-local target is reached from the default end port, because its prefix says nothing") {
@@ -442,9 +444,9 @@ TEST_CASE("a device is got by its name or its node GUID") {
     CHECK(name("") == "mlx5_9");
     CHECK(name("mlx5_10") == "mlx5_10");
     CHECK(name("2:c903:0:10") == "mlx5_10");
-    CHECK(error_of([&] { name("mlx5_1"); }) == "no RDMA device 'mlx5_1'; there are mlx5_9, mlx5_10, rxe0");
-    CHECK_THAT(error_of([&] { name("0:0:0:0"); }), Catch::StartsWith("no RDMA device '0:0:0:0'"));
-    CHECK_THAT(error_of([] { get_device({}, tree().root()); }), Catch::StartsWith("no RDMA device: "));
+    CHECK(error_of([&] { name("mlx5_1"); }) == "unknown RDMA device 'mlx5_1'; available: mlx5_9, mlx5_10, rxe0");
+    CHECK_THAT(error_of([&] { name("0:0:0:0"); }), Catch::StartsWith("unknown RDMA device '0:0:0:0'"));
+    CHECK_THAT(error_of([] { get_device({}, tree().root()); }), Catch::StartsWith("no RDMA device found in "));
     CHECK(get_devices(tree().root()).empty());
 }
 
@@ -531,9 +533,9 @@ TEST_CASE("for GMPs over verbs no MAD device is needed, and a port of RoCE is ta
     CHECK_THAT(error_of([&] { chosen({}); }), Catch::Contains("no InfiniBand device"));
     add("rxe0", ethernet, active);
     CHECK(chosen("rxe0/1") == "rxe0/1");
-    CHECK_THAT(error_of([&] { chosen({}); }), Catch::Contains("no port with link layer InfiniBand"));
-    CHECK_THAT(error_of([&] { chosen("rxe0"); }), Catch::Contains("no port with link layer InfiniBand"));
-    CHECK_THAT(error_of([&] { chosen("rxe0/2"); }), Catch::Contains("no InfiniBand end port"));
+    CHECK_THAT(error_of([&] { chosen({}); }), Catch::Contains("no port has link layer InfiniBand"));
+    CHECK_THAT(error_of([&] { chosen("rxe0"); }), Catch::Contains("no port has link layer InfiniBand"));
+    CHECK_THAT(error_of([&] { chosen("rxe0/2"); }), Catch::Contains("unknown InfiniBand port"));
     add("mlx5_10", infiniband, initialize);
     add("mlx5_2", infiniband, active);
     CHECK(chosen({}) == "mlx5_2/1");

@@ -289,7 +289,7 @@ TEST_CASE("what the kernel refuses is not repeated") {
 // ---- what to do about it -----------------------------------------------------------------------------------------------
 
 TEST_CASE("the table of errors in the documentation is the one that messages are made of") {
-    std::ifstream page(COMAD_SOURCE_DIR "/docs/devices.md");
+    std::ifstream page(COMAD_SOURCE_DIR "/docs/explanation/devices.md");
     std::vector<std::string> told;
     for (std::string line; std::getline(page, line);)
         for (const char* call : {"open", "ioctl", "read", "write", "poll"})
@@ -308,12 +308,12 @@ TEST_CASE("a call that fails has its own advice, and a device that has gone that
         return std::string(d.transport.advice(call, error));
     };
     CHECK_THAT(advice(mad::transport_call::send, EPROTONOSUPPORT), Catch::Contains("no QP0"));
-    CHECK_THAT(advice(mad::transport_call::send, EINVAL), Catch::Contains("no such class or version"));
+    CHECK_THAT(advice(mad::transport_call::send, EINVAL), Catch::Contains("does not support the class or version"));
     d.kernel.error = 0;
     d.kernel.failing_writes = {EINVAL};
     CHECK(d.send().error == EINVAL);
     CHECK_THAT(advice(mad::transport_call::send, EINVAL), Catch::Contains("directed route"));
-    CHECK_THAT(advice(mad::transport_call::serve, EINVAL), Catch::Contains("serves this management class already"));
+    CHECK_THAT(advice(mad::transport_call::serve, EINVAL), Catch::Contains("already serves this management class"));
     CHECK_THAT(advice(mad::transport_call::receive, EIO), Catch::Contains("was removed"));
     CHECK(advice(mad::transport_call::receive, EXDEV).empty());
     d.kernel.failing_reads = {ENODEV};
@@ -443,8 +443,8 @@ TEST_CASE("under both drivers RPCs in flight hear of a device that went away, an
     const bool has_two = as == form::smi_gsi || as == form::striped_smi_gsi;
     const std::string name = has_two ? "mlx5_7/1 (umad9), mlx5_8/1 (umad10)" : "mlx5_7/1 (umad9)";
     CHECK_THAT(in_flight.text,
-               Catch::StartsWith(name + " has gone (the device was removed or reset; it can be opened again "
-                                        "when it is back) [RPC ") &&
+               Catch::StartsWith(name + " was disconnected (the device was removed or reset; it can be reopened "
+                                        "after it returns) [RPC ") &&
                    Catch::Contains("lost its transport (Input/output error)"));
     CHECK(schedule.transport_failed());
     CHECK(p.kernel.reads <= repetitions + 3);
@@ -453,8 +453,8 @@ TEST_CASE("under both drivers RPCs in flight hear of a device that went away, an
     const u64 before = p.transport.turns;
     const failure_seen later = run(by, schedule, fail_to_ask(schedule));
     CHECK(later.code == errc::send_failed);
-    CHECK_THAT(later.text, Catch::StartsWith(name + " did not send it (the device was removed") &&
-                               Catch::Contains("is back) [RPC "));
+    CHECK_THAT(later.text, Catch::StartsWith(name + " rejected the request (the device was removed") &&
+                               Catch::Contains("after it returns) [RPC "));
     const auto idle = [](MADSchedule& s) -> task<bool> { co_return co_await s.pause(50ms); };
     CHECK(run(by, schedule, idle(schedule)));
     CHECK(p.transport.turns - before < few / 10);
@@ -466,7 +466,7 @@ TEST_CASE("an RPC that a device does not send says why that call fails") {
     MADSchedule schedule(p.transport, {.timeout = 60s, .retries = 0});
     const failure_seen seen = run(driver::poll, schedule, fail_to_ask(schedule));
     CHECK(seen.code == errc::send_failed);
-    CHECK_THAT(seen.text, Catch::Contains(" did not send it (") && Catch::Contains("no QP0"));
+    CHECK_THAT(seen.text, Catch::Contains(" rejected the request (") && Catch::Contains("no QP0"));
 }
 
 TEST_CASE("under both drivers a request that is never taken, with nothing in flight, fails instead of waiting") {

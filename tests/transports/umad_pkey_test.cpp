@@ -123,16 +123,18 @@ TEST_CASE("a P_Key, an index or a GID that the port does not have is refused bef
         CHECK(info.error().attempts == 0);
         return plain_text(info.error());
     };
-    CHECK(refused(to_LID_7(0x8002)) == "ClassPortInfo was not sent to LID 7: the local port has no P_Key 0x8002, only "
-                                       "0x7fff (index 0), 0x8001 (index 1)");
+    CHECK(refused(to_LID_7(0x8002)) ==
+          "ClassPortInfo was not sent to LID 7: the local port does not have P_Key 0x8002; its P_Keys: "
+          "0x7fff (index 0), 0x8001 (index 1)");
     mad::IBPath path = to_LID_7();
     path.pkey_index = 2;
-    CHECK_THAT(refused(path), Contains("no P_Key at index 2, only 0x7fff (index 0), 0x8001 (index 1)"));
+    CHECK_THAT(refused(path), Contains("no P_Key at index 2; its P_Keys: 0x7fff (index 0), 0x8001 (index 1)"));
     path = to_LID_7();
     path.has_grh = true;
     path.SGID = iba::gid{iba::link_local_prefix, iba::guid{2}};
     path.DGID = pkey_second_GID;
-    CHECK_THAT(refused(path), Contains("no GID fe80::2, only fe80::1 (index 0), fec0:0:0:1::1 (index 1)"));
+    CHECK_THAT(refused(path),
+               Contains("does not have GID fe80::2; its GIDs: fe80::1 (index 0), fec0:0:0:1::1 (index 1)"));
     CHECK(port.sent.empty());
 
     // Without a schedule in front of it, the device refuses as well.
@@ -140,7 +142,8 @@ TEST_CASE("a P_Key, an index or a GID that the port does not have is refused bef
     r.mgmt_class = class_Performance;
     r.path = path;
     CHECK(port.device.send(r()).error == EADDRNOTAVAIL);
-    CHECK_THAT(std::string(port.device.advice(mad::transport_call::send, EADDRNOTAVAIL)), Contains("no GID fe80::2"));
+    CHECK_THAT(std::string(port.device.advice(mad::transport_call::send, EADDRNOTAVAIL)),
+               Contains("does not have GID fe80::2"));
 }
 
 TEST_CASE("a path with a GRH leaves with the index of its SGID") {
@@ -196,7 +199,7 @@ TEST_CASE("a redirected request leaves with the P_Key of the redirection") {
         elsewhere.redirectPKey = 0x8005;
         const auto info = port.ask(to_LID_7());
         REQUIRE_FALSE(info);
-        CHECK_THAT(plain_text(info.error()), Contains("not sent to LID 9: the local port has no P_Key 0x8005"));
+        CHECK_THAT(plain_text(info.error()), Contains("not sent to LID 9: the local port does not have P_Key 0x8005"));
         CHECK(port.sent.size() == 1);
     }
 }

@@ -493,10 +493,11 @@ TEST_CASE("a refused server says why") {
     CHECK(transport.serve({iba::MgmtClass::SubnAdm, 2, 2}) == EINVAL);
     server::responder answers;
     server::add_ping(answers, {"guest", {}});
-    CHECK_THAT(message_of([&] { server::agent agent(transport, answers); }),
-               Catch::StartsWith(
-                   "cannot serve management class 0x32 (somebody else at this port serves this management class") &&
-                   Catch::EndsWith("): Invalid argument"));
+    CHECK_THAT(
+        message_of([&] { server::agent agent(transport, answers); }),
+        Catch::StartsWith(
+            "cannot serve management class 0x32 (another program at this port already serves this management class") &&
+            Catch::EndsWith("): Invalid argument"));
 }
 
 TEST_CASE("with RMPP of the program's own, classes that have it get agents by the second ioctl, and single MADs") {

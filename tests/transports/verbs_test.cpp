@@ -208,7 +208,7 @@ TEST_CASE("SMPs, other P_Keys and what is no GMP are refused with a reason") {
     const auto info = coro::sync_wait(schedule, schedule.SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{}));
     REQUIRE_FALSE(info);
     CHECK_THAT(plain_text(info.error()),
-               Contains("made0/1 (verbs) did not send it (over verbs there are no SMPs: they need a umad device"));
+               Contains("made0/1 (verbs) rejected the request (SMPs cannot be sent over verbs; use a umad device"));
 }
 
 TEST_CASE("requests of others arrive where they are served, and nowhere else") {
@@ -339,7 +339,7 @@ TEST_CASE("the queue pair has the P_Key of the options, else the port's default 
     r.path = path;
     CHECK(port.transport.send(r()).error == EADDRNOTAVAIL);
     CHECK(port.transport.advice(mad::transport_call::send, EADDRNOTAVAIL) ==
-          fmt::format("the local queue pair, which has one P_Key, has {:#06x} (index {}) and not 0x8001", pkey, index));
+          fmt::format("the local queue pair can use only P_Key {:#06x} (index {}), not 0x8001", pkey, index));
 }
 
 TEST_CASE("a queue pair that fails is replaced, and who was under way is asked again") {
@@ -387,7 +387,7 @@ TEST_CASE("when the device fails, everything under way ends with an error that n
     CHECK(counters.error().code == mad::errc::transport_failed);
     CHECK(counters.error().sys_errno == ENODEV);
     CHECK_THAT(plain_text(counters.error()),
-               Contains("made0/1 (verbs) has gone (the device was removed or has failed"));
+               Contains("made0/1 (verbs) was disconnected (the device was removed or failed"));
     CHECK(port.transport.send(for_class(class_Performance)()).error == ENODEV);
 }
 
@@ -484,7 +484,7 @@ TEST_CASE("a transport for GMPs is over verbs, else umad's, and says which") {
     auto port = made_port();
     port.umad = "umad_that_is_not_there";
     CHECK_THAT(message_of([&] { transports::get_gmp_mad(port, options); }),
-               Contains("umad_that_is_not_there") && Contains("libibverbs lists no devices"));
+               Contains("umad_that_is_not_there") && Contains("libibverbs cannot list devices"));
 }
 
 TEST_CASE("what opening takes and does not get ends with one line, and leaves nothing behind") {

@@ -20,9 +20,9 @@ namespace comad::transports::sim {
 u32 fabric::attach(u32 node, unsigned port) {
     const auto& n = topology_.nodes[node];
     if (port < n.first_port() || port > (n.is_switch() ? 0 : n.num_ports())) {
-        throw std::runtime_error(
-            fmt::format("'{}' has no port {} to attach to; {}", n.description, port,
-                        n.is_switch() ? "of a switch it is port 0" : fmt::format("give 1 to {}", n.num_ports())));
+        throw std::runtime_error(fmt::format("'{}' has no port {} to attach to; {}", n.description, port,
+                                             n.is_switch() ? "the port must be 0 for a switch"
+                                                           : fmt::format("the port must be 1..{}", n.num_ports())));
     }
     endpoints_.push_back({node, static_cast<u8>(port), true});
     return static_cast<u32>(endpoints_.size() - 1);

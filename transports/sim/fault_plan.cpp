@@ -81,7 +81,7 @@ u8 capabilities_in(const spec& s, std::string_view text) {
         if (found == ability_names.end()) {
             std::vector<std::string_view> known;
             for (const auto& a : ability_names) known.push_back(a.first);
-            s.fail(fmt::format("pma: '{}' is not known; give some of {}, with a + between them", name,
+            s.fail(fmt::format("pma: unknown ability '{}'; expected one or more of {}, separated by +", name,
                                fmt::join(known, ", ")));
         }
         capabilities |= found->second;
@@ -94,8 +94,8 @@ u8 capabilities_in(const spec& s, std::string_view text) {
 u32 find_node(const spec& s, const topology& t, std::string_view key, std::string_view name) {
     const auto found = t.find(name);
     if (!found) {
-        s.fail(fmt::format("{}={} names no node; give an id, a description or a GUID as 0x..., such as {}", key, name,
-                           t.nodes.front().id));
+        s.fail(fmt::format("{}={}: unknown node; expected an id, a description or a GUID (0x...), such as {}", key,
+                           name, t.nodes.front().id));
     }
     return *found;
 }
@@ -128,7 +128,8 @@ void fault_plan::apply(fabric& net, u32 here, u64 seed) const {
 
 void fault_plan::slow_down(fabric& net, std::string_view value, u64& random) const {
     const auto parts = split(value, ':');
-    if (!parts) spec_.fail(fmt::format("slow={} has no time; write it as NODE:1ms, or 0.1:1ms for a share", value));
+    if (!parts)
+        spec_.fail(fmt::format("slow={} has no time; expected NODE:TIME or FRACTION:TIME, such as 0.1:1ms", value));
     const mad::duration time = spec_.to_duration("slow", parts->rest);
     for (const u32 n : nodes_of(net.graph(), "slow", parts->front, nobody, random)) net.set_service_time(n, time);
 }
@@ -198,9 +199,10 @@ void fault_plan::set_manager(fabric& net, std::string_view value) const {
     const auto state = std::find_if(states.begin(), states.end(),
                                     [&](const auto& s) { return state_apart && s.first == state_apart->rest; });
     if (state == states.end())
-        spec_.fail(fmt::format("manager={} has no state and priority; write it as NODE:master:5, with notactive, "
-                               "discovering, standby or master, and 0 to 15",
-                               value));
+        spec_.fail(
+            fmt::format("manager={} has no valid state and priority; expected NODE:STATE:PRIORITY with notactive, "
+                        "discovering, standby or master, and 0..15, such as NODE:master:5",
+                        value));
     const u64 priority = spec_.to_number("manager", priority_apart->rest, 0, 15);
     const u32 n = find_node(spec_, net.graph(), "manager", state_apart->front);
     net.set_manager(n, default_port(net.graph().nodes[n]), state->second, static_cast<u8>(priority));
@@ -220,7 +222,7 @@ fault_plan::moment fault_plan::moment_of(const topology& t, std::string_view key
     const auto place = parts && has_port(what) ? split(parts->front, '/') : std::nullopt;
     if (!parts || (has_port(what) && !place)) {
         const auto form = key == "flap" ? "NODE/PORT@5ms:1ms:10ms" : has_port(what) ? "NODE/PORT@5ms" : "NODE@5ms";
-        spec_.fail(fmt::format("{}={} does not say where and when; write it as {}", key, value, form));
+        spec_.fail(fmt::format("{}={} is incomplete; expected {}", key, value, form));
     }
     if (!place) return {{what, find_node(spec_, t, key, parts->front)}, parts->rest};
     const cable_end at = cable_at(t, key, value, place->front, place->rest);
@@ -235,7 +237,7 @@ fault_plan::cable_end fault_plan::cable_at(const topology& t, std::string_view k
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), port);
     const bool is_number = error == std::errc{} && end == number.data() + number.size();
     if (!is_number || port == 0 || port > n.num_ports() || !n.ports[port].linked()) {
-        spec_.fail(fmt::format("{}={}: no cable is in port {} of '{}', which has ports 1 to {}", key, value, number,
+        spec_.fail(fmt::format("{}={}: no cable at port {} of '{}', whose ports are 1..{}", key, value, number,
                                n.description, n.num_ports()));
     }
     return {where, port};
@@ -248,15 +250,15 @@ void fault_plan::degrade(topology& t) const {
         const auto place = parts ? split(parts->front, '/') : std::nullopt;
         const iba::link_word link = parts ? iba::parse_link_word(parts->rest) : iba::link_word{};
         if (!place || comad::iba::value(link.width) == 0 || link.speed == 0)
-            spec_.fail(fmt::format("link={} does not say where, width and speed; write it as NODE/PORT:1xQDR", value));
+            spec_.fail(fmt::format(
+                "link={} is incomplete; expected NODE/PORT, width and speed, such as NODE/PORT:1xQDR", value));
         const cable_end at = cable_at(t, "link", value, place->front, place->rest);
         port& here = t.nodes[at.node].ports[at.port];
         port& there = t.nodes[here.peer_node].ports[here.peer_port];
         const link_codes wanted{comad::iba::value(link.width), static_cast<u16>(link.speed)};
         for (const port* end : {&here, &there}) {
             if ((end->supported.width & wanted.width) == 0 || (end->supported.speed & wanted.speed) == 0)
-                spec_.fail(fmt::format("link={}: {} is not among the widths and speeds that both ports support", value,
-                                       parts->rest));
+                spec_.fail(fmt::format("link={}: {} is not supported by both ports", value, parts->rest));
         }
         here.active = there.active = wanted;
     }
@@ -267,13 +269,13 @@ void fault_plan::flap(fabric& net, std::string_view value) const {
     const auto period_apart = split(m.when, ':');
     const auto down_apart = period_apart ? split(period_apart->front, ':') : std::nullopt;
     if (!down_apart) {
-        spec_.fail(fmt::format("flap={} has no three times; write them as FIRST:DOWN:PERIOD, 5ms:1ms:10ms", value));
+        spec_.fail(fmt::format("flap={} needs three times; expected FIRST:DOWN:PERIOD, such as 5ms:1ms:10ms", value));
     }
     const auto first = net.now() + spec_.to_duration("flap", down_apart->front);
     const mad::duration down = spec_.to_duration("flap", down_apart->rest);
     const mad::duration period = spec_.to_duration("flap", period_apart->rest);
     if (down.count() == 0 || down >= period) {
-        spec_.fail(fmt::format("flap={} is down for none or all of its period; make DOWN shorter than PERIOD", value));
+        spec_.fail(fmt::format("flap={}: DOWN must be more than 0 and less than PERIOD", value));
     }
     net.apply_every(period, first, m.what);
     net.apply_every(period, first + down, {topology_event::kind::restore, m.what.node, m.what.port});

@@ -73,12 +73,12 @@ link_codes take_link(spec& s) {
 
 u64 take_even_radix(spec& s, u64 most) {
     const u64 radix = s.take_number("radix", 16, 2, most);
-    if (radix % 2 != 0) s.fail(fmt::format("radix={} is odd; give an even number from 2 to {}", radix, most));
+    if (radix % 2 != 0) s.fail(fmt::format("radix={} is odd; must be an even number, 2..{}", radix, most));
     return radix;
 }
 
 void check_size(const spec& s, u64 nodes) {
-    if (nodes > most_nodes) s.fail(fmt::format("{} nodes are too many; at most {}", nodes, most_nodes));
+    if (nodes > most_nodes) s.fail(fmt::format("too many nodes: {}; the maximum is {}", nodes, most_nodes));
 }
 
 topology make_single(spec& s) {
@@ -199,7 +199,7 @@ constexpr std::array<kind, 6> kinds{{{"single", make_single},
 
 topology generate(spec& s) {
     const auto k = std::find_if(kinds.begin(), kinds.end(), [&](const kind& x) { return x.name == s.head(); });
-    if (k == kinds.end()) s.fail(fmt::format("no kind of subnet; there are {}", topology_kinds()));
+    if (k == kinds.end()) s.fail(fmt::format("unknown kind of subnet; expected one of {}", topology_kinds()));
     return k->make(s);
 }
 

@@ -23,7 +23,7 @@ std::istringstream open(const std::string& name) {
     try {
         return iba::open_text_file(name);
     } catch (const std::runtime_error& e) {
-        throw std::runtime_error(fmt::format("{}; give the name of a file as ibnetdiscover prints it, or one of {}",
+        throw std::runtime_error(fmt::format("{}; expected a topology file as printed by ibnetdiscover, or one of {}",
                                              e.what(), topology_kinds()));
     }
 }
@@ -35,9 +35,8 @@ void check_FDR10(const topology& t, std::string_view name) {
         for (unsigned i = 1; i <= n.num_ports(); ++i) {
             if (!n.ports[i].active.has_FDR10() || can_report_FDR10(n)) continue;
             throw std::runtime_error(fmt::format(
-                "{}: port {} of \"{}\" runs at FDR10, and discovery cannot find that out from a device with vendid "
-                "{:#x} and "
-                "devid {:#x}; set vendid=0x2c9 and devid=0xc738 (a switch) or 0x1003 (an adapter), or change the speed",
+                "{}: port {} of \"{}\" runs at FDR10, which discovery cannot detect on a device with vendid {:#x} and "
+                "devid {:#x}; set vendid=0x2c9 and devid=0xc738 (switch) or 0x1003 (adapter), or change the speed",
                 name, i, iba::escaped(n.id), n.vendorID, n.deviceID));
         }
     }
@@ -45,7 +44,7 @@ void check_FDR10(const topology& t, std::string_view name) {
 
 topology topology_of(spec& s, std::vector<std::string>& notes) {
     const auto strict = s.take_word("strict");
-    if (strict && !strict->empty()) s.fail("strict has no value; write strict");
+    if (strict && !strict->empty()) s.fail("strict takes no value");
     if (is_topology_kind(s.head())) return generate(s);
     s.finish();
     const std::string name(s.head());
@@ -75,7 +74,7 @@ std::optional<kernel_options> kernel_of(spec& s) {
     kernel_options options;
     options.is_capped = *release == "2025";
     if (!options.is_capped && !release->empty() && *release != "2024")
-        s.fail(fmt::format("kernel={} is not known; write kernel or kernel=2024, or kernel=2025", *release));
+        s.fail(fmt::format("kernel={} is unknown; expected kernel, kernel=2024 or kernel=2025", *release));
     return options;
 }
 
@@ -106,7 +105,7 @@ simulation make_sim(std::string_view specification, time_mode mode) {
     const auto manager = s.take("sm").value_or("0");
     const auto clock = s.take_choice("time", mode == time_mode::real ? "real" : "virtual", {"real", "virtual"});
     const auto kernel = kernel_of(s);
-    if (kernel && clock == "real") s.fail("kernel is available in virtual time only; add time=virtual");
+    if (kernel && clock == "real") s.fail("kernel needs virtual time; add time=virtual");
 
     simulation made;
     topology t = topology_of(s, made.notes);

@@ -98,15 +98,14 @@ private:
         port& there = graph_.nodes[p.peer_node].ports[p.peer_port];
         if (&here == &there) {
             here.active = {};
-            return drop(p.line, "a port is cabled to itself", "name the other end");
+            return drop(p.line, "a port is cabled to itself", "name the port at the other end");
         }
         // What was active when the file was written stands; an end that does not say takes it from the other one.
         const link_codes said_here = here.active, said_there = there.active;
         if (said_here.width == 0 && said_there.width != 0) here.enabled = capable_of(said_there);
         if (said_there.width == 0 && said_here.width != 0) there.enabled = capable_of(said_here);
         if (!graph_.link(n, p.number, p.peer_node, p.peer_port))
-            return drop(p.line, "the two ports have no width or no speed in common",
-                        "change one end's w=, s= or e= mask");
+            return drop(p.line, "the two ports have no width or speed in common", "change one end's w=, s= or e= mask");
         settle(here, said_here.width != 0 ? said_here : said_there);
         settle(there, said_there.width != 0 ? said_there : said_here);
     }

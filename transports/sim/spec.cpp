@@ -40,7 +40,8 @@ spec::spec(std::string_view text) {
         const auto equals = part.find('=');
         entry& e = entries_.emplace_back(entry{part.substr(0, equals), {}});
         if (equals != part.npos) e.value = part.substr(equals + 1);
-        if (e.key.empty()) fail(fmt::format("{} is no option; write it as radix=16", iba::as_given(part)));
+        if (e.key.empty())
+            fail(fmt::format("invalid option {}; expected NAME=VALUE, such as radix=16", iba::as_given(part)));
     }
 }
 
@@ -58,7 +59,7 @@ const spec::entry* spec::take_one(std::string_view key) {
 }
 
 std::string_view spec::value_of(const entry& e) const {
-    if (!e.value) fail(fmt::format("{} is no option; write it as radix=16", iba::as_given(e.key)));
+    if (!e.value) fail(fmt::format("invalid option {}; expected NAME=VALUE, such as radix=16", iba::as_given(e.key)));
     return *e.value;
 }
 
@@ -93,7 +94,7 @@ u64 spec::take_number(std::string_view key, u64 otherwise, u64 least, u64 most) 
 u64 spec::to_number(std::string_view key, std::string_view text, u64 least, u64 most) const {
     const auto number = parse<u64>(text);
     if (!number || *number < least || *number > most) {
-        fail(fmt::format("{}={} is out of range; give a number from {} to {}", key, text, least, most));
+        fail(fmt::format("{}={} is invalid; must be an integer, {}..{}", key, text, least, most));
     }
     return *number;
 }
@@ -106,7 +107,7 @@ double spec::take_probability(std::string_view key) {
 double spec::to_probability(std::string_view key, std::string_view text) const {
     const auto number = parse<double>(text);
     if (!number || !(*number >= 0 && *number <= 1)) {
-        fail(fmt::format("{}={} is no probability; give a number from 0 to 1", key, text));
+        fail(fmt::format("{}={} is not a probability; must be 0..1", key, text));
     }
     return *number;
 }
@@ -114,7 +115,7 @@ double spec::to_probability(std::string_view key, std::string_view text) const {
 double spec::to_rate(std::string_view key, std::string_view text) const {
     const auto number = parse<double>(text);
     if (!number || !(*number >= 0 && *number <= 1e9)) {
-        fail(fmt::format("{}={} is no rate; give a number for each second, from 0 to 1e9", key, text));
+        fail(fmt::format("{}={} is not a rate; must be 0..1e9 per second", key, text));
     }
     return *number;
 }
@@ -131,7 +132,7 @@ mad::duration spec::to_duration(std::string_view key, std::string_view text) con
         std::find_if(units.begin(), units.end(), [&](const auto& u) { return u.first == text.substr(unit_start); });
     constexpr double longest = 3600e9;
     if (!number || unit == units.end() || *number * unit->second > longest) {
-        fail(fmt::format("{}={} is no time; write it as 10us, with ns, us, ms or s, at most an hour", key, text));
+        fail(fmt::format("{}={} is not a time; expected a number and ns, us, ms or s, at most 3600s", key, text));
     }
     return mad::duration(static_cast<mad::duration::rep>(*number * unit->second));
 }
@@ -142,7 +143,7 @@ std::string_view spec::take_choice(std::string_view key, std::string_view otherw
     if (!text) return otherwise;
     const auto choice = std::find(choices.begin(), choices.end(), *text);
     if (choice == choices.end()) {
-        fail(fmt::format("{}={} is not known; give one of {}", key, *text, fmt::join(choices, ", ")));
+        fail(fmt::format("{}={} is unknown; expected one of {}", key, *text, fmt::join(choices, ", ")));
     }
     return *choice;
 }
@@ -151,7 +152,7 @@ void spec::finish() const {
     for (const entry& e : entries_) {
         if (e.taken) continue;
         value_of(e);
-        fail(fmt::format("option {} is not known; the nearest are {}", iba::as_given(e.key),
+        fail(fmt::format("unknown option {}; the nearest are {}", iba::as_given(e.key),
                          iba::most_similar(e.key, known_)));
     }
 }

@@ -159,7 +159,7 @@ void bring_up(topology& t, std::optional<u32> manager_node) {
     const auto give_lid = [&](port& p) {
         if (next > last_unicast) {
             throw std::runtime_error(fmt::format(
-                "the subnet needs more than the {} unicast LIDs that exist; make it smaller", last_unicast));
+                "the subnet needs more than the maximum of {} unicast LIDs; make the subnet smaller", last_unicast));
         }
         p.LID = iba::lid{static_cast<u16>(next++)};
     };

@@ -55,7 +55,7 @@ local_port::local_port(kernel_port& of) : file_(of.open()) {
     agent.mgmt_class = value(iba::MgmtClass::SubnDirected);
     agent.mgmt_class_version = 1;
     if (file_->ioctl(IB_USER_MAD_ENABLE_PKEY, nullptr) != 0 || file_->ioctl(IB_USER_MAD_REGISTER_AGENT, &agent) != 0)
-        throw std::runtime_error("the port has no agent for SMPs");
+        throw std::runtime_error("cannot register an agent for SMPs at the port");
     agent_ = agent.id;
 }
 

@@ -157,7 +157,7 @@ private:
     static std::string take(rpc_base& self, std::span<const u8> mad) noexcept {
         auto& me = static_cast<rpc&>(self);
         const std::size_t begin = mad::payload_offset(iba::MgmtClass{mad[1]}, me.kind().attributeID);
-        if (mad.size() < begin + iba::wire_size<T>) return "the attribute is cut";
+        if (mad.size() < begin + iba::wire_size<T>) return "the attribute is truncated";
         iba::decode(me.payload_, mad.data() + begin);
         if constexpr (WithHeader) iba::decode(me.header_, mad.data());
         return {};

@@ -34,7 +34,7 @@ struct growth_rule {
     friend bool operator==(const growth_rule&, const growth_rule&) = default;
 };
 
-/// docs/howto/find-a-bad-cable.md says where each comes from.
+/// docs/reference/health-rules.md says where each comes from.
 struct health_rules {
     /// Of each counter, by index.
     std::array<growth_rule, counter_count> growth{};

@@ -222,7 +222,7 @@ template <class Row, flaw Flaw> struct checked_row {
                   "member is neither unsigned, bool, enumeration, gid, structure nor their array");
     static_assert(Flaw != flaw::uneven, "field does not divide into the elements of its member");
     static_assert(Flaw != flaw::narrow, "member type is narrower than the wire field");
-    static_assert(Flaw != flaw::other_size, "nested structure has another size than its field");
+    static_assert(Flaw != flaw::other_size, "the size of the nested structure differs from its field");
     static_assert(Flaw != flaw::straddles, "field straddles its 32-bit word");
     static constexpr bool is_flawless = Flaw == flaw::none;
 };
@@ -280,10 +280,11 @@ constexpr void collect(std::initializer_list<const row_value*> rows, std::span<c
         if (!row->how.is_said) continue;
         const member_facts& m = *where.member;
         const show how = row->how.how;
-        if ((how == show::gid) != (m.how == show::gid)) throw "show::gid is for gids, and they for it";
+        if ((how == show::gid) != (m.how == show::gid))
+            throw "use show::gid for members of type gid, and only for these";
         if (how == show::name && m.names.empty()) throw "show::name needs a member whose type has names_of";
         if (is_of_bytes(how) && (where.off % 8 != 0 || where.width != 8 * m.count))
-            throw "show::text and those behind it need whole bytes";
+            throw "show::text and the formats after it need whole bytes";
     }
 }
 
