@@ -45,5 +45,7 @@ with open(page) as lines:
             seen[name] = seen.get(name, -1) + 1
             line = f"{heading[1]} {heading[2]} {{#{label(page, name + (f'-{seen[name]}' if seen[name] else ''))}}}\n"
         elif not in_block:
+            # Doxygen 1.9 ends a code span at a single quote unless it has two backquotes.
+            line = re.sub(r"(?<!`)`([^`\n]*'[^`\n]*)`(?!`)", r"``\1``", line)
             line = re.sub(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)", link, line)
         sys.stdout.write(line)

@@ -18,7 +18,7 @@ void texts() {
     //> IBDRPath(drPath=0:1:4:)
     //> IBPath(DGID=GID('fe80::2:c903:0:1491'))
     //> IBPath(DLID=7, SL=1)
-    //> '0xc000' is no unicast LID, which are 1 to 0xbfff
+    //> invalid unicast LID '0xc000'; must be 1..0xbfff
 }
 
 void members() {

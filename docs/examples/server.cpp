@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// server.cpp - a host that answers a vendor's class, and one that asks it, on one io_context. It prints what the comments say.
+// server.cpp - a host that serves a vendor class, and a client: the code of docs/howto/write-a-server.md. The lines with
+// //> are its output.
 #include <comad/coro/asio.hpp>
 #include <comad/coro/event.hpp>
 #include <comad/coro/rpcs.hpp>

@@ -22,13 +22,13 @@ void checks() {
     const std::array<u8, 12> bytes{};
     const auto info = iba::decode_checked<NodeInfo>(bytes);
     if (!info) fmt::print("{}\n", info.error().text);
-    //> SMPNodeInfo needs 40 bytes, there are 12
+    //> SMPNodeInfo needs 40 bytes, but got only 12
 
     PortInfo port;
     port.LMC = 9;
     const auto encoded = iba::encode_checked(port);
     if (!encoded) fmt::print("{}\n", encoded.error().text);
-    //> SMPPortInfo.LMC is 9, but has 3 bits
+    //> SMPPortInfo.LMC: value 9 does not fit in 3 bits
 }
 
 void fields() {
@@ -40,7 +40,7 @@ void fields() {
     iba::sa::LinkRecord link;
     done = iba::set_field(link, "toPrt", "1");
     fmt::print("{}\n", done.error().text);
-    //> SALinkRecord has no 'toPrt', but toPort, toLID, fromPort, ...
+    //> SALinkRecord has no field 'toPrt'; the nearest are toPort, toLID, fromPort, ...
     for (const iba::field_info& f : iba::fields_of(iba::info_of<iba::sa::LinkRecord>))
         fmt::print("{} {}: {}, {} bits\n", f.row.off, f.name, iba::kind_of(f.row), f.row.width);
     //> 0 fromLID: integer, 16 bits

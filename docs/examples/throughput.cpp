@@ -28,7 +28,7 @@ static coro::task<double> measure(coro::MADSchedule& schedule, mad::IBDRPath pat
 }
 
 int main() {
-    // An SMP takes 4 us in its SMA, and each of two cables 1 us each way.
+    // The SMA of the leaf switch handles an SMP in 4 us. The cable to it has a latency of 1 us in each direction.
     auto subnet = transports::sim::make_sim("fattree2,radix=8,service=4us,latency=1us,time=virtual");
     const mad::IBDRPath leaf = mad::IBDRPath{}.extended(1);
     for (const unsigned window : {1u, 2u, 4u}) {

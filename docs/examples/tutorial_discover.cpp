@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tutorial_discover.cpp - the first chapter of the tutorial: a fabric is discovered. The lines with //> are what it prints.
+// tutorial_discover.cpp - the program of tutorial 1, which discovers a fabric. Lines with //> show what it prints.
 #include <comad/coro/driver.hpp>
 #include <comad/coro/when_all.hpp>
 #include <comad/discovery/discover.hpp>
@@ -15,9 +15,10 @@ using namespace comad;
 static void show(const discovery::subnet& subnet) {
     fmt::print("{} switches, {} CAs, {} links\n", subnet.count(iba::NodeType::Switch), subnet.count(iba::NodeType::CA),
                subnet.link_count());
-    const discovery::node& here = subnet.nodes.front();
-    const discovery::port_ref next = here.ports[subnet.start_port].peer;
-    fmt::print("behind port {} of {}: {}\n", subnet.start_port, name_of(here), name_of(subnet.nodes[next.node]));
+    const discovery::node& local = subnet.nodes.front();
+    const discovery::port_ref neighbor = local.ports[subnet.start_port].peer;
+    fmt::print("{} port {} is connected to {} port {}\n", name_of(local), subnet.start_port,
+               name_of(subnet.nodes[neighbor.node]), neighbor.port);
     for (const discovery::problem& problem : subnet.problems) fmt::print("{}\n", describe(subnet, problem));
 }
 
@@ -26,12 +27,12 @@ static coro::task<unsigned> count_switches(discovery::node_sequence& nodes,
     unsigned switches = 0;
     while (const auto node = co_await nodes.next()) {
         if (node->is_switch() && ++switches == 1)
-            fmt::print("the first switch came when {} nodes were known\n", progress.nodes.load());
+            fmt::print("received the first switch after {} nodes were found\n", progress.nodes.load());
     }
     co_return switches;
 }
 
-static coro::task<void> as_they_come(coro::MADSchedule& schedule) {
+static coro::task<void> discover_and_count(coro::MADSchedule& schedule) {
     discovery::node_sequence nodes(schedule);
     discovery::discovery_progress progress;
     discovery::discover_options options;
@@ -43,8 +44,8 @@ static coro::task<void> as_they_come(coro::MADSchedule& schedule) {
 }
 
 static coro::task<void> by_LIDs(coro::MADSchedule& schedule) {
-    const mad::IBDRPath here;
-    const auto port = co_await schedule.SubnGet<iba::smp::PortInfo>(here);
+    const mad::IBDRPath local_port;
+    const auto port = co_await schedule.SubnGet<iba::smp::PortInfo>(local_port);
     discovery::discover_options options;
     options.from_LID = port.value().LID;
     const auto found = co_await discovery::discover(schedule, options);
@@ -61,18 +62,18 @@ int main() {
     }
     show(found.value());
     //> 6 switches, 8 CAs, 16 links
-    //> behind port 1 of H-0002c90300000100 "h-0001 HCA-1": S-0002c90300000900 "leaf-0001"
+    //> H-0002c90300000100 "h-0001 HCA-1" port 1 is connected to S-0002c90300000900 "leaf-0001" port 1
 
     discovery::discover_options options;
     options.max_nodes = 5;
     const auto part = coro::sync_wait(schedule, discovery::discover(schedule, options));
     show(part.value());
     //> 3 switches, 2 CAs, 4 links
-    //> behind port 1 of H-0002c90300000100 "h-0001 HCA-1": S-0002c90300000900 "leaf-0001"
-    //> there are more than 5 nodes, the most that it may find
+    //> H-0002c90300000100 "h-0001 HCA-1" port 1 is connected to S-0002c90300000900 "leaf-0001" port 1
+    //> not all nodes were discovered: the limit is 5 nodes
 
-    coro::sync_wait(schedule, as_they_come(schedule));
-    //> the first switch came when 5 nodes were known
+    coro::sync_wait(schedule, discover_and_count(schedule));
+    //> received the first switch after 5 nodes were found
     //> 6 of 14 nodes were switches
 
     coro::sync_wait(schedule, by_LIDs(schedule));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tutorial_sweep.cpp - the second chapter of the tutorial: the counters of all ports, again and again. The lines with //> are
-// what it prints.
+// tutorial_sweep.cpp - the program of tutorial 2, which reads the counters of all ports. Lines with //> show what it prints.
 #include <comad/coro/driver.hpp>
 #include <comad/coro/ticker.hpp>
 #include <comad/counters/health.hpp>
@@ -14,7 +13,7 @@ using namespace comad;
 using namespace std::chrono_literals;
 using counters::counter;
 
-/// What a port has counted more, by the second.
+/// Returns how much a counter grew per second between two samples.
 static double rate(counter which, const counters::reading& before, const counters::reading& after) {
     const counters::counter_change change = change_of(which, before.counters, after.counters);
     return rate_of(which, change, after.counters.at - before.counters.at);
@@ -22,30 +21,30 @@ static double rate(counter which, const counters::reading& before, const counter
 
 static void show_busiest(const discovery::subnet& subnet, const counters::sweep& before, const counters::sweep& after) {
     double most = 0;
-    discovery::port_ref where;
+    discovery::port_ref busiest;
     for (std::size_t i = 0; i < after.ports.size(); ++i) {
-        const double now = rate(counter::portXmitData, before.ports[i], after.ports[i]);
-        if (now <= most) continue;
-        most = now;
-        where = after.ports[i].where;
+        const double sent = rate(counter::portXmitData, before.ports[i], after.ports[i]);
+        if (sent <= most) continue;
+        most = sent;
+        busiest = after.ports[i].where;
     }
-    fmt::print("{} ports, {} gaps, {} MADs; at most {:.0f} MB/s, at port {} of {}\n", after.ports.size(),
-               after.gaps.size(), after.MADs, most / 1e6, where.port, name_of(subnet.nodes[where.node]));
+    fmt::print("{} ports, {} failures, {} MADs; the busiest port sends {:.0f} MB/s: {} port {}\n", after.ports.size(),
+               after.gaps.size(), after.MADs, most / 1e6, name_of(subnet.nodes[busiest.node]), busiest.port);
 }
 
 static void show_health(const discovery::subnet& subnet, const counters::sweep& before, const counters::sweep& after) {
     for (const counters::health_finding& finding : judge(counters::default_rules(), subnet, before, after)) {
         if (finding.how_bad < counters::severity::error) continue;
-        fmt::print("{}: port {} of {}: {} {}\n", name_of(finding.how_bad), finding.where.port,
-                   name_of(subnet.nodes[finding.where.node]), finding.counter, name_of(finding.why));
+        fmt::print("{}: {} port {}: {} {}\n", name_of(finding.how_bad), name_of(subnet.nodes[finding.where.node]),
+                   finding.where.port, finding.counter, name_of(finding.why));
     }
 }
 
-static coro::task<void> watch(coro::MADSchedule& schedule, const discovery::subnet& subnet, unsigned periods) {
+static coro::task<void> monitor(coro::MADSchedule& schedule, const discovery::subnet& subnet, unsigned periods) {
     counters::sweeper sweeper(schedule, subnet);
     counters::sweep before = co_await sweeper.run();
     coro::ticker ticks(schedule, 1s);
-    co_await ticks.next(); // at once
+    co_await ticks.next(); // the first tick comes at once
     while (periods-- > 0 && co_await ticks.next()) {
         counters::sweep after = co_await sweeper.run();
         show_busiest(subnet, before, after);
@@ -69,12 +68,12 @@ int main() {
     coro::MADSchedule schedule(*simulation.transport);
     const auto found = coro::sync_wait(schedule, discovery::discover(schedule));
     const discovery::subnet& subnet = found.value();
-    coro::sync_wait(schedule, watch(schedule, subnet, 1));
-    //> 32 ports, 0 gaps, 32 MADs; at most 186 MB/s, at port 1 of S-0002c90300000e00 "spine-0002"
-    //> error: port 2 of S-0002c90300000900 "leaf-0001": symbolErrorCounter bit_errors
-    //> error: port 1 of H-0002c90300000200 "h-0002 HCA-1": symbolErrorCounter bit_errors
-    //> error: port 1 of S-0002c90300000c00 "leaf-0004": symbolErrorCounter bit_errors
-    //> error: port 1 of H-0002c90300000700 "h-0007 HCA-1": symbolErrorCounter bit_errors
+    coro::sync_wait(schedule, monitor(schedule, subnet, 1));
+    //> 32 ports, 0 failures, 32 MADs; the busiest port sends 186 MB/s: S-0002c90300000e00 "spine-0002" port 1
+    //> error: S-0002c90300000900 "leaf-0001" port 2: symbolErrorCounter bit_errors
+    //> error: H-0002c90300000200 "h-0002 HCA-1" port 1: symbolErrorCounter bit_errors
+    //> error: S-0002c90300000c00 "leaf-0004" port 1: symbolErrorCounter bit_errors
+    //> error: H-0002c90300000700 "h-0007 HCA-1" port 1: symbolErrorCounter bit_errors
     coro::sync_wait(schedule, only_errors(schedule, subnet));
     //> 24 ports, 30 MADs
 }
