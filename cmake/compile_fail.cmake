@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# compile_fail.cmake - the body of a compile_fail test: the command after `--` fails, and as `expect` says.
+# compile_fail.cmake - the body of a compile_fail test: the command after `--` must fail, with output that matches `expect`.
 set(command)
 math(EXPR last "${CMAKE_ARGC} - 1")
 foreach(n RANGE ${last})
@@ -12,8 +12,8 @@ endforeach()
 
 execute_process(COMMAND ${command} RESULT_VARIABLE failed ERROR_VARIABLE diagnostics)
 if(NOT failed)
-  message(FATAL_ERROR "the compiler takes it")
+  message(FATAL_ERROR "the source compiles, but must not")
 endif()
 if(NOT diagnostics MATCHES "${expect}")
-  message(FATAL_ERROR "fails for another reason than \"${expect}\":\n${diagnostics}")
+  message(FATAL_ERROR "the source fails to compile, but not with \"${expect}\":\n${diagnostics}")
 endif()

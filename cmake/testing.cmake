@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: MIT
-# testing.cmake - functions that build and register tests. Knows no single test.
-set(COMAD_TEST_LABEL "" CACHE STRING "Build only the test executables with this label; empty: all")
-set(COMAD_TEST_WITHOUT_LABEL "" CACHE STRING "Build no test executables with this label")
-option(COMAD_TEST_WHOLE "One ctest test for each test executable, not for each of its cases: where starting one takes long" OFF)
+# testing.cmake - functions that build and register tests.
+set(COMAD_TEST_LABEL "" CACHE STRING "Build only the test executables with this label [all]")
+set(COMAD_TEST_WITHOUT_LABEL "" CACHE STRING "Do not build the test executables with this label")
+option(COMAD_TEST_WHOLE "Register one ctest test per test executable instead of one per test case, for executables that start slowly" OFF)
 
 find_package(Catch2 2.13 REQUIRED)
 include(Catch)
 
-# Catch2's main; optimizing it would take as long again, for nothing.
+# The main function of Catch2. Optimizing it would double its compile time without a benefit.
 add_library(comad_test_main OBJECT rigs/main.cpp)
 target_link_libraries(comad_test_main PUBLIC Catch2::Catch2)
 target_compile_options(comad_test_main PRIVATE -O0)
 
-# What is tested is the library, as its preset compiles it; optimizing the tests themselves takes half the time to build them.
-# Coroutine tests need some optimization under GCC.
+# The tests check the library as its preset compiles it. The tests themselves are not optimized, which halves their build time.
+# Coroutine tests need some optimization with GCC.
 set(comad_test_optimization $<IF:$<CONFIG:Debug>,-O0,-Og>)
 
-# Catch2's header and what most tests include, precompiled once for all, with their flags: other flags could not share it.
+# The headers that most tests include, precompiled once with the flags of the tests. Targets with other flags cannot share the result.
 file(CONFIGURE OUTPUT catch_pch.cpp CONTENT "")
 add_library(comad_test_pch OBJECT ${CMAKE_CURRENT_BINARY_DIR}/catch_pch.cpp)
 target_link_libraries(comad_test_pch PRIVATE comad::comad Catch2::Catch2)
@@ -25,8 +25,8 @@ target_precompile_headers(comad_test_pch PRIVATE rigs/catch.hpp
   <comad/coro/driver.hpp> <comad/iba/pm.hpp> <comad/iba/sa.hpp> <comad/iba/smp.hpp>)
 target_compile_options(comad_test_pch PRIVATE ${comad_test_optimization})
 
-# comad_test_options(NAME): how tests are compiled, with COMAD_UNITY several sources at once: what each of them makes of Catch2's
-# and our templates again takes longer than the sources themselves.
+# comad_test_options(NAME): sets the compile options of tests. With COMAD_UNITY, several sources are compiled as one, because instantiating
+# the templates of Catch2 and comad in each source takes longer than compiling the source.
 function(comad_test_options name)
   target_link_libraries(${name} PRIVATE comad::comad Catch2::Catch2)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/rigs)
@@ -40,19 +40,20 @@ function(comad_test_options name)
 endfunction()
 
 # comad_test(NAME SOURCES a.cpp ... [LABELS scale threads] [LIBRARIES x ...] [OVER_KERNEL])
-# One executable NAME; each TEST_CASE becomes the ctest test "NAME/title", with COMAD_TEST_WHOLE all are the test NAME. A title
-# contains no semicolon and no backslash.
-# The label `scale` allows ten minutes instead of two and keeps the test out of the sanitizers; `threads` puts it under
-# ThreadSanitizer, too; `ibtool` says that the test does nothing but run the tool (COMAD_IBTOOL in its environment: another
-# build's); `real_time` that a server which lives in the machine's time takes part, as ibsim does: where only such tests fail,
-# scripts/test repeats them once.
-# OVER_KERNEL registers them once more as "NAME/kernel/title", where the rigs put the kernel model before their wires
-# (tests/rigs/kernel_of_this_run.hpp), without those tagged [bare].
+# Builds the executable NAME. Each TEST_CASE becomes the ctest test "NAME/title"; with COMAD_TEST_WHOLE, all become the test NAME. A title
+# must not contain semicolons or backslashes.
+# Labels:
+#   scale      the time limit is ten minutes instead of two, and the sanitizers skip the test
+#   threads    ThreadSanitizer runs the test too
+#   ibtool     the test only runs the tool; COMAD_IBTOOL in its environment selects the tool of another build
+#   real_time  the test uses a server in real time, such as ibsim; if only such tests fail, scripts/test runs them again once
+# OVER_KERNEL registers the test cases a second time as "NAME/kernel/title", with the kernel model in front of the simulated fabric
+# (tests/rigs/kernel_of_this_run.hpp) and without the test cases tagged [bare].
 function(comad_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "OVER_KERNEL" "" "SOURCES;LABELS;LIBRARIES")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
     message(FATAL_ERROR "comad_test(${name}): expects SOURCES, LABELS, LIBRARIES, OVER_KERNEL; "
-                        "left over: ${arg_UNPARSED_ARGUMENTS}")
+                        "unknown: ${arg_UNPARSED_ARGUMENTS}")
   endif()
   if(COMAD_TEST_LABEL AND NOT COMAD_TEST_LABEL IN_LIST arg_LABELS)
     return()
@@ -79,12 +80,12 @@ function(comad_test name)
     return()
   endif()
   if(arg_LABELS)
-    # Catch's function and script take their lists apart five times on the way to the test.
+    # The function and script of Catch2 split lists five times on the way to the test.
     string(REPEAT "\\" 5 escape)
     list(JOIN arg_LABELS "${escape};" labels)
     list(APPEND properties LABELS "${labels}")
   endif()
-  # Without `-w NoTests` a title that Catch does not find again, for a character in it, would pass.
+  # Without `-w NoTests`, a title that Catch2 does not find, because of a special character, would pass.
   catch_discover_tests(${name} TEST_PREFIX "${name}/" EXTRA_ARGS -w NoTests PROPERTIES ${properties})
   if(arg_OVER_KERNEL)
     catch_discover_tests(${name} TEST_SPEC ~[bare] TEST_PREFIX "${name}/kernel/" EXTRA_ARGS -w NoTests
@@ -93,12 +94,12 @@ function(comad_test name)
 endfunction()
 
 # comad_guest_program(NAME SOURCES a.cpp ... [LIBRARIES x ...])
-# A test executable that runs in the guest only (tests/guest/), after those that were named before it: it stands in
-# COMAD_GUEST_PROGRAMS of the caller.
+# Builds a test executable that runs only in the guest (tests/guest/), and appends it to COMAD_GUEST_PROGRAMS of the caller. The programs
+# run in the order of registration.
 function(comad_guest_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
-    message(FATAL_ERROR "comad_guest_program(${name}): expects SOURCES, LIBRARIES; left over: ${arg_UNPARSED_ARGUMENTS}")
+    message(FATAL_ERROR "comad_guest_program(${name}): expects SOURCES, LIBRARIES; unknown: ${arg_UNPARSED_ARGUMENTS}")
   endif()
   add_executable(${name} ${arg_SOURCES})
   comad_test_options(${name})
@@ -107,12 +108,12 @@ function(comad_guest_program name)
 endfunction()
 
 # comad_compile_fail_test(NAME SOURCE file.cpp EXPECT "regex" [WRONG n])
-# A ctest test NAME that passes when the compiler refuses file.cpp with -DCOMAD_WRONG (or -DCOMAD_WRONG=n) and says what
-# `regex` matches. It runs only after the test "file.cpp compiles": without the definition nothing is wrong.
+# Registers a ctest test NAME that passes if the compiler rejects file.cpp with -DCOMAD_WRONG (or -DCOMAD_WRONG=n) and prints text that
+# matches `regex`. It runs only after the test "file.cpp compiles", which compiles the file without the definition.
 function(comad_compile_fail_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;EXPECT;WRONG" "")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCE OR NOT arg_EXPECT)
-    message(FATAL_ERROR "comad_compile_fail_test(${name}): expects SOURCE, EXPECT, WRONG; left over: ${arg_UNPARSED_ARGUMENTS}")
+    message(FATAL_ERROR "comad_compile_fail_test(${name}): expects SOURCE, EXPECT, WRONG; unknown: ${arg_UNPARSED_ARGUMENTS}")
   endif()
   set(define -DCOMAD_WRONG)
   if(DEFINED arg_WRONG)

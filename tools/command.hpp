@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// command.hpp - what a command is: one descriptor, from which the command line and the help are made.
-// Knows none in detail.
+// command.hpp - what a command is: a descriptor, and a text of the same name (command_text.hpp). Contains no single command.
 #pragma once
 #include "input/arguments.hpp"
 #include "input/options.hpp"
@@ -22,8 +21,6 @@ enum class command_group { subnet, queries, counters, checks, hosts, device, wri
 struct command {
     std::string_view name;
     command_group group;
-    std::string_view summary;                  ///< one line, without a full stop
-    std::string_view examples;                 ///< one a line, without the program's name
     std::string_view no_SA = {};               ///< why --sa means nothing; empty: it means something
     bool judges_LIDs = false;                  ///< trusts none: its discovery goes by directed routes
     bool writes = false;                       ///< to the fabric, at least with some of its options
@@ -31,11 +28,13 @@ struct command {
     std::function<action(arguments&)> declare; ///< adds its arguments; what it returns runs when they have their values
 };
 
-/// Which kinds of targets there are, and what exit codes mean: the end of every help.
+/// The forms of targets and the exit status of most commands, for the help, in Markdown.
 inline constexpr std::string_view target_forms =
-    "7, 0x1f (LID); 0,1,4 (directed route); fe80::2:c903:0:1491, fe80::2:c903:0:1491%mlx5_0/1 (GID);\n"
-    "  0002:c903:0000:1491 (port GUID); 'IBPath(DLID=7, SL=1)', 'IBDRPath(drPath=0:1:4:)' (path)";
-inline constexpr std::string_view exit_codes = "0 complete, 1 failed or could not start, 2 usage, 3 partial result.";
+    "A target is a LID (`7`, `0x1f`), a directed route (`0,1,4`), a GID (`fe80::2:c903:0:1491`, "
+    "`fe80::2:c903:0:1491%mlx5_0/1`), a port GUID (`0002:c903:0000:1491`) or a path (`'IBPath(DLID=7, SL=1)'`, "
+    "`'IBDRPath(drPath=0:1:4:)'`).";
+inline constexpr std::string_view exit_codes =
+    "0 complete, 1 failed or could not start, 2 usage error, 3 partial result.";
 
 /// All of them, in the order of the help.
 const std::vector<command>& all_commands();

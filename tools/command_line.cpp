@@ -3,6 +3,8 @@
 // errors into one line.
 #include "command_line.hpp"
 
+#include "command.hpp"
+#include "help_text.hpp"
 #include "long_options.hpp"
 #include "session/fabric.hpp"
 #include "session/machine_reader.hpp"
@@ -26,26 +28,12 @@
 #include <vector>
 
 namespace ibtool {
-namespace {
-
-std::string footer_of(const command& c, const arguments& taken) {
-    std::string text;
-    for (const command_alias& other : command_aliases())
-        if (other.command == c.name) text += fmt::format("Also called {}.\n", other.name);
-    if (taken.find("target") || taken.find("from")) text += fmt::format("Targets: {}\n", target_forms);
-    text += "Examples:\n  ibtool ";
-    for (const char letter : c.examples) text += letter == '\n' ? "\n  ibtool " : std::string(1, letter);
-    return fmt::format("{}\nExit codes: {}\nOptions for all commands: ibtool --help", text, exit_codes);
-}
-
-} // namespace
 
 /// The program and its commands, as CLI11 has them.
 class command_line {
 public:
     command_line();
     int run(int argc, char** argv);
-    std::string help_of(const command&);
 
 private:
     void add(const command&);
@@ -63,7 +51,9 @@ private:
     std::string named_command() const;
     static int show_overview(const global_options&);
 
-    CLI::App app_{"Management datagrams for InfiniBand fabrics", "ibtool"};
+    std::string help(bool is_short) const;
+
+    CLI::App app_{"", "ibtool"};
     global_options options_;
     arguments global_;
     std::map<std::string_view, CLI::App*> commands_;
@@ -74,17 +64,18 @@ private:
 };
 
 command_line::command_line() {
+    app_.set_help_flag("-h");
+    app_.set_help_all_flag("--help");
     app_.set_version_flag("-V,--version", "ibtool " IBTOOL_VERSION);
     app_.fallthrough(); // global options are accepted after the command, too
     app_.require_subcommand(1);
-    app_.footer(fmt::format("Exit codes: {}", exit_codes));
     add_global_options(global_, options_);
     add(app_, global_);
     for (const command& c : all_commands()) add(c);
 }
 
 void command_line::add(const command& c) {
-    CLI::App& app = *app_.add_subcommand(std::string(c.name), std::string(c.summary));
+    CLI::App& app = *app_.add_subcommand(std::string(c.name));
     app.preparse_callback([this, &c, &app](std::size_t) { declare(c, app); });
     commands_[c.name] = &app;
 }
@@ -99,13 +90,6 @@ void command_line::name_command(const command& c) {
 void command_line::declare(const command& c, CLI::App& app) {
     name_command(c);
     add(app, arguments_);
-    app.footer(footer_of(c, arguments_));
-}
-
-std::string command_line::help_of(const command& c) {
-    CLI::App& app = *commands_.at(c.name);
-    declare(c, app);
-    return app.help(app_.get_name());
 }
 
 void command_line::add(CLI::App& app, const arguments& taken) {
@@ -153,9 +137,7 @@ CLI::Validator not_empty() {
 } // namespace
 
 template <class Place> CLI::Option* command_line::add_number(CLI::App& app, const argument& a, Place& where) {
-    return app.add_option(a.names_, where, a.help_)
-        ->check(number_check<typename number_of<Place>::type>(a.range_))
-        ->type_name(a.value_text());
+    return app.add_option(a.names_, where)->check(number_check<typename number_of<Place>::type>(a.range_));
 }
 
 CLI::Option* command_line::add(CLI::App& app, const argument& a) {
@@ -164,16 +146,15 @@ CLI::Option* command_line::add(CLI::App& app, const argument& a) {
             using place = std::remove_cvref_t<decltype(where)>;
             if constexpr (std::is_same_v<place, argument::text_reader>) return add_reader(app, a, where);
             else if constexpr (std::is_same_v<place, std::function<void()>>)
-                return app.add_flag_function(
-                    a.names_, [where](std::int64_t) { where(); }, a.help_);
-            else if constexpr (std::is_same_v<place, bool*>) return app.add_flag(a.names_, *where, a.help_);
+                return app.add_flag_function(a.names_, [where](std::int64_t) { where(); });
+            else if constexpr (std::is_same_v<place, bool*>) return app.add_flag(a.names_, *where);
             else if constexpr (std::is_same_v<place, unsigned*>)
-                return a.is_flag_ ? app.add_flag(a.names_, *where, a.help_) : add_number(app, a, *where);
+                return a.is_flag_ ? app.add_flag(a.names_, *where) : add_number(app, a, *where);
             else if constexpr (std::is_same_v<place, int*> || std::is_same_v<place, comad::u64*> ||
                                std::is_same_v<place, std::optional<unsigned>*> ||
                                std::is_same_v<place, std::optional<comad::u64>*>)
                 return add_number(app, a, *where);
-            else return app.add_option(a.names_, *where, a.help_);
+            else return app.add_option(a.names_, *where);
         },
         a.place_);
     const bool is_text = std::holds_alternative<std::string*>(a.place_) ||
@@ -181,11 +162,7 @@ CLI::Option* command_line::add(CLI::App& app, const argument& a) {
                          std::holds_alternative<argument::text_reader>(a.place_);
     if (is_text && a.is_option() && !a.is_value_optional_) o->check(not_empty());
     if (a.is_required_) o->required();
-    if (a.shows_default_) o->capture_default_str();
     if (!a.choices_.empty()) o->check(CLI::IsMember(a.choices_));
-    if (!a.value_name_.empty()) o->type_name(a.value_name_);
-    if (!a.group_.empty()) o->group(a.group_);
-    if (a.is_hidden_) o->group("");
     if (a.is_one_each_) o->allow_extra_args(false);
     if (a.is_at_once_) o->trigger_on_parse();
     if (a.is_value_optional_) o->expected(0, 1);
@@ -202,7 +179,7 @@ CLI::Option* command_line::add_reader(CLI::App& app, const argument& a, const ar
             throw CLI::ValidationError(name, e.what());
         }
     };
-    return app.add_option_function<std::string>(a.names_, validated, a.help_);
+    return app.add_option_function<std::string>(a.names_, validated);
 }
 
 namespace {
@@ -251,7 +228,10 @@ int command_line::run(int argc, char** argv) {
         check_SA();
         choose_fabric();
     } catch (const CLI::CallForHelp&) {
-        write_output(wrapped(called_by_name(app_.help()), help_columns()));
+        write_output(called_by_name(help(true)));
+        return complete;
+    } catch (const CLI::CallForAllHelp&) {
+        write_output(called_by_name(help(false)));
         return complete;
     } catch (const CLI::CallForVersion& e) {
         write_output(std::string(e.what()) + '\n');
@@ -271,17 +251,17 @@ int command_line::run(int argc, char** argv) {
 
 void command_line::check_SA() const {
     if (options_.by_SA && !named_->no_SA.empty())
-        throw usage_error(fmt::format("there is no --sa for {}: {}", named_->name, named_->no_SA));
+        throw usage_error(fmt::format("--sa is not supported by {}: {}", named_->name, named_->no_SA));
     if (options_.by_SA && (options_.discovery == discovery_mode::DR || options_.discovery == discovery_mode::LID))
-        throw usage_error("with --sa no SMP is sent: it goes with --discovery SA alone");
+        throw usage_error("--sa excludes --discovery DR and LID: it sends no SMPs; use --discovery SA or omit it");
     if (options_.discovery == discovery_mode::SA && !named_->no_SA.empty())
-        throw usage_error(fmt::format("there is no --discovery SA for {}: {}", named_->name, named_->no_SA));
+        throw usage_error(fmt::format("--discovery SA is not supported by {}: {}", named_->name, named_->no_SA));
 }
 
 void command_line::choose_fabric() {
     std::vector<global_options> fabrics = each_fabric(options_);
     if (fabrics.size() > 1 && !named_->several_fabrics)
-        throw usage_error(fmt::format("{} is for one fabric, and {} are named", named_->name, fabrics.size()));
+        throw usage_error(fmt::format("{} accepts only one fabric, but {} are given", named_->name, fabrics.size()));
     options_ = std::move(fabrics.front());
 }
 
@@ -289,7 +269,7 @@ int command_line::explain(const CLI::RequiredError& e) const {
     const auto words = app_.remaining();
     const std::string problem = !app_.get_subcommands().empty() ? e.what()
                                 : words.empty()
-                                    ? "which command?"
+                                    ? "no command given"
                                     : fmt::format("unknown command {}; similar: {}",
                                                   comad::iba::as_given(words.front()), commands_like(words.front()));
     print_message("{}; see ibtool help", problem);
@@ -334,6 +314,11 @@ int command_line::explain(const CLI::ExtrasError& e) const {
     return usage;
 }
 
+std::string command_line::help(bool is_short) const {
+    if (!named_) return is_short ? short_help() : full_help(help_columns());
+    return is_short ? short_help(*named_) : full_help(*named_, help_columns());
+}
+
 std::string command_line::named_command() const {
     if (is_called_by_link()) return program_name();
     return named_ ? fmt::format("ibtool {}", named_->name) : "ibtool";
@@ -346,7 +331,5 @@ int command_line::show_overview(const global_options& options) {
 }
 
 int run_command_line(int argc, char** argv) { return command_line().run(argc, argv); }
-
-std::string help_of(const command& c) { return command_line().help_of(c); }
 
 } // namespace ibtool

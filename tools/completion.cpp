@@ -3,6 +3,7 @@
 #include "completion.hpp"
 
 #include "command.hpp"
+#include "command_text.hpp"
 #include "session/subnet_file.hpp"
 #include <comad/discovery/subnet.hpp>
 #include <comad/iba/print.hpp>
@@ -66,15 +67,19 @@ void read_line(typed_line& line, const std::vector<std::string>& words) {
 // ---- what can stand there --------------------------------------------------------------------------------------------
 
 void add_commands(std::vector<suggestion>& all) {
-    for (const command& c : all_commands()) all.push_back({std::string(c.name), std::string(c.summary)});
+    for (const command& c : all_commands())
+        all.push_back({std::string(c.name), std::string(text_of_command(c.name).summary)});
     for (const command_alias& other : command_aliases())
         all.push_back({std::string(other.name), fmt::format("another name of {}", other.command)});
 }
 
-void add_options(std::vector<suggestion>& all, const arguments& taken) {
-    for (const argument& a : taken.all())
-        if (a.is_option() && !a.is_hidden())
-            for (const std::string& name : a.all_names()) all.push_back({name, a.help()});
+void add_options(std::vector<suggestion>& all, const arguments& taken, std::string_view command) {
+    const command_text& texts = text_of_command(command);
+    for (const argument& a : taken.all()) {
+        if (!a.is_option() || a.is_hidden()) continue;
+        const argument_text* const text = texts.find(a);
+        for (const std::string& name : a.all_names()) all.push_back({name, text ? text->brief : std::string()});
+    }
 }
 
 /// The file of --subnet-cache or --load-cache.
@@ -138,9 +143,9 @@ std::vector<suggestion> suggestions_for(const std::vector<std::string>& words) {
     if (line.waiting) {
         add_values(all, *line.waiting, words);
     } else if (begin.starts_with('-')) {
-        add_options(all, line.own);
-        add_options(all, line.global);
-        all.push_back({"--help", "what there is to know of the command"});
+        if (line.named) add_options(all, line.own, line.named->name);
+        add_options(all, line.global, "ibtool");
+        all.push_back({"--help", "print the complete help"});
     } else if (!line.named) {
         add_commands(all);
     } else if (!line.by_place.empty()) {

@@ -45,8 +45,8 @@ public:
         if (found.size() == 1) return found.front().name;
         std::vector<std::string> names;
         for (const known_name& f : found) names.push_back(f.name);
-        throw usage_error(
-            fmt::format("option {} is ambiguous: {}", comad::iba::as_given(beginning), fmt::join(names, ", ")));
+        throw usage_error(fmt::format("option {} is ambiguous; it can mean {}", comad::iba::as_given(beginning),
+                                      fmt::join(names, ", ")));
     }
 
     /// Whether the next word is its value: of an option whose value does not stand in the same word.

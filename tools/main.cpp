@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // main.cpp - ibtool: runs what the command line names, turns what is thrown into one line and an exit code.
 #include "command_line.hpp"
+#include "input/options.hpp"
 #include "text/output.hpp"
 
 #include <fmt/format.h>

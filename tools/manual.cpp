@@ -1,163 +1,177 @@
 // SPDX-License-Identifier: MIT
-// manual.cpp - descriptors as groff and as Markdown.
+// manual.cpp - command texts as man pages and as reference pages.
 #include "manual.hpp"
+
+#include "command_text.hpp"
+#include "help_text.hpp"
+#include "markdown.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
-#include <sstream>
 #include <string_view>
-#include <vector>
 
 namespace ibtool {
 namespace {
 
-// ---- groff -----------------------------------------------------------------------------------------------------------
+// ---- man pages -------------------------------------------------------------------------------------------------------
 
-/// Text in a man page: hyphens that stay what was typed, and nothing that groff takes for a request.
-std::string roff(std::string_view text) {
-    std::string out;
-    bool begins = true;
-    for (const char c : text) {
-        if (begins && (c == '.' || c == '\'')) out += "\\&";
-        begins = c == '\n';
-        if (c == '\\') out += "\\e";
-        else if (c == '-') out += "\\-";
-        else out += c;
-    }
-    return out;
-}
-
-/// The same in lines of a length that sources of man pages have. A line never begins with what groff takes for a request.
-std::string paragraph(std::string_view text) {
-    constexpr std::size_t longest = 78; // mandoc wants 80 at most
-    std::string out = roff(text);
-    std::size_t begin = 0, last_blank = std::string::npos;
-    for (std::size_t i = 0; i < out.size(); ++i) {
-        if (out[i] == '\n') begin = i + 1, last_blank = std::string::npos;
-        else if (out[i] == ' ' && i + 1 < out.size() && out[i + 1] != '.' && out[i + 1] != '\'') last_blank = i;
-        if (i - begin < longest || last_blank == std::string::npos) continue;
-        out[last_blank] = '\n';
-        begin = last_blank + 1;
-        last_blank = std::string::npos;
-    }
-    return out;
+/// A summary as man pages have it: without the capital and the full stop.
+std::string man_summary(std::string_view summary) {
+    std::string text(summary.substr(0, summary.find_last_not_of('.') + 1));
+    if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])))
+        text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
+    return text;
 }
 
 std::string head_of_page(std::string_view name, std::string_view summary) {
     std::string upper(name);
     std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return fmt::format(".\\\" SPDX-License-Identifier: MIT\n.TH {} 1 2026-11-23 \"comad {}\" \"InfiniBand\"\n"
-                       ".SH NAME\n{}\n",
-                       roff(upper), IBTOOL_VERSION, paragraph(fmt::format("{} - {}", name, summary)));
+    return fmt::format("'\\\" t\n.\\\" SPDX-License-Identifier: MIT\n.TH {} 1 {} \"comad {}\" \"InfiniBand\"\n"
+                       ".ad l\n.SH NAME\n{}",
+                       man_escaped(upper), IBTOOL_DATE, IBTOOL_VERSION,
+                       filled(fmt::format("{} \\- {}", man_escaped(name), man_escaped(man_summary(summary))), 0, 78));
 }
 
-/// `.TP`, the names and the value, then what it means.
-std::string entry(const argument& a) {
+std::string section(std::string_view title, std::string_view markdown) {
+    if (markdown.empty()) return {};
+    return fmt::format(".SH {}\n{}", title, markdown_as_man(markdown, false));
+}
+
+/// `.TP`, the names and the placeholder, then the text.
+std::string entry(const argument& a, const argument_text& text) {
     std::string names;
-    for (const std::string& n : a.all_names()) names += fmt::format("{}\\fB{}\\fR", names.empty() ? "" : ", ", roff(n));
-    const std::string value = a.value_text();
-    if (a.is_option() && !value.empty()) names += fmt::format(" \\fI{}\\fR", roff(value));
-    return fmt::format(".TP\n{}\n{}\n", names, paragraph(a.help()));
+    for (const std::string& n : a.all_names())
+        names += fmt::format("{}\\fB{}\\fR", names.empty() ? "" : ", ", man_escaped(n));
+    if (!text.placeholder.empty()) names += fmt::format(" \\fI{}\\fR", man_escaped(text.placeholder));
+    std::string all = fmt::format(".TP\n{}\n{}", names, markdown_as_man(text.brief, false));
+    if (!text.details.empty()) all += fmt::format(".RS\n{}.RE\n", markdown_as_man(text.details, true));
+    return all;
 }
 
-std::string entries(std::string_view heading, const arguments& all, bool options) {
-    std::string text;
-    for (const argument& a : all.all())
-        if (!a.is_hidden() && a.is_option() == options) text += entry(a);
-    return text.empty() ? text : fmt::format(".SH {}\n{}", heading, text);
+std::string entries(std::string_view heading, const arguments& taken, const command_text& text, bool options) {
+    std::string all;
+    for (const argument_text& t : text.arguments)
+        for (const argument& a : taken.all())
+            if (!a.is_hidden() && a.is_option() == options && text.find(a) == &t) all += entry(a, t);
+    return all.empty() ? all : fmt::format(".SH {}\n{}", heading, all);
 }
 
-/// An argument that is no option, in a synopsis.
-std::string word_of(const argument& a, std::string_view name) {
-    return fmt::format("{}{}{}{}", a.is_required() ? " " : " [", name, a.takes_several() ? " ..." : "",
-                       a.is_required() ? "" : "]");
+std::string in_italics(const std::string& word) { return fmt::format("\\fI{}\\fR", man_escaped(word)); }
+
+std::string exit_status(const command_text& text) {
+    return section("\"EXIT STATUS\"", text.exit_status.empty() ? exit_codes : text.exit_status);
 }
 
-std::string synopsis(const command& c, const arguments& takes) {
-    std::string text = fmt::format(".SH SYNOPSIS\n\\fBibtool {}\\fR", roff(c.name));
-    const bool has_options =
-        std::ranges::any_of(takes.all(), [](const argument& a) { return a.is_option() && !a.is_hidden(); });
-    if (has_options) text += " [\\fIoptions\\fR]";
-    for (const argument& a : takes.all()) {
-        if (a.is_option()) continue;
-        text += word_of(a, fmt::format("\\fI{}\\fR", roff(a.names())));
+bool has_target(const arguments& taken) { return taken.find("target") || taken.find("from"); }
+
+std::string other_names(const command& c) {
+    std::string names;
+    for (const command_alias& other : command_aliases())
+        if (other.command == c.name) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", other.name);
+    return names.empty() ? names : fmt::format("This command is also called {}.", names);
+}
+
+// ---- reference pages -------------------------------------------------------------------------------------------------
+
+std::string as_declared(const std::string& name) { return name; }
+
+std::string reference_section(std::string_view title, std::string_view markdown) {
+    return markdown.empty() ? std::string() : fmt::format("## {}\n\n{}\n\n", title, markdown);
+}
+
+std::string reference_entries(std::string_view title, const arguments& taken, const command_text& text, bool options) {
+    std::string all;
+    for (const argument_text& t : text.arguments) {
+        const bool is_one = std::ranges::any_of(taken.all(), [&](const argument& a) {
+            return !a.is_hidden() && a.is_option() == options && text.find(a) == &t;
+        });
+        if (!is_one) continue;
+        all += fmt::format("### `{}{}{}`\n\n{}\n\n", t.names, t.placeholder.empty() ? "" : " ", t.placeholder, t.brief);
+        if (!t.details.empty()) all += fmt::format("{}\n\n", t.details);
     }
-    return text + '\n';
+    return all.empty() ? all : fmt::format("## {}\n\n{}", title, all);
 }
 
-std::string examples(const command& c) {
-    std::string text = ".SH EXAMPLES\n.nf\n";
-    std::istringstream lines{std::string(c.examples)};
-    for (std::string line; std::getline(lines, line);) text += fmt::format("ibtool {}\n", roff(line));
-    return text + ".fi\n";
-}
+constexpr std::string_view generated =
+    "<!-- Generated from tools/commands/{}.md by scripts/reference; do not edit. -->\n";
 
-std::string exit_status() { return fmt::format(".SH \"EXIT STATUS\"\n{}\n", roff(exit_codes)); }
-
-std::string sentence(std::string_view summary) {
-    std::string text(summary);
-    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-    return text + ".\n";
-}
-
-arguments arguments_of(const command& c) {
-    arguments takes;
-    (void)c.declare(takes);
-    return takes;
+std::string without_last_newline(std::string text) {
+    text.pop_back();
+    return text;
 }
 
 } // namespace
 
 std::string man_page(const command& c) {
-    const arguments takes = arguments_of(c);
-    std::string text = head_of_page(fmt::format("ibtool-{}", c.name), c.summary) + synopsis(c, takes);
-    text += ".SH DESCRIPTION\n" + paragraph(sentence(c.summary));
-    for (const command_alias& other : command_aliases())
-        if (other.command == c.name) text += fmt::format("It is also called \\fB{}\\fR.\n", roff(other.name));
-    if (c.writes) text += "Operations and options that say so write to the fabric.\n";
-    if (!c.no_SA.empty()) text += fmt::format("\\fB\\-\\-sa\\fR means nothing here:\n{}.\n", paragraph(c.no_SA));
-    text += entries("ARGUMENTS", takes, false);
-    if (takes.find("target") || takes.find("from")) text += fmt::format(".SH TARGETS\n{}.\n", paragraph(target_forms));
-    text += entries("OPTIONS", takes, true) + examples(c) + exit_status();
-    return text + ".SH \"SEE ALSO\"\n.BR ibtool (1),\nwhich has the options for all commands.\n";
+    const arguments taken = arguments_of(c);
+    const command_text& text = text_of_command(c.name);
+    std::string page = head_of_page(fmt::format("ibtool-{}", c.name), text.summary);
+    page += fmt::format(".SH SYNOPSIS\n\\fBibtool\\fR {}\n", usage_of(c, in_italics));
+    page += section("DESCRIPTION", text.description);
+    if (const std::string names = other_names(c); !names.empty()) page += markdown_as_man(names, true);
+    page += entries("ARGUMENTS", taken, text, false);
+    if (has_target(taken)) page += section("TARGETS", target_forms);
+    page += entries("OPTIONS", taken, text, true);
+    page += section("\"SENDS AND WRITES\"", text.traffic) + section("OUTPUT", text.output) + exit_status(text);
+    page += section("JSON", text.json) + section("EXAMPLES", text.examples);
+    page += section("\"SEE ALSO\"", text.see_also);
+    return page + ".PP\n\\fBibtool\\fR(1) describes the options for all commands.\n";
 }
 
 std::string man_page() {
-    std::string text = head_of_page("ibtool", "management datagrams for InfiniBand fabrics");
-    text += ".SH SYNOPSIS\n\\fBibtool\\fR [\\fIoptions\\fR] \\fIcommand\\fR [\\fIarguments\\fR]\n";
-    text += ".SH DESCRIPTION\nWithout \\fB\\-\\-fabric\\fR it uses the first InfiniBand port of this machine that\nis "
-            "up.\n";
-    text += "Nothing is written to a fabric by a command that is not named for it.\n.SH COMMANDS\n";
+    const command_text& text = text_of_command("ibtool");
+    std::string page = head_of_page("ibtool", text.summary);
+    page += ".SH SYNOPSIS\n\\fBibtool\\fR [\\fIOPTIONS\\fR] \\fICOMMAND\\fR [\\fIARGUMENTS\\fR]\n";
+    page += section("DESCRIPTION", text.description) + ".SH COMMANDS\n";
     for (const auto& [title, members] : commands_by_group()) {
-        text += fmt::format(".SS {}\n", roff(title));
+        page += fmt::format(".SS {}\n", man_escaped(title));
         for (const command* c : members)
-            text += fmt::format(".TP\n.BR ibtool\\-{} (1)\n{}\n", roff(c->name), paragraph(c->summary));
+            page += fmt::format(".TP\n.BR ibtool\\-{} (1)\n{}", man_escaped(c->name),
+                                markdown_as_man(text_of_command(c->name).summary, false));
     }
-    global_options unused;
-    arguments global;
-    add_global_options(global, unused);
-    return text + entries("OPTIONS", global, true) + exit_status();
+    page += entries("OPTIONS", global_arguments(), text, true) + exit_status(text) + section("EXAMPLES", text.examples);
+    return page + section("\"SEE ALSO\"", text.see_also);
 }
 
-std::string command_tables() {
-    std::string text;
+std::string reference_page(const command& c) {
+    const arguments taken = arguments_of(c);
+    const command_text& text = text_of_command(c.name);
+    std::string page = fmt::format(fmt::runtime(generated), c.name);
+    page += fmt::format("# ibtool {}\n\n{}\n\n```sh\nibtool {}\n```\n\n{}\n\n", c.name, text.summary,
+                        usage_of(c, as_declared), text.description);
+    if (const std::string names = other_names(c); !names.empty()) page += names + "\n\n";
+    page += reference_entries("Arguments", taken, text, false);
+    if (has_target(taken)) page += reference_section("Targets", target_forms);
+    page += reference_entries("Options", taken, text, true);
+    page += "[Options for all commands](ibtool.md#options) are on the page of ibtool.\n\n";
+    page += reference_section("Sends and writes", text.traffic) + reference_section("Output", text.output);
+    page += reference_section("JSON", text.json);
+    page += reference_section("Exit status", text.exit_status.empty() ? exit_codes : text.exit_status);
+    page += reference_section("Examples", text.examples) + reference_section("See also", text.see_also);
+    return without_last_newline(page);
+}
+
+std::string reference_page() {
+    const command_text& text = text_of_command("ibtool");
+    std::string page = fmt::format(fmt::runtime(generated), "ibtool");
+    page += fmt::format("# ibtool\n\n{}\n\n```sh\nibtool [OPTIONS] COMMAND [ARGUMENTS]\n```\n\n{}\n\n## Commands\n\n",
+                        text.summary, text.description);
     for (const auto& [title, members] : commands_by_group()) {
-        text += fmt::format("{}| {} | |\n|---|---|\n", text.empty() ? "" : "\n", title);
-        for (const command* c : members) {
-            std::string usage(c->name);
-            const arguments takes = arguments_of(*c);
-            for (const argument& a : takes.all())
-                if (!a.is_option()) usage += word_of(a, a.names());
-            text += fmt::format("| `{}` | {} |\n", usage, c->summary);
-        }
+        page += fmt::format("| {} | |\n|---|---|\n", title);
+        for (const command* c : members)
+            page += fmt::format("| [`{}`]({}.md) | {} |\n", c->name, c->name, text_of_command(c->name).summary);
+        page += '\n';
     }
-    text += "\n| Other names | |\n|---|---|\n";
+    page += "| Other name | Command |\n|---|---|\n";
     for (const command_alias& other : command_aliases())
-        text += fmt::format("| `{}` | `{}` |\n", other.name, other.command);
-    return text;
+        page += fmt::format("| `{}` | [`{}`]({}.md) |\n", other.name, other.command, other.command);
+    page += '\n' + reference_entries("Options", global_arguments(), text, true);
+    page += reference_section("Exit status", text.exit_status.empty() ? exit_codes : text.exit_status);
+    page += reference_section("Examples", text.examples) + reference_section("See also", text.see_also);
+    return without_last_newline(page);
 }
 
 } // namespace ibtool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// manual.hpp - man pages and tables, made from the commands' descriptors. Knows no single command.
+// manual.hpp - man pages and reference pages, made from descriptors and command texts.
 #pragma once
 #include "command.hpp"
 
@@ -12,7 +12,8 @@ std::string man_page(const command&);
 /// ibtool(1): the commands by groups, and the options for all.
 std::string man_page();
 
-/// The commands by groups, for docs/ibtool.md: a table of Markdown each.
-std::string command_tables();
+/// docs/reference/ibtool/NAME.md, and docs/reference/ibtool/ibtool.md for the program.
+std::string reference_page(const command&);
+std::string reference_page();
 
 } // namespace ibtool

@@ -52,7 +52,7 @@ changed() {
 }
 
 told 1
-grep -q 'tests/data/abi/libcomad.so.0.1.abi.xz is not there' told
+grep -q 'tests/data/abi/libcomad.so.0.1.abi.xz does not exist' told
 told 0 --write
 told 0
 changed include/options.hpp 'int window' 'long window'

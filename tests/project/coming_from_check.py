@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""coming_from_check.py - every name in the second column of docs/howto/come-from-python-rdma.md stands in a header of the namespace that it names, and
-every function of libibumad, libibmad and libibnetdisc that is not deprecated in the first column. Comments do not count."""
+"""coming_from_check.py - checks the tables of docs/howto/come-from-python-rdma.md and docs/howto/come-from-libibmad.md. Every name in
+the second column must be declared in a header of its namespace. Every function of libibumad, libibmad and libibnetdisc that is not
+deprecated must be in the first column. Comments in headers are ignored."""
 import glob, os, re, sys
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
@@ -41,23 +42,26 @@ PREFIXES = {"umad.h": ("umad_",), "ibnetdisc.h": ("ibnd_",),
             "mad.h": ("mad_", "madrpc_", "smp_", "sa_", "ib_", "cc_", "pma_", "bm_", "performance_", "str2", "drpath2", "portid2", "xdump")}
 SMALL = {"mad_is_vendor_range1", "mad_is_vendor_range2", "ib_portid_set"}  # of a line each
 
+C_PAGE = "docs/howto/come-from-libibmad.md"
 problems, there, here = [], set(), 0
-with open("docs/howto/come-from-python-rdma.md") as page:
-    for number, line in enumerate(page, 1):
-        cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
-        if not line.startswith("| ") or len(cells) != 3:
-            continue
-        there |= set(names_in(cells[0]))
-        for name in names_in(cells[1]):
-            here += 1
-            if "::" not in name or not is_there(name):
-                problems.append(f"docs/howto/come-from-python-rdma.md:{number}: no header has {name}")
+for file in ("docs/howto/come-from-python-rdma.md", C_PAGE):
+    with open(file) as page:
+        for number, line in enumerate(page, 1):
+            cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
+            if not line.startswith("| ") or len(cells) != 3:
+                continue
+            if file == C_PAGE:
+                there |= set(names_in(cells[0]))
+            for name in names_in(cells[1]):
+                here += 1
+                if "::" not in name or not is_there(name):
+                    problems.append(f"{file}:{number}: no header declares {name}")
 told = 0
 for header in PREFIXES:
     all_of_it = functions_of(header) - SMALL
     told += len(all_of_it)
-    problems += [f"docs/howto/come-from-python-rdma.md: nothing on {name} of {header}" for name in sorted(all_of_it - there)]
+    problems += [f"{C_PAGE}: {name} of {header} is missing" for name in sorted(all_of_it - there)]
 if here < 150 or told < 80:
-    problems.append(f"only {here} names of ours and {told} functions of theirs were found")
+    problems.append(f"found only {here} names of comad and {told} functions of the C libraries")
 print("\n".join(problems) or f"{here} names, {told} functions")
 sys.exit(bool(problems))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""diags_table.py IBTOOL - the tables of docs/howto/replace-infiniband-diags.md are what the commands of infiniband-diags that are installed and
-ibtool say of themselves, and what tests/data/infiniband-diags-44.tsv judges. To bring them up to date:
+"""diags_table.py IBTOOL - checks the tables of docs/reference/infiniband-diags.md. They combine the options in the help of the installed
+infiniband-diags 44 and of ibtool with the ratings in tests/data/infiniband-diags-44.tsv. To update the tables:
     diags_table.py --write IBTOOL
-Fails where an option of theirs has no judgement, a judgement no option, or what is said to be there is not. Without infiniband-diags 44
-it says so, and does nothing."""
-import difflib, os, re, subprocess, sys
+Fails if an option of infiniband-diags has no rating, a rating no option, or if ibtool lacks an option that it should have. Without
+infiniband-diags 44, it prints a message and does nothing."""
+import collections, difflib, json, os, re, subprocess, sys
 
 WORDS = ("same", "better", "ignored", "refused")
 BEGIN, END = "<!-- made by: tests/project/diags_table.py -->", "<!-- end -->"
@@ -30,7 +30,7 @@ def their_commands():
 
 
 def their_options(command):
-    """Each as the list of its names. infiniband-diags give options of one letter a long name of one letter, which says nothing."""
+    """Each as the list of its names. infiniband-diags gives one-letter options a long name of one letter, which is left out."""
     if command in WITHOUT_LONG_HELP:
         letters = []
         for line in output_of([command, "-h"]).splitlines():
@@ -46,33 +46,29 @@ def their_options(command):
     return options
 
 
-def names_in(help_text):
-    """The names of each of our options and what it is for."""
-    options, names = {}, None
-    for line in help_text.splitlines():
-        found = re.match(r"  (-[^ ]+)(.*)", line)
-        if found:
-            names = tuple(found[1].split(","))
-            options[names] = re.sub(r"^.*?(?:  |$)", "", found[2]).strip()
-        elif names and re.match(r" {20}\s*\S", line):
-            options[names] = (options[names] + " " + line.strip()).strip()
-        else:
-            names = None
+def options_of(ibtool):
+    """The options of each of our commands, each as a tuple of its names; those for all commands have the empty name."""
+    options = collections.defaultdict(list, {"": [("-h", "--help"), ("-V", "--version")]})
+    for line in output_of([ibtool, "help", "--arguments"]).splitlines():
+        argument = json.loads(line)
+        names = tuple(argument["argument"].split(","))
+        if names[0].startswith("-") and not argument["hidden"]:
+            options[argument["command"]].append(names)
     return options
 
 
 def read_judgements(file):
-    """(command, option) -> (word, note); the option - is the command itself, the command * any that has the option."""
+    """(command, option) -> (rating, note). The option - is the command itself, the command * every command with the option."""
     judged, problems = {}, []
     for number, line in enumerate(open(file, encoding="utf-8"), 1):
         if line.startswith("#") or not line.strip():
             continue
         command, word, options, note = (line.rstrip("\n").split("\t") + [""])[:4]
         if word not in WORDS:
-            problems.append(f"line {number}: {word} is none of {', '.join(WORDS)}")
+            problems.append(f"line {number}: {word} is not one of {', '.join(WORDS)}")
         for option in options.split():
             if (command, option) in judged:
-                problems.append(f"line {number}: {command} {option} is judged twice")
+                problems.append(f"line {number}: {command} {option} is rated twice")
             judged[command, option] = (word, note)
     return judged, problems
 
@@ -81,7 +77,7 @@ def cell(text):
     return text.replace("|", "\\|")
 
 
-HEAD = "\n| option | | |\n|---|---|---|\n"
+HEAD = "\n| option | rating | note |\n|---|---|---|\n"
 
 
 def row(names, word, note):
@@ -91,38 +87,39 @@ def row(names, word, note):
 class Table:
     def __init__(self, ibtool, judged):
         self.ibtool, self.judged, self.used, self.problems = ibtool, judged, set(), []
-        self.everywhere = names_in(output_of([ibtool, "--help"]))
+        self.options = options_of(ibtool)
+        self.aliases = dict(re.findall(r"^\| `(.*)` \| \[`(.*)`\]", output_of([ibtool, "help", "--markdown"]), re.M))
 
     def judge(self, command, names):
         for key in [(command, n) for n in names] + [("*", n) for n in names]:
             if key in self.judged:
                 self.used.add(key)
                 return (*self.judged[key], key[0] == "*")
-        self.problems.append(f"{command} {','.join(names)} has no judgement")
+        self.problems.append(f"{command} {','.join(names)} has no rating")
         return ("?", "", False)
 
     def check(self, command, names, word, ours):
         its_own = {n for one in ours for n in one}
-        known = its_own | {n for one in self.everywhere for n in one}
+        known = its_own | {n for one in self.options[""] for n in one}
         if word == "refused":
             there = [n for n in names if n in its_own]
             if there:
-                self.problems.append(f"{command}: {', '.join(there)} is there, and is said to be refused")
+                self.problems.append(f"{command}: {', '.join(there)} exists, but its rating is refused")
         else:
             missing = [n for n in names if n not in known]
             if missing:
-                self.problems.append(f"{command}: {', '.join(missing)} is not there, and is said to be {word}")
+                self.problems.append(f"{command}: {', '.join(missing)} does not exist, but its rating is {word}")
 
     def of_common(self):
-        return "\n## Common options\n" + HEAD + "".join(
+        return "\n### Common options\n" + HEAD + "".join(
             row([option], word, note) for (command, option), (word, note) in self.judged.items() if command == "*")
 
     def of(self, command):
         word, note, _ = self.judge(command, ["-"])
-        ours = {} if word == "refused" else names_in(output_of([self.ibtool, "help", command]))
-        text = f"\n## {command}: {word}\n"
+        ours = [] if word == "refused" else self.options[self.aliases.get(command, command)]
+        text = f"\n### {command}: {word}\n"
         if note:
-            text += f"\n{note}\n"
+            text += f"\n{note[0].upper()}{note[1:]}.\n"
         rows, theirs, common = "", set(), []
         for names in their_options(command):
             theirs.update(names)
@@ -138,7 +135,7 @@ class Table:
             text += f"\nCommon options: {' '.join(common)}.\n"
         more = [f"`{', '.join(names)}`" for names in ours if not theirs & set(names)]
         if more:
-            text += f"\nBeside these: {'; '.join(more)}.\n"
+            text += f"\nAdditional options: {'; '.join(more)}.\n"
         return text
 
 
@@ -153,8 +150,8 @@ def main(arguments):
     table = Table(ibtool, judged)
     made = table.of_common() + "".join(table.of(command) for command in their_commands())
     problems += table.problems
-    problems += [f"{c} {o} is judged, and is not there" for c, o in judged if (c, o) not in table.used]
-    page = "docs/howto/replace-infiniband-diags.md"
+    problems += [f"{c} {o} is rated, but does not exist" for c, o in judged if (c, o) not in table.used]
+    page = "docs/reference/infiniband-diags.md"
     old = open(page, encoding="utf-8").read()
     before, rest = old.split(BEGIN)
     new = before + BEGIN + "\n" + made + "\n" + END + rest.split(END)[1]

@@ -5,7 +5,7 @@
 A line `$ COMMAND` in a ```console block is run by bash; a line that ends with a backslash goes on in the next one. The lines after it
 are the output that the command must print, stdout and stderr together. A line `...` stands for any number of lines, and `...` inside
 a line for any text. A command without lines after it may print anything. A command must exit with 0 unless the next command of the
-block is `$ echo $?`. Files that a page creates stay until the page ends."""
+block is `$ echo $?`. Files that a page creates, and variables that it sets by `$ export NAME=VALUE`, stay until the page ends."""
 import glob, os, re, subprocess, sys, tempfile
 
 root = sys.argv[1]
@@ -31,11 +31,12 @@ def pattern_of(lines):
     text = "\n".join(line.rstrip() for line in lines).strip("\n")
     parts = [r"(?:.*\n)*?" if part == "...\n" else r"(?:.*\n)*?.*" if part == "..." else re.escape(part)
              for part in re.split(r"^(\.\.\.\n|\.\.\.\Z)", text, flags=re.M)]
-    return re.sub(r"\\\.\\\.\\\.", r".*", "".join(parts))
+    # Longer rows of dots are the program's own, as in `Lid:.....3`; as wildcards a mismatch would take hours to find.
+    return re.sub(r"(?:\\\.){3,}", lambda dots: {6: ".*", 8: r".*\."}.get(len(dots[0]), dots[0]), "".join(parts))
 
 
-def run(command, last_exit, directory):
-    script = f"(exit {last_exit})\n{command}"
+def run(command, exports, last_exit, directory):
+    script = "\n".join([*exports, f"(exit {last_exit})", command])
     done = subprocess.run(["bash", "-c", script], cwd=directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=120)
     return done.returncode, done.stdout.decode(errors="replace")
@@ -43,7 +44,7 @@ def run(command, last_exit, directory):
 
 def check(page, directory):
     """Runs the page; returns how many commands it has, and the problems."""
-    count, problems = 0, []
+    count, problems, exports = 0, [], []
     with open(page) as file:
         text = file.read()
     name = os.path.relpath(page, root)
@@ -51,7 +52,9 @@ def check(page, directory):
         commands, last_exit = commands_of(block), 0
         for index, (command, shown) in enumerate(commands):
             print(f"{name}: {command}", flush=True)
-            last_exit, output = run(command, last_exit, directory)
+            last_exit, output = run(command, exports, last_exit, directory)
+            if command.startswith("export "):
+                exports.append(command)
             count += 1
             is_checked = index + 1 < len(commands) and commands[index + 1][0].startswith("echo $?")
             if last_exit and not is_checked:

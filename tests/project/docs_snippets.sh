@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# docs_snippets.sh PAGE EXAMPLE PROGRAM BLOCKS [all] - the program prints what the `//> ` comments of its source say, and every C++
+# docs_snippets.sh PAGE EXAMPLE PROGRAM BLOCKS [all|whole] - the program prints what the `//> ` comments of its source say, and every C++
 # block of the page with such comments stands in that source, at least BLOCKS of them, or in another one of its folder, line
-# for line, indentation apart. With `all` every C++ block does.
+# for line, indentation apart. With `all` every C++ block does. With `whole` a block is the complete source after its first two lines.
 set -euo pipefail
 page=$1 example=$2 program=$3 least=$4 which=${5:-}
 diff <(sed -n 's|^ *//> ||p' "$example") <("$program") || { echo "the program prints something else"; exit 1; }
@@ -15,5 +15,8 @@ while IFS= read -rd '' block; do
     if [[ $source == *"$block"* ]]; then blocks=$((blocks + 1)); continue; fi
     [[ $others == *"$block"* ]] || { echo "not in ${example##*/}:$block"; exit 1; }
 done < <(awk '/^```cpp$/ { on = 1; printf "\n"; next } /^```/ { if (on) printf "%c", 0; on = 0 } on { sub(/^ */, ""); print }' "$page")
+if [[ $which == whole ]]; then
+    diff <(tail -n +3 "$example") <(awk '/^```cpp$/ { on = 1; next } /^```/ { on = 0 } on' "$page") || { echo "the page has another program"; exit 1; }
+fi
 [ "$blocks" -ge "$least" ] || { echo "only $blocks blocks found"; exit 1; }
 echo "$blocks blocks"

@@ -61,7 +61,7 @@ chmod +x "$here/bin/sleep"
 run 100 # there is no such package
 has out "waiting up to 10 minutes for another package manager: Could not get lock $here/state/lists/lock. It is held by process $holder"
 has err "Unable to locate package comad-no-such-package"
-lacks err "could not be updated"
+lacks err "cannot update"
 wait "$holder" || true
 holder=
 
@@ -94,7 +94,7 @@ printf '1\n2\n' >"$here/busy-update"
 printf '1\n2\n3\n' >"$here/busy-install"
 run 0
 (($(wc -l <"$here/slept") == 5)) || fail "it slept $(wc -l <"$here/slept") times, expected 5"
-(($(grep -c '^waiting up to 10 minutes' "$here/out") == 2)) || fail "it must say once for each lock that it waits"
+(($(grep -c '^waiting up to 10 minutes' "$here/out") == 2)) || fail "it must print one line for each lock that it waits for"
 has out "/var/lib/apt/lists/lock. It is held by process 7 (unattended-upgr)"
 has out "/var/cache/apt/archives/lock"
 lacks err "E: "
@@ -102,12 +102,12 @@ grep -q 'DPkg::Lock::Timeout=600 .*install' "$here/calls" || fail "apt-get must 
 
 seq 200 >"$here/busy-update" # more often than the script tries
 run 1
-has err "scripts/install-packages: another package manager still runs: Could not get lock /var/lib/apt/lists/lock"
+has err "scripts/install-packages: another package manager is still running: Could not get lock /var/lib/apt/lists/lock"
 
 : >"$here/busy-update"
 touch "$here/broken" # another failure is not waited for
 rm "$here/slept"
 run 100
 has err "E: broken"
-has err "some package lists could not be updated"
+has err "cannot update some package lists"
 [[ ! -e $here/slept ]] || fail "it waited without a lock"

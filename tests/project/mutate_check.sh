@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# mutate_check.sh - scripts/mutate on a project of four functions: it tells what no test looks at, what no test comes to, and
-# nothing else.
+# mutate_check.sh - runs scripts/mutate on a project of four functions. It must print the mistakes that no test notices or executes,
+# and no others.
 # Usage: mutate_check.sh MUTATE OUTPUT
 set -euo pipefail
 mutate=$1 output=$2
@@ -72,8 +72,8 @@ has() { grep -qE "$1" told || { echo "not told: $1"; exit 1; }; }
 has_not() { if grep -E "$1" told; then echo "should not be told: $1"; exit 1; fi; }
 
 told 1 --count 100
-has '^not noticed: src/limits.cpp:2: .* \(tests that come to it: 1\)$'
-has '^not noticed: src/limits.cpp:3: .* \(tests that come to it: 0\)$'
+has '^not noticed: src/limits.cpp:2: .* \(tests that execute it: 1\)$'
+has '^not noticed: src/limits.cpp:3: .* \(tests that execute it: 0\)$'
 has_not '^not noticed: src/limits.cpp:[14]:'
 git diff --quiet # ours stays as it is
 

@@ -187,13 +187,13 @@ with_json = commands_with_json()
 for name in with_json:
     if (name in checked) == (name in WITHOUT):
         problems.append(f"{name} takes --json, and is " + ("checked and yet listed as not" if name in checked else "neither checked nor listed as not"))
-with open(os.path.join(schemas, "..", "ibtool.md")) as file:
-    table = re.search(r"^## JSON$.*?(?=^The same thing)", file.read(), re.MULTILINE | re.DOTALL).group()
+with open(os.path.join(schemas, "..", "reference", "json.md")) as file:
+    table = re.search(r"^## Schemas$.*?(?=^## |\Z)", file.read(), re.MULTILINE | re.DOTALL).group()
 for name in with_json:
     if not re.search(f"`{name}[` ]", table):
-        problems.append(f"docs/ibtool.md: the table of schemas lacks {name}")
+        problems.append(f"docs/reference/json.md: the table of schemas lacks {name}")
 for file in os.listdir(schemas):
-    if f"(schema/{file})" not in table:
-        problems.append(f"docs/ibtool.md: the table of schemas lacks {file}")
+    if f"(../schema/{file})" not in table:
+        problems.append(f"docs/reference/json.md: the table of schemas lacks {file}")
 print("\n".join(dict.fromkeys(problems)) or f"{documents_seen} documents, {refused} wrong ones refused")
 sys.exit(bool(problems))

@@ -127,7 +127,7 @@ RUNS = [
         '"notice":"SystemImageGUIDChange","trap":145,"about":{"LID":5,"systemImageGUID":"0000:0000:0000:0001"}}',
         '"notice":"MulticastGroupCreated","trap":66,"about":{"MGID":"ff12::1"}}',
         '"notice":"Informational of device 0x41 of vendor 0x0002c9","vendorID":713,"deviceID":65}')],
-    ("watch-1", "#/definitions/change", 1, LINES, LINE, "watch --subnet-cache former-cache --looks 10 --no-subscription --json"),
+    ("watch-1", "#/definitions/change", 1, LINES, LINE, "watch --subnet-cache former-cache --polls 10 --no-subscription --json"),
     *[("forwarding-1", "#/definitions/unicast", 6, LINES, PLAIN, f"dump_lfts{how} --json") for how in ("", " -a", " -n", " --sa")],
     *[("forwarding-1", "#/definitions/multicast", 6, LINES, PLAIN, f"dump_mfts{how} --json") for how in ("", " --sa")],
     ("checks-1", "", 50, LINES, MISCOUNTED, "ibchecknet -v --json"),
@@ -148,7 +148,7 @@ RUNS = [
     *[("routes-1", "", 2, LINES, LINE, f"ibcheckroutes -a --subnet-cache {name}-cache --json") for name in ("crossed", "exchanged", "double")],
     ("routes-1", "#/definitions/other_faults", 1, WHOLE, None, '{"finding":"others","LIDs":[4,5],"cut":12}'),  # of thousands of faults
     ("routes-1", "#/definitions/group_fault", 1, LINES, None, '{"finding":"multicast_loop","MLID":49153,'
-     '"place":{"nodeGUID":"0002:c903:0000:0900","description":"leaf","port":3}}'),  # of tables that no subnet manager of the simulator makes
+     '"location":{"nodeGUID":"0002:c903:0000:0900","description":"leaf","port":3}}'),  # of tables that no subnet manager of the simulator makes
     ("balance-1", "", 6, LINES, PLAIN, "check_lft_balance -v --json"),
     ("identities-1", "", 1, LINES, PLAIN, "ibidsverify double.topo --json"),
     ("identities-1", "", 1, LINES, PLAIN, "ibidsverify unnamed.topo --json"),
@@ -280,7 +280,7 @@ MEMBERS = {
     "link_users-1": ("out", "back"),
     "forwarding-1": ("entries/portGUID", "entries/ports"),
     "cabling-1": ("faults/planned", "faults/found", "faults/why"),
-    "routes-1": ("place/port", "circle/VL", "MLIDs"),
+    "routes-1": ("location/port", "circle/VL", "MLIDs"),
 }
 
 # Commands that take --json and are not run, with the reason.

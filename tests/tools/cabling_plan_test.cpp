@@ -55,7 +55,7 @@ TEST_CASE("a line of a plan that is none is refused in one line") {
     CHECK(refused("a,1,b,2\na,1,b\n") == "f:2: expected node,port,node,port");
     CHECK(refused("nonsense\n") == "f:1: expected node,port,node,port");
     const std::string ports =
-        "f:2: a port must be a number from 1 to 254, 'Port 21', 'Blade 16_Port 2/20' or an adapter, not ";
+        "f:2: a port must be a number from 1 to 254, 'Port 21', 'Blade 16_Port 2/20' or an adapter name, not ";
     for (const char* port : {"",
                              "0",
                              "255",
@@ -82,17 +82,18 @@ TEST_CASE("a line of a plan that is none is refused in one line") {
     }
     CHECK(refused("a,1,b,2\nnode,port,node,port\n") == ports + "'port'");
     CHECK(refused("node,1,node,port\n") == "f:1" + ports.substr(3) + "'port'");
-    CHECK(refused(",1,b,2\n") == "f:1: a node has no name");
-    CHECK(refused("a,1,\"\",2\n") == "f:1: a node has no name");
-    CHECK(refused("a,1,a,1\n") == "f:1: both ends are the same port");
-    CHECK(refused("\"a,1,b,2\n") == "f:1: a quote is not closed");
-    CHECK(refused("\"a\nb\",1,c,2\n") == "f:1: a quote is not closed");
-    CHECK(refused("a\"b\",1,c,2\n") == "f:1: a quote in a field that does not start with one");
-    CHECK(refused("\"a\"b,1,c,2\n") == "f:1: text after a quoted field; write a quote in the field twice");
-    CHECK(refused(std::string(ibtool::longest_plan_line + 1, 'a')) == "f:1: more than 4096 bytes");
+    CHECK(refused(",1,b,2\n") == "f:1: the name of a node is empty");
+    CHECK(refused("a,1,\"\",2\n") == "f:1: the name of a node is empty");
+    CHECK(refused("a,1,a,1\n") == "f:1: the cable connects a port to itself");
+    CHECK(refused("\"a,1,b,2\n") == "f:1: the closing quote is missing");
+    CHECK(refused("\"a\nb\",1,c,2\n") == "f:1: the closing quote is missing");
+    CHECK(refused("a\"b\",1,c,2\n") == "f:1: quote inside a field that is not quoted; quote the whole field");
+    CHECK(refused("\"a\"b,1,c,2\n") ==
+          "f:1: unexpected text after the closing quote of a field; write two quotes for a quote inside a field");
+    CHECK(refused(std::string(ibtool::longest_plan_line + 1, 'a')) == "f:1: the line is longer than 4096 bytes");
     CHECK(refused("a,\x1b[2J,b,2\n") == "f:1" + ports.substr(3) + "'\\x1b[2J'");
     for (const char* nothing : {"", "\n\n", "# a,1,b,2\n", "node,port,node,port\n"})
-        CHECK(refused(nothing) == "there is no cable in 'f'");
+        CHECK(refused(nothing) == "no cables found in 'f'; expected lines of the form node,port,node,port");
 }
 
 TEST_CASE("a plan has ports as vendors' tools write them, in any case") {
@@ -133,10 +134,11 @@ TEST_CASE("the columns of the NDT form are found by their names") {
     CHECK(cables_of("StartDevice,StartPort,EndDevice,EndPort,State\na,1,b,2,Active\na,2,,,Disabled\n"
                     "EndDevice,EndPort,StartDevice,StartPort\nc,1,a,3\n# EndDevice is a host\n") ==
           list{"a|1|b|2|2", "a|3|c|1|5"});
-    CHECK(refused("#StartDevice,EndDevice,EndPort,LinkType\na,b,Port 1,Data\n") == "f:1: there is no column StartPort");
+    CHECK(refused("#StartDevice,EndDevice,EndPort,LinkType\na,b,Port 1,Data\n") ==
+          "f:1: the column StartPort is missing");
     CHECK(refused("x,StartDevice,StartPort,EndDevice,EndPort\na,1,b,2\n") ==
-          "f:2: expected 5 columns, as in the line with their names");
-    CHECK(refused("StartDevice,StartPort,EndDevice,EndPort\na,1,,2\n") == "f:2: a node has no name");
+          "f:2: expected at least 5 columns, as in the heading");
+    CHECK(refused("StartDevice,StartPort,EndDevice,EndPort\na,1,,2\n") == "f:2: the name of a node is empty");
     CHECK(refused("a,1,,\n").starts_with("f:1: a port must be"));
 }
 
@@ -159,7 +161,7 @@ TEST_CASE("a line with a cable is never taken for names of columns") {
 TEST_CASE("a plan has a largest size") {
     std::string text;
     for (unsigned i = 0; i <= ibtool::most_planned_cables; ++i) text += "a,1,b,2\n";
-    CHECK(refused(text) == "f:1000001: more than 1000000 cables");
+    CHECK(refused(text) == "f:1000001: too many cables in the plan; the maximum is 1000000");
 }
 
 } // namespace cabling_plan_test

@@ -17,15 +17,16 @@ TEST_CASE("why a cable is missing is told where that is known, and only there") 
     const std::vector<discovery::planned_cable> plan{{{"here", 1}, {"there", 2}, 3}, {{"x", 4}, {"y", 5}, 6}};
     discovery::cabling is;
     is.planned = is.links = 2;
-    is.faults = {{cabling_fault::kind::missing, {0}, {}, "there is no node 'there'"},
+    is.faults = {{cabling_fault::kind::missing, {0}, {}, "unknown node 'there'"},
                  {cabling_fault::kind::missing, {1}, {}, {}}};
     const std::string text = ibtool::cabling_text(plan, is, s, {});
-    CHECK_THAT(text, Catch::StartsWith("missing: ") && Catch::Contains(": there is no node 'there'\nmissing: ") &&
-                         Catch::EndsWith("\n2 cables planned, 0 of them as planned; 2 links in the subnet\n"));
+    CHECK_THAT(text,
+               Catch::StartsWith("missing: ") && Catch::Contains(": unknown node 'there'\nmissing: ") &&
+                   Catch::EndsWith("\n2 cables planned, 0 of them connected as planned; 2 links in the subnet\n"));
     CHECK_THAT(text, !Catch::Contains(": \n") && !Catch::Contains("found"));
     const auto faults = nlohmann::json::parse(ibtool::cabling_json(plan, is, s, {})).at("faults");
     REQUIRE(faults.size() == 2);
-    CHECK(faults[0].at("why") == "there is no node 'there'");
+    CHECK(faults[0].at("why") == "unknown node 'there'");
     CHECK_FALSE(faults[1].contains("why"));
     CHECK_FALSE(faults[1].contains("found"));
 }

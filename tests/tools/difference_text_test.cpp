@@ -50,11 +50,11 @@ TEST_CASE("differences are told by subject, with how many there were and are") {
                                    one(subject::link, kind::is_new, "c"),
                                    one(subject::LID, kind::changed, "d", "LID 7 LMC 0", "LID 8 LMC 0")}) ==
           "nodes (3 and 2): 1 difference\n"
-          "  gone: a\n"
+          "  removed: a\n"
           "end ports (4 and 2): no difference\n"
           "links (2 and 1): 2 differences\n"
-          "  gone: b\n"
-          "  new: c\n"
+          "  removed: b\n"
+          "  added: c\n"
           "rates: no difference\n"
           "LIDs: 1 difference\n"
           "  changed: d: 'LID 8 LMC 0', was 'LID 7 LMC 0'\n"
@@ -72,24 +72,25 @@ TEST_CASE("the JSON of a difference has of ports and other ends what its subject
     const auto& list = all["differences"];
     REQUIRE(list.size() == 4);
     CHECK(list[0] ==
-          nlohmann::json{{"subject", "node"}, {"kind", "gone"}, {"nodeGUID", "0000:0000:0000:0010"}, {"place", "a"}});
+          nlohmann::json{
+              {"subject", "node"}, {"kind", "removed"}, {"nodeGUID", "0000:0000:0000:0010"}, {"location", "a"}});
     CHECK(list[1] == nlohmann::json{{"subject", "description"},
                                     {"kind", "changed"},
                                     {"nodeGUID", "0000:0000:0000:0010"},
-                                    {"place", "b"},
+                                    {"location", "b"},
                                     {"was", "old"},
                                     {"is", "new"}});
     CHECK(list[2] == nlohmann::json{{"subject", "end port"},
-                                    {"kind", "new"},
+                                    {"kind", "added"},
                                     {"nodeGUID", "0000:0000:0000:0010"},
                                     {"port", 7},
-                                    {"place", "c"}});
+                                    {"location", "c"}});
     CHECK(list[3] == nlohmann::json{{"subject", "rate"},
                                     {"kind", "changed"},
                                     {"nodeGUID", "0000:0000:0000:0010"},
                                     {"port", 7},
                                     {"peer", {{"nodeGUID", "0000:0000:0000:0020"}, {"port", 8}}},
-                                    {"place", "d"},
+                                    {"location", "d"},
                                     {"was", "4x EDR"},
                                     {"is", "1x EDR"}});
 }

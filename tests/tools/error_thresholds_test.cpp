@@ -93,24 +93,23 @@ TEST_CASE("a line with an unknown counter is skipped where a warning can be give
     std::istringstream in("SymbolErrorCounters=10\nPortRcvErrors=5\n\nLinkDownd=1\n");
     std::vector<std::string> warnings;
     CHECK(t.read(in, "f", [&](const std::string& w) { warnings.push_back(w); }) == std::vector{counter::portRcvErrors});
-    CHECK(
-        warnings ==
-        std::vector<std::string>{
-            "f:1: there is no error counter 'SymbolErrorCounters'; the nearest name is SymbolErrorCounter; "
-            "the line is ignored",
-            "f:4: there is no error counter 'LinkDownd'; the nearest name is LinkDownedCounter; the line is ignored"});
+    CHECK(warnings ==
+          std::vector<std::string>{"f:1: unknown error counter 'SymbolErrorCounters'; similar: SymbolErrorCounter; "
+                                   "line ignored",
+                                   "f:4: unknown error counter 'LinkDownd'; similar: LinkDownedCounter; line ignored"});
     std::istringstream bad("VL15Dropped=ten\n"); // a number is refused as before
-    CHECK(message_of([&] { t.read(bad, "f", [](const std::string&) {}); }) == "f:1: 'ten' is no threshold");
+    CHECK(message_of([&] { t.read(bad, "f", [](const std::string&) {}); }) ==
+          "f:1: invalid threshold 'ten'; expected a number");
 }
 
 TEST_CASE("a thresholds file that cannot be meant is refused with its line") {
-    CHECK(message("\nSymbolErrorCounter") == "f:2: not a threshold; write SymbolErrorCounter=10");
+    CHECK(message("\nSymbolErrorCounter") == "f:2: expected COUNTER=THRESHOLD, such as SymbolErrorCounter=10");
     CHECK(message("SymbolErrorCounters=10") ==
-          "f:1: there is no error counter 'SymbolErrorCounters'; the nearest name is SymbolErrorCounter");
-    CHECK(message("PortXmitData=10") ==
-          "f:1: there is no error counter 'PortXmitData'; the nearest name is PortXmitWait");
-    CHECK_THAT(message("=10"), Catch::StartsWith("f:1: there is no error counter ''; "));
-    CHECK_THAT(message("a\x1b=10"), Catch::StartsWith("f:1: there is no error counter 'a\\x1b'; "));
+          "f:1: unknown error counter 'SymbolErrorCounters'; similar: SymbolErrorCounter");
+    CHECK(message("PortXmitData=10") == "f:1: unknown error counter 'PortXmitData'; similar: PortXmitWait");
+    CHECK_THAT(message("=10"), Catch::StartsWith("f:1: unknown error counter ''; "));
+    CHECK_THAT(message("a\x1b=10"), Catch::StartsWith("f:1: unknown error counter 'a\\x1b'; "));
     for (const char* value : {"", "ten", "-1", "10 20", "18446744073709551616"})
-        CHECK(message(std::string("VL15Dropped=") + value) == "f:1: '" + std::string(value) + "' is no threshold");
+        CHECK(message(std::string("VL15Dropped=") + value) ==
+              "f:1: invalid threshold '" + std::string(value) + "'; expected a number");
 }

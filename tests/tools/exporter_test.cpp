@@ -291,7 +291,7 @@ TEST_CASE("a file of tokens that another user owns is refused") {
     const std::string file = files.write("auth", "bearer s3cret\n");
     ::chmod(file.c_str(), 0600);
     if (::geteuid() != 0 || ::chown(file.c_str(), 65534, 65534) != 0) return; // only root can give files away
-    CHECK_THAT(refusal_of(file), Contains("it belongs to another user") && !Contains("s3cret"));
+    CHECK_THAT(refusal_of(file), Contains("the file must belong to root or to the user") && !Contains("s3cret"));
 }
 
 TEST_CASE("a file of those who are let in is refused with its line, and without what is secret") {
@@ -304,16 +304,16 @@ TEST_CASE("a file of those who are let in is refused with its line, and without 
         return why.empty() ? why : why.substr(why.rfind("/auth:") + 5);
     };
     CHECK(refusal("bearer s3cret\n") == "");
-    CHECK(refusal("bearer s3cret\n", 0644) == ": others than its owner can read it (chmod 600)");
-    CHECK(refusal("bearer s3cret\n", 0620) == ": others than its owner can write it (chmod 600)");
-    CHECK(refusal("bearer s3cret\n", 0602) == ": others than its owner can write it (chmod 600)");
+    CHECK(refusal("bearer s3cret\n", 0644) == ": other users can read the file; run chmod 600");
+    CHECK(refusal("bearer s3cret\n", 0620) == ": other users can write the file; run chmod 600");
+    CHECK(refusal("bearer s3cret\n", 0602) == ": other users can write the file; run chmod 600");
     const std::string expected = "expected 'bearer TOKEN' or 'basic USER:PASSWORD', neither of them empty";
     CHECK(refusal("# x\ns3cret\n") == ":2: " + expected);
     for (const char* wrong :
          {"basic s3cret\n", "basic :\n", "basic s3cret:\n", "basic s3cret: \r\n", "basic\n", "basic \n", "bearer\n",
           "bearer \n", "bearer\r\n", "BEARER\t\n", "bearers3cret\n", "digest s3cret:x\n"})
         CHECK(refusal(wrong) == ":1: " + expected);
-    CHECK(refusal("# nobody\n") == ": nobody would be let in");
+    CHECK(refusal("# nobody\n") == ": the file contains no credentials");
     CHECK_THAT(refusal_of(files / "missing"), Contains("cannot read"));
     CHECK_THAT(refusal_of(files / ""), Contains("cannot read"));
 }
@@ -328,7 +328,7 @@ TEST_CASE("a port alone is this machine's, and a path is a socket that goes with
         CHECK(e.address() == "unix:" + path);
         e.publish("a 1\n");
         CHECK(http_client(path).get("/metrics").body == "a 1\n");
-        CHECK_THAT(where_it_cannot_listen("unix:" + path), Contains("there is something already"));
+        CHECK_THAT(where_it_cannot_listen("unix:" + path), Contains("the path exists already"));
     }
     CHECK_FALSE(std::filesystem::exists(path));
     { // what a killed one has left
@@ -350,27 +350,28 @@ TEST_CASE("a port alone is this machine's, and a path is a socket that goes with
         boost::asio::io_context io;
         { boost::asio::local::stream_protocol::acceptor killed(io, other); }
         REQUIRE(::lchown(other.c_str(), 65534, 65534) == 0);
-        CHECK_THAT(where_it_cannot_listen("unix:" + other), Contains("there is something already"));
+        CHECK_THAT(where_it_cannot_listen("unix:" + other), Contains("the path exists already"));
         CHECK(std::filesystem::exists(other));
     }
     const std::string file = files.write("data", "precious");
-    CHECK_THAT(where_it_cannot_listen("unix:" + file), Contains("there is something already"));
+    CHECK_THAT(where_it_cannot_listen("unix:" + file), Contains("the path exists already"));
     CHECK(ibtool_rig::read_file(file) == "precious");
 }
 
 TEST_CASE("where nobody can listen is told in one line") {
     for (const char* wrong : {"9400", "::1:9400", "127.0.0.1:99999", "127.0.0.1:", "[127.0.0.1]:1", "host:1", ""}) {
         CAPTURE(wrong);
-        CHECK_THAT(where_it_cannot_listen(wrong), Contains(fmt::format("'{}' is no ADDR:PORT", wrong)));
+        CHECK_THAT(where_it_cannot_listen(wrong),
+                   Contains(fmt::format("invalid address '{}'; expected ADDR:PORT", wrong)));
     }
     const running_exporter other;
     CHECK(where_it_cannot_listen(other.address()) ==
-          fmt::format("--listen: cannot listen at {}: another program does", other.address()));
+          fmt::format("--listen: cannot listen on {}: another program uses this address", other.address()));
     CHECK(where_it_cannot_listen("192.0.2.1:0") == // of the documentation's network: nobody's
-          "--listen: cannot listen at 192.0.2.1:0: Cannot assign requested address");
-    CHECK_THAT(where_it_cannot_listen("systemd"), Contains("systemd has given no socket"));
-    CHECK_THAT(where_it_cannot_listen("unix:"), Contains("no usable path"));
-    CHECK_THAT(where_it_cannot_listen("unix:/" + std::string(200, 'x')), Contains("no usable path"));
+          "--listen: cannot listen on 192.0.2.1:0: Cannot assign requested address");
+    CHECK_THAT(where_it_cannot_listen("systemd"), Contains("systemd passed no socket"));
+    CHECK_THAT(where_it_cannot_listen("unix:"), Contains("the path must have 1..107 bytes"));
+    CHECK_THAT(where_it_cannot_listen("unix:/" + std::string(200, 'x')), Contains("the path must have 1..107 bytes"));
 }
 
 } // namespace exporter_test

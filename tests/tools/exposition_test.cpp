@@ -193,7 +193,7 @@ TEST_CASE("a known link that is down and a known node that is missing keep their
         fmt::format("infiniband_port_missing{{node_guid=\"{}\",port=\"0\",node=\"made host\",peer_node_guid=\"{}\","
                     "peer_port=\"3\",peer_node=\"made switch\",cause=\"not_found\"}}",
                     host, e.GUID_of(0))));
-    CHECK(p.value.contains("infiniband_discovery_problem{" + near + far + ",kind=\"no_answer\"}"));
+    CHECK(p.value.contains("infiniband_discovery_problem{" + near + far + ",kind=\"timeout\"}"));
     CHECK_THAT(text, Catch::Contains("infiniband_port_info{" + near + "type=\"switch\",lid=") &&
                          Catch::Contains(far + "} 1\n"));
     const std::map<std::string, std::string> wanted{

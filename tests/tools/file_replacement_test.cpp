@@ -191,7 +191,7 @@ TEST_CASE("a signal ends the wait for the reader of a FIFO") {
         while (!is_over) ::pthread_kill(here, SIGUSR1); // the first ones may arrive before it waits
     });
     CHECK_THAT(message_of([&] { write_output("x", fifo); }),
-               Catch::EndsWith("a signal arrived before anybody opened it to read"));
+               Catch::EndsWith("interrupted by a signal before a reader opened it"));
     is_over = true;
     sender.join();
     ::sigaction(SIGUSR1, &before, nullptr);

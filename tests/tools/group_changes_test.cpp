@@ -30,11 +30,11 @@ TEST_CASE("counters of a group that moved are told, with what their number lacks
     CHECK(between(waited(5, 6), waited(5, 6)).empty());
     CHECK(changes_text(between(waited(5, 6), waited(5, 106)), 4) == "PortVLXmitWait[3]:...............106 (+25.0/s)\n");
     CHECK(changes_text(between(waited(5, 6), waited(1, 6)), 2) ==
-          "PortVLXmitWait[0]:...............1 (+0.5/s or more: somebody cleared it)\n");
+          "PortVLXmitWait[0]:...............1 (+0.5/s or more: it was cleared)\n");
     CHECK(changes_text(between(waited(5, 6), waited(0, 6)), 2) ==
-          "PortVLXmitWait[0]:...............0 (+0.0/s or more: somebody cleared it)\n");
+          "PortVLXmitWait[0]:...............0 (+0.0/s or more: it was cleared)\n");
     CHECK(changes_text(between(waited(0xfffe, 6), waited(0xffff, 6)), 1) ==
-          "PortVLXmitWait[0]:...............65535 (+1.0/s or more: it stands at its end)\n");
+          "PortVLXmitWait[0]:...............65535 (+1.0/s or more: it is saturated)\n");
 
     const auto state_of = [&](const std::vector<u8>& now) {
         return changes_json(between(waited(5, 6), now), 2)["portVLXmitWait[0]"]["state"];

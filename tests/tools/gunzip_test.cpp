@@ -44,7 +44,7 @@ TEST_CASE("gunzip reports data that ends early, is damaged or grows too large, a
     std::string problem;
     for (std::size_t size = 3; size < file.size(); ++size) {
         CHECK(text.starts_with(text_of(file.substr(0, size), problem)));
-        CHECK(problem == "the compressed data ends early");
+        CHECK(problem == "the compressed data is truncated");
     }
     std::string damaged = file;
     damaged[damaged.size() - 5] ^= 1; // of the checksum
@@ -53,7 +53,7 @@ TEST_CASE("gunzip reports data that ends early, is damaged or grows too large, a
     CHECK(text_of(file, problem, text.size()) == text);
     CHECK(problem.empty());
     CHECK(text_of(file, problem, text.size() - 1).size() == text.size() - 1);
-    CHECK(problem == "it decompresses to more than 100002 bytes; decompress it and split it");
+    CHECK(problem == "the decompressed data exceeds 100002 bytes; decompress and split the file");
 }
 
 TEST_CASE("a frame that is cut off, or has no RoCE packet, gives no packet beyond its bytes") {

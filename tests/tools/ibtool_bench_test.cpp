@@ -91,9 +91,10 @@ TEST_CASE("the table of bench has a line for each window, which gnuplot reads") 
     CHECK(fields(data[1]) ==
           words{"4", "250000", "0", "16.000", "16.000", "16.000", "16.000", "16.000", "200", "0", "0", "0"});
     CHECK_THAT(r.out, StartsWith("# SubnGet SMPNodeInfo to IBDRPath(drPath=0:1:) on " + pair_of_hosts + "\n"));
-    CHECK_THAT(r.out, Contains("# 2 rounds of 100 MADs for each window, in turn, after 1ms of warm-up; timeout 1s, 2 "
-                               "retries\n"));
-    CHECK_THAT(r.out, Contains("# the time is the simulation's\n"));
+    CHECK_THAT(r.out,
+               Contains("# 2 interleaved rounds of 100 MADs per window, each after 1ms of warm-up; timeout 1s, 2 "
+                        "retries\n"));
+    CHECK_THAT(r.out, Contains("# times are in virtual time\n"));
     CHECK_THAT(r.out, Contains("\n# window "));
     CHECK_THAT(bench(pair_of_hosts, {"-c", "10", "--rounds", "1", "--windows", "1"}).out,
                Contains("\n       1      250000         - "));
@@ -138,7 +139,7 @@ TEST_CASE("several targets are asked in turn, one MAD at a time each unless it i
     const json all = json::parse(lowered.out);
     CHECK(all.at("targets") == 2);
     CHECK(all.at("per_destination") == 1);
-    CHECK(all.at("lowered") == "1 in flight to each of 2 targets is 2");
+    CHECK(all.at("lowered") == "at most 1 in flight to each of 2 targets, so at most 2 in total");
 
     const auto free =
         rows_of(bench(tree, words{"0,1,2", "0,1,3", "--windows", "16", "--per-destination", "0"} + shorter));
@@ -172,7 +173,7 @@ TEST_CASE("a target that does not answer is left out, and the result is partial"
     const words shorter{"-t", "10", "--windows", "1", "-c", "100", "--rounds", "1", "--json"};
     const auto r = bench(pair_of_hosts, words{"2", "4000"} + shorter);
     CHECK(r.status == 3);
-    CHECK_THAT(r.err, StartsWith("ibtool: LID 4000 did not answer NodeInfo ("));
+    CHECK_THAT(r.err, StartsWith("ibtool: LID 4000 did not reply to NodeInfo ("));
     const json all = json::parse(r.out);
     CHECK(all.at("complete") == false);
     CHECK(all.at("targets") == 1);
@@ -183,7 +184,7 @@ TEST_CASE("a target that does not answer is left out, and the result is partial"
     const auto none = bench(pair_of_hosts, words{"4000"} + shorter);
     CHECK(none.status == 1);
     CHECK(none.out.empty());
-    CHECK_THAT(none.err, EndsWith("\nibtool: nothing was measured\n"));
+    CHECK_THAT(none.err, EndsWith("\nibtool: nothing was measured: no reply was received\n"));
     // One that answers with an error is no better.
     const auto refused = bench(pair_of_hosts, words{"2", "--attribute", "SwitchInfo"} + shorter);
     CHECK(refused.status == 1);
@@ -219,26 +220,27 @@ TEST_CASE("what is lost in a warm-up does not count") {
 }
 
 TEST_CASE("bench refuses what writes and what makes no sense") {
-    check_failure(bench(pair_of_hosts, {"2", "--rpc", "SubnSet", "--attribute", "PortInfo"}), 2, "bench only reads");
+    check_failure(bench(pair_of_hosts, {"2", "--rpc", "SubnSet", "--attribute", "PortInfo"}), 2,
+                  "it measures only Get RPCs");
     check_failure(bench(pair_of_hosts, {"--rpc", "SubnAdmDelete", "--attribute", "ServiceRecord"}), 2,
-                  "bench only reads");
+                  "it measures only Get RPCs");
     check_failure(bench(pair_of_hosts, {"--rpc", "SubnAdmGetTable", "--attribute", "NodeRecord"}), 2,
-                  "bench only reads, one MAD for one MAD");
+                  "it measures only Get RPCs, such as SubnGet");
     check_failure(bench(pair_of_hosts, {"2", "--rpc", "PerformanceGet"}), 2,
-                  "PerformanceGet does not go with SMPNodeInfo");
-    check_failure(bench(pair_of_hosts, {"2", "--windows", "0"}), 2, "a window is at least 1");
-    check_failure(bench(pair_of_hosts, {"2", "--windows", "4,many"}), 2, "a window is ");
-    check_failure(bench(pair_of_hosts, {"2", "--windows", "65537"}), 2, "a window is ");
-    check_failure(bench(pair_of_hosts, {"2", "--all"}), 2, "give targets or let them be discovered");
+                  "PerformanceGet does not support SMPNodeInfo");
+    check_failure(bench(pair_of_hosts, {"2", "--windows", "0"}), 2, "a window must be 1..65536 or adaptive");
+    check_failure(bench(pair_of_hosts, {"2", "--windows", "4,many"}), 2, "a window must be ");
+    check_failure(bench(pair_of_hosts, {"2", "--windows", "65537"}), 2, "a window must be ");
+    check_failure(bench(pair_of_hosts, {"2", "--all"}), 2, "targets exclude --all");
     check_failure(bench(pair_of_hosts, {"--all", "--rpc", "SubnAdmGet", "--attribute", "NodeRecord"}), 2,
-                  "the SA is at one place");
-    check_failure(bench(pair_of_hosts, {"2", "--sa"}), 2, "there is no --sa for SubnGet");
+                  "it queries only the SA");
+    check_failure(bench(pair_of_hosts, {"2", "--sa"}), 2, "--sa is not supported by SubnGet");
     check_failure(bench(pair_of_hosts, {"2", "--duration", "1s", "-c", "3"}), 2, "excludes");
     check_failure(bench(pair_of_hosts, {"2", "--rounds", "0"}), 2, "--rounds");
-    check_failure(bench(pair_of_hosts, {"2", "--warm-up", "soon"}), 2, "'soon' is not a time");
+    check_failure(bench(pair_of_hosts, {"2", "--warm-up", "soon"}), 2, "invalid duration 'soon'");
     check_failure(bench(pair_of_hosts, {"nobody"}), 2, "nobody");
     check_failure(bench("sim:single,time=virtual", {"--rpc", "SubnAdmGet", "--attribute", "NodeRecord"}), 1,
-                  "knows no subnet manager");
+                  "no subnet manager has configured it");
 }
 
 TEST_CASE("the JSON of bench says all that was asked for") {

@@ -40,21 +40,21 @@ TEST_CASE("check_cabling tells what is not as planned, and by its exit code whet
     const process_result good = p.check("leaf,1,a,1\n0xb000,1,leaf,2\n");
     CHECK(good.status == 0);
     CHECK(good.err.empty());
-    CHECK(good.out == "2 cables planned, 2 of them as planned; 2 links in the subnet\n");
+    CHECK(good.out == "2 cables planned, 2 of them connected as planned; 2 links in the subnet\n");
 
     const process_result bad = p.check("leaf,2,a,1\nleaf,1,\"b, the second\",1\nleaf,3,host,7\n");
     CHECK(bad.status == 1);
     CHECK(bad.out ==
           "swapped: leaf[2] <=> a[1] (line 1), leaf[1] <=> b, the second[1] (line 2): found a[1] <=> leaf[1], "
           "leaf[2] <=> b, the second[1]\n"
-          "missing: leaf[3] <=> host[7] (line 3): there is no node 'host'\n"
-          "3 cables planned, 0 of them as planned; 2 links in the subnet\n");
+          "missing: leaf[3] <=> host[7] (line 3): unknown node 'host'\n"
+          "3 cables planned, 0 of them connected as planned; 2 links in the subnet\n");
 
     const process_result moved = p.check("leaf,4,a,1\n");
     CHECK(moved.status == 1);
     CHECK(moved.out == "moved: leaf[4] <=> a[1] (line 1): found a[1] <=> leaf[1]\n"
                        "extra: leaf[2] <=> b, the second[1]\n"
-                       "1 cables planned, 0 of them as planned; 2 links in the subnet\n");
+                       "1 cables planned, 0 of them connected as planned; 2 links in the subnet\n");
 }
 
 TEST_CASE("check_cabling reads a plan of the NDT form, which has ports as words") {
@@ -64,7 +64,7 @@ TEST_CASE("check_cabling reads a plan of the NDT form, which has ports as words"
                                         "a,Port 1,leaf,Port 1,Data\n");
     CHECK(good.status == 0);
     CHECK(good.err.empty());
-    CHECK(good.out == "2 cables planned, 2 of them as planned; 2 links in the subnet\n");
+    CHECK(good.out == "2 cables planned, 2 of them connected as planned; 2 links in the subnet\n");
     // Without a line of names, too.
     const process_result first = p.check("leaf,Port 3,a,Port 1\nx,Blade 16_Port 2/20,y,mlx5_0\n", {"--json"});
     CHECK(first.status == 1);
@@ -80,8 +80,8 @@ TEST_CASE("check_cabling reads a plan of the NDT form, which has ports as words"
     CHECK(faults.at(1).at("planned").at(0).at("peer") ==
           nlohmann::json{{"node", "y"}, {"port", 0}, {"port_text", "mlx5_0"}});
     CHECK_THAT(p.check("x,Blade 16_Port 2/20,y,mlx5_0\n").out,
-               StartsWith("missing: x[Blade 16_Port 2/20] <=> y[mlx5_0] (line 1): there is no node 'x'; "
-                          "there is no node 'y'\n"));
+               StartsWith("missing: x[Blade 16_Port 2/20] <=> y[mlx5_0] (line 1): unknown node 'x'; "
+                          "unknown node 'y'\n"));
 }
 
 TEST_CASE("check_cabling as JSON") {
@@ -124,7 +124,7 @@ TEST_CASE("check_cabling takes a cache and a name map, and refuses what is no pl
     CHECK(run({"check_cabling", plan, "--load-cache", cache}).status == 1);
     check_failure(p.check("leaf,1,a,1\nleaf,1,b\n"), 1, "plan.csv:2: expected node,port,node,port");
     check_failure(p.check("leaf,1,a,1\n0x5000,1,b,1\n"), 1,
-                  "line 2 of the plan: port 1 of '0x5000' has a cable in line 1");
+                  "line 2 of the plan: port 1 of '0x5000' already has a cable in line 1; a port can have only one");
     check_failure(run({"check_cabling", p / "no such plan"}), 1, "cannot read");
     check_failure(run({"check_cabling"}), 2, "plan");
 }
@@ -173,13 +173,13 @@ TEST_CASE("ibdiscover puts places to nodes, and tells which links are others tha
           nlohmann::json{{"kind", "removed"},
                          {"nodeGUID", "0000:0000:0000:5000"},
                          {"port", 3},
-                         {"place", "\"rack 7\""},
-                         {"peer", {{"nodeGUID", "0000:0000:0000:c000"}, {"port", 12}, {"place", ""}}}});
+                         {"location", "\"rack 7\""},
+                         {"peer", {{"nodeGUID", "0000:0000:0000:c000"}, {"port", 12}, {"location", ""}}}});
     // What is wrong leaves the file of the last run.
     p.write("ibdiscover.topo", "1|5000\n");
     const process_result wrong = annotated();
     CHECK(wrong.status == 1);
-    CHECK_THAT(wrong.err, Contains("ibdiscover.topo:1: expected a port"));
+    CHECK_THAT(wrong.err, Contains("ibdiscover.topo:1: expected PORT|"));
     CHECK(read_file(p / "ibdiscover.topo.new") == links);
 }
 

@@ -109,7 +109,7 @@ TEST_CASE("ibcacheedit leaves out ports that no node names and refuses those tha
     twice.replace(count_at + 1 + key, key, whole, count_at + 1, key);
     const std::string with_twice = s.files().write("twice", twice);
     CHECK(s.peer({"ibcacheedit", with_twice, theirs}).status == 255);
-    check_failure(run({"ibcacheedit", with_twice, ours}), 1, "a port is named twice");
+    check_failure(run({"ibcacheedit", with_twice, ours}), 1, "a port belongs to two nodes");
 }
 
 TEST_CASE("ibcacheedit --json tells what was changed") {
@@ -145,11 +145,11 @@ TEST_CASE("ibcacheedit says what is not found and leaves no file") {
     fails({"--portguid", "0xa000:0xff:1"}, "portguid = ff not found");
     for (const words& edit :
          {words{"--switchguid", "0x5000"}, {"--caguid", "x:1"}, {"--portguid", "1:2"}, {"--sysimgguid", "1:2:3"}})
-        check_failure(run(words{"ibcacheedit"} + edit + words{cache, to}), 2, "with GUIDs as");
-    check_failure(run({"ibcacheedit", s.files().write("text", "x"), to}), 1, "it is no cache of libibnetdisc");
+        check_failure(run(words{"ibcacheedit"} + edit + words{cache, to}), 2, "with GUIDs such as");
+    check_failure(run({"ibcacheedit", s.files().write("text", "x"), to}), 1, "the file is not a libibnetdisc cache");
     const std::string whole = read_file(cache);
     const std::string part = s.files().write("part", whole.substr(0, whole.size() - 1));
-    check_failure(run({"ibcacheedit", part, to}), 1, "part: the file ends within a port");
+    check_failure(run({"ibcacheedit", part, to}), 1, "part: the file is truncated within a port");
 }
 
 } // namespace ibtool_cacheedit_test

@@ -105,7 +105,7 @@ TEST_CASE("the option --hierarchy asks what has it and goes with JSON alone") {
           run(words{"ibnetdiscover", "--json"} + fabric).out);
     check_failure(run(words{"ibnetdiscover", "--hierarchy"} + fabric), 2, "--hierarchy");
     check_failure(run(words{"ibnetdiscover", "--json", "--hierarchy", "--sa"} + fabric), 2,
-                  "there is no --sa for --hierarchy");
+                  "--sa is not supported with --hierarchy");
 }
 
 } // namespace ibtool_chassis_test

@@ -21,24 +21,6 @@ std::map<std::string, std::string> commands() {
     return all;
 }
 
-/// Every option and positional has words beside or below it. CLI11 writes them from the 31st column on.
-void check_options_have_words(const std::string& help) {
-    constexpr std::size_t column = 30;
-    bool is_list = false;
-    const words lines = lines_in_order(help);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        const std::string& line = lines[i];
-        if (!line.empty() && line[0] != ' ')
-            is_list = line == "Positionals:" || line == "Options:" || line == "Components:";
-        if (!is_list || line.size() < 3 || !line.starts_with("  ") || line[2] == ' ') continue;
-        CAPTURE(line);
-        const bool beside = line.size() > column && line[column - 1] == ' ' && line[column] != ' ';
-        const bool below =
-            i + 1 < lines.size() && lines[i + 1].size() > column && lines[i + 1].find_first_not_of(' ') == column;
-        CHECK((beside || below));
-    }
-}
-
 // A subnet whose nodes have LIDs, a subnet manager and its SA; the program is at a CA.
 const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
 
@@ -98,27 +80,26 @@ const std::map<std::string, words> examples{
 
 } // namespace
 
-TEST_CASE("help lists the commands, and tells of each what it is, how it is called and what to try") {
+TEST_CASE("help lists every command, and --help prints its whole text") {
     const auto all = commands();
-    REQUIRE(all.size() >= 22);
+    REQUIRE(all.size() >= 70);
     const process_result list = run({"help"});
     check_success(list);
     sampled sample;
-    for (const auto& [name, description] : all) {
+    for (const auto& [name, summary] : all) {
         if (sample.skips()) continue;
         CAPTURE(name);
-        CHECK(description.size() >= 10);
-        CHECK_THAT(list.out, Contains(name) && Contains(" " + description + "\n"));
+        CHECK_THAT(list.out, Contains(name) && Contains(" " + summary + "\n"));
         const process_result help = run({"help", name});
         check_success(help);
-        CHECK_THAT(help.out, StartsWith(description + "\nUsage: ibtool " + name));
-        CHECK_THAT(help.out, Contains("Examples:\n  ibtool " + name) && Contains("Exit codes: 0 complete, "));
-        const bool has_target = help.out.find("\n  target ") != help.out.npos || name == "ibtracert";
-        CHECK((help.out.find("Targets: 7, 0x1f (LID); 0,1,4 (directed route)") != help.out.npos) == has_target);
-        check_options_have_words(help.out);
+        CHECK_THAT(help.out, StartsWith(summary + "\n\nUsage: ibtool " + name));
+        for (const char* section : {"Sends and writes", "Output", "Exit status", "Examples", "See also"})
+            CHECK_THAT(help.out, Contains(fmt::format("\n{}:\n  ", section)));
+        const bool has_target = help.out.find("\n  target\n") != help.out.npos || name == "ibtracert";
+        CHECK((help.out.find("Targets:\n  A target is a LID (7, 0x1f), a directed route (0,1,4)") != help.out.npos) ==
+              has_target);
         CHECK(run({name, "--help"}).out == help.out);
     }
-    check_options_have_words(run({"--help"}).out);
     check_failure(run({"help", "smpqery"}), 2, "unknown command 'smpqery'; similar: smpquery");
     check_failure(run({"smpqery"}), 2, "unknown command 'smpqery'; similar: smpquery");
 }
@@ -164,7 +145,7 @@ TEST_CASE("with --sa no command sends an SMP, or it refuses") {
         const auto arguments = examples.find(name);
         check_failure(
             run(words{name} + (arguments == examples.end() ? words{} : arguments->second) + words{"--sa"} + fabric), 2,
-            "there is no --sa for " + name);
+            "--sa is not supported by " + name);
     }
     for (const auto& [name, arguments] : examples) {
         if (std::find(refuse.begin(), refuse.end(), name) != refuse.end()) continue;
@@ -175,7 +156,8 @@ TEST_CASE("with --sa no command sends an SMP, or it refuses") {
             CHECK_THAT(r.err, Contains(" SAFormat(3.2) "));
         CHECK_THAT(r.err, !Contains("SMPFormat"));
     }
-    check_failure(run(words{"query", "SubnGet", "NodeInfo", "1", "--sa"} + fabric), 2, "there is no --sa for SubnGet");
+    check_failure(run(words{"query", "SubnGet", "NodeInfo", "1", "--sa"} + fabric), 2,
+                  "--sa is not supported by SubnGet");
 }
 
 TEST_CASE("a subnet is the same by --discovery SA as by directed routes, and who judges LIDs refuses it") {
@@ -188,7 +170,7 @@ TEST_CASE("a subnet is the same by --discovery SA as by directed routes, and who
         CHECK(by_SA.out == run(json + words{"--discovery", "DR"}).out);
     }
     check_failure(run(words{"ibchecknet", "--discovery", "SA"} + fabric), 2,
-                  "there is no --discovery SA for ibchecknet");
+                  "--discovery SA is not supported by ibchecknet");
     check_failure(run({"ibnodes", "--discovery", "SA", "--fabric", "sim:fattree2,radix=4,time=virtual"}), 1,
                   "the local port has no LID: ");
 }
@@ -222,7 +204,7 @@ TEST_CASE("commands with a LID as target refuse from a port without a LID, at on
         CAPTURE(line);
         const process_result r = run(line + unmanaged);
         check_failure(r, 1, "the local port has no LID: ");
-        CHECK_THAT(r.err, Contains("it knows no subnet manager that has configured it; start one (opensm), or use a "
+        CHECK_THAT(r.err, Contains("no subnet manager has configured it; start one (opensm), or use a "
                                    "directed route (-D 0,1)"));
     }
     check_success(run(words{"smpquery", "-D", "nodeinfo", "0,1"} + unmanaged));

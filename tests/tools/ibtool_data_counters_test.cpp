@@ -74,9 +74,9 @@ TEST_CASE("ibdatacounts tells of a port what perfquery tells of its data and pac
     CHECK(both.status == 3);
     CHECK_THAT(both.out, StartsWith("# Port extended counters: Lid " + A + " port 255 "));
     CHECK_THAT(both.err, StartsWith("ibtool: port 2: ") && Contains("(status 0x1c)"));
-    check_failure(s.ours({"ibdatacounts", here, "x"}), 2, "the port is 'x'");
-    check_failure(s.ours({"ibdatacounts", here, "256"}), 2, "expected a number up to 255");
-    check_failure(s.ours({"ibdatacounts", "0x3fff", "-t", "50ms", "--retries", "0"}), 1, "did not answer");
+    check_failure(s.ours({"ibdatacounts", here, "x"}), 2, "the port must be a number up to 255, not 'x'");
+    check_failure(s.ours({"ibdatacounts", here, "256"}), 2, "must be a number up to 255");
+    check_failure(s.ours({"ibdatacounts", "0x3fff", "-t", "50ms", "--retries", "0"}), 1, "did not reply");
 }
 
 TEST_CASE("ibdatacounters tells of every node once, of switches the sum of their ports") {
@@ -201,7 +201,7 @@ TEST_CASE("a dead node is named, and the others are cleared and counted") {
         const process_result r = run({command, "--fabric", fabric});
         CHECK(r.status == 3);
         CHECK_THAT(r.out, Contains("\n## Summary: 13 nodes "));
-        CHECK_THAT(r.err, StartsWith("ibtool: ") && Contains("no answer"));
+        CHECK_THAT(r.err, StartsWith("ibtool: ") && Contains("no reply"));
     }
 }
 

@@ -161,35 +161,37 @@ TEST_CASE("structures on the command line, of no bytes too") {
 }
 
 TEST_CASE("what is no structure, no field, no hex or too short is said in one line") {
-    check_failure(run({"decode", "--struct", "SMPPortinfo", "00"}), 2, "the nearest are SMPPortInfo, ");
+    check_failure(run({"decode", "--struct", "SMPPortinfo", "00"}), 2, "similar: SMPPortInfo, ");
     // The three nearest of a hundred names.
     check_failure(run({"describe", "PortInf"}), 2,
-                  "there is no structure 'PortInf'; the nearest are MADClassPortInfo, SMPPortInfo, SMPPortInfoExtended "
-                  "(ibtool describe lists all)");
+                  "unknown structure 'PortInf'; similar: MADClassPortInfo, SMPPortInfo, SMPPortInfoExtended; "
+                  "ibtool describe lists all");
     check_failure(run({"query", "SubnGott", "PortInfo", "1"}), 2,
-                  "there is no RPC 'SubnGott'; the nearest are SubnGet, SubnSet, ");
+                  "unknown RPC 'SubnGott'; similar: SubnGet, SubnSet, ");
     const process_result field =
         run({"query", "SubnSet", "PortInfo", "1", "-f", "linkWidth=1", "--fabric", "sim:single"});
     CHECK(field.status == 2);
     CHECK(std::ranges::count(field.err, ',') <= 4);
-    check_failure(run({"decode", "--struct", "SMPLedInfo", "0000"}), 1, "SMPLedInfo needs 4 bytes, there are 2");
-    check_failure(run({"decode", "--struct", "SMPLedInfo", "0000000g"}), 1, "'g' is no hex digit");
-    check_failure(run({"decode", "--struct", "SMPLedInfo", "000"}), 1, "odd number of hex digits");
-    check_failure(run({"decode", "--struct", "SMPLedInfo", "'\\x80"}), 1, "a quoted text does not end");
-    check_failure(run({"decode", "--struct", "SMPLedInfo", "'\\q'"}), 1, "an escape of a quoted text is unknown");
-    check_failure(run({"decode", "--struct", "SMPLedInfo", "'\\777'"}), 1, "an escape is no byte");
-    check_failure(run({"decode", "--struct", "SMPLedInfo", "'abcd' ef"}), 1, "'ef' is behind a quoted text");
-    check_failure(run({"decode", "--struct", "SMPLedInfo", "-o", "3", "0000"}), 1, "it has 2 bytes, -o skips 3");
+    check_failure(run({"decode", "--struct", "SMPLedInfo", "0000"}), 1,
+                  "SMPLedInfo needs 4 bytes, but the input has only 2");
+    check_failure(run({"decode", "--struct", "SMPLedInfo", "0000000g"}), 1, "'g' is not a hex digit");
+    check_failure(run({"decode", "--struct", "SMPLedInfo", "000"}), 1, "the number of hex digits is odd");
+    check_failure(run({"decode", "--struct", "SMPLedInfo", "'\\x80"}), 1, "the closing quote is missing");
+    check_failure(run({"decode", "--struct", "SMPLedInfo", "'\\q'"}), 1, "unknown escape sequence in quoted text");
+    check_failure(run({"decode", "--struct", "SMPLedInfo", "'\\777'"}), 1, "invalid escape sequence in quoted text");
+    check_failure(run({"decode", "--struct", "SMPLedInfo", "'abcd' ef"}), 1, "unexpected 'ef' after quoted text");
+    check_failure(run({"decode", "--struct", "SMPLedInfo", "-o", "3", "0000"}), 1,
+                  "-o skips 3 bytes, but the input has only 2");
     CHECK(run({"decode", "--struct", "SMPLedInfo", "--json", "-o", "1", "'\\a\\x80\\0\\0\\0'"}).out ==
           "{\"ledMask\":1,\"reserved_1\":0}\n");
     check_failure(run({"encode", "--struct", "SMPPortInfo", "portStat=1"}), 2, "portState");
-    check_failure(run({"encode", "--struct", "SMPPortInfo", "LMC=8"}), 2, "LMC is 8, but has 3 bits");
+    check_failure(run({"encode", "--struct", "SMPPortInfo", "LMC=8"}), 2, "LMC: value 8 does not fit in 3 bits");
     check_failure(run({"encode", "--struct", "SMPPortInfo", "{\"LMC\":8}"}), 1, "LMC");
     check_failure(run({"decode", "/nonexistent"}), 1, "cannot read '/nonexistent': No such file");
     const process_result padded = run({"decode", "--struct", "SMPLedInfo", "--json", "8000000000000000"});
     CHECK(padded.status == 0);
     CHECK(padded.out == "{\"ledMask\":1,\"reserved_1\":0}\n");
-    CHECK_THAT(padded.err, Contains("the 4 after them are left out"));
+    CHECK_THAT(padded.err, Contains("the 4 bytes after them are ignored"));
     const process_result some = run({"decode", "--struct", "SMPLedInfo", "--json", "80000000", "00"});
     CHECK(some.status == 3);
     CHECK(some.out == "{\"ledMask\":1,\"reserved_1\":0}\n");
@@ -295,7 +297,7 @@ TEST_CASE("a capture that cannot be written is an error, and costs nothing that 
     const process_result full = run(rig + words{"ibhosts", "--pcap", "/dev/full"});
     CHECK(full.status == 3);
     CHECK(lines_of(full.out).size() == 8);
-    CHECK_THAT(full.err, Contains("the capture '/dev/full' is not complete: No space left on device"));
+    CHECK_THAT(full.err, Contains("the capture '/dev/full' is incomplete: No space left on device"));
 }
 
 TEST_CASE("a capture that is cut off is decoded up to there, and said to be") {

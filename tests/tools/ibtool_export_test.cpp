@@ -179,8 +179,8 @@ TEST_CASE("Slurm's controller reads one rail of two, with the chips of a chassis
     CHECK_THAT(conf.out, Contains("\nSwitchName=core1-L01-U1 Nodes=host[1-2]\nSwitchName=core1-L02-U1 Nodes=host3\n"
                                   "SwitchName=core1-S01-U1 Switches=core1-L01-U1,core1-L02-U1\n"));
     const process_result all = exported("slurm", {"--topology", d / "rails.topo", "--without", "^MF0;st1:"});
-    CHECK_THAT(all.err,
-               EndsWith("1 adapter without a host's name left out: \"MT4129 ConnectX7   Mellanox Technologies\"\n"));
+    CHECK_THAT(all.err, EndsWith("1 adapter left out because its description contains no host name: \"MT4129 ConnectX7 "
+                                 "  Mellanox Technologies\"\n"));
     CHECK(count(all.err, "\n") == 1);
     CHECK_THAT(all.out, EndsWith(conf.out.substr(conf.out.find("SwitchName="))));
     // From another host the same text.
@@ -201,9 +201,9 @@ TEST_CASE("export refuses a selection that selects nothing, is no expression, or
     const words slurm{"export", "--format", "slurm", "--topology", d / "rails.topo"};
     check_failure(run(slurm + words{"--only", "nobody"}), 1, "--only and --without select no host");
     check_failure(run(slurm + words{"--without", "."}), 1, "--only and --without select no host");
-    check_failure(run(slurm + words{"--only", "mlx5_["}), 2, "export: --only: 'mlx5_[' is not a regular expression");
+    check_failure(run(slurm + words{"--only", "mlx5_["}), 2, "--only: 'mlx5_[' is not a valid regular expression");
     check_failure(run({"export", "--format", "dot", "--topology", d / "rails.topo", "--only", "x"}), 2,
-                  "--only and --without need --format slurm");
+                  "--only and --without require --format slurm");
 }
 
 TEST_CASE("the JSON of a discovery is as its schema says") {
@@ -234,9 +234,9 @@ TEST_CASE("the JSON of a discovery is as its schema says") {
 }
 
 TEST_CASE("the option --qos goes with --json, and not with a file") {
-    check_failure(run(words{"ibnetdiscover", "--qos"} + live), 2, "--qos needs --json");
+    check_failure(run(words{"ibnetdiscover", "--qos"} + live), 2, "--qos requires --json");
     check_failure(run(words{"ibnetdiscover", "--qos", "--json", "--load-cache", "x"} + live), 2,
-                  "of which --load-cache");
+                  "--qos excludes --load-cache");
 }
 
 TEST_CASE("a browser draws all of the page, finds a node, zooms, and shows names as text") {
@@ -281,8 +281,7 @@ document.body.innerHTML = ""; document.body.textContent = "SAID" + btoa(JSON.str
 
 TEST_CASE("export says what it wants, and its page has what a sweep read") {
     check_failure(run(words{"export"} + live), 2, "--format is missing");
-    check_failure(run(words{"export", "--format", "dot", "--errors"} + live), 2,
-                  "--errors means nothing but with html");
+    check_failure(run(words{"export", "--format", "dot", "--errors"} + live), 2, "--errors requires --format html");
     CHECK_THAT(exported("html", words{"--errors"} + live).out, Contains("\"has_errors\":true") && Contains(",0],\n"));
     CHECK_THAT(exported("html", live).out, Contains("\"has_errors\":false") && Contains(",null],\n"));
     const std::string yaml = exported("slurm-yaml", live).out;

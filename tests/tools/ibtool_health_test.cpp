@@ -41,8 +41,8 @@ TEST_CASE("health of a link that went down is critical at both its ends") {
     CHECK(text.status == 1);
     CHECK(text.err.empty());
     CHECK(text.out == "# 32 ports over 10.000 s: 2 critical, 0 errors, 0 warnings\n"
-                      "critical \"leaf-0001\"[3]: linkDownedCounter 1 more in 10 s, 360 in 1 h; limit 10\n"
-                      "critical \"spine-0001\"[1]: linkDownedCounter 1 more in 10 s, 360 in 1 h; limit 10\n");
+                      "critical \"leaf-0001\"[3]: linkDownedCounter increased by 1 in 10 s, 360 per h; limit 10\n"
+                      "critical \"spine-0001\"[1]: linkDownedCounter increased by 1 in 10 s, 360 per h; limit 10\n");
 
     const process_result r = health({"--json", "--for", "60s"}, flap);
     CHECK(r.status == 1);
@@ -93,9 +93,9 @@ TEST_CASE("health goes by the rules of a file, and says in one line what is wron
                StartsWith("# 32 ports over 10.000 s: 0 critical, 0 errors, 2 warnings\nwarning  \"leaf-0001\"[3]: "));
 
     const std::string wrong = files.write("wrong.toml", "width = 'ok'\n\nspeed = 'fast'\n");
-    check_failure(health({"--rules", wrong}), 1, wrong + ":3: 'speed' is to be \"ok\", \"warning\", ");
+    check_failure(health({"--rules", wrong}), 1, wrong + ":3: 'speed' must be \"ok\", \"warning\", ");
     check_failure(health({"--rules", files / "none.toml"}), 1, "none.toml': No such file");
-    check_failure(health({"--for", "soon"}), 2, "'soon' is not a time");
+    check_failure(health({"--for", "soon"}), 2, "invalid duration 'soon'");
 }
 
 TEST_CASE("health tells which ports it could not see, and is not complete without them") {
@@ -123,7 +123,7 @@ TEST_CASE("health tells what it could not see in either of its sweeps once") {
     // Without a subnet manager nobody has a LID: 6 switches and 8 hosts.
     const process_result none = run({"health", "--fabric", "sim:fattree2,radix=4,time=virtual", "--json"});
     CHECK(none.status == 3);
-    CHECK(none.err == "ibtool: 6 nodes and 8 ports: no LID; first: h-0001 HCA-1 port 1\n");
+    CHECK(none.err == "ibtool: 6 nodes and 8 ports: the port has no LID; first: h-0001 HCA-1 port 1\n");
     CHECK(objects_of(none).size() == 1 + 14);
 }
 

@@ -34,7 +34,7 @@ TEST_CASE("what is wrong is said by the name that was called") {
     const linked links;
     const process_result wrong = links.call("smpquery", {"nodeinf0", "1"});
     CHECK(wrong.status == 2);
-    CHECK_THAT(wrong.err, StartsWith("smpquery: there is no operation 'nodeinf0'"));
+    CHECK_THAT(wrong.err, StartsWith("smpquery: unknown operation 'nodeinf0'"));
     CHECK_THAT(links.call("smpquery", {"nodeinfo", "999"}).err, StartsWith("smpquery: "));
     CHECK_THAT(links.call("ibnetdiscover", {"--no-such"}).err, StartsWith("ibnetdiscover: "));
     CHECK(links.call("ibhosts", {"-v"}).err.empty()); // no counts
@@ -54,7 +54,7 @@ TEST_CASE("by the names of infiniband-diags what did not answer is told and no f
         const process_result by_name = links.call(line.front(), words(line.begin() + 1, line.end()), lacking);
         CHECK(by_name.status == 0);
         CHECK_THAT(by_name.err,
-                   StartsWith(line.front() + ": ") && Contains("\"leaf-0003\"[1]: no answer from behind it"));
+                   StartsWith(line.front() + ": ") && Contains("\"leaf-0003\"[1]: no reply from the neighbor"));
         const process_result as_command = run(line + words{"--fabric", lacking});
         CHECK(as_command.status == 3);
         CHECK(without_date(as_command.out) == without_date(by_name.out));
@@ -71,12 +71,11 @@ TEST_CASE(
     "a thresholds file with unknown counters is a warning by the names of infiniband-diags, and an error of ibtool") {
     const linked links;
     const std::string file = links.files.write("thresholds", "SymbolErrors=4000000000\nSymbolErorCounter=1\n");
-    const std::string warning =
-        "thresholds:2: there is no error counter 'SymbolErorCounter'; the nearest name is SymbolErrorCounter";
+    const std::string warning = "thresholds:2: unknown error counter 'SymbolErorCounter'; similar: SymbolErrorCounter";
     const std::string counted = linked_fabric + ",counters=3";
     const process_result by_name = links.call("ibqueryerrors", {"--threshold-file", file}, counted);
     CHECK(by_name.status == 1); // other counters are above 0
-    CHECK_THAT(by_name.err, StartsWith("ibqueryerrors: ") && Contains(warning + "; the line is ignored\n"));
+    CHECK_THAT(by_name.err, StartsWith("ibqueryerrors: ") && Contains(warning + "; line ignored\n"));
     CHECK(std::count(by_name.err.begin(), by_name.err.end(), '\n') == 1);
     CHECK_THAT(by_name.out, Contains("Thresholds: [SymbolErrorCounter = 4000000000]\n"));
     check_failure(run({"ibqueryerrors", "--threshold-file", file, "--fabric", counted}), 1, warning);
@@ -89,7 +88,7 @@ TEST_CASE("by the names of infiniband-diags nothing is said of a cache that the 
     const std::string cache = links.files / "cache";
     check_success(links.call("ibnetdiscover", {"--cache", cache}));
     check_success(links.call("iblinkinfo", {"--load-cache", cache}));
-    CHECK_THAT(run({"iblinkinfo", "--load-cache", cache}).err, Contains("is from the cache '"));
+    CHECK_THAT(run({"iblinkinfo", "--load-cache", cache}).err, Contains("read the subnet from the cache '"));
 }
 
 TEST_CASE("links have the names of infiniband-diags' programs, take nothing's place and go away again") {
@@ -99,7 +98,7 @@ TEST_CASE("links have the names of infiniband-diags' programs, take nothing's pl
     std::ofstream(folder + "/ibstat") << "somebody else's";
     const process_result made = run({"install-links", folder});
     CHECK(made.status == 1);
-    CHECK_THAT(made.err, Contains("/ibstat' is there and no link to ibtool: left as it is"));
+    CHECK_THAT(made.err, Contains("/ibstat' exists and is not a link to ibtool; left unchanged"));
     CHECK(fs::is_regular_file(folder + "/ibstat"));
     CHECK(fs::read_symlink(folder + "/ibhosts") == fs::canonical(ibtool_program()));
 
@@ -128,6 +127,6 @@ TEST_CASE("links have the names of infiniband-diags' programs, take nothing's pl
     std::ofstream(folder + "/other") << "not ours";
     check_success(run({"install-links", "--remove", folder}));
     CHECK(std::distance(fs::directory_iterator(folder), {}) == 1);
-    check_failure(run({"install-links", files / "nowhere"}), 1, "is no directory");
-    check_failure(run({"install-links"}), 2, "which directory?");
+    check_failure(run({"install-links", files / "nowhere"}), 1, "is not a directory");
+    check_failure(run({"install-links"}), 2, "no directory given");
 }

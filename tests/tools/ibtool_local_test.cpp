@@ -135,13 +135,13 @@ TEST_CASE("set_nodedesc shows what devices are called, and calls them otherwise"
     CHECK(read_file(tree.root() / "infiniband/ibsim0/node_desc") ==
           "login 1"); // without a line break, which would be part of it
     CHECK(nlohmann::json::parse(set({"--json"}).out)["description"] == "login 1");
-    check_failure(set({std::string(65, 'x')}), 2, "65 bytes, and a NodeDescription at most 64");
+    check_failure(set({std::string(65, 'x')}), 2, "the name must have at most 64 bytes, but has 65");
     check_failure(set({"a\tb"}), 2, "characters");
     check_failure(set({"b", "-C", "mlx5_0"}), 1, "mlx5_0");
     // What is not kept is told.
     fs::remove(tree.root() / "infiniband/ibsim0/node_desc");
     fs::create_symlink("/dev/null", tree.root() / "infiniband/ibsim0/node_desc");
-    check_failure(set({"c"}), 1, "ibsim0 is called '', not 'c'");
+    check_failure(set({"c"}), 1, "the name of ibsim0 is '', but 'c' was written");
 }
 
 TEST_CASE("local devices as JSON") {

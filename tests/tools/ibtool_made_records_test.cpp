@@ -219,7 +219,7 @@ public:
     std::string ours_not_set(const words& command) const {
         const process_result r = net_.ours(command);
         CHECK(r.status == 3);
-        CHECK_THAT(r.err, StartsWith("ibtool: Lid 1: was not set: "));
+        CHECK_THAT(r.err, StartsWith("ibtool: Lid 1: not set: "));
         return r.out;
     }
     std::string theirs(const words& command) const { return net_.peer(command).out; }

@@ -20,7 +20,7 @@ const std::string one = "sim:fattree2,radix=4,sm=1,time=virtual";
 words managers_in(const process_result& r) {
     words lines;
     for (const std::string& line : lines_in_order(r.out))
-        if (line.substr(9).starts_with("SM ")) lines.push_back(line.substr(0, line.find("; remedy")));
+        if (line.substr(9).starts_with("SM ")) lines.push_back(line.substr(0, line.find("; possible fix")));
     return lines;
 }
 
@@ -32,18 +32,20 @@ TEST_CASE("doctor lists every subnet manager with its state and priority, master
     check_success(r);
     const words lines = managers_in(r);
     REQUIRE(lines.size() == 3);
-    CHECK_THAT(lines[0],
-               StartsWith("ok       SM      LID 1: Master, GUID 0002:c903:0000:0101, priority 0, activity 1, in "));
-    CHECK_THAT(lines[1],
-               StartsWith("ok       SM      LID 3: Standby, GUID 0002:c903:0000:0301, priority 0, activity 1, in "));
+    CHECK_THAT(
+        lines[0],
+        StartsWith("ok       SM      LID 1: Master, GUID 0002:c903:0000:0101, priority 0, activity 1, replied in "));
+    CHECK_THAT(
+        lines[1],
+        StartsWith("ok       SM      LID 3: Standby, GUID 0002:c903:0000:0301, priority 0, activity 1, replied in "));
     CHECK_THAT(lines[2], StartsWith("ok       SM      LID 5: NotActive, GUID 0002:c903:0000:0501, priority 4, "));
 }
 
 TEST_CASE("doctor warns about two masters, and sminfo and saquery say it on stderr") {
     const words fabric{"--fabric", one + ",manager=h-0003 HCA-1:master:5"};
     const std::string both =
-        "2 subnet managers are masters of one subnet: LID 1 (GUID 0002:c903:0000:0101, priority 0), "
-        "LID 3 (GUID 0002:c903:0000:0301, priority 5); each overwrites what the others configure";
+        "2 subnet managers are the master of this subnet: LID 1 (GUID 0002:c903:0000:0101, priority 0), "
+        "LID 3 (GUID 0002:c903:0000:0301, priority 5); they overwrite each other's configuration";
     const process_result r = run(words{"doctor"} + fabric);
     CHECK(r.status == 0);
     CHECK(managers_in(r).back() == "warning  SM      " + both);
@@ -98,7 +100,7 @@ TEST_CASE("doctor finds subnet managers by directed routes if the SA does not an
                           Contains("no subnet manager is the master"));
     // Without any manager's LID, too.
     CHECK_THAT(run({"doctor", "--fabric", "sim:fattree2,radix=4,time=virtual,manager=h-0005 HCA-1:master:2"}).out,
-               Contains("bad      SM      the local port knows no subnet manager") &&
+               Contains("bad      SM      no subnet manager is known: the SM LID") &&
                    Contains("ok       SM      route 0,1,3,3,1: Master"));
 }
 
@@ -137,7 +139,7 @@ TEST_CASE("doctor says of two OpenSMs what infiniband-diags' sminfo says of each
         const auto o = nlohmann::json::parse(line);
         const std::string found = o.at("found");
         if (o.at("about").is_null()) {
-            warns |= found.find("masters of one subnet") != found.npos;
+            warns |= found.find("are the master of this subnet") != found.npos;
             continue;
         }
         const std::size_t at = found.find("priority ");

@@ -36,8 +36,8 @@ std::size_t count_in(const std::string& text, const std::string& words) {
 void check_outage_lines(const std::string& err, const subnet& s, const std::string& missed) {
     const std::string server = "ibsim server '" + s.fabric().substr(6) + "'";
     CAPTURE(err);
-    CHECK(count_in(err, "ibtool: lost " + server +
-                            ": Connection refused; trying to open it again, at least every 10 s\n") == 1);
+    CHECK(count_in(err, "ibtool: " + server + " disconnected: Connection refused; retrying at least every 10 s\n") ==
+          1);
     CHECK(count_in(err, "ibtool: " + server + " is open again after ") == 1);
     CHECK_THAT(err, Contains(missed) && !Contains("could not be sent") && !Contains("lost its transport"));
 }
@@ -49,7 +49,7 @@ TEST_CASE("sweeps go on when their server is started again, and say which were m
     process sweep(ibtool({"sweep", "--every", "200ms", "--json", "-v", "--fabric", s.fabric()}));
     await([&] { return count_of(sweep, "complete") >= 3; });
     s.kill();
-    sweep.await_error(" is still lost: no ibsim server at "); // longer than a period
+    sweep.await_error(" is still disconnected: no ibsim server at "); // longer than a period
     s.start();
     sweep.await_error(" is open again after ");
     await([&] {
@@ -97,14 +97,16 @@ TEST_CASE("on a screen an outage is a line at the bottom, and on stderr when the
     on_terminal screen(ibtool({"sweep", "--watch", "--every", "200ms", "--fabric", s.fabric()}), 200, 24);
     screen.await("# sweep 2 at ");
     s.kill();
-    screen.await("\nlost ibsim server '");
+    screen.await("\nibsim server '");
+    screen.await(" disconnected: ");
     s.start();
     screen.await("' is open again after ");
     screen.await("\033[H# sweep ");
     screen.press("q");
     const process_result r = screen.wait();
     CHECK((r.status == 0 || r.status == 3)); // whether a sweep was missed
-    CHECK_THAT(r.out, Contains("\nibtool: lost ibsim server '") && Contains(" is open again after "));
+    CHECK_THAT(r.out, Contains("\nibtool: ibsim server '") && Contains("' disconnected: ") &&
+                          Contains(" is open again after "));
 }
 
 TEST_CASE("a signal ends what waits for its server to come back, at once") {
@@ -117,8 +119,8 @@ TEST_CASE("a signal ends what waits for its server to come back, at once") {
     process running(ibtool(command + words{"--fabric", s.fabric(), "-v"}));
     await([&] { return !running.output().empty() || !running.errors().empty(); });
     s.kill();
-    running.await_error("ibtool: lost ibsim server ");
-    running.await_error(" is still lost: no ibsim server at "); // it has tried
+    running.await_error("' disconnected: ");
+    running.await_error(" is still disconnected: no ibsim server at "); // it has tried
     running.signal(number);
     const process_result r = running.wait(20s);
     CHECK(r.status == 3);
@@ -136,7 +138,7 @@ TEST_CASE("an exporter keeps its page while its server is away, and says on the 
     const auto health = [&] { return json::parse(client.Get("/health")->body); };
     await([&] { return health().at("status") == "ok"; });
     s.kill();
-    sweep.await_error("ibtool: lost ibsim server ");
+    sweep.await_error("' disconnected: ");
     // What is about the exporter itself may change.
     const auto counters = [&] {
         const auto answer = client.Get("/metrics");
@@ -188,7 +190,7 @@ TEST_CASE("of two fabrics one goes on while the server of the other is away") {
     sweep.signal(SIGTERM);
     const process_result r = sweep.wait();
     CHECK(r.status == 3);
-    CHECK_THAT(r.err, Contains("ibtool: lost ibsim server ") && Contains(" is open again after "));
+    CHECK_THAT(r.err, Contains("' disconnected: ") && Contains(" is open again after "));
 }
 
 TEST_CASE("a scrape that would make a sweep is refused while the server is away") {
@@ -202,7 +204,7 @@ TEST_CASE("a scrape that would make a sweep is refused while the server is away"
     const auto refused = client.Get("/metrics"); // it is this one that finds out
     REQUIRE(refused);
     CHECK(refused->status == 503);
-    CHECK_THAT(refused->body, StartsWith("lost ibsim server '") && EndsWith("\n"));
+    CHECK_THAT(refused->body, StartsWith("disconnected: ibsim server '") && EndsWith("\n"));
     s.start();
     sweep.await_error(" is open again after ");
     CHECK(client.Get("/metrics")->status == 200);
@@ -216,7 +218,7 @@ TEST_CASE("ibswportwatch goes on at its port, whose counters began anew") {
     process watch(ibtool({"ibswportwatch", "-v", "--json", "-p", "200ms", s.LID_at("0"), "1", "--fabric", s.fabric()}));
     await([&] { return count_of(watch, "changes") >= 2; });
     s.kill();
-    watch.await_error(" is still lost: no ibsim server at "); // longer than a period
+    watch.await_error(" is still disconnected: no ibsim server at "); // longer than a period
     s.start();
     await([&] { return count_of(watch, "opened_again") == 1; });
     const std::size_t then = count_of(watch, "changes");
@@ -242,7 +244,7 @@ TEST_CASE("ibping goes on to ping when its server is back") {
     process ping(ibtool({"ibping", "-d", "-t", "20", "--retries", "0", s.LID_at("0,1"), "--fabric", s.fabric()}));
     ping.await_error("ibtool: "); // nobody answers there
     s.kill();
-    ping.await_error("ibtool: lost ibsim server ");
+    ping.await_error("' disconnected: ");
     s.start();
     ping.await_error(" is open again after ");
     const auto pings = [&] { return count_in(ping.errors(), "D: RPC MAD_METHOD_GET(1) VendOUI"); };
@@ -265,7 +267,7 @@ TEST_CASE("commands that run for long wait for a server that is not ready yet, a
     waiting.signal(SIGTERM);
     const process_result r = waiting.wait(20s);
     CHECK((r.status == 0 || r.status == 3)); // 0: a server has served all that it was asked
-    CHECK_THAT(r.err, Contains("; trying to open it, at least every 10 s\n") && !Contains("is open"));
+    CHECK_THAT(r.err, Contains("; retrying at least every 10 s\n") && !Contains("is open"));
 }
 
 TEST_CASE("what is to end by itself fails at once without a server, and what no waiting can change fails always") {
@@ -273,7 +275,7 @@ TEST_CASE("what is to end by itself fails at once without a server, and what no 
     for (const words& command : {words{"sweep"}, words{"ibping", "-c", "1", "1"}, words{"ibnetdiscover"}})
         check_failure(run(command + nobody), 1, "no ibsim server at");
     for (const words& command : {words{"sweep", "--every", "1s"}, words{"watch"}, words{"ibping", "-S"}}) {
-        check_failure(run(command + words{"--fabric", "nonsense"}), 2, "is no fabric");
+        check_failure(run(command + words{"--fabric", "nonsense"}), 2, "invalid fabric 'nonsense'");
         check_failure(run(command + words{"--fabric", "sim:/no/such/file"}), 1, "/no/such/file");
     }
 }
@@ -291,7 +293,7 @@ TEST_CASE("an exporter that starts before its server waits in the state lost and
     CHECK_THAT(health().at("lost").get<std::string>(), Contains("no ibsim server at"));
     const auto refused = client.Get("/metrics");
     CHECK(refused->status == 503);
-    CHECK_THAT(refused->body, StartsWith("lost ") && Contains("no ibsim server at"));
+    CHECK_THAT(refused->body, StartsWith("disconnected: ") && Contains("no ibsim server at"));
     s.start();
     sweep.await_error(" is open after ");
     await([&] { return client.Get("/health")->status == 200; });
@@ -313,17 +315,17 @@ TEST_CASE("an exporter whose local SMA does not respond waits for it in the stat
     sweep.await_error("/metrics\n");
     const std::string said = sweep.errors();
     httplib::Client client("127.0.0.1", std::stoi(said.substr(said.find("127.0.0.1:") + 10)));
-    sweep.await_error("the local port does not answer");
+    sweep.await_error("the local port does not reply");
     const json health = json::parse(client.Get("/health")->body);
     CHECK(health.at("status") == "lost");
-    CHECK_THAT(health.at("lost").get<std::string>(), Contains("the local port does not answer"));
+    CHECK_THAT(health.at("lost").get<std::string>(), Contains("the local port does not reply"));
     await([&] { return client.Get("/health")->status == 200; });
     sweep.signal(SIGTERM);
     const process_result r = sweep.wait();
     CHECK((r.status == 0 || r.status == 3));
 
-    process watch(ibtool(words{"watch", "--looks", "1", "--every", "100ms", "--no-subscription"} + dead));
-    watch.await_error("the local port does not answer");
+    process watch(ibtool(words{"watch", "--polls", "1", "--every", "100ms", "--no-subscription"} + dead));
+    watch.await_error("the local port does not reply");
     watch.await_error("watching ");
     CHECK(watch.wait().status <= 3);
 }
@@ -343,8 +345,8 @@ TEST_CASE("what runs once and loses its server has what it has, and says the res
     const process_result r = once.wait();
     CHECK(r.status == 3);
     CHECK_FALSE(r.out.empty());
-    const std::string why = "ibtool: lost ibsim server '" + server.sockname() + "': Connection refused; ";
+    const std::string why = "ibtool: ibsim server '" + server.sockname() + "' disconnected: Connection refused; ";
     CHECK(count_in(r.err, why) == 1);
-    CHECK(count_in(r.err, " answers are missing\n") == 1);
-    CHECK(count_in(r.err, "ibtool: ") - count_in(r.err, "ibtool: the result is partial: ") == 1);
+    CHECK(count_in(r.err, " replies are missing\n") == 1);
+    CHECK(count_in(r.err, "ibtool: ") - count_in(r.err, "ibtool: partial result: ") == 1);
 }

@@ -264,9 +264,10 @@ TEST_CASE("ports that do not answer are missing from the result, and the exit co
     check_failure(s.ours({"perfquery", "-R", s.LID_at("0,5"), "5"}), 1, "(status 0x1c)");
     check_failure(s.ours({"perfquery", A, "9"}), 1,
                   "port 9 is out of range: the node has 2 ports: LID " + A + " refused");
-    check_failure(s.ours(words{"perfquery", "-X", A} + quick), 1, "did not answer PortXmitDataSL (");
-    check_failure(s.ours(words{"perfquery", "0x3fff"} + quick), 1, "LID 16383 did not answer ClassPortInfo (");
-    check_failure(s.ours({"perfquery", "-R", A, "1", "0x1000000"}), 1, "has not all the counters");
+    check_failure(s.ours(words{"perfquery", "-X", A} + quick), 1, "did not reply to PortXmitDataSL (");
+    check_failure(s.ours(words{"perfquery", "0x3fff"} + quick), 1, "LID 16383 did not reply to ClassPortInfo (");
+    check_failure(s.ours({"perfquery", "-R", A, "1", "0x1000000"}), 1,
+                  "the reset mask 0x1000000 selects counters that ");
 }
 
 namespace {
@@ -318,23 +319,23 @@ TEST_CASE("a sum is that of the ports one by one") {
 
 TEST_CASE("a dead node and senseless words") {
     check_failure(run({"perfquery", "13", "1", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,dead=spine-0001"}),
-                  1, "LID 13 did not answer ClassPortInfo (");
+                  1, "LID 13 did not reply to ClassPortInfo (");
     struct {
         words arguments;
         std::string what;
     } const lines[] = {
-        {{"1", "x"}, "the port is 'x'"},
-        {{"1", "1-"}, "the port is ''"},
-        {{"1", "3-1"}, "the ports '3-1' end before they begin"},
-        {{"1", "1,255"}, "the port is '255', expected a number up to 254"},
-        {{"1", "256"}, "the port is '256'"},
-        {{"1", "1", "1"}, "a reset mask is for -r and -R"},
-        {{"-R", "1", "1", "0"}, "the reset mask is '0'"},
-        {{"-R", "1", "1", "all"}, "the reset mask is 'all'"},
+        {{"1", "x"}, "the port must be a number up to 254, not 'x'"},
+        {{"1", "1-"}, "the port must be a number up to 254, not ''"},
+        {{"1", "3-1"}, "invalid port range '3-1'"},
+        {{"1", "1,255"}, "the port must be a number up to 254, not '255'"},
+        {{"1", "256"}, "the port must be a number up to 254, not '256'"},
+        {{"1", "1", "1"}, "a reset mask requires -r or -R"},
+        {{"-R", "1", "1", "0"}, "must be a number above 0, not '0'"},
+        {{"-R", "1", "1", "all"}, "must be a number above 0, not 'all'"},
         {{"-r", "-R", "1"}, "excludes"},
         {{"-c", "-R", "1"}, "PortSamplesControl has no counters"},
         {{"0xc000"}, "0xc000"},
-        {{"-G", "0,1"}, "is no GUID"},
+        {{"-G", "0,1"}, "is not a GUID"},
     };
     for (const auto& line : lines) {
         CAPTURE(line.arguments);

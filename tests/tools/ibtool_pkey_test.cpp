@@ -105,11 +105,11 @@ TEST_CASE("a P_Key that the port does not have is refused with those that it has
     const words said = parts_of(r.out);
     INFO(r.out);
     REQUIRE(said.size() == 8);
-    const std::string those = ", only 0x7fff (index 0), 0x8001 (index 1)\n1\n";
-    CHECK(said[1] == "ibtool: cannot use --pkey 0x8002: the local port has no P_Key 0x8002" + those);
+    const std::string those = "; its P_Keys: 0x7fff (index 0), 0x8001 (index 1)\n1\n";
+    CHECK(said[1] == "ibtool: cannot use --pkey 0x8002: the local port does not have P_Key 0x8002" + those);
     CHECK(said[2] == "ibtool: cannot use -Y 2: the local port has no P_Key at index 2" + those);
     CHECK(said[3] == "ibtool: cannot use -Y 200: the local port has no P_Key at index 200" + those);
-    CHECK_THAT(said[4], EndsWith("was not sent to LID 1: the local port has no P_Key 0x8002" + those));
+    CHECK_THAT(said[4], EndsWith("was not sent to LID 1: the local port does not have P_Key 0x8002" + those));
     CHECK(said[5] == "PKey=0x8001\n");
     CHECK(said[6] == "PKey0x8001\n"); // of the request
     CHECK(said[7] == "PKey=0x7fff\n");
@@ -122,7 +122,7 @@ TEST_CASE("the options -Y and --pkey exclude each other, and take what can be an
     check_failure(run(command + words{"--pkey-idx", "65535"}), 2, "0 to 65534");
     for (const char* const none : {"0", "0x8000", "0x10000", "x"})
         check_failure(run(command + words{"--pkey", none}), 2, "must be a P_Key, 0x0001..0xffff except 0x8000");
-    check_failure(run(command + words{"-Y", "1"}), 1, "no P_Key at index 1, only 0xffff (index 0)");
+    check_failure(run(command + words{"-Y", "1"}), 1, "no P_Key at index 1; its P_Keys: 0xffff (index 0)");
     check_success(run(command + words{"--pkey", "0x7fff"}));
     check_success(run(command + words{"-Y", "0"}));
 }

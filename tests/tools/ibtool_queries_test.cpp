@@ -105,8 +105,8 @@ TEST_CASE("ibroute and ibtracert print what infiniband-diags' print") {
 
     // What is beyond the multicast LIDs is cut, and said.
     const std::pair<words, const char*> beyond[] = {
-        {{"5", "0xc003"}, "0x5 is no multicast LID: shown from 0xc000"},
-        {{"0xc000", "0xffff"}, "0xffff is no multicast LID: shown up to 0xfffe"}};
+        {{"5", "0xc003"}, "0x5 is not a multicast LID; the output starts at 0xc000"},
+        {{"0xc000", "0xffff"}, "0xffff is not a multicast LID; the output ends at 0xfffe"}};
     for (const auto& [range, said] : beyond) {
         const words command = words{"ibroute", "-M", "-a", s.LID_at(switch_route)} + range;
         const process_result r = s.ours(command);
@@ -140,17 +140,18 @@ TEST_CASE("ibtracert of one target, the way back, and of a file") {
     CHECK_THAT(r.err, Contains(gap + ", line 1: "));
     check_failure(s.ours({"ibtracert", "--ports-file", s.files().write("bad", A + "\n")}), 2,
                   "line 1: expected two targets");
-    check_failure(s.ours({"ibtracert", "--ports-file", s.files().write("none", "#\n")}), 2, "has no pair of targets");
+    check_failure(s.ours({"ibtracert", "--ports-file", s.files().write("none", "#\n")}), 2,
+                  "contains no targets; expected two on each line");
 
     // From our switch C's LID leads nowhere, so that C does not answer by it; from the other switch it leads to C.
     check_success(
         s.ours({"query", "SubnSet", "LinearForwardingTable", "-D", switch_route, "-f", "portBlock[" + C + "]=5"}));
     const words quick{"-t", "200", "--retries", "0"}, blind{"ibtracert", s.LID_at(far_switch_route), C};
-    check_failure(s.ours(blind + quick), 1, "did not answer");
+    check_failure(s.ours(blind + quick), 1, "did not reply");
     const process_result forced = s.ours(blind + words{"-f"} + quick);
     CHECK(forced.status == 0);
     CHECK(forced.out == s.peer(blind + words{"-f", "-t", "200"}).out);
-    CHECK_THAT(forced.err, Contains("looking for lid " + C + " alone"));
+    CHECK_THAT(forced.err, Contains("tracing to lid " + C + ", although its node could not be queried: "));
 }
 
 TEST_CASE("set_sminfo says what infiniband-diags' sminfo with a modifier says") {
@@ -246,9 +247,9 @@ TEST_CASE("with --sa the same is said, and no SMP is sent") {
         CHECK_THAT(by_SA.err, !Contains("SMPFormat"));
     }
     check_failure(s.ours({"smpquery", "PKeys", CA, "--sa"}), 1, "invalid request (status 0x200)");
-    check_failure(s.ours({"smpquery", "MEPI", CA, "--sa"}), 2, "the SA does not know MlnxExtPortInfo");
-    check_failure(s.ours({"smpdump", CA, "0x11", "--sa"}), 2, "no --sa");
-    check_failure(s.ours({"ibchecknet", "--sa"}), 2, "no --sa");
+    check_failure(s.ours({"smpquery", "MEPI", CA, "--sa"}), 2, "the SA has no records of MlnxExtPortInfo");
+    check_failure(s.ours({"smpdump", CA, "0x11", "--sa"}), 2, "--sa is not supported by");
+    check_failure(s.ours({"ibchecknet", "--sa"}), 2, "--sa is not supported by");
 }
 
 TEST_CASE("structures are shown by the names of the IBA, or their words, if asked for") {
@@ -326,54 +327,56 @@ TEST_CASE("what a query cannot do is one line") {
     const std::string CA = s.LID_at(CA_route);
     const words quick{"-t", "50ms", "--retries", "0"};
     check_failure(s.ours(words{"smpquery", "ni", "0x3fff"} + quick), 1,
-                  "ibtool: LID 16383 did not answer NodeInfo (1 attempt, ");
+                  "ibtool: LID 16383 did not reply to NodeInfo (1 attempt, ");
     check_failure(s.ours(words{"smpquery", "pi", CA, "9"}), 1,
                   "port 9 is out of range: the node has 2 ports: LID " + CA + " refused PortInfo");
-    check_failure(s.ours(words{"smpquery", "-D", "ni", "0,1,1"} + quick), 1, "route 0,1,1 did not answer NodeInfo (");
+    check_failure(s.ours(words{"smpquery", "-D", "ni", "0,1,1"} + quick), 1, "route 0,1,1 did not reply to NodeInfo (");
     check_failure(s.ours({"ibaddr", "fe80::dead"}), 1, "cannot resolve fe80::dead");
     check_failure(s.ours({"smpquery", "si", CA}), 1, "SwitchInfo");
-    check_failure(s.ours({"smpquery", "pkeys", CA, "9"}), 1, "has no port 9, only 2");
-    check_failure(s.ours({"smpquery", "PIE", CA, "1"}), 1, "does not know PortInfoExtended");
-    check_failure(s.ours({"ibroute", CA}), 1, "is not a switch, but a Channel Adapter");
-    check_failure(s.ours(words{"ibtracert", CA, "0x3fff"} + quick), 1, "did not answer");
+    check_failure(s.ours({"smpquery", "pkeys", CA, "9"}), 1, "has no port 9; its highest port is 2");
+    check_failure(s.ours({"smpquery", "PIE", CA, "1"}), 1, "does not support PortInfoExtended");
+    check_failure(s.ours({"ibroute", CA}), 1, "is a Channel Adapter, not a switch");
+    check_failure(s.ours(words{"ibtracert", CA, "0x3fff"} + quick), 1, "did not reply");
     check_failure(s.ours(words{"vendstat", "-N", CA} + quick), 1, "MlxGeneralInfo");
-    check_failure(run(words{"smpquery", "ni", "7", "--fabric", "sim:single,sm=1"} + quick), 1, "did not answer");
+    check_failure(run(words{"smpquery", "ni", "7", "--fabric", "sim:single,sm=1"} + quick), 1, "did not reply");
     check_failure(run({"smpquery", "ni", "7", "--fabric", "sim:single"}), 1, "the local port has no LID");
-    check_failure(run({"smpquery", "ni", "fe80::7", "--fabric", "sim:single"}), 1, "knows no subnet manager");
-    check_failure(run({"smpquery", "ni", "0,1", "--sa", "--fabric", "sim:single"}), 1, "knows no subnet manager");
-    check_failure(run({"sminfo", "--fabric", "sim:single"}), 1, "knows no subnet manager");
+    check_failure(run({"smpquery", "ni", "fe80::7", "--fabric", "sim:single"}), 1,
+                  "no subnet manager has configured it");
+    check_failure(run({"smpquery", "ni", "0,1", "--sa", "--fabric", "sim:single"}), 1,
+                  "no subnet manager has configured it");
+    check_failure(run({"sminfo", "--fabric", "sim:single"}), 1, "no subnet manager has configured it");
 
     struct {
         words arguments;
         std::string what;
     } const lines[] = {
         {{"smpquery"}, "operation"},
-        {{"smpquery", "ni"}, "which node?"},
-        {{"smpquery", "frobnicate", "1"}, "no operation 'frobnicate'; the nearest are "},
-        {{"smpquery", "ni", "1", "1", "2"}, "'2' is one word too many for NodeInfo"},
-        {{"smpquery", "ni", "1", "here"}, "the port is 'here'"},
-        {{"smpquery", "pi", "1", "256"}, "the port is '256'"},
+        {{"smpquery", "ni"}, "no target given"},
+        {{"smpquery", "frobnicate", "1"}, "unknown operation 'frobnicate'; the nearest are "},
+        {{"smpquery", "ni", "1", "1", "2"}, "unexpected argument '2': NodeInfo takes at most a target and a port"},
+        {{"smpquery", "ni", "1", "here"}, "the port must be a number up to 255, not 'here'"},
+        {{"smpquery", "pi", "1", "256"}, "the port must be a number up to 255, not '256'"},
         {{"smpquery", "ni", "here"}, "here"},
         {{"smpquery", "ni", "0xc000"}, "0xc000"},
         {{"smpquery", "-D", "ni", "0,300"}, "300"},
-        {{"smpquery", "-G", "ni", "0,1"}, "is no GUID"},
-        {{"smpquery", "-L", "ni", "0,1"}, "is no LID"},
-        {{"smpquery", "-D", "ni", "fe80::1"}, "is no directed route"},
+        {{"smpquery", "-G", "ni", "0,1"}, "is not a GUID"},
+        {{"smpquery", "-L", "ni", "0,1"}, "is not a LID"},
+        {{"smpquery", "-D", "ni", "fe80::1"}, "is not a directed route"},
         {{"smpquery", "-D", "-G", "ni", "1"}, "exclude each other"},
-        {{"smpquery", "ni", "IBPath(SL=1)"}, "neither DLID nor DGID"},
+        {{"smpquery", "ni", "IBPath(SL=1)"}, "neither a DLID nor a DGID"},
         {{"smpquery", "ni", "fe80::1%mlx5_0/1"}, "'mlx5_0/1'"},
         {{"smpquery", "ni", "1", "--frobnicate"}, "--frobnicate"},
-        {{"sminfo", "1", "2"}, "sminfo only asks"},
+        {{"sminfo", "1", "2"}, "sminfo only reads"},
         {{"ibaddr", "1", "2", "3"}, "3"},
         {{"ibroute"}, "target"},
-        {{"ibroute", "1", "x"}, "the first LID is 'x'"},
-        {{"ibroute", "-M", "1", "0x10000"}, "the first LID is '0x10000'"},
-        {{"ibtracert"}, "to which port?"},
-        {{"ibtracert", "1", "--ports-file", "pairs"}, "no others beside it"},
-        {{"set_sminfo", "1", "frobnicate"}, "no transition 'frobnicate'; there are "},
-        {{"set_sminfo", "1", "disable", "-p", "16"}, "the priority is '16'"},
+        {{"ibroute", "1", "x"}, "the first LID must be a number up to 49151, not 'x'"},
+        {{"ibroute", "-M", "1", "0x10000"}, "the first LID must be a number up to 65534, not '0x10000'"},
+        {{"ibtracert"}, "no destination given"},
+        {{"ibtracert", "1", "--ports-file", "pairs"}, "excludes targets on the command line"},
+        {{"set_sminfo", "1", "frobnicate"}, "unknown transition 'frobnicate'; expected "},
+        {{"set_sminfo", "1", "disable", "-p", "16"}, "the priority must be a number up to 15, not '16'"},
         {{"smpdump", "1"}, "attribute"},
-        {{"smpdump", "1", "0x10000"}, "the attribute is '0x10000'"},
+        {{"smpdump", "1", "0x10000"}, "the attribute must be a number up to 65535, not '0x10000'"},
         {{"vendstat", "1"}, "-N"},
     };
     for (const auto& line : lines) {
@@ -399,7 +402,7 @@ TEST_CASE("a query with -d shows each MAD, -dd its words, -v counts, and an erro
 
     const words nowhere{"smpquery", "ni", "7", "--fabric", "sim:single,sm=1,time=virtual"};
     CHECK(run(nowhere + words{"-t", "400", "--retries", "2"}).err ==
-          "ibtool: LID 7 did not answer NodeInfo (3 attempts, 1.2 s)\n");
+          "ibtool: LID 7 did not reply to NodeInfo (3 attempts, 1.2 s)\n");
     CHECK_THAT(run(nowhere + words{"-v"}).err,
                Contains("\nibtool: RPC MAD_METHOD_GET(1) SMPFormat(1.1) SMPNodeInfo(17) timed "
                         "out to 'Path 0 -> 7 SL=0 PKey=0xffff DQPN=1'\n"));
@@ -433,7 +436,7 @@ TEST_CASE("a key file gives each port its key, -y all others, and nobody but its
 
     fs::permissions(keys, fs::perms::group_read, fs::perm_options::add);
     check_failure(run(words{"smpquery", "ni", "2", "--key-file", keys} + fabric), 1,
-                  "others than its owner have access to it (mode 0440)");
+                  "other users have access to it (mode 0440)");
 }
 
 TEST_CASE("the multicast table has the ports that joined") {
@@ -508,15 +511,15 @@ TEST_CASE("ibtracert -m prints the way of multicast packets as infiniband-diags'
     CHECK(way["hops"][1]["nodeGUID"] == "0000:0000:0000:6000");
 
     // A group without members, a table that ends too soon, and one that leads back over the other cable.
-    check_failure(s.ours({"ibtracert", "-m", "0xc001", A, C}), 1,
-                  "packets to lid 0xc001 do not come from \"host A\" to");
-    check_failure(s.ours({"ibtracert", "-m", "0xc000", A, A}), 1, "does not send packets to itself");
-    check_failure(s.ours({"ibtracert", "-m", "0x1", A, C}), 2, "0x1 is no multicast LID");
+    check_failure(s.ours({"ibtracert", "-m", "0xc001", A, C}), 1, "packets to lid 0xc001 from \"host A\" do not reach");
+    check_failure(s.ours({"ibtracert", "-m", "0xc000", A, A}), 1,
+                  "the source and the destination are the same port of");
+    check_failure(s.ours({"ibtracert", "-m", "0x1", A, C}), 2, "0x1 is not a multicast LID; it must be 0xc000..0xfffe");
     set_group(s, far_switch_route, {"0x0008"});
-    check_failure(s.ours({"ibtracert", "-m", "0xc000", A, C}), 1, "do not come from");
+    check_failure(s.ours({"ibtracert", "-m", "0xc000", A, C}), 1, "do not reach");
     set_group(s, switch_route, {"0x0006", "0x0012"});
     set_group(s, far_switch_route, {"0x0018"});
-    check_failure(s.ours({"ibtracert", "-m", "0xc000", A, C}), 1, "go round in circles");
+    check_failure(s.ours({"ibtracert", "-m", "0xc000", A, C}), 1, "loop: they reach");
 }
 
 TEST_CASE("with --sa ibtracert -m asks the SA for the tables") {

@@ -132,14 +132,14 @@ TEST_CASE("ibportstate refuses a change only if infiniband-diags' ibportstate lo
          "-D 0,1 1",
          "width 1 reset",
          {},
-         "no width or no speed in common",
+         "no common width or speed",
          "ibportstate -C vib0 -P 1 -D 0 1 width 2 >/dev/null"},
         {"a width in common", "-D 0,1 1", "width 1 reset", {}, {}},
         {"the switch's port of the subnet manager",
          "-D 0,1,3,2 1",
          "disable",
          {},
-         "at the other end of its link",
+         "on the neighbor of this port",
          "true",
          true},
         {"the same, reset", "-D 0,1,3,2 1", "reset", {}, {}},
@@ -177,7 +177,8 @@ TEST_CASE("set_port_state disables the own port, and refuses to disconnect the s
     CHECK_THAT(own.out, EndsWith("-> Down/Disabled\n"));
     check_failure(on("1", {"h-0001 HCA-1@1"}), 1, "the subnet manager would be disconnected");
     check_failure(on("h-0003 HCA-1", {"leaf-0002@1"}), 1, "the subnet manager would be disconnected");
-    check_failure(on("h-0003 HCA-1", {"leaf-0001@1"}), 1, "only links that would be disabled lead to it");
+    check_failure(on("h-0003 HCA-1", {"leaf-0001@1"}), 1,
+                  "it can be reached only through links that this command would disable");
 }
 
 } // namespace ibtool_remedies_test

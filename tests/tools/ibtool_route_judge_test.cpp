@@ -125,8 +125,8 @@ public:
         ours.cut = sum["cut"];
         for (const auto& line : lines) {
             ours.has_bad_groups = ours.has_bad_groups || line.contains("MLID");
-            if (line.value("finding", "") != "multicast_apart" || line["place"]["port"] == 0) continue;
-            const std::string name = line["place"]["description"];
+            if (line.value("finding", "") != "multicast_apart" || line["location"]["port"] == 0) continue;
+            const std::string name = line["location"]["description"];
             ours.cut_off.insert(name.substr(0, name.find(' ')));
         }
         ours.has_credit_loops = sum["credit_loops"] != 0;

@@ -123,7 +123,7 @@ TEST_CASE("check_lft_balance judges dumped tables as infiniband-diags' does, whi
     // The same files for all routes: nothing else is needed, and the verdict is that of the switches' own tables.
     const process_result of_files = run({"ibcheckroutes", "--tables", tables, "--load-cache", cache});
     // Only switches can say whether they use adaptive routing, and those of ibsim do not answer.
-    CHECK(of_files.out + "##          6 switches did not answer whether they use adaptive routing\n" ==
+    CHECK(of_files.out + "##          6 switches did not report whether they use adaptive routing\n" ==
           s.ours({"ibcheckroutes"}).out);
     CHECK_THAT(of_files.out, Contains("## Summary: 56 routes checked, 0 cut"));
 }
@@ -135,9 +135,9 @@ TEST_CASE("a table of the SA that ibsim cuts after its first MAD is told as that
         CAPTURE(command);
         const process_result by_SMP = s.ours(command), by_SA = s.ours(command + words{"--sa"});
         check_success(by_SMP);
-        check_failure(by_SA, 1, "its RMPP transfer ended early, the first segment is all that came");
+        check_failure(by_SA, 1, "the RMPP transfer ended after the first segment, which is not the last one");
     }
-    check_failure(s.ours({"ibcheckroutes", "--sa"}), 2, "there is no --sa for ibcheckroutes");
+    check_failure(s.ours({"ibcheckroutes", "--sa"}), 2, "--sa is not supported by ibcheckroutes");
 }
 
 } // namespace ibtool_routes_test

@@ -94,11 +94,11 @@ TEST_CASE("the port whose SA is asked is named by -s, where a command has no oth
     compare(s, {"smpquery", "-s", manager, "-G", "nodeinfo", "0xa001"});
     compare(s, {"ibtracert", "-s", manager, "-G", "0xa001", "0xb001"});
     check_failure(s.ours({"ibaddr", "-s", other, "-G", "0xa001", "-t", "50ms", "--retries", "0"}), 1,
-                  "the SA at LID " + other + " did not answer PathRecord (1 attempt, ");
+                  "the SA at LID " + other + " did not reply to PathRecord (1 attempt, ");
     check_failure(s.ours({"saquery", "NR", manager, "--sm_port", other, "-t", "50ms", "--retries", "0"}), 1,
-                  "the SA at LID " + other + " did not answer NodeRecord");
-    check_failure(s.ours({"ibaddr", "-s", "0xc000"}), 2, "the LID is '0xc000'");
-    check_failure(s.ours({"sminfo", "-s", "3"}), 2, "sminfo only asks"); // there it is a state to go to
+                  "the SA at LID " + other + " did not reply to NodeRecord");
+    check_failure(s.ours({"ibaddr", "-s", "0xc000"}), 2, "the LID must be a number up to 49151, not '0xc000'");
+    check_failure(s.ours({"sminfo", "-s", "3"}), 2, "sminfo only reads"); // there it is a state to go to
 }
 
 // infiniband-diags look for names and LIDs in the table of all nodes, of which ibsim leaves one record: no comparison.
@@ -129,7 +129,7 @@ TEST_CASE("saquery takes the descriptions of nodes and their names in a map wher
     same({"--src-to-dst", "host A:host B"}, {"--src-to-dst", LID + ":" + B});
     same({"PR", "--slid", "host A", "--dlid", B}, {"PR", "--slid", LID, "--dlid", B});
     same({"-l", "host A"}, {"-L", "host A"});
-    check_failure(s.ours({"saquery", "--src-to-dst", "host A:host Z"}), 1, "no node is called 'host Z'");
+    check_failure(s.ours({"saquery", "--src-to-dst", "host A:host Z"}), 1, "no node is named 'host Z'");
 
     const std::string map = s.files().write("names", "0xa000 \"the first host\"\n0x5000 \"of A/B\"\n");
     const words with_map{"--node-name-map", map};
@@ -155,14 +155,14 @@ TEST_CASE("saquery refuses words that it would have to leave out") {
     refused({"NR", "2", "3"}, "NodeRecord takes LID, not '3'");
     refused({"2", "3"}, "'3'");
     refused({"LR", "1", "2", "3"}, "LinkRecord takes fromLID/fromPort toLID/toPort, not '3'");
-    refused({"SR", "1"}, "ServiceRecord takes NAME=VALUE alone, not '1'");
+    refused({"SR", "1"}, "ServiceRecord takes only NAME=VALUE, not '1'");
     refused({"PIR", "1/x"}, "portNum");
     refused({"-p", "NR"}, "'NR'");
     refused({"-p", "-x"}, "PathRecord");
     refused({"-g", "-m"}, "-m");
-    refused({"P"}, "'P' may be PortInfoRecord, PKeyTableRecord, PathRecord");
-    refused({"-s", "1"}, "-s takes no component");
-    refused({"-L"}, "which node?");
+    refused({"P"}, "'P' is ambiguous; the nearest record types are PortInfoRecord, PKeyTableRecord, PathRecord ");
+    refused({"-s", "1"}, "-s takes no NAME=VALUE");
+    refused({"-L"}, "no node given");
     refused({"CPI", "LID=1"}, "ClassPortInfo");
     refused({"NR", "--slid", "1"}, "SLID");
     refused({"PR", "--pkt_lifetime", "300"}, "300");
@@ -196,7 +196,7 @@ TEST_CASE("saquery shows records by the names of the IBA, or their words, and wi
         dump.out,
         StartsWith("  0 000") && Contains("LID=" + LID) &&
             Contains("   + nodeInfo SMPNodeInfo\n  4 01010102 baseVersion=1,classVersion=1,nodeType=1,numPorts=2\n"));
-    CHECK_THAT(dump.err, Contains("asks for SANodeRecord with 0x1: LID=" + LID + "\n"));
+    CHECK_THAT(dump.err, Contains("querying SANodeRecord with component mask 0x1: LID=" + LID + "\n"));
     CHECK_THAT(s.ours({"saquery", "PR", "-v"}).err, Contains("SGID=fe80::5000, numbPath=1\n"));
     // No key is shown that was not asked for.
     check_success(
@@ -225,10 +225,10 @@ TEST_CASE("the option --sa-path says where the SA is, and that it is to answer")
         CHECK(s.ours({"saquery", "NR", far, "--sa-path", path}).out == s.ours({"saquery", "NR", far}).out);
     }
     check_failure(s.ours({"saquery", "NR", far, "--sa-path", other, "-t", "50ms", "--retries", "0"}), 1,
-                  "the SA at LID " + other + " did not answer NodeRecord");
+                  "the SA at LID " + other + " did not reply to NodeRecord");
     check_failure(s.ours({"saquery", "--sa-path", "fe80::9999"}), 1, "--sa-path: ");
-    check_failure(s.ours({"saquery", "--sa-path", "0,1"}), 2, "--sa-path is a directed route");
-    check_failure(s.ours({"ibchecknet", "--sa-path", manager}), 2, "no --sa");
+    check_failure(s.ours({"saquery", "--sa-path", "0,1"}), 2, "--sa-path must not be a directed route");
+    check_failure(s.ours({"ibchecknet", "--sa-path", manager}), 2, "--sa is not supported by");
 }
 
 TEST_CASE("saquery of nothing is an empty answer, of nonsense one line") {

@@ -39,7 +39,7 @@ TEST_CASE("with --strict a wrong line of a topology file is an error that names 
                                                         "Ca 1 \"H-a\" # \"fine\"\n"
                                                         "[1] \"H-b\"[1]\n"
                                                         "bogus line\n");
-    const std::string reason = wrong + ":5: not a line of a topology file: 'bogus line'";
+    const std::string reason = wrong + ":5: unrecognized line 'bogus line'";
     check_failure(run({"--fabric", "sim:" + wrong, "ibnetdiscover", "--strict"}), 1, reason);
     check_failure(run({"ibhosts", wrong, "--strict"}), 1, reason);
 }
@@ -61,10 +61,11 @@ TEST_CASE("a topology file of several planes: one line on stderr says how many n
     INFO(from_a.err);
     CHECK(from_a.status == 0);
     CHECK(lines_of(from_a.out).size() == 3);
-    CHECK_THAT(from_a.err, StartsWith("ibtool: 2 of 6 nodes cannot be reached from 'a' port 1: "));
+    CHECK_THAT(from_a.err, StartsWith("ibtool: 2 of 6 nodes have no cable connection to 'a' port 1, such as "));
     CHECK(std::count(from_a.err.begin(), from_a.err.end(), '\n') == 1);
-    CHECK_THAT(hosts(",at=c").err, StartsWith("ibtool: 3 of 6 nodes cannot be reached from 'c' port 1: "));
-    CHECK_THAT(hosts(",at=d,port=2").err, StartsWith("ibtool: 3 of 6 nodes cannot be reached from 'd' port 2: "));
+    CHECK_THAT(hosts(",at=c").err, StartsWith("ibtool: 3 of 6 nodes have no cable connection to 'c' port 1, such as "));
+    CHECK_THAT(hosts(",at=d,port=2").err,
+               StartsWith("ibtool: 3 of 6 nodes have no cable connection to 'd' port 2, such as "));
     check_success(run({"ibhosts", "--fabric", "sim:fattree2,radix=4"}));
 }
 
@@ -95,13 +96,13 @@ TEST_CASE("a number that is none, or out of its range, is told what it must be")
 }
 
 TEST_CASE("a specification that makes no subnet is told what would") {
-    check_failure(run({"--fabric", "sim:fattree3,radix=7", "ibhosts"}), 1, "radix=7 is odd; give an even number");
-    check_failure(run({"--fabric", "sim:single,dead=nobody", "ibhosts"}), 1, "dead=nobody names no node");
+    check_failure(run({"--fabric", "sim:fattree3,radix=7", "ibhosts"}), 1, "radix=7 is odd; must be an even number");
+    check_failure(run({"--fabric", "sim:single,dead=nobody", "ibhosts"}), 1, "dead=nobody: unknown node");
 }
 
 TEST_CASE("a missing ibsim server is told with what to do") {
     check_failure(run({"--fabric", "ibsim:no-such-server", "ibhosts"}), 1,
-                  "no ibsim server at socket name 'no-such-server'; start ibsim");
+                  "no ibsim server at socket name 'no-such-server' (start ibsim");
 }
 
 TEST_CASE("a machine without an InfiniBand device is told of the simulator") {
@@ -121,7 +122,7 @@ TEST_CASE("a device that this user may not open is told with what to do") {
     add_port(machine);
     std::filesystem::permissions(machine / "dev/infiniband/umad0", std::filesystem::perms::none);
     const process_result r = run_on_machine(machine, {"ibhosts"});
-    check_failure(r, 1, "cannot open /dev/infiniband/umad0 (Permission denied)");
+    check_failure(r, 1, "cannot open /dev/infiniband/umad0: Permission denied");
     check_failure(run_on_machine(machine, {"ibhosts", "-C", "mlx5_0", "-P", "1"}), 1, "Permission denied");
 }
 
@@ -129,7 +130,7 @@ TEST_CASE("a port that is not there is answered with those that are") {
     if (!can_change_the_machine()) return;
     const directory machine;
     add_port(machine);
-    const std::string answer = "; there are mlx5_0/1 (Active)";
+    const std::string answer = "; available: mlx5_0/1 (Active)";
     check_failure(run_on_machine(machine, {"ibhosts", "-C", "mlx5_7"}), 1, "'mlx5_7'" + answer);
     check_failure(run_on_machine(machine, {"-P", "2", "ibhosts"}), 1, "'/2'" + answer);
     check_failure(run_on_machine(machine, {"ibhosts", "-C", "mlx5_0", "-P", "2"}), 1, "'mlx5_0/2'" + answer);
@@ -165,8 +166,8 @@ TEST_CASE("the option -P names a port by number, device, GID or GUID, and -C a d
     opens({"-C", "0002:c903:0000:0010"}, second);
     opens({"-C", "0002:c903:0000:0010", "-P", "1"}, second);
     opens({"--fabric", "umad:fec0::1:2:c903:0:11"}, second);
-    opens({"-P", "fe80::7"}, "no InfiniBand end port has 'fe80::7'; there are mlx5_0/1");
-    opens({"-C", "0002:c903:0000:0070"}, "no RDMA device '0002:c903:0000:0070'");
+    opens({"-P", "fe80::7"}, "no InfiniBand port has GID or GUID 'fe80::7'; available: mlx5_0/1");
+    opens({"-C", "0002:c903:0000:0070"}, "unknown RDMA device '0002:c903:0000:0070'");
     check_failure(run_on_machine(machine, {"ibhosts", "-C", "mlx5_0", "-P", "mlx5_1/1"}), 2, "leave out -C");
 }
 
@@ -176,8 +177,9 @@ TEST_CASE("a configuration file's port is used where nothing else names one, and
     check_success(run({"ibhosts", "--fabric", "sim:single", "-z", config}));
     if (!can_change_the_machine()) return;
     add_port(files);
-    check_failure(run_on_machine(files, {"ibhosts", "-z", config}), 1, "no InfiniBand end port 'mlx5_7/2'");
-    check_failure(run_on_machine(files, {"ibhosts", "-z", config, "-C", "mlx5_8"}), 1, "end port 'mlx5_8'");
+    check_failure(run_on_machine(files, {"ibhosts", "-z", config}), 1, "unknown InfiniBand port 'mlx5_7/2'");
+    check_failure(run_on_machine(files, {"ibhosts", "-z", config, "-C", "mlx5_8"}), 1,
+                  "unknown InfiniBand port 'mlx5_8'");
 }
 
 TEST_CASE("a command line that makes no sense exits with 2") {
@@ -188,21 +190,21 @@ TEST_CASE("a command line that makes no sense exits with 2") {
         std::string what;
     } const lines[] = {
         {{"ibfrobnicate"}, "'ibfrobnicate'"},
-        {{"--fabric", "sim:single"}, "which command?"},
+        {{"--fabric", "sim:single"}, "no command given"},
         {{"--frobnicate", "ibhosts"}, "--frobnicate"},
         {{"ibhosts", "--frobnicate"}, "--frobnicate"},
         {{"ibhosts", "-f"}, "-f"}, // ibnetdiscover's
         {{"ibhosts", "ibswitches", "one.topo", "two.topo"}, "one.topo"},
         {{"ibnetdiscover", "one.topo", "two.topo"}, "two.topo"},
         {{"ibhosts", "--fabric"}, "--fabric"},
-        {{"ibhosts", "--fabric", "token-ring"}, "'token-ring' is no fabric; write umad"},
-        {{"ibhosts", "--fabric", "sim:"}, "'sim:' is no fabric"},
-        {{"ibhosts", "--m", "3"}, "option '--m' is ambiguous: --max-rate, "},
+        {{"ibhosts", "--fabric", "token-ring"}, "invalid fabric 'token-ring'; expected umad"},
+        {{"ibhosts", "--fabric", "sim:"}, "invalid fabric 'sim:'"},
+        {{"ibhosts", "--m", "3"}, "option '--m' is ambiguous; it can mean --max-rate, "},
         {{"--max-r", "many", "ibhosts"}, "--max-rate: "},
-        {{"ibhosts", "--fabric", "umad:mlx5_0", "-C", "mlx5_0"}, "not both"},
+        {{"ibhosts", "--fabric", "umad:mlx5_0", "-C", "mlx5_0"}, "the local port is given twice"},
         {{"ibhosts", "-P", "0"}, "--Port"},
-        {{"ibhosts", "-t", "0"}, "--timeout: '0'"},
-        {{"ibhosts", "-t", "soon"}, "--timeout: 'soon'"},
+        {{"ibhosts", "-t", "0"}, "--timeout: invalid duration '0'"},
+        {{"ibhosts", "-t", "soon"}, "--timeout: invalid duration 'soon'"},
         {{"ibhosts", "-t", "1s", "-t", "2s"}, "--timeout"},
         {{"ibhosts", "--outstanding", "1", "--outstanding", "2"}, "--outstanding"},
         {{"bench", "--duration", "1s", "--duration", "2s"}, "--duration"},
@@ -212,17 +214,17 @@ TEST_CASE("a command line that makes no sense exits with 2") {
         {{"ibhosts", "--timeout", "nan"}, "'nan'"},
         {{"ibhosts", "--timeout", "3000s"}, "up to 2000s"},
         {{"ibhosts", "--retries", "256"}, "--retries"},
-        {{"ibhosts", "--outstanding", "0"}, "--outstanding: the window is at least 1"},
-        {{"ibhosts", "--outstanding", "some"}, "--outstanding: the window is 'some'"},
+        {{"ibhosts", "--outstanding", "0"}, "--outstanding: the window must be 1..65536"},
+        {{"ibhosts", "--outstanding", "some"}, "--outstanding: the window must be a number up to 65536, not 'some'"},
         {{"ibhosts", "--max-rate", "-1"}, "--max-rate"},
         {{"ibhosts", "--descriptors", "0"}, "--descriptors"},
         {{"ibhosts", "--umad-timeout", "never"}, "--umad-timeout: must be auto, operation or attempt, not"},
-        {{"ibhosts", "--umad-timeout", "attempt", "--fabric", "sim:single"}, "--umad-timeout is for umad devices"},
-        {{"ibhosts", "--descriptors", "2", "--fabric", "sim:single"}, "--descriptors is for umad devices"},
-        {{"ibhosts", "--descriptors", "2", "--fabric", "ibsim"}, "--descriptors is for umad devices"},
+        {{"ibhosts", "--umad-timeout", "attempt", "--fabric", "sim:single"}, "--umad-timeout needs a umad device"},
+        {{"ibhosts", "--descriptors", "2", "--fabric", "sim:single"}, "--descriptors needs a umad device"},
+        {{"ibhosts", "--descriptors", "2", "--fabric", "ibsim"}, "--descriptors needs a umad device"},
         {{"ibnetdiscover", "-o", "0"}, "--outstanding_smps"},
         {{"ibnetdiscover", "-o", "many"}, "many"},
-        {{"ibhosts", "-y", "key"}, "M_Key is no number of 64 bits"},
+        {{"ibhosts", "-y", "key"}, "M_Key must be a number of at most 64 bits"},
         {{"ibhosts", "-z", bad_config}, "'soon'"},
         {{"ibnetdiscover", "--diffcheck", "port"}, "--diffcheck"},
     };

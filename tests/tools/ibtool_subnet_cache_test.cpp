@@ -80,13 +80,13 @@ TEST_CASE("ibnetdiscover --cache writes what infiniband-diags write, each reads 
     s.console("Unlink \"S2\"[4]");
     const auto stale = s.ours({"ibnetdiscover", "--subnet-cache", kept});
     CHECK(stanzas_of(stale.out) == live);
-    CHECK_THAT(stale.err, Contains(" s old; --refresh-cache"));
+    CHECK_THAT(stale.err, Contains(" s old; use --refresh-cache"));
     const auto differing = s.ours({"subnet_diff", kept, "--json"});
     CHECK(differing.status == 1);
     const auto list = nlohmann::json::parse(differing.out).at("differences");
     REQUIRE(list.size() == 1);
     CHECK(list[0].at("subject") == "link");
-    CHECK(list[0].at("kind") == "gone");
+    CHECK(list[0].at("kind") == "removed");
 
     const std::vector<words> comparisons{{"ibnetdiscover", "--diff", theirs},
                                          {"ibnetdiscover", "--diff", theirs, "--diffcheck", "sw,port,lid,nodedesc"},
@@ -112,7 +112,7 @@ TEST_CASE("a file that is no cache of a subnet is refused in one line") {
     const std::string file = files / "no cache";
     std::ofstream(file) << "something else";
     check_failure(run({"ibnetdiscover", "--load-cache", file}), 1,
-                  "no cache:1: there is no node in it; give a file that");
+                  "no cache:1: the file contains no nodes; expected a topology file");
     check_failure(run({"ibnetdiscover", "--load-cache", "/dev/null"}), 1, "it is not a regular file");
     check_failure(run({"ibnetdiscover", "--fabric", "sim:fattree2,radix=4", "--subnet-cache", files / "$X"}), 2, "$X");
 }

@@ -57,7 +57,7 @@ TEST_CASE(
     const directory d;
     const std::string noisy = d.write("noisy.topo", warning + saved), whole = d.write("saved.topo", saved);
     const std::string note =
-        fmt::format("ibtool: {}: skipped 1 line, the first is line 1: not a line of a topology file: 'ibwarn: ", noisy);
+        fmt::format("ibtool: {}: skipped 1 line, the first is line 1: unrecognized line 'ibwarn: ", noisy);
     const std::string of_sim = "sim:" + noisy + ",time=virtual";
     const words discover{"ibdiscover", noisy, "--map", d / "map", "--topo", d / "links", "--new", d / "new"};
     for (const words& command : {words{"ibhosts", noisy},
@@ -80,7 +80,7 @@ TEST_CASE(
         CHECK(strict.status == 1);
         CHECK_THAT(strict.err,
                    EndsWith("expected Switch, Ca, Rt, [port], a setting such as caguid=0x1, or a comment\n"));
-        CHECK_THAT(strict.err, Contains(noisy + ":1: not a line of a topology file: "));
+        CHECK_THAT(strict.err, Contains(noisy + ":1: unrecognized line "));
     }
     const process_result r = run({"ibhosts", noisy});
     CHECK(r.out == hosts);
@@ -156,7 +156,7 @@ TEST_CASE("a topology file is loaded wherever a cache is") {
     CHECK_THAT(links.out,
                Contains("4X") && Contains("25.78125 Gbps") && Contains("Active/  LinkUp") && Contains("h-2 mlx5_0"));
     CHECK_THAT(links.out, !Contains("Could be"));
-    CHECK(links.err == fmt::format("ibtool: the subnet is from the topology file '{}'\n", file));
+    CHECK(links.err == fmt::format("ibtool: read the subnet from the topology file '{}'\n", file));
     CHECK(run({"check_cabling", plan, "--load-cache", file}).status == 0);
     // The stanza that is left out may have had a cable to another node that is not there either.
     const std::string more = d.write(
@@ -167,7 +167,7 @@ TEST_CASE("a topology file is loaded wherever a cache is") {
     CHECK_THAT(cabling.out, Contains("\nunknown: h-2 mlx5_0[2] <=> h-3 mlx5_0[1] (line 1)\n"));
     CHECK_THAT(run({"ibhosts", "--subnet-cache", file}).out, Contains("h-1 mlx5_0"));
     // Neither a cache nor a topology file.
-    check_failure(run({"iblinkinfo", "--load-cache", plan}), 1, "there is no node in it");
+    check_failure(run({"iblinkinfo", "--load-cache", plan}), 1, "the file contains no nodes");
 }
 
 TEST_CASE("ibidsverify reports each port of a topology file that has no LID, 65535 included") {
@@ -189,8 +189,7 @@ TEST_CASE("the simulator leaves out links to nodes that are not in its file, and
                EndsWith("; 1 link leads to 1 node not in the file, the first in line 8 to \"H-0002c90300000200\"; "
                         "the simulator leaves these links out\n"));
     CHECK_THAT(r.out, Contains("h-1 mlx5_0") && !Contains("h-2"));
-    check_failure(run({"ibnodes", "--fabric", "sim:" + part + ",time=virtual,strict"}), 1,
-                  ":1: not a line of a topology file");
+    check_failure(run({"ibnodes", "--fabric", "sim:" + part + ",time=virtual,strict"}), 1, ":1: unrecognized line");
 }
 
 } // namespace ibtool_topology_file_test

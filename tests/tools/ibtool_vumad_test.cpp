@@ -55,13 +55,13 @@ TEST_CASE("vumad gives the exit code of its command, and says when that cannot b
 }
 
 TEST_CASE("vumad refuses what is no simulated fabric, or not in real time") {
-    check_failure(run({"vumad", "--", "true"}), 2, "vumad exports a simulated fabric: write --fabric sim:");
+    check_failure(run({"vumad", "--", "true"}), 2, "vumad needs a simulated fabric: --fabric sim:");
     check_failure(run({"vumad", "--fabric", "umad:mlx5_0", "--", "true"}), 2, "not 'umad:mlx5_0'");
-    check_failure(run({"vumad", "--fabric", "sim:single,time=virtual", "--", "true"}), 2, "leave out time=virtual");
-    check_failure(run({"vumad", "--fabric", "sim:single", "--port", "x", "--", "true"}), 1, "--port: no node 'x'");
+    check_failure(run({"vumad", "--fabric", "sim:single,time=virtual", "--", "true"}), 2, "remove time=virtual");
+    check_failure(run({"vumad", "--fabric", "sim:single", "--port", "x", "--", "true"}), 1, "--port: unknown node 'x'");
     check_failure(
         run({"vumad", "--fabric", "sim:single", "--port", "h-0001 HCA-1", "--port", "h-0001 HCA-1/1", "--", "true"}), 1,
-        "is named twice");
+        "is given twice");
     check_failure(run({"vumad", "--fabric", "ibsim:no-such-server", "--", "true"}), 1, "no ibsim server");
 }
 
@@ -235,7 +235,7 @@ TEST_CASE(
     INFO(r.err);
     CHECK(r.status == 0);
     CHECK_THAT(r.out, Contains("notice GIDOutOfService: GID fe80::") && Contains("notice GIDInService: GID fe80::"));
-    CHECK_THAT(r.out, Contains("\"h-0003 HCA-1\" went\n") && Contains("\"h-0003 HCA-1\" appeared\n"));
+    CHECK_THAT(r.out, Contains("\"h-0003 HCA-1\" removed\n") && Contains("\"h-0003 HCA-1\" added\n"));
 }
 
 TEST_CASE("a table that FUSE brings in pieces, for it is longer than a mebibyte, arrives whole") {

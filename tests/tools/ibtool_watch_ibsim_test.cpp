@@ -54,7 +54,7 @@ private:
             const auto event = nlohmann::json::parse(line);
             if (event.at("subject") == "state") continue;
             all.push_back(event.at("kind").get<std::string>() + " " + event.at("subject").get<std::string>() + " " +
-                          event.at("place").get<std::string>());
+                          event.at("location").get<std::string>());
         }
         return all;
     }
@@ -81,32 +81,32 @@ TEST_CASE("watch tells what the console of ibsim does to cables and nodes of a s
     watched_subnet watch(s);
 
     s.console("Unlink \"S2\"[4]");
-    CHECK(watch.events(1) == words{"gone link " + S1 + "[20] <=> " + S2 + "[4]"});
+    CHECK(watch.events(1) == words{"removed link " + S1 + "[20] <=> " + S2 + "[4]"});
     s.console("Relink \"S2\"[4]");
-    CHECK(watch.events(1) == words{"new link " + S1 + "[20] <=> " + S2 + "[4]"});
+    CHECK(watch.events(1) == words{"added link " + S1 + "[20] <=> " + S2 + "[4]"});
 
     s.console("Unlink \"C\""); // all of its ports
     const std::string its_link = S2 + "[1] <=> " + C + "[2]";
-    CHECK(watch.events(2) == words{"gone link " + its_link, "gone node " + C});
+    CHECK(watch.events(2) == words{"removed link " + its_link, "removed node " + C});
     s.console("Relink \"C\"");
-    CHECK(watch.events(2) == words{"new link " + its_link, "new node " + C});
+    CHECK(watch.events(2) == words{"added link " + its_link, "added node " + C});
 
     // It answers nothing any more, and its cables stay up.
     s.console("Error \"S2\" 100");
     const words gone{"link " + S1 + "[17] <=> " + S2 + "[3]", "link " + S1 + "[20] <=> " + S2 + "[4]",
                      "link " + its_link, "node " + S2, "node " + C};
     words expected;
-    for (const std::string& one : gone) expected.push_back("gone " + one);
+    for (const std::string& one : gone) expected.push_back("removed " + one);
     CHECK(watch.events(5) == sorted(expected));
     s.console("Error \"S2\" 0");
     expected.clear();
-    for (const std::string& one : gone) expected.push_back("new " + one);
+    for (const std::string& one : gone) expected.push_back("added " + one);
     CHECK(watch.events(5) == sorted(expected));
 
     watch.await_up_to_date();
     const process_result r = watch.end();
     CHECK(r.status == 3); // while the switch was dead the subnet was partial
-    CHECK_THAT(r.err, Contains("first switch") && Contains("no answer from behind it"));
+    CHECK_THAT(r.err, Contains("first switch") && Contains("no reply from the neighbor"));
 }
 
 TEST_CASE("watch says that ibsim brings no notices, because its clients get responses only") {
@@ -115,7 +115,7 @@ TEST_CASE("watch says that ibsim brings no notices, because its clients get resp
     watch.await_error("watching ");
     watch.signal(SIGINT);
     const process_result r = watch.wait();
-    CHECK_THAT(r.err, Contains("no notices: ") && Contains(" receives responses only, and no reports of an SA; ") &&
+    CHECK_THAT(r.err, Contains("no notices: ") && Contains(" receives only responses, not reports of the SA; ") &&
                           !Contains("another program"));
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("watch ends up with what is there after cables were pulled and put bac
     std::map<std::string, int> balance;
     for (const std::string& event : watch.events(0)) {
         const std::string verb = event.substr(0, event.find(' '));
-        if (verb != "changed") balance[event.substr(verb.size() + 1)] += verb == "new" ? 1 : -1;
+        if (verb != "changed") balance[event.substr(verb.size() + 1)] += verb == "added" ? 1 : -1;
     }
     for (const auto& [what, sum] : balance) {
         CAPTURE(what);

@@ -31,9 +31,10 @@ TEST_CASE("watch tells of a cable between switches that is pulled and put back, 
     CHECK(r.status == 0);
     const words said = lines_in_order(r.out);
     REQUIRE(said.size() == 2);
-    CHECK_THAT(said[0], StartsWith("2.0") && Contains("link ") && Contains("\"spine-0001\"[2]") && EndsWith(" went"));
-    CHECK_THAT(said[1], StartsWith("9.0") && Contains("\"spine-0001\"[2]") && EndsWith(" appeared"));
-    CHECK_THAT(r.err, Contains("watching 14 nodes and 16 links; the SA forwards notices, and looking every 1s\n"));
+    CHECK_THAT(said[0],
+               StartsWith("2.0") && Contains("link ") && Contains("\"spine-0001\"[2]") && EndsWith(" removed"));
+    CHECK_THAT(said[1], StartsWith("9.0") && Contains("\"spine-0001\"[2]") && EndsWith(" added"));
+    CHECK_THAT(r.err, Contains("watching 14 nodes and 16 links; the SA forwards notices; polling every 1s\n"));
 }
 
 TEST_CASE(
@@ -46,8 +47,8 @@ TEST_CASE(
     CHECK(said[0] ==
           "notice GIDOutOfService: GID fe80::2:c903:0:301 (\"h-0003 HCA-1\"[1]) is out of service; reported by "
           "LID 1 (\"h-0001 HCA-1\"[1])");
-    CHECK_THAT(said[1], StartsWith("node H-") && Contains("\"h-0003 HCA-1\"") && EndsWith(" went"));
-    CHECK_THAT(said[2], StartsWith("link ") && Contains("\"leaf-0002\"[1]") && EndsWith(" went"));
+    CHECK_THAT(said[1], StartsWith("node H-") && Contains("\"h-0003 HCA-1\"") && EndsWith(" removed"));
+    CHECK_THAT(said[2], StartsWith("link ") && Contains("\"leaf-0002\"[1]") && EndsWith(" removed"));
 }
 
 TEST_CASE("the JSON of a notice has what it is about, and the name of a node as it was when the notice came") {
@@ -69,11 +70,11 @@ TEST_CASE("watch in virtual time ends with a message when the simulation has no 
     CHECK(r.status == 3); // not all that was asked for
     CHECK(lines_in_order(r.out).size() == 1);
     CHECK_THAT(r.err,
-               EndsWith("ibtool: the simulation has no planned changes left: ended after 1 event of the 9 wanted\n"));
+               EndsWith("ibtool: ended after 1 event of 9 requested: the simulation has no planned changes left\n"));
     const process_result none = run(watched("", {"--no-subscription"}));
     CHECK(none.status == 0);
     CHECK(none.out.empty());
-    CHECK_THAT(none.err, EndsWith("ibtool: the simulation has no planned changes left: ended after 0 events\n"));
+    CHECK_THAT(none.err, EndsWith("ibtool: ended after 0 events: the simulation has no planned changes left\n"));
 }
 
 TEST_CASE("without a subscription watch only looks, and its JSON has a line for each event") {
@@ -83,12 +84,12 @@ TEST_CASE("without a subscription watch only looks, and its JSON has a line for 
     const words said = lines_in_order(r.out);
     REQUIRE(said.size() == 2);
     const auto node = nlohmann::json::parse(said[0]), link = nlohmann::json::parse(said[1]);
-    CHECK(node.at("kind") == "gone");
+    CHECK(node.at("kind") == "removed");
     CHECK(node.at("subject") == "node");
     CHECK(node.at("nodeGUID") == "0002:c903:0000:0300");
     CHECK(link.at("subject") == "link");
     CHECK(link.at("peer").at("port") == 1);
-    CHECK_THAT(r.err, Contains("links; looking every 1s\n"));
+    CHECK_THAT(r.err, Contains("links; polling every 1s\n"));
 }
 
 TEST_CASE("what does not answer when it is asked again makes the result partial") {
@@ -102,12 +103,12 @@ TEST_CASE("a switch that died behind cables that are up is told within ten looks
     const process_result r = run(
         watched(",kill=spine-0002@1500ms", {"--every", "1s", "-n", "5", "--no-subscription", "--json", "-t", "10"}));
     CHECK(r.status == 3);
-    CHECK_THAT(r.err, Contains("no answer from behind it"));
+    CHECK_THAT(r.err, Contains("no reply from the neighbor"));
     words said;
     for (const std::string& line : lines_in_order(r.out)) {
         const auto event = nlohmann::json::parse(line);
-        CHECK(event.at("kind") == "gone");
-        CHECK(event.at("place").get<std::string>().find("spine-0002") != std::string::npos);
+        CHECK(event.at("kind") == "removed");
+        CHECK(event.at("location").get<std::string>().find("spine-0002") != std::string::npos);
         CHECK(event.at("seconds") < 12.5);
         CHECK_FALSE(event.contains("time")); // it is simulated
         said.push_back(event.at("subject"));
@@ -121,15 +122,15 @@ TEST_CASE(
     const words cache{"--subnet-cache", files / "cache"};
     const std::string fabric = "sim:fattree2,radix=4,sm=1,time=virtual";
     check_success(run(words{"ibnetdiscover", "--fabric", fabric} + cache));
-    const process_result nothing = run(watched("", cache + words{"--looks", "1"}));
+    const process_result nothing = run(watched("", cache + words{"--polls", "1"}));
     CHECK(nothing.status == 0);
     CHECK(nothing.out.empty());
     const std::string cut = ",cut=spine-0001/2@0ms";
-    const process_result r = run(watched(cut, cache + words{"--looks", "1"}));
+    const process_result r = run(watched(cut, cache + words{"--polls", "1"}));
     CHECK(r.status == 0);
     const words said = lines_in_order(r.out);
     REQUIRE(said.size() == 1);
-    CHECK_THAT(said[0], StartsWith("0.0") && Contains("\"spine-0001\"[2]") && EndsWith(" went"));
+    CHECK_THAT(said[0], StartsWith("0.0") && Contains("\"spine-0001\"[2]") && EndsWith(" removed"));
     CHECK(run({"subnet_diff", files / "cache", "--fabric", fabric + cut}).status == 0);
     CHECK(run({"subnet_diff", files / "cache", "--fabric", fabric}).status == 1);
 }
@@ -140,13 +141,14 @@ TEST_CASE("watch and subnet_diff call nodes as the node name map does") {
     const std::string fabric = "sim:fattree2,radix=4,sm=1,time=virtual", cut = ",cut=leaf-0002/1@0ms";
     const process_result r =
         run(watched(",cut=leaf-0002/1@1500ms", {"--every", "1s", "-n", "2", "--node-name-map", map}));
-    CHECK_THAT(r.out, Contains("node H-0002c90300000300 \"rack 7\" went\n"));
-    CHECK_THAT(r.out, Contains("link H-0002c90300000300 \"rack 7\"[1] <=> S-") && Contains("\"leaf-0002\"[1] went\n"));
+    CHECK_THAT(r.out, Contains("node H-0002c90300000300 \"rack 7\" removed\n"));
+    CHECK_THAT(r.out,
+               Contains("link H-0002c90300000300 \"rack 7\"[1] <=> S-") && Contains("\"leaf-0002\"[1] removed\n"));
     CHECK_THAT(r.out, !Contains("h-0003 HCA-1"));
     check_success(run({"ibnetdiscover", "--fabric", fabric, "--subnet-cache", files / "cache"}));
     const process_result d = run({"subnet_diff", files / "cache", "--fabric", fabric + cut, "--node-name-map", map});
     CHECK(d.status == 1);
-    CHECK_THAT(d.out, Contains("gone: H-0002c90300000300 \"rack 7\"\n") && !Contains("h-0003 HCA-1"));
+    CHECK_THAT(d.out, Contains("removed: H-0002c90300000300 \"rack 7\"\n") && !Contains("h-0003 HCA-1"));
 }
 
 TEST_CASE("the option --refresh-cache without a cache to refresh is refused") {
@@ -154,7 +156,7 @@ TEST_CASE("the option --refresh-cache without a cache to refresh is refused") {
 }
 
 TEST_CASE("watch wants a time to look every") {
-    check_failure(run(watched("", {"--every", "0s"})), 2, "'0s' is not a time");
+    check_failure(run(watched("", {"--every", "0s"})), 2, "invalid duration '0s'");
 }
 
 } // namespace ibtool_watch_test

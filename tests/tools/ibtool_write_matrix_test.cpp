@@ -3,6 +3,7 @@
 // another program at the same subnet, and what the command prints and returns. The commands and options come from their descriptors.
 #include "command.hpp"
 #include "command_line.hpp"
+#include "command_text.hpp"
 #include "faulty_writes.hpp"
 #include "ibtool_rig.hpp"
 #include "session/fabric.hpp"
@@ -208,7 +209,7 @@ const expectations& usual() {
         {write_fault::partly, {3, held::part, "not"}},
         {write_fault::stopped_done, {0, held::after, ""}},
         {write_fault::stopped_lost, {3, held::before, "not"}},
-        {write_fault::device_lost, {3, held::after, "it is not known whether"}},
+        {write_fault::device_lost, {3, held::after, "unknown whether"}},
     };
     return all;
 }
@@ -235,7 +236,7 @@ expectations of_many(int refused = 3) {
             {write_fault::reply_lost_refused, {3, held::any, "not"}}, // each but the first is refused
             {write_fault::stopped_done, {truthful, held::any, ""}},
             {write_fault::stopped_lost, {3, held::before, "not"}},
-            {write_fault::device_lost, {3, held::any, "it is not known whether"}}};
+            {write_fault::device_lost, {3, held::any, "unknown whether"}}};
 }
 
 // ---- states -------------------------------------------------------------------------------------------------------------
@@ -357,7 +358,7 @@ std::vector<row> table(const directory& files) {
                                  {stopped_lost, {3, held::before, "not"}},
                                  {refused, {3, held::before, "refused"}},
                                  {reply_lost_refused, {3, held::any, "refused"}},
-                                 {device_lost, {3, held::any, "it is not known whether"}}};
+                                 {device_lost, {3, held::any, "unknown whether"}}};
     std::ofstream(files / "guids") << "0x0002c90300000301\n"; // h-0003
     return {
         {{"ibportstate", "@leaf-0002", "1", "down"}, port_state({{leaf, 1}}), "2/5", {}, {}, {}, whole},
@@ -402,7 +403,7 @@ std::vector<row> table(const directory& files) {
          "4/0",
          {},
          without_symbol_errors,
-         joined({{reply_lost, {3, held::after, "it is not known whether"}}}, of_sweeps)},
+         joined({{reply_lost, {3, held::after, "unknown whether"}}}, of_sweeps)},
         {{"ibclearerrors"}, all_bad, "0/0", "4/0", {}, without_symbol_errors, of_sweeps},
         {{"ibqueryerrors", "--skip-sl", "-k", "-K"}, all_bad, "0/0", "4/0", {}, without_symbol_errors, of_sweeps, 1},
         {{"sweep", "--reset", "all", "--json"}, all_bad, "0/0", "4/0", {}, without_symbol_errors, of_sweeps},
@@ -483,7 +484,7 @@ std::vector<row> table(const directory& files) {
                  {refused, {0, held::before, ""}},
                  {stopped_done, {truthful, held::any, ""}},
                  {stopped_lost, {truthful, held::any, ""}},
-                 {device_lost, {3, held::after, "it is not known whether the trap was sent"}}},
+                 {device_lost, {3, held::after, "it is unknown whether the trap was sent"}}},
                 whole)},
     };
 }
@@ -601,7 +602,8 @@ TEST_CASE("each command and each option that writes has a row in the matrix of w
         ibtool::arguments taken;
         const auto action = c.declare(taken);
         for (const ibtool::argument& a : taken.all()) {
-            if (a.help().find("(writes)") == std::string::npos) continue;
+            const ibtool::argument_text* const text = ibtool::text_of_command(c.name).find(a);
+            if (!text || text->brief.find("(writes)") == std::string::npos) continue;
             CAPTURE(a.names());
             const words all = a.all_names();
             CHECK(std::any_of(all.begin(), all.end(), [&](const std::string& n) { return used.contains(n); }));
@@ -630,7 +632,8 @@ TEST_CASE("set_nodedesc reports for each device whether its name was written") {
     const process_result partly = run(command);
     CHECK(partly.status == 3);
     CHECK(partly.out == "mlx5_0: new\n");
-    CHECK_THAT(partly.err, Contains("mlx5_1 is called '', not 'new'") && Contains("mlx5_2/node_desc: Is a directory"));
+    CHECK_THAT(partly.err, Contains("the name of mlx5_1 is '', but 'new' was written") &&
+                               Contains("mlx5_2/node_desc: Is a directory"));
     CHECK(run(command + words{"-C", "mlx5_1"}).status == 1);
 }
 

@@ -136,26 +136,20 @@ const std::map<std::string, asked> commands{
 const std::set<std::string> show_keys{"--show_keys", "--pcap-keys"};
 
 struct option {
-    std::string name, value, text;
+    std::string name, placeholder, text;
+    bool is_flag = false;
+    words choices;
 };
 
-/// The options in a help: the last name of each, what its value is called, and its text.
-std::vector<option> options_of(const std::string& help) {
+/// The options of a command, each with its last name; of an empty name those for all commands.
+std::vector<option> options_of(const std::string& command) {
     std::vector<option> all;
-    bool is_list = false;
-    for (const std::string& line : lines_in_order(help)) {
-        if (!line.empty() && line[0] != ' ') is_list = line.ends_with(':') && line != "Positionals:";
-        if (is_list && line.starts_with("  -")) {
-            const std::string names = line.substr(2, line.find(' ', 2) - 2);
-            std::istringstream rest(line.substr(std::min(line.size(), 2 + names.size())));
-            std::string value;
-            if (line.size() > 2 + names.size() && line[2 + names.size()] == ' ' && line[3 + names.size()] != ' ')
-                rest >> value;
-            if (value == "Needs:" || value == "Excludes:" || value == "...") value.clear();
-            all.push_back({names.substr(names.rfind(',') + 1), value, line});
-        } else if (is_list && line.starts_with("     ") && !all.empty()) {
-            all.back().text += line;
-        }
+    for (const std::string& line : lines_in_order(run({"help", "--arguments"}).out)) {
+        const nlohmann::json o = nlohmann::json::parse(line);
+        const std::string names = o.at("argument"), help = o.at("help");
+        if (o.at("command") != command || !names.starts_with('-') || o.at("hidden")) continue;
+        all.push_back(
+            {names.substr(names.rfind(',') + 1), o.at("placeholder"), names + help, o.at("flag"), o.at("choices")});
     }
     return all;
 }
@@ -211,17 +205,9 @@ public:
 
     /// With this option, and with each of its choices.
     void look_at_option(const words& command, const option& o) {
-        if (o.value.empty()) {
-            look_at(command + words{o.name});
-            return;
-        }
-        const std::size_t choices = o.value.find('{');
-        if (choices == o.value.npos) {
-            look_at(command + words{o.name, sample_of(o)});
-            return;
-        }
-        std::istringstream all(o.value.substr(choices + 1, o.value.find('}') - choices - 1));
-        for (std::string choice; std::getline(all, choice, ',');) look_at(command + words{o.name, choice});
+        if (o.is_flag) look_at(command + words{o.name});
+        else if (o.choices.empty()) look_at(command + words{o.name, sample_of(o)});
+        for (const std::string& choice : o.choices) look_at(command + words{o.name, choice});
     }
 
     unsigned runs = 0, written_files = 0;
@@ -234,8 +220,8 @@ private:
         return text;
     }
     std::string sample_of(const option& o) const {
-        if (o.value == "FILE" || o.text.find("write") != o.text.npos) return out_file();
-        if (o.value == "KEY") return fmt::format("{:#x}", key);
+        if (o.placeholder == "FILE" || o.text.find("write") != o.text.npos) return out_file();
+        if (o.placeholder == "KEY") return fmt::format("{:#x}", key);
         return "1";
     }
 
@@ -283,7 +269,7 @@ TEST_CASE("no command prints or writes a key with any of its options") {
     for (const auto& [name, how] : commands) {
         if (how.none) continue;
         const words command = s.command_line(name, how);
-        for (const option& o : options_of(run({"help", name}).out)) {
+        for (const option& o : options_of(name)) {
             if (o.name == "--help" || o.name == "--json" || show_keys.contains(o.name) ||
                 how.ends_never.contains(o.name))
                 continue;
@@ -297,7 +283,7 @@ TEST_CASE("no command prints or writes a key with any of its options") {
 
 TEST_CASE("no option of all commands makes one print or write a key") {
     search s;
-    for (const option& o : options_of(run({"--help"}).out)) {
+    for (const option& o : options_of("")) {
         if (o.name == "--help" || o.name == "--version" || show_keys.contains(o.name)) continue;
         for (const words& command : {words{"saquery", "PIR"}, words{"ibnetdiscover"}}) s.look_at_option(command, o);
     }

@@ -122,12 +122,13 @@ TEST_CASE("of a key that is wrong no message has a word") {
         CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
         CHECK_THAT(r.err, StartsWith("ibtool: ") && !Contains("s3cret"));
     }
-    check_failure(run({"ibhosts", "-y", "0x1ffffffffffffffff", "--fabric", sim}), 2, "M_Key is no number of 64 bits");
-    check_failure(run({"ibhosts", "--m_key=-1", "--fabric", sim}), 2, "M_Key is no number of 64 bits");
+    check_failure(run({"ibhosts", "-y", "0x1ffffffffffffffff", "--fabric", sim}), 2,
+                  "M_Key must be a number of at most 64 bits");
+    check_failure(run({"ibhosts", "--m_key=-1", "--fabric", sim}), 2, "M_Key must be a number of at most 64 bits");
     const process_result refused =
         run({"smpquery", "-L", "NI", "IBPath(DGID=fe80::1, MKey=0x5e5e5e5e)", "--fabric", sim});
     CHECK(refused.status == 2);
-    CHECK_THAT(refused.err, Contains("the path is no LID") && !Contains("5e5e"));
+    CHECK_THAT(refused.err, Contains("the path is not a LID") && !Contains("5e5e"));
 }
 
 TEST_CASE("a capture is its owner's alone, and has the keys only where that is said") {
@@ -191,10 +192,9 @@ TEST_CASE("a key of a configuration file that others can read is ignored, with a
     REQUIRE(::chmod(conf.c_str(), 0644) == 0);
     const process_result open = run(command + subnet);
     CHECK(open.status == 0);
-    CHECK(open.err ==
-          fmt::format("ibtool: {0}: m_key is ignored, for others than the owner can read the file (chmod 600)\n"
-                      "ibtool: {0}: sa_key is ignored, for others than the owner can read the file (chmod 600)\n",
-                      conf));
+    CHECK(open.err == fmt::format("ibtool: {0}: m_key ignored: other users can read the file; run chmod 600\n"
+                                  "ibtool: {0}: sa_key ignored: other users can read the file; run chmod 600\n",
+                                  conf));
     CHECK(read_file(capture).find(bytes_of(SMKey)) == std::string::npos);
     REQUIRE(::chmod(conf.c_str(), 0600) == 0);
     check_success(run(command + subnet));
@@ -211,7 +211,7 @@ TEST_CASE("a default configuration that cannot be read is a warning, and one tha
     CHECK(o.warnings.empty());
     ibtool::read_default_config(o, files / "");
     REQUIRE(o.warnings.size() == 1);
-    CHECK_THAT(o.warnings[0], Contains("cannot read") && EndsWith("; it is ignored"));
+    CHECK_THAT(o.warnings[0], Contains("cannot read") && EndsWith("; file ignored"));
     CHECK_THROWS_AS(ibtool::read_default_config(o, files.write("conf", "timeout=soon\n")), ibtool::usage_error);
 }
 

@@ -104,7 +104,7 @@ TEST_CASE("a link that is not up is down, unanswered, or of a missing node") {
     fabric_of silent = whole(true, false);
     for (const u64 leaf : {0x10, 0x20}) fabric_of::set(*silent.port(leaf, 7).info, iba::PortPhysicalState::LinkUp);
     k.take(silent.s, at(3s));
-    CHECK(missing_of(k) == "; 10/7-20/7 no_answer");
+    CHECK(missing_of(k) == "; 10/7-20/7 timeout");
     // Who trains again after errors is up soon.
     fabric_of recovers = whole(false);
     fabric_of::set(*recovers.port(0x20, 1).info, iba::PortPhysicalState::LinkErrorRecovery);

@@ -19,7 +19,7 @@ TEST_CASE("places of nodes are read as ibdiscover.map has them") {
     for (const char* wrong : {"8f10400410015|8", "nobody|8|there", "|8|there", "8f104004100158f104004100|8|there"}) {
         CAPTURE(wrong);
         CHECK_THROWS_WITH(ibtool::read_places(made_file("1|1|one\n" + std::string(wrong)).name),
-                          Contains(":2: expected a node GUID, a number and a place"));
+                          Contains(":2: expected NODEGUID|NUMBER|LOCATION"));
     }
     CHECK_THROWS_WITH(ibtool::read_places("/no/such"), Contains("cannot read '/no/such'"));
 }
@@ -33,7 +33,8 @@ TEST_CASE("links are read as ibdiscover.topo has them, and written so") {
     CHECK(ibtool::links_text(links) == text);
     for (const char* wrong : {"1|1|1", "1|1|1|1|1", "255|1|1|1", "1|x|1|1", "1|1|x|1", "1|1|1|", "1|1|256|1"}) {
         CAPTURE(wrong);
-        CHECK_THROWS_WITH(ibtool::read_links(made_file(wrong).name), Contains(":1: expected a port, its node GUID"));
+        CHECK_THROWS_WITH(ibtool::read_links(made_file(wrong).name),
+                          Contains(":1: expected PORT|NODEGUID|PEER_PORT|PEER_NODEGUID"));
     }
     CHECK_NOTHROW(ibtool::read_links(made_file("254|1|254|1\n").name));
 }

@@ -99,7 +99,7 @@ TEST_CASE("of a sound machine nothing is wrong and nothing is to be done") {
     CHECK(can_open(sound_machine()));
     CHECK_THAT(findings_text(all), Contains("mlx5_0: MT4123, firmware 20.31.1014, driver mlx5_core") &&
                                        Contains("mlx5_0/1: InfiniBand, Active (LinkUp), LID 4, SM at LID 1") &&
-                                       Contains("mode 0660, root:rdma, open to alice"));
+                                       Contains("mode 0660, root:rdma, accessible to alice"));
     const auto port = std::ranges::find(all, "port", &finding::check);
     REQUIRE(port != all.end());
     CHECK(port->found == "InfiniBand, Active (LinkUp), LID 4, SM at LID 1");
@@ -108,9 +108,9 @@ TEST_CASE("of a sound machine nothing is wrong and nothing is to be done") {
 TEST_CASE("a device that no driver of the PCI bus drives is software") {
     machine m = sound_machine();
     m.origins[0].driver.clear();
-    CHECK(check_machine(m).at(0).found == "MT4123, firmware 20.31.1014, no driver of the PCI bus: software");
+    CHECK(check_machine(m).at(0).found == "MT4123, firmware 20.31.1014, no PCI driver: a software device");
     m.origins.clear();
-    CHECK(check_machine(m).at(0).found == "MT4123, firmware 20.31.1014, no driver of the PCI bus: software");
+    CHECK(check_machine(m).at(0).found == "MT4123, firmware 20.31.1014, no PCI driver: a software device");
 }
 
 TEST_CASE("a machine without devices is told by what is on its bus") {
@@ -129,14 +129,14 @@ TEST_CASE("a machine without devices is told by what is on its bus") {
                           {0x15b3, 0x1011, "modprobe mlx5_ib"},
                           {0x15b3, 0x101b, "modprobe mlx5_ib"},
                           {0x1077, 0x7322, "modprobe ib_qib"},
-                          {0x1234, 1, "driver of its vendor"}};
+                          {0x1234, 1, "load the vendor's driver"}};
     for (const auto& a : adapters) {
         CAPTURE(a.module);
         m.adapters = {{"0000:04:00.0", a.vendor, a.product, true, {}}};
         const auto found = problems_of(check_machine(m), "device");
         REQUIRE(found.size() == 1);
         CHECK(found[0].judged == verdict::bad);
-        CHECK_THAT(found[0].found, Contains("0000:04:00.0") && Contains("without driver"));
+        CHECK_THAT(found[0].found, Contains("0000:04:00.0") && Contains("no driver"));
         CHECK_THAT(found[0].remedy.text(), Contains(a.module));
     }
 }
@@ -158,7 +158,7 @@ TEST_CASE("a missing module ib_umad is bad, unless the fabric is one of verbs") 
     m.files.clear();
     first_port(m).umad.clear();
     m.used.reset();
-    m.no_port = "no InfiniBand device: there is none in /sys/class/infiniband_mad";
+    m.no_port = "no InfiniBand device found in /sys/class/infiniband_mad";
     const auto found = problems_of(check_machine(m), "module");
     REQUIRE(found.size() == 1);
     CHECK(found[0].judged == verdict::bad);
@@ -179,7 +179,7 @@ TEST_CASE("a file that this user may not open has the remedy that fits its group
     finding f = only_problem(check_machine(m));
     CHECK(f.check == "file");
     CHECK(f.judged == verdict::bad);
-    CHECK_THAT(f.found, Contains("not open to alice (Permission denied)"));
+    CHECK_THAT(f.found, Contains("not accessible to alice (Permission denied)"));
     CHECK_THAT(f.remedy.text(), Contains("usermod -aG rdma alice"));
     CHECK_FALSE(can_open(m));
     // No group may, or it is root's, which nobody is to join: a udev rule.
@@ -190,7 +190,7 @@ TEST_CASE("a file that this user may not open has the remedy that fits its group
     CHECK_THAT(only_problem(check_machine(m)).remedy.text(), Contains("udev rule") && !Contains("usermod"));
     m.files[0].error = ENOENT;
     f = only_problem(check_machine(m));
-    CHECK_THAT(f.found, Contains("of mlx5_0/1, is missing"));
+    CHECK_THAT(f.found, Contains("of mlx5_0/1, missing"));
     CHECK_THAT(f.remedy.text(), Contains("udev"));
     m.files[0].error = EPERM;
     CHECK_THAT(only_problem(check_machine(m)).remedy.text(), Contains("container"));
@@ -206,7 +206,7 @@ TEST_CASE("a file of another port or of subnet managers is only a warning") {
     m.files.back().error = EACCES;
     const finding f = only_problem(check_machine(m));
     CHECK(f.judged == verdict::warning);
-    CHECK_THAT(f.found, Contains("only a subnet manager needs it"));
+    CHECK_THAT(f.found, Contains("only subnet managers need it"));
 }
 
 TEST_CASE("a port that is down is told with what brings it up") {
@@ -262,7 +262,7 @@ TEST_CASE("of RoCE alone no port can be used, and the remedy is the one of its d
         first_port(m).device = device;
         first_port(m).link_layer = "Ethernet";
         m.used.reset();
-        m.no_port = "no port with link layer InfiniBand: mlx5_0/1 (Ethernet)";
+        m.no_port = "no port has link layer InfiniBand: mlx5_0/1 (Ethernet)";
         const finding f = only_problem(check_machine(m));
         CHECK(f.check == "fabric");
         CHECK(f.judged == verdict::bad);
@@ -297,7 +297,8 @@ TEST_CASE("a port whose SMI is another device's needs the files of both") {
     plane.umad = "umad1";
     add_device(m, "smi1", {plane});
     CHECK_FALSE(is_any_bad(check_machine(m)));
-    CHECK_THAT(findings_text(check_machine(m)), Contains("SMPs by smi1/1 (umad1), all else by mlx5_0/1 (umad0)"));
+    CHECK_THAT(findings_text(check_machine(m)),
+               Contains("smi1/1 (umad1) for SMPs, mlx5_0/1 (umad0) for all other MADs"));
     CHECK(files_in_use(m).size() == 2);
     for (device_file& f : m.files) {
         f.error = EACCES;
@@ -315,11 +316,11 @@ TEST_CASE("queues of the kernel that are shorter than ibtool counts on are a war
     machine m = sound_machine();
     m.send_queue = 128;
     m.receive_queue = 512;
-    CHECK_THAT(findings_text(check_machine(m)), Contains("128 SMPs and 16 requests to the SA"));
+    CHECK_THAT(findings_text(check_machine(m)), Contains("128 SMPs and 16 SA requests"));
     m.receive_queue = 256; // a quarter, and a thirty-second
     finding f = only_problem(check_machine(m));
     CHECK(f.judged == verdict::warning);
-    CHECK_THAT(f.found, Contains("64 SMPs and 8 requests to the SA"));
+    CHECK_THAT(f.found, Contains("64 SMPs and 8 SA requests"));
     CHECK_THAT(f.remedy.text(), Contains("recv_queue_size=512") && Contains("--outstanding 64"));
     m.receive_queue = 1024;
     m.send_queue = 32;
@@ -333,10 +334,10 @@ TEST_CASE("a driver that holds requests to the SA back is told with the file tha
     use_first_port(m);
     const finding f = only_problem(check_machine(m));
     CHECK(f.judged == verdict::warning);
-    CHECK_THAT(f.found, Contains("lets 4 requests"));
+    CHECK_THAT(f.found, Contains("sends at most 4 requests"));
     CHECK_THAT(f.remedy.text(), Contains("echo 16 >/sys/class/infiniband/mlx5_0/mad_sa_cc/1/max_outstanding"));
     first_port(m).SA_max_outstanding = 16;
-    CHECK_THAT(findings_text(check_machine(m)), Contains("lets 16 requests"));
+    CHECK_THAT(findings_text(check_machine(m)), Contains("sends at most 16 requests"));
     CHECK(std::ranges::all_of(check_machine(m), [](const finding& other) { return other.judged == verdict::ok; }));
 }
 
@@ -357,11 +358,11 @@ TEST_CASE("a fabric is judged by its SMA, SM and SA") {
     CHECK_THAT(findings_text(sound), Contains("LID 1: Master, GUID 0000:0000:0000:abcd") && Contains("in 0.250 ms") &&
                                          Contains("up to 1073.742 ms"));
     fabric_facts f = sound_fabric();
-    f.SM.error = "LID 1 did not answer SMInfo";
+    f.SM.error = "LID 1 did not reply to SMInfo";
     CHECK(only_problem(check_fabric(f)).judged == verdict::bad);
     CHECK_THAT(only_problem(check_fabric(f)).remedy.text(), Contains("systemctl status opensm"));
     f = sound_fabric();
-    f.SA.error = "LID 1 did not answer ClassPortInfo";
+    f.SA.error = "LID 1 did not reply to ClassPortInfo";
     CHECK(only_problem(check_fabric(f)).check == "SA");
     CHECK_THAT(only_problem(check_fabric(f)).remedy.text(), Contains("ibtool -t 5s saquery -c"));
     f = sound_fabric();
@@ -396,7 +397,7 @@ TEST_CASE("a node name map is told by where it was looked for") {
     f.warnings = {"/b:3: no GUID", "/b:4: no GUID"};
     told = check_name_map(f);
     CHECK(told.judged == verdict::warning);
-    CHECK_THAT(told.found, Contains("2 lines are ignored, the first: /b:3: no GUID"));
+    CHECK_THAT(told.found, Contains("2 lines are ignored, first: /b:3: no GUID"));
     f.looked_at[0].error = EACCES;
     told = check_name_map(f);
     CHECK(told.judged == verdict::warning);
@@ -417,9 +418,10 @@ TEST_CASE("findings are a line each, and an object each") {
                                    {"SM", {}, verdict::warning, "odd", remedy_id::see_SM_log},
                                    {"kernel", {}, verdict::ok, "fine", {}}};
     const std::string command = "ibtool -C mlx5_0 ibportstate -D 0 1 enable";
-    CHECK(findings_text(all) == "bad      port    mlx5_0/1: no \"link\"; remedy: " + command +
-                                    "\nwarning  SM      odd; remedy: look at its log if that lasts\n"
-                                    "ok       kernel  fine\n");
+    CHECK(findings_text(all) ==
+          "bad      port    mlx5_0/1: no \"link\"; possible fix: " + command +
+              "\nwarning  SM      odd; possible fix: check the log of the subnet manager if this state persists\n"
+              "ok       kernel  fine\n");
     std::istringstream lines(findings_json(all));
     std::string line;
     std::getline(lines, line);
@@ -430,7 +432,7 @@ TEST_CASE("findings are a line each, and an object each") {
                                                         {"remedy", command},
                                                         {"command", command}});
     std::getline(lines, line);
-    CHECK(nlohmann::json::parse(line)["remedy"] == "look at its log if that lasts");
+    CHECK(nlohmann::json::parse(line)["remedy"] == "check the log of the subnet manager if this state persists");
     CHECK(nlohmann::json::parse(line)["command"].is_null());
     std::getline(lines, line);
     CHECK(nlohmann::json::parse(line) == nlohmann::json{{"check", "kernel"},
@@ -459,17 +461,17 @@ TEST_CASE("the overview has at most 15 lines, and the last ones are three comman
         const auto lines = lines_of(text);
         CHECK(lines.size() <= 15);
         REQUIRE(lines.size() >= 5);
-        CHECK(lines[lines.size() - 4] == "Next:");
+        CHECK(lines[lines.size() - 4] == "Next steps:");
         for (std::size_t i = lines.size() - 3; i < lines.size(); ++i) CHECK(lines[i].starts_with("  ibtool "));
     };
     machine m = sound_machine();
     check_commands(overview_text(m));
     CHECK_THAT(overview_text(m), Contains("mlx5_0/1") && Contains("Active (LinkUp)") &&
-                                     Contains("/dev/infiniband/umad0 is open to alice") &&
-                                     Contains("Commands use mlx5_0/1.") && Contains("  ibtool ibnetdiscover "));
+                                     Contains("/dev/infiniband/umad0 is accessible to alice") &&
+                                     Contains("ibtool uses mlx5_0/1.") && Contains("  ibtool ibnetdiscover "));
     m.files[0].error = EACCES;
-    CHECK_THAT(overview_text(m),
-               Contains("umad0 is closed to alice") && Contains("cannot open it") && Contains("ibtool --fabric sim:"));
+    CHECK_THAT(overview_text(m), Contains("umad0 is not accessible to alice") && Contains("cannot open it") &&
+                                     Contains("ibtool --fabric sim:"));
     for (unsigned i = 1; i < 18; ++i)
         add_device(m, "mlx5_" + std::to_string(i), {port_of("mlx5_" + std::to_string(i), 1, "")});
     check_commands(overview_text(m));

@@ -121,7 +121,7 @@ TEST_CASE("a notice of a switch or a port names it by LID, name and port") {
         with(leaf, {{"port", 7}}));
     r.check(
         notice(131, 9, {{2, {0, 9, 7}}}),
-        R"(notice FlowControlWatchdog: port 7 of LID 9 had no flow control update in time (watchdog); reported by LID 9)",
+        R"(notice FlowControlWatchdog: port 7 of LID 9 received no flow control update in time (watchdog); reported by LID 9)",
         {{"LID", 9}, {"port", 7}});
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("a notice of a switch that dropped a packet for its P_Key names the sw
                 {13, {0, 0, 1}},
                 {48, {0, 3}},
                 {50, {7}}}),
-        R"(notice BadPKeyAtSwitch: wrong P_Key 0x8001 in a packet from LID 5 ("ho\x1bst"[1]) QP 0x10203 to LID 1 ("manager"[1]) QP 0x1, SL 3; it came in at port 7 of the switch with LID 3 ("leaf"); reported by LID 3 ("leaf"))",
+        R"(notice BadPKeyAtSwitch: wrong P_Key 0x8001 in a packet from LID 5 ("ho\x1bst"[1]) QP 0x10203 to LID 1 ("manager"[1]) QP 0x1, SL 3; received at port 7 of the switch with LID 3 ("leaf"); reported by LID 3 ("leaf"))",
         {{"PKey", 0x8001},
          {"SL", 3},
          {"source", with(host, {{"QP", 0x010203}})},

@@ -113,7 +113,8 @@ TEST_CASE("old lines with ibqueryerrors suppress what they name") {
     CHECK(r.err.empty());
     CHECK_THAT(r.out, Contains("[SymbolErrorCounter == ") && Contains("Link info:") && !Contains("[PortXmitDiscards") &&
                           !Contains("[PortXmitWait"));
-    CHECK_THAT(links.call("ibqueryerrors", {"-h"}).out, Contains("--clear-errors")); // by which they know the version
+    CHECK_THAT(links.call("ibqueryerrors", {"--help"}).out,
+               Contains("--clear-errors")); // by which they know the version
 }
 
 // Who looks for the manager (Mellanox' lists, a resource agent, sysinfo-snapshot, test harnesses): sminfo's words 4 and 10, its state,

@@ -45,31 +45,30 @@ TEST_CASE("a link that runs at what both ends may run at is as it should be") {
 TEST_CASE("a link that runs at less than both ends may run at is told, each thing in a line") {
     port_view here = EDR(), there = EDR();
     here.info.linkWidthEnabled = there.info.linkWidthEnabled = 255; // all that are supported: 12x is the widest
-    CHECK(link_complaints(here, there) == lines{"the link runs at 4X, and both ends may run at 12X"});
+    CHECK(link_complaints(here, there) == lines{"the link runs at 4X, but both ends have 12X enabled"});
     here.info.linkWidthEnabled = 0b10001; // 2x is wider than 1x, whose bit is lower
     here.info.linkWidthActive = iba::LinkWidth::w1x;
-    CHECK(link_complaints(here, there) == lines{"the link runs at 1X, and both ends may run at 2X",
-                                                "the link runs at 1X, and at 4X according to its other end"});
+    CHECK(link_complaints(here, there) == lines{"the link runs at 1X, but both ends have 2X enabled",
+                                                "the link runs at 1X, but the other end reports 4X"});
 
     here = there = EDR();
     here.info.linkSpeedExtEnabled = there.info.linkSpeedExtEnabled = 31; // all that are supported: NDR is the fastest
     CHECK(link_complaints(here, there) ==
-          lines{"the link runs at 25.78125 Gbps, and both ends may run at 106.25 Gbps"});
+          lines{"the link runs at 25.78125 Gbps, but both ends have 106.25 Gbps enabled"});
     here.info.linkSpeedExtEnabled2 = there.info.linkSpeedExtEnabled2 = 1;
-    CHECK(link_complaints(here, there) == lines{"the link runs at 25.78125 Gbps, and both ends may run at 212.5 Gbps"});
+    CHECK(link_complaints(here, there) ==
+          lines{"the link runs at 25.78125 Gbps, but both ends have 212.5 Gbps enabled"});
 
     here = there = EDR();
     here.info.linkSpeedExtActive = {};
     here.info.linkSpeedActive = iba::LinkSpeed::SDR;
     there.info.linkSpeedExtEnabled = 30; // none
-    CHECK(link_complaints(here, there) ==
-          lines{"the link runs at 2.5 Gbps, and both ends may run at 10.0 Gbps",
-                "the link runs at 2.5 Gbps, and at 25.78125 Gbps according to its other end"});
+    CHECK(link_complaints(here, there) == lines{"the link runs at 2.5 Gbps, but both ends have 10.0 Gbps enabled",
+                                                "the link runs at 2.5 Gbps, but the other end reports 25.78125 Gbps"});
     there.end.capabilityMask = 0; // what it says of extended speeds means nothing
     there.info.linkSpeedExtEnabled = 3;
-    CHECK(link_complaints(here, there) ==
-          lines{"the link runs at 2.5 Gbps, and both ends may run at 10.0 Gbps",
-                "the link runs at 2.5 Gbps, and at 10.0 Gbps according to its other end"});
+    CHECK(link_complaints(here, there) == lines{"the link runs at 2.5 Gbps, but both ends have 10.0 Gbps enabled",
+                                                "the link runs at 2.5 Gbps, but the other end reports 10.0 Gbps"});
 }
 
 TEST_CASE("a QDR link that may run at FDR10 is told") {
@@ -78,7 +77,7 @@ TEST_CASE("a QDR link that may run at FDR10 is told") {
         v->end.capabilityMask = 0;
         v->mellanox.emplace().LinkSpeedEnabled = 1;
     }
-    CHECK(link_complaints(here, there) == lines{"the link runs at 10.0 Gbps, and both ends may run at FDR10"});
+    CHECK(link_complaints(here, there) == lines{"the link runs at 10.0 Gbps, but both ends have FDR10 enabled"});
     here.mellanox->LinkSpeedActive = 1;
     CHECK(link_complaints(here, there).empty());
     here.mellanox->LinkSpeedActive = 0;

@@ -107,7 +107,7 @@ TEST_CASE("a task whose device goes away runs again when the device is back, and
     CHECK(in.loss() == 0);
     CHECK(told.entries ==
           std::vector<std::string>{"lost mlx5_0/1 (umad0): No such device", "still lost: no such device",
-                                   "still lost: it has no LID yet: the subnet manager has not configured it",
+                                   "still lost: the port has no LID yet: the subnet manager has not configured it",
                                    "still lost: busy", "open", "back"});
     CHECK(told.length >= 3100ms); // pauses of 0.1, 0.2, 0.4, 0.8 and 1.6 s
     CHECK(told.length < 60s);
@@ -168,7 +168,7 @@ TEST_CASE("what may end by itself is not ended by the loss of its device") {
     };
     CHECK(in.run(body(in)));
     CHECK(in.loss() == ENODEV);
-    CHECK(in.loss_text() == "lost mlx5_0/1 (umad0): No such device");
+    CHECK(in.loss_text() == "mlx5_0/1 (umad0) disconnected: No such device");
 }
 
 TEST_CASE("a server answers on the device that came back, by agents of its own there") {

@@ -32,7 +32,7 @@ ibtool::route_finding told(route_fault f) {
 
 std::string circle_of(std::size_t length) {
     std::string text = told({route_fault::kind::loop, {0, 3}, std::vector(length, port_ref{0, 3}), {9}, 1}).text;
-    return text.substr(text.find("round: ") + 7);
+    return text.substr(text.find("circulate: ") + 11);
 }
 
 } // namespace
@@ -49,20 +49,22 @@ TEST_CASE("LIDs in a row are a range, and after eight ranges the rest is counted
 TEST_CASE("a fault of a route says where it is, which LIDs it cuts off and how many routes") {
     using enum route_fault::kind;
     const auto text = [](const route_fault& f) { return told(f).text; };
-    CHECK(text({no_entry, {0, 0}, {}, {7}, 1}) == sw + ": no port for LID 7: 1 route cut");
-    CHECK(text({no_link, {0, 4}, {}, {7, 8}, 2}) == sw + "[4]: no link, but where LIDs 7-8 should leave: 2 routes cut");
-    CHECK(text({wrong_end, {0, 0}, {}, {7}, 3}) == sw + ": keeps packets to LID 7, which it has not: 3 routes cut");
+    CHECK(text({no_entry, {0, 0}, {}, {7}, 1}) == sw + ": no output port for LID 7: 1 route broken");
+    CHECK(text({no_link, {0, 4}, {}, {7, 8}, 2}) ==
+          sw + "[4]: no link, but it is the output port for LIDs 7-8: 2 routes broken");
+    CHECK(text({wrong_end, {0, 0}, {}, {7}, 3}) ==
+          sw + ": keeps packets for LID 7, which it does not have: 3 routes broken");
     CHECK(text({wrong_end, {0, 3}, {}, {7}, 1}) ==
-          sw + "[3]: leads to " + host + "[2], which is not at LID 7: 1 route cut");
+          sw + "[3]: leads to " + host + "[2], which does not have LID 7: 1 route broken");
     CHECK(text({loop, {0, 3}, {{0, 3}, {2, 1}}, {7}, 1}) ==
-          fmt::format("loop: LID 7 go round: {0}[3] -> {1}[1] -> {0}[3]: 1 route cut", sw, router));
-    CHECK(text({others, {}, {}, {7, 9}, 4}) == "more faults, not told one by one: LIDs 7, 9: 4 routes cut");
+          fmt::format("loop: packets for LID 7 circulate: {0}[3] -> {1}[1] -> {0}[3]: 1 route broken", sw, router));
+    CHECK(text({others, {}, {}, {7, 9}, 4}) == "more faults, not listed individually: LIDs 7, 9: 4 routes broken");
 
     const auto json = nlohmann::json::parse(told({loop, {0, 3}, {{0, 3}, {2, 1}}, {7}, 5}).json);
     CHECK(json["finding"] == "loop");
     CHECK(json["LIDs"] == nlohmann::json::array({7}));
     CHECK(json["cut"] == 5);
-    CHECK(json["place"]["port"] == 3);
+    CHECK(json["location"]["port"] == 3);
     REQUIRE(json["circle"].size() == 2);
     CHECK(json["circle"][1]["description"] == "made router");
 }
@@ -73,8 +75,8 @@ TEST_CASE("a circle of more than twelve ports begins to be told") {
         for (std::size_t i = 0; i < count; ++i) all += sw + "[3] -> ";
         return all;
     };
-    CHECK(circle_of(12) == ports(12) + sw + "[3]: 1 route cut");
-    CHECK(circle_of(14) == ports(12) + "2 more -> " + sw + "[3]: 1 route cut");
+    CHECK(circle_of(12) == ports(12) + sw + "[3]: 1 route broken");
+    CHECK(circle_of(14) == ports(12) + "2 more -> " + sw + "[3]: 1 route broken");
 }
 
 TEST_CASE("a LID of two ports is told, and none where a switch or a port with a cable should have one") {
@@ -85,12 +87,12 @@ TEST_CASE("a LID of two ports is told, and none where a switch or a port with a 
     LIDs.add({2, 1}, iba::lid{4}, 1);
     const auto with_double = findings_of(made, LIDs);
     REQUIRE(with_double.size() == 2);
-    CHECK(with_double[0].text == fmt::format("LID 5: at {}[2] and at {}[1]", host, router));
+    CHECK(with_double[0].text == fmt::format("LID 5: assigned to both {}[2] and {}[1]", host, router));
     CHECK(with_double[1].text == sw + ": no LID");
     const auto json = nlohmann::json::parse(with_double[0].json);
     CHECK(json["finding"] == "double_LID");
     CHECK(json["LID"] == 5);
-    CHECK(json["places"].size() == 2);
+    CHECK(json["locations"].size() == 2);
 
     lid_index none;
     none.add({2, 1}, iba::lid{}, 0);
@@ -115,9 +117,9 @@ TEST_CASE("what is wrong with a group is told by its kind") {
     CHECK(apart_json["is_reached"] == false);
     CHECK(apart_json["reaches"] == true);
     CHECK(apart_json["from"]["port"] == 0);
-    CHECK(all[0].text == "multicast LID 0xc001: " + sw + "[3]: closes a circle of links");
+    CHECK(all[0].text == "multicast LID 0xc001: " + sw + "[3]: closes a loop of links");
     CHECK(all[1].text == "multicast LID 0xc002: " + host + "[1]: is cut off from " + sw);
-    CHECK(all[2].text == "multicast LID 0xc003: " + sw + "[1]: leads to a switch that drops it");
+    CHECK(all[2].text == "multicast LID 0xc003: " + sw + "[1]: leads to a switch that drops the packets");
     for (std::size_t i = 0; const char* word : {"multicast_loop", "multicast_apart", "multicast_dropped"}) {
         const auto json = nlohmann::json::parse(all[i].json);
         CHECK(json["finding"] == word);

@@ -268,26 +268,26 @@ TEST_CASE("one cause is one line, however many places it has") {
     all.push_back({"S-3 \"leaf-0003\"", "leaf-0003", "no LID", {}, node});
     all.push_back({"S-4 \"leaf-0004\"[1]", "leaf-0004 port 1", "RPC refused", "PortCounters refused", port});
     all.push_back({"S-5 \"leaf-0005\"[1]", "leaf-0005 port 1", "no LID", {}, port});
-    all.push_back({{}, {}, "stopped before everything was asked", {}});
+    all.push_back({{}, {}, "stopped before all nodes were queried", {}});
     CHECK(lines_about(all, false) ==
           std::vector<std::string>{"512 ports: PortExtendedSpeedsCounters timed out; first: leaf-0001 port 3",
                                    "2 nodes and 1 port: no LID; first: leaf-0002",
                                    "S-4 \"leaf-0004\"[1]: PortCounters refused",
-                                   "stopped before everything was asked"});
+                                   "stopped before all nodes were queried"});
     const auto each = lines_about(all, true);
     REQUIRE(each.size() == all.size());
     CHECK(each[0] == "S-1 \"leaf-0001\"[3]: RPC timed out to 3");
     CHECK(each[511] == "S-1 \"leaf-0001\"[514]: RPC timed out to 514");
     CHECK(lines_about(all, false, "lost mlx5_0/1: gone") ==
-          std::vector<std::string>{"lost mlx5_0/1: gone; 517 answers are missing"});
+          std::vector<std::string>{"lost mlx5_0/1: gone; 517 replies are missing"});
     CHECK(lines_about({}, false, "lost mlx5_0/1: gone").empty());
 }
 
 TEST_CASE("each kind of gap has its name") {
     using enum counters::gap::kind;
     const std::pair<counters::gap::kind, const char*> kinds[] = {
-        {no_answer, "no_answer"},     {was_silent, "was_silent"}, {error_reply, "error_reply"},
-        {send_failed, "send_failed"}, {no_address, "no_address"}, {cancelled, "cancelled"}};
+        {no_answer, "timeout"},       {was_silent, "unresponsive"}, {error_reply, "error_reply"},
+        {send_failed, "send_failed"}, {no_address, "no_address"},   {cancelled, "cancelled"}};
     for (const auto& [kind, name] : kinds) CHECK(name_of(kind) == name);
 }
 

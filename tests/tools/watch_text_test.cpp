@@ -51,11 +51,11 @@ TEST_CASE("what did not change is not told, what changed with its rate") {
 
 TEST_CASE("a change that is not all the truth says so") {
     CHECK(changes_text(narrow(0s, 0, 65530), narrow(1s, 0, 65535)) ==
-          "SymbolErrorCounter:..............65535 (+5.0/s or more: it stands at its end)\n");
+          "SymbolErrorCounter:..............65535 (+5.0/s or more: it is saturated)\n");
     CHECK(changes_text(narrow(0s, 0, 40), narrow(2s, 0, 8)) ==
-          "SymbolErrorCounter:..............8 (+4.0/s or more: somebody cleared it)\n");
+          "SymbolErrorCounter:..............8 (+4.0/s or more: it was cleared)\n");
     CHECK(changes_text(wide(0s, ~u64{0} - 9), wide(1s, 10)) ==
-          "PortRcvData:.....................10 (+80.0 B/s, past its end)\n");
+          "PortRcvData:.....................10 (+80.0 B/s, wrapped)\n");
     const auto j = changes_json(narrow(0s, 7, 40), narrow(2s, 7, 8));
     CHECK(j == json::parse(R"({"symbolErrorCounter": {"state": "reset", "value": 8, "per_second": 4.0}})"));
     CHECK(changes_json(wide(0s, ~u64{0} - 9), wide(1s, 10)) ==

@@ -46,13 +46,13 @@ bool is_smp(const request& r) { return r.kind.mgmt_class == iba::MgmtClass::Subn
 request make_query(const bench_settings& s) {
     request r = make_request(s.rpc, s.attribute, s.fields);
     if (r.kind.method != iba::Method::Get)
-        throw usage_error(fmt::format("bench only reads, one MAD for one MAD: {} is no Get", s.rpc));
+        throw usage_error(fmt::format("bench cannot send {}: it measures only Get RPCs, such as SubnGet", s.rpc));
     if (r.payload.size() > payload_size)
-        throw usage_error(fmt::format("{} is too large for bench", r.attribute->info->name));
+        throw usage_error(fmt::format("bench cannot send {}: it does not fit in one MAD", r.attribute->info->name));
     if (s.discovered.discovers() && !s.targets.empty())
-        throw usage_error("give targets or let them be discovered, not both");
+        throw usage_error("targets exclude --all, --switches and --CAs; give only one of them");
     if (s.discovered.discovers() && is_SA(r))
-        throw usage_error("the SA is at one place: nothing is to be discovered for it");
+        throw usage_error("--all, --switches and --CAs are not supported by SubnAdmGet: it queries only the SA");
     return r;
 }
 
@@ -65,7 +65,7 @@ std::vector<bench_row> read_windows(const std::string& text) {
             continue;
         }
         const u32 window = read_number(word, "a window", 65536);
-        if (window == 0) throw usage_error("a window is at least 1");
+        if (window == 0) throw usage_error("a window must be 1..65536 or adaptive");
         rows.push_back({std::to_string(window), window, {}});
     }
     return rows;
@@ -87,11 +87,11 @@ extent extent_of(const bench_settings& s, bool is_virtual) {
 /// No window is larger than what can be in flight.
 void lower_windows(bench_report& r, unsigned transport_takes) {
     unsigned most = transport_takes;
-    std::string why = fmt::format("the transport takes {}", most);
+    std::string why = fmt::format("the transport allows {} in flight", most);
     const std::size_t bound = r.what.targets.size() * r.what.per_destination;
     if (bound != 0 && bound < most) {
         most = static_cast<unsigned>(bound);
-        why = fmt::format("{} in flight to each of {} is {}", r.what.per_destination,
+        why = fmt::format("at most {} in flight to each of {}, so at most {} in total", r.what.per_destination,
                           r.what.targets.size() == 1 ? "1 target" : fmt::format("{} targets", r.what.targets.size()),
                           most);
     }
@@ -131,10 +131,11 @@ void measure_all(session& in, bench_report& r) {
         for (std::size_t turn = 0; turn < r.rows.size(); ++turn) {
             const bool goes_on = measure_row(in, r, r.rows[(round + turn) % r.rows.size()], round);
             if (goes_on && !in.stopped()) continue;
-            r.problems.push_back({{},
-                                  {},
-                                  fmt::format("{} in round {} of {}", goes_on ? "interrupted" : "the device has gone",
-                                              round + 1, r.rounds)});
+            r.problems.push_back(
+                {{},
+                 {},
+                 fmt::format("{} in round {} of {}", goes_on ? "interrupted" : "the device was disconnected", round + 1,
+                             r.rounds)});
             return;
         }
     }
@@ -176,7 +177,8 @@ bool is_empty(const bench_row& row) { return row.measured.replies == 0; }
 int run_bench(const bench_settings& s, const global_options& options) {
     const request asked = make_query(s);
     if (options.by_SA && is_smp(asked))
-        throw usage_error(fmt::format("there is no --sa for {}: it is an SMP; SubnAdmGet asks the SA", s.rpc));
+        throw usage_error(
+            fmt::format("--sa is not supported by {}: it sends SMPs; use SubnAdmGet to query the SA", s.rpc));
     bench_report r;
     r.fabric = options.fabric.empty() ? "umad" : options.fabric;
     r.rpc = s.rpc;
@@ -197,56 +199,39 @@ int run_bench(const bench_settings& s, const global_options& options) {
     if (is_measured) write_output(s.json ? bench_json(o.report) : bench_table(o.report));
     print_error(o.counts);
     tell_missing(o.report.problems, options.tells_all());
-    if (!is_measured) print_message("nothing was measured");
+    if (!is_measured) print_message("nothing was measured: no reply was received");
     if (!is_measured) return failed;
     return o.report.problems.empty() && std::ranges::none_of(rows, is_empty) ? complete : partial;
 }
 
 /// An option whose value is a time.
-void add_time_option(arguments& takes, const char* name, std::optional<std::chrono::nanoseconds>& time,
-                     const char* what) {
-    takes
-        .option(
-            name, [&time](const std::string& text) { time = parse_duration(text); }, what)
-        .value_name("TIME");
+void add_time_option(arguments& takes, const char* name, std::optional<std::chrono::nanoseconds>& time) {
+    takes.option(name, [&time](const std::string& text) { time = parse_duration(text); });
 }
 
 } // namespace
 
 command bench_command() {
-    return {
-        .name = "bench",
-        .group = command_group::measuring,
-        .summary = "measure MADs per second and round trips over the window",
-        .examples = "bench 7\nbench 0,1,4 --windows 1,4,16\nbench --switches --duration 1s --json\nbench 7 --rpc "
-                    "PerformanceGet --attribute PortCounters -f portSelect=1",
-        .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<bench_settings>();
-            takes.option("target", s->targets, "targets to ask, in turn [the local node; SubnAdmGet: the SA]");
-            add_target_options(takes, s->kind);
-            takes.flag("--all", s->discovered.all, "every node that discovery finds; with -L by LID");
-            takes.flag("--switches", s->discovered.switches, "every switch that discovery finds");
-            takes.flag("--CAs", s->discovered.CAs, "every CA that discovery finds");
-            takes.option("--rpc", s->rpc, "the RPC: SubnGet, PerformanceGet, SubnAdmGet, any Get").shows_default();
-            takes.option("--attribute", s->attribute, "the attribute: 'ibtool describe' lists them").shows_default();
-            takes.option("-f,--field", s->fields, "NAME=VALUE, repeatable: a field of the request").one_each();
-            takes.option("-a,--modifier", s->modifier, "attributeModifier").shows_default();
-            takes.option("--windows", s->windows, "windows to measure, one row each: numbers, or adaptive")
-                .shows_default();
-            takes
-                .option("--per-destination", s->per_destination,
-                        "limit of MADs in flight to one target; 0: no limit [one target: 0; several: 1]")
-                .range(0, 65536);
-            takes.option("--rounds", s->rounds, "measurements of each window, in turn").range(1, 10000).shows_default();
-            add_time_option(takes, "--duration", s->duration, "length of a measurement [200ms; simulated time: 10ms]");
-            takes.option("-c,--count", s->count, "MADs per measurement, instead of a duration")
-                .excludes(*takes.find("--duration"))
-                .range(1, 1000000000);
-            add_time_option(takes, "--warm-up", s->warm_up,
-                            "time before each that is not counted [20ms; simulated time: 5ms]");
-            takes.flag("--json", s->json, "as one JSON object");
-            return [s](const global_options& options) { return run_bench(*s, options); };
-        }};
+    return {.name = "bench", .group = command_group::measuring, .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<bench_settings>();
+                takes.option("target", s->targets);
+                add_target_options(takes, s->kind);
+                takes.flag("--all", s->discovered.all);
+                takes.flag("--switches", s->discovered.switches);
+                takes.flag("--CAs", s->discovered.CAs);
+                takes.option("--rpc", s->rpc).shows_default();
+                takes.option("--attribute", s->attribute).shows_default();
+                takes.option("-f,--field", s->fields).one_each();
+                takes.option("-a,--modifier", s->modifier).shows_default();
+                takes.option("--windows", s->windows).shows_default();
+                takes.option("--per-destination", s->per_destination).range(0, 65536);
+                takes.option("--rounds", s->rounds).range(1, 10000).shows_default();
+                add_time_option(takes, "--duration", s->duration);
+                takes.option("-c,--count", s->count).excludes(*takes.find("--duration")).range(1, 1000000000);
+                add_time_option(takes, "--warm-up", s->warm_up);
+                takes.flag("--json", s->json);
+                return [s](const global_options& options) { return run_bench(*s, options); };
+            }};
 }
 
 } // namespace ibtool

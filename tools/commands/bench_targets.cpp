@@ -36,7 +36,7 @@ coro::task<std::vector<mad::address>> discover_targets(session& in, const target
             continue;
         const mad::address target = by_LID ? LID_of(subnet, i) : mad::address{n.route, std::nullopt};
         if (by_LID && mad::headers_of(target.path).DLID == iba::lid{})
-            problems.push_back(missing_at(subnet, {i, 0}, "no LID"));
+            problems.push_back(missing_at(subnet, {i, 0}, "not measured: no LID"));
         else targets.push_back(target);
     }
     co_return targets;

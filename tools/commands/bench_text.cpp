@@ -39,12 +39,12 @@ std::string heading(const bench_report& r) {
     std::string text = fmt::format("# {} {} to {} on {}\n", r.rpc, r.attribute->info->name, targets_text(r.what),
                                    iba::escaped(r.fabric));
     const std::string length = r.how_long.MADs ? fmt::format("{} MADs", r.how_long.MADs) : as_time(r.how_long.length);
-    text += fmt::format("# {} rounds of {} for each window, in turn, after {} of warm-up; timeout {}, {} retries\n",
+    text += fmt::format("# {} interleaved rounds of {} per window, each after {} of warm-up; timeout {}, {} retries\n",
                         r.rounds, length, as_time(r.how_long.warm_up), as_time(r.patience.timeout), r.patience.retries);
     if (r.what.per_destination) text += fmt::format("# at most {} in flight to each target\n", r.what.per_destination);
-    if (!r.lowered.empty()) text += fmt::format("# larger windows were lowered: {}\n", r.lowered);
-    if (r.is_virtual) text += "# the time is the simulation's\n";
-    return text + "# +-: half of the 95 % confidence interval of MADs/s; round trips in us, of answered MADs\n";
+    if (!r.lowered.empty()) text += fmt::format("# larger windows were reduced: {}\n", r.lowered);
+    if (r.is_virtual) text += "# times are in virtual time\n";
+    return text + "# +-: half of the 95 % confidence interval of MADs/s; round-trip times in us, without lost MADs\n";
 }
 
 std::string row_text(const bench_row& row) {

@@ -34,21 +34,12 @@ int run_check_cabling(const cabling_settings& s, global_options options) {
 } // namespace
 
 command check_cabling_command() {
-    return {.name = "check_cabling",
-            .group = command_group::checks,
-            .summary = "check that the cables are where a plan has them",
-            .examples = "check_cabling plan.csv\ncheck_cabling plan.csv --load-cache fabric.cache --json",
-            .declare = [](arguments& takes) -> action {
+    return {.name = "check_cabling", .group = command_group::checks, .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<cabling_settings>();
-                takes
-                    .option("plan", s->plan,
-                            "CSV file with lines node,port,node,port, or with columns StartDevice, StartPort, "
-                            "EndDevice, EndPort")
-                    .file(file_use::read)
-                    .required();
+                takes.option("plan", s->plan).file(file_use::read).required();
                 add_name_map_option(takes, s->name_map);
                 add_load_cache_option(takes, s->load_cache);
-                takes.flag("--json", s->json, "everything as one JSON object");
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_check_cabling(*s, options); };
             }};
 }

@@ -118,23 +118,13 @@ comad::coro::task<report> read_and_judge(session& in, const discovery::subnet& s
 } // namespace
 
 command check_lft_balance_command() {
-    return {.name = "check_lft_balance",
-            .group = command_group::checks,
-            .summary = "check that the links between switches have equally many routes",
-            .examples = "check_lft_balance\ncheck_lft_balance -e -v\ncheck_lft_balance -l tables -i cache",
-            .declare = [](arguments& takes) -> action {
+    return {.name = "check_lft_balance", .group = command_group::checks, .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<balance_settings>();
-                takes.flag("-e", s->is_lenient,
-                           "more counts as balanced: half of the ports even, or all uneven ones without a route");
-                takes
-                    .option("-l,--tables", s->tables,
-                            "read the tables from this file, of dump_lfts or OpenSM (opensm-lfts.dump), and do not ask "
-                            "the switches")
-                    .value_name("FILE")
-                    .file(file_use::read);
+                takes.flag("-e", s->is_lenient);
+                takes.option("-l,--tables", s->tables).file(file_use::read);
                 add_load_cache_option(takes, s->subnet, "-i,--load-cache");
                 add_name_map_option(takes, s->name_map);
-                takes.flag("--json", s->json, "one JSON object for each switch, on one line");
+                takes.flag("--json", s->json);
                 return [s](global_options options) {
                     s->names = read_node_names(s->name_map);
                     options.load_cache = s->subnet;

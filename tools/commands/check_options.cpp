@@ -10,17 +10,14 @@
 namespace ibtool {
 
 void add_check_options(arguments& takes, check_options& o) {
-    takes.flag("-N,--nocolor", o.no_colours, "no colours [colours on a terminal]");
-    const argument& json = takes.flag("--json", o.json, "one JSON object per line");
-    takes.flag("-b,--brief", o.is_brief, "only what failed, not why").excludes(json);
+    takes.flag("-N,--nocolor", o.no_colours);
+    const argument& json = takes.flag("--json", o.json);
+    takes.flag("-b,--brief", o.is_brief).excludes(json);
 }
 
 void add_threshold_options(arguments& takes, check_options& o) {
-    takes.option("-T,--threshold-file", o.thresholds, "file of lines SymbolErrorCounter=10")
-        .file(file_use::read)
-        .value_name("FILE");
-    takes.flag("-s,--show-thresholds", o.only_shows_thresholds,
-               "only print the thresholds (here -s names no SA; --sm_port does)");
+    takes.option("-T,--threshold-file", o.thresholds).file(file_use::read);
+    takes.flag("-s,--show-thresholds", o.only_shows_thresholds);
 }
 
 namespace {

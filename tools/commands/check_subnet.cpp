@@ -106,7 +106,8 @@ private:
             const auto& answer = answers_[i];
             if (answer && (*answer || answer->error().code == mad::errc::timed_out)) judge_way(v, e, *answer);
             else
-                found_.missing.push_back(missing_at(subnet_, e.where, answer ? to_string(answer->error()) : "not asked",
+                found_.missing.push_back(missing_at(subnet_, e.where,
+                                                    answer ? to_string(answer->error()) : "not queried",
                                                     answer ? cause_text(answer->error()) : ""));
         }
         nodes_[e.where.node].of_node.push_back(std::move(v));
@@ -116,7 +117,7 @@ private:
     void judge_way(check_result& v, const end_port& e, const mad::result<smp::NodeInfo>& answer) const {
         const iba::guid expected = subnet_.nodes[e.where.node].info.nodeGUID;
         if (!answer) {
-            v.complaints.push_back({error, "no answer ", "SMPNodeInfo", "none", "an answer"});
+            v.complaints.push_back({error, "no reply ", "SMPNodeInfo", "none", "a reply"});
         } else if (const iba::guid is = answer.value().nodeGUID; is != expected) {
             v.complaints.push_back({error, fmt::format("nodeGUID is {}, expected {} ", is, expected), "nodeGUID",
                                     fmt::format("{}", is), fmt::format("{}", expected)});
@@ -242,9 +243,8 @@ coro::task<report> check(session& in, const subnet& s, const check_subnet_settin
 action declare(arguments& takes, const check_subnet_settings& initial) {
     auto s = std::make_shared<check_subnet_settings>(initial);
     add_check_options(takes, s->how);
-    const argument& down =
-        takes.flag("--down", s->with_down, "also ports without a cable, which are down [only those in use]");
-    takes.ignored_flag("--up", "only ports in use, which is what is checked anyway").excludes(down);
+    const argument& down = takes.flag("--down", s->with_down);
+    takes.ignored_flag("--up").excludes(down);
     if (s->errors) add_threshold_options(takes, s->how);
     return [s](const global_options& options) {
         if (s->how.only_shows_thresholds) return show_thresholds(s->how);
@@ -257,9 +257,7 @@ action declare(arguments& takes, const check_subnet_settings& initial) {
 command ibchecknet_command() {
     return {.name = "ibchecknet",
             .group = command_group::checks,
-            .summary = "check all nodes, ports and error counters",
-            .examples = "ibchecknet\nibchecknet --json",
-            .no_SA = "it judges LIDs, and asks every node by its directed route",
+            .no_SA = "it checks LIDs, so it queries every node by its directed route",
             .judges_LIDs = true,
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
@@ -272,9 +270,7 @@ command ibchecknet_command() {
 command ibcheckstate_command() {
     return {.name = "ibcheckstate",
             .group = command_group::checks,
-            .summary = "check that all nodes answer and all ports are Active",
-            .examples = "ibcheckstate\nibcheckstate --down",
-            .no_SA = "it judges LIDs, and asks every node by its directed route",
+            .no_SA = "it checks LIDs, so it queries every node by its directed route",
             .judges_LIDs = true,
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
@@ -286,9 +282,7 @@ command ibcheckstate_command() {
 command ibcheckwidth_command() {
     return {.name = "ibcheckwidth",
             .group = command_group::checks,
-            .summary = "check that all links are as wide as both their ends can",
-            .examples = "ibcheckwidth\nibcheckwidth --json",
-            .no_SA = "it judges LIDs, and asks every node by its directed route",
+            .no_SA = "it checks LIDs, so it queries every node by its directed route",
             .judges_LIDs = true,
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
@@ -300,9 +294,7 @@ command ibcheckwidth_command() {
 command ibcheckerrors_command() {
     return {.name = "ibcheckerrors",
             .group = command_group::checks,
-            .summary = "check the error counters of all ports",
-            .examples = "ibcheckerrors\nibcheckerrors -v -T thresholds",
-            .no_SA = "it judges LIDs, and asks every node by its directed route",
+            .no_SA = "it checks LIDs, so it queries every node by its directed route",
             .judges_LIDs = true,
             .declare = [](arguments& takes) {
                 check_subnet_settings s;

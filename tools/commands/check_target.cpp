@@ -71,9 +71,8 @@ asked<port_ref> read_port(session& in, subnet& s, mad::any_path path, std::optio
     const bool is_switch = node.nodeType == iba::NodeType::Switch;
     const u8 port = number.value_or(node.localPortNum);
     if (port > node.numPorts || (port == 0 && !is_switch))
-        throw std::runtime_error(
-            fmt::format("{} has no port {}, only {}", node.nodeGUID, port,
-                        is_switch ? fmt::format("0 to {}", node.numPorts) : fmt::format("1 to {}", node.numPorts)));
+        throw std::runtime_error(fmt::format("{} has no port {}; valid ports: {}..{}", node.nodeGUID, port,
+                                             is_switch ? 0 : 1, node.numPorts));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<smp::PortInfo>(path, port));
     discovery::node n;
     n.info = node;
@@ -109,9 +108,9 @@ asked<scene> look_at(session& in, mad::any_path path, std::optional<u8> port, bo
     here.LID = by_LID ? value(by_LID->DLID) : end ? value(end->LID) : 0;
     if (!with_other_end || is_comparable(here.s, here.port)) co_return here;
     const bool has_SA = value(in.schedule().sa_path().DLID) != 0;
-    missing_answer m{fmt::format("lid {} port {} is not compared with its other end", here.LID, here.port.port),
+    missing_answer m{fmt::format("lid {} port {} is not compared with its neighbor", here.LID, here.port.port),
                      {},
-                     "no SA knows what is at the other end"};
+                     "no SA is available to query for the neighbor; give a directed route"};
     if (has_SA || mad::directed(path)) {
         auto there = co_await read_other_end(in, here, path);
         if (there) {
@@ -156,13 +155,13 @@ asked<std::vector<complaint>> compare_with_SA(session& in, const scene& here, ib
     auto record = co_await in.schedule().SubnAdmGet(query);
     if (!record) {
         if (record.error().code != mad::errc::class_status) co_return std::move(record.error());
-        all.push_back({error, "the SA does not know the node ", "NodeRecord", "none", "one"});
+        all.push_back({error, "the SA has no record of the node ", "NodeRecord", "none", "one"});
         co_return all;
     }
     const auto compare = [&](std::string_view what, iba::guid is, iba::guid expected) {
         if (is == expected) return;
-        all.push_back({error, fmt::format("{} is {}, the SA says {} ", what, is, expected), what, fmt::format("{}", is),
-                       fmt::format("{}", expected)});
+        all.push_back({error, fmt::format("{} is {}, but {} in the record of the SA ", what, is, expected), what,
+                       fmt::format("{}", is), fmt::format("{}", expected)});
     };
     compare("nodeGUID", node.nodeGUID, record.value().nodeInfo.nodeGUID);
     compare("portGUID", node.portGUID, record.value().nodeInfo.portGUID);
@@ -170,7 +169,7 @@ asked<std::vector<complaint>> compare_with_SA(session& in, const scene& here, ib
     to.DLID = LID;
     auto way = co_await in.paths().resolve_path(to);
     if (!way && way.error().code != mad::errc::path_not_found) co_return std::move(way.error());
-    if (!way) all.push_back({error, "the SA has no path there ", "PathRecord", "none", "one"});
+    if (!way) all.push_back({error, "the SA has no path to the node ", "PathRecord", "none", "one"});
     co_return all;
 }
 
@@ -182,7 +181,7 @@ reporting check_node(session& in, mad::address target, const check_target_settin
     if (!seen && !is_silence(seen.error())) co_return std::move(seen.error());
     std::vector<missing_answer> missing;
     if (!seen) {
-        v.complaints.push_back({error, "no answer ", "SMPNodeInfo", "none", "an answer"});
+        v.complaints.push_back({error, "no reply ", "SMPNodeInfo", "none", "a reply"});
     } else {
         v.LID = seen.value().LID;
         v.nodeGUID = seen.value().s.nodes[seen.value().port.node].info.nodeGUID;
@@ -251,7 +250,7 @@ reporting check_errors(session& in, mad::address target, const check_target_sett
 using target_check = reporting (*)(session&, mad::address, const check_target_settings&);
 
 action declare(arguments& takes, target_check check, std::shared_ptr<check_target_settings> s) {
-    takes.option("target", s->target, "the node, or a port of it [the local one]");
+    takes.option("target", s->target);
     add_target_options(takes, s->kind);
     add_check_options(takes, s->how);
     return [s, check](const global_options& options) {
@@ -267,53 +266,37 @@ action declare_port_check(arguments& takes, port_checks checks) {
     auto s = std::make_shared<check_target_settings>();
     s->checks = checks;
     action run = declare(takes, check_one_port, s);
-    takes.option("port", s->port, "the number of the port").required();
+    takes.option("port", s->port).required();
     return run;
 }
 
 } // namespace
 
 command ibchecknode_command() {
-    return {.name = "ibchecknode",
-            .group = command_group::checks,
-            .summary = "check that a node answers, and is the one that the SA knows",
-            .examples = "ibchecknode 7",
-            .declare = [](arguments& takes) {
+    return {.name = "ibchecknode", .group = command_group::checks, .declare = [](arguments& takes) {
                 return declare(takes, check_node, std::make_shared<check_target_settings>());
             }};
 }
 command ibcheckport_command() {
-    return {.name = "ibcheckport",
-            .group = command_group::checks,
-            .summary = "check state, width, speed and addresses of a port",
-            .examples = "ibcheckport 7 3\nibcheckport -v 0,1 3",
-            .declare = [](arguments& takes) {
+    return {.name = "ibcheckport", .group = command_group::checks, .declare = [](arguments& takes) {
                 return declare_port_check(takes, {.state = true, .width = true, .speed = true, .addresses = true});
             }};
 }
 command ibcheckportstate_command() {
-    return {.name = "ibcheckportstate",
-            .group = command_group::checks,
-            .summary = "check that a port is up and Active",
-            .examples = "ibcheckportstate 7 3",
-            .declare = [](arguments& takes) { return declare_port_check(takes, {.state = true}); }};
+    return {.name = "ibcheckportstate", .group = command_group::checks, .declare = [](arguments& takes) {
+                return declare_port_check(takes, {.state = true});
+            }};
 }
 command ibcheckportwidth_command() {
-    return {.name = "ibcheckportwidth",
-            .group = command_group::checks,
-            .summary = "check that a link is as wide as both its ends can",
-            .examples = "ibcheckportwidth 7 3",
-            .declare = [](arguments& takes) { return declare_port_check(takes, {.width = true}); }};
+    return {.name = "ibcheckportwidth", .group = command_group::checks, .declare = [](arguments& takes) {
+                return declare_port_check(takes, {.width = true});
+            }};
 }
 command ibcheckerrs_command() {
-    return {.name = "ibcheckerrs",
-            .group = command_group::checks,
-            .summary = "check the error counters of a node's ports",
-            .examples = "ibcheckerrs 7\nibcheckerrs -T thresholds 7 3\nibcheckerrs -s",
-            .declare = [](arguments& takes) {
+    return {.name = "ibcheckerrs", .group = command_group::checks, .declare = [](arguments& takes) {
                 auto s = std::make_shared<check_target_settings>();
                 action run = declare(takes, check_errors, s);
-                takes.option("port", s->port, "the number of the port; 255 for all [255]");
+                takes.option("port", s->port);
                 add_threshold_options(takes, s->how);
                 return run;
             }};

@@ -39,10 +39,10 @@ struct cleared_group {
 /// What became of the counters behind an end port.
 struct clearing_outcome {
     std::vector<cleared_group> groups;
-    std::vector<u8> ports;                          ///< as in portSelect
-    std::vector<clearing_problem> problems;         ///< of ports
-    std::string problem = "not cleared: not asked"; ///< of all of them; empty: they were asked
-    std::string cause{};                            ///< of `problem`, as missing_answer has it
+    std::vector<u8> ports;                                    ///< as in portSelect
+    std::vector<clearing_problem> problems;                   ///< of ports
+    std::string problem = "not cleared: no request was sent"; ///< of all of them; empty: they were asked
+    std::string cause{};                                      ///< of `problem`, as missing_answer has it
 };
 
 class clearing_task {
@@ -165,7 +165,7 @@ coro::task<report> clear(session& in, const subnet& s, const clear_counters_sett
 action declare(arguments& takes, kind k) {
     auto s = std::make_shared<clear_counters_settings>();
     s->what = k;
-    takes.flag("--json", s->json, "one JSON object per line, and a summary");
+    takes.flag("--json", s->json);
     return [s](const global_options& options) {
         return discover_and_ask(options, [&](session& in, const subnet& known) { return clear(in, known, *s); });
     };
@@ -176,18 +176,13 @@ action declare(arguments& takes, kind k) {
 command ibclearcounters_command() {
     return {.name = "ibclearcounters",
             .group = command_group::counters,
-            .summary = "clear the counters of all ports (writes)",
-            .examples = "ibclearcounters\nibclearcounters -v",
             .writes = true,
             .declare = [](arguments& takes) { return declare(takes, kind::all_of_them); }};
 }
 command ibclearerrors_command() {
-    return {.name = "ibclearerrors",
-            .group = command_group::counters,
-            .summary = "clear the error counters of all ports (writes)",
-            .examples = "ibclearerrors\nibclearerrors --json",
-            .writes = true,
-            .declare = [](arguments& takes) { return declare(takes, kind::errors); }};
+    return {.name = "ibclearerrors", .group = command_group::counters, .writes = true, .declare = [](arguments& takes) {
+                return declare(takes, kind::errors);
+            }};
 }
 
 } // namespace ibtool

@@ -15,16 +15,11 @@ namespace iba = comad::iba;
 namespace mad = comad::mad;
 
 void add_CC_Key_option(arguments& takes, std::optional<comad::u64>& key) {
-    takes
-        .option(
-            "-c",
-            [&key](const std::string& text) {
-                const auto number = iba::parse_number(text);
-                if (!number || number->is_larger) throw usage_error("the CC_Key is no number of 64 bits");
-                key = number->value;
-            },
-            "as --cckey: the CC_Key [0]")
-        .value_name("KEY");
+    takes.option("-c", [&key](const std::string& text) {
+        const auto number = iba::parse_number(text);
+        if (!number || number->is_larger) throw usage_error("the CC_Key must be a 64-bit number");
+        key = number->value;
+    });
 }
 
 global_options with_CC_Key(const global_options& options, const std::optional<comad::u64>& key) {
@@ -39,18 +34,12 @@ std::size_t find_operation(std::span<const operation_name> all, const std::strin
         if (lower == in_small_letters(all[i].name) || lower == in_small_letters(all[i].alias)) return i;
     std::vector<std::string_view> known;
     for (const operation_name& o : all) known.push_back(o.name);
-    throw usage_error(fmt::format("there is no operation {}; the nearest are {} (--help lists all)",
-                                  iba::as_given(name), iba::most_similar(name, known)));
-}
-
-std::string operations_text(std::span<const operation_name> all) {
-    std::string text;
-    for (const operation_name& o : all) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", o.name, o.alias);
-    return text;
+    throw usage_error(fmt::format("unknown operation {}; the nearest are {} (see --help for all)", iba::as_given(name),
+                                  iba::most_similar(name, known)));
 }
 
 void hint_at_CC_Key(mad::mad_error& e) {
-    if (e.code == mad::errc::timed_out) e.message("no answer, as from a node that has another CC_Key (-c)");
+    if (e.code == mad::errc::timed_out) e.message("no reply; if the node has another CC_Key, give it with -c");
 }
 
 asked<mad::IBPath> resolve_port(session& in, mad::address target) {

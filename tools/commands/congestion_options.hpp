@@ -22,8 +22,6 @@ struct operation_name {
 };
 /// The index of the one that is called so, in whatever letters. Throws usage_error, which lists them.
 std::size_t find_operation(std::span<const operation_name>, const std::string& name);
-/// `CongestionInfo (CI), ...`.
-std::string operations_text(std::span<const operation_name>);
 
 /// Says of a request without an answer that it may be for want of the key: nodes drop what has another one.
 void hint_at_CC_Key(comad::mad::mad_error&);

@@ -97,7 +97,8 @@ asked<congestion_outcome> change(session& in, mad::IBPath path, u32 modifier, ch
     T expected = now.value();
     apply(expected);
     for (const field_change& c : changes_between(expected, now.value()))
-        outcome.not_taken.push_back(not_set({}, fmt::format("{} is {}, not {}", c.field, c.after, c.before), failure));
+        outcome.not_taken.push_back(
+            not_set({}, fmt::format("{} is {}, but {} was requested", c.field, c.after, c.before), failure));
     outcome.changes = std::move(changed);
     co_return outcome;
 }
@@ -116,7 +117,7 @@ public:
     value_reader(std::string_view operation, const value_words& values, std::size_t least, std::size_t most)
         : values_(values) {
         if (values.size() >= least && values.size() <= most) return;
-        throw usage_error(fmt::format("{} takes {} values, not {}: {}", operation,
+        throw usage_error(fmt::format("{} takes {} values, but got {}; expected {}", operation,
                                       least == most ? fmt::to_string(least) : fmt::format("{} to {}", least, most),
                                       values.size(), ibccconfig_values(operation)));
     }
@@ -128,7 +129,7 @@ public:
     }
     u64 key() {
         const auto number = iba::parse_number(word());
-        if (!number || number->is_larger) throw usage_error("the CC_Key is no number of 64 bits");
+        if (!number || number->is_larger) throw usage_error("the CC_Key must be a 64-bit number");
         return number->value;
     }
     /// 256 bits in hex, with or without 0x: the last digit has the last bits.
@@ -241,11 +242,14 @@ asked<congestion_outcome> change_port(session& in, mad::IBPath to, unsigned port
     constexpr unsigned per_block = std::tuple_size_v<decltype(SwitchPortCongestionSetting::element)>;
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<iba::smp::NodeInfo>(to));
     if (node.nodeType != iba::NodeType::Switch)
-        throw std::runtime_error(fmt::format("LID {} is no switch", value(to.DLID)));
+        throw std::runtime_error(
+            fmt::format("LID {} is not a switch; only switches have SwitchPortCongestionSetting", value(to.DLID)));
     if (port > node.numPorts) {
         congestion_outcome refused;
-        refused.not_taken.push_back(
-            of_write({{}, {}, fmt::format("not changed: it has no port {}, only {}", port, node.numPorts)}));
+        refused.not_taken.push_back(of_write(
+            {{},
+             {},
+             fmt::format("not changed: the switch has no port {}; its highest port is {}", port, node.numPorts)}));
         co_return refused;
     }
     changing<SwitchPortCongestionSetting> apply = [=](SwitchPortCongestionSetting& s) {
@@ -295,8 +299,8 @@ congestion_set read_table(std::string_view name, const value_words& values) {
     std::vector<cc::CongestionControlTableEntry> entries;
     while (v.has_more()) entries.push_back(v.delay("an entry"));
     if (limit != 0 && limit + 1u != block * per_block + entries.size())
-        throw usage_error(fmt::format("the limit is {}, but the last entry of the table would be {}", limit,
-                                      static_cast<long>(block * per_block + entries.size()) - 1));
+        throw usage_error(fmt::format("the limit is {}, but the last given entry has the number {}; they must be equal",
+                                      limit, static_cast<long>(block * per_block + entries.size()) - 1));
     congestion_set what = set_of<cc::CongestionControlTable>(
         name,
         [=](cc::CongestionControlTable& t) {
@@ -318,20 +322,13 @@ congestion_set read_congestion_set(std::string_view name, const value_words& val
     return read_table(name, values);
 }
 
-std::string congestion_set_values() {
-    std::string text;
-    for (const operation_values& o : values_of_operations)
-        text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", o.name, o.values);
-    return text;
-}
-
 std::string text_of(const std::string& place, const congestion_set& what, const congestion_outcome& o, bool dry_run) {
     std::vector<std::string> changes;
     for (const field_change& c : o.changes) changes.push_back(fmt::format("{} {} -> {}", c.field, c.before, c.after));
     std::string end = fmt::format("{}", fmt::join(changes, ", "));
-    if (!o.is_known) end = "not known";
+    if (!o.is_known) end = "unknown";
     else if (changes.empty()) end = dry_run ? "nothing would change" : "nothing changed";
-    else if (dry_run) end = "without --dry-run: " + end;
+    else if (dry_run) end = "would change " + end;
     return fmt::format("{}: {}: {}\n", place, what.name, end);
 }
 

@@ -37,8 +37,6 @@ struct congestion_set {
 
 /// From the words behind the target. Throws usage_error with one line.
 congestion_set read_congestion_set(std::string_view name, const std::vector<std::string>& values);
-/// The values of each operation, for the help.
-std::string congestion_set_values();
 
 /// `Lid 7: CACongestionSetting: congestionEntry[0].CCTITimer 0 -> 150`.
 std::string text_of(const std::string& place, const congestion_set&, const congestion_outcome&, bool dry_run);

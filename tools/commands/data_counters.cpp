@@ -157,7 +157,7 @@ private:
     }
 
     coro::task<void> ask(const end_port& e, reading_outcome& o) {
-        o.problems = {{{}, {}, e.has_LID() ? "not asked" : "no LID"}}; // unless this comes to its end
+        o.problems = {{{}, {}, e.has_LID() ? "not queried" : "not queried: no LID"}}; // unless this comes to its end
         if (!e.has_LID()) co_return;
         auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, hurry);
         if (!info) {
@@ -235,31 +235,22 @@ coro::task<report> count(session& in, const subnet& s, const data_counters_setti
 } // namespace
 
 command ibdatacounts_command() {
-    return {.name = "ibdatacounts",
-            .group = command_group::counters,
-            .summary = "print the data and packet counters of a port",
-            .examples = "ibdatacounts 7\nibdatacounts 7 2",
-            .declare = [](arguments& takes) -> action {
+    return {.name = "ibdatacounts", .group = command_group::counters, .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<data_counters_settings>();
-                takes.option("target", s->target, "a port of the node [the local one]");
-                takes.option("port", s->port,
-                             "its number; 255 for the sum of all [of a switch 255, else the target's own]");
+                takes.option("target", s->target);
+                takes.option("port", s->port);
                 add_lid_option(takes, s->kind);
                 add_guid_option(takes, s->kind);
-                takes.flag("--json", s->json, "one JSON object");
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_single(*s, options); };
             }};
 }
 
 command ibdatacounters_command() {
-    return {.name = "ibdatacounters",
-            .group = command_group::counters,
-            .summary = "print the data and packet counters of the whole subnet",
-            .examples = "ibdatacounters\nibdatacounters --ports --json",
-            .declare = [](arguments& takes) -> action {
+    return {.name = "ibdatacounters", .group = command_group::counters, .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<data_counters_settings>();
-                takes.flag("--ports", s->port_by_port, "of switches each port [the sum of all]");
-                takes.flag("--json", s->json, "one JSON object per line, and a summary");
+                takes.flag("--ports", s->port_by_port);
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) {
                     return discover_and_ask(options,
                                             [&](session& in, const subnet& known) { return count(in, known, *s); });

@@ -32,8 +32,7 @@ message_kind kind_of(const std::string& word) {
     if (word == "packet") return message_kind::packet;
     if (word == "grh") return message_kind::grh;
     if (word == "bth") return message_kind::bth;
-    throw usage_error(
-        fmt::format("unknown kind {}, expected auto, mad, umad, packet, grh or bth", iba::as_given(word)));
+    throw usage_error(fmt::format("--kind: expected auto, mad, umad, packet, grh or bth, not {}", iba::as_given(word)));
 }
 
 /// One line on stderr for each input that cannot be decoded; the others are.
@@ -67,7 +66,7 @@ private:
 /// Takes away what stands in front. Throws std::runtime_error.
 void skip_bytes(std::vector<comad::u8>& bytes, unsigned offset) {
     if (offset > bytes.size())
-        throw std::runtime_error(fmt::format("it has {} bytes, -o skips {}", bytes.size(), offset));
+        throw std::runtime_error(fmt::format("-o skips {} bytes, but the input has only {}", offset, bytes.size()));
     bytes.erase(bytes.begin(), bytes.begin() + offset);
 }
 
@@ -107,9 +106,9 @@ int decode_structures(const decode_settings& s) {
             skip_bytes(bytes, s.offset);
             if (bytes.size() < info.bytes)
                 throw std::runtime_error(
-                    fmt::format("{} needs {} bytes, there are {}", info.name, info.bytes, bytes.size()));
+                    fmt::format("{} needs {} bytes, but the input has only {}", info.name, info.bytes, bytes.size()));
             if (bytes.size() > info.bytes) // records of an SA are padded
-                r.note(where, fmt::format("{} has {} bytes, the {} after them are left out", info.name, info.bytes,
+                r.note(where, fmt::format("{} has {} bytes; the {} bytes after them are ignored", info.name, info.bytes,
                                           bytes.size() - info.bytes));
             if (s.json) r.add(iba::json(info, bytes, nullptr, iba::json_style::exact) + '\n');
             else r.add((r.count() ? "\n" : "") + (s.dump ? iba::dump(info, bytes) : iba::dotted(info, bytes)));
@@ -125,36 +124,18 @@ int decode_structures(const decode_settings& s) {
 command decode_command() {
     return {.name = "decode",
             .group = command_group::offline,
-            .summary = "print MADs, packets or structures",
-            .examples = "decode capture.pcap\ndecode --struct SMPLedInfo --json 80000000",
             .no_SA = "it sends nothing",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<decode_settings>();
-                takes
-                    .option("input", s->words,
-                            "files (none or -: the standard input): hex, quoted strings, binary MADs, captures; with "
-                            "--struct: hex of one "
-                            "structure each (none: one per line of the standard input)")
-                    .file(file_use::read);
-                takes.option("--struct", s->structure, "decode this structure; see ibtool describe")
-                    .value_name("NAME")
-                    .such_as(structure_names());
-                takes
-                    .option(
-                        "--kind", [s](const std::string& word) { s->kind = kind_of(word); },
-                        "what each message begins with, if it is not recognized: mad, umad, packet, grh, bth")
-                    .value_name("KIND");
-                takes.option("-o,--offset", s->offset, "bytes to skip at the beginning of each message or structure");
-                takes.flag(
-                    "--umad", [s] { s->kind = message_kind::umad; }, "same as --kind umad");
-                takes.flag(
-                    "-l", [s] { s->kind = message_kind::packet; }, "same as --kind packet");
-                const argument& json = takes.flag("--json", s->json, "one JSON object per line");
-                const argument& dotted =
-                    takes.flag("--dotted", s->dotted, "one field per line (default with --struct)");
-                takes.flag("--dump", s->dump, "a 32-bit word per line, annotated (default without)")
-                    .excludes(json)
-                    .excludes(dotted);
+                takes.option("input", s->words).file(file_use::read);
+                takes.option("--struct", s->structure).such_as(structure_names());
+                takes.option("--kind", [s](const std::string& word) { s->kind = kind_of(word); });
+                takes.option("-o,--offset", s->offset);
+                takes.flag("--umad", [s] { s->kind = message_kind::umad; });
+                takes.flag("-l", [s] { s->kind = message_kind::packet; });
+                const argument& json = takes.flag("--json", s->json);
+                const argument& dotted = takes.flag("--dotted", s->dotted);
+                takes.flag("--dump", s->dump).excludes(json).excludes(dotted);
                 return [s](const global_options&) {
                     return s->structure.empty() ? decode_messages(*s) : decode_structures(*s);
                 };

@@ -113,12 +113,18 @@ std::string markdown_of(const iba::structure& s) {
     return text;
 }
 
+constexpr std::string_view page_head = R"(# Structures
+
+This page lists every structure that comad can encode and decode. The build generates it from the field tables of the library.
+A position is a byte, or a byte and a bit with a point between them. Bits are counted from the most significant. Sizes are in bits.
+Section numbers refer to the InfiniBand Architecture Specification, volume 1. Structures without a section there are marked as `vendor`.
+
+| structure | bytes | attribute | RPCs |
+|---|---|---|---|
+)";
+
 std::string reference_page() {
-    std::string text =
-        "# Structures\n\nEvery structure that comad knows, as its tables say: made from them when comad is "
-        "built.\nPositions are bytes and, behind a point, bits from the most significant; sizes are bits. "
-        "Sections are those of the InfiniBand Architecture Specification, volume 1, unless they say "
-        "otherwise.\n\n| structure | bytes | attribute | RPCs |\n|---|---|---|---|\n";
+    std::string text(page_head);
     for (const iba::structure& s : iba::structures()) {
         std::string anchor(s.info->name);
         for (char& c : anchor) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -144,25 +150,19 @@ std::string text_of(const describe_settings& s) {
 } // namespace
 
 command describe_command() {
-    return {
-        .name = "describe",
-        .group = command_group::offline,
-        .summary = "list the structures, or the fields of one",
-        .examples = "describe\ndescribe SMPPortInfo",
-        .no_SA = "it sends nothing",
-        .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<describe_settings>();
-            const argument& one =
-                takes.option("structure", s->structure, "its full name, e.g. SMPPortInfo").such_as(structure_names());
-            const argument& json_flag = takes.flag("--json", s->json, "one JSON object per line");
-            takes.flag("--markdown", s->markdown, "the reference page of all structures")
-                .excludes(one)
-                .excludes(json_flag);
-            return [s](const global_options&) {
-                write_output(text_of(*s));
-                return complete;
-            };
-        }};
+    return {.name = "describe",
+            .group = command_group::offline,
+            .no_SA = "it sends nothing",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<describe_settings>();
+                const argument& one = takes.option("structure", s->structure).such_as(structure_names());
+                const argument& json_flag = takes.flag("--json", s->json);
+                takes.flag("--markdown", s->markdown).excludes(one).excludes(json_flag);
+                return [s](const global_options&) {
+                    write_output(text_of(*s));
+                    return complete;
+                };
+            }};
 }
 
 } // namespace ibtool

@@ -111,14 +111,15 @@ private:
     bool look_at_machine() {
         const machine m = read_machine(options_, how_.path, how_.files);
         add(check_machine(m));
-        if (!how_.is_this_machine()) all_.push_back(skipped("SM", "--sysfs and --dev describe another machine"));
-        else if (!can_open(m)) all_.push_back(skipped("SM", "no port can be used, see above"));
+        if (!how_.is_this_machine())
+            all_.push_back(skipped("SM", "not checked: --sysfs and --dev describe another machine"));
+        else if (!can_open(m)) all_.push_back(skipped("SM", "not checked: no usable port; see the findings above"));
         else return true;
         return false;
     }
     bool say_that_it_is_simulated() {
         all_.push_back(
-            skipped("device", fmt::format("the fabric is '{}', which needs no device, module or file of this machine",
+            skipped("device", fmt::format("the fabric '{}' needs no device, kernel module or file of this machine",
                                           options_.fabric)));
         return true;
     }
@@ -136,16 +137,12 @@ private:
 } // namespace
 
 command doctor_command() {
-    return {.name = "doctor",
-            .group = command_group::device,
-            .summary = "check devices, rights, ports and the subnet manager, and say what to do",
-            .examples = "doctor\ndoctor -C mlx5_0 -P 1\ndoctor --json",
-            .declare = [](arguments& takes) -> action {
+    return {.name = "doctor", .group = command_group::device, .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<doctor_settings>();
-                takes.flag("--json", s->json, "one JSON object for each check, on one line");
+                takes.flag("--json", s->json);
                 add_name_map_option(takes, s->name_map);
                 s->add_to(takes);
-                takes.option("--dev", s->files, "where the kernel's device files are").shows_default();
+                takes.option("--dev", s->files).shows_default();
                 return [s](const global_options& options) { return examination(*s, options).run(); };
             }};
 }

@@ -104,20 +104,16 @@ comad::coro::task<report> dump(session& in, const discovery::subnet& s, const du
 command dump_command(bool multicast) {
     return {.name = multicast ? "dump_mfts" : "dump_lfts",
             .group = command_group::subnet,
-            .summary = multicast ? "print the multicast forwarding tables of all switches"
-                                 : "print the forwarding tables of all switches",
-            .examples = multicast ? "dump_mfts\ndump_mfts -n 0xc000 0xc00f" : "dump_lfts\ndump_lfts -n 1 100",
             .declare = [multicast](arguments& takes) -> action {
                 auto s = std::make_shared<dump_settings>();
                 s->multicast = multicast;
                 s->range.declare(takes);
-                takes.flag("-a,--all", s->style.everything, "also LIDs that lead nowhere");
-                takes.flag("-n,--no_dests", s->style.brief,
-                           multicast ? "masks of ports in hex" : "do not tell what is at the LIDs");
-                takes.flag("-M,--Multicast", s->multicast, "the multicast tables");
-                takes.ignored_flag("-D,--Direct", "by directed routes, which is how switches are asked anyway");
+                takes.flag("-a,--all", s->style.everything);
+                takes.flag("-n,--no_dests", s->style.brief);
+                takes.flag("-M,--Multicast", s->multicast);
+                takes.ignored_flag("-D,--Direct");
                 add_name_map_option(takes, s->name_map);
-                takes.flag("--json", s->json, "one JSON object for each switch, on one line");
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) {
                     s->range.read(s->multicast);
                     s->names = read_node_names(s->name_map);

@@ -68,20 +68,12 @@ int run_encode(const encode_settings& s) {
 command encode_command() {
     return {.name = "encode",
             .group = command_group::offline,
-            .summary = "encode a structure as bytes",
-            .examples = "encode --struct SANodeRecord LID=7",
             .no_SA = "it sends nothing",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<encode_settings>();
-                takes.option("--struct", s->structure, "the structure; see ibtool describe")
-                    .value_name("NAME")
-                    .such_as(structure_names())
-                    .required();
-                takes.option(
-                    "fields", s->words,
-                    "field=value, all for one structure; or JSON objects as decode --json prints them, one for each "
-                    "structure (none: one per line of the standard input)");
-                takes.flag("--json", s->json, "an object for each structure instead of a line of hex");
+                takes.option("--struct", s->structure).such_as(structure_names()).required();
+                takes.option("fields", s->words);
+                takes.flag("--json", s->json);
                 return [s](const global_options&) { return run_encode(*s); };
             }};
 }

@@ -35,8 +35,8 @@ std::string slurm_text(const export_settings& settings, const discovery::subnet&
         settings.format == "slurm" ? slurm_conf_text(s, names, selected) : slurm_yaml_text(s, names, selected);
     if (made.hosts == 0 && (selected.only || selected.without))
         throw std::runtime_error(
-            "nothing is exported: --only and --without select no host; their expressions must match "
-            "names as ibhosts and ibswitches print them");
+            "nothing to export: --only and --without select no host; their expressions must match names as ibhosts and "
+            "ibswitches print them");
     for (const std::string& note : made.notes) print_message("{}", note);
     return std::move(made.text);
 }
@@ -90,37 +90,26 @@ int run_export(const export_settings& s, const global_options& options) {
 } // namespace
 
 command export_command() {
-    return {.name = "export",
-            .group = command_group::subnet,
-            .summary = "the subnet for GraphViz, Slurm, a browser, as a picture or JSON",
-            .examples = "export --format html --errors fabric.html\nexport --format slurm topology.conf\n"
-                        "export --format slurm --only 'mlx5_[0-3]$'\nexport --format dot --topology fabric.topo",
-            .declare = [](arguments& takes) -> action {
+    return {.name = "export", .group = command_group::subnet, .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<export_settings>();
-                takes.option("file", s->file, "write to this file instead of stdout").file(file_use::written);
-                takes.option("--format", s->format, "what to write")
+                takes.option("file", s->file).file(file_use::written);
+                takes.option("--format", s->format)
                     .one_of({"json", "topology", "dot", "slurm", "slurm-yaml", "svg", "html"});
-                takes.flag(
-                    "--json", [s] { s->format = "json"; }, "same as --format json");
-                const argument& topology =
-                    takes.option("--topology", s->topology, "of the subnet in this topology file; no MAD is sent")
-                        .file(file_use::read)
-                        .value_name("FILE");
-                takes.flag("--errors", s->errors, "with html: read all error counters, colour links by them")
-                    .excludes(topology);
-                takes.option("--only", s->only, "with slurm: only adapters whose name, or whose switch's name, matches")
-                    .value_name("REGEX");
-                takes.option("--without", s->without, "with slurm: leave out adapters and switches whose name matches")
-                    .value_name("REGEX");
+                takes.flag("--json", [s] { s->format = "json"; });
+                const argument& topology = takes.option("--topology", s->topology).file(file_use::read);
+                takes.flag("--errors", s->errors).excludes(topology);
+                takes.option("--only", s->only);
+                takes.option("--without", s->without);
                 add_name_map_option(takes, s->name_map);
                 return [s](const global_options& options) {
-                    if (s->format.empty()) throw usage_error("export: --format is missing; it is what to write");
-                    if (s->errors && s->format != "html")
-                        throw usage_error("export: --errors means nothing but with html");
+                    if (s->format.empty())
+                        throw usage_error(
+                            "--format is missing; expected json, topology, dot, slurm, slurm-yaml, svg or html");
+                    if (s->errors && s->format != "html") throw usage_error("--errors requires --format html");
                     if (!s->is_for_slurm() && !(s->only.empty() && s->without.empty()))
-                        throw usage_error("export: --only and --without need --format slurm or slurm-yaml");
-                    read_name_pattern("export: --only", s->only); // before anything is sent
-                    read_name_pattern("export: --without", s->without);
+                        throw usage_error("--only and --without require --format slurm or slurm-yaml");
+                    read_name_pattern("--only", s->only); // before anything is sent
+                    read_name_pattern("--without", s->without);
                     return run_export(*s, options);
                 };
             }};

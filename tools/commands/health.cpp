@@ -52,33 +52,34 @@ struct examination {
 
 std::string time_text(double seconds) {
     for (const auto& [unit, length] : {std::pair{"d", 86400.0}, {"h", 3600.0}, {"min", 60.0}})
-        if (seconds >= length) return fmt::format("{:.6g} {}", seconds / length, unit);
-    return fmt::format("{:.6g} s", seconds);
+        if (seconds >= length) return seconds == length ? unit : fmt::format("{:.6g} {}", seconds / length, unit);
+    return seconds == 1 ? "s" : fmt::format("{:.6g} s", seconds);
 }
 
 /// A sweep takes a little longer than was asked for: more digits would say nothing.
 std::string rate_text(double rate) { return rate < 1000 ? fmt::format("{:.3g}", rate) : fmt::format("{:.0f}", rate); }
 
 std::string_view compared(const health_finding& v) {
-    return v.is_of_other_end ? "the other end runs at" : "both ends support";
+    return v.is_of_other_end ? "the neighbor runs at" : "both ends support";
 }
 
 std::string reason(const health_finding& v) {
     const auto counted = [&] {
-        return fmt::format("{}{} more in {:.4g} s", v.is_at_least ? "at least " : "", v.counted,
+        return fmt::format("increased by {}{} in {:.4g} s", v.is_at_least ? "at least " : "", v.counted,
                            comad::mad::in_seconds(v.between));
     };
     switch (v.why) {
     case rule::growth:
-        return fmt::format("{} {}, {} in {}; limit {:g}", v.counter, counted(), rate_text(v.measured),
+        return fmt::format("{} {}, {} per {}; limit {:g}", v.counter, counted(), rate_text(v.measured),
                            time_text(comad::mad::in_seconds(v.per)), v.limit);
     case rule::bit_errors:
     case rule::raw_bit_errors:
-        return fmt::format("{} {}, {:.2g} of the bits; limit {:g}", v.counter, counted(), v.measured, v.limit);
-    case rule::width: return fmt::format("{:g}X, {} {:g}X", v.measured, compared(v), v.limit);
-    case rule::speed: return fmt::format("{:g} Gb/s a lane, {} {:g}", v.measured / 1e9, compared(v), v.limit / 1e9);
+        return fmt::format("{} {}, bit error ratio {:.2g}; limit {:g}", v.counter, counted(), v.measured, v.limit);
+    case rule::width: return fmt::format("width is {:g}X, but {} {:g}X", v.measured, compared(v), v.limit);
+    case rule::speed:
+        return fmt::format("speed is {:g} Gb/s per lane, but {} {:g}", v.measured / 1e9, compared(v), v.limit / 1e9);
     case rule::pegged:
-        return fmt::format("{} stands at its end, {:.0f}: clear it to see what happens", v.counter, v.measured);
+        return fmt::format("{} is saturated at {:.0f}; clear it to count further events", v.counter, v.measured);
     }
     return {};
 }
@@ -91,7 +92,7 @@ std::string as_text(const examination& x) {
     std::string text =
         fmt::format("# {} ports over {:.3f} s: {} critical, {} errors, {} warnings{}\n", x.after.ports.size(),
                     x.seconds(), x.count(severity::critical), x.count(severity::error), x.count(severity::warning),
-                    x.is_complete ? "" : "; not all could be seen");
+                    x.is_complete ? "" : "; partial result");
     for (const health_finding& v : x.findings)
         text += fmt::format("{:<8} {}: {}\n", name_of(v.how_bad), examined_place(x, v.where), reason(v));
     return text;
@@ -154,7 +155,8 @@ public:
     std::string text() const {
         if (!in_) return "discovering the subnet and reading its counters";
         const auto passed = std::min<std::chrono::nanoseconds>(in_->now() - first_sweep_, length_);
-        return fmt::format("{:.0f} of {:.0f} s", comad::mad::in_seconds(passed), comad::mad::in_seconds(length_));
+        return fmt::format("waiting for the second sweep: {:.0f} of {:.0f} s", comad::mad::in_seconds(passed),
+                           comad::mad::in_seconds(length_));
     }
 
 private:
@@ -173,7 +175,7 @@ reporting examine(session& in, const health_settings& s, std::chrono::nanosecond
     const counters::sweep before = co_await sweeper.run();
     progress.begin(in, before.begin);
     const bool goes_on = co_await in.schedule().pause(before.begin + length - in.now());
-    if (!goes_on) throw std::runtime_error("ended before there was anything to compare");
+    if (!goes_on) throw std::runtime_error("ended before the second sweep: there is nothing to compare");
     const counters::sweep after = co_await sweeper.run();
 
     examination x{names, known, before, after, judge(rules, known, before, after), gaps_of(before, after), true};
@@ -201,15 +203,13 @@ int run_health(const health_settings& s, const global_options& options) {
 command health_command() {
     return {.name = "health",
             .group = command_group::counters,
-            .summary = "check all links: error rates, width and speed",
-            .examples = "health\nhealth --for 60s --rules rules.toml\nhealth --json",
-            .no_SA = "it asks PMAs",
+            .no_SA = "it queries PMAs",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<health_settings>();
-                takes.option("--for", s->length, "time between the two sweeps").shows_default();
-                takes.option("--rules", s->rules, "TOML file of rules [built-in rules]").file(file_use::read);
+                takes.option("--for", s->length).shows_default();
+                takes.option("--rules", s->rules).file(file_use::read);
                 add_name_map_option(takes, s->name_map);
-                takes.flag("--json", s->json, "one JSON object per line");
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_health(*s, options); };
             }};
 }

@@ -49,20 +49,16 @@ int run_ibaddr(const ibaddr_settings& s, const global_options& options) {
 } // namespace
 
 command ibaddr_command() {
-    return {.name = "ibaddr",
-            .group = command_group::queries,
-            .summary = "print the GID and the LIDs of a port",
-            .examples = "ibaddr\nibaddr -L 0,1,4",
-            .declare = [](arguments& takes) -> action {
+    return {.name = "ibaddr", .group = command_group::queries, .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibaddr_settings>();
-                takes.option("target", s->target, "the port [the local one]");
-                takes.option("port", s->port, "another port of that node");
+                takes.option("target", s->target);
+                takes.option("port", s->port);
                 add_direct_option(takes, s->kind);
                 add_guid_option(takes, s->kind);
-                takes.flag("-g,--gid_show", s->GID, "only the GID");
-                takes.flag("-l,--lid_show", s->LIDs, "only the LIDs");
-                takes.flag("-L,--Lid_show", s->decimal, "only the LIDs, in decimal");
-                takes.flag("--json", s->json, "one JSON object, on one line");
+                takes.flag("-g,--gid_show", s->GID);
+                takes.flag("-l,--lid_show", s->LIDs);
+                takes.flag("-L,--Lid_show", s->decimal);
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_ibaddr(*s, options); };
             }};
 }

@@ -52,7 +52,8 @@ std::vector<iba::guid> read_guids(const std::string& text, std::size_t count, co
     }
     const std::size_t parts = split(text, ':').size();
     if (guids.size() != count || parts != count)
-        throw usage_error(fmt::format("{} is not {} with GUIDs as 0x2c90300001491", iba::as_given(text), form));
+        throw usage_error(
+            fmt::format("invalid value {}; expected {} with GUIDs such as 0x2c90300001491", iba::as_given(text), form));
     return guids;
 }
 
@@ -80,39 +81,24 @@ int run_ibcacheedit(const ibcacheedit_settings& s) {
 } // namespace
 
 command ibcacheedit_command() {
-    return {
-        .name = "ibcacheedit",
-        .group = command_group::offline,
-        .summary = "change GUIDs in a cache that ibnetdiscover --cache wrote",
-        .examples = "ibcacheedit --switchguid 0x5000:0x5001 subnet.cache edited.cache\n"
-                    "ibcacheedit --portguid 0xa000:0xa001:0xa0ff subnet.cache edited.cache",
-        .no_SA = "it sends nothing",
-        .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<ibcacheedit_settings>();
-            takes.option("cache", s->from, "the cache as it is").file(file_use::read).required();
-            takes.option("new", s->to, "the file to write").file(file_use::replaced).required();
-            takes
-                .option("--switchguid", change_reader(s->edits.switch_guid),
-                        "a switch's node GUID, and those of its ports")
-                .value_name("BEFORE:AFTER");
-            takes.option("--caguid", change_reader(s->edits.CA_guid), "a CA's node GUID").value_name("BEFORE:AFTER");
-            takes
-                .option("--sysimgguid", change_reader(s->edits.system_image_guid),
-                        "a system image GUID, wherever it is")
-                .value_name("BEFORE:AFTER");
-            takes
-                .option(
-                    "--portguid",
-                    [s = s.get()](const std::string& text) {
-                        const auto guids = read_guids(text, 3, "NODE:BEFORE:AFTER");
-                        s->edits.node = guids[0];
-                        s->edits.port_guid.emplace(discovery::guid_change{guids[1], guids[2]});
-                    },
-                    "a port GUID of the node NODE; of a switch that is its node GUID, too")
-                .value_name("NODE:BEFORE:AFTER");
-            takes.flag("--json", s->json, "one JSON object, on one line: what was changed");
-            return [s](const global_options&) { return run_ibcacheedit(*s); };
-        }};
+    return {.name = "ibcacheedit",
+            .group = command_group::offline,
+            .no_SA = "it sends nothing",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<ibcacheedit_settings>();
+                takes.option("cache", s->from).file(file_use::read).required();
+                takes.option("new", s->to).file(file_use::replaced).required();
+                takes.option("--switchguid", change_reader(s->edits.switch_guid));
+                takes.option("--caguid", change_reader(s->edits.CA_guid));
+                takes.option("--sysimgguid", change_reader(s->edits.system_image_guid));
+                takes.option("--portguid", [s = s.get()](const std::string& text) {
+                    const auto guids = read_guids(text, 3, "NODE:BEFORE:AFTER");
+                    s->edits.node = guids[0];
+                    s->edits.port_guid.emplace(discovery::guid_change{guids[1], guids[2]});
+                });
+                takes.flag("--json", s->json);
+                return [s](const global_options&) { return run_ibcacheedit(*s); };
+            }};
 }
 
 } // namespace ibtool

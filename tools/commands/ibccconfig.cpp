@@ -116,7 +116,7 @@ coro::task<report> set_all(session& in, const discovery::subnet& subnet, const c
 int run_ibccconfig(const ibccconfig_settings& s, const global_options& options) {
     const std::size_t which = find_operation(ibccconfig_operations, s.operation);
     const std::size_t targets = s.everywhere ? 0 : 1;
-    if (s.arguments.size() < targets) throw usage_error("which port? A target, or --all");
+    if (s.arguments.size() < targets) throw usage_error("no target given; name a port, or give --all");
     const congestion_set what =
         read_congestion_set(ibccconfig_operations[which].name,
                             {s.arguments.begin() + static_cast<std::ptrdiff_t>(targets), s.arguments.end()});
@@ -135,25 +135,17 @@ int run_ibccconfig(const ibccconfig_settings& s, const global_options& options) 
 command ibccconfig_command() {
     return {.name = "ibccconfig",
             .group = command_group::writing,
-            .summary = "set congestion control of a node or port, or of all, and read it back",
-            .examples = "ibccconfig CACongestionSetting 7 0 0x3 150 1 0 0 --dry-run\n"
-                        "ibccconfig SwitchCongestionSetting --all 0x1f 0x1ffffffffe 0 15 8 0 0:0 1 --dry-run\n"
-                        "ibccconfig SP 3 1 1 0 8 8 1 --dry-run",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibccconfig_settings>();
-                takes.option("operation", s->operation, operations_text(ibccconfig_operations)).required();
-                takes.option("target", s->arguments,
-                             "the port, a switch by its port 0; then the values. " + congestion_set_values());
-                takes.flag(
-                    "--all", s->everywhere,
-                    "all switches of the subnet, or all ports of CAs, or both, as the operation is about: there is "
-                    "no target then");
-                takes.flag("--dry-run", s->dry_run, "write nothing, but print what would change");
+                takes.option("operation", s->operation).required();
+                takes.option("target", s->arguments);
+                takes.flag("--all", s->everywhere);
+                takes.flag("--dry-run", s->dry_run);
                 add_CC_Key_option(takes, s->CC_Key);
                 add_target_options(takes, s->kind);
                 add_name_map_option(takes, s->name_map);
-                takes.flag("--json", s->json, "one JSON object per line, for each port");
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_ibccconfig(*s, options); };
             }};
 }

@@ -57,7 +57,10 @@ answer ask_log(congestion_query q, std::string_view name) {
     BOOST_OUTCOME_CO_TRY(const auto log, co_await q.in.schedule().CongestionControlGet<cc::CongestionLogSwitch>(q.to));
     constexpr unsigned of_switch = 1, of_CA = 2;
     if (log.logType == of_switch) co_return attribute_text(q, name, log);
-    if (log.logType != of_CA) throw std::runtime_error(fmt::format("log type {} is not known", log.logType));
+    if (log.logType != of_CA)
+        throw std::runtime_error(
+            fmt::format("the reply has the unknown log type {}; expected {} (switch) or {} (channel adapter)",
+                        log.logType, of_switch, of_CA));
     const auto bytes = iba::encode(log);
     co_return attribute_text(q, name, iba::decode<cc::CongestionLogCA>(bytes));
 }
@@ -95,10 +98,12 @@ answer ask_port_settings(congestion_query q, std::string_view name) {
     using cc::SwitchPortCongestionSetting;
     BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<iba::smp::NodeInfo>(q.to));
     if (node.nodeType != iba::NodeType::Switch)
-        throw std::runtime_error(fmt::format("{} is no switch", place_text(q.to)));
+        throw std::runtime_error(
+            fmt::format("{} is not a switch; only switches have SwitchPortCongestionSetting", place_text(q.to)));
     const unsigned first = q.port.value_or(0), last = q.port.value_or(node.numPorts), base = first / ports_per_block;
     if (last > node.numPorts)
-        throw std::runtime_error(fmt::format("{} has no port {}, only {}", place_text(q.to), last, node.numPorts));
+        throw std::runtime_error(
+            fmt::format("{} has no port {}; its highest port is {}", place_text(q.to), last, node.numPorts));
     BOOST_OUTCOME_CO_TRY(const auto blocks,
                          co_await ask_blocks<SwitchPortCongestionSetting>(q, base, last / ports_per_block));
     if (wants_structures(q)) co_return blocks_text(q, name, blocks);
@@ -168,8 +173,8 @@ int run_ibccquery(const ibccquery_settings& s, const global_options& options) {
     const std::size_t which = find_operation(ibccquery_operations, s.operation);
     const bool has_port = ibccquery_questions[which] == ask_port_settings;
     if (!s.port.empty() && !has_port)
-        throw usage_error(
-            fmt::format("{} is one word too many for {}", iba::as_given(s.port), ibccquery_operations[which].name));
+        throw usage_error(fmt::format("unexpected argument {}: {} takes no port", iba::as_given(s.port),
+                                      ibccquery_operations[which].name));
     std::optional<unsigned> port;
     if (!s.port.empty()) port = read_number(s.port, "the port", 254);
     const mad::address target = read_target(s.target, s.kind);
@@ -180,18 +185,14 @@ int run_ibccquery(const ibccquery_settings& s, const global_options& options) {
 } // namespace
 
 command ibccquery_command() {
-    return {.name = "ibccquery",
-            .group = command_group::queries,
-            .summary = "print an attribute of congestion control of a node or port",
-            .examples = "ibccquery CongestionInfo 3\nibccquery SwitchPortCongestionSetting 3 1\nibccquery CT 7 --json",
-            .declare = [](arguments& takes) -> action {
+    return {.name = "ibccquery", .group = command_group::queries, .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibccquery_settings>();
-                takes.option("operation", s->operation, operations_text(ibccquery_operations)).required();
-                takes.option("target", s->target, "a port, a switch by its port 0").required();
-                takes.option("port", s->port, "with SwitchPortCongestionSetting: the port [all]");
+                takes.option("operation", s->operation).required();
+                takes.option("target", s->target).required();
+                takes.option("port", s->port);
                 add_CC_Key_option(takes, s->CC_Key);
                 add_target_options(takes, s->kind);
-                takes.flag("--json", s->json, "one JSON object, on one line");
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_ibccquery(*s, options); };
             }};
 }

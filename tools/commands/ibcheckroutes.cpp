@@ -130,10 +130,11 @@ private:
         if (how_.path_SLs.empty()) {
             const auto told = co_await discovery::read_path_SLs(schedule, subnet_, index_, lanes_);
             if (told.missing == 0) co_return;
-            found_.missing.push_back({{},
-                                      {},
-                                      fmt::format("the SLs of {} of {} paths: {}", told.missing, told.paths,
-                                                  told.error ? plain_text(*told.error) : "the SA has no such path")});
+            found_.missing.push_back(
+                {{},
+                 {},
+                 fmt::format("the SLs of {} of {} paths are unknown: {}", told.missing, told.paths,
+                             told.error ? plain_text(*told.error) : "the SA has no records of these paths")});
         }
     }
 
@@ -164,8 +165,8 @@ private:
         findings_ += findings.size();
         for (std::size_t i = 0; i < shown; ++i) found_.text += how_.json ? findings[i].json : findings[i].text + '\n';
         if (shown < findings.size())
-            found_.notes.push_back(
-                fmt::format("{} more findings like the last one; -v shows all", findings.size() - shown));
+            found_.notes.push_back(fmt::format("further findings of the last kind not printed: {}; -v prints all",
+                                               findings.size() - shown));
     }
 
     load_range judge_loads(const discovery::route_check& routes) {
@@ -207,10 +208,9 @@ private:
         std::string& text = found_.text;
         text += fmt::format("\n## Summary: {} routes checked, {} cut", r.pairs - r.unknown, r.unreachable);
         if (r.unknown) text += fmt::format(", {} not checked", r.unknown);
-        text +=
-            fmt::format("\n##          {} links between switches, of each direction {} to {} LIDs, {} to {} routes, "
-                        "{} without any\n",
-                        l.channels / 2, l.least_LIDs, l.most_LIDs, l.least_routes, l.most_routes, l.unused);
+        text += fmt::format("\n##          {} links between switches, each direction with {} to {} LIDs and {} to {} "
+                            "routes; {} directions without a route\n",
+                            l.channels / 2, l.least_LIDs, l.most_LIDs, l.least_routes, l.most_routes, l.unused);
         text += fmt::format("##          {} dependencies between channels, {} VL{}, {} credit loop{}\n", c.dependencies,
                             c.VLs, c.VLs == 1 ? "" : "s", c.loops.size(), c.loops.size() == 1 ? "" : "s");
         if (how_.multicast)
@@ -224,7 +224,7 @@ private:
                             adaptive_->on, adaptive_->on == 1 ? " uses" : "es use");
         if (adaptive_->unknown)
             text +=
-                fmt::format("##          {} switch{} did not answer whether {} adaptive routing\n", adaptive_->unknown,
+                fmt::format("##          {} switch{} did not report whether {} adaptive routing\n", adaptive_->unknown,
                             adaptive_->unknown == 1 ? "" : "es", adaptive_->unknown == 1 ? "it uses" : "they use");
     }
 
@@ -269,50 +269,32 @@ comad::coro::task<report> check_all_routes(session& in, const discovery::subnet&
 } // namespace
 
 command ibcheckroutes_command() {
-    return {
-        .name = "ibcheckroutes",
-        .group = command_group::checks,
-        .summary = "check all routes: unreachable ports, loops, credit loops",
-        .examples = "ibcheckroutes\nibcheckroutes -M --loads",
-        .no_SA = "it judges LIDs by what each node says",
-        .judges_LIDs = true,
-        .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<route_settings>();
-            takes.flag("-a,--all", s->switches_too, "also from and to switches [only CAs and routers]");
-            const argument& multicast = takes.flag("-M,--Multicast", s->multicast, "also the trees of multicast LIDs");
-            takes.flag("--loads", s->shows_loads, "how many LIDs and routes each link between switches has");
-            takes.option("--path-SLs", s->path_SLs, "lines NODEGUID DLID SL: the service levels that packets have [0]")
-                .file(file_use::read)
-                .value_name("FILE");
-            takes
-                .option("--SL-to-VL", s->SL_to_VL,
-                        "lines GUID INPORT OUTPORT and 8 bytes of two VLs: the tables of switches [VL = SL]")
-                .value_name("FILE")
-                .file(file_use::read);
-            const argument& lanes =
-                takes.flag("--lanes", s->reads_lanes,
-                           "ask the switches for SL to VL, and the SA for the SL of each path, but what the files say");
-            takes
-                .option("--tables", s->tables,
-                        "read the tables from this file, of dump_lfts or OpenSM (opensm-lfts.dump), and do not ask the "
-                        "switches")
-                .value_name("FILE")
-                .file(file_use::read)
-                .excludes(multicast)
-                .excludes(lanes);
-            add_load_cache_option(takes, s->subnet);
-            takes.flag("--json", s->json, "one JSON object for each finding, and one for the summary");
-            return [s](global_options options) {
-                options.load_cache = s->subnet;
-                if (!s->tables.empty())
-                    return discover_and_judge(options, [&](const discovery::subnet& known) {
-                        return all_routes(options, known, *s).judge_file();
+    return {.name = "ibcheckroutes",
+            .group = command_group::checks,
+            .no_SA = "it checks LIDs, so it queries every node itself",
+            .judges_LIDs = true,
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<route_settings>();
+                takes.flag("-a,--all", s->switches_too);
+                const argument& multicast = takes.flag("-M,--Multicast", s->multicast);
+                takes.flag("--loads", s->shows_loads);
+                takes.option("--path-SLs", s->path_SLs).file(file_use::read);
+                takes.option("--SL-to-VL", s->SL_to_VL).file(file_use::read);
+                const argument& lanes = takes.flag("--lanes", s->reads_lanes);
+                takes.option("--tables", s->tables).file(file_use::read).excludes(multicast).excludes(lanes);
+                add_load_cache_option(takes, s->subnet);
+                takes.flag("--json", s->json);
+                return [s](global_options options) {
+                    options.load_cache = s->subnet;
+                    if (!s->tables.empty())
+                        return discover_and_judge(options, [&](const discovery::subnet& known) {
+                            return all_routes(options, known, *s).judge_file();
+                        });
+                    return discover_and_ask(options, [&](session& in, const discovery::subnet& known) {
+                        return check_all_routes(in, known, *s);
                     });
-                return discover_and_ask(options, [&](session& in, const discovery::subnet& known) {
-                    return check_all_routes(in, known, *s);
-                });
-            };
-        }};
+                };
+            }};
 }
 
 } // namespace ibtool

@@ -68,11 +68,11 @@ public:
             changes.push_back({{"kind", are_.contains(l) ? "added" : "removed"},
                                {"nodeGUID", fmt::format("{}", l.nodeGUID)},
                                {"port", l.port},
-                               {"place", json_string(raw_place_of(l.nodeGUID))},
+                               {"location", json_string(raw_place_of(l.nodeGUID))},
                                {"peer",
                                 {{"nodeGUID", fmt::format("{}", l.peer_nodeGUID)},
                                  {"port", l.peer_port},
-                                 {"place", json_string(raw_place_of(l.peer_nodeGUID))}}}});
+                                 {"location", json_string(raw_place_of(l.peer_nodeGUID))}}}});
         return json_line({{"schema", "comad.link_changes/1"},
                           {"nodes", subnet_.nodes.size()},
                           {"link_ends", are_.size()},
@@ -120,27 +120,18 @@ private:
 } // namespace
 
 command ibdiscover_command() {
-    return {
-        .name = "ibdiscover",
-        .group = command_group::offline,
-        .summary = "put places to a topology's nodes, and tell which links have changed since the last run",
-        .examples = "ibdiscover fabric.topo",
-        .no_SA = "it sends nothing",
-        .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<ibdiscover_settings>();
-            takes.option("topology-file", s->topology, "as ibnetdiscover prints it; - is stdin").file(file_use::read);
-            takes.option("--map", s->places, "lines NODEGUID|PORTS|PLACE: where nodes are")
-                .file(file_use::read)
-                .value_name("FILE");
-            takes.option("--topo", s->links, "links as they should be, in the form of --new")
-                .file(file_use::read)
-                .value_name("FILE");
-            takes.option("--new", s->new_links, "where the links are written, as lines PORT|NODEGUID|PORT|NODEGUID")
-                .file(file_use::replaced)
-                .value_name("FILE");
-            takes.flag("--json", s->json, "one JSON object, on one line: the changes");
-            return [s](const global_options& options) { return annotation(*s, options).run(); };
-        }};
+    return {.name = "ibdiscover",
+            .group = command_group::offline,
+            .no_SA = "it sends nothing",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<ibdiscover_settings>();
+                takes.option("topology-file", s->topology).file(file_use::read);
+                takes.option("--map", s->places).file(file_use::read);
+                takes.option("--topo", s->links).file(file_use::read);
+                takes.option("--new", s->new_links).file(file_use::replaced);
+                takes.flag("--json", s->json);
+                return [s](const global_options& options) { return annotation(*s, options).run(); };
+            }};
 }
 
 } // namespace ibtool

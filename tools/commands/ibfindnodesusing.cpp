@@ -111,12 +111,14 @@ nlohmann::ordered_json ports_json(const subnet& s, const std::vector<port_ref>& 
 /// The link of a port of a switch, to another switch. Throws std::runtime_error with one line where there is none.
 port_ref require_link(const subnet& s, u32 index, u8 port, const ibfindnodesusing_settings& how) {
     const discovery::node& n = s.nodes[index];
-    if (!n.is_switch()) throw std::runtime_error(fmt::format("{} is no switch", iba::as_given(how.target)));
+    if (!n.is_switch())
+        throw std::runtime_error(
+            fmt::format("{} is not a switch; give a switch and one of its ports", iba::as_given(how.target)));
     if (port == 0 || port >= n.ports.size())
         throw std::runtime_error(
-            fmt::format("{} has ports 1 to {}, and no {}", iba::as_given(how.target), n.info.numPorts, port));
+            fmt::format("{} has no port {}; valid ports: 1..{}", iba::as_given(how.target), port, n.info.numPorts));
     if (!n.ports[port].peer)
-        throw std::runtime_error(fmt::format("port {} of {} is not cabled", port, iba::as_given(how.target)));
+        throw std::runtime_error(fmt::format("port {} of {} has no link", port, iba::as_given(how.target)));
     return {index, port};
 }
 
@@ -167,17 +169,15 @@ int run_ibfindnodesusing(ibfindnodesusing_settings s, const global_options& opti
 command ibfindnodesusing_command() {
     return {.name = "ibfindnodesusing",
             .group = command_group::subnet,
-            .summary = "print which nodes are reached through a link of a switch",
-            .examples = "ibfindnodesusing 3 17\nibfindnodesusing 0x0002c90300002100 17 -v",
-            .no_SA = "discovery asks every node itself",
+            .no_SA = "discovery queries every node itself",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibfindnodesusing_settings>();
-                takes.option("target", s->target, "the switch; also by its name").such_as_node_names().required();
-                takes.option("port", s->port, "its port").required();
-                takes.flag("-a,--all", s->all_kinds, "also switches and routers, not only CAs");
-                takes.ignored_flag("-R", "ignored; accepted for scripts: the subnet is always discovered anew");
+                takes.option("target", s->target).such_as_node_names().required();
+                takes.option("port", s->port).required();
+                takes.flag("-a,--all", s->all_kinds);
+                takes.ignored_flag("-R");
                 add_name_map_option(takes, s->name_map);
-                takes.flag("--json", s->json, "one JSON object, on one line");
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_ibfindnodesusing(*s, options); };
             }};
 }

@@ -6,11 +6,7 @@ namespace ibtool {
 
 command ibhosts_command() {
     using comad::iba::NodeType;
-    return {.name = "ibhosts",
-            .group = command_group::subnet,
-            .summary = "list the CAs",
-            .examples = "ibhosts\nibhosts fabric.topo",
-            .declare = [](arguments& takes) {
+    return {.name = "ibhosts", .group = command_group::subnet, .declare = [](arguments& takes) {
                 return declare_node_list(takes, {comad::discovery::hosts_text, {NodeType::CA}});
             }};
 }

@@ -57,16 +57,13 @@ int run_ibidsverify(const ibidsverify_settings& s, const global_options& options
 command ibidsverify_command() {
     return {.name = "ibidsverify",
             .group = command_group::checks,
-            .summary = "check the subnet for LIDs and GUIDs that are zero or doubled",
-            .examples = "ibidsverify\nibidsverify fabric.topo",
-            .no_SA = "discovery asks every node itself",
+            .no_SA = "discovery queries every node itself",
             .judges_LIDs = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibidsverify_settings>();
-                takes.option("topology-file", s->topology_file, "read this file instead of discovering")
-                    .file(file_use::read);
-                takes.ignored_flag("-R", "ignored; accepted for scripts: the subnet is always discovered anew");
-                takes.flag("--json", s->json, "one JSON object per line, for each finding");
+                takes.option("topology-file", s->topology_file).file(file_use::read);
+                takes.ignored_flag("-R");
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_ibidsverify(*s, options); };
             }};
 }

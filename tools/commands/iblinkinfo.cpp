@@ -165,7 +165,7 @@ link_checks read_link_checks(const std::string& words) {
         const auto found = std::ranges::find(known, key, &std::pair<std::string_view, bool*>::first);
         if (found == std::end(known))
             throw usage_error(
-                fmt::format("--diffcheck: must be of port, state, lid, nodedesc, not {}", iba::as_given(key)));
+                fmt::format("--diffcheck: expected a list of port, state, lid, nodedesc, not {}", iba::as_given(key)));
         *found->second = true;
     }
     return c;
@@ -270,7 +270,7 @@ private:
 int run_iblinkinfo(const iblinkinfo_settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
     if (!s.target.empty() && !(s.GUID + s.route).empty())
-        throw usage_error("the node is named twice: by a target, and by -G or -D");
+        throw usage_error("a target excludes -G and -D; name the node only once");
     const subnet_place where = s.target.empty() ? read_place(s.GUID, s.route) : read_place(s.target);
     const node_names names = read_node_names(s.name_map);
     options.load_cache = s.load_cache;
@@ -284,50 +284,29 @@ int run_iblinkinfo(const iblinkinfo_settings& s, global_options options) {
 } // namespace
 
 command iblinkinfo_command() {
-    return {.name = "iblinkinfo",
-            .group = command_group::subnet,
-            .summary = "discover the subnet, print every link",
-            .examples = "iblinkinfo\niblinkinfo -l --switches-only\niblinkinfo -d\niblinkinfo 7 --up\niblinkinfo -G "
-                        "0x0002c90300001491 --json",
-            .declare = [](arguments& takes) -> action {
+    return {.name = "iblinkinfo", .group = command_group::subnet, .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<iblinkinfo_settings>();
-                takes.option("target", s->target, "only this node; also by its name").such_as_node_names();
-                const argument& GUID =
-                    takes.option("-S,--switch,-G,--port-guid", s->GUID, "only the node with this GUID or port GUID");
-                takes.option("-D,--Direct", s->route, "only the node at the end of this directed route, e.g. 0,1,4")
-                    .excludes(GUID);
-                takes.flag("-a,--all", s->whole_part, "with -S, -G or -D: also the nodes around it");
-                takes.option("-n,--hops", s->hops, "how far around it, or around the local node [1]").range(0, 63);
-                takes.flag("-g,--guids", s->GUIDs, "with the port GUIDs of both ends");
-                const argument& up = takes.flag("--up", s->only_up, "only links that are not down");
-                takes.flag("-d,--down", s->only_down, "only links that are down (here -d shows no MADs; --debug does)")
-                    .excludes(up);
-                takes.flag("-l,--line", s->by_line, "everything about a link on one line");
-                takes.flag("-p,--additional", s->additional, "with HOQLife and VLStallCount");
-                const argument& switches = takes.flag("--switches-only", s->only_switches, "only links of switches");
-                takes.flag("--cas-only", s->only_CAs, "only links of CAs").excludes(switches);
-                takes.ignored_flag("-R", "ignored; accepted for scripts, as by infiniband-diags");
-                takes.option("-o,--outstanding_smps", s->outstanding, "same as --outstanding").range(1, 65536);
+                takes.option("target", s->target).such_as_node_names();
+                const argument& GUID = takes.option("-S,--switch,-G,--port-guid", s->GUID);
+                takes.option("-D,--Direct", s->route).excludes(GUID);
+                takes.flag("-a,--all", s->whole_part);
+                takes.option("-n,--hops", s->hops).range(0, 63);
+                takes.flag("-g,--guids", s->GUIDs);
+                const argument& up = takes.flag("--up", s->only_up);
+                takes.flag("-d,--down", s->only_down).excludes(up);
+                takes.flag("-l,--line", s->by_line);
+                takes.flag("-p,--additional", s->additional);
+                const argument& switches = takes.flag("--switches-only", s->only_switches);
+                takes.flag("--cas-only", s->only_CAs).excludes(switches);
+                takes.ignored_flag("-R");
+                takes.option("-o,--outstanding_smps", s->outstanding).range(1, 65536);
                 add_name_map_option(takes, s->name_map);
-                takes.flag("--json", s->json, "one JSON object per line, for each port");
+                takes.flag("--json", s->json);
                 add_load_cache_option(takes, s->load_cache);
-                const argument& diff = takes
-                                           .option("--diff", s->diff,
-                                                   "show what differs from the subnet in this file, of ibnetdiscover, "
-                                                   "its --cache or --subnet-cache")
-                                           .file(file_use::read_regular)
-                                           .value_name("FILE");
-                takes
-                    .option(
-                        "--diffcheck", [s](const std::string& words) { s->checks = read_link_checks(words); },
-                        "what --diff compares, of port,state,lid,nodedesc [port,state]")
-                    .value_name("KEYS")
+                const argument& diff = takes.option("--diff", s->diff).file(file_use::read_regular);
+                takes.option("--diffcheck", [s](const std::string& words) { s->checks = read_link_checks(words); })
                     .needs(diff);
-                takes
-                    .option("--filterdownports", s->filter,
-                            "leave out links that are down in the subnet in this file, too")
-                    .value_name("FILE")
-                    .file(file_use::read_regular);
+                takes.option("--filterdownports", s->filter).file(file_use::read_regular);
                 return [s](const global_options& options) { return run_iblinkinfo(*s, options); };
             }};
 }

@@ -50,7 +50,7 @@ discovery::topology_checks read_checks(const std::string& words) {
     for (const std::string& key : split(words, ',')) {
         const auto found = std::ranges::find(known, key, &std::pair<std::string_view, bool*>::first);
         if (found == std::end(known))
-            throw usage_error(fmt::format("--diffcheck: must be of sw, ca, router, port, lid, nodedesc, not {}",
+            throw usage_error(fmt::format("--diffcheck: expected a list of sw, ca, router, port, lid, nodedesc, not {}",
                                           comad::iba::as_given(key)));
         *found->second = true;
     }
@@ -105,12 +105,13 @@ comad::coro::task<std::vector<discovery::problem>> read_more(session& in, const 
 }
 
 int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
-    if (s.qos && !s.json) throw usage_error("--qos needs --json");
-    if (s.qos && !s.load_cache.empty()) throw usage_error("--qos asks the subnet, of which --load-cache knows no more");
+    if (s.qos && !s.json) throw usage_error("--qos requires --json");
+    if (s.qos && !s.load_cache.empty())
+        throw usage_error("--qos excludes --load-cache: it queries the subnet, and a cache has no QoS tables");
     if (s.outstanding) options.outstanding = s.outstanding;
     options.load_cache = s.load_cache;
     const discovery::node_names names = read_node_names(s.name_map);
-    if (s.hierarchy && options.by_SA) throw usage_error("there is no --sa for --hierarchy: it is an SMP");
+    if (s.hierarchy && options.by_SA) throw usage_error("--sa is not supported with --hierarchy: it sends SMPs");
     port_reading read;
     subnet_reading more;
     if (s.qos || s.hierarchy)
@@ -129,50 +130,30 @@ int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
 } // namespace
 
 command ibnetdiscover_command() {
-    return {.name = "ibnetdiscover",
-            .group = command_group::subnet,
-            .summary = "discover the subnet, print its topology",
-            .examples = "ibnetdiscover fabric.topo\nibnetdiscover --fabric sim:fattree2,radix=8,sm=1 --json",
-            .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<ibnetdiscover_settings>();
-                takes.option("topology-file", s->file, "write the report to this file instead of stdout")
-                    .file(file_use::written);
-                const argument& json = takes.flag("--json", s->json, "everything as one JSON object");
-                takes
-                    .flag("--hierarchy", s->hierarchy,
-                          "also ask the ports that have it for HierarchyInfo: their place in a chassis, their plane")
-                    .needs(json);
-                takes.flag("--qos", s->qos, "with --json: P_Keys, SL to VL and VL arbitration of each port, too");
-                takes.flag("-f,--full", s->full, "also show speed, width and VL codes of every link");
-                takes.ignored_flag("-s,--show", "ignored: a terminal shows progress anyway");
-                takes.flag("-g,--grouping", s->grouping,
-                           "chassis first, with the slots of their boards and external port numbers");
-                takes.flag("-l,--list", s->list, "one line for each node");
-                takes.flag("-H,--Hca_list", s->cas, "one line for each CA");
-                takes.flag("-S,--Switch_list", s->switches, "one line for each switch");
-                takes.flag("-R,--Router_list", s->routers, "one line for each router");
-                takes.flag("-p,--ports", s->ports, "one line for each port");
-                takes.flag("-m,--max_hops", s->max_hops, "also report the longest route and the number of MADs");
-                takes.option("-o,--outstanding_smps", s->outstanding, "same as --outstanding").range(1, 65536);
-                add_name_map_option(takes, s->name_map);
-                takes.option("--cache", s->cache, "write the subnet to this file too, in infiniband-diags' format")
-                    .file(file_use::replaced)
-                    .value_name("FILE");
-                add_load_cache_option(takes, s->load_cache);
-                const argument& diff = takes
-                                           .option("--diff", s->diff,
-                                                   "show what differs from the subnet in this file, of ibnetdiscover, "
-                                                   "--cache or --subnet-cache")
-                                           .file(file_use::read_regular)
-                                           .value_name("FILE");
-                takes
-                    .option(
-                        "--diffcheck", [s](const std::string& words) { s->checks = read_checks(words); },
-                        "what --diff compares, of sw,ca,router,port,lid,nodedesc [sw,ca,router,port]")
-                    .value_name("KEYS")
-                    .needs(diff);
-                return [s](const global_options& options) { return run_ibnetdiscover(*s, options); };
-            }};
+    return {
+        .name = "ibnetdiscover", .group = command_group::subnet, .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<ibnetdiscover_settings>();
+            takes.option("topology-file", s->file).file(file_use::written);
+            const argument& json = takes.flag("--json", s->json);
+            takes.flag("--hierarchy", s->hierarchy).needs(json);
+            takes.flag("--qos", s->qos);
+            takes.flag("-f,--full", s->full);
+            takes.ignored_flag("-s,--show");
+            takes.flag("-g,--grouping", s->grouping);
+            takes.flag("-l,--list", s->list);
+            takes.flag("-H,--Hca_list", s->cas);
+            takes.flag("-S,--Switch_list", s->switches);
+            takes.flag("-R,--Router_list", s->routers);
+            takes.flag("-p,--ports", s->ports);
+            takes.flag("-m,--max_hops", s->max_hops);
+            takes.option("-o,--outstanding_smps", s->outstanding).range(1, 65536);
+            add_name_map_option(takes, s->name_map);
+            takes.option("--cache", s->cache).file(file_use::replaced);
+            add_load_cache_option(takes, s->load_cache);
+            const argument& diff = takes.option("--diff", s->diff).file(file_use::read_regular);
+            takes.option("--diffcheck", [s](const std::string& words) { s->checks = read_checks(words); }).needs(diff);
+            return [s](const global_options& options) { return run_ibnetdiscover(*s, options); };
+        }};
 }
 
 } // namespace ibtool

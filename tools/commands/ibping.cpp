@@ -133,7 +133,7 @@ public:
         const mad::duration took = in_.now() - began_;
         write_output(how_.json ? all_.json(LID(), took) : all_.text(LID(), took));
         const bool unheard = all_.transmitted() > 0 && all_.received() == 0;
-        if (unheard && all_.failures() == 0) print_message("ended before there was an answer");
+        if (unheard && all_.failures() == 0) print_message("ended before a reply was received");
         return all_.failures() > 0 || unheard ? partial : complete;
     }
 
@@ -178,7 +178,7 @@ int run_client(const ibping_settings& s, const global_options& options) {
     const mad::address target = read_host(s);
     session in(options, &target, nullptr, s.count ? opens::at_once : opens::when_ready);
     if (in.is_virtual() && !s.count)
-        throw usage_error("with time=virtual nothing ends ibping, not even Ctrl-C: give a count, -c N");
+        throw usage_error("ibping would not end in virtual time, not even by Ctrl-C; give a count with -c");
     pinging all(in, target, s);
     const std::unique_ptr<lasting_output> lines = s.count ? nullptr : lasting_output_of(in);
     using outcome = mad::result<exit_code>;
@@ -209,16 +209,11 @@ int run_ibping(const ibping_settings& s, const global_options& options) {
 } // namespace
 
 command ibping_command() {
-    return {.name = "ibping",
-            .group = command_group::hosts,
-            .summary = "check that a host answers, and measure the round trip",
-            .examples = "ibping 7\nibping -S",
-            .declare = [](arguments& takes) -> action {
+    return {.name = "ibping", .group = command_group::hosts, .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibping_settings>();
                 add_host_service_options(takes, *s);
-                takes.option("-c,--count", s->count, "number of pings [until Ctrl-C]");
-                takes.flag("-f,--flood", s->flood,
-                           "send the next ping as soon as the last is answered, and print only the summary");
+                takes.option("-c,--count", s->count);
+                takes.flag("-f,--flood", s->flood);
                 return [s](const global_options& options) { return run_ibping(*s, options); };
             }};
 }

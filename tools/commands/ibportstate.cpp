@@ -96,7 +96,7 @@ reporting show_port(session& in, const port_view& here, const ibportstate_settin
             object["complaints"] = said.notes;
         } else {
             said.missing.push_back(
-                {fmt::format("{} port {} is not compared with its other end", place_text(here.path), here.number),
+                {fmt::format("{} port {} is not compared with its neighbor", place_text(here.path), here.number),
                  {},
                  to_string(there.error()),
                  plain_text(there.error())});
@@ -108,9 +108,8 @@ reporting show_port(session& in, const port_view& here, const ibportstate_settin
 
 void require_fields(const port_view& v, const port_change& c) {
     if (c.is_of_end_port && !v.is_end_port())
-        throw std::runtime_error(
-            fmt::format("LIDs and M_Keys are those of port 0 of a switch, and {} port {} is another",
-                        place_text(v.path), v.number));
+        throw std::runtime_error(fmt::format("{} port {} has no LID and no M_Key: a switch has them only on port 0",
+                                             place_text(v.path), v.number));
 }
 
 // ---- changes ----------------------------------------------------------------------------------------------------------
@@ -169,7 +168,7 @@ private:
     /// A refusal of the first Set is the end; after another one has changed something it is one line of several.
     asked<void> refused(mad::mad_error e) {
         if (before_.is_end_port() && value(before_.info.LID) == 0)
-            e.message("the port has no LID, which some devices want in each Set: add 'lid N'");
+            e.message("the port has no LID, which some devices require in each Set; add 'lid N'");
         if (!has_written_) co_return std::move(e);
         said_.missing.push_back(
             of_write({place(), {}, "not changed: " + to_string(e), "not changed: " + plain_text(e)}));
@@ -203,10 +202,11 @@ private:
         said_.text += "\nAfter MLNXExtendedPortInfo set:\n" + mellanox_text(after);
         object_["after"]["MlnxExtPortInfo"] = json_value(iba::json(*after.mellanox));
         if (after.mellanox->LinkSpeedEnabled != *change_.FDR10)
-            said_.missing.push_back(not_set(place(),
-                                            fmt::format("LinkSpeedEnabled of MlnxExtPortInfo is {}, not {}",
-                                                        after.mellanox->LinkSpeedEnabled, *change_.FDR10),
-                                            failure));
+            said_.missing.push_back(
+                not_set(place(),
+                        fmt::format("LinkSpeedEnabled of MlnxExtPortInfo is {}, but {} was requested",
+                                    after.mellanox->LinkSpeedEnabled, *change_.FDR10),
+                        failure));
         co_return mad::success();
     }
 
@@ -231,7 +231,7 @@ private:
         if (!done.note.empty()) said_.notes.push_back(place() + ": " + done.note);
         if (!done.after) co_return mad::success();
         if (!done.reply)
-            said_.notes.push_back("the Set was not answered; the values shown were read from the port afterwards");
+            said_.notes.push_back("no reply to the Set; the values shown were read from the port afterwards");
         take_after(*done.after);
         co_return mad::success();
     }
@@ -277,33 +277,28 @@ int run_ibportstate(ibportstate_settings s, const global_options& options) {
     const auto number = static_cast<u8>(read_number(s.port, "the port", 254));
     const port_change change = read_port_change(s.operations);
     if (options.by_SA && change.writes())
-        throw usage_error("with --sa a port can only be queried: the SA changes none");
+        throw usage_error("--sa supports only the operation query: the SA cannot change a port");
     return run_query(options, &target, [&](session& in) { return handle_port(in, target, number, change, s); });
 }
 
 } // namespace
 
 command ibportstate_command() {
-    return {
-        .name = "ibportstate",
-        .group = command_group::writing,
-        .summary = "print the state of a port, or change it by an operation",
-        .examples = "ibportstate 7 3\nibportstate 7 3 disable --dry-run\nibportstate 7 3 speed 4 width 2 reset\n"
-                    "ibportstate -D 0 1 lid 0x1234 arm",
-        .writes = true,
-        .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<ibportstate_settings>();
-            takes.option("target", s->target, "the node").required();
-            takes.option("port", s->port, "number of the port; 0: of a switch its own, else the target's").required();
-            takes.option("operation", s->operations, port_operations() + " (all but query write) [query]")
-                .such_as(port_operation_names());
-            add_target_options(takes, s->kind);
-            takes.flag("-K,--show_keys", s->show_keys, "show the M_Key");
-            takes.flag("--dry-run", s->dry_run, "write nothing, but print which fields would be set");
-            takes.flag("--force", s->force, "also make the port, or that of the subnet manager, unreachable");
-            takes.flag("--json", s->json, "one JSON object, on one line");
-            return [s](const global_options& options) { return run_ibportstate(*s, options); };
-        }};
+    return {.name = "ibportstate",
+            .group = command_group::writing,
+            .writes = true,
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<ibportstate_settings>();
+                takes.option("target", s->target).required();
+                takes.option("port", s->port).required();
+                takes.option("operation", s->operations).such_as(port_operation_names());
+                add_target_options(takes, s->kind);
+                takes.flag("-K,--show_keys", s->show_keys);
+                takes.flag("--dry-run", s->dry_run);
+                takes.flag("--force", s->force);
+                takes.flag("--json", s->json);
+                return [s](const global_options& options) { return run_ibportstate(*s, options); };
+            }};
 }
 
 } // namespace ibtool

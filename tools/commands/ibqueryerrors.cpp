@@ -71,7 +71,7 @@ ibqueryerrors_plan make_plan(const ibqueryerrors_settings& s) {
         const auto c = find_counter(name), older = c ? c : find_counter_of_old(name);
         if (older) p.rules.suppressed.push_back(*older);
         // Scripts name what one version had and another has not; more is shown then, and nothing is lost.
-        else p.notes.push_back(fmt::format("--suppress: there is no counter {}", iba::as_given(name)));
+        else p.notes.push_back(fmt::format("--suppress: unknown counter {}; it is ignored", iba::as_given(name)));
     }
     load_thresholds(p.rules, s.thresholds);
     return p;
@@ -126,7 +126,7 @@ public:
     }
 
     std::string progress() const {
-        if (read_) return fmt::format("reading: {} ports", read_);
+        if (read_) return fmt::format("reading counters: {} ports", read_);
         return fmt::format("discovering: {} nodes, {} links", discovered_.nodes.load(), discovered_.links.load());
     }
 
@@ -206,7 +206,8 @@ reporting told_by(session& in, asking& queries, const ibqueryerrors_plan& p) {
     r.text = errors.of(told);
     r.missing = all_missing(found, told.gaps);
     r.notes = p.notes;
-    if (!no_SLs.empty()) r.notes.push_back(fmt::format("service levels are unknown, 0 was used: {}", no_SLs));
+    if (!no_SLs.empty())
+        r.notes.push_back(fmt::format("cannot read the service levels from the SA: {}; SL 0 was used", no_SLs));
     r.is_any_bad = errors.bad_ports() != 0;
     r.forgives_missing = true;
     co_return r;
@@ -226,9 +227,6 @@ int run_ibqueryerrors(const ibqueryerrors_settings& s, global_options options) {
 command ibqueryerrors_command() {
     return {.name = "ibqueryerrors",
             .group = command_group::counters,
-            .summary = "print the ports whose error counters exceed their thresholds",
-            .examples = "ibqueryerrors\nibqueryerrors -r --details --skip-sl\nibqueryerrors --counters --switch "
-                        "--json\nibqueryerrors -k",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibqueryerrors_settings>();
@@ -236,33 +234,25 @@ command ibqueryerrors_command() {
                 const auto suppress = [s](const std::string& names) {
                     for (std::string& name : split(names, ',')) s->suppressed.push_back(std::move(name));
                 };
-                takes.option("-s,--suppress", suppress, "counters to ignore: SymbolErrorCounter,LinkDownedCounter")
-                    .at_once();
-                takes
-                    .flag(
-                        "-c,--suppress-common", [suppress] { suppress("PortRcvSwitchRelayErrors"); },
-                        "same as -s PortRcvSwitchRelayErrors")
-                    .at_once();
-                const argument& GUID =
-                    takes.option("-G,--port-guid,-S", s->GUID, "only the node with this GUID or port GUID");
-                takes.option("-D,--Direct", s->route, "only the node at the end of this directed route, e.g. 0,1,4")
-                    .excludes(GUID);
-                takes.flag("--skip-sl", s->skip_SL, "use service level 0, and do not ask the SA for others");
-                takes.flag("-r,--report-port", s->links, "also show what each port is connected to");
-                takes.option("--threshold-file", s->thresholds, fmt::format("file of thresholds [{}]", thresholds_file))
-                    .file(file_use::read);
-                takes.flag("--data", s->data, "also show packets and data of those ports");
-                takes.flag("--switch", s->only_switches, "only switches");
-                takes.flag("--ca", s->only_CAs, "only CAs");
-                takes.flag("--router", s->only_routers, "only routers");
-                takes.flag("--details", s->details, "also show the causes of receive errors and discards");
-                takes.flag("--counters", s->data_only, "show packets and data of all ports instead of errors");
-                takes.flag("-k,--clear-errors", s->clear_errors, "clear the counters of errors (writes)");
-                takes.flag("-K,--clear-counts", s->clear_counts, "clear the counters of packets and data (writes)");
-                takes.ignored_flag("-R,--GNDN", "ignored; accepted for scripts, as by infiniband-diags");
-                takes.option("-o,--outstanding_smps", s->outstanding, "same as --outstanding").range(1, 65536);
+                takes.option("-s,--suppress", suppress).at_once();
+                takes.flag("-c,--suppress-common", [suppress] { suppress("PortRcvSwitchRelayErrors"); }).at_once();
+                const argument& GUID = takes.option("-G,--port-guid,-S", s->GUID);
+                takes.option("-D,--Direct", s->route).excludes(GUID);
+                takes.flag("--skip-sl", s->skip_SL);
+                takes.flag("-r,--report-port", s->links);
+                takes.option("--threshold-file", s->thresholds).file(file_use::read);
+                takes.flag("--data", s->data);
+                takes.flag("--switch", s->only_switches);
+                takes.flag("--ca", s->only_CAs);
+                takes.flag("--router", s->only_routers);
+                takes.flag("--details", s->details);
+                takes.flag("--counters", s->data_only);
+                takes.flag("-k,--clear-errors", s->clear_errors);
+                takes.flag("-K,--clear-counts", s->clear_counts);
+                takes.ignored_flag("-R,--GNDN");
+                takes.option("-o,--outstanding_smps", s->outstanding).range(1, 65536);
                 add_name_map_option(takes, s->name_map);
-                takes.flag("--json", s->json, "one JSON object per line; the last one is the summary");
+                takes.flag("--json", s->json);
                 add_load_cache_option(takes, s->load_cache);
                 return [s](const global_options& options) { return run_ibqueryerrors(*s, options); };
             }};

@@ -47,7 +47,8 @@ public:
     bool are_too_many() const noexcept { return silent_ >= most && silent_ > answered_; }
     void print() const {
         if (skipped_ > 0)
-            print_message("{} destinations were not asked for their names: {} before them did not answer; -n asks none",
+            print_message("the names of {} destinations were not queried: {} destinations before them are "
+                          "unresponsive; -n queries no names",
                           skipped_, silent_);
     }
 
@@ -67,7 +68,7 @@ coro::task<mad::result<switch_facts>> ask_switch(session& in, mad::any_path path
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(path));
     if (node.nodeType != iba::NodeType::Switch)
         throw std::runtime_error(
-            fmt::format("{} is not a switch, but a {}", place_text(path), node_type_text(node.nodeType)));
+            fmt::format("{} is a {}, not a switch", place_text(path), node_type_text(node.nodeType)));
     BOOST_OUTCOME_CO_TRY(const auto description, co_await in.SubnGet<smp::NodeDescription>(path));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<smp::SwitchInfo>(path));
     co_return switch_facts{node, info, raw_name_of(names, node, description)};
@@ -191,20 +192,16 @@ int run_ibroute(ibroute_settings s, const global_options& options) {
 } // namespace
 
 command ibroute_command() {
-    return {.name = "ibroute",
-            .group = command_group::queries,
-            .summary = "print a switch's forwarding table",
-            .examples = "ibroute 3\nibroute -n 3 1 20\nibroute -M 3",
-            .declare = [](arguments& takes) -> action {
+    return {.name = "ibroute", .group = command_group::queries, .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibroute_settings>();
-                takes.option("target", s->target, "the switch").required();
+                takes.option("target", s->target).required();
                 s->range.declare(takes);
                 add_target_options(takes, s->kind);
-                takes.flag("-a,--all", s->everything, "also LIDs that lead nowhere");
-                takes.flag("-n,--no_dests", s->brief, "do not resolve the LIDs to nodes");
-                takes.flag("-M,--Multicast", s->multicast, "the multicast table");
+                takes.flag("-a,--all", s->everything);
+                takes.flag("-n,--no_dests", s->brief);
+                takes.flag("-M,--Multicast", s->multicast);
                 add_name_map_option(takes, s->name_map);
-                takes.flag("--json", s->json, "one JSON object, on one line");
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_ibroute(*s, options); };
             }};
 }

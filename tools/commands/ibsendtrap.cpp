@@ -156,7 +156,7 @@ struct ibsendtrap_settings {
 const trap& trap_named(const std::string& name) {
     for (const trap& t : traps)
         if (t.name == name) return t;
-    throw usage_error(fmt::format("there is no trap {}; the nearest are {}", iba::as_given(name),
+    throw usage_error(fmt::format("unknown trap {}; the nearest are {} (see --help for all)", iba::as_given(name),
                                   iba::most_similar(name, trap_names())));
 }
 
@@ -178,7 +178,7 @@ reporting send_trap(session& in, const trap& which, u8 error_port, bool json) {
     const auto answered = co_await in.SubnGet<smp::NodeInfo>(ourselves);
     if (sent && answered) co_return done;
     const mad::mad_error& e = sent ? answered.error() : sent.error();
-    const std::string what = "it is not known whether the trap was sent: ";
+    const std::string what = "it is unknown whether the trap was sent: ";
     done.missing.push_back(of_write({{}, {}, what + to_string(e), what + plain_text(e)}));
     co_return done;
 }
@@ -186,7 +186,7 @@ reporting send_trap(session& in, const trap& which, u8 error_port, bool json) {
 int run_ibsendtrap(const ibsendtrap_settings& s, const global_options& options) {
     const trap& which = trap_named(s.name);
     if (!s.error_port.empty() && which.make != local_link_integrity)
-        throw usage_error("only local_link_integrity tells a port");
+        throw usage_error("only local_link_integrity takes a port; for other traps, omit it");
     const unsigned port = s.error_port.empty() ? 1 : read_number(s.error_port, "the port", 254);
     return run_query(options, nullptr,
                      [&](session& in) { return send_trap(in, which, static_cast<u8>(port), s.json); });
@@ -197,15 +197,13 @@ int run_ibsendtrap(const ibsendtrap_settings& s, const global_options& options) 
 command ibsendtrap_command() {
     return {.name = "ibsendtrap",
             .group = command_group::writing,
-            .summary = "send a trap to the subnet manager, for tests",
-            .examples = "ibsendtrap\nibsendtrap local_link_integrity 2",
             .no_SA = "a trap is an SMP",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibsendtrap_settings>();
-                takes.option("name", s->name, fmt::format("one of {}", fmt::join(trap_names(), ", "))).shows_default();
-                takes.option("port", s->error_port, "with local_link_integrity: the port to report [1]");
-                takes.flag("--json", s->json, "the notice that was sent as JSON, one line");
+                takes.option("name", s->name).shows_default();
+                takes.option("port", s->error_port);
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_ibsendtrap(*s, options); };
             }};
 }

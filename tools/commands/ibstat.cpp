@@ -45,8 +45,8 @@ const comad::transports::end_port& port_of(const device& d, int number) {
         return static_cast<int>(p.port) == number;
     });
     if (found == d.end_ports.end())
-        throw std::runtime_error(
-            fmt::format("device '{}' has no port {}; it has {}", d.name, number, d.end_ports.size()));
+        throw std::runtime_error(fmt::format("device '{}' has no port {}; it has {} port{}", d.name, number,
+                                             d.end_ports.size(), d.end_ports.size() == 1 ? "" : "s"));
     return *found;
 }
 
@@ -78,17 +78,15 @@ int run_ibstat(const ibstat_settings& s) {
 command ibstat_command() {
     return {.name = "ibstat",
             .group = command_group::device,
-            .summary = "show local devices and ports",
-            .examples = "ibstat\nibstat mlx5_0 1",
-            .no_SA = "it shows this machine",
+            .no_SA = "it reads only local devices",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibstat_settings>();
-                takes.option("device", s->device, "only this device, by name or node GUID");
-                takes.option("port", s->port, "only this port of the device").range(0, 255);
-                takes.flag("-l,--list_of_cas", s->list, "names only");
-                takes.flag("-s,--short", s->brief, "without ports");
-                takes.flag("-p,--port_list", s->GUIDs, "port GUIDs only");
-                takes.flag("--json", s->json, "everything as one JSON object");
+                takes.option("device", s->device);
+                takes.option("port", s->port).range(0, 255);
+                takes.flag("-l,--list_of_cas", s->list);
+                takes.flag("-s,--short", s->brief);
+                takes.flag("-p,--port_list", s->GUIDs);
+                takes.flag("--json", s->json);
                 s->add_to(takes);
                 return [s](const global_options&) { return run_ibstat(*s); };
             }};

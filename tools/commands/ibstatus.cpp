@@ -70,7 +70,8 @@ void add_named(const std::string& name, const std::vector<device>& all, std::vec
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const device& d) { return d.name == name.substr(0, cut); });
     if (found == all.end())
-        throw std::runtime_error(fmt::format("device {} is not there", comad::iba::as_given(name.substr(0, cut))));
+        throw std::runtime_error(fmt::format("RDMA device {} not found; ibtool ibstat -l lists the devices",
+                                             comad::iba::as_given(name.substr(0, cut))));
     chosen.push_back(*found);
     if (cut == name.npos) return;
     std::erase_if(chosen.back().end_ports,
@@ -97,13 +98,11 @@ int run_ibstatus(const ibstatus_settings& s) {
 command ibstatus_command() {
     return {.name = "ibstatus",
             .group = command_group::device,
-            .summary = "show the state of local ports",
-            .examples = "ibstatus\nibstatus mlx5_0:1",
-            .no_SA = "it shows this machine",
+            .no_SA = "it reads only local devices",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibstatus_settings>();
-                takes.option("port", s->ports, "DEVICE or DEVICE:PORT; all if none is given");
-                takes.flag("--json", s->json, "everything as one JSON object");
+                takes.option("port", s->ports);
+                takes.flag("--json", s->json);
                 s->add_to(takes);
                 return [s](const global_options&) { return run_ibstatus(*s); };
             }};

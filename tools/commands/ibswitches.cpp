@@ -6,11 +6,7 @@ namespace ibtool {
 
 command ibswitches_command() {
     using comad::iba::NodeType;
-    return {.name = "ibswitches",
-            .group = command_group::subnet,
-            .summary = "list the switches",
-            .examples = "ibswitches\nibswitches fabric.topo",
-            .declare = [](arguments& takes) {
+    return {.name = "ibswitches", .group = command_group::subnet, .declare = [](arguments& takes) {
                 return declare_node_list(takes, {comad::discovery::switches_text, {NodeType::Switch}});
             }};
 }

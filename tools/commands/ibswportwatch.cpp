@@ -59,7 +59,8 @@ public:
     watch(session& in, const ibswportwatch_settings& s, std::optional<mad::address> target)
         : in_(in), how_(s), target_(std::move(target)), period_(read_period(s.every)), periods_(period_),
           thresholds_(read_thresholds(s.thresholds)), groups_(s.asked_for.groups()), group_totals_(groups_.size()) {
-        if (!groups_.empty() && s.only_above) throw usage_error("-t is for the usual counters: no others beside it");
+        if (!groups_.empty() && s.only_above)
+            throw usage_error("-t supports only the default counters; remove the options for other counters");
         if (std::ranges::find(groups_, &samples_control) != groups_.end())
             throw usage_error("PortSamplesControl has no counters to watch");
     }
@@ -148,7 +149,7 @@ private:
             co_return comad::mad::success();
         }
         BOOST_OUTCOME_CO_TRY(const auto node, co_await in_.SubnGet<smp::NodeInfo>(to_));
-        if (node.nodeType == iba::NodeType::Switch) throw std::runtime_error("it is a switch: say which of its ports");
+        if (node.nodeType == iba::NodeType::Switch) throw std::runtime_error("the target is a switch; give a port");
         port_ = node.localPortNum;
         co_return comad::mad::success();
     }
@@ -194,7 +195,8 @@ private:
         // After an outage the one that is under way is still to be done.
         const u64 skipped = std::exchange(is_resumed_, false) ? 0 : periods_.skip_begun(in_.now());
         if (skipped > 0) {
-            print_message("a reading took too long: skipped {}", skipped);
+            print_message("a reading took longer than the interval; skipped {} reading{}", skipped,
+                          skipped == 1 ? "" : "s");
             is_complete_ = false;
         }
         const auto left = periods_.next() - in_.now();
@@ -320,32 +322,21 @@ int run_ibswportwatch(const ibswportwatch_settings& s, const global_options& opt
 } // namespace
 
 command ibswportwatch_command() {
-    return {
-        .name = "ibswportwatch",
-        .group = command_group::counters,
-        .summary = "watch the counters of one port",
-        .examples = "ibswportwatch 7 3\nibswportwatch -D -E 7 3\nibswportwatch -n 10 -p 0.5 7 3\nibswportwatch -t -T "
-                    "thresholds 7 3",
-        .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<ibswportwatch_settings>();
-            takes.option("target", s->target, "a port of the node [the local one]");
-            takes.option("port", s->port, "the number of the port [for nodes other than switches: the target's own]");
-            takes.option("-n,--count", s->count, "number of intervals [until a signal]");
-            takes.option("-p,--period", s->every, "seconds from one reading to the next, or with a unit: 500ms")
-                .shows_default();
-            takes.flag(
-                "-t,--above-thresholds", s->only_above,
-                "only counters that grow faster than their threshold per second (here -t is no timeout; --timeout is)");
-            takes.option("-T,--threshold-file", s->thresholds, "file of lines SymbolErrorCounter=10")
-                .file(file_use::read)
-                .value_name("FILE");
-            s->asked_for.declare(takes, false); // here -T is the file of thresholds
-            takes.ignored_flag("-b", "ignored: rates are always shown");
-            add_lid_option(takes, s->kind);
-            add_guid_option(takes, s->kind);
-            takes.flag("--json", s->json, "one JSON object per line");
-            return [s](const global_options& options) { return run_ibswportwatch(*s, options); };
-        }};
+    return {.name = "ibswportwatch", .group = command_group::counters, .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<ibswportwatch_settings>();
+                takes.option("target", s->target);
+                takes.option("port", s->port);
+                takes.option("-n,--count", s->count);
+                takes.option("-p,--period", s->every).shows_default();
+                takes.flag("-t,--above-thresholds", s->only_above);
+                takes.option("-T,--threshold-file", s->thresholds).file(file_use::read);
+                s->asked_for.declare(takes, false); // here -T is the file of thresholds
+                takes.ignored_flag("-b");
+                add_lid_option(takes, s->kind);
+                add_guid_option(takes, s->kind);
+                takes.flag("--json", s->json);
+                return [s](const global_options& options) { return run_ibswportwatch(*s, options); };
+            }};
 }
 
 } // namespace ibtool

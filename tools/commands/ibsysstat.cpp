@@ -68,16 +68,10 @@ int run_ibsysstat(const ibsysstat_settings& s, const global_options& options) {
 } // namespace
 
 command ibsysstat_command() {
-    return {.name = "ibsysstat",
-            .group = command_group::hosts,
-            .summary = "print the name or processors of a host",
-            .examples = "ibsysstat 7 host\nibsysstat -S",
-            .declare = [](arguments& takes) -> action {
+    return {.name = "ibsysstat", .group = command_group::hosts, .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibsysstat_settings>();
                 add_host_service_options(takes, *s);
-                takes.option("operation", s->operation, "ping, host, cpu, or cpi: ClassPortInfo of the service")
-                    .one_of({"ping", "host", "cpu", "cpi"})
-                    .shows_default();
+                takes.option("operation", s->operation).one_of({"ping", "host", "cpu", "cpi"}).shows_default();
                 return [s](const global_options& options) { return run_ibsysstat(*s, options); };
             }};
 }

@@ -110,8 +110,8 @@ asked<place> ask_end(session& in, tracer& t, mad::any_path path, const ibtracert
     if (found || !s.force || !is_by_LID || found.error().code == mad::errc::cancelled) co_return found;
     place silent{};
     silent.port.LID = mad::headers_of(path).DLID;
-    said.notes.push_back(
-        fmt::format("looking for lid {} alone: {}", silent.first_LID(), words_of(found.error(), in.options())));
+    said.notes.push_back(fmt::format("tracing to lid {}, although its node could not be queried: {}",
+                                     silent.first_LID(), words_of(found.error(), in.options())));
     co_return silent;
 }
 
@@ -196,7 +196,7 @@ trace_ends read_ends(const std::string& from, const std::string& to, const ibtra
     trace_ends ends{from.empty() ? this_node() : read_target(from, s.kind), read_target(to, s.kind), {}};
     if (s.reverse) std::swap(ends.from, ends.to);
     if (ends.from.end_port && ends.to.end_port && *ends.from.end_port != *ends.to.end_port)
-        throw usage_error("the two targets name different local ports");
+        throw usage_error("the two targets name different local ports; name the same one in both");
     return ends;
 }
 
@@ -215,14 +215,16 @@ std::vector<trace_ends> read_ports_file(const ibtracert_settings& s) {
         pairs.push_back(read_ends(from, to, s));
         pairs.back().place = place;
     }
-    if (pairs.empty()) throw usage_error(fmt::format("{} has no pair of targets", s.ports_file));
+    if (pairs.empty())
+        throw usage_error(fmt::format("{} contains no targets; expected two on each line", s.ports_file));
     return pairs;
 }
 
 unsigned read_MLID(const std::string& text) {
     constexpr unsigned first = 0xc000, last = 0xfffe; // IBA 4.1.3
     const unsigned MLID = read_number(text, "the multicast LID", last);
-    if (MLID < first) throw usage_error(fmt::format("{:#x} is no multicast LID: these begin with {:#x}", MLID, first));
+    if (MLID < first)
+        throw usage_error(fmt::format("{:#x} is not a multicast LID; it must be {:#x}..{:#x}", MLID, first, last));
     return MLID;
 }
 
@@ -230,11 +232,11 @@ int run_ibtracert(ibtracert_settings s, const global_options& options) {
     if (!s.multicast.empty()) s.MLID = read_MLID(s.multicast);
     s.names = read_node_names(s.name_map); // a wrong map is told before anything is sent
     if (!s.ports_file.empty()) {
-        if (!s.from.empty()) throw usage_error("--ports-file has the targets: no others beside it");
+        if (!s.from.empty()) throw usage_error("--ports-file excludes targets on the command line");
         const std::vector<trace_ends> pairs = read_ports_file(s);
         return run_query(options, nullptr, [&](session& in) { return trace_all(in, pairs, s); });
     }
-    if (s.from.empty()) throw usage_error("to which port?");
+    if (s.from.empty()) throw usage_error("no destination given; give one target, or a source and a destination");
     const bool is_from_here = s.to.empty();
     const trace_ends ends = is_from_here ? read_ends({}, s.from, s) : read_ends(s.from, s.to, s);
     const mad::address& chooses_port = ends.from.end_port ? ends.from : ends.to;
@@ -244,28 +246,20 @@ int run_ibtracert(ibtracert_settings s, const global_options& options) {
 } // namespace
 
 command ibtracert_command() {
-    return {
-        .name = "ibtracert",
-        .group = command_group::queries,
-        .summary = "print the route from one port to another",
-        .examples = "ibtracert 1 2\nibtracert 2\nibtracert -m 0xc000 1 2",
-        .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<ibtracert_settings>();
-            takes.option("from", s->from, "the source port; without 'to' the destination, from the local port");
-            takes.option("to", s->to, "the destination port");
-            add_target_options(takes, s->kind);
-            takes.flag("-r,--reverse", s->reverse, "trace the way back: from the destination to the source");
-            takes.flag("-f,--force", s->force,
-                       "look for the destination by its LID alone, also where it does not answer by that");
-            takes.option("--ports-file", s->ports_file, "file of lines FROM TO, which are traced one after the other")
-                .file(file_use::read)
-                .value_name("FILE");
-            takes.option("-m,--mlid", s->multicast, "trace packets to this multicast LID");
-            takes.flag("-n,--no_info", s->brief, "GUIDs and ports only");
-            add_name_map_option(takes, s->name_map);
-            takes.flag("--json", s->json, "one JSON object, on one line");
-            return [s](const global_options& options) { return run_ibtracert(*s, options); };
-        }};
+    return {.name = "ibtracert", .group = command_group::queries, .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<ibtracert_settings>();
+                takes.option("from", s->from);
+                takes.option("to", s->to);
+                add_target_options(takes, s->kind);
+                takes.flag("-r,--reverse", s->reverse);
+                takes.flag("-f,--force", s->force);
+                takes.option("--ports-file", s->ports_file).file(file_use::read);
+                takes.option("-m,--mlid", s->multicast);
+                takes.flag("-n,--no_info", s->brief);
+                add_name_map_option(takes, s->name_map);
+                takes.flag("--json", s->json);
+                return [s](const global_options& options) { return run_ibtracert(*s, options); };
+            }};
 }
 
 } // namespace ibtool

@@ -28,12 +28,10 @@ int run_ibv_devices(const ibv_devices_settings& s) {
 command ibv_devices_command() {
     return {.name = "ibv_devices",
             .group = command_group::device,
-            .summary = "list local devices",
-            .examples = "ibv_devices",
-            .no_SA = "it shows this machine",
+            .no_SA = "it reads only local devices",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibv_devices_settings>();
-                takes.flag("--json", s->json, "everything as one JSON object");
+                takes.flag("--json", s->json);
                 s->add_to(takes);
                 return [s](const global_options&) { return run_ibv_devices(*s); };
             }};

@@ -56,15 +56,13 @@ int run_init_all_ports(init_all_ports_settings s, const global_options& options)
 command init_all_ports_command() {
     return {.name = "init_all_ports",
             .group = command_group::writing,
-            .summary = "bring every link of the subnet back to Initialize, for a subnet manager that begins anew",
-            .examples = "init_all_ports --dry-run\ninit_all_ports",
-            .no_SA = "the SA changes no port",
+            .no_SA = "the SA cannot change a port",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<init_all_ports_settings>();
-                takes.flag("--dry-run", s->dry_run, "write nothing, but print which fields would be set");
+                takes.flag("--dry-run", s->dry_run);
                 add_name_map_option(takes, s->name_map);
-                takes.flag("--json", s->json, "one JSON object per line, for each port");
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_init_all_ports(*s, options); };
             }};
 }

@@ -42,7 +42,7 @@ public:
 
     int run() {
         if (!fs::is_directory(s_.directory))
-            throw std::runtime_error(fmt::format("{} is no directory", iba::as_given(s_.directory)));
+            throw std::runtime_error(fmt::format("{} is not a directory", iba::as_given(s_.directory)));
         for (const std::string_view name : names_of_diags()) {
             const fs::path link = fs::path(s_.directory) / name;
             if (s_.remove) remove(link);
@@ -54,7 +54,7 @@ public:
                                     {"dry_run", s_.dry_run},
                                     {"left", left_}}));
         else
-            write_output(fmt::format("{}{} {} {}\n", s_.dry_run ? "would have " : "", s_.remove ? "removed" : "made",
+            write_output(fmt::format("{}{} {} {}\n", s_.dry_run ? "would have " : "", s_.remove ? "removed" : "created",
                                      done_, done_ == 1 ? "link" : "links"));
         return left_.empty() ? complete : failed;
     }
@@ -63,7 +63,7 @@ private:
     void make(const fs::path& link) {
         std::error_code error;
         if (!is_our_link(link, target_) && fs::exists(fs::symlink_status(link, error)))
-            return leave(link, "is there and no link to ibtool");
+            return leave(link, "exists and is not a link to ibtool");
         if (!s_.dry_run) replace(link);
         ++done_;
     }
@@ -77,20 +77,20 @@ private:
         fs::rename(next, link, error);
         if (!error) return;
         fs::remove(next, ignored);
-        throw fs::filesystem_error("cannot make the link", link, error);
+        throw fs::filesystem_error("cannot create the link", link, error);
     }
 
     void remove(const fs::path& link) {
         std::error_code error;
         if (!fs::exists(fs::symlink_status(link, error))) return;
-        if (!is_our_link(link, target_)) return leave(link, "is no link to ibtool");
+        if (!is_our_link(link, target_)) return leave(link, "is not a link to ibtool");
         if (!s_.dry_run) fs::remove(link);
         ++done_;
     }
 
     void leave(const fs::path& link, std::string_view why) {
         left_.push_back(iba::escaped(link.filename().string()));
-        print_message("{} {}: left as it is", iba::as_given(link.string()), why);
+        print_message("{} {}; left unchanged", iba::as_given(link.string()), why);
     }
 
     const install_links_settings& s_;
@@ -107,7 +107,7 @@ int run_install_links(const install_links_settings& s) {
         write_output(names);
         return complete;
     }
-    if (s.directory.empty()) throw usage_error("which directory?");
+    if (s.directory.empty()) throw usage_error("no directory given");
     return linker(s).run();
 }
 
@@ -116,18 +116,15 @@ int run_install_links(const install_links_settings& s) {
 command install_links_command() {
     return {.name = "install-links",
             .group = command_group::device,
-            .summary = "make links by which ibtool is infiniband-diags' commands",
-            .examples = "install-links /usr/local/sbin\ninstall-links --remove /usr/local/sbin",
             .no_SA = "it sends nothing",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<install_links_settings>();
-                takes.option("directory", s->directory, "where the links go");
-                takes.option("--target", s->target, "where they lead, as written into them [this program]")
-                    .value_name("PATH");
-                takes.flag("--remove", s->remove, "remove them instead");
-                takes.flag("--dry-run", s->dry_run, "change nothing, and say how many there would be");
-                takes.flag("--list", s->list, "print their names, and make none");
-                takes.flag("--json", s->json, "one JSON object, on one line; of --list a line for each name");
+                takes.option("directory", s->directory);
+                takes.option("--target", s->target);
+                takes.flag("--remove", s->remove);
+                takes.flag("--dry-run", s->dry_run);
+                takes.flag("--list", s->list);
+                takes.flag("--json", s->json);
                 return [s](const global_options&) { return run_install_links(*s); };
             }};
 }

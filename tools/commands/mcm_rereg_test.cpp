@@ -43,7 +43,8 @@ std::vector<iba::guid> read_port_guids(const std::string& file) {
         const auto guid = iba::parse_guid_number(text);
         if (!guid || guid->is_larger)
             throw std::runtime_error(
-                fmt::format("{}: line {}: {} is no GUID", iba::escaped(file), number, iba::as_given(text)));
+                fmt::format("{}: line {}: invalid GUID {}; expected a GUID such as 0x2c90300001491", iba::escaped(file),
+                            number, iba::as_given(text)));
         guids.push_back(iba::guid{guid->value});
     }
     return guids;
@@ -90,7 +91,8 @@ std::string write_problem(const mad::result<MCMemberRecord>& write, const mad::r
     if (failure && !mad::may_have_acted(*failure)) return problem_of(failure, o);
     if (!now) return fmt::format("{}: {}", not_known, words_of(decisive(failure, now.error()), o));
     if (now.value() == wanted) return {};
-    const std::string has = wanted ? "the SA has no such member" : "the SA still has the member";
+    const std::string has =
+        wanted ? "the SA does not list the port as a member" : "the SA still lists the port as a member";
     return failure ? fmt::format("{}; {}", has, words_of(*failure, o)) : has;
 }
 
@@ -105,7 +107,7 @@ asked<rereg_outcome> register_again(session& in, iba::guid port) {
     const auto after_joining = co_await is_member_now(in, record);
     o.joined = write_problem(joined, after_joining, true, in.options());
     if (!after_joining) o.found = problem_of(&after_joining.error(), in.options());
-    else if (!after_joining.value()) o.found = "no such member";
+    else if (!after_joining.value()) o.found = "not a member";
     co_return o;
 }
 
@@ -151,14 +153,12 @@ int run_mcm_rereg_test(const mcm_rereg_settings& s, const global_options& option
 command mcm_rereg_test_command() {
     return {.name = "mcm_rereg_test",
             .group = command_group::writing,
-            .summary = "let ports leave and join the IPoIB broadcast group, as when an SA starts anew",
-            .examples = "mcm_rereg_test port_guids.list --dry-run",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<mcm_rereg_settings>();
-                takes.option("file", s->file, "a port GUID a line [port_guids.list]").file(file_use::read);
-                takes.flag("--dry-run", s->dry_run, "send nothing, but say which ports would leave and join");
-                takes.flag("--json", s->json, "one JSON object per line, for each port");
+                takes.option("file", s->file).file(file_use::read);
+                takes.flag("--dry-run", s->dry_run);
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_mcm_rereg_test(*s, options); };
             }};
 }

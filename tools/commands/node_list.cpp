@@ -63,9 +63,9 @@ int run_node_list(const node_list_settings& s, const global_options& options) {
 action declare_node_list(arguments& takes, node_list list) {
     auto s = std::make_shared<node_list_settings>();
     s->list = std::move(list);
-    takes.option("topology-file", s->topology_file, "read this file instead of discovering").file(file_use::read);
+    takes.option("topology-file", s->topology_file).file(file_use::read);
     add_name_map_option(takes, s->name_map);
-    takes.flag("--json", s->json, "one JSON object per line");
+    takes.flag("--json", s->json);
     return [s](const global_options& options) { return run_node_list(*s, options); };
 }
 

@@ -58,7 +58,9 @@ std::vector<u8> read_ports(const std::string& text) {
         const std::size_t dash = part.find('-');
         const u8 first = read_port(part.substr(0, dash));
         const u8 last = dash == part.npos ? first : read_port(part.substr(dash + 1));
-        if (last < first) throw usage_error(fmt::format("the ports {} end before they begin", iba::as_given(part)));
+        if (last < first)
+            throw usage_error(
+                fmt::format("invalid port range {}: the last port must not be below the first", iba::as_given(part)));
         for (unsigned port = first; port <= last; ++port) ports.push_back(static_cast<u8>(port));
     }
     return ports;
@@ -67,7 +69,7 @@ std::vector<u8> read_ports(const std::string& text) {
 u64 read_mask(const std::string& text) {
     const auto mask = iba::parse_number(text);
     if (!mask || mask->value == 0)
-        throw usage_error(fmt::format("the reset mask is {}, expected a number above 0", iba::as_given(text)));
+        throw usage_error(fmt::format("the reset mask must be a number above 0, not {}", iba::as_given(text)));
     return mask->value;
 }
 
@@ -82,7 +84,7 @@ counter_request read_counter_request(const perfquery_settings& s) {
     r.reads = !s.reset_only;
     r.resets = s.read_and_reset || s.reset_only;
     if (!s.mask.empty()) {
-        if (!r.resets) throw usage_error("a reset mask is for -r and -R");
+        if (!r.resets) throw usage_error("a reset mask requires -r or -R");
         r.mask = read_mask(s.mask);
     }
     if (r.resets && std::ranges::find(r.groups, &samples_control) != r.groups.end())
@@ -258,25 +260,20 @@ int run_perfquery(const perfquery_settings& s, const global_options& options) {
 command perfquery_command() {
     return {.name = "perfquery",
             .group = command_group::counters,
-            .summary = "print the counters of ports",
-            .examples = "perfquery 7 1\nperfquery -x -a 7\nperfquery -l 7 1-10\nperfquery -R 7 2 0x0fff",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<perfquery_settings>();
-                takes.option("target", s->target, "a port of the node [the local one]");
-                takes.option("ports", s->ports, "3, 1-10, 1,4,8, or 255 for all [the target's own; of a switch 0]");
-                takes.option("mask", s->mask,
-                             "with -r and -R: counters to clear, as bits of counterSelect and, above those, "
-                             "counterSelect2 [all]");
+                takes.option("target", s->target);
+                takes.option("ports", s->ports);
+                takes.option("mask", s->mask);
                 s->asked_for.declare(takes);
-                takes.flag("-a,--all_ports", s->all, "all ports, or all that are given, as one sum");
-                takes.flag("-l,--loop_ports", s->loop, "all ports, or all that are given, one by one");
-                const argument& after =
-                    takes.flag("-r,--reset_after_read", s->read_and_reset, "reset what was read (writes)");
-                takes.flag("-R,--Reset_only", s->reset_only, "reset and read nothing (writes)").excludes(after);
+                takes.flag("-a,--all_ports", s->all);
+                takes.flag("-l,--loop_ports", s->loop);
+                const argument& after = takes.flag("-r,--reset_after_read", s->read_and_reset);
+                takes.flag("-R,--Reset_only", s->reset_only).excludes(after);
                 add_lid_option(takes, s->kind);
                 add_guid_option(takes, s->kind);
-                takes.flag("--json", s->json, "one JSON object per line");
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_perfquery(*s, options); };
             }};
 }

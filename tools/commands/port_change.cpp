@@ -75,8 +75,8 @@ const port_operation& port_operation_named(const std::string& name) {
         if (o.name == name) return o;
         names.push_back(o.name);
     }
-    throw usage_error(fmt::format("there is no operation {}; the nearest are {} (--help lists all)",
-                                  iba::as_given(name), iba::most_similar(name, names)));
+    throw usage_error(fmt::format("unknown operation {}; the nearest are {} (see --help for all)", iba::as_given(name),
+                                  iba::most_similar(name, names)));
 }
 
 u64 read_key(const std::string& text) {
@@ -85,7 +85,7 @@ u64 read_key(const std::string& text) {
         const char* typed = ::getpass("New M_Key: ");
         if (typed) key = iba::parse_number(typed);
     }
-    if (!key || key->is_larger) throw usage_error("the M_Key is no number of 64 bits");
+    if (!key || key->is_larger) throw usage_error("the M_Key must be a 64-bit number");
     return key->value;
 }
 
@@ -96,7 +96,7 @@ void take_value(port_change& c, const port_operation& o, const std::string& text
     }
     const std::string what = fmt::format("the value of {}", o.name);
     const u32 value = read_number(text, what.c_str(), o.most);
-    if (value < o.least) throw usage_error(fmt::format("{} is at least {}", what, o.least));
+    if (value < o.least) throw usage_error(fmt::format("{} must be {}..{}", what, o.least, o.most));
     if (o.name == "width" && value > all_legacy_widths && value != all_widths)
         throw usage_error(
             fmt::format("{} is {}, expected a sum of 1 (1x), 2 (4x), 4 (8x), 8 (12x), 16 (2x), or 255", what, value));
@@ -128,24 +128,24 @@ port_change read_port_change(const std::vector<std::string>& words) {
     bool has_state = false;
     for (std::size_t i = 0; i < words.size(); ++i) {
         const port_operation& o = port_operation_named(words[i]);
-        if (std::ranges::find(seen, o.name) != seen.end()) throw usage_error(fmt::format("{} is said twice", o.name));
+        if (std::ranges::find(seen, o.name) != seen.end()) throw usage_error(fmt::format("{} is given twice", o.name));
         seen.push_back(o.name);
         c.cuts_link |= o.what == effect::link;
         c.moves |= o.name == "lid" || o.name == "lmc";
         c.is_of_end_port |= o.what == effect::address || o.what == effect::key;
         if (has_value(o)) {
-            if (i + 1 == words.size()) throw usage_error(fmt::format("{} wants a value", o.name));
+            if (i + 1 == words.size()) throw usage_error(fmt::format("{} requires a value", o.name));
             take_value(c, o, words[++i]);
             continue;
         }
         if (has_state)
-            throw usage_error(fmt::format("{} and {} exclude each other: a port has one state", c.state, o.name));
+            throw usage_error(fmt::format("{} and {} exclude each other: a port has only one state", c.state, o.name));
         has_state = true;
         c.state = o.name;
         if (!o.field.empty()) c.fields.push_back(fmt::format("{}={}", o.field, o.value));
     }
     if (has_state && c.state == "query" && c.writes())
-        throw usage_error("query writes nothing: leave it out, or the rest");
+        throw usage_error("query cannot be combined with operations that write");
     return c;
 }
 
@@ -153,13 +153,6 @@ std::vector<std::string> port_operation_names() {
     std::vector<std::string> all;
     for (const port_operation& o : port_operation_table) all.emplace_back(o.name);
     return all;
-}
-
-std::string port_operations() {
-    std::string text;
-    for (const port_operation& o : port_operation_table)
-        text += fmt::format("{}{}{}", text.empty() ? "" : ", ", o.name, has_value(o) ? " N" : "");
-    return text;
 }
 
 namespace {
@@ -194,8 +187,9 @@ std::vector<std::string> differences(const port_change& c, const PortInfo& befor
         const std::string_view name = field_of(field);
         if (asked == now || is_as_ordered(name, wanted, before, read_back)) continue;
         const bool is_secret = name == "MKey";
-        lines.push_back(is_secret ? std::string("MKey is not what was set")
-                                  : fmt::format("{} is {}, not {}", name, iba::get_field(info, now, name).value(),
+        lines.push_back(is_secret ? std::string("MKey differs from the value that was written")
+                                  : fmt::format("{} is {}, but {} was requested", name,
+                                                iba::get_field(info, now, name).value(),
                                                 iba::get_field(info, asked, name).value()));
     }
     return lines;
@@ -231,8 +225,8 @@ bool has_same_states(const PortInfo& a, const PortInfo& b) {
 
 std::string state_line(link_order order, const PortInfo& after) {
     if (order == link_order::down)
-        return fmt::format("portState is {}, not Down", iba::name_or_number(after.portState));
-    return fmt::format("portPhysicalState is {}, not Polling", iba::name_or_number(after.portPhysicalState));
+        return fmt::format("portState is {} instead of Down", iba::name_or_number(after.portState));
+    return fmt::format("portPhysicalState is {} instead of Polling", iba::name_or_number(after.portPhysicalState));
 }
 
 void judge_link(link_order order, const port_evidence& e, change_verdict& v) {
@@ -244,7 +238,7 @@ void judge_link(link_order order, const port_evidence& e, change_verdict& v) {
         v.differences.push_back(line);
     } else if (is_counted && *e.downs_after > *e.downs_before) {
         if (is_configured(e.after.portState))
-            v.note = fmt::format("the link went down and is {} again: LinkDownedCounter went from {} to {}",
+            v.note = fmt::format("the link went down and is {} again: LinkDownedCounter increased from {} to {}",
                                  iba::name_or_number(e.after.portState), *e.downs_before, *e.downs_after);
     } else if (is_counted) {
         v.differences.push_back(fmt::format("{}, and LinkDownedCounter is still {}", line, *e.downs_after));

@@ -30,9 +30,6 @@ port_change read_port_change(const std::vector<std::string>& words);
 /// The words for them.
 std::vector<std::string> port_operation_names();
 
-/// All of them in a line, those with a value as `speed N`.
-std::string port_operations();
-
 /// What is known of a port that was to be changed.
 struct port_evidence {
     comad::iba::smp::PortInfo before;

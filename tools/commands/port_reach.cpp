@@ -92,13 +92,14 @@ asked<std::string_view> unreachable_port(session& in, const port_view& before, c
                                          const port_change& c) {
     if (const auto* by_LID = std::get_if<mad::IBPath>(&before.path);
         by_LID && before.is_end_port() && !answers_without_link(in, before) && !has_LID(after.end, by_LID->DLID))
-        co_return "its LID carries these MADs, and no route leads to another LID of it yet";
+        co_return "ibtool reaches the port by its LID, and no route leads to the new LID yet";
     if (!c.cuts_link) co_return "";
     BOOST_OUTCOME_CO_TRY(const bool is_ours, co_await carries_our_MADs(in, before));
     if (!is_ours) co_return "";
-    if (disables(c)) co_return "its link carries these MADs and would stay down";
+    if (disables(c)) co_return "ibtool reaches the port through its own link, which would stay down";
     BOOST_OUTCOME_CO_TRY(const bool trains, co_await may_train_again(in, before, after));
-    co_return trains ? "" : "its link carries these MADs, and the two ends would have no width or no speed in common";
+    co_return trains ? ""
+                     : "ibtool reaches the port through its own link, whose ends would have no common width or speed";
 }
 
 /// Why the subnet could not reach its manager; empty: it could.
@@ -108,15 +109,16 @@ asked<std::string_view> unreachable_manager(session& in, const port_view& before
     if (value(manager) == 0) co_return "";
     if (before.is_end_port()) {
         if (!has_LID(before.end, manager)) co_return "";
-        if (disables(c)) co_return "the subnet manager runs there";
-        if (!has_LID(after.end, manager)) co_return "the subnet manager runs there, and its LID would lead nowhere";
+        if (disables(c)) co_return "the subnet manager runs on this port";
+        if (!has_LID(after.end, manager))
+            co_return "the subnet manager runs on this port, and its LID would become unreachable";
         const bool hides = after.end.MKey != before.end.MKey && after.end.MKey != 0 && after.end.MKeyProtectBits >= 2;
-        co_return hides ? "the subnet manager runs there, and does not have that M_Key" : "";
+        co_return hides ? "the subnet manager runs on this port, and it does not have the new M_Key" : "";
     }
     if (!disables(c) || before.info.portState == iba::PortState::Down) co_return "";
     auto there = co_await view_other_end(in, before);
     const bool leads_to_manager = there && !there.value().is_switch() && has_LID(there.value().end, manager);
-    co_return leads_to_manager ? "the subnet manager runs at the other end of its link" : "";
+    co_return leads_to_manager ? "the subnet manager runs on the neighbor of this port" : "";
 }
 
 } // namespace

@@ -65,7 +65,7 @@ std::string reply_text(const request& r, std::span<const u8> reply, reply_style 
     const iba::record_info& info = *r.attribute->info;
     if (!mad::is_table_method(r.kind.method)) return one_text(info, payload_in(r, reply), how);
     const auto table = mad::record_table::of_reply(reply, info.bytes);
-    if (!table) throw std::runtime_error("the reply is no table: " + table.error().text);
+    if (!table) throw std::runtime_error("the reply is not a table: " + table.error().text);
     std::string out;
     for (std::size_t i = 0; i < table.value().size(); ++i) {
         const std::string one = one_text(info, table.value()[i], how);
@@ -157,8 +157,9 @@ std::vector<std::string> other_values(const sent_write& w, std::span<const u8> n
         if (std::ranges::equal(wanted, now)) continue;
         const std::string_view name = iba::parse_assignment(field).value().name;
         const bool is_key = iba::is_key(iba::find_field(info, name).value());
-        lines.push_back(is_key ? fmt::format("{} is not what was set", name)
-                               : fmt::format("{} is {}, not {}", name, iba::get_field(info, now, name).value(),
+        lines.push_back(is_key ? fmt::format("{} differs from the value that was written", name)
+                               : fmt::format("{} is {}, but {} was requested", name,
+                                             iba::get_field(info, now, name).value(),
                                              iba::get_field(info, wanted, name).value()));
     }
     return lines;
@@ -209,7 +210,7 @@ asked<std::vector<std::string>> check_record(session& in, const sent_write& w) {
     const bool is_there = code != no_records;
     std::vector<std::string> lines;
     if (is_there && is_deleted) lines.emplace_back("the SA still has the record");
-    if (!is_there && !is_deleted) lines.emplace_back("the SA has no such record");
+    if (!is_there && !is_deleted) lines.emplace_back("the SA does not have the record that was written");
     co_return lines;
 }
 
@@ -263,7 +264,7 @@ asked<std::vector<std::string>> check_write(session& in, const sent_write& w) {
 coro::task<void> add_check(session& in, const sent_write& w, report& done) {
     if (!is_checked(w)) {
         if (w.failure) done.missing.push_back(unknown_change(w.place(), *w.failure));
-        else done.notes.push_back("only the reply confirms the write: no Get shows what was written");
+        else done.notes.push_back("only the reply confirms the write: this attribute cannot be read back");
         co_return;
     }
     auto checking = check_write(in, w);
@@ -283,7 +284,8 @@ reporting ask_anything(session& in, std::optional<mad::address> target, request 
         path = this_node().path;
     }
     const bool is_smp = r.kind.mgmt_class == MgmtClass::SubnLID;
-    if (!is_smp && mad::directed(path)) throw usage_error("only subnet management has directed routes");
+    if (!is_smp && mad::directed(path))
+        throw usage_error("directed routes are only supported by SMPs; give a LID or a GUID");
     const bool is_write = r.kind.method == iba::Method::Set || r.kind.method == iba::Method::Delete;
 
     sent_write w{r, path, s.modifier, {}};
@@ -291,7 +293,8 @@ reporting ask_anything(session& in, std::optional<mad::address> target, request 
         const mad::rpc_kind get = reading(r);
         auto now = co_await send(in, get, path, s.modifier, 0, {});
         if (!now) {
-            now.error().message("nothing was written: what is there must be read first, unless --raw says otherwise");
+            now.error().message(
+                "nothing was written: cannot read the present values; --raw writes without reading them");
             co_return std::move(now.error());
         }
         const auto bytes = payload_in(r, now.value());
@@ -332,10 +335,12 @@ reporting ask_anything(session& in, std::optional<mad::address> target, request 
 int run_query(const query_settings& s, const global_options& options) {
     const request r = make_request(s.method, s.attribute, s.fields);
     if (options.by_SA && r.kind.mgmt_class == MgmtClass::SubnLID)
-        throw usage_error(fmt::format("there is no --sa for {}: it is an SMP; SubnAdmGet asks the SA", s.method));
+        throw usage_error(
+            fmt::format("--sa is not supported by {}: it sends SMPs; use SubnAdmGet to query the SA", s.method));
     if (s.raw && !writes_all_fields(r))
         throw usage_error(
-            fmt::format("--raw is for a Set that reads first, and {} {} does not", s.method, r.attribute->info->name));
+            fmt::format("--raw requires a Set that first reads the present values; {} {} does not read them", s.method,
+                        r.attribute->info->name));
     std::optional<mad::address> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     return ibtool::run_query(options, target ? &*target : nullptr,
@@ -345,33 +350,20 @@ int run_query(const query_settings& s, const global_options& options) {
 } // namespace
 
 command query_command() {
-    return {.name = "query",
-            .group = command_group::queries,
-            .summary = "make any RPC, with any field by name",
-            .examples = "query SubnGet PortInfo 7 -a 1\nquery SubnAdmGetTable LinkRecord -f fromLID=3\nquery "
-                        "PerformanceGet PortCounters 7 -f portSelect=1\nquery SubnSet PortInfo 7 -a 3 -f HOQLife=18",
-            .writes = true,
-            .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<query_settings>();
-                takes.option("rpc", s->method, "SubnGet, SubnAdmGetTable, PerformanceGet, ...").required();
-                takes.option("attribute", s->attribute, "SMPNodeInfo, NodeInfo, ...: 'ibtool describe' lists them")
-                    .such_as(structure_names())
-                    .required();
-                takes.option("target", s->target, "destination [SubnAdm: the SA; else the local node]");
-                takes
-                    .option("-f,--field", s->fields,
-                            "NAME=VALUE, repeatable: a field of the request; in a query to the "
-                            "SA records must have it")
-                    .one_each();
-                takes.option("-a,--modifier", s->modifier, "attributeModifier").shows_default();
-                takes.flag("--raw", s->raw,
-                           "of a Set: write 0 to the fields that are not named, instead of what is there");
-                add_target_options(takes, s->kind);
-                takes.flag("-K,--show_keys", s->show_keys,
-                           "show M_Keys, SM_Keys and CC_Keys; CongestionKeyInfo's is, anyway");
-                takes.flag("--json", s->json, "one JSON object per line");
-                return [s](const global_options& options) { return run_query(*s, options); };
-            }};
+    return {
+        .name = "query", .group = command_group::queries, .writes = true, .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<query_settings>();
+            takes.option("rpc", s->method).required();
+            takes.option("attribute", s->attribute).such_as(structure_names()).required();
+            takes.option("target", s->target);
+            takes.option("-f,--field", s->fields).one_each();
+            takes.option("-a,--modifier", s->modifier).shows_default();
+            takes.flag("--raw", s->raw);
+            add_target_options(takes, s->kind);
+            takes.flag("-K,--show_keys", s->show_keys);
+            takes.flag("--json", s->json);
+            return [s](const global_options& options) { return run_query(*s, options); };
+        }};
 }
 
 } // namespace ibtool

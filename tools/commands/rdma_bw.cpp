@@ -54,14 +54,14 @@ double bytes_per_second(const rdma_bw_report& r) {
 }
 
 std::string report_text(const rdma_bw_report& r) {
-    std::string text = fmt::format("here:  {}\nthere: {}\n", end_text(r.ours), end_text(r.theirs));
+    std::string text = fmt::format("local:  {}\nremote: {}\n", end_text(r.ours), end_text(r.theirs));
     if (r.took) {
         const double rate = bytes_per_second(r);
         fmt::format_to(std::back_inserter(text), "{} writes of {} bytes in {:.3f} s: {:.2f} MB/s, {:.3f} Gb/s\n",
                        r.ours.writes, r.ours.size, comad::mad::in_seconds(*r.took), rate / 1e6, rate * 8 / 1e9);
     }
     if (r.has_arrived)
-        text += *r.has_arrived ? "what the other end wrote is here\n" : "what the other end wrote is NOT here\n";
+        text += *r.has_arrived ? "all data from the remote end has arrived\n" : "data from the remote end is MISSING\n";
     return text;
 }
 
@@ -121,14 +121,16 @@ int run_rdma_bw(rdma_bw_settings s, const global_options& o) {
     const comad::u16 pkey_index = chosen_pkey_index(port, o);
     const rdma_bw_report report = s.server.empty() ? run_server(s, port, pkey_index) : run_client(s, port, pkey_index);
     write_output(s.json ? report_json(report) : report_text(report));
-    if (!report.has_arrived.value_or(true)) throw std::runtime_error("the other end's writes have not all arrived");
+    if (!report.has_arrived.value_or(true))
+        throw std::runtime_error("data from the remote end is missing: not all of its writes have arrived");
     return complete;
 }
 
 #else
 
 int run_rdma_bw(const rdma_bw_settings&, const global_options&) {
-    throw std::runtime_error("this ibtool was built without libibverbs, which rdma_bw needs");
+    throw std::runtime_error(
+        "rdma_bw requires libibverbs, but ibtool was built without it; install libibverbs-dev and build it again");
 }
 
 #endif
@@ -139,30 +141,21 @@ command rdma_bw_command() {
     return {
         .name = "rdma_bw",
         .group = command_group::measuring,
-        .summary = "measure the bandwidth of RDMA writes between two hosts",
-        .examples = "rdma_bw\nrdma_bw host1\nrdma_bw -P mlx5_0/1 -s 65536 -n 10000 host1",
         .no_SA = "it sends no MADs",
         .declare = [](arguments& takes) -> action {
             auto s = std::make_shared<rdma_bw_settings>();
-            takes.option("server", s->server, "the host where rdma_bw waits; without it this one waits for a client");
-            takes.option("-p,--tcp-port", s->tcp_port, "TCP port at which the two meet")
-                .range(1, 65535)
-                .shows_default();
-            takes.option("-s,--size", s->size, "bytes of each write; the client's counts")
-                .range(1, static_cast<std::int64_t>(rdma_bw_most_size))
-                .shows_default();
-            takes.option("-n,--writes", s->writes, "how many; the client's counts")
+            takes.option("server", s->server);
+            takes.option("-p,--tcp-port", s->tcp_port).range(1, 65535).shows_default();
+            takes.option("-s,--size", s->size).range(1, static_cast<std::int64_t>(rdma_bw_most_size)).shows_default();
+            takes.option("-n,--writes", s->writes)
                 .range(1, static_cast<std::int64_t>(rdma_bw_most_writes))
                 .shows_default();
-            takes.option("-t,--depth", s->depth, "writes in flight").range(1, 10000).shows_default();
-            takes.option("-e,--pieces", s->pieces, "pieces of memory that each write is gathered from")
-                .range(1, 16)
-                .shows_default();
-            takes.option("--gid-index", s->GID_index, "with a global route header from this GID of the port [RoCE: 0]")
-                .range(0, 255);
-            takes.flag("-b,--both-ways", s->both_ways, "the server writes, too; the client's counts");
-            takes.flag("-6,--ipv6", s->v6, "TCP over IPv6");
-            takes.flag("--json", s->json, "the result as a JSON object");
+            takes.option("-t,--depth", s->depth).range(1, 10000).shows_default();
+            takes.option("-e,--pieces", s->pieces).range(1, 16).shows_default();
+            takes.option("--gid-index", s->GID_index).range(0, 255);
+            takes.flag("-b,--both-ways", s->both_ways);
+            takes.flag("-6,--ipv6", s->v6);
+            takes.flag("--json", s->json);
             return [s](const global_options& o) { return run_rdma_bw(*s, o); };
         }};
 }

@@ -22,7 +22,7 @@ constexpr std::chrono::seconds patience{10};
 constexpr std::size_t most_of_a_line = 4096;
 
 [[noreturn]] void refuse(std::string_view what) {
-    throw std::runtime_error(fmt::format("the other end is no rdma_bw of this version: {}", what));
+    throw std::runtime_error(fmt::format("the remote end is not an rdma_bw of this version: {}", what));
 }
 
 /// A number of a line.
@@ -30,7 +30,7 @@ comad::u64 number_in(const nlohmann::json& said, const char* name, comad::u64 le
     const auto found = said.find(name);
     const bool is_number = found != said.end() && found->is_number_unsigned();
     if (!is_number || found->get<comad::u64>() < least || found->get<comad::u64>() > most)
-        refuse(fmt::format("'{}' is not a number from {} to {}", name, least, most));
+        refuse(fmt::format("'{}' must be a number {}..{}", name, least, most));
     return found->get<comad::u64>();
 }
 
@@ -43,7 +43,7 @@ rdma_bw_link rdma_bw_link::accept(unsigned short port, bool v6) {
         tcp::acceptor acceptor(io, {v6 ? tcp::v6() : tcp::v4(), port});
         acceptor.accept(link.stream_.socket());
     } catch (const boost::system::system_error& e) {
-        throw std::runtime_error(fmt::format("cannot wait for a client at TCP port {}: {}", port, e.code().message()));
+        throw std::runtime_error(fmt::format("cannot listen on TCP port {}: {}", port, e.code().message()));
     }
     return link;
 }
@@ -62,7 +62,7 @@ rdma_bw_link rdma_bw_link::connect(const std::string& host, unsigned short port,
         link.stream_.clear();
     }
     throw std::runtime_error(
-        fmt::format("cannot connect to {} at TCP port {}: {}", comad::iba::as_given(host), port, error.message()));
+        fmt::format("cannot connect to {} on TCP port {}: {}", comad::iba::as_given(host), port, error.message()));
 }
 
 void rdma_bw_link::tell(const rdma_bw_end& e) {
@@ -82,7 +82,7 @@ void rdma_bw_link::tell(const rdma_bw_end& e) {
 
 rdma_bw_end rdma_bw_link::hear_end() {
     const auto said = nlohmann::json::parse(line(false), nullptr, false);
-    if (!said.is_object()) refuse("it said no object of JSON");
+    if (!said.is_object()) refuse("its first line is not a JSON object");
     constexpr comad::u64 any = std::numeric_limits<comad::u64>::max(), bits_24 = 0xffffff;
     number_in(said, "rdma_bw", 1, 1);
     rdma_bw_end e;
@@ -90,7 +90,7 @@ rdma_bw_end rdma_bw_link::hear_end() {
     const auto GID = said.find("GID");
     const auto read =
         GID != said.end() && GID->is_string() ? comad::iba::parse_gid(GID->get<std::string>()) : std::nullopt;
-    if (!read) refuse("'GID' is no GID");
+    if (!read) refuse("'GID' is not a valid GID");
     e.GID = *read;
     e.QPN = static_cast<comad::u32>(number_in(said, "QPN", 0, bits_24));
     e.PSN = static_cast<comad::u32>(number_in(said, "PSN", 0, bits_24));
@@ -106,12 +106,12 @@ rdma_bw_end rdma_bw_link::hear_end() {
 void rdma_bw_link::tell(const std::string& word) {
     stream_.expires_after(patience);
     stream_ << word << '\n' << std::flush;
-    if (!stream_) throw std::runtime_error("the other end has gone: " + stream_.error().message());
+    if (!stream_) throw std::runtime_error("lost the connection to the remote end: " + stream_.error().message());
 }
 
 void rdma_bw_link::hear(const std::string& word, bool is_long) {
     if (const std::string said = line(is_long); said != word)
-        refuse(fmt::format("it said {} for {}", comad::iba::as_given(said), word));
+        refuse(fmt::format("it sent {} instead of {}", comad::iba::as_given(said), word));
 }
 
 std::string rdma_bw_link::line(bool is_long) {
@@ -119,10 +119,10 @@ std::string rdma_bw_link::line(bool is_long) {
     else stream_.expires_after(patience);
     std::string said;
     for (char c; stream_.get(c) && c != '\n';) {
-        if (said.size() == most_of_a_line) refuse("a line has no end");
+        if (said.size() == most_of_a_line) refuse("it sent a line that is too long");
         said += c;
     }
-    if (!stream_) throw std::runtime_error("the other end has gone: " + stream_.error().message());
+    if (!stream_) throw std::runtime_error("lost the connection to the remote end: " + stream_.error().message());
     return said;
 }
 

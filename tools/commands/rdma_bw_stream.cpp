@@ -107,7 +107,9 @@ std::chrono::nanoseconds rdma_bw_stream::write(u64 count) {
     while (over < count) {
         for (; posted < count && posted - over < depth_; ++posted) post(posted);
         const auto found = had(poller_.wait(room, std::chrono::steady_clock::now() + longest_write));
-        if (found.empty()) throw std::runtime_error("no write has completed for 30 s");
+        if (found.empty())
+            throw std::runtime_error(
+                "no write completed within 30 s; check the link, and that rdma_bw still runs on the remote end");
         for (const ibv_wc& wc : found)
             if (wc.status != IBV_WC_SUCCESS) throw std::runtime_error(verbs::error_of(wc).text);
         over += found.size();

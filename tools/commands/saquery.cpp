@@ -110,33 +110,32 @@ answer list_managers(session& in, record_style how) {
 struct filter {
     const char* option;
     std::string_view component;
-    const char* what;
     std::string_view selector = {}; ///< that the two upper bits of a number of 8 bits are
 };
 constexpr filter filters[] = {
-    {"--slid", "SLID", "source LID"},
-    {"--dlid", "DLID", "destination LID"},
-    {"--mlid", "MLID", "multicast LID"},
-    {"--sgid", "SGID", "source GID"},
-    {"--dgid", "DGID", "destination GID"},
-    {"--gid", "portGID", "port GID"},
-    {"--mgid", "MGID", "multicast GID"},
-    {"-r,--reversible", "reversible", "1: reversible paths only"},
-    {"-n,--numb_path", "numbPath", "paths at most"},
-    {"--pkey", "PKey", "P_Key"},
-    {"-Q,--qos_class", "QOSClass", "QoS class"},
-    {"--sl", "SL", "service level"},
-    {"-M,--mtu", "MTU", "MTU and selector: 0x84 is exactly 2048, 4 more than that", "MTUSelector"},
-    {"-R,--rate", "rate", "rate and selector, likewise", "rateSelector"},
-    {"--pkt_lifetime", "packetLifeTime", "packet life time and selector, likewise", "packetLifeTimeSelector"},
-    {"-q,--qkey", "QKey", "Q_Key"},
-    {"-T,--tclass", "TClass", "traffic class"},
-    {"-F,--flow_label", "flowLabel", "flow label"},
-    {"-H,--hop_limit", "hopLimit", "hop limit"},
-    {"--scope", "scope", "scope"},
-    {"-J,--join_state", "joinState", "join state"},
-    {"-X,--proxy_join", "proxyJoin", "1: joined for another port"},
-    {"--service_id", "serviceID", "service ID"},
+    {"--slid", "SLID"},
+    {"--dlid", "DLID"},
+    {"--mlid", "MLID"},
+    {"--sgid", "SGID"},
+    {"--dgid", "DGID"},
+    {"--gid", "portGID"},
+    {"--mgid", "MGID"},
+    {"-r,--reversible", "reversible"},
+    {"-n,--numb_path", "numbPath"},
+    {"--pkey", "PKey"},
+    {"-Q,--qos_class", "QOSClass"},
+    {"--sl", "SL"},
+    {"-M,--mtu", "MTU", "MTUSelector"},
+    {"-R,--rate", "rate", "rateSelector"},
+    {"--pkt_lifetime", "packetLifeTime", "packetLifeTimeSelector"},
+    {"-q,--qkey", "QKey"},
+    {"-T,--tclass", "TClass"},
+    {"-F,--flow_label", "flowLabel"},
+    {"-H,--hop_limit", "hopLimit"},
+    {"--scope", "scope"},
+    {"-J,--join_state", "joinState"},
+    {"-X,--proxy_join", "proxyJoin"},
+    {"--service_id", "serviceID"},
 };
 
 void add_filter(const filter& f, const std::string& text, components& wanted) {
@@ -152,7 +151,8 @@ void add_filter(const filter& f, const std::string& text, components& wanted) {
 /// Both ends of `a:b` or `a-b`; one of them may be missing.
 void add_ends(const std::string& text, char between, std::string_view from, std::string_view to, components& wanted) {
     const std::size_t cut = text.find(between);
-    if (cut == text.npos) throw usage_error(fmt::format("{} has no '{}' in it", iba::as_given(text), between));
+    if (cut == text.npos)
+        throw usage_error(fmt::format("invalid value {}; expected FROM{}TO", iba::as_given(text), between));
     const std::string ends[] = {text.substr(0, cut), text.substr(cut + 1)};
     if (!ends[0].empty()) wanted.push_back({std::string(from), ends[0]});
     if (!ends[1].empty()) wanted.push_back({std::string(to), ends[1]});
@@ -170,7 +170,9 @@ const record_kind* kind_of_options(const saquery_settings& s) {
     for (const auto& [is_chosen, name] : all) {
         if (!is_chosen) continue;
         const record_kind* const one = kind_named(name);
-        if (found) throw usage_error(fmt::format("the options ask for {} and for {}", found->name, one->name));
+        if (found)
+            throw usage_error(
+                fmt::format("the options select both {} and {}; give only one of them", found->name, one->name));
         found = one;
     }
     return found;
@@ -213,14 +215,13 @@ saquery_request read_request(const saquery_settings& s) {
     }
     if (!r.kind) r.kind = kind_named("NR");
     if (arguments == 0 && (names_node || s.name_of_lid || s.name_of_guid))
-        throw usage_error(
-            "which node? Behind -L, -l and -G belongs its description, behind -O a LID, behind -U a GUID");
+        throw usage_error("no node given; -L, -l and -G require its description, -O a LID, -U a GUID");
     for (const filter& f : filters)
         if (const auto given = s.filters.find(f.option); given != s.filters.end() && !given->second.empty())
             add_filter(f, given->second, r.wanted);
     if (!s.src_to_dst.empty()) add_ends(s.src_to_dst, ':', "SLID", "DLID", r.wanted);
     if (!s.sgid_to_dgid.empty()) add_ends(s.sgid_to_dgid, '-', "SGID", "DGID", r.wanted);
-    if (s.managers && !r.wanted.empty()) throw usage_error("-s takes no component");
+    if (s.managers && !r.wanted.empty()) throw usage_error("-s takes no NAME=VALUE");
     return r;
 }
 
@@ -270,43 +271,32 @@ int run_saquery(const saquery_settings& s, const global_options& options) {
 } // namespace
 
 command saquery_command() {
-    return {.name = "saquery",
-            .group = command_group::queries,
-            .summary = "ask the subnet administrator for records",
-            .examples = "saquery NR nodeInfo.nodeType=Switch\nsaquery PR --src-to-dst 1:2\nsaquery -m 0xc000",
-            .declare = [](arguments& takes) -> action {
+    return {.name = "saquery", .group = command_group::queries, .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<saquery_settings>();
-                takes
-                    .option("words", s->words,
-                            "a kind of record, its arguments, NAME=VALUE for any component; or the description of a "
-                            "node. Kinds and arguments: " +
-                                kinds_text())
-                    .such_as(kind_names());
-                takes.flag("-p", s->paths, "PathRecords");
-                takes.flag("-N", s->nodes, "NodeRecords");
-                takes.flag("-c", s->class_port_info, "the SA's ClassPortInfo");
-                takes.flag("-S", s->services, "ServiceRecords");
-                takes.flag("-I", s->informs, "InformInfoRecords");
-                takes.flag("-x", s->links, "LinkRecords");
-                takes.flag("-s", s->managers, "ports that are or could be a subnet manager's");
-                const argument& members =
-                    takes.flag("-m", s->members, "ports of multicast groups; behind it a MLID: of that group");
-                takes.flag("-g", s->groups, "multicast groups").excludes(members);
-                takes.flag("-D,--list", s->list, "LIDs and descriptions of the CAs");
-                takes.flag("-L", s->lids_only, "LIDs of the node with this description");
-                takes.flag("-l", s->lid_only, "the first of them");
-                takes.flag("-G", s->guids_only, "its port GUIDs");
-                takes.flag("-O", s->name_of_lid, "the description of the node with this LID");
-                takes.flag("-U", s->name_of_guid, "the description of the node with this port GUID");
-                takes.option("--src-to-dst", s->src_to_dst, "FROM:TO, the path between two LIDs or descriptions");
-                takes.option("--sgid-to-dgid", s->sgid_to_dgid, "GID-GID, likewise");
-                for (const filter& f : filters)
-                    takes.option(f.option, s->filters[f.option], f.what).group("Components");
-                takes.flag("--get", s->single, "ask for the one record that has these components (SubnAdmGet)");
-                takes.flag("--no-defaults", s->no_defaults, "send no component that was not given (PathRecord)");
-                takes.flag("-K,--show_keys", s->show_keys, "show M_Keys, SM_Keys, service keys");
-                takes.option("--node-name-map", s->name_map, "file of lines 0xGUID \"name\"").file(file_use::read);
-                takes.flag("--json", s->json, "one JSON object per line");
+                takes.option("words", s->words).such_as(kind_names());
+                takes.flag("-p", s->paths);
+                takes.flag("-N", s->nodes);
+                takes.flag("-c", s->class_port_info);
+                takes.flag("-S", s->services);
+                takes.flag("-I", s->informs);
+                takes.flag("-x", s->links);
+                takes.flag("-s", s->managers);
+                const argument& members = takes.flag("-m", s->members);
+                takes.flag("-g", s->groups).excludes(members);
+                takes.flag("-D,--list", s->list);
+                takes.flag("-L", s->lids_only);
+                takes.flag("-l", s->lid_only);
+                takes.flag("-G", s->guids_only);
+                takes.flag("-O", s->name_of_lid);
+                takes.flag("-U", s->name_of_guid);
+                takes.option("--src-to-dst", s->src_to_dst);
+                takes.option("--sgid-to-dgid", s->sgid_to_dgid);
+                for (const filter& f : filters) takes.option(f.option, s->filters[f.option]);
+                takes.flag("--get", s->single);
+                takes.flag("--no-defaults", s->no_defaults);
+                takes.flag("-K,--show_keys", s->show_keys);
+                takes.option("--node-name-map", s->name_map).file(file_use::read);
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_saquery(*s, options); };
             }};
 }

@@ -6,6 +6,7 @@
 #include "text/output.hpp"
 #include "text/sa_text.hpp"
 #include <comad/iba/format.hpp>
+#include <comad/iba/suggest.hpp>
 #include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
@@ -74,7 +75,7 @@ template <class R> answer ask_for(session& in, components wanted, record_style h
     if constexpr (is_of_paths)
         if (fills_in && !asks_for_all) fill_in(in, query);
     if (in.options().verbosity)
-        print_message("asks for {} with {:#x}: {}", iba::info_of<R>.name, query.component_mask(),
+        print_message("querying {} with component mask {:#x}: {}", iba::info_of<R>.name, query.component_mask(),
                       compared_text(iba::info_of<R>, iba::encode(query.value()), query.component_mask()));
     auto found = co_await records<R>(in, query, how.is_single);
     if constexpr (is_of_paths)
@@ -93,7 +94,7 @@ template <class R> answer ask_for(session& in, components wanted, record_style h
 }
 
 answer ask_class_port_info(session& in, components wanted, record_style how) {
-    if (!wanted.empty()) throw usage_error("the SA has one ClassPortInfo, which takes no component");
+    if (!wanted.empty()) throw usage_error("ClassPortInfo takes no NAME=VALUE");
     require_SA(in);
     auto info = co_await in.schedule().SubnAdmGet<iba::ClassPortInfo>();
     if (!info) co_return std::move(info.error());
@@ -153,16 +154,18 @@ const record_kind* kind_named(std::string_view word) {
 
 const record_kind* kind_that_begins(std::string_view word) {
     const record_kind* found = nullptr;
-    std::string all;
+    std::vector<std::string_view> all;
     for (const record_kind& k : kinds()) {
         const auto names = names_of(k);
         if (std::ranges::none_of(names, [&](std::string_view name) { return name.starts_with(word); })) continue;
-        all += fmt::format("{}{}", found ? ", " : "", k.name);
+        all.push_back(k.name);
         found = found ? found : &k;
     }
-    if (found && all != found->name)
-        throw usage_error(fmt::format("{} may be {}; the node of that name: saquery NR {}", iba::as_given(word), all,
-                                      iba::escaped(word.substr(0, 60))));
+    if (all.size() > 1)
+        throw usage_error(
+            fmt::format("{} is ambiguous; the nearest record types are {} (see --help for all); for the node "
+                        "of that name, use saquery NR {}",
+                        iba::as_given(word), iba::most_similar(word, all), iba::escaped(word.substr(0, 60))));
     return found;
 }
 
@@ -172,21 +175,13 @@ std::vector<std::string> kind_names() {
     return all;
 }
 
-std::string kinds_text() {
-    std::string text;
-    for (const record_kind& k : kinds())
-        text += fmt::format("{}{} ({}){}{}", text.empty() ? "" : ", ", k.name, k.abbreviation,
-                            k.arguments.empty() ? "" : " ", k.arguments);
-    return text;
-}
-
 void add_argument(const record_kind& k, std::size_t which, const std::string& text, components& wanted) {
     const auto words = split(k.arguments, ' ');
     const auto names = which < words.size() ? split(words[which], '/') : std::vector<std::string>{};
     const auto parts = split(text, '/');
     if (k.arguments.empty() || parts.size() > names.size())
         throw usage_error(fmt::format("{} takes {}, not {}", k.name,
-                                      k.arguments.empty() ? "NAME=VALUE alone" : k.arguments, iba::as_given(text)));
+                                      k.arguments.empty() ? "only NAME=VALUE" : k.arguments, iba::as_given(text)));
     for (std::size_t i = 0; i < parts.size(); ++i)
         if (!parts[i].empty()) wanted.push_back({names[i], parts[i]});
 }
@@ -197,7 +192,7 @@ component node_named(const discovery::node_names& names, const std::string& name
 }
 
 void refuse_name(const std::string& name) {
-    throw std::runtime_error(fmt::format("no node is called '{}'", iba::escaped(name)));
+    throw std::runtime_error(fmt::format("no node is named '{}'", iba::escaped(name)));
 }
 
 comad::coro::task<mad::result<components>> with_LIDs(session& in, components wanted, discovery::node_names names) {

@@ -44,8 +44,6 @@ const record_kind* kind_that_begins(std::string_view word);
 
 /// Their names.
 std::vector<std::string> kind_names();
-/// `NodeRecord (NR) LID, ...`: all kinds and their arguments.
-std::string kinds_text();
 
 /// Adds what a word behind the kind says, which is its `which`th from 0. Throws usage_error.
 void add_argument(const record_kind&, std::size_t which, const std::string& text, components&);

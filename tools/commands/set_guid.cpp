@@ -41,16 +41,17 @@ iba::guid read_GUID(const std::string& text) {
     auto number = iba::parse_guid_number(text);
     if (!number) number = iba::parse_number(text);
     if (number && !number->is_larger) return iba::guid{number->value};
-    throw usage_error(fmt::format("{} is no GUID; write 0002:c903:0000:1491, 0x2c90300001491, or 0 for one of the SA's",
-                                  iba::as_given(text)));
+    throw usage_error(
+        fmt::format("invalid GUID {}; expected 0002:c903:0000:1491, 0x2c90300001491, or 0 (the SA chooses one)",
+                    iba::as_given(text)));
 }
 
 GUID_change read_change(const set_guid_settings& s) {
     constexpr unsigned highest = 254; // PortInfo.GUIDCap counts up to 255 of them, from 0
     const unsigned slot = read_number(s.slot, "the slot", highest);
-    if (slot == 0) throw usage_error("slot 0 holds the port's own GUID, which nobody can change: use 1 and above");
+    if (slot == 0) throw usage_error("slot 0 holds the port's own GUID, which cannot be changed; use slot 1..254");
     if (s.deletes == !s.GUID.empty())
-        throw usage_error(s.deletes ? "--delete takes no GUID" : "which GUID? 0: one that the SA chooses");
+        throw usage_error(s.deletes ? "--delete takes no GUID" : "no GUID given; 0 lets the SA choose one");
     return {slot, s.deletes ? iba::guid{} : read_GUID(s.GUID), s.deletes};
 }
 
@@ -101,8 +102,11 @@ reporting make_change(session& in, mad::address target, GUID_change c, bool json
     const iba::guid has = now.GUIDInfo.GUIDBlock[index];
     const bool is_done = c.deletes || c.GUID == iba::guid{} ? c.deletes == (has == iba::guid{}) : has == c.GUID;
     if (!is_done)
-        done.missing.push_back(not_set(
-            where, fmt::format("it holds {}{}", has, c.deletes ? "" : "; is the GUID in use elsewhere?"), failure));
+        done.missing.push_back(
+            not_set(where,
+                    fmt::format("the slot holds {}{}", has,
+                                c.deletes ? "" : "; check whether another port already has the requested GUID"),
+                    failure));
     co_return done;
 }
 
@@ -115,21 +119,17 @@ int run_set_guid(const set_guid_settings& s, const global_options& options) {
 } // namespace
 
 command set_guid_command() {
-    return {.name = "set_guid",
-            .group = command_group::writing,
-            .summary = "add or remove an alias GUID of a port, through the SA",
-            .examples = "set_guid 7 1 0002:c903:0000:1491\nset_guid 7 1 0\nset_guid --delete 7 1",
-            .writes = true,
-            .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<set_guid_settings>();
-                takes.option("target", s->target, "the port").required();
-                takes.option("slot", s->slot, "index in the port's GUID table, 1 or higher").required();
-                takes.option("guid", s->GUID, "the alias GUID; 0: the SA chooses one");
-                add_target_options(takes, s->kind);
-                takes.flag("--delete", s->deletes, "remove the GUID in the slot");
-                takes.flag("--json", s->json, "the SA's record as JSON, one line");
-                return [s](const global_options& options) { return run_set_guid(*s, options); };
-            }};
+    return {
+        .name = "set_guid", .group = command_group::writing, .writes = true, .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<set_guid_settings>();
+            takes.option("target", s->target).required();
+            takes.option("slot", s->slot).required();
+            takes.option("guid", s->GUID);
+            add_target_options(takes, s->kind);
+            takes.flag("--delete", s->deletes);
+            takes.flag("--json", s->json);
+            return [s](const global_options& options) { return run_set_guid(*s, options); };
+        }};
 }
 
 } // namespace ibtool

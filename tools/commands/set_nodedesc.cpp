@@ -45,7 +45,7 @@ void write_description(const std::string& root, const std::string& device_name, 
     if (!out) fail(std::strerror(errno));                                 // a FIFO that nobody reads, too
     const ssize_t written = ::write(out.get(), name.data(), name.size()); // the kernel takes one write
     if (written < 0) fail(std::strerror(errno));
-    if (static_cast<std::size_t>(written) != name.size()) fail("it did not take all of the name");
+    if (static_cast<std::size_t>(written) != name.size()) fail("the kernel did not accept the whole name");
 }
 
 /// The devices that -C means, else all.
@@ -59,9 +59,8 @@ std::vector<device> wanted_devices(const set_nodedesc_settings& s, const global_
 void require_name(const std::string& name) {
     constexpr std::size_t capacity = 64; // of NodeDescription
     if (name.size() > capacity)
-        throw usage_error(
-            fmt::format("the name has {} bytes, and a NodeDescription at most {}", name.size(), capacity));
-    if (iba::escaped(name) != name) throw usage_error("the name has characters that a terminal would not show");
+        throw usage_error(fmt::format("the name must have at most {} bytes, but has {}", capacity, name.size()));
+    if (iba::escaped(name) != name) throw usage_error("the name contains characters that cannot be printed");
 }
 
 /// Why a device does not have the name; empty: it has.
@@ -70,7 +69,8 @@ std::string write_problem(const std::string& root, const device& d, const std::s
         write_description(root, d.name, name);
         const std::string now = read_description(root, d.name);
         return now == name ? std::string()
-                           : fmt::format("{} is called {}, not {}", d.name, iba::as_given(now), iba::as_given(name));
+                           : fmt::format("the name of {} is {}, but {} was written", d.name, iba::as_given(now),
+                                         iba::as_given(name));
     } catch (const std::runtime_error& e) {
         return e.what();
     }
@@ -110,15 +110,13 @@ int run_set_nodedesc(const set_nodedesc_settings& s, const global_options& optio
 command set_nodedesc_command() {
     return {.name = "set_nodedesc",
             .group = command_group::device,
-            .summary = "print what local devices are called in the subnet, or call them otherwise",
-            .examples = "set_nodedesc\nset_nodedesc \"login-1 mlx5_0\" -C mlx5_0 --dry-run",
-            .no_SA = "it shows and changes this machine",
+            .no_SA = "it accesses only local devices",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<set_nodedesc_settings>();
-                takes.option("name", s->name, "the NodeDescription that all devices get, or that of -C");
-                takes.flag("--dry-run", s->dry_run, "write nothing, but print what would be written");
-                takes.flag("--json", s->json, "one JSON object per line, for each device");
+                takes.option("name", s->name);
+                takes.flag("--dry-run", s->dry_run);
+                takes.flag("--json", s->json);
                 s->add_to(takes);
                 return [s](const global_options& options) { return run_set_nodedesc(*s, options); };
             }};

@@ -39,7 +39,7 @@ struct named_port {
 
 named_port read_named_port(const std::string& text) {
     const std::size_t at = text.rfind('@');
-    if (at == text.npos) throw usage_error(fmt::format("{} names no port: NODE@PORT does", iba::as_given(text)));
+    if (at == text.npos) throw usage_error(fmt::format("invalid port {}; expected NODE@PORT", iba::as_given(text)));
     return {text, read_place(text.substr(0, at)), static_cast<u8>(read_number(text.substr(at + 1), "the port", 254))};
 }
 
@@ -48,7 +48,8 @@ port_ref find_port(const subnet& s, const named_port& p, const discovery::node_n
     const u32 n = *node_at(s, p.place, names);
     const unsigned count = s.nodes[n].info.numPorts;
     if (p.port == 0 || p.port > count || p.port >= s.nodes[n].ports.size())
-        throw std::runtime_error(fmt::format("{}: the node has ports 1 to {}", iba::as_given(p.words), count));
+        throw std::runtime_error(
+            fmt::format("{}: the node has no such port; valid ports: 1..{}", iba::as_given(p.words), count));
     return {n, p.port};
 }
 
@@ -69,9 +70,10 @@ void refuse_to_disable(session& in, const subnet& s, const std::vector<port_ref>
                        const std::vector<std::optional<comad::mad::IBDRPath>>& routes) {
     for (std::size_t i = 0; i < ports.size(); ++i)
         if (!routes[ports[i].node])
-            throw std::runtime_error(fmt::format("{} not disabled: only links that would be disabled lead to it; add "
-                                                 "--force to disable it anyway",
-                                                 iba::as_given(named[i].words)));
+            throw std::runtime_error(fmt::format(
+                "{} not disabled: it can be reached only through links that this command would disable; add "
+                "--force to disable it anyway",
+                iba::as_given(named[i].words)));
     const std::optional<u32> manager = manager_of(in, s);
     if (!manager) return;
     // That this host disconnects itself does not disconnect the manager, unless it runs here.
@@ -104,7 +106,7 @@ coro::task<report> set_port_states(session& in, const subnet& s, const std::vect
 
 int run_set_port_state(set_port_state_settings s, const global_options& options) {
     if (s.disables + s.enables + s.initializes != 1)
-        throw usage_error("one of --disable, --enable and --init says what");
+        throw usage_error("give exactly one of --disable, --enable and --init");
     s.change = read_port_change({s.disables ? "disable" : s.enables ? "enable" : "down"});
     std::vector<named_port> named;
     for (const std::string& text : s.ports) named.push_back(read_named_port(text));
@@ -118,24 +120,18 @@ int run_set_port_state(set_port_state_settings s, const global_options& options)
 command set_port_state_command() {
     return {.name = "set_port_state",
             .group = command_group::writing,
-            .summary = "disable, enable or initialize ports, by routes around them",
-            .examples = "set_port_state --disable 0x0002c90300002100@5 --dry-run\nset_port_state --enable leaf-0001@5 "
-                        "leaf-0002@5\nset_port_state --init 3@1",
-            .no_SA = "the SA changes no port",
+            .no_SA = "the SA cannot change a port",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<set_port_state_settings>();
-                takes.option("port", s->ports, "a node (also by its name), @, and the number of its port").required();
-                const argument& disables = takes.flag("--disable", s->disables, "take the link down, until --enable");
-                const argument& enables =
-                    takes.flag("--enable", s->enables, "let a disabled port train").excludes(disables);
-                takes.flag("--init", s->initializes, "back to Initialize: the subnet manager configures the link anew")
-                    .excludes(disables)
-                    .excludes(enables);
-                takes.flag("--dry-run", s->dry_run, "write nothing, but print which fields would be set");
-                takes.flag("--force", s->force, "also make ports, or the subnet manager, unreachable");
+                takes.option("port", s->ports).required();
+                const argument& disables = takes.flag("--disable", s->disables);
+                const argument& enables = takes.flag("--enable", s->enables).excludes(disables);
+                takes.flag("--init", s->initializes).excludes(disables).excludes(enables);
+                takes.flag("--dry-run", s->dry_run);
+                takes.flag("--force", s->force);
                 add_name_map_option(takes, s->name_map);
-                takes.flag("--json", s->json, "one JSON object per line, for each port");
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_set_port_state(*s, options); };
             }};
 }

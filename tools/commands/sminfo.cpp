@@ -105,14 +105,15 @@ reporting tell_manager(session& in, mad::address target, SMInfo said, u32 modifi
     if (!reply) done.text = manager_text(now.value(), path, json);
     const iba::SMState state = now.value().SMState;
     if (!has_made(modifier, state))
-        done.missing.push_back(
-            not_set(place_text(path), fmt::format("SMState is {}", iba::name_or_number(state)), failure));
+        done.missing.push_back(not_set(
+            place_text(path),
+            fmt::format("SMState is {}; the requested transition was not made", iba::name_or_number(state)), failure));
     co_return done;
 }
 
 int run_sminfo(const sminfo_settings& s, const global_options& options) {
     if (!s.modifier.empty() || !s.state.empty() || !s.priority.empty() || !s.activity.empty())
-        throw usage_error("that would change the state of the subnet manager: sminfo only asks, set_sminfo changes it");
+        throw usage_error("sminfo only reads the state of the subnet manager; use set_sminfo to change it");
     std::optional<mad::address> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     return run_query(options, target ? &*target : nullptr,
@@ -125,7 +126,7 @@ u32 modifier_of(const std::string& word) {
         if (word == t.name || word == fmt::to_string(t.modifier)) return t.modifier;
         names.push_back(t.name);
     }
-    throw usage_error(fmt::format("there is no transition {}; there are {}", comad::iba::as_given(word),
+    throw usage_error(fmt::format("unknown transition {}; expected {}", comad::iba::as_given(word),
                                   comad::iba::most_similar_first(word, names)));
 }
 
@@ -143,20 +144,16 @@ int run_set_sminfo(const set_sminfo_settings& s, const global_options& options) 
 } // namespace
 
 command sminfo_command() {
-    return {.name = "sminfo",
-            .group = command_group::queries,
-            .summary = "print the SMInfo of a subnet manager",
-            .examples = "sminfo\nsminfo --json 1",
-            .declare = [](arguments& takes) -> action {
+    return {.name = "sminfo", .group = command_group::queries, .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<sminfo_settings>();
-                takes.option("target", s->target, "the port where it runs [the local port's master]");
+                takes.option("target", s->target);
                 // What makes infiniband-diags' sminfo write: set_sminfo.
-                takes.option("modifier", s->modifier, "refused").hidden();
-                takes.option("-s,--state", s->state, "refused").hidden();
-                takes.option("-p,--priority", s->priority, "refused").hidden();
-                takes.option("-a,--activity", s->activity, "refused").hidden();
+                takes.option("modifier", s->modifier).hidden();
+                takes.option("-s,--state", s->state).hidden();
+                takes.option("-p,--priority", s->priority).hidden();
+                takes.option("-a,--activity", s->activity).hidden();
                 add_target_options(takes, s->kind);
-                takes.flag("--json", s->json, "one JSON object, on one line");
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_sminfo(*s, options); };
             }};
 }
@@ -164,21 +161,17 @@ command sminfo_command() {
 command set_sminfo_command() {
     return {.name = "set_sminfo",
             .group = command_group::writing,
-            .summary = "tell a subnet manager to change its state",
-            .examples = "set_sminfo 1 handover\nset_sminfo 2 disable --smkey 1",
-            .no_SA = "it sends an SMP that writes",
+            .no_SA = "it writes by SMP",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<set_sminfo_settings>();
-                takes.option("target", s->target, "the port where it runs").required();
-                takes
-                    .option("transition", s->transition, "handover, acknowledge, disable, standby, discover; or 1 to 5")
-                    .required();
-                takes.option("-s,--state", s->state, "state to tell as one's own, 0 to 3 [2: standby]");
-                takes.option("-p,--priority", s->priority, "priority to tell, 0 to 15 [0]");
-                takes.option("-a,--activity", s->activity, "activity count to tell [0]");
+                takes.option("target", s->target).required();
+                takes.option("transition", s->transition).required();
+                takes.option("-s,--state", s->state);
+                takes.option("-p,--priority", s->priority);
+                takes.option("-a,--activity", s->activity);
                 add_target_options(takes, s->kind);
-                takes.flag("--json", s->json, "one JSON object, on one line");
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_set_sminfo(*s, options); };
             }};
 }

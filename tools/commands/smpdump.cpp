@@ -79,22 +79,18 @@ int run_smpdump(const smpdump_settings& s, const global_options& options) {
 command smpdump_command() {
     return {.name = "smpdump",
             .group = command_group::queries,
-            .summary = "print the answer to any SubnGet in hex",
-            .examples = "smpdump 7 0x11\nsmpdump -D 0,1 0x15 1",
-            .no_SA = "it shows SMPs",
+            .no_SA = "it prints SMPs",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<smpdump_settings>();
-                takes.option("target", s->target, "the node").required();
-                takes.option("attribute", s->attribute, "its number, e.g. 0x15").required();
-                takes.option("modifier", s->modifier, "the attribute modifier [0]");
+                takes.option("target", s->target).required();
+                takes.option("attribute", s->attribute).required();
+                takes.option("modifier", s->modifier);
                 add_direct_option(takes, s->kind);
                 add_lid_option(takes, s->kind);
-                const argument& text = takes.flag("-s,--string", s->as_text, "the attribute is text");
-                takes.flag("-p,--decode", s->decoded, "every word of the answer with the fields that begin in it")
-                    .excludes(text);
-                takes.flag("-K,--show_keys", s->show_keys,
-                           "show the M_Key of a PortInfo and the SM_Key of an SMInfo, else 0");
-                takes.flag("--json", s->json, "one JSON object, on one line");
+                const argument& text = takes.flag("-s,--string", s->as_text);
+                takes.flag("-p,--decode", s->decoded).excludes(text);
+                takes.flag("-K,--show_keys", s->show_keys);
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_smpdump(*s, options); };
             }};
 }

@@ -85,7 +85,7 @@ answer port_info(smp_query q) {
 
 answer port_info_extended(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto asked, co_await ask_port_info_extended(q.in, q.path, q.port));
-    if (!asked) throw std::runtime_error(fmt::format("{} does not know PortInfoExtended", place_text(q.path)));
+    if (!asked) throw std::runtime_error(fmt::format("{} does not support PortInfoExtended", place_text(q.path)));
     co_return attribute_text(q, port_attribute_heading(q, "Port info Extended"), *asked);
 }
 
@@ -101,7 +101,8 @@ answer switch_info(smp_query q) {
 
 void require_port(const smp_query& q, const smp::NodeInfo& node) {
     if (q.port > node.numPorts)
-        throw std::runtime_error(fmt::format("{} has no port {}, only {}", place_text(q.path), q.port, node.numPorts));
+        throw std::runtime_error(
+            fmt::format("{} has no port {}; its highest port is {}", place_text(q.path), q.port, node.numPorts));
 }
 
 /// Blocks of an attribute as one array of `count` elements.
@@ -220,7 +221,8 @@ answer forwarding_table(smp_query q) {
     constexpr unsigned block_size = 64, highest_LID = 0xbfff;
     BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
     if (node.nodeType != iba::NodeType::Switch)
-        throw std::runtime_error(fmt::format("{} is no switch: it has no forwarding table", place_text(q.path)));
+        throw std::runtime_error(
+            fmt::format("{} is not a switch: only switches have a forwarding table", place_text(q.path)));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
     const unsigned count = std::min<unsigned>(info.linearFDBTop, highest_LID) + 1;
     std::vector<coro::task<mad::result<smp::LinearForwardingTable>>> asked;
@@ -273,10 +275,11 @@ const operation& operation_named(const std::string& name) {
     std::vector<std::string_view> names;
     for (const operation* o : begin_so) names.push_back(o->name);
     if (!names.empty() && !name.empty())
-        throw usage_error(fmt::format("operation {} is ambiguous: {}", iba::as_given(name), fmt::join(names, ", ")));
+        throw usage_error(
+            fmt::format("operation {} is ambiguous; it can mean {}", iba::as_given(name), fmt::join(names, ", ")));
     const std::vector<std::string> known = operation_names();
-    throw usage_error(fmt::format("there is no operation {}; the nearest are {} (--help lists all)",
-                                  iba::as_given(name), iba::most_similar(name, {known.begin(), known.end()})));
+    throw usage_error(fmt::format("unknown operation {}; the nearest are {} (see --help for all)", iba::as_given(name),
+                                  iba::most_similar(name, {known.begin(), known.end()})));
 }
 
 /// A LID, and the route that begins there.
@@ -300,10 +303,11 @@ answer ask_operation(session& in, const operation& what, mad::address target, un
 int run_smpquery(smpquery_settings s, const global_options& options) {
     const operation& what = operation_named(s.operation);
     const std::size_t address_words = s.combined ? 2 : 1;
-    if (s.words.size() < address_words) throw usage_error("which node?");
+    if (s.words.size() < address_words) throw usage_error("no target given");
     const mad::address target = s.combined ? combined_target(s.words[0], s.words[1]) : read_target(s.words[0], s.kind);
     if (s.words.size() > address_words + 1)
-        throw usage_error(fmt::format("{} is one word too many for {}", iba::as_given(s.words.back()), what.name));
+        throw usage_error(fmt::format("unexpected argument {}: {} takes at most a target and a port",
+                                      iba::as_given(s.words.back()), what.name));
     // A port that says nothing is in many a script: `switchinfo 1 0`.
     const unsigned named = s.words.size() > address_words ? read_number(s.words.back(), "the port", 255) : 0;
     const unsigned port = what.has_port ? named : 0;
@@ -314,25 +318,18 @@ int run_smpquery(smpquery_settings s, const global_options& options) {
 } // namespace
 
 command smpquery_command() {
-    return {.name = "smpquery",
-            .group = command_group::queries,
-            .summary = "print one attribute of a node or port",
-            .examples = "smpquery NodeInfo 7\nsmpquery PortInfo 0,1,4 1\nsmpquery LFT 0,1\nsmpquery SwitchInfo --sa 3",
-            .declare = [](arguments& takes) -> action {
+    return {.name = "smpquery", .group = command_group::queries, .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<smpquery_settings>();
                 std::vector<std::string> names;
                 for (const operation& o : operations) names.emplace_back(o.name);
-                takes.option("operation", s->operation, fmt::format("{}", fmt::join(operation_names(), ", ")))
-                    .such_as(names)
-                    .required();
-                takes.option("target", s->words, "the node; of PortInfo, PKeys, SL2VL, VLArb, MEPI, PIE also a port");
+                takes.option("operation", s->operation).such_as(names).required();
+                takes.option("target", s->words);
                 add_target_options(takes, s->kind);
-                takes.flag("-c,--combined", s->combined,
-                           "the target is a LID, then a directed route that begins there");
-                takes.flag("-x,--extended", s->extended, "ask for extended speeds (PortInfo)");
-                takes.flag("-K,--show_keys", s->show_keys, "show the M_Key");
+                takes.flag("-c,--combined", s->combined);
+                takes.flag("-x,--extended", s->extended);
+                takes.flag("-K,--show_keys", s->show_keys);
                 add_name_map_option(takes, s->name_map);
-                takes.flag("--json", s->json, "one JSON object, on one line");
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_smpquery(*s, options); };
             }};
 }

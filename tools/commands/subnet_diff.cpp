@@ -30,8 +30,9 @@ int run_subnet_diff(const subnet_diff_settings& s, global_options options) {
         r.text = (s.json ? difference_json : difference_text)(was.found, is, all);
         r.is_any_bad = !all.empty();
         if (!was.found.complete())
-            r.notes.push_back(fmt::format("the reference is partial: what it lacks is new here; it has {} problem{}",
-                                          was.found.problems.size(), was.found.problems.size() == 1 ? "" : "s"));
+            r.notes.push_back(fmt::format(
+                "the reference is partial, with {} failure{}; nodes and links that it lacks are reported as added",
+                was.found.problems.size(), was.found.problems.size() == 1 ? "" : "s"));
         return r;
     });
 }
@@ -39,26 +40,17 @@ int run_subnet_diff(const subnet_diff_settings& s, global_options options) {
 } // namespace
 
 command subnet_diff_command() {
-    return {
-        .name = "subnet_diff",
-        .group = command_group::subnet,
-        .summary = "compare the subnet with that of a cache or topology file",
-        .examples =
-            "subnet_diff yesterday.cache\nsubnet_diff yesterday.cache today.cache --json\nsubnet_diff yesterday.topo",
-        .no_SA = "discovery asks every node itself",
-        .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<subnet_diff_settings>();
-            takes
-                .option("reference", s->reference,
-                        "file of --subnet-cache, of ibnetdiscover --cache or of ibnetdiscover: the subnet as it was")
-                .file(file_use::read_regular)
-                .required();
-            takes.option("current", s->current, "such a file: the subnet as it is [discovered now]")
-                .file(file_use::read_regular);
-            add_name_map_option(takes, s->name_map);
-            takes.flag("--json", s->json, "everything as one JSON object");
-            return [s](const global_options& options) { return run_subnet_diff(*s, options); };
-        }};
+    return {.name = "subnet_diff",
+            .group = command_group::subnet,
+            .no_SA = "discovery queries every node itself",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<subnet_diff_settings>();
+                takes.option("reference", s->reference).file(file_use::read_regular).required();
+                takes.option("current", s->current).file(file_use::read_regular);
+                add_name_map_option(takes, s->name_map);
+                takes.flag("--json", s->json);
+                return [s](const global_options& options) { return run_subnet_diff(*s, options); };
+            }};
 }
 
 } // namespace ibtool

@@ -15,6 +15,7 @@
 #include <comad/counters/health_file.hpp>
 #include <comad/discovery/node_words.hpp>
 #include <comad/iba/parse.hpp>
+#include <comad/iba/suggest.hpp>
 #include <comad/iba/text.hpp>
 
 #include <boost/asio/post.hpp>
@@ -77,13 +78,17 @@ struct node_filter {
 
 counters::counter read_counter(const std::string& option, const std::string& name) {
     if (const auto c = counters::counter_named(name)) return *c;
-    throw usage_error(fmt::format("{}: there is no counter {}; they are {}", option, iba::as_given(name),
-                                  fmt::join(counters::counter_names(), ", ")));
+    const auto all = counters::counter_names();
+    const std::vector<std::string_view> known(all.begin(), all.end());
+    throw usage_error(fmt::format("{}: unknown counter {}; the nearest are {} (see 'ibtool sweep --help' for all)",
+                                  option, iba::as_given(name), iba::most_similar(name, known)));
 }
 
 iba::guid read_wanted_GUID(const std::string& text) {
     const auto GUID = iba::parse_guid(text);
-    if (!GUID) throw usage_error(fmt::format("--guid: {} is no GUID", iba::as_given(text)));
+    if (!GUID)
+        throw usage_error(fmt::format("--guid: invalid GUID {}; expected 0002:c903:0000:1491 or 0x2c90300001491",
+                                      iba::as_given(text)));
     return *GUID;
 }
 
@@ -107,8 +112,8 @@ unsigned read_detail(const std::string& name) {
     const auto& names = detail_names;
     const auto found = std::find(names.begin(), names.end(), name);
     if (found != names.end()) return static_cast<unsigned>(found - names.begin());
-    throw usage_error(
-        fmt::format("--details: there is no group {}; they are {}", iba::as_given(name), fmt::join(names, ", ")));
+    throw usage_error(fmt::format("--details: unknown group {}; the nearest are {} (see 'ibtool sweep --help' for all)",
+                                  iba::as_given(name), iba::most_similar(name, {names.begin(), names.end()})));
 }
 
 /// `names` must outlive it.
@@ -121,7 +126,7 @@ sweep_plan make_sweep_plan(const sweep_settings& s, const sweeping::shared_names
     else if (!s.listen.empty()) p.every = 15s; // as Prometheus scrapes by default in its documentation
     else if (s.watch) p.every = 1s;
     else if (p.count == 0) p.count = 1;
-    if (p.every && p.every->count() <= 0) throw usage_error("--every: there has to be some time between sweeps");
+    if (p.every && p.every->count() <= 0) throw usage_error("--every must be more than 0");
     if (s.refresh != "never") p.refresh = parse_duration(s.refresh);
     p.refresh_by = s.refresh_by == "sa" ? change_source::SA : change_source::SMPs;
     p.clears = read_counter_set(s.resets);
@@ -136,7 +141,7 @@ sweep_plan make_sweep_plan(const sweep_settings& s, const sweeping::shared_names
 sweep_form read_form(const sweep_settings& s) {
     if (s.json) return sweep_form::json;
     if (s.csv) return sweep_form::csv;
-    if (s.watch && !::isatty(STDOUT_FILENO)) throw usage_error("--watch: the output is no terminal");
+    if (s.watch && !::isatty(STDOUT_FILENO)) throw usage_error("--watch requires a terminal as output");
     if (s.watch) return sweep_form::screen;
     return s.listen.empty() && s.file.empty() ? sweep_form::table : sweep_form::none;
 }
@@ -167,13 +172,13 @@ std::unique_ptr<watch_plan> make_watch_plan(const sweep_settings& s) {
     out.listen = s.listen;
     p.rules = s.rules;
     if (!s.rules.empty()) {
-        if (out.listen.empty() && out.file.empty()) throw usage_error("--rules: for --listen and --prometheus alone");
+        if (out.listen.empty() && out.file.empty()) throw usage_error("--rules requires --listen or --prometheus");
         out.rules = read_rules(s.rules);
         for (unsigned i = 0; i < detail_names.size(); ++i)
             if (counters::health_details().has(i)) p.sweeps.details.add(i);
     }
     if (out.listen.empty() && out.file.empty() && !(s.known.empty() && s.forget.empty()))
-        throw usage_error("--known and --forget are for --listen and --prometheus only");
+        throw usage_error("--known and --forget require --listen or --prometheus");
     constexpr std::chrono::hours ten_years(24 * 3653);
     if (!s.forget.empty()) out.forget = parse_duration(s.forget, ten_years);
     p.known = s.known;
@@ -268,7 +273,7 @@ public:
         const bool is_simulated =
             std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->in().is_virtual(); });
         if (!plan.out.listen.empty() && is_simulated)
-            throw usage_error("--listen: the time of this fabric is simulated");
+            throw usage_error("--listen needs real time; remove time=virtual from --fabric");
         if (is_simulated) lasting_output_.reset(); // no time passes while it waits for a reader
         else if (lasts)
             for (const auto& one : all_) one->in().never_wait_for_readers();
@@ -321,7 +326,7 @@ private:
             auto& names = plan_.out.fabrics;
             const std::string& place = one->in().place();
             if (std::find(names.begin(), names.end(), place) != names.end())
-                throw usage_error(fmt::format("--fabric: '{}' is there twice", iba::escaped(place)));
+                throw usage_error(fmt::format("--fabric: '{}' is given twice", iba::escaped(place)));
             names.push_back(place);
         }
     }
@@ -363,14 +368,15 @@ private:
                                };
                            }});
         const bool begins = rereader_.start(std::move(all), [this](const std::vector<std::string>& problems) {
-            for (const std::string& why : problems) print_message("SIGHUP: {}; what was read before stays", why);
+            for (const std::string& why : problems)
+                print_message("SIGHUP: {}; the previous contents remain in use", why);
             if (const std::size_t forgotten = out_.know_anew())
-                print_message("SIGHUP: missing nodes and links forgotten: {}", forgotten);
-            if (problems.empty()) print_message("SIGHUP: read names, rules, known nodes, keys and credentials again");
+                print_message("SIGHUP: forgot {} missing nodes and links", forgotten);
+            if (problems.empty()) print_message("SIGHUP: reloaded names, rules, known nodes, keys and credentials");
         });
         if (begins) return;
         const std::string file = rereader_.file_being_read();
-        print_message("SIGHUP: ignored: {} is still being read; send it again when that has ended",
+        print_message("SIGHUP: ignored: {} is still being read; send the signal again later",
                       file.empty() ? "a file" : iba::as_given(file));
     }
 
@@ -387,12 +393,12 @@ int run_sweep(const sweep_settings& s, const global_options& options) {
     const std::unique_ptr<watch_plan> plan = make_watch_plan(s);
     const std::vector<global_options> fabrics = each_fabric(options);
     if (fabrics.size() > 1 && plan->out.form != sweep_form::none)
-        throw usage_error("--fabric: several are for --listen and --prometheus alone");
-    if (fabrics.size() > 1 && !options.pcap.empty()) throw usage_error("--pcap: of one fabric only");
+        throw usage_error("several fabrics require --listen or --prometheus");
+    if (fabrics.size() > 1 && !options.pcap.empty()) throw usage_error("--pcap supports only one fabric");
     plan->out.fabrics.resize(fabrics.size());
     if (!plan->known.empty() && plan->known.size() != fabrics.size())
         throw usage_error(
-            fmt::format("--known is given {} times for {} fabrics; give one file for each, in the same order",
+            fmt::format("--known is given {} times for {} fabrics; give one file for each fabric, in the same order",
                         plan->known.size(), fabrics.size()));
     for (std::size_t i = 0; i < plan->known.size(); ++i)
         plan->out.expected.push_back(read_known(plan->known[i], fabrics[i]));
@@ -402,61 +408,37 @@ int run_sweep(const sweep_settings& s, const global_options& options) {
 } // namespace
 
 command sweep_command() {
-    return {
-        .name = "sweep",
-        .group = command_group::counters,
-        .summary = "read the counters of all ports, once or periodically",
-        .examples =
-            "sweep\nsweep --every 1s --count 10 --top 20 --by portXmitWait\nsweep --type switch --name 'leaf*' --json",
-        .no_SA = "it asks PMAs",
-        .writes = true,
-        .several_fabrics = true,
-        .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<sweep_settings>();
-            takes.option("--every", s->every, "interval between sweeps: 1s, 500ms");
-            takes.option("-c,--count", s->count, "number of sweeps [1; with --every: until a signal]");
-            takes.option("--refresh", s->refresh, "how often to check the subnet for changes, or never [60s]");
-            takes.option("--refresh-by", s->refresh_by, "how to check for changes [smp]").one_of({"smp", "sa"});
-            takes.option("--details", s->details,
-                         "additional counter attributes by name, in JSON: PortRcvErrorDetails");
-            takes.option("--reset", s->resets, "clear after reading: errors, data, all, or a counter by name (writes)");
-            takes.option("--guid", s->GUIDs, "only nodes with these node GUIDs");
-            takes.option("--name", s->patterns, "only nodes whose description matches: 'leaf*'");
-            takes.option("--type", s->types, "only nodes of that type").one_of({"switch", "ca", "router"});
-            takes.option("--top", s->top, "only the first ports by --by");
-            takes.option("--by", s->by, "the counter to sort ports by [portXmitData]");
-            add_name_map_option(takes, s->name_map, file_use::read_again);
-            const argument& json = takes.flag("--json", s->json, "one JSON object per line");
-            const argument& csv =
-                takes.flag("--csv", s->csv, "comma-separated values, one line per port").excludes(json);
-            takes.flag("--watch", s->watch, "show the first ports by --by, continuously").excludes(json).excludes(csv);
-            const argument& listen = takes.option("--listen", s->listen,
-                                                  "serve /metrics to Prometheus, and /health: ADDR:PORT, :PORT for "
-                                                  "this machine alone, unix:PATH, systemd");
-            takes
-                .option("--auth", s->auth_file,
-                        "file of credentials that may scrape: lines bearer TOKEN or basic USER:PASSWORD")
-                .file(file_use::read_again)
-                .needs(listen);
-            takes.flag("--on-scrape", s->on_scrape, "sweep only when scraped").needs(listen);
-            takes.option("--prometheus", s->file, "write the metrics to this file after each sweep")
-                .file(file_use::replaced);
-            takes
-                .option("--rules", s->rules,
-                        "tell of each port in the metrics which rules of health it breaks: TOML file")
-                .file(file_use::read_again);
-            takes
-                .option("--known", s->known,
-                        "report nodes and links of this file as missing while they are not found: a subnet cache or "
-                        "topology file, one for each fabric")
-                .file(file_use::read_again)
-                .value_name("FILE");
-            takes
-                .option("--forget", s->forget,
-                        "how long the metrics report nodes and links that went: 36h, 30d [until SIGHUP]")
-                .value_name("DURATION");
-            return [s](const global_options& options) { return run_sweep(*s, options); };
-        }};
+    return {.name = "sweep",
+            .group = command_group::counters,
+            .no_SA = "it queries PMAs",
+            .writes = true,
+            .several_fabrics = true,
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<sweep_settings>();
+                takes.option("--every", s->every);
+                takes.option("-c,--count", s->count);
+                takes.option("--refresh", s->refresh);
+                takes.option("--refresh-by", s->refresh_by).one_of({"smp", "sa"});
+                takes.option("--details", s->details);
+                takes.option("--reset", s->resets);
+                takes.option("--guid", s->GUIDs);
+                takes.option("--name", s->patterns);
+                takes.option("--type", s->types).one_of({"switch", "ca", "router"});
+                takes.option("--top", s->top);
+                takes.option("--by", s->by);
+                add_name_map_option(takes, s->name_map, file_use::read_again);
+                const argument& json = takes.flag("--json", s->json);
+                const argument& csv = takes.flag("--csv", s->csv).excludes(json);
+                takes.flag("--watch", s->watch).excludes(json).excludes(csv);
+                const argument& listen = takes.option("--listen", s->listen);
+                takes.option("--auth", s->auth_file).file(file_use::read_again).needs(listen);
+                takes.flag("--on-scrape", s->on_scrape).needs(listen);
+                takes.option("--prometheus", s->file).file(file_use::replaced);
+                takes.option("--rules", s->rules).file(file_use::read_again);
+                takes.option("--known", s->known).file(file_use::read_again);
+                takes.option("--forget", s->forget);
+                return [s](const global_options& options) { return run_sweep(*s, options); };
+            }};
 }
 
 } // namespace ibtool

@@ -51,7 +51,7 @@ void sweep_outlets::open(boost::asio::any_io_executor executor,
                                                 plan_.fabrics});
     const bool is_alone = plan_.listen.starts_with(':');
     print_message("listening at {}{}{}", server_->address().starts_with("unix:") ? "" : "http://", server_->address(),
-                  is_alone ? "/metrics, for this machine alone" : "/metrics");
+                  is_alone ? "/metrics, reachable only from this machine" : "/metrics");
     manager_.emplace(std::move(executor));
     manager_->note_ready();
 }
@@ -77,7 +77,7 @@ void sweep_outlets::write(std::size_t fabric, const sweep_view& v, const sweep_t
     if (!plan_.file.empty()) write_file(page());
     if (server_) server_->publish(page_text(), state_of(fabric, v), misses_most(fabric, v.now), fabric);
     const missing_parts& missing = *known_[fabric].missing();
-    note_status(fabric, fmt::format("sweep {}: {} ports, {} gaps, {} nodes missing, {} links down", v.number,
+    note_status(fabric, fmt::format("sweep {}: {} ports, {} failures, {} nodes missing, {} links down", v.number,
                                     v.now.ports.size(), v.now.gaps.size(), missing.nodes.size(), missing.links_down()));
 }
 
@@ -89,7 +89,7 @@ void sweep_outlets::remember(std::size_t fabric, const sweep_view& v) {
     known.take(v.subnet, v.now.begin);
     if (known.is_full() && !std::exchange(has_told_full_, true))
         note_problem(fabric,
-                     fmt::format("more than {} nodes or {} links are missing; those that went first are forgotten",
+                     fmt::format("more than {} nodes or {} links are missing; those missing longest are forgotten",
                                  known_fabric::most_missing_nodes, known_fabric::most_missing_links));
 }
 
@@ -161,7 +161,7 @@ void sweep_outlets::write_file(const std::string& text) {
     } catch (const std::runtime_error& e) {
         if (!plan_.keeps_trying) throw;
         is_complete_ = false;
-        if (problem_ != e.what()) print_message("{}; the next sweep tries again", e.what());
+        if (problem_ != e.what()) print_message("{}; the next sweep retries", e.what());
         problem_ = e.what();
     }
 }
@@ -169,8 +169,8 @@ void sweep_outlets::write_file(const std::string& text) {
 void sweep_outlets::note_change(std::size_t fabric, const std::string& why) {
     if (plan_.form == sweep_form::json)
         write_lines(fmt::format("{{\"discovered_again\":{}}}\n", iba::json_quoted(why)));
-    else if (screen_) screen_->note("discovered again: " + why);
-    else note_problem(fabric, "discovered again: " + why);
+    else if (screen_) screen_->note("rediscovered the subnet: " + why);
+    else note_problem(fabric, "rediscovered the subnet: " + why);
 }
 
 void sweep_outlets::note_problem(std::size_t fabric, const std::string& line) {
@@ -197,7 +197,7 @@ void sweep_outlets::note_lost(std::size_t fabric, const outage& now) {
 void sweep_outlets::note_still_lost(std::size_t fabric, const outage& now) {
     if (server_) server_->note_lost(fmt::format("{}: {}", now.device, now.cause), fabric);
     set_up(fabric, false);
-    note_status(fabric, fmt::format("lost {}: {}", now.device, now.cause));
+    note_status(fabric, fmt::format("{} is disconnected: {}", now.device, now.cause));
 }
 
 void sweep_outlets::note_back(std::size_t fabric, const outage& over, comad::u64 missed) {

@@ -5,23 +5,30 @@
 #include "input/options.hpp"
 #include "text/output.hpp"
 #include <comad/discovery/forwarding.hpp>
+#include <comad/iba/text.hpp>
+
+#include <fmt/format.h>
 
 namespace ibtool {
 
 using comad::discovery::first_MLID, comad::discovery::last_MLID;
 
 void table_range::declare(arguments& takes) {
-    takes.option("first", first_word, "the first LID to show");
-    takes.option("last", last_word, "the last LID to show");
+    takes.option("first", first_word);
+    takes.option("last", last_word);
 }
 
 void table_range::read(bool multicast) {
     const unsigned highest = multicast ? last_MLID : comad::discovery::lid_index::last_unicast_LID;
     if (!first_word.empty()) first = read_number(first_word, "the first LID", highest);
     if (!last_word.empty()) last = read_number(last_word, "the last LID", multicast ? 0xffff : highest);
+    if (first && last && last < first)
+        throw usage_error(fmt::format("the range {} {} is empty: the last LID must not be below the first",
+                                      iba::as_given(first_word), iba::as_given(last_word)));
     if (!multicast) return;
     const auto clamp = [](unsigned& LID, unsigned bound) {
-        print_message("{:#x} is no multicast LID: shown {} {:#x}", LID, bound == first_MLID ? "from" : "up to", bound);
+        print_message("{:#x} is not a multicast LID; the output {} {:#x}", LID,
+                      bound == first_MLID ? "starts at" : "ends at", bound);
         LID = bound;
     };
     if (first && first < first_MLID) clamp(first, first_MLID);

@@ -43,7 +43,7 @@ std::vector<u32> numbers_in(const std::string& text, int base, const char* what)
         if (base == 16 && iba::begins_hex(part)) part.remove_prefix(2);
         const auto number = iba::parse_digits(part, base);
         if (!number || number->value > 0xffffffff)
-            throw usage_error(fmt::format("{} is {}", what, iba::as_given(text)));
+            throw usage_error(fmt::format("{}, not {}", what, iba::as_given(text)));
         numbers.push_back(static_cast<u32>(number->value));
         begin = end + 1;
     }
@@ -55,12 +55,13 @@ MlxConfigSpace read_records(const words& texts, bool writes) {
     MlxConfigSpace space;
     const std::size_t needed = writes ? 2 : 1;
     if (texts.size() > space.record.size())
-        throw usage_error(fmt::format("{} words of the configuration space at once, no more", space.record.size()));
+        throw usage_error(fmt::format("at most {} words of the configuration space can be read or written at once",
+                                      space.record.size()));
     for (std::size_t i = 0; i < texts.size(); ++i) {
-        const char* what = writes ? "a write, ADDRESS,VALUE[,MASK] in hex," : "a read, ADDRESS[,MASK] in hex,";
+        const char* what = writes ? "-W: expected ADDRESS,VALUE[,MASK] in hex" : "-R: expected ADDRESS[,MASK] in hex";
         const auto numbers = numbers_in(texts[i], 16, what);
         if (numbers.size() < needed || numbers.size() > needed + 1)
-            throw usage_error(fmt::format("{} is {}", what, iba::as_given(texts[i])));
+            throw usage_error(fmt::format("{}, not {}", what, iba::as_given(texts[i])));
         space.record[i] = {numbers[0], writes ? numbers[1] : 0, numbers.size() > needed ? numbers[needed] : 0xffffffff};
     }
     return space;
@@ -108,8 +109,8 @@ reporting write_config_space(session& in, mad::IBPath to, MlxConfigSpace space, 
     for (std::size_t i = 0; i < count; ++i) {
         const vend::MlxConfigRecord &wanted = space.record[i], &has = now.value().record[i];
         if ((wanted.data & wanted.mask) == (has.data & wanted.mask)) continue;
-        const std::string difference = fmt::format("the word at {:#x} is {:#x}, not {:#x}", wanted.address,
-                                                   has.data & wanted.mask, wanted.data & wanted.mask);
+        const std::string difference = fmt::format("the word at {:#x} is {:#x}, but {:#x} was requested",
+                                                   wanted.address, has.data & wanted.mask, wanted.data & wanted.mask);
         done.missing.push_back(not_set(place_text(to), difference, failure));
     }
     co_return done;
@@ -121,7 +122,8 @@ asked<std::string> xmit_wait(session& in, mad::IBPath to, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().VendGet<vend::MlxGeneralInfo>(to));
     if (info.device_id != InfiniScale_III)
         throw std::runtime_error(
-            fmt::format("device ID {:#x} has no such counters: only {:#x}", info.device_id, InfiniScale_III));
+            fmt::format("device ID {:#x} is not supported by -w; only {:#x} (InfiniScale III) is supported",
+                        info.device_id, InfiniScale_III));
     std::string text;
     for (unsigned begin = 0; begin < counters; begin += per_request) {
         const unsigned count = std::min(per_request, counters - begin);
@@ -175,8 +177,8 @@ reporting configure_groups(session& in, mad::IBPath to, unsigned port, std::vect
                      : fmt::format("counter_groups_config: configuring group0 {} group1 {}\n", groups[0], groups[1]);
     for (std::size_t i = 0; i < groups.size(); ++i)
         if (now[i] != groups[i])
-            done.missing.push_back(
-                not_set(place_text(to), fmt::format("group{} counts {}, not {}", i, now[i], groups[i]), failure));
+            done.missing.push_back(not_set(
+                place_text(to), fmt::format("group{} counts {}, but {} was requested", i, now[i], groups[i]), failure));
     co_return done;
 }
 
@@ -208,9 +210,9 @@ register_request read_register_request(const vendstat_settings& s) {
     register_request r;
     if (!s.port_text.empty()) r.port = read_number(s.port_text, "the port", 255);
     if (!s.groups.empty()) {
-        r.groups = numbers_in(s.groups, 10, "the two groups' counters, A,B,");
+        r.groups = numbers_in(s.groups, 10, "-c: expected A,B: two numbers 0..255");
         if (r.groups.size() != 2 || std::ranges::max(r.groups) > 255)
-            throw usage_error(fmt::format("-c takes two numbers up to 255, A,B, not {}", iba::as_given(s.groups)));
+            throw usage_error(fmt::format("-c: expected A,B: two numbers 0..255, not {}", iba::as_given(s.groups)));
     }
     r.reads = read_records(s.reads, false);
     r.writes = read_records(s.writes, true);
@@ -265,7 +267,7 @@ int run_vendstat(const vendstat_settings& s, const global_options& options) {
     const register_request r = read_register_request(s);
     if (!s.general && !s.xmit_wait && !s.group_info && !s.class_port_info && s.groups.empty() && s.reads.empty() &&
         s.writes.empty())
-        throw usage_error("what of the device? -N, -w, -i, -c, -R, -W or --cpi");
+        throw usage_error("nothing to do; give -N, -w, -i, -c, -R, -W or --cpi");
     std::optional<mad::address> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     return run_query(options, target ? &*target : nullptr, [&](session& in) { return ask_device(in, target, r, s); });
@@ -275,27 +277,19 @@ int run_vendstat(const vendstat_settings& s, const global_options& options) {
 
 command vendstat_command() {
     return {
-        .name = "vendstat",
-        .group = command_group::queries,
-        .summary = "ask a Mellanox device by its vendor class",
-        .examples = "vendstat -N 7\nvendstat -N fe80::2:c903:0:1491",
-        .writes = true,
-        .declare = [](arguments& takes) -> action {
+        .name = "vendstat", .group = command_group::queries, .writes = true, .declare = [](arguments& takes) -> action {
             auto s = std::make_shared<vendstat_settings>();
-            takes.option("target", s->target, "a port of the device [the local one]");
-            takes.option("port", s->port_text, "with -i and -c: the port [0]");
-            takes.flag("-N", s->general, "hardware and firmware");
-            takes.flag("-w", s->xmit_wait, "PortXmitWait of the ports of an InfiniScale III");
-            takes.flag("-i", s->group_info, "counter groups of an InfiniScale IV");
-            takes.option("-c", s->groups, "A,B: set what the two counter groups of an InfiniScale IV count (writes)");
-            takes.option("-R,--Read", s->reads, "ADDRESS[,MASK] in hex: read a word of the configuration space")
-                .one_each();
-            takes
-                .option("-W,--Write", s->writes, "ADDRESS,VALUE[,MASK] in hex: write a word of the configuration space")
-                .one_each();
-            takes.flag("--cpi", s->class_port_info, "ClassPortInfo of the vendor class");
+            takes.option("target", s->target);
+            takes.option("port", s->port_text);
+            takes.flag("-N", s->general);
+            takes.flag("-w", s->xmit_wait);
+            takes.flag("-i", s->group_info);
+            takes.option("-c", s->groups);
+            takes.option("-R,--Read", s->reads).one_each();
+            takes.option("-W,--Write", s->writes).one_each();
+            takes.flag("--cpi", s->class_port_info);
             add_target_options(takes, s->kind);
-            takes.flag("--json", s->json, "one JSON object per line");
+            takes.flag("--json", s->json);
             return [s](const global_options& options) { return run_vendstat(*s, options); };
         }};
 }

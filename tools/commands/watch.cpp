@@ -52,8 +52,8 @@ struct subnet_watch_settings {
 
 std::string_view verb_of(difference::kind what) {
     switch (what) {
-    case difference::kind::gone: return "went";
-    case difference::kind::is_new: return "appeared";
+    case difference::kind::gone: return "removed";
+    case difference::kind::is_new: return "added";
     case difference::kind::changed: return "changed";
     }
     return "?";
@@ -108,7 +108,7 @@ public:
             in_.schedule().set_server(&*agent_);
         } catch (const std::system_error& e) {
             agent_.reset();
-            print_message("no notices: {}; looking every {}", why_no_reports(e.code()), how_.every);
+            print_message("no notices: {}; polling every {}", why_no_reports(e.code()), how_.every);
         }
     }
     void end_serving() {
@@ -125,10 +125,10 @@ private:
     /// Why the transport does not receive the SA's reports, by the errors of mad::transport::serve().
     std::string why_no_reports(const std::error_code& e) const {
         if (e == std::errc::operation_not_supported)
-            return fmt::format("{} receives responses only, and no reports of an SA", iba::escaped(in_.device()));
+            return fmt::format("{} receives only responses, not reports of the SA", iba::escaped(in_.device()));
         if (e == std::errc::invalid_argument)
-            return fmt::format("another program receives the SA's reports at this port ({})", e.message());
-        return fmt::format("the SA's reports cannot be received at this port: {}", e.message());
+            return fmt::format("another program already receives the SA's reports on this port ({})", e.message());
+        return fmt::format("cannot receive the SA's reports on this port: {}", e.message());
     }
 
     coro::task<std::optional<mad::result<int>>> watch_all(coro::event& told) {
@@ -178,7 +178,7 @@ private:
             if (has_gone || in_.stopped() || in_.is_virtual()) co_return found;
             std::string why = why_no_subnet(found.error(), in_.options());
             if (why != told)
-                print_message("waiting for {}: {}; trying again, at least every {} s", in_.device(), why,
+                print_message("waiting for {}: {}; retrying at least every {} s", in_.device(), why,
                               growing_pause::longest / std::chrono::seconds(1));
             told = std::move(why);
             const bool goes_on = co_await in_.schedule().pause(between.next());
@@ -213,7 +213,7 @@ private:
         auto done = co_await comad::sa::subscribe(in_.schedule());
         if (done) {
             if (has_begun_ && (wants_subscription_ || !is_subscribed_))
-                print_message("the SA at LID {} forwards notices from now on", in_.schedule().sa_path().DLID);
+                print_message("the SA at LID {} now forwards notices", in_.schedule().sa_path().DLID);
             wants_subscription_ = false;
             is_subscribed_ = true;
             co_return;
@@ -221,7 +221,7 @@ private:
         if (done.error().code == mad::errc::cancelled) co_return;
         wants_subscription_ = false; // until the next look
         if (is_subscribed_ || !has_begun_)
-            print_message("no notices: {}; looking every {}", words_of(done.error(), in_.options()), how_.every);
+            print_message("no notices: {}; polling every {}", words_of(done.error(), in_.options()), how_.every);
         is_subscribed_ = false;
     }
     coro::task<void> end_subscription() {
@@ -242,7 +242,7 @@ private:
         if (++ignored_ > most_printed) return;
         const mad::IBPath& SA = in_.schedule().sa_path();
         print_message("ignored a Report from LID {} QP {}: the SA is at LID {} QP {}{}", source.SLID, source.sqpn,
-                      SA.DLID, SA.dqpn, ignored_ == most_printed ? "; further ones are not printed" : "");
+                      SA.DLID, SA.dqpn, ignored_ == most_printed ? "; further ones will not be printed" : "");
     }
 
     /// The nodes whose turn it is to be asked whether they are as they were.
@@ -338,14 +338,14 @@ private:
     }
     void tell_end() {
         if (how_.count != 0) is_complete_ = false;
-        const std::string missing = how_.count == 0 ? std::string() : fmt::format(" of the {} wanted", how_.count);
-        print_message("the simulation has no planned changes left: ended after {} event{}{}", events_,
+        const std::string missing = how_.count == 0 ? std::string() : fmt::format(" of {} requested", how_.count);
+        print_message("ended after {} event{}{}: the simulation has no planned changes left", events_,
                       events_ == 1 ? "" : "s", missing);
     }
     void tell_beginning() const {
         print_error("watching {} nodes and {} links; {}\n", known_->nodes.size(), known_->link_count(),
-                    is_subscribed_ ? fmt::format("the SA forwards notices, and looking every {}", how_.every)
-                                   : fmt::format("looking every {}", how_.every));
+                    is_subscribed_ ? fmt::format("the SA forwards notices; polling every {}", how_.every)
+                                   : fmt::format("polling every {}", how_.every));
     }
     // Each cause once, until it is over.
     void tell_missing() {
@@ -406,18 +406,15 @@ int run_watch(const subnet_watch_settings& s, const global_options& options) {
 command watch_command() {
     return {.name = "watch",
             .group = command_group::subnet,
-            .summary = "print what changes in the subnet, as it happens",
-            .examples = "watch\nwatch --every 10s --json\nwatch --no-subscription",
-            .no_SA = "it asks the SA for what has changed where there is one",
+            .no_SA = "it queries the SA for changes in any case, if there is an SA",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<subnet_watch_settings>();
-                takes.option("--every", s->every, "how often to look, also where no notice came");
-                takes.option("-n,--count", s->count, "end after so many events [when a signal comes]");
-                takes.option("--looks", s->looks, "end after so many looks [when a signal comes]");
+                takes.option("--every", s->every);
+                takes.option("-n,--count", s->count);
+                takes.option("--polls", s->looks);
                 add_name_map_option(takes, s->name_map);
-                takes.flag("--no-subscription", s->only_polls,
-                           "do not ask the SA to forward notices, which it notes; only look");
-                takes.flag("--json", s->json, "one JSON object per line");
+                takes.flag("--no-subscription", s->only_polls);
+                takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_watch(*s, options); };
             }};
 }

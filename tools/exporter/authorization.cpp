@@ -43,9 +43,10 @@ bool is_readable_by_others(const std::string& file) {
 /// Why others could change who is let in; null: they cannot.
 const char* why_not_private(const std::string& file) {
     struct stat found {};
-    if (::stat(file.c_str(), &found) != 0) return "cannot be read";
-    if ((found.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "others than its owner can write it (chmod 600)";
-    if (found.st_uid != ::geteuid() && found.st_uid != 0) return "it belongs to another user (chown)";
+    if (::stat(file.c_str(), &found) != 0) return "cannot read the file";
+    if ((found.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "other users can write the file; run chmod 600";
+    if (found.st_uid != ::geteuid() && found.st_uid != 0)
+        return "the file must belong to root or to the user who runs ibtool; run chown";
     return nullptr;
 }
 
@@ -86,7 +87,7 @@ std::vector<std::string> read_authorizations(const std::string& file) {
     } catch (const std::runtime_error& e) {
         throw usage_error(fmt::format("--auth: {}", e.what()));
     }
-    if (is_readable_by_others(file)) refuse(0, "others than its owner can read it (chmod 600)");
+    if (is_readable_by_others(file)) refuse(0, "other users can read the file; run chmod 600");
     std::vector<std::string> all;
     if (const char* const why = why_not_private(file)) refuse(0, why);
     std::size_t number = 0;
@@ -97,7 +98,7 @@ std::vector<std::string> read_authorizations(const std::string& file) {
         else if (scheme == "Basic" && has_password(secret)) all.push_back("Basic " + base64(secret));
         else refuse(number, "expected 'bearer TOKEN' or 'basic USER:PASSWORD', neither of them empty");
     }
-    if (all.empty()) refuse(0, "nobody would be let in");
+    if (all.empty()) refuse(0, "the file contains no credentials");
     return all;
 }
 

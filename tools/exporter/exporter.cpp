@@ -157,14 +157,14 @@ void exporter::set_authorizations(std::vector<std::string> all) { pages_->given.
 
 asio::awaitable<http_reply> exporter::pages::reply_to(const http_request& request) {
     if (!is_authorized(request.authorization, given.authorizations)) {
-        http_reply refused = make_reply(401, "no valid credentials\n");
+        http_reply refused = make_reply(401, "missing or invalid credentials\n");
         refused.headers.emplace_back("WWW-Authenticate", R"(Bearer realm="ibtool", Basic realm="ibtool")");
         co_return refused;
     }
     if (request.path == "/metrics") co_return co_await metrics(request.takes_gzip);
     if (request.path == "/health") co_return health();
     if (request.path == "/") co_return make_reply(200, "ibtool sweep: /metrics, /health\n");
-    co_return make_reply(404, "there are /metrics and /health\n");
+    co_return make_reply(404, "not found; use /metrics or /health\n");
 }
 
 asio::awaitable<http_reply> exporter::pages::metrics(bool takes_gzip) {
@@ -172,7 +172,8 @@ asio::awaitable<http_reply> exporter::pages::metrics(bool takes_gzip) {
     const std::shared_ptr<page> p = co_await page_for_scrape();
     if (!p) {
         const std::string lost = why_lost();
-        co_return make_reply(503, lost.empty() ? "no sweep has ended\n" : "lost " + iba::escaped(lost) + "\n");
+        co_return make_reply(503, lost.empty() ? "no sweep has finished yet\n"
+                                               : "disconnected: " + iba::escaped(lost) + "\n");
     }
     http_reply reply;
     reply.content_type = "text/plain; version=0.0.4; charset=utf-8";

@@ -104,8 +104,8 @@ std::optional<http_refusal> refusal_of(const http::request_parser<http::empty_bo
     const request& r = p.get();
     constexpr unsigned http_1_1 = 11;
     if (r.count(http::field::transfer_encoding) != 0 && !p.chunked())
-        return http_refusal{400, "a request has no body here, and no Transfer-Encoding\n"};
-    if (p.chunked() || p.content_length().value_or(0) > 0) return http_refusal{413, "a request has no body here\n"};
+        return http_refusal{400, "a request must have no body and no Transfer-Encoding\n"};
+    if (p.chunked() || p.content_length().value_or(0) > 0) return http_refusal{413, "a request must have no body\n"};
     const std::size_t hosts = r.count(http::field::host);
     if (hosts > 1 || (hosts == 0 && r.version() >= http_1_1))
         return http_refusal{400, "a request must have one Host field\n"};
@@ -113,7 +113,7 @@ std::optional<http_refusal> refusal_of(const http::request_parser<http::empty_bo
         return http_refusal{400, "the Host field must be a host, with or without a port\n"};
     const http::verb method = r.method();
     if (method != http::verb::get && method != http::verb::head)
-        return http_refusal{405, "only GET and HEAD are answered\n"};
+        return http_refusal{405, "only GET and HEAD are supported\n"};
     if (path_of({r.target().data(), r.target().size()}).empty())
         return http_refusal{400, "the target must be a path, such as /metrics, or http://HOST/PATH\n"};
     return std::nullopt;

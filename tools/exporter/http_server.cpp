@@ -56,9 +56,9 @@ header header_of(const http_reply& reply, unsigned version, bool keeps_alive) {
 }
 
 http_reply refusal_of(error_code error) {
-    if (error == http::error::body_limit) return make_reply(413, "a request has no body here\n");
+    if (error == http::error::body_limit) return make_reply(413, "a request must have no body\n");
     if (error == http::error::header_limit) return make_reply(431, "the header is too long\n");
-    return make_reply(400, "this is no HTTP request\n");
+    return make_reply(400, "invalid HTTP request\n");
 }
 
 /// Whom a connection counts for: an IPv4 address, the network of an IPv6 address (64 bits), or, at a path, all.

@@ -44,14 +44,14 @@ tcp::endpoint parse_endpoint(const std::string& text) {
     const asio::ip::address address = asio::ip::make_address(host, error);
     if (!has_port || error || address.is_v6() != is_IPv6)
         throw usage_error(
-            fmt::format("--listen: '{}' is no ADDR:PORT, as 127.0.0.1:9400, [::1]:9400 or :9400, no unix:PATH "
-                        "and not systemd",
+            fmt::format("--listen: invalid address '{}'; expected ADDR:PORT (127.0.0.1:9400, [::1]:9400 or :9400), "
+                        "unix:PATH or systemd",
                         iba::escaped(text)));
     return {address, port};
 }
 
 [[noreturn]] void cannot_listen(const std::string& where, const std::string& why) {
-    throw std::runtime_error(fmt::format("--listen: cannot listen at {}: {}", iba::escaped(where), why));
+    throw std::runtime_error(fmt::format("--listen: cannot listen on {}: {}", iba::escaped(where), why));
 }
 
 /// A socket of this user's that nobody listens at. One of another user's is that user's to remove.
@@ -72,7 +72,7 @@ std::string name_of(const asio::generic::stream_protocol::endpoint& at) {
         const std::size_t most = at.size() - offsetof(sockaddr, sa_data);
         return "unix:" + std::string(raw, strnlen(raw, most));
     }
-    if (family != AF_INET && family != AF_INET6) return "a socket of systemd's";
+    if (family != AF_INET && family != AF_INET6) return "a socket of systemd";
     tcp::endpoint tcp_at;
     std::memcpy(tcp_at.data(), at.data(), at.size());
     tcp_at.resize(at.size());
@@ -116,7 +116,7 @@ void listening_socket::open_address(const std::string& where) {
     if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
     if (!error) acceptor_.bind(at, error);
     if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
-    if (error == asio::error::address_in_use) cannot_listen(where, "another program does");
+    if (error == asio::error::address_in_use) cannot_listen(where, "another program uses this address");
     if (error) cannot_listen(where, error.message());
 }
 
@@ -124,7 +124,8 @@ void listening_socket::open_path(const std::string& path) {
     if (is_unused_socket(path)) ::unlink(path.c_str());
     error_code error;
     acceptor_.open(asio::local::stream_protocol(), error);
-    if (path.empty() || path.size() >= sizeof sockaddr_un{}.sun_path) cannot_listen("unix:" + path, "no usable path");
+    if (path.empty() || path.size() >= sizeof sockaddr_un{}.sun_path)
+        cannot_listen("unix:" + path, "the path must have 1..107 bytes");
     if (!error) acceptor_.bind(asio::local::stream_protocol::endpoint(path), error);
     struct stat made {};
     if (!error && ::lstat(path.c_str(), &made) == 0) {
@@ -133,7 +134,8 @@ void listening_socket::open_path(const std::string& path) {
         inode_ = made.st_ino;
     }
     if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
-    if (error == asio::error::address_in_use) cannot_listen("unix:" + path, "there is something already");
+    if (error == asio::error::address_in_use)
+        cannot_listen("unix:" + path, "the path exists already; give another path, or remove it if no program uses it");
     if (error) cannot_listen("unix:" + path, error.message());
 }
 
@@ -141,7 +143,8 @@ void listening_socket::open_path(const std::string& path) {
 void listening_socket::take_systemds() {
     constexpr int first = 3;
     if (number_in("LISTEN_PID") != static_cast<unsigned long>(::getpid()) || number_in("LISTEN_FDS") == 0)
-        cannot_listen("systemd", "systemd has given no socket (LISTEN_PID, LISTEN_FDS)");
+        cannot_listen("systemd",
+                      "systemd passed no socket (LISTEN_PID, LISTEN_FDS); start ibtool by a systemd socket unit");
     sockaddr_storage at{};
     socklen_t size = sizeof at;
     int type = 0, listens = 0;
@@ -149,7 +152,7 @@ void listening_socket::take_systemds() {
     if (::getsockname(first, reinterpret_cast<sockaddr*>(&at), &size) != 0 ||
         ::getsockopt(first, SOL_SOCKET, SO_TYPE, &type, &type_size) != 0 || type != SOCK_STREAM ||
         ::getsockopt(first, SOL_SOCKET, SO_ACCEPTCONN, &listens, &listens_size) != 0 || !listens)
-        cannot_listen("systemd", "its socket is no stream socket that listens");
+        cannot_listen("systemd", "the socket that systemd passed is not a listening stream socket");
     ::fcntl(first, F_SETFD, FD_CLOEXEC);
     acceptor_.assign(asio::generic::stream_protocol(at.ss_family, 0), first);
 }

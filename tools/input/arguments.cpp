@@ -11,14 +11,17 @@
 
 namespace ibtool {
 
-std::string argument::value_text() const {
-    if (is_flag_) return {};
-    if (!value_name_.empty()) return value_name_;
-    if (range_) return fmt::format("{}..{}", range_->first, range_->second);
-    if (!choices_.empty()) return fmt::format("{}", fmt::join(choices_, "|"));
-    const bool is_text =
-        std::holds_alternative<std::string*>(place_) || std::holds_alternative<text_reader>(place_) || takes_several();
-    return is_text ? "TEXT" : "NUMBER";
+argument& argument::shows_default() {
+    default_text_ = std::visit(
+        [](const auto& where) -> std::optional<std::string> {
+            if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(where)>>) {
+                if constexpr (fmt::is_formattable<std::remove_pointer_t<std::remove_cvref_t<decltype(where)>>>::value)
+                    return fmt::format("{}", *where);
+            }
+            return {};
+        },
+        place_);
+    return *this;
 }
 
 std::vector<std::string> argument::all_names() const { return split(names_, ','); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// arguments.hpp - the arguments and options that a command takes, as it declares them: what each is called, what it means and
-// where its value goes. Knows no library that reads command lines; command_line.cpp does.
+// arguments.hpp - the arguments and options of a command as it declares them: names, rules and where the value is stored. Their texts are
+// in commands/<command>.md (command_text.hpp). Only command_line.cpp uses the library that reads command lines.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -38,12 +38,12 @@ public:
         std::variant<bool*, unsigned*, int*, comad::u64*, std::optional<unsigned>*, std::optional<comad::u64>*,
                      std::string*, std::vector<std::string>*, text_reader, std::function<void()>>;
 
-    argument(std::string names, place where, std::string what, bool is_flag)
-        : names_(std::move(names)), help_(std::move(what)), place_(std::move(where)), is_flag_(is_flag) {}
+    argument(std::string names, place where, bool is_flag)
+        : names_(std::move(names)), place_(std::move(where)), is_flag_(is_flag) {}
 
     argument& required() { return is_required_ = true, *this; }
-    /// The value that its place has now is part of the help.
-    argument& shows_default() { return shows_default_ = true, *this; }
+    /// The present value is the default; its text must show it in brackets.
+    argument& shows_default();
     argument& range(std::int64_t least, std::int64_t most) { return range_.emplace(least, most), *this; }
     argument& one_of(std::vector<std::string> words) { return choices_ = std::move(words), *this; }
     /// Words that it may be, among others: shells offer them.
@@ -52,14 +52,10 @@ public:
     argument& such_as_commands() { return names_command_ = true, *this; }
     /// Of a target: it may be the name of a node.
     argument& such_as_node_names() { return names_node_ = true, *this; }
-    /// What stands for the value in the help: FILE, TIME.
-    argument& value_name(std::string name) { return value_name_ = std::move(name), *this; }
     /// Of an argument for several words: they are a program and its arguments, which may look like options.
     argument& program() { return is_program_ = true, *this; }
     /// It names a file.
     argument& file(file_use use) { return file_use_ = use, *this; }
-    /// The heading in the help that it stands below.
-    argument& group(std::string heading) { return group_ = std::move(heading), *this; }
     /// It is accepted, and no help mentions it.
     argument& hidden() { return is_hidden_ = true, *this; }
     /// Of an option for several values: each wants the option's name before it.
@@ -76,71 +72,64 @@ public:
     /// The same, one by one.
     std::vector<std::string> all_names() const;
     bool is_called(std::string_view name) const;
-    const std::string& help() const { return help_; }
     const std::vector<std::string>& choices() const { return choices_; }
     const std::vector<std::string>& words() const { return words_; }
     bool names_command() const { return names_command_; }
     bool names_node() const { return names_node_; }
     bool is_program() const { return is_program_; }
     file_use use_of_file() const { return file_use_; }
-    const std::string& heading() const { return group_; }
     bool is_option() const { return names_.starts_with('-'); }
     bool is_flag() const { return is_flag_; }
     bool is_required() const { return is_required_; }
     bool is_hidden() const { return is_hidden_; }
     bool is_value_optional() const { return is_value_optional_; }
-    /// What the help has for its value: the name that was given to it, else its range, or `TEXT`, `NUMBER`; of a flag nothing.
-    std::string value_text() const;
+    /// The value when shows_default() was called, as text; nothing if it was not.
+    const std::optional<std::string>& default_text() const { return default_text_; }
     bool takes_several() const { return std::holds_alternative<std::vector<std::string>*>(place_); }
 
 private:
     friend class command_line;
-    std::string names_, help_, value_name_, group_, environment_;
+    std::string names_, environment_;
     place place_;
     std::vector<std::string> choices_, words_;
+    std::optional<std::string> default_text_;
     file_use file_use_ = file_use::none;
     std::optional<std::pair<std::int64_t, std::int64_t>> range_;
     std::vector<const argument*> excluded_, needed_;
-    bool is_flag_, is_required_ = false, shows_default_ = false, is_hidden_ = false, is_one_each_ = false,
-                   is_value_optional_ = false, is_at_once_ = false, names_command_ = false, names_node_ = false,
-                   is_program_ = false;
+    bool is_flag_, is_required_ = false, is_hidden_ = false, is_one_each_ = false, is_value_optional_ = false,
+                   is_at_once_ = false, names_command_ = false, names_node_ = false, is_program_ = false;
 };
 
 /// All of one command, in the order of its help. What values go to lives longer.
 class arguments {
 public:
-    /// An option with a value, or where `names` has no dash the next word of the command line.
+    /// An option with a value or, if `names` has no dash, the next word of the command line.
     template <class Place>
         requires std::constructible_from<argument::place, Place*>
-    argument& option(std::string names, Place& where, std::string what) {
-        return add(std::move(names), &where, std::move(what), false);
+    argument& option(std::string names, Place& where) {
+        return add(std::move(names), &where, false);
     }
-    /// The same, read by `read`, which throws usage_error. Given twice it is refused, unless it is read at once.
-    argument& option(std::string names, argument::text_reader read, std::string what) {
-        return add(std::move(names), std::move(read), std::move(what), false);
+    /// The same with a value that `read` takes; `read` throws usage_error. A second value is refused unless at_once().
+    argument& option(std::string names, argument::text_reader read) {
+        return add(std::move(names), std::move(read), false);
     }
-    argument& flag(std::string names, bool& where, std::string what) {
-        return add(std::move(names), &where, std::move(what), true);
+    argument& flag(std::string names, bool& where) { return add(std::move(names), &where, true); }
+    /// Counts how often the flag is given.
+    argument& flag(std::string names, unsigned& where) { return add(std::move(names), &where, true); }
+    argument& flag(std::string names, std::function<void()> then) {
+        return add(std::move(names), std::move(then), true);
     }
-    /// How often it is given.
-    argument& flag(std::string names, unsigned& where, std::string what) {
-        return add(std::move(names), &where, std::move(what), true);
-    }
-    argument& flag(std::string names, std::function<void()> then, std::string what) {
-        return add(std::move(names), std::move(then), std::move(what), true);
-    }
-    /// What scripts give to infiniband-diags' command and means nothing here; `what` says why.
-    argument& ignored_flag(std::string names, std::string what) {
-        return flag(
-            std::move(names), [] {}, std::move(what));
+    /// An option that infiniband-diags has and that has no effect here.
+    argument& ignored_flag(std::string names) {
+        return flag(std::move(names), [] {});
     }
 
     const std::deque<argument>& all() const { return all_; }
     const argument* find(const std::string& name) const;
 
 private:
-    argument& add(std::string names, argument::place where, std::string what, bool is_flag) {
-        return all_.emplace_back(std::move(names), std::move(where), std::move(what), is_flag);
+    argument& add(std::string names, argument::place where, bool is_flag) {
+        return all_.emplace_back(std::move(names), std::move(where), is_flag);
     }
     std::deque<argument> all_;
 };

@@ -94,11 +94,14 @@ public:
             ++number_;
             if (number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3); // a byte order mark
             if (line.ends_with('\r')) line.pop_back();
-            if (line.size() > longest_plan_line) fail(fmt::format("more than {} bytes", longest_plan_line));
+            if (line.size() > longest_plan_line)
+                fail(fmt::format("the line is longer than {} bytes", longest_plan_line));
             if (const std::string text = trimmed(line); text.empty() || take_names(text) || text[0] == '#') continue;
             take(fields_in(line));
         }
-        if (cables_.empty()) throw std::runtime_error(fmt::format("there is no cable in {}", iba::as_given(file_)));
+        if (cables_.empty())
+            throw std::runtime_error(fmt::format(
+                "no cables found in {}; expected lines of the form node,port,node,port", iba::as_given(file_)));
         return std::move(cables_);
     }
 
@@ -121,7 +124,7 @@ private:
             else missing = column_names[i];
         }
         if (count < 2) return false; // one may be a word in a comment
-        if (count < columns.size()) fail(fmt::format("there is no column {}", missing));
+        if (count < columns.size()) fail(fmt::format("the column {} is missing", missing));
         columns_ = columns;
         are_named_ = true;
         is_first_ = false;
@@ -141,7 +144,7 @@ private:
 
     std::string plain_field(std::string_view& line) const {
         const std::string_view field = line.substr(0, line.find(','));
-        if (field.find('"') != field.npos) fail("a quote in a field that does not start with one");
+        if (field.find('"') != field.npos) fail("quote inside a field that is not quoted; quote the whole field");
         line.remove_prefix(field.size());
         return trimmed(field);
     }
@@ -151,7 +154,7 @@ private:
         std::string field;
         for (line.remove_prefix(1);;) {
             const std::size_t end = line.find('"');
-            if (end == line.npos) fail("a quote is not closed");
+            if (end == line.npos) fail("the closing quote is missing");
             field += line.substr(0, end);
             line.remove_prefix(end + 1);
             if (!line.starts_with('"')) break;
@@ -159,25 +162,27 @@ private:
             line.remove_prefix(1);
         }
         line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-        if (!line.empty() && line.front() != ',') fail("text after a quoted field; write a quote in the field twice");
+        if (!line.empty() && line.front() != ',')
+            fail("unexpected text after the closing quote of a field; write two quotes for a quote inside a field");
         return field;
     }
 
     void take(const std::vector<std::string>& fields) {
         const bool is_first = std::exchange(is_first_, false);
         if (fields.size() <= std::ranges::max(columns_))
-            fail(are_named_ ? fmt::format("expected {} columns, as in the line with their names",
-                                          std::ranges::max(columns_) + 1)
-                            : "expected node,port,node,port");
+            fail(are_named_
+                     ? fmt::format("expected at least {} columns, as in the heading", std::ranges::max(columns_) + 1)
+                     : "expected node,port,node,port");
         const auto& [a, a_port, b, b_port] = columns_;
         if (is_first && is_column_name(fields[a]) && is_port_column(fields[a_port]) && is_column_name(fields[b]) &&
             is_port_column(fields[b_port]))
             return;
         if (are_named_ && !fields[a].empty() && fields[b].empty() && fields[b_port].empty()) return; // no cable there
         discovery::planned_cable c{end_of(fields[a], fields[a_port]), end_of(fields[b], fields[b_port]), number_};
-        if (c.a.node.empty() || c.b.node.empty()) fail("a node has no name");
-        if (c.a == c.b) fail("both ends are the same port");
-        if (cables_.size() == most_planned_cables) fail(fmt::format("more than {} cables", most_planned_cables));
+        if (c.a.node.empty() || c.b.node.empty()) fail("the name of a node is empty");
+        if (c.a == c.b) fail("the cable connects a port to itself");
+        if (cables_.size() == most_planned_cables)
+            fail(fmt::format("too many cables in the plan; the maximum is {}", most_planned_cables));
         cables_.push_back(std::move(c));
     }
 
@@ -208,7 +213,7 @@ private:
         }
         if (end.port == 0 || end.port == 255 || !rest.empty())
             fail(fmt::format(
-                "a port must be a number from 1 to 254, 'Port 21', 'Blade 16_Port 2/20' or an adapter, not {}",
+                "a port must be a number from 1 to 254, 'Port 21', 'Blade 16_Port 2/20' or an adapter name, not {}",
                 iba::as_given(port)));
         if (!std::ranges::all_of(port, is_digit)) end.words = port;
         return end;

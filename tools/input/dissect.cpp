@@ -90,7 +90,9 @@ std::string datagram_name(std::span<const u8> payload, comad::u32 queue_pair) {
 
 void take_headers(dissection& d, std::span<const u8> b, mad::packet_start from) {
     const auto parts = mad::parse_packet(b, from);
-    if (!parts) throw std::runtime_error(fmt::format("{} bytes end inside the packet's headers", b.size()));
+    if (!parts)
+        throw std::runtime_error(
+            fmt::format("the packet is truncated: {} bytes do not hold all of its headers", b.size()));
     for (const auto& header : parts->headers) d.headers.push_back({header.table, header.begin});
     if (!parts->is_datagram) return;
     d.mad = parts->payload;
@@ -110,7 +112,7 @@ dissection dissect(const message& m, message_kind kind) {
     case message_kind::umad:
         if (b.size() < sizeof(ib_user_mad_hdr))
             throw std::runtime_error(
-                fmt::format("{} bytes are less than a umad header's {}", b.size(), sizeof(ib_user_mad_hdr)));
+                fmt::format("{} bytes are too short for a umad header of {} bytes", b.size(), sizeof(ib_user_mad_hdr)));
         d.umad = umad_text(b);
         d.mad = b.subspan(sizeof(ib_user_mad_hdr));
         break;
@@ -128,8 +130,8 @@ dissection dissect(const message& m, message_kind kind) {
     case message_kind::automatic: d.mad = b; break;
     }
     if (d.headers.empty() && d.mad.size() < iba::wire_size<iba::MADHeader>)
-        throw std::runtime_error(
-            fmt::format("{} bytes are less than a MAD header's {}", d.mad.size(), iba::wire_size<iba::MADHeader>));
+        throw std::runtime_error(fmt::format("{} bytes are too short for a MAD header of {} bytes", d.mad.size(),
+                                             iba::wire_size<iba::MADHeader>));
     if (!d.datagram.empty()) return d;
     const iba::mad_tables tables = iba::tables_of(d.mad);
     d.format = tables.format;

@@ -82,19 +82,20 @@ std::vector<counters::counter> error_thresholds::read(std::istream& in, std::str
         };
         const auto wrong = [&](const std::string& what) { return std::runtime_error(at_line(what)); };
         const std::size_t equals = line.find('=');
-        if (equals == line.npos) throw wrong("not a threshold; write SymbolErrorCounter=10");
+        if (equals == line.npos) throw wrong("expected COUNTER=THRESHOLD, such as SymbolErrorCounter=10");
         const std::string_view which = iba::trimmed(line.substr(0, equals));
         const auto by_name = find_counter(which), counter = by_name ? by_name : find_counter_of_old(which);
         if (!counter || !has_threshold(*counter)) {
-            const std::string why = fmt::format("there is no error counter {}; the nearest name is {}",
-                                                iba::as_given(which), nearest_counter(which));
+            const std::string why =
+                fmt::format("unknown error counter {}; similar: {}", iba::as_given(which), nearest_counter(which));
             if (!unknown) throw wrong(why);
-            unknown(at_line(why + "; the line is ignored"));
+            unknown(at_line(why + "; line ignored"));
             continue;
         }
         const std::string_view value = iba::trimmed(line.substr(equals + 1));
         const auto highest = iba::parse_number(value);
-        if (!highest || highest->is_larger) throw wrong(fmt::format("{} is no threshold", iba::as_given(value)));
+        if (!highest || highest->is_larger)
+            throw wrong(fmt::format("invalid threshold {}; expected a number", iba::as_given(value)));
         set(*counter, highest->value);
         named.push_back(*counter);
     }

@@ -66,7 +66,7 @@ private:
         rest.remove_prefix(std::min(before_GUID.size(), rest.size()));
         const auto GUID = iba::parse_guid_number(take_word(rest));
         if (!last_LID || last_LID->value > discovery::lid_index::last_unicast_LID || !GUID)
-            fail("no heading of a table");
+            fail("invalid table heading; expected 'Unicast lids [FIRST-LAST] of switch ... guid GUID'");
         const auto known = subnet_.by_guid.find(iba::guid{GUID->value});
         if (known == subnet_.by_guid.end() || !subnet_.nodes[known->second].is_switch()) return;
         switch_ = &tables_.of_node[known->second];
@@ -102,8 +102,8 @@ private:
         }
         if (!is_any_known)
             throw std::runtime_error(
-                fmt::format("there is no forwarding table of a switch of this subnet in {}; give what "
-                            "dump_lfts prints, or OpenSM's opensm-lfts.dump",
+                fmt::format("no forwarding table in {} belongs to a switch of this subnet; give the output of "
+                            "dump_lfts, or OpenSM's opensm-lfts.dump",
                             iba::as_given(file_)));
     }
 

@@ -42,7 +42,7 @@ std::string gunzip(std::string_view bytes, std::string& problem, std::size_t mos
         const int result = inflate(&in, Z_NO_FLUSH);
         const std::size_t made = sizeof some - in.avail_out;
         if (made > most - out.size()) {
-            problem = fmt::format("it decompresses to more than {} bytes; decompress it and split it", most);
+            problem = fmt::format("the decompressed data exceeds {} bytes; decompress and split the file", most);
             return out.append(some, most - out.size());
         }
         out.append(some, made);
@@ -51,7 +51,7 @@ std::string gunzip(std::string_view bytes, std::string& problem, std::size_t mos
             if (!is_gzipped(rest)) return out;
             inflateReset(&in); // the next member
         } else if (result == Z_BUF_ERROR && in.avail_in == 0 && bytes.empty()) {
-            problem = "the compressed data ends early";
+            problem = "the compressed data is truncated";
             return out;
         } else if (result != Z_OK && result != Z_BUF_ERROR) {
             problem = fmt::format("the compressed data is damaged: {}", in.msg ? in.msg : "zlib gives no reason");

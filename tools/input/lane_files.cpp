@@ -138,7 +138,7 @@ void read_path_SLs(const std::string& file, const discovery::subnet& s, discover
 
 void read_SL_to_VL(const std::string& file, const discovery::subnet& s, discovery::virtual_lanes& lanes) {
     SL_to_VL_reader reader(s, lanes);
-    read_lines(file, "a switch's GUID, two ports and 8 bytes with two VLs each",
+    read_lines(file, "a switch GUID, two ports and 8 bytes with two VLs each",
                [&](std::string_view line) { return reader.take(words_in(line)); });
 }
 

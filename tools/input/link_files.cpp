@@ -32,7 +32,7 @@ std::optional<unsigned> port_in(const std::string& part) {
 
 std::map<iba::guid, std::string> read_places(const std::string& file) {
     std::map<iba::guid, std::string> places;
-    read_lines(file, "a node GUID, a number and a place, with | between them", [&](std::string_view line) {
+    read_lines(file, "NODEGUID|NUMBER|LOCATION", [&](std::string_view line) {
         const std::vector<std::string> parts = split(line, '|');
         const auto GUID = guid_in(parts[0]);
         if (!GUID || parts.size() < 3) return false;
@@ -44,16 +44,15 @@ std::map<iba::guid, std::string> read_places(const std::string& file) {
 
 std::set<link_end> read_links(const std::string& file) {
     std::set<link_end> links;
-    read_lines(file, "a port, its node GUID, and both of the other end, with | between them",
-               [&](std::string_view line) {
-                   const std::vector<std::string> parts = split(line, '|');
-                   if (parts.size() != 4) return false;
-                   const auto port = port_in(parts[0]), peer_port = port_in(parts[2]);
-                   const auto GUID = guid_in(parts[1]), peer_GUID = guid_in(parts[3]);
-                   if (!port || !GUID || !peer_port || !peer_GUID) return false;
-                   links.insert({*GUID, *port, *peer_port, *peer_GUID});
-                   return true;
-               });
+    read_lines(file, "PORT|NODEGUID|PEER_PORT|PEER_NODEGUID", [&](std::string_view line) {
+        const std::vector<std::string> parts = split(line, '|');
+        if (parts.size() != 4) return false;
+        const auto port = port_in(parts[0]), peer_port = port_in(parts[2]);
+        const auto GUID = guid_in(parts[1]), peer_GUID = guid_in(parts[3]);
+        if (!port || !GUID || !peer_port || !peer_GUID) return false;
+        links.insert({*GUID, *port, *peer_port, *peer_GUID});
+        return true;
+    });
     return links;
 }
 

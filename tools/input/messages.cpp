@@ -84,7 +84,7 @@ std::vector<u8> parse_hex(std::string_view text) {
             continue;
         }
         if (!is_hex(text[i])) {
-            throw std::runtime_error(fmt::format("'{}' is no hex digit", comad::iba::escaped(text.substr(i, 1))));
+            throw std::runtime_error(fmt::format("'{}' is not a hex digit", comad::iba::escaped(text.substr(i, 1))));
         }
         const int c = std::tolower(static_cast<unsigned char>(text[i]));
         value = value << 4 | static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
@@ -92,7 +92,7 @@ std::vector<u8> parse_hex(std::string_view text) {
         bytes.push_back(static_cast<u8>(value));
         digits = value = 0;
     }
-    if (digits > 0) throw std::runtime_error("an odd number of hex digits");
+    if (digits > 0) throw std::runtime_error("the number of hex digits is odd; each byte needs two");
     return bytes;
 }
 
@@ -125,7 +125,8 @@ u8 take_digits(std::string_view& text, int base, std::size_t most) {
     unsigned value = 0;
     const std::string_view digits = text.substr(0, most);
     const char* const end = std::from_chars(digits.data(), digits.data() + digits.size(), value, base).ptr;
-    if (end == digits.data() || value > 255) throw std::runtime_error("an escape is no byte");
+    if (end == digits.data() || value > 255)
+        throw std::runtime_error("invalid escape sequence in quoted text; expected one byte, such as \\x1a or \\032");
     text.remove_prefix(static_cast<std::size_t>(end - digits.data()));
     return static_cast<u8>(value);
 }
@@ -138,7 +139,9 @@ u8 take_escape(std::string_view& text) {
     text.remove_prefix(std::min<std::size_t>(1, text.size()));
     if (letter == 'x') return take_digits(text, 16, 2);
     const std::size_t at = letters.find(letter);
-    if (at == letters.npos) throw std::runtime_error("an escape of a quoted text is unknown");
+    if (at == letters.npos)
+        throw std::runtime_error(
+            "unknown escape sequence in quoted text; expected an escape sequence of C, such as \\x1a, \\032 or \\n");
     return static_cast<u8>(bytes[at]);
 }
 
@@ -154,11 +157,11 @@ std::vector<u8> parse_quoted(std::string_view text) {
             text.remove_prefix(1);
             bytes.push_back(c == '\\' ? take_escape(text) : static_cast<u8>(c));
         }
-        if (text.empty()) throw std::runtime_error("a quoted text does not end");
+        if (text.empty()) throw std::runtime_error("the closing quote is missing");
         text.remove_prefix(1);
     }
     if (text.find_first_not_of(" \t\r") != text.npos)
-        throw std::runtime_error(fmt::format("{} is behind a quoted text", comad::iba::as_given(text)));
+        throw std::runtime_error(fmt::format("unexpected {} after quoted text", comad::iba::as_given(text)));
     return bytes;
 }
 
@@ -214,7 +217,7 @@ std::vector<message> messages_in_plain(std::string contents, const std::string& 
     if (is_capture(contents)) return read_capture(contents, name, problem);
     if (!is_text(contents)) return split_binary(contents);
     auto messages = read_hex(contents, name);
-    if (messages.empty()) throw std::runtime_error(fmt::format("{} holds no hex digits", name));
+    if (messages.empty()) throw std::runtime_error(fmt::format("{} contains no hex digits", name));
     return messages;
 }
 

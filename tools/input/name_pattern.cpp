@@ -16,10 +16,9 @@ name_pattern read_name_pattern(const std::string& option, const std::string& tex
     try {
         return [pattern = std::regex(text)](const std::string& name) { return std::regex_search(name, pattern); };
     } catch (const std::regex_error&) {
-        throw usage_error(
-            fmt::format("{}: {} is not a regular expression; see ECMAScript's syntax, and write \\ before "
-                        "characters such as ( and [",
-                        option, comad::iba::as_given(text)));
+        throw usage_error(fmt::format("{}: {} is not a valid regular expression; use ECMAScript syntax, with \\ before "
+                                      "characters such as ( and [",
+                                      option, comad::iba::as_given(text)));
     }
 }
 

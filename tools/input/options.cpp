@@ -30,7 +30,7 @@ using comad::mad::key_kind;
 unsigned read_window(const std::string& text) {
     if (text == "adaptive") return 0;
     const unsigned window = read_number(text, "the window", 65536);
-    if (window == 0) throw usage_error("the window is at least 1; or write adaptive");
+    if (window == 0) throw usage_error("the window must be 1..65536 or adaptive");
     return window;
 }
 
@@ -66,7 +66,7 @@ constexpr const char* default_config = "/etc/infiniband-diags/ibdiag.conf";
 /// A secret, which no message has.
 comad::u64 parse_key(const std::string& text, const std::string& what) {
     const auto number = comad::iba::parse_number(text);
-    if (!number || number->is_larger) throw usage_error(what + " is no number of 64 bits");
+    if (!number || number->is_larger) throw usage_error(what + " must be a number of at most 64 bits");
     return number->value;
 }
 
@@ -88,9 +88,8 @@ void take_key(global_options& options, key_kind kind, const std::string& name, c
               const std::string& value) {
     const comad::u64 number = parse_key(value, fmt::format("{}: {}", name, key));
     if (is_readable_by_others(name))
-        options.warnings.push_back(
-            fmt::format("{}: {} is ignored, for others than the owner can read the file (chmod 600)",
-                        comad::iba::escaped(name), key));
+        options.warnings.push_back(fmt::format("{}: {} ignored: other users can read the file; run chmod 600",
+                                               comad::iba::escaped(name), key));
     else options.add_keys([kind, number](comad::mad::port_keys& keys) { keys.set_default(kind, number); });
 }
 
@@ -136,9 +135,9 @@ std::chrono::nanoseconds parse_duration(const std::string& text, std::chrono::se
     else if (unit == "d") scale = 86400e9;
     if (end == text.c_str() || scale == 0 || !(number * scale >= 1) ||
         number * scale > 1e9 * static_cast<double>(longest.count())) {
-        throw usage_error(
-            fmt::format("{} is not a time; write milliseconds, or a number with us, ms, s, min, h or d, up to {}s",
-                        comad::iba::as_given(text), longest.count()));
+        throw usage_error(fmt::format(
+            "invalid duration {}; expected milliseconds, or a number with us, ms, s, min, h or d, up to {}s",
+            comad::iba::as_given(text), longest.count()));
     }
     return std::chrono::nanoseconds(static_cast<std::int64_t>(number * scale));
 }
@@ -147,7 +146,7 @@ comad::u32 read_number(const std::string& text, const char* what, comad::u32 hig
     const auto number = comad::iba::parse_number(text);
     if (!number || number->value > highest)
         throw usage_error(
-            fmt::format("{} is {}, expected a number up to {}", what, comad::iba::as_given(text), highest));
+            fmt::format("{} must be a number up to {}, not {}", what, highest, comad::iba::as_given(text)));
     return static_cast<comad::u32>(number->value);
 }
 
@@ -186,18 +185,18 @@ void read_default_config(global_options& options, const std::string& name) {
     } catch (const usage_error&) {
         throw;
     } catch (const std::runtime_error& e) { // may not be for this user: it can hold an M_Key
-        options.warnings.push_back(fmt::format("{}; it is ignored", e.what()));
+        options.warnings.push_back(fmt::format("{}; file ignored", e.what()));
     }
 }
 
 std::vector<global_options> each_fabric(const global_options& o) {
     const std::size_t ports = std::max(o.cas.size(), o.ca_ports.size());
     if (o.fabrics.size() > 1 && ports > 0)
-        throw usage_error("several fabrics are named either by --fabric or by -C and -P, not by both");
+        throw usage_error("cannot select several fabrics with both --fabric and -C or -P; use one of the two");
     if (ports > 1 && o.cas.size() != ports)
-        throw usage_error(fmt::format("-P is there {} times: each needs its -C", ports));
+        throw usage_error(fmt::format("-P is given {} times; give a -C for each of them", ports));
     if (ports > 1 && !o.ca_ports.empty() && o.ca_ports.size() != ports)
-        throw usage_error(fmt::format("-C is there {} times: each needs its -P, or none has one", ports));
+        throw usage_error(fmt::format("-C is given {} times; give a -P for each of them or for none", ports));
     std::vector<global_options> all;
     for (std::size_t i = 0; i < std::max({o.fabrics.size(), ports, std::size_t{1}}); ++i) {
         global_options one = o;
@@ -211,140 +210,64 @@ std::vector<global_options> each_fabric(const global_options& o) {
 
 void add_global_options(arguments& takes, global_options& o) {
     read_default_config(o, default_config);
+    takes.option("--fabric", o.fabrics).one_each().environment("IBTOOL_FABRIC");
+    takes.option("-C,--Ca", o.cas).one_each();
+    takes.option("-P,--Port", o.ca_ports).one_each();
+    takes.option("--descriptors", o.descriptors).range(1, 64).shows_default();
+    takes.option("--umad-timeout", [&o](const std::string& text) { o.umad_timeout = read_umad_timeout(text); });
+    takes.option("--outstanding", [&o](const std::string& text) { o.outstanding = read_window(text); });
+    takes.option("--max-rate", o.max_rate).range(0, 100'000'000).shows_default();
+    takes.option("--max-nodes", o.max_nodes).range(1, 10'000'000).shows_default();
+    takes.option("--max-time",
+                 [&o](const std::string& text) { o.max_time = parse_duration(text, std::chrono::hours(240)); });
+    takes.flag("--polite", o.polite);
+    takes.option("-t,--timeout", [&o](const std::string& text) { o.timeout = parse_duration(text); });
+    takes.option("--retries", o.retries).range(0, 255);
     takes
-        .option(
-            "--fabric", o.fabrics,
-            "umad[:DEVICE[/PORT]], verbs[:DEVICE[/PORT]], ibsim[:SOCKNAME[,NODE]], sim:FILE or sim:KIND,key=value...")
-        .one_each()
-        .environment("IBTOOL_FABRIC");
-    takes.option("-C,--Ca", o.cas, "local device of the umad fabric, by its name or node GUID").one_each();
-    takes
-        .option("-P,--Port", o.ca_ports,
-                "its port: a number, or without -C DEVICE/PORT, DEVICE, or a port's GID or GUID")
-        .one_each();
-    takes
-        .option(
-            "--descriptors", o.descriptors,
-            "how many times to open the umad device: newer kernels allow one descriptor 128 SMPs and 16 SA requests in "
-            "flight")
-        .range(1, 64)
-        .shows_default();
-    takes
-        .option(
-            "--umad-timeout", [&o](const std::string& text) { o.umad_timeout = read_umad_timeout(text); },
-            "how long the kernel is told to hold a request: operation, attempt, or auto, as room allows [auto]")
-        .value_name("POLICY");
-    takes
-        .option(
-            "--outstanding", [&o](const std::string& text) { o.outstanding = read_window(text); },
-            "MADs in flight at a time: a number, or adaptive [adaptive]")
-        .value_name("WINDOW");
-    takes.option("--max-rate", o.max_rate, "limit of MADs per second, retries included; 0: no limit")
-        .range(0, 100'000'000)
-        .shows_default();
-    takes.option("--max-nodes", o.max_nodes, "nodes that a discovery may find; with more its result is partial")
-        .range(1, 10'000'000)
-        .shows_default();
-    takes.option(
-        "--max-time", [&o](const std::string& text) { o.max_time = parse_duration(text, std::chrono::hours(240)); },
-        "how long a discovery may take; what takes longer is partial [3600s]");
-    takes.flag("--polite", o.polite, "limit an adaptive window to 4 MADs in flight, as many as a subnet manager has");
-    takes.option(
-        "-t,--timeout", [&o](const std::string& text) { o.timeout = parse_duration(text); },
-        "timeout of one attempt: milliseconds, or with a unit, e.g. 1s, 200us [Gets: by measured round trips; else "
-        "1s]");
-    takes.option("--retries", o.retries, "attempts after the first [Gets: as many as needed; Sets 6; else 2]")
-        .range(0, 255);
-    takes
-        .option(
-            "--key-file",
-            [&o](const std::string& file) {
-                o.add_keys([file](comad::mad::port_keys& keys) { comad::transports::add_key_file(keys, file); });
-            },
-            "keys, which no other user of this machine sees: a file of lines 'GUID KEY' or 'GUID M_Key|SM_Key|CC_Key "
-            "KEY', with 'default' for all other ports; or OpenSM's cache, a folder")
+        .option("--key-file",
+                [&o](const std::string& file) {
+                    o.add_keys([file](comad::mad::port_keys& keys) { comad::transports::add_key_file(keys, file); });
+                })
         .file(file_use::read_again)
-        .value_name("FILE")
         .at_once();
-    const auto add_key = [&](const char* option, key_kind kind, const char* name, const char* what) {
+    const auto add_key = [&](const char* option, key_kind kind, const char* name) {
         const auto set = [&o, kind, name](const std::string& text) {
             o.add_keys([kind, key = parse_key(text, name)](comad::mad::port_keys& k) { k.set_default(kind, key); });
         };
-        takes.option(option, set, what).value_name("KEY");
+        takes.option(option, set);
     };
-    add_key("-y,--m_key", key_kind::MKey, "M_Key",
-            "M_Key to put into SMPs; other users see it in the list of processes, so use --key-file");
-    add_key("--smkey", key_kind::SMKey, "SM_Key",
-            "SM_Key to put into requests to the SA; visible to other users, as with -y");
-    add_key("--cckey", key_kind::CCKey, "CC_Key",
-            "CC_Key to put into MADs of congestion control; visible to other users, as with -y");
-    takes.option(
-        "-s,--sm_port", [&o](const std::string& text) { o.sm_port = read_number(text, "the LID", 0xbfff); },
-        "LID to ask as the SA [that of the local port's subnet manager]; some commands have another -s");
-    const argument& pkey_index =
-        takes
-            .option("-Y,--pkey-idx", o.pkey_index,
-                    "send GMPs with the P_Key at this index of the local port's table, whatever P_Key their path has "
-                    "[index of the path's P_Key; else of 0xffff, 0x7fff, or 0]")
-            .value_name("INDEX")
-            .range(0, 65534);
-    takes
-        .option(
-            "--pkey", [&o](const std::string& text) { o.pkey = read_pkey(text); },
-            "the same by value, e.g. 0x8001: full membership matches before limited; saquery has another --pkey")
-        .value_name("P_KEY")
-        .excludes(pkey_index);
+    add_key("-y,--m_key", key_kind::MKey, "M_Key");
+    add_key("--smkey", key_kind::SMKey, "SM_Key");
+    add_key("--cckey", key_kind::CCKey, "CC_Key");
+    takes.option("-s,--sm_port", [&o](const std::string& text) { o.sm_port = read_number(text, "the LID", 0xbfff); });
+    const argument& pkey_index = takes.option("-Y,--pkey-idx", o.pkey_index).range(0, 65534);
+    takes.option("--pkey", [&o](const std::string& text) { o.pkey = read_pkey(text); }).excludes(pkey_index);
     // The options on the command line win, wherever they stand.
-    takes
-        .option(
-            "-z,--config", [&o](const std::string& name) { read_config(o, open_config(name), name); },
-            "configuration file in the format of infiniband-diags' ibdiag.conf")
+    takes.option("-z,--config", [&o](const std::string& name) { read_config(o, open_config(name), name); })
         .file(file_use::read)
         .at_once();
-    const argument& cache =
-        takes
-            .option("--subnet-cache", o.subnet_cache,
-                    "read the subnet from this file, or discover and write it; $C, $P, $A in its name: device, port, "
-                    "DEVICE-PORT")
-            .file(file_use::cached)
-            .value_name("FILE");
-    takes.flag("--refresh-cache", o.refresh_cache, "discover although that file is there, and write it anew")
-        .needs(cache);
-    takes.flag("--strict", o.strict,
-               "refuse a topology file with lines or links that cannot be used, instead of skipping them");
-    takes.option("--pcap", o.pcap, "write every request and reply to this file, as packets that Wireshark opens")
-        .file(file_use::streamed)
-        .value_name("FILE");
-    takes.flag("--pcap-keys", o.pcap_keys, "leave the keys in it, which are 0 otherwise");
-    takes.flag("-v,--verbose", o.verbosity,
-               "counts on stderr: MADs, retries, timeouts, time, rate; -vv: structures as annotated words");
-    takes.flag("-d,--debug", o.debug, "a line on stderr for each MAD, and more about an error; -dd: MADs decoded");
+    const argument& cache = takes.option("--subnet-cache", o.subnet_cache).file(file_use::cached);
+    takes.flag("--refresh-cache", o.refresh_cache).needs(cache);
+    takes.flag("--strict", o.strict);
+    takes.option("--pcap", o.pcap).file(file_use::streamed);
+    takes.flag("--pcap-keys", o.pcap_keys);
+    takes.flag("-v,--verbose", o.verbosity);
+    takes.flag("-d,--debug", o.debug);
     takes
-        .option(
-            "--discovery",
-            [&o](const std::string& how) {
-                o.discovery = how == "SA"    ? discovery_mode::SA
-                              : how == "LID" ? discovery_mode::LID
-                                             : discovery_mode::DR;
-            },
-            "how a subnet is discovered: DR asks every node by a directed route; LID asks by LIDs, which switches "
-            "forward "
-            "in hardware, and by a directed route only from the last known switch to a new node; SA reads the tables "
-            "of "
-            "the subnet's SA [LID where the local port has one, else DR; with --sa SA]")
+        .option("--discovery",
+                [&o](const std::string& how) {
+                    o.discovery = how == "SA"    ? discovery_mode::SA
+                                  : how == "LID" ? discovery_mode::LID
+                                                 : discovery_mode::DR;
+                })
         .one_of({"DR", "LID", "SA"});
-    takes.flag("--sa", o.by_SA, "ask the subnet's SA instead of the nodes: no SMP is sent");
-    takes
-        .option(
-            "--sa-path",
-            [&o](const std::string& text) {
-                o.sa_path = text;
-                o.by_SA = true;
-            },
-            "the same, and where it is: a target, e.g. a LID, GID, or 'IBPath(DLID=7, SL=1)'")
-        .value_name("TARGET");
-    takes.flag("--int-names", o.IBA_names, "show fields by the names of the IBA instead of infiniband-diags'");
-    takes.ignored_flag("-e,--errors", "ignored: errors are always shown");
+    takes.flag("--sa", o.by_SA);
+    takes.option("--sa-path", [&o](const std::string& text) {
+        o.sa_path = text;
+        o.by_SA = true;
+    });
+    takes.flag("--int-names", o.IBA_names);
+    takes.ignored_flag("-e,--errors");
 }
 
 } // namespace ibtool

@@ -158,10 +158,9 @@ void pcap_writer::finish() {
     out_->finish(gives_up_ ? gives_up_ : [] { return false; });
     const std::string name = comad::iba::escaped(name_);
     if (out_->error() != 0)
-        throw std::runtime_error(
-            fmt::format("the capture '{}' is not complete: {}", name, std::strerror(out_->error())));
+        throw std::runtime_error(fmt::format("the capture '{}' is incomplete: {}", name, std::strerror(out_->error())));
     if (const comad::u64 lost = out_->dropped())
-        throw std::runtime_error(fmt::format("the capture '{}' is not complete: its reader did not take {} packet{}",
+        throw std::runtime_error(fmt::format("the capture '{}' is incomplete: its reader did not read {} packet{}",
                                              name, lost, lost == 1 ? "" : "s"));
 }
 
@@ -197,7 +196,7 @@ void read_pcap(std::FILE* opened, const std::string& name, const std::function<v
     if (type != DLT_INFINIBAND && type != DLT_ERF && !frame) {
         const char* known = ::pcap_datalink_val_to_name(type);
         throw std::runtime_error(
-            fmt::format("{} has packets of link type {}; InfiniBand, ERF and Ethernet are supported", name,
+            fmt::format("cannot read {}: unsupported link type {}; expected InfiniBand, ERF, Ethernet or IP", name,
                         known ? known : std::to_string(type)));
     }
     bool has_any = false;
@@ -207,7 +206,8 @@ void read_pcap(std::FILE* opened, const std::string& name, const std::function<v
         const int result = ::pcap_next_ex(in.get(), &header, &data);
         if (result == PCAP_ERROR_BREAK) { // the end of the file
             if (has_any || number == 1) return;
-            throw std::runtime_error(fmt::format("{} has {} packets, and none of InfiniBand", name, number - 1));
+            throw std::runtime_error(fmt::format("{} contains {} packet{}, but none of InfiniBand", name, number - 1,
+                                                 number == 2 ? "" : "s"));
         }
         if (result < 0) throw std::runtime_error(fmt::format("{}: {}", name, ::pcap_geterr(in.get())));
         captured_packet packet = packet_in_record({data, header->caplen}, type, frame);

@@ -60,8 +60,7 @@ const rpc_name& rpc_named(const std::string& name) {
         if (r.name == name) return r;
         names.push_back(r.name);
     }
-    throw usage_error(
-        fmt::format("there is no RPC '{}'; the nearest are {}", iba::escaped(name), iba::most_similar(name, names)));
+    throw usage_error(fmt::format("unknown RPC '{}'; similar: {}", iba::escaped(name), iba::most_similar(name, names)));
 }
 
 /// Where the attribute has the method, in the class of the RPC.
@@ -80,8 +79,8 @@ iba::attribute_use use_of(const iba::structure& s, const rpc_name& rpc) {
                 use.allows(other.method))
                 legal += fmt::format("{}{}", legal.empty() ? "" : ", ", other.name);
     }
-    throw usage_error(fmt::format("{} does not go with {}; {}", rpc.name, s.info->name,
-                                  legal.empty() ? "no RPC carries it" : "what does: " + legal));
+    throw usage_error(fmt::format("{} does not support {}; {}", rpc.name, s.info->name,
+                                  legal.empty() ? "no RPC supports it" : "use " + legal));
 }
 
 /// With its full name, or without the prefix of its class.

@@ -20,8 +20,8 @@ const iba::structure& structure_named(const std::string& name) {
     if (const auto* found = iba::find_structure(name)) return *found;
     std::vector<std::string_view> names;
     for (const auto& s : iba::structures()) names.push_back(s.info->name);
-    throw usage_error(fmt::format("there is no structure {}; the nearest are {} (ibtool describe lists all)",
-                                  iba::as_given(name), iba::most_similar(name, names)));
+    throw usage_error(fmt::format("unknown structure {}; similar: {}; ibtool describe lists all", iba::as_given(name),
+                                  iba::most_similar(name, names)));
 }
 
 void for_each_word(const std::vector<std::string>& words,

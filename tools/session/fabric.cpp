@@ -44,7 +44,7 @@ std::string port_name(const std::string& device, unsigned port) {
 std::string chosen_port(const global_options& o, const std::filesystem::path& classes) {
     const auto number = iba::parse_number(o.ca_port);
     if (!o.ca.empty() && !o.ca_port.empty() && !number)
-        throw usage_error(fmt::format("-P {} names a device itself, so leave out -C", iba::as_given(o.ca_port)));
+        throw usage_error(fmt::format("-P {} already selects a device; leave out -C", iba::as_given(o.ca_port)));
     const std::string device = iba::parse_guid(o.ca) ? transports::get_device(o.ca, classes).name : o.ca;
     if (o.ca_port.empty() || number) return port_name(device, number ? static_cast<unsigned>(number->value) : 0);
     return o.ca_port;
@@ -56,7 +56,7 @@ transports::end_port chosen_end_port(std::string name, const global_options& o, 
         if (!o.ca.empty() || !o.ca_port.empty()) {
             if (!name.empty())
                 throw usage_error(
-                    "give the port either as --fabric umad:DEVICE/PORT, or verbs:, or as -C and -P, not both");
+                    "the local port is given twice; use either --fabric umad:DEVICE/PORT (or verbs:) or -C and -P");
             name = chosen_port(o, classes);
         }
         if (name.empty() && !(target && target->end_port)) name = port_name(o.default_ca, o.default_ca_port);
@@ -127,7 +127,9 @@ sa::local_port local_port_of(const transports::sim::simulation& s) {
 transports::end_port local_port_for_verbs(const global_options& o) {
     const std::string_view text = o.fabric;
     if (fabric_kind(text) != "verbs" && !text.empty())
-        throw usage_error(fmt::format("this takes a local device, but the fabric is '{}'", iba::escaped(text)));
+        throw usage_error(
+            fmt::format("this command needs a local device, but the fabric is '{}'; use --fabric verbs:DEVICE/PORT",
+                        iba::escaped(text)));
     return chosen_end_port(std::string(fabric_place(text)), o, nullptr, transports::port_use::GMPs);
 }
 
@@ -169,8 +171,8 @@ void fabric::open_umad(std::string_view place, const global_options& o, const co
     options.timeout = o.umad_timeout;
     own_ = transports::open_end_port(port, sys_class, o.descriptors, options);
     if (o.verbosity && port.SA_max_outstanding)
-        print_message("{}: its driver lets out {} requests to the SA at a time and may drop others (mad_sa_cc); no "
-                      "more are sent",
+        print_message("{}: its driver sends at most {} requests to the SA at a time and may drop others (mad_sa_cc); "
+                      "ibtool keeps to this limit",
                       own_->name(), port.SA_max_outstanding);
     place_ = "umad:" + port.name();
     local_port_ = local_port_of(port);
@@ -232,13 +234,14 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
     const std::string_view kind = fabric_kind(text), place = fabric_place(text);
     const bool is_device = kind == "umad" || kind == "verbs";
     if (!is_device && (!o.ca.empty() || !o.ca_port.empty())) {
-        print_message("-C and -P choose a port of a local device; ignored, the fabric is '{}'", iba::escaped(text));
+        print_message("-C and -P ignored: they select a port of a local device, but the fabric is '{}'",
+                      iba::escaped(text));
     }
     if (kind != "umad" && o.descriptors > 1) {
-        throw usage_error(fmt::format("--descriptors is for umad devices, but the fabric is '{}'", text));
+        throw usage_error(fmt::format("--descriptors needs a umad device, but the fabric is '{}'", text));
     }
     if (kind != "umad" && o.umad_timeout != transports::kernel_timeout::by_room) {
-        throw usage_error(fmt::format("--umad-timeout is for umad devices, but the fabric is '{}'", text));
+        throw usage_error(fmt::format("--umad-timeout needs a umad device, but the fabric is '{}'", text));
     }
     if (!is_device && target && target->end_port) {
         throw usage_error(fmt::format("the target names the local port '{}', but the fabric is '{}'",
@@ -261,7 +264,7 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
         warn_of_unreachable_nodes(simulation_.fabric->graph(), {&here, 1});
         local_port_ = local_port_of(simulation_);
     } else {
-        throw usage_error(fmt::format("{} is no fabric; write umad[:DEVICE[/PORT]], verbs[:DEVICE[/PORT]], "
+        throw usage_error(fmt::format("invalid fabric {}; expected umad[:DEVICE[/PORT]], verbs[:DEVICE[/PORT]], "
                                       "ibsim[:SOCKNAME[,NODE]], sim:FILE or "
                                       "sim:KIND,key=value... with KIND one of {}",
                                       iba::as_given(text), transports::sim::topology_kinds()));
@@ -274,8 +277,7 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
     if (comad::mad::port_tables* const tables = transport_->tables(); tables && !tables->PKeys().empty())
         choose_pkey(*tables, o);
     else if (o.pkey_index || o.pkey)
-        print_message("-Y and --pkey choose a P_Key of the local port; ignored, the fabric '{}' has no P_Keys",
-                      iba::escaped(text));
+        print_message("-Y and --pkey ignored: the fabric '{}' has no P_Keys", iba::escaped(text));
 }
 
 } // namespace ibtool

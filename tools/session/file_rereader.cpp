@@ -85,7 +85,7 @@ bool file_rereader::start(rereadings files, std::function<void(const std::vector
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (!is_started) {
         state_->is_reading = false;
-        done({"no thread can be started to read the files"});
+        done({"cannot start a thread to read the files"});
     }
     return true;
 }

@@ -29,18 +29,19 @@ u32 host_service_options::OUI() const {
 }
 
 void add_host_service_options(arguments& takes, host_service_options& o) {
-    takes.option("target", o.target, "a port of the host");
+    takes.option("target", o.target);
     add_target_options(takes, o.kind);
-    takes.option("-o,--oui", o.OUI_text, "OUI of the server, if not 0x001405");
-    takes.flag("-S,--Server", o.serves, "run as a server, until a signal ends it");
-    takes.flag("--json", o.json, "one JSON object per line");
+    takes.option("-o,--oui", o.OUI_text);
+    takes.flag("-S,--Server", o.serves);
+    takes.flag("--json", o.json);
 }
 
 mad::address read_host(const host_service_options& o) {
-    if (o.target.empty()) throw usage_error("which host? Give a LID, a GUID or a GID, or -S to serve");
+    if (o.target.empty())
+        throw usage_error("no target given; give the LID, GUID or GID of a host, or -S to start a server");
     mad::address target = read_target(o.target, o.kind);
     if (mad::directed(target.path))
-        throw usage_error("vendor MADs do not take directed routes: give a LID, a GUID or a GID");
+        throw usage_error("vendor MADs cannot use directed routes; give a LID, a GUID or a GID");
     return target;
 }
 
@@ -104,18 +105,19 @@ int serve_in(session& in, const server::responder& answers) {
     lasting(in, listener).run<bool>([&] { return until_a_signal(in); });
     end();
     if (in.options().verbosity)
-        print_error("{} requests, {} replies, {} replies that could not be sent\n", all.requests, all.replies,
-                    all.unsent);
+        print_error("{} requests, {} replies, {} replies not sent\n", all.requests, all.replies, all.unsent);
     return end_capture(in, complete);
 }
 
 int serve(const global_options& options, const host_service_options& o,
           const std::function<void(server::responder&)>& add_handlers) {
-    if (!o.target.empty()) throw usage_error("a server has no target");
+    if (!o.target.empty()) throw usage_error("-S (server mode) takes no target");
     server::responder answers;
     add_handlers(answers);
     session in(options, nullptr, nullptr, opens::when_ready);
-    if (in.is_virtual()) throw usage_error("time=virtual has nobody who could ask a server");
+    if (in.is_virtual())
+        throw usage_error("-S needs real time: no other program can send requests in virtual time; remove time=virtual "
+                          "from --fabric");
     answers.set_trace(in.trace());
     return serve_in(in, answers);
 }

@@ -25,17 +25,13 @@ constexpr std::size_t most_warnings = 5;
 void tell_warnings(const std::vector<std::string>& warnings) {
     const std::size_t told = std::min(warnings.size(), most_warnings);
     for (std::size_t i = 0; i < told; ++i) print_message("{}; line ignored", warnings[i]);
-    if (warnings.size() > told) print_message("... and {} more lines like that", warnings.size() - told);
+    if (warnings.size() > told) print_message("... and {} more lines ignored", warnings.size() - told);
 }
 
 } // namespace
 
 void add_name_map_option(arguments& takes, std::string& file, file_use use) {
-    takes
-        .option("--node-name-map", file,
-                fmt::format("file of lines 0xGUID \"name\" [{}]", fmt::join(usual_name_maps, " or ")))
-        .value_name("FILE")
-        .file(use);
+    takes.option("--node-name-map", file).file(use);
 }
 
 node_names read_node_names(const std::string& file, const std::vector<std::string>& usual) {

@@ -29,23 +29,23 @@ template <class T> asked<T> read_back(session& in, std::function<asked<T>()> rea
     return comad::coro::uncancelled<T>(in.schedule(), read_back_limit(in), std::move(read));
 }
 
-inline constexpr std::string_view not_known = "it is not known whether it changed";
+inline constexpr std::string_view not_known = "unknown whether it changed";
 
 /// The RPC after which nothing is known: the write if that failed, else the read after it. Null is a write that was answered.
 inline const comad::mad::mad_error& decisive(const comad::mad::mad_error* write, const comad::mad::mad_error& read) {
     return write ? *write : read;
 }
 
-/// `LID 7: it is not known whether it changed: LID 7 did not answer Set of PortInfo (3 attempts, 3 s)`, of a place.
+/// `LID 7: unknown whether it changed: LID 7 did not answer Set of PortInfo (3 attempts, 3 s)`, of a place.
 inline missing_answer unknown_change(std::string place, const comad::mad::mad_error& e) {
     return of_write({std::move(place),
                      {},
                      fmt::format("{}: {}", not_known, to_string(e)),
                      fmt::format("{}: {}", not_known, plain_text(e))});
 }
-/// `LID 7: was not set: GUIDBlock[3] is 0`, with why the Set failed if it did.
+/// `LID 7: not set: GUIDBlock[3] is 0`, with why the Set failed if it did.
 inline missing_answer not_set(std::string place, const std::string& difference, const comad::mad::mad_error* write) {
-    std::string text = "was not set: " + difference;
+    std::string text = "not set: " + difference;
     if (!write) return of_write({std::move(place), {}, text});
     return of_write({std::move(place),
                      {},

@@ -22,11 +22,10 @@ void lasting::note_lost() {
     const auto longest = std::chrono::duration_cast<std::chrono::seconds>(growing_pause::longest).count();
     if (in_.is_open()) {
         now_ = {in_.device(), std::strerror(in_.loss())};
-        tell(fmt::format("{}; trying to open it again, at least every {} s", in_.loss_text(), longest));
+        tell(fmt::format("{}; retrying at least every {} s", in_.loss_text(), longest));
     } else {
         now_ = {in_.device(), in_.start_problem(), {}, false};
-        tell(fmt::format("waiting for {}: {}; trying to open it, at least every {} s", now_.device, now_.cause,
-                         longest));
+        tell(fmt::format("waiting for {}: {}; retrying at least every {} s", now_.device, now_.cause, longest));
     }
     if (listener_.on_lost) listener_.on_lost(now_);
 }
@@ -48,7 +47,8 @@ bool lasting::try_to_open() {
     } catch (const std::exception& e) {
         if (std::exchange(now_.cause, e.what()) == e.what()) return false;
         if (in_.options().verbosity)
-            tell(fmt::format("{} is still {}: {}", now_.device, now_.was_open ? "lost" : "not ready", now_.cause));
+            tell(fmt::format("{} is still {}: {}", now_.device, now_.was_open ? "disconnected" : "not ready",
+                             now_.cause));
         if (listener_.on_retry) listener_.on_retry(now_);
         return false;
     }

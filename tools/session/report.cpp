@@ -142,7 +142,7 @@ iba::lid LID_to_begin_at(session& in) {
     case discovery_mode::automatic: return in.schedule().transport().limits().smi_by_LID ? LID : iba::lid{};
     case discovery_mode::LID:
         if (LID == iba::lid{})
-            throw usage_error("there is no --discovery LID from here: the local port has no LID; DR needs none");
+            throw usage_error("--discovery LID needs a LID, but the local port has none; use --discovery DR");
         return LID;
     default: return {};
     }
@@ -179,7 +179,7 @@ coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discover
     if (found) {
         for (discovery::problem& p : found.value().problems)
             if (p.what == discovery::problem::kind::limit && !is_memory_short)
-                p.text += "; --max-nodes and --max-time are the limits";
+                p.text += "; see --max-nodes and --max-time";
         keep_subnet(found.value(), in.options(), in.place());
     }
     co_return found;
@@ -195,7 +195,7 @@ std::string why_no_subnet(const mad::mad_error& e, const global_options& options
     const std::string words = words_of(e, options);
     if (e.code == mad::errc::cancelled) return words;
     const bool is_of_SA = e.code == mad::errc::path_not_found || e.mgmt_class == iba::MgmtClass::SubnAdm;
-    return (is_of_SA ? "the SA does not tell the subnet: " : "the local port does not answer: ") + words;
+    return (is_of_SA ? "cannot read the subnet from the SA: " : "the local port does not reply: ") + words;
 }
 
 void refuse_silent_port(const mad::mad_error& e, const global_options& options) {

@@ -75,7 +75,7 @@ discover_subnet(session&, comad::discovery::discovery_progress* progress = nullp
 /// The same for who can do nothing without one: throws one line if the local port does not answer.
 comad::coro::task<comad::discovery::subnet> require_subnet(session&);
 
-/// One line about a discovery that failed: `the local port does not answer: ...`, or the SA.
+/// One line about a discovery that failed: `the local port does not reply: ...`, or the SA.
 std::string why_no_subnet(const comad::mad::mad_error&, const global_options&);
 /// Throws that line.
 [[noreturn]] void refuse_silent_port(const comad::mad::mad_error&, const global_options&);

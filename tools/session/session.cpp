@@ -113,8 +113,8 @@ std::optional<comad::mad::IBPath> SA_target_of(const global_options& options) {
     if (options.sa_path.empty()) return std::nullopt;
     const comad::mad::address target = read_target(options.sa_path, {});
     const auto* path = std::get_if<comad::mad::IBPath>(&target.path);
-    if (!path) throw usage_error("--sa-path is a directed route, and requests to an SA have none");
-    if (target.end_port) throw usage_error("--sa-path names a local port, which -P does");
+    if (!path) throw usage_error("--sa-path must not be a directed route; give the LID, GUID or GID of the SA");
+    if (target.end_port) throw usage_error("--sa-path must not name a local port; use -P for that");
     return *path;
 }
 
@@ -182,7 +182,7 @@ void session::open() {
     if (options_.debug) print_error("D: Using end port {} {}\n", device_, local_port().GID);
     if (had_LID_ && local_port().LID == comad::iba::lid{}) {
         close();
-        throw std::runtime_error("it has no LID yet: the subnet manager has not configured it");
+        throw std::runtime_error("the port has no LID yet: the subnet manager has not configured it");
     }
     had_LID_ |= local_port().LID != comad::iba::lid{};
 }
@@ -199,7 +199,7 @@ comad::coro::task<bool> session::is_lost() {
 }
 
 std::string session::loss_text() const {
-    return loss_ ? fmt::format("lost {}: {}", device_, std::strerror(loss_)) : std::string();
+    return loss_ ? fmt::format("{} disconnected: {}", device_, std::strerror(loss_)) : std::string();
 }
 
 void session::lost(int error) noexcept {
@@ -279,7 +279,7 @@ void session::post(std::function<void()> f) {
 void session::note_mad(const comad::transports::captured_mad& mad) {
     capture_file_->write(mad, options_.pcap_keys);
     if (capture_file_->dropped() > 0 && !std::exchange(told_dropped_packets_, true))
-        print_message("the capture '{}' does not take all packets; those that it does not take are lost",
+        print_message("cannot write all packets to the capture '{}'; some are dropped",
                       comad::iba::escaped(options_.pcap));
 }
 
@@ -344,8 +344,8 @@ std::string session::counts() const {
                             c.malformed);
     }
     if (open_ && open_->on.simulation().fabric) {
-        text +=
-            fmt::format("at most {} SMPs at one simulated node at once\n", open_->on.simulation().fabric->most_held());
+        text += fmt::format("at most {} SMPs at one simulated node at the same time\n",
+                            open_->on.simulation().fabric->most_held());
     }
     return text;
 }

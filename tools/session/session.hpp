@@ -219,7 +219,9 @@ comad::coro::task<comad::mad::result<T>> session::SubnGet(comad::mad::any_path p
         co_return co_await schedule().SubnGet<T>(keyed.value(), modifier);
     }
     if constexpr (comad::sa::known_to_SA<T>) co_return co_await open_->by_SA.SubnGet<T>(path, modifier);
-    else throw usage_error(std::string("the SA does not know ") + std::string(comad::iba::info_of<T>.name));
+    else
+        throw usage_error(std::string("not supported with --sa: the SA has no records of ") +
+                          std::string(comad::iba::info_of<T>.name));
 }
 
 template <class T>

@@ -57,7 +57,7 @@ coro::task<std::string> find_answer(session& in, const discovery::subnet& known)
     auto asked = questions(all);
     co_await in.schedule().mqueue(std::move(asked));
     if (!all.first) co_return std::string{};
-    co_return describe(known, discovery::change{*all.first, "the node behind it answers again"});
+    co_return describe(known, discovery::change{*all.first, "the node on the other end of the link replies again"});
 }
 
 } // namespace ibtool

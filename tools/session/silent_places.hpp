@@ -9,8 +9,8 @@
 namespace ibtool {
 
 /// Sends one SMP through each port behind which nothing answered when the subnet was discovered. The state of such a port does not
-/// change when the node behind it answers again. Returns one line about the first answer: `S-... "leaf"[3]: the node behind it
-/// answers again`; empty: nothing answers.
+/// change when the node behind it answers again. Returns one line about the first answer: `S-... "leaf"[3]: the node on the
+/// other end of the link replies again`; empty: nothing answers.
 /// Cost: one MAD for each of these ports, and its repetitions. Cancel: ends soon. Lifetime: both must outlive the task.
 comad::coro::task<std::string> find_answer(session&, const comad::discovery::subnet&);
 

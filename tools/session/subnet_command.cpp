@@ -39,7 +39,7 @@ outcome discover_in_session(const global_options& options, const subnet_report& 
     session in(options);
     discovery::discovery_progress progress;
     auto found = in.run(discover_subnet(in, &progress), [&] {
-        return fmt::format("discovering: {} nodes, {} links, {} problems", progress.nodes.load(), progress.links.load(),
+        return fmt::format("discovering: {} nodes, {} links, {} failures", progress.nodes.load(), progress.links.load(),
                            progress.problems.load());
     });
     if (!found) refuse_silent_port(found.error(), options);
@@ -55,7 +55,7 @@ int discover_and_report_to(const global_options& options, const subnet_report& m
                            const subnet_reading& more = {}) {
     const outcome o = discover_in_session(options, made, more);
     const int code = finish(o.said, o.end, file);
-    if (o.problems) print_message("the result is partial: {} problem{}", o.problems, o.problems == 1 ? "" : "s");
+    if (o.problems) print_message("partial result: {} failure{}", o.problems, o.problems == 1 ? "" : "s");
     return code;
 }
 

@@ -26,12 +26,7 @@ using comad::u8;
 using discovery::subnet;
 
 void add_load_cache_option(arguments& takes, std::string& file, const std::string& names) {
-    takes
-        .option(names, file,
-                "read the subnet from this file, of ibnetdiscover, its --cache or --subnet-cache, and do not "
-                "discover")
-        .value_name("FILE")
-        .file(file_use::read_regular);
+    takes.option(names, file).file(file_use::read_regular);
 }
 
 namespace {
@@ -80,18 +75,18 @@ subnet read_and_tell(const std::string& file, std::string_view advice, const glo
     discovery::cached_subnet c = read_subnet_file(file, o);
     const bool is_topology_file = std::ranges::any_of(c.found.nodes, discovery::is_of_file);
     if (is_topology_file) {
-        if (!is_called_by_link()) print_message("the subnet is from the topology file '{}'", iba::escaped(file));
+        if (!is_called_by_link()) print_message("read the subnet from the topology file '{}'", iba::escaped(file));
         return std::move(c.found);
     }
     std::string age = "of unknown age";
     if (c.discovered_at) age = age_text(now_in_seconds() - *c.discovered_at);
     // Who calls infiniband-diags' program and names the file knows: scripts take a word on stderr for a failure.
     if (!advice.empty() || !is_called_by_link())
-        print_message("the subnet is from the cache '{}', {}{}", iba::escaped(file), age, advice);
+        print_message("read the subnet from the cache '{}', {}{}", iba::escaped(file), age, advice);
     return std::move(c.found);
 }
 
-constexpr std::string_view how_to_refresh = "; --refresh-cache discovers it anew";
+constexpr std::string_view how_to_refresh = "; use --refresh-cache to discover it again";
 
 std::optional<subnet> subnet_of_cache(const global_options& o, const std::string& file) {
     if (o.refresh_cache || ::access(file.c_str(), F_OK) != 0) return std::nullopt;
@@ -110,8 +105,8 @@ void begin_at(subnet& s, iba::guid from) {
             }
     }
     throw std::runtime_error(
-        fmt::format("the cached subnet does not have the local port {}: it is of another subnet or too "
-                    "old; --refresh-cache discovers it anew",
+        fmt::format("the cached subnet does not contain the local port {}: the cache is outdated or belongs to another "
+                    "subnet; use --refresh-cache to discover it again",
                     from));
 }
 
@@ -179,8 +174,9 @@ std::string name_for_place(std::string_view name, std::string_view place) {
         name.remove_prefix(begin);
         const auto known = std::ranges::find_if(words, [&](const auto& w) { return name.starts_with(w.first); });
         if (known == std::end(words))
-            throw usage_error(fmt::format("--subnet-cache: {} is neither $C, ${{CA}}, $P, ${{PORT}}, $A nor $$",
-                                          iba::as_given(name)));
+            throw usage_error(
+                fmt::format("--subnet-cache: unknown variable in {}; expected $C, ${{CA}}, $P, ${{PORT}}, $A or $$",
+                            iba::as_given(name)));
         made += known->second;
         name.remove_prefix(known->first.size());
     }
@@ -189,7 +185,7 @@ std::string name_for_place(std::string_view name, std::string_view place) {
 
 std::string age_text(std::chrono::seconds age) {
     using namespace std::chrono_literals;
-    if (age < 0s) return "from the future";
+    if (age < 0s) return "dated in the future";
     if (age < 120s) return fmt::format("{} s old", age.count());
     if (age < 2h) return fmt::format("{} min old", age / 1min);
     if (age < 48h) return fmt::format("{} h old", age / 1h);

@@ -45,7 +45,7 @@ void keep_subnet(const comad::discovery::subnet&, const global_options&, std::st
 /// Throws usage_error for another word behind `$`; `$$` is one.
 std::string name_for_place(std::string_view name, std::string_view place);
 
-/// `3 min`; of a time that is ahead: `from the future`.
+/// `3 min`; of a time that is ahead: `dated in the future`.
 std::string age_text(std::chrono::seconds age);
 
 } // namespace ibtool

@@ -35,7 +35,7 @@ subnet_place read_place(const std::string& GUID, const std::string& route) {
 
 subnet_place read_place(const std::string& target) {
     constexpr std::size_t longest_hex_LID = 6; // 0xbfff
-    if (target.empty()) throw usage_error("which node?");
+    if (target.empty()) throw usage_error("no target given; give a LID, a GUID, a directed route or a name");
     const bool is_hex =
         target.starts_with("0x") && target.find_first_not_of("0123456789abcdefABCDEF", 2) == target.npos;
     if (is_hex && target.size() > longest_hex_LID) return read_place(target, {});
@@ -87,8 +87,8 @@ std::optional<u32> node_called(const subnet& s, const std::string& name, const d
     }
     const std::vector<u32>& found = exact.empty() ? similar : exact;
     if (found.size() > 1)
-        throw std::runtime_error(fmt::format("{} nodes are called {}, such as 0x{:016x} and 0x{:016x}: take a GUID",
-                                             found.size(), iba::as_given(name), value(s.nodes[found[0]].info.nodeGUID),
+        throw std::runtime_error(fmt::format("{} matches {} nodes, such as 0x{:016x} and 0x{:016x}; give a GUID",
+                                             iba::as_given(name), found.size(), value(s.nodes[found[0]].info.nodeGUID),
                                              value(s.nodes[found[1]].info.nodeGUID)));
     return found.empty() ? std::nullopt : std::optional(found.front());
 }
@@ -109,14 +109,14 @@ std::optional<u32> node_at(const subnet& s, const subnet_place& p, const discove
     std::optional<u32> found;
     if (p.is_name) {
         found = node_called(s, p.words, names);
-        if (!found) throw std::runtime_error(fmt::format("there is no node {}", iba::as_given(p.words)));
+        if (!found) throw std::runtime_error(fmt::format("the subnet has no node {}", iba::as_given(p.words)));
         return found;
     }
     if (p.GUID) found = node_with(s, *p.GUID);
     else if (p.LID) found = node_with(s, *p.LID);
     else if (p.route) found = node_behind(s, *p.route);
     if (!p.words.empty() && !found)
-        throw std::runtime_error(fmt::format("there is no port {}", iba::as_given(p.words)));
+        throw std::runtime_error(fmt::format("the subnet has no port {}", iba::as_given(p.words)));
     return found;
 }
 

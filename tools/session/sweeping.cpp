@@ -27,7 +27,7 @@ using comad::u64;
 
 namespace {
 
-const std::string cannot_discover = "the subnet could not be discovered again: ";
+const std::string cannot_discover = "cannot rediscover the subnet: ";
 
 } // namespace
 
@@ -118,8 +118,8 @@ coro::task<std::string> sweeping::find_first_subnet() {
     }
     if (!known_ || known_->sweeper.ports() > 0) co_return why;
     known_.reset();
-    if (!waits) throw usage_error("no port is left to be swept");
-    co_return "no port is left to be swept";
+    if (!waits) throw usage_error("no ports to sweep: the options select none of the discovered ports");
+    co_return "no ports to sweep: the options select none of the discovered ports";
 }
 
 // A driver, a subnet manager or the local SMA may come later than this program. False: the device was lost, or a signal came.
@@ -135,7 +135,7 @@ coro::task<bool> sweeping::wait_for_subnet() {
         if (in_.stopped() && told.empty()) throw std::runtime_error(why);
         if (in_.stopped()) co_return false;
         if (why != told) {
-            listener_.on_problem(fmt::format("waiting for {}: {}; trying again, at least every {} s", in_.device(), why,
+            listener_.on_problem(fmt::format("waiting for {}: {}; retrying at least every {} s", in_.device(), why,
                                              growing_pause::longest / std::chrono::seconds(1)));
             if (listener_.on_silence) listener_.on_silence(why);
         }
@@ -211,7 +211,8 @@ coro::task<bool> sweeping::wait_for_next() {
     if (skipped > 0) {
         is_complete_ = false;
         totals_.skipped += skipped;
-        listener_.on_problem(fmt::format("a sweep took too long: skipped {}", skipped));
+        listener_.on_problem(
+            fmt::format("a sweep took longer than its period: {} sweep{} skipped", skipped, skipped == 1 ? "" : "s"));
     }
     co_return co_await wait_until_due();
 }
@@ -258,7 +259,7 @@ std::string sweeping::find_doubt(const counters::sweep& now) {
     for (std::size_t i = 0; before_ && why.empty() && i < now.ports.size(); ++i) {
         const auto downs =
             change_of(counters::counter::linkDownedCounter, before_->ports[i].counters, now.ports[i].counters);
-        if (downs.value > 0) why = describe(s, discovery::change{now.ports[i].where, "its link went down"});
+        if (downs.value > 0) why = describe(s, discovery::change{now.ports[i].where, "the link went down"});
     }
     return why;
 }
@@ -294,7 +295,7 @@ coro::task<std::string> sweeping::find_change() {
         if (!told) {
             if (told.error().code == mad::errc::cancelled || is_lost()) co_return std::string{};
             is_complete_ = false;
-            listener_.on_problem("the SA does not tell what has changed: " + words_of(told.error(), in_.options()));
+            listener_.on_problem("cannot read changes from the SA: " + words_of(told.error(), in_.options()));
             co_return std::string{};
         }
         changes = std::move(told).value();
@@ -305,7 +306,8 @@ coro::task<std::string> sweeping::find_change() {
     discovery::change first = std::move(changes.front());
     if (!first.cause.empty()) first.text = std::move(first.cause);
     std::string why = describe(*known_->subnet, first);
-    if (changes.size() > 1) why += fmt::format(", and {} more changes", changes.size() - 1);
+    if (changes.size() > 1)
+        why += fmt::format(", and {} more change{}", changes.size() - 1, changes.size() == 2 ? "" : "s");
     co_return why;
 }
 

@@ -14,13 +14,9 @@ namespace ibtool {
 namespace iba = comad::iba;
 namespace mad = comad::mad;
 
-void add_direct_option(arguments& takes, target_options& o) {
-    takes.flag("-D,--Direct", o.direct, "the target is a directed route, e.g. 0,1,4");
-}
-void add_lid_option(arguments& takes, target_options& o) { takes.flag("-L,--Lid", o.lid, "the target is a LID"); }
-void add_guid_option(arguments& takes, target_options& o) {
-    takes.flag("-G,--Guid", o.guid, "the target is a port's GUID");
-}
+void add_direct_option(arguments& takes, target_options& o) { takes.flag("-D,--Direct", o.direct); }
+void add_lid_option(arguments& takes, target_options& o) { takes.flag("-L,--Lid", o.lid); }
+void add_guid_option(arguments& takes, target_options& o) { takes.flag("-G,--Guid", o.guid); }
 void add_target_options(arguments& takes, target_options& o) {
     add_direct_option(takes, o);
     add_lid_option(takes, o);
@@ -50,12 +46,12 @@ mad::address read_target(const std::string& text, const target_options& o) {
     const bool global = path && path->DGID != iba::gid{};
     const auto refuse = [&](const char* what) {
         const bool may_have_keys = text.find('(') != std::string::npos;
-        throw usage_error(fmt::format("{} is no {}", may_have_keys ? "the path" : iba::json_quoted(text), what));
+        throw usage_error(fmt::format("{} is not a {}", may_have_keys ? "the path" : iba::json_quoted(text), what));
     };
-    if (o.direct && path) refuse("directed route (0,1,4: the ports on the way, the first is 0)");
+    if (o.direct && path) refuse("directed route; expected output ports that start with 0, such as 0,1,4");
     if (o.guid && !global) refuse("GUID");
     if (o.lid && (!path || global)) refuse("LID");
-    if (path && !global && value(path->DLID) == 0) refuse("target: it has neither DLID nor DGID");
+    if (path && !global && value(path->DLID) == 0) refuse("target: it has neither a DLID nor a DGID");
     return std::move(read).value();
 }
 
@@ -77,17 +73,17 @@ mad::address this_port(session& in) {
 
 void require_LID(session& in) {
     if (value(in.local_port().LID) != 0) return;
-    throw std::runtime_error(
-        local_port_words(in) +
-        " has no LID: it knows no subnet manager that has configured it; start one (opensm), or use a "
-        "directed route (-D 0,1)");
+    throw std::runtime_error(local_port_words(in) +
+                             " has no LID: no subnet manager has configured it; start one (opensm), or use a "
+                             "directed route (-D 0,1)");
 }
 
 void require_SA(session& in) {
     if (value(in.schedule().sa_path().DLID) != 0 || in.schedule().sa_path().has_grh) return;
     require_LID(in);
-    throw std::runtime_error(local_port_words(in) +
-                             " has a LID, but knows no subnet manager; start one (opensm), or name the SA (--sa-path)");
+    throw std::runtime_error(
+        local_port_words(in) +
+        " has a LID, but no subnet manager is known; start one (opensm), or give the SA by --sa-path");
 }
 
 namespace {

@@ -17,7 +17,7 @@ namespace smp = comad::iba::smp;
 namespace {
 
 std::string bad_entry(const place& at, unsigned LID, const std::string& what) {
-    return fmt::format("\"{}\" forwards lid {} nowhere: {}", at.called(), LID, what);
+    return fmt::format("\"{}\" has no valid forwarding entry for lid {}: {}", at.called(), LID, what);
 }
 
 void require_active(const place& at) {
@@ -43,7 +43,8 @@ asked<route> tracer::find(mad::IBDRPath path, place to, unsigned LID, bool by_LI
     route& way = so_far_.emplace(route{std::move(from), {}, path});
     while (!is_there(way.to())) {
         if (way.hops.size() == mad::IBDRPath::max_hops)
-            throw std::runtime_error(fmt::format("no end after {} hops", way.hops.size()));
+            throw std::runtime_error(fmt::format(
+                "the destination is not reached after {} hops, the maximum of a directed route", way.hops.size()));
         BOOST_OUTCOME_CO_TRY(auto next, co_await next_hop(way, LID));
         require_active(next.at);
         way.hops.push_back(std::move(next));
@@ -56,8 +57,8 @@ asked<hop> tracer::next_hop(route& way, unsigned LID) {
     const place& here = way.to();
     if (here.is_switch()) co_return co_await through_switch(way, LID);
     if (!way.hops.empty())
-        throw std::runtime_error(
-            fmt::format("the way ends at \"{}\", lid {}, which does not forward", here.called(), here.first_LID()));
+        throw std::runtime_error(fmt::format("the path ends at \"{}\", lid {}, which does not forward packets",
+                                             here.called(), here.first_LID()));
     co_return co_await out_of_end_port(here, way.end);
 }
 
@@ -80,11 +81,11 @@ asked<hop> tracer::through_switch(route& way, unsigned LID) {
     constexpr unsigned block = 64;
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in_.SubnGet<smp::SwitchInfo>(way.end));
     if (LID > info.linearFDBTop)
-        throw std::runtime_error(bad_entry(here, LID, fmt::format("beyond the top {}", info.linearFDBTop)));
+        throw std::runtime_error(bad_entry(here, LID, fmt::format("linearFDBTop is {}", info.linearFDBTop)));
     BOOST_OUTCOME_CO_TRY(const auto table, co_await in_.SubnGet<smp::LinearForwardingTable>(way.end, LID / block));
     const comad::u8 out = table.portBlock[LID % block];
     if (out == 0 || out > here.node.numPorts)
-        throw std::runtime_error(bad_entry(here, LID, fmt::format("port {}", out)));
+        throw std::runtime_error(bad_entry(here, LID, fmt::format("its output port is {}", out)));
     way.end = way.end.extended(out);
     co_return co_await through_cable(here, way.end, out);
 }

@@ -58,18 +58,20 @@ asked<std::vector<unsigned>> tracer::group_ports(place at, mad::IBDRPath path, u
 asked<route> tracer::find_multicast(mad::IBDRPath path, place to, unsigned MLID) {
     BOOST_OUTCOME_CO_TRY(auto from, co_await ask_place(path));
     if (from.node.portGUID == to.node.portGUID)
-        throw std::runtime_error(fmt::format("\"{}\" does not send packets to itself", from.called()));
+        throw std::runtime_error(
+            fmt::format("the source and the destination are the same port of \"{}\"", from.called()));
     std::vector<branch> tree{{{0, std::move(from)}, path, 0}};
     std::set<comad::u64> switches;
     std::optional<mad::mad_error> silent; // a receiver that does not answer is no reason not to look elsewhere
     for (std::size_t i = 0; i < tree.size(); ++i) {
         if (tree.size() > in_.options().max_nodes)
-            throw std::runtime_error(fmt::format("no end after {} nodes; --max-nodes is the limit", tree.size()));
+            throw std::runtime_error(
+                fmt::format("the destination is not reached after {} nodes; see --max-nodes", tree.size()));
         const place here = tree[i].by.at;
         if (here.node.portGUID == to.node.portGUID) co_return way_to(tree, i);
         if (here.is_switch() && !switches.insert(value(here.node.nodeGUID)).second)
-            throw std::runtime_error(fmt::format("packets to lid {:#x} go round in circles: they come to \"{}\" again",
-                                                 MLID, here.called()));
+            throw std::runtime_error(
+                fmt::format("packets to lid {:#x} loop: they reach \"{}\" again", MLID, here.called()));
         if (!here.is_switch()) {
             if (i != 0) continue;
             mad::IBDRPath beyond = tree[i].path;
@@ -88,8 +90,8 @@ asked<route> tracer::find_multicast(mad::IBDRPath path, place to, unsigned MLID)
         }
     }
     if (silent) co_return std::move(*silent);
-    throw std::runtime_error(fmt::format("packets to lid {:#x} do not come from \"{}\" to \"{}\"", MLID,
-                                         tree[0].by.at.called(), to.called()));
+    throw std::runtime_error(
+        fmt::format("packets to lid {:#x} from \"{}\" do not reach \"{}\"", MLID, tree[0].by.at.called(), to.called()));
 }
 
 } // namespace ibtool

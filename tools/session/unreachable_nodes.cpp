@@ -27,11 +27,9 @@ void warn_of_unreachable_nodes(const comad::transports::sim::topology& graph, st
     const auto unreachable = std::count(reached.begin(), reached.end(), false);
     if (unreachable == 0) return;
     const auto first = static_cast<std::size_t>(std::find(reached.begin(), reached.end(), false) - reached.begin());
-    print_message(
-        "{} of {} nodes cannot be reached from {}: no cable leads there; first: {}; to use the simulated subnet "
-        "from there, choose a node with {}",
-        unreachable, reached.size(), names, comad::iba::as_given(graph.nodes[first].description),
-        places.size() == 1 ? "at=NODE,port=N" : "--port NODE/PORT");
+    print_message("{} of {} nodes have no cable connection to {}, such as {}; to start from another node, use {}",
+                  unreachable, reached.size(), names, comad::iba::as_given(graph.nodes[first].description),
+                  places.size() == 1 ? "at=NODE,port=N" : "--port NODE/PORT");
 }
 
 } // namespace ibtool

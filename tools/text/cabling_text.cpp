@@ -105,8 +105,8 @@ std::string cabling_text(std::span<const planned_cable> plan, const discovery::c
         text += '\n';
     }
     for (const comad::u32 c : is.unknown) text += fmt::format("unknown: {}\n", words.planned(c));
-    text += fmt::format("{} cables planned, {} of them as planned; {} links in the subnet\n", is.planned, is.as_planned,
-                        is.links);
+    text += fmt::format("{} cables planned, {} of them connected as planned; {} links in the subnet\n", is.planned,
+                        is.as_planned, is.links);
     return text;
 }
 

@@ -358,7 +358,8 @@ std::vector<u8> clearing(const counter_group& g, u8 port, u64 select) {
         left = row.value().width < 64 ? left >> row.value().width : 0;
     }
     if (left)
-        throw std::runtime_error(fmt::format("{} has not all the counters of the reset mask {:#x}", g.name, select));
+        throw std::runtime_error(
+            fmt::format("the reset mask {:#x} selects counters that {} does not have", select, g.name));
     return bytes;
 }
 

@@ -25,8 +25,8 @@ using subject = difference::subject;
 
 std::string_view word_of(difference::kind k) {
     switch (k) {
-    case difference::kind::gone: return "gone";
-    case difference::kind::is_new: return "new";
+    case difference::kind::gone: return "removed";
+    case difference::kind::is_new: return "added";
     case difference::kind::changed: return "changed";
     }
     return "?";
@@ -79,7 +79,7 @@ json json_of(const difference& d) {
     if (d.of != subject::node && d.of != subject::description) one["port"] = d.port;
     if (d.of == subject::link || d.of == subject::rate)
         one["peer"] = {{"nodeGUID", fmt::format("{}", d.peer_nodeGUID)}, {"port", d.peer_port}};
-    one["place"] = d.place;
+    one["location"] = d.place;
     if (d.what == difference::kind::changed) {
         one["was"] = json_string(d.was);
         one["is"] = json_string(d.is);

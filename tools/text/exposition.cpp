@@ -31,28 +31,28 @@ struct series_name {
 // clang-format off
 /// By counters::counter.
 constexpr std::array<series_name, counters::counter_count> counter_series{{
-    {"infiniband_port_xmit_data_bytes_total", "Bytes sent on all virtual lanes, four times portXmitData."},
-    {"infiniband_port_rcv_data_bytes_total", "Bytes received on all virtual lanes, four times portRcvData."},
+    {"infiniband_port_xmit_data_bytes_total", "Bytes sent on all virtual lanes (four times portXmitData)."},
+    {"infiniband_port_rcv_data_bytes_total", "Bytes received on all virtual lanes (four times portRcvData)."},
     {"infiniband_port_xmit_packets_total", "Packets sent (portXmitPkts)."},
     {"infiniband_port_rcv_packets_total", "Packets received (portRcvPkts)."},
     {"infiniband_port_unicast_xmit_packets_total", "Unicast packets sent (portUnicastXmitPkts)."},
     {"infiniband_port_unicast_rcv_packets_total", "Unicast packets received (portUnicastRcvPkts)."},
     {"infiniband_port_multicast_xmit_packets_total", "Multicast packets sent (portMulticastXmitPkts)."},
     {"infiniband_port_multicast_rcv_packets_total", "Multicast packets received (portMulticastRcvPkts)."},
-    {"infiniband_port_symbol_errors_total", "Minor errors seen on lanes (symbolErrorCounter)."},
-    {"infiniband_port_link_error_recoveries_total", "Times that the link recovered from errors (linkErrorRecoveryCounter)."},
-    {"infiniband_port_link_downed_total", "Times that the link failed to recover and went down (linkDownedCounter)."},
+    {"infiniband_port_symbol_errors_total", "Minor link errors on the lanes (symbolErrorCounter)."},
+    {"infiniband_port_link_error_recoveries_total", "Successful link error recoveries (linkErrorRecoveryCounter)."},
+    {"infiniband_port_link_downed_total", "Failed link error recoveries, after which the link went down (linkDownedCounter)."},
     {"infiniband_port_rcv_errors_total", "Packets received with errors (portRcvErrors)."},
-    {"infiniband_port_rcv_remote_physical_errors_total", "Packets received that were marked bad before (portRcvRemotePhysicalErrors)."},
-    {"infiniband_port_rcv_switch_relay_errors_total", "Packets received that the switch could not pass on (portRcvSwitchRelayErrors)."},
-    {"infiniband_port_xmit_discards_total", "Packets to be sent that were thrown away (portXmitDiscards)."},
-    {"infiniband_port_xmit_constraint_errors_total", "Packets not sent for partition or raw filters (portXmitConstraintErrors)."},
-    {"infiniband_port_rcv_constraint_errors_total", "Packets not received for partition or raw filters (portRcvConstraintErrors)."},
-    {"infiniband_port_local_link_integrity_errors_total", "Local physical errors beyond the threshold (localLinkIntegrityErrors)."},
-    {"infiniband_port_excessive_buffer_overrun_errors_total", "Overruns of buffers beyond the threshold (excessiveBufferOverrunErrors)."},
-    {"infiniband_port_vl15_dropped_total", "Packets of subnet management dropped for want of buffers (VL15Dropped)."},
-    {"infiniband_port_xmit_wait_ticks_total", "Ticks with data to send and no credits to send them (portXmitWait)."},
-    {"infiniband_port_qp1_dropped_total", "Packets to queue pair 1 dropped for want of buffers (QP1Dropped)."},
+    {"infiniband_port_rcv_remote_physical_errors_total", "Packets received that another port had marked as bad (portRcvRemotePhysicalErrors)."},
+    {"infiniband_port_rcv_switch_relay_errors_total", "Packets received that the switch could not forward (portRcvSwitchRelayErrors)."},
+    {"infiniband_port_xmit_discards_total", "Outbound packets discarded (portXmitDiscards)."},
+    {"infiniband_port_xmit_constraint_errors_total", "Packets not sent because of a partition or raw filter (portXmitConstraintErrors)."},
+    {"infiniband_port_rcv_constraint_errors_total", "Packets discarded on receipt because of a partition or raw filter (portRcvConstraintErrors)."},
+    {"infiniband_port_local_link_integrity_errors_total", "Times that local physical errors exceeded the threshold (localLinkIntegrityErrors)."},
+    {"infiniband_port_excessive_buffer_overrun_errors_total", "Times that buffer overruns exceeded the threshold (excessiveBufferOverrunErrors)."},
+    {"infiniband_port_vl15_dropped_total", "Subnet management packets dropped for lack of buffers (VL15Dropped)."},
+    {"infiniband_port_xmit_wait_ticks_total", "Ticks with data to send but no credits (portXmitWait)."},
+    {"infiniband_port_qp1_dropped_total", "Packets to queue pair 1 dropped for lack of buffers (QP1Dropped)."},
 }};
 // clang-format on
 static_assert(counter_series.back().name == "infiniband_port_qp1_dropped_total");
@@ -213,15 +213,15 @@ const state_series states_of_ports[] = {
      [](const auto& s, auto r) -> std::optional<double> { return static_cast<double>(value(s.at(r).info->portState)); }},
     {"infiniband_port_physical_state_id", "Physical state: 1 Sleep, 2 Polling, 3 Disabled, 4 training, 5 LinkUp, 6 error recovery, 7 PhyTest.",
      [](const auto& s, auto r) -> std::optional<double> { return static_cast<double>(value(s.at(r).info->portPhysicalState)); }},
-    {"infiniband_port_width", "Lanes of a link that is up.",
+    {"infiniband_port_width", "Number of lanes of a link that is up.",
      [](const auto& s, auto r) -> std::optional<double> {
          if (!is_link_up(s.at(r))) return std::nullopt;
          return discovery::lanes_of(active_width(s, r)); }},
-    {"infiniband_port_speed", "Speed of a link that is up: signalled Gb/s of one lane, 25.78125 for EDR.",
+    {"infiniband_port_speed", "Signaling rate of one lane of a link that is up, in Gb/s: 25.78125 for EDR.",
      [](const auto& s, auto r) -> std::optional<double> {
          if (!is_link_up(s.at(r))) return std::nullopt;
          return lane_of(s, r) / 1e9; }},
-    {"infiniband_port_rate_bytes_per_second", "Data rate of a link that is up, without the encoding: 1.25e+10 for 4X EDR.",
+    {"infiniband_port_rate_bytes_per_second", "Data rate of a link that is up, without encoding overhead: 1.25e+10 for 4X EDR.",
      [](const auto& s, auto r) -> std::optional<double> {
          if (!is_link_up(s.at(r))) return std::nullopt;
          return data_of(lane_of(s, r)) * discovery::lanes_of(active_width(s, r)) / 8; }},
@@ -234,36 +234,37 @@ struct sweep_series {
     std::string (*value)(const exposed_sweep&); ///< empty: there is none
 };
 const sweep_series of_sweeps[] = {
-    {"infiniband_sweeps_total", "counter", "Sweeps made.",
+    {"infiniband_sweeps_total", "counter", "Completed sweeps.",
      [](const auto& e) { return fmt::to_string(e.totals.sweeps); }},
-    {"infiniband_sweeps_skipped_total", "counter", "Sweeps skipped because another one went on or the device was lost.",
+    {"infiniband_sweeps_skipped_total", "counter",
+     "Sweeps skipped because another sweep was running or the device was disconnected.",
      [](const auto& e) { return fmt::to_string(e.totals.skipped); }},
-    {"infiniband_sweep_mads_total", "counter", "MADs sent by sweeps, repeated ones included.",
+    {"infiniband_sweep_mads_total", "counter", "MADs sent by sweeps, including retries.",
      [](const auto& e) { return fmt::to_string(e.totals.MADs); }},
-    {"infiniband_sweep_duration_seconds", "gauge", "How long the last sweep took.",
+    {"infiniband_sweep_duration_seconds", "gauge", "Duration of the last sweep, in seconds.",
      [](const auto& e) { return fmt::format("{}", comad::mad::in_seconds(e.view.now.end - e.view.now.begin)); }},
-    {"infiniband_sweep_timestamp_seconds", "gauge", "When the last sweep began.",
+    {"infiniband_sweep_timestamp_seconds", "gauge", "Start of the last sweep, in seconds since 1970.",
      [](const auto& e) { return e.view.unix_time < 0 ? std::string() : fmt::format("{:.3f}", e.view.unix_time); }},
-    {"infiniband_sweep_ports", "gauge", "Ports that the last sweep asked for.",
+    {"infiniband_sweep_ports", "gauge", "Ports that the last sweep queried.",
      [](const auto& e) { return fmt::to_string(e.view.now.ports.size()); }},
-    {"infiniband_sweep_complete", "gauge", "1 if the last sweep read all of them, and no known node is missing.",
+    {"infiniband_sweep_complete", "gauge", "1 if the last sweep read all ports and no known node is missing.",
      [](const auto& e) {
          return std::string(e.view.now.complete() && !(e.missing && !e.missing->nodes.empty()) ? "1" : "0");
      }},
-    {"infiniband_sweep_judged_ports", "gauge", "Ports that were judged by rules of health; no series without rules.",
+    {"infiniband_sweep_judged_ports", "gauge", "Ports checked by health rules; absent without rules.",
      [](const auto& e) {
          if (!e.findings) return std::string();
          return fmt::to_string(std::ranges::count_if(e.view.now.ports, [](const auto& p) { return p.is_told; }));
      }},
-    {"infiniband_discovery_complete", "gauge", "1 if the last discovery found no problem.",
+    {"infiniband_discovery_complete", "gauge", "1 if the last discovery had no failure.",
      [](const auto& e) { return std::string(e.view.subnet.complete() ? "1" : "0"); }},
-    {"infiniband_discovery_problems", "gauge", "Problems of the last discovery.",
+    {"infiniband_discovery_problems", "gauge", "Failures of the last discovery.",
      [](const auto& e) { return fmt::to_string(e.view.subnet.problems.size()); }},
-    {"infiniband_nodes_known", "gauge", "Nodes that were found once or are expected.",
+    {"infiniband_nodes_known", "gauge", "Nodes that a discovery has found or that a --known file lists.",
      [](const auto& e) { return e.missing ? fmt::to_string(e.missing->known_nodes) : std::string(); }},
     {"infiniband_nodes_missing", "gauge", "Known nodes that the last discovery did not find.",
      [](const auto& e) { return e.missing ? fmt::to_string(e.missing->nodes.size()) : std::string(); }},
-    {"infiniband_links_known", "gauge", "Links that were found once or are expected.",
+    {"infiniband_links_known", "gauge", "Links that a discovery has found or that a --known file lists.",
      [](const auto& e) { return e.missing ? fmt::to_string(e.missing->known_links) : std::string(); }},
     {"infiniband_links_down", "gauge", "Known links that are down.",
      [](const auto& e) { return e.missing ? fmt::to_string(e.missing->links_down()) : std::string(); }},
@@ -290,7 +291,7 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
     add_sweeps(out, all);
     if (!devices.empty())
         out.begin("infiniband_device_up", "gauge",
-                  "1 while the device is open that sweeps the fabric; 0 while it is lost.");
+                  "1 if the device that sweeps the fabric is open, 0 while it is disconnected.");
     for (const exposed_device& d : devices)
         out.add(d.fabric.empty() ? std::string() : fmt::format("fabric={}", quoted_label(d.fabric)),
                 d.is_up ? "1" : "0");
@@ -300,14 +301,15 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
     out.single("process_resident_memory_bytes", "gauge", "Resident memory, in bytes.",
                std::to_string(cost.resident_bytes));
     out.begin("infiniband_discovery_problem", "gauge",
-              "1 for each place where the last discovery had a problem; port 0: the node itself.");
+              "1 for each location with a failure in the last discovery; port 0 is the node itself.");
     for (const exposed_sweep& e : all) {
         std::set<std::string> places; // two problems of one kind at one place are one series
         for (const discovery::problem& p : e.view.subnet.problems)
             if (places.size() < most_problems) places.insert(problem_labels(e, p));
         for (const std::string& labels : places) out.add(labels, "1");
     }
-    out.begin("infiniband_port_missing", "gauge", "1 for a port that could not be read; port 0: all of that node.");
+    out.begin("infiniband_port_missing", "gauge",
+              "1 for each port that could not be read; port 0 stands for all ports of the node.");
     for (const exposed_sweep& e : all) {
         for (const counters::gap& g : e.view.now.gaps) {
             const discovery::node& n = e.view.subnet.nodes[g.where.node];
@@ -327,8 +329,8 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
         }
     }
     out.begin("infiniband_link_down", "gauge",
-              "1 for each known link that is down, once for each cable: a port of it is not up, nothing answers "
-              "through it, or it was moved.");
+              "1 for each known link that is down, once per cable: a port is not up, no reply comes through the "
+              "link, or the cable was moved.");
     for (const exposed_sweep& e : all)
         for (std::size_t i = 0; e.missing && i < e.missing->links.size(); ++i) {
             const missing_parts::link& l = e.missing->links[i];
@@ -339,7 +341,7 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
                 co_yield piece;
             }
         }
-    out.begin("infiniband_link_info", "gauge", "1 for each known link, once for each cable: both its ends.");
+    out.begin("infiniband_link_info", "gauge", "1 for each known link, once per cable, with both ports as labels.");
     for (const exposed_sweep& e : all) {
         const discovery::subnet& s = e.view.subnet;
         std::vector<bool> is_swept(s.nodes.size());
@@ -368,7 +370,7 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
         }
     }
     out.begin("infiniband_port_unhealthy", "gauge",
-              "1 for each rule of health that a port breaks, with the counter that it is about.");
+              "1 for each health rule that a port violates, with its counter as a label.");
     for (const exposed_sweep& e : all)
         for (std::size_t i = 0; e.findings && i < e.findings->size(); ++i) {
             const counters::health_finding& f = (*e.findings)[i];
@@ -380,7 +382,7 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
                 co_yield piece;
             }
         }
-    out.begin("infiniband_port_info", "gauge", "1 for each port: what it belongs to and where its cable leads.");
+    out.begin("infiniband_port_info", "gauge", "1 for each port, with its node and its neighbor as labels.");
     std::vector<std::vector<std::string>> places(all.size());
     for (std::size_t i = 0; i < all.size(); ++i)
         for (const counters::reading& l : all[i].view.now.ports) {
@@ -423,7 +425,7 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
         }
     }
     out.begin("infiniband_port_counter_pegged", "gauge",
-              "1 for a counter that stands at its end, where it stays until it is cleared.");
+              "1 for each saturated counter; it stays at its maximum until it is cleared.");
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto& ports = all[i].view.now.ports;
         for (std::size_t p = 0; p < ports.size(); ++p) {

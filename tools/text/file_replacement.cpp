@@ -183,7 +183,7 @@ unique_fd open_to_write(const std::string& file) {
         }
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (error == EINTR) refuse(file, "a signal arrived before anybody opened it to read");
+    if (error == EINTR) refuse(file, "interrupted by a signal before a reader opened it");
     if (error != 0) refuse(file, std::strerror(error));
     return opened;
 }
@@ -202,7 +202,8 @@ void write_in_place(std::string_view text, const std::string& file) {
         (::ftruncate(out.get(), static_cast<off_t>(text.size())) != 0 || !synchronize(out.get())))
         error = errno;
     if (error == EINTR)
-        throw std::runtime_error(fmt::format("could not write all of '{}': a signal arrived", iba::escaped(file)));
+        throw std::runtime_error(
+            fmt::format("could not write all of '{}': interrupted by a signal", iba::escaped(file)));
     if (error != 0)
         throw std::runtime_error(
             fmt::format("could not write all of '{}': {}", iba::escaped(file), std::strerror(error)));

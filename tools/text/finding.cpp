@@ -21,7 +21,7 @@ std::string findings_text(std::span<const finding> all) {
     std::string lines;
     for (const finding& f : all) {
         std::string text = f.about.empty() ? f.found : f.about + ": " + f.found;
-        if (!f.remedy.empty()) text += "; remedy: " + f.remedy.text();
+        if (!f.remedy.empty()) text += "; possible fix: " + f.remedy.text();
         lines += fmt::format("{:<8} {:<7} {}\n", name(f.judged), f.check, iba::escaped(text));
     }
     return lines;

@@ -29,7 +29,7 @@ double per_second(u64 counted, double seconds) { return seconds > 0 ? static_cas
 
 std::string_view remark(const group_change& c) {
     if (!c.is_more) return "";
-    return c.is_cleared ? " or more: somebody cleared it" : " or more: it stands at its end";
+    return c.is_cleared ? " or more: it was cleared" : " or more: it is saturated";
 }
 
 /// As those of the usual counters are called.

@@ -54,9 +54,10 @@ private:
         const discovery::node& n = subnet_.nodes[known->second];
         const port_ref r{known->second, n.is_switch() ? u8{0} : n.info.localPortNum};
         const auto behind = subnet_.by_guid.find(p.nodeGUID);
-        const std::string place = behind == subnet_.by_guid.end()
-                                      ? "elsewhere"
-                                      : fmt::format("behind {}[{}]", name_of(subnet_.nodes[behind->second]), p.port);
+        const std::string place =
+            behind == subnet_.by_guid.end()
+                ? "at an unknown location"
+                : fmt::format("connected to {}[{}]", name_of(subnet_.nodes[behind->second]), p.port);
         add(kind::doubled_nodeGUID, r, "NodeGUID {:#x} already defined for LID {}: the other node is {}",
             value(p.doubledGUID), LID_of(r), place);
     }

@@ -88,7 +88,7 @@ std::string_view name_of(missing_parts::cause c) noexcept {
     switch (c) {
     case missing_parts::cause::node: return {};
     case missing_parts::cause::down: return "down";
-    case missing_parts::cause::no_answer: return "no_answer";
+    case missing_parts::cause::no_answer: return "timeout";
     case missing_parts::cause::moved: return "moved";
     }
     return {};

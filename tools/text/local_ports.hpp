@@ -13,9 +13,7 @@ namespace ibtool {
 /// The root of sysfs' device classes, which a test may put elsewhere.
 struct sysfs_root {
     std::string path = "/sys/class";
-    void add_to(arguments& takes) {
-        takes.option("--sysfs", path, "where the kernel describes its devices").shows_default();
-    }
+    void add_to(arguments& takes) { takes.option("--sysfs", path).shows_default(); }
 };
 
 /// `Initializing`, as infiniband-diags say it.

@@ -43,8 +43,8 @@ std::string_view module_of(const pci_adapter& a) {
 }
 
 std::string adapter_text(const pci_adapter& a) {
-    return fmt::format("adapter {} ({:04x}:{:04x}, {}) is no RDMA device", a.address, a.vendor, a.product,
-                       a.driver.empty() ? "without driver" : "driver " + a.driver);
+    return fmt::format("adapter {} ({:04x}:{:04x}, {}) is not an RDMA device", a.address, a.vendor, a.product,
+                       a.driver.empty() ? "no driver" : "driver " + a.driver);
 }
 remedy remedy_for(const pci_adapter& a) {
     const std::string_view module = module_of(a);
@@ -62,7 +62,7 @@ findings check_devices(const machine& m) {
                        verdict::ok,
                        fmt::format("{}, firmware {}, {}", d.hca_type.empty() ? "of unknown type" : d.hca_type,
                                    d.fw_ver.empty() ? "unknown" : d.fw_ver,
-                                   has_driver ? "driver " + origin->driver : "no driver of the PCI bus: software"),
+                                   has_driver ? "driver " + origin->driver : "no PCI driver: a software device"),
                        {}});
     }
     const auto is_idle = [&](const pci_adapter& a) {
@@ -76,7 +76,7 @@ findings check_devices(const machine& m) {
         all.push_back({"device",
                        {},
                        verdict::bad,
-                       "there is no RDMA device, and no adapter on the PCI bus that could be one",
+                       "no RDMA device, and no adapter on the PCI bus that could become one",
                        remedy_id::show_adapters});
     return all;
 }
@@ -86,11 +86,11 @@ findings check_devices(const machine& m) {
 finding check_module(const machine& m) {
     constexpr unsigned least_ABI = 5;
     if (!m.umad_ABI)
-        return {"module", "ib_umad", bad_if(m.needs_umad), "not loaded: there are no MAD devices",
+        return {"module", "ib_umad", bad_if(m.needs_umad), "not loaded, so there are no MAD devices",
                 remedy_id::load_ib_umad};
     if (*m.umad_ABI < least_ABI)
         return {"module", "ib_umad", bad_if(m.needs_umad),
-                fmt::format("ABI version {}, and at least {} is needed", *m.umad_ABI, least_ABI),
+                fmt::format("ABI version {}, but at least {} is required", *m.umad_ABI, least_ABI),
                 remedy_id::newer_kernel};
     return {"module", "ib_umad", verdict::ok, fmt::format("loaded, ABI version {}", *m.umad_ABI), {}};
 }
@@ -106,12 +106,12 @@ remedy remedy_for(const device_file& f, const std::string& user) {
 
 finding check_file(const device_file& f, const machine& m, bool is_needed) {
     const bool is_umad = f.name.starts_with("umad");
-    std::string found = fmt::format("of {}, ", f.port);
-    if (f.error == ENOENT) found += "is missing";
+    std::string found = fmt::format("device file of {}, ", f.port);
+    if (f.error == ENOENT) found += "missing";
     else found += fmt::format("mode {:04o}, {}:{}", f.mode, f.user_owner, f.group_owner);
-    if (f.error == 0) return {"file", f.path, verdict::ok, found + fmt::format(", open to {}", m.user), {}};
-    if (f.error != ENOENT) found += fmt::format(", not open to {} ({})", m.user, error_text(f.error));
-    if (!is_umad) found += "; only a subnet manager needs it";
+    if (f.error == 0) return {"file", f.path, verdict::ok, found + fmt::format(", accessible to {}", m.user), {}};
+    if (f.error != ENOENT) found += fmt::format(", not accessible to {} ({})", m.user, error_text(f.error));
+    if (!is_umad) found += "; only subnet managers need it";
     return {"file", f.path, bad_if(is_needed), std::move(found), remedy_for(f, m.user)};
 }
 
@@ -160,7 +160,8 @@ finding check_port_state(const end_port& p, bool is_used) {
         return {"port",
                 p.name(),
                 verdict::ok,
-                fmt::format("{} (RoCE), {}: no SMPs, no subnet", p.link_layer, state_text(p.portState)),
+                fmt::format("{} (RoCE), {}: the port has no subnet and cannot send SMPs", p.link_layer,
+                            state_text(p.portState)),
                 {}};
     switch (p.portState) {
     case iba::PortState::Active:
@@ -168,9 +169,10 @@ finding check_port_state(const end_port& p, bool is_used) {
             return judged(bad_if(is_used), "no subnet manager is known", remedy_id::start_SM);
         return judged(verdict::ok, {}, {});
     case iba::PortState::Armed:
-        return judged(verdict::warning, "the subnet manager has not finished", remedy_id::see_SM_log);
+        return judged(verdict::warning, "the subnet manager has not finished its configuration", remedy_id::see_SM_log);
     case iba::PortState::Initialize:
-        return judged(bad_if(is_used), "the link is up, and no subnet manager has configured it", remedy_id::start_SM);
+        return judged(bad_if(is_used), "the link is up, but no subnet manager has configured the port",
+                      remedy_id::start_SM);
     default: return judged(bad_if(is_used), "no link", link_remedy(p));
     }
 }
@@ -180,20 +182,25 @@ finding check_sides(const machine& m, const std::vector<end_port>& with_umad) {
     const transports::smi_gsi sides = transports::smi_gsi_pair(*m.used, with_umad);
     if (!sides.smi)
         return {"fabric", m.used->name(), verdict::bad,
-                "its device has no SMI (IsSMdisabled), and no other one has its port GUID: SMPs cannot be sent",
+                "its device has no SMI (IsSMdisabled), and no other device has its port GUID, so SMPs cannot be sent",
                 remedy_id::pass_in_plane_device};
     if (!sides.gsi)
-        return {"fabric", m.used->name(), verdict::bad, "has no GSI: only SMPs can be sent", remedy_id::choose_port};
-    const std::string found = sides.smi->umad == sides.gsi->umad
-                                  ? "the port that commands use"
-                                  : fmt::format("the port that commands use: SMPs by {} ({}), all else by {} ({})",
-                                                sides.smi->name(), sides.smi->umad, sides.gsi->name(), sides.gsi->umad);
+        return {"fabric", m.used->name(), verdict::bad, "has no GSI, so only SMPs can be sent", remedy_id::choose_port};
+    const std::string found =
+        sides.smi->umad == sides.gsi->umad
+            ? "the port that ibtool uses"
+            : fmt::format("the port that ibtool uses: {} ({}) for SMPs, {} ({}) for all other MADs", sides.smi->name(),
+                          sides.smi->umad, sides.gsi->name(), sides.gsi->umad);
     return {"fabric", m.used->name(), verdict::ok, found, {}};
 }
 
 finding check_choice(const machine& m) {
     if (m.used && !m.needs_umad)
-        return {"fabric", m.used->name(), verdict::ok, "the port that commands use, by verbs: GMPs alone", {}};
+        return {"fabric",
+                m.used->name(),
+                verdict::ok,
+                "the port that ibtool uses, through verbs: it can send only GMPs",
+                {}};
     std::vector<end_port> all = ports_of(m);
     if (m.used) {
         std::erase_if(all, [](const end_port& p) { return p.umad.empty(); });
@@ -219,15 +226,17 @@ findings check_ports(const machine& m) {
 finding check_queues(const machine& m) {
     constexpr unsigned usual_send = 128, usual_receive = 512;
     const unsigned send = m.send_queue.value_or(usual_send), receive = m.receive_queue.value_or(usual_receive);
-    std::string found = fmt::format("Linux {}: of a port at most {} MADs are on the wire; since 2025 of an open device "
-                                    "{} SMPs and {} requests to the SA",
-                                    m.kernel, send, receive / 4, receive / 32);
+    std::string found =
+        fmt::format("Linux {}: at most {} MADs of a port are in flight; kernels since 2025 also limit each open "
+                    "device to {} SMPs and {} SA requests",
+                    m.kernel, send, receive / 4, receive / 32);
     if (send >= usual_send && receive >= usual_receive)
-        return {"kernel", {}, verdict::ok, found + "; ibtool sends no more", {}};
+        return {"kernel", {}, verdict::ok, found + "; ibtool keeps to these limits", {}};
     return {"kernel",
             {},
             verdict::warning,
-            found + "; ibtool may send 128 and 16, and what is more waits in the kernel while its timeout runs",
+            found +
+                "; ibtool may send 128 SMPs and 16 SA requests: the excess waits in the kernel while its timeout runs",
             {remedy_id::lengthen_queues,
              {{"send", fmt::to_string(usual_send)},
               {"receive", fmt::to_string(usual_receive)},
@@ -239,10 +248,11 @@ findings check_kernel(const machine& m) {
     constexpr unsigned without_cap = 16; // requests to the SA that are sent where the driver says nothing
     for (const end_port& p : ports_of(m)) {
         if (p.SA_max_outstanding == 0) continue;
-        const std::string found = fmt::format("mad_sa_cc of MLNX_OFED lets {} requests to the SA out at a time, and "
-                                              "drops in silence what finds its queue full; ibtool sends no more than "
-                                              "that, other programs may",
-                                              p.SA_max_outstanding);
+        const std::string found =
+            fmt::format("mad_sa_cc of MLNX_OFED sends at most {} requests to the SA at a time, and "
+                        "silently drops requests if its queue is full; ibtool keeps to this limit, "
+                        "but other programs may not",
+                        p.SA_max_outstanding);
         const bool is_less = p.SA_max_outstanding < without_cap;
         remedy advice;
         if (is_less)
@@ -264,9 +274,9 @@ std::string ms_text(comad::mad::duration d) {
 finding check_own_SM(const fabric_facts& f) {
     const std::string about = fmt::format("LID {}", f.SM_LID);
     if (!f.SM.error.empty()) return {"SM", about, verdict::bad, f.SM.error, remedy_id::check_SM};
-    const std::string found = fmt::format("{}, in {}", manager_state(f.SM_info), ms_text(f.SM.round_trip));
+    const std::string found = fmt::format("{}, replied in {}", manager_state(f.SM_info), ms_text(f.SM.round_trip));
     if (f.SM_info.SMState != iba::SMState::Master)
-        return {"SM", about, verdict::warning, found + ": the local port uses it, and it is not the master",
+        return {"SM", about, verdict::warning, found + ": the local port uses it, but it is not the master",
                 remedy_id::restart_right_SM};
     return {"SM", about, verdict::ok, found, {}};
 }
@@ -274,13 +284,13 @@ finding check_own_SM(const fabric_facts& f) {
 /// Another one. `was_asked`: SMInfo was sent to it.
 finding list_SM(const manager_facts& m, bool was_asked) {
     using enum manager_facts::source;
-    const std::string_view silent = was_asked ? ", but it did not answer SMInfo" : "";
+    const std::string_view silent = was_asked ? ", but it did not reply to SMInfo" : "";
     switch (m.described_by) {
     case own:
         return {"SM",
                 manager_name(m),
                 verdict::ok,
-                fmt::format("{}, in {}", manager_state(m.info), ms_text(m.round_trip)),
+                fmt::format("{}, replied in {}", manager_state(m.info), ms_text(m.round_trip)),
                 {}};
     case SA:
         return {"SM",
@@ -290,7 +300,7 @@ finding list_SM(const manager_facts& m, bool was_asked) {
                 {}};
     case nobody: break;
     }
-    return {"SM", manager_name(m), verdict::skipped, fmt::format("its port says IsSM{}", silent), {}};
+    return {"SM", manager_name(m), verdict::skipped, fmt::format("its port has IsSM set{}", silent), {}};
 }
 
 remedy_id remedy_for(manager_problem::kind what) {
@@ -328,7 +338,8 @@ finding check_SA(const fabric_facts& f) {
     return {"SA",
             {},
             verdict::ok,
-            fmt::format("answers in {}, says that it needs up to {}", ms_text(f.SA.round_trip), ms_text(response_time)),
+            fmt::format("replies in {}; it announces a response time of up to {}", ms_text(f.SA.round_trip),
+                        ms_text(response_time)),
             {}};
 }
 
@@ -367,18 +378,22 @@ findings check_fabric(const fabric_facts& f) {
     findings all;
     const auto add_SMs = [&] { std::ranges::move(check_SMs(f), std::back_inserter(all)); };
     if (!f.has_SMPs) {
-        all.push_back({"SMP", {}, verdict::skipped, "this transport, or --sa, allows no SMPs", {}});
+        all.push_back({"SMP", {}, verdict::skipped, "not sent: the transport or --sa excludes SMPs", {}});
     } else if (!f.local.error.empty()) {
         all.push_back({"SMP", {}, verdict::bad, "the local port: " + f.local.error, remedy_id::see_dmesg});
-        all.push_back({"SM", {}, verdict::skipped, "nothing is heard of the local port", {}});
+        all.push_back({"SM", {}, verdict::skipped, "not checked: the local port does not reply", {}});
         return all;
     } else {
-        all.push_back({"SMP", {}, verdict::ok, "the local port answers in " + ms_text(f.local.round_trip), {}});
+        all.push_back({"SMP", {}, verdict::ok, "the local port replies in " + ms_text(f.local.round_trip), {}});
     }
     if (f.SM_LID == 0) {
-        all.push_back({"SM", {}, verdict::bad, "the local port knows no subnet manager", remedy_id::start_SM});
+        all.push_back({"SM",
+                       {},
+                       verdict::bad,
+                       "no subnet manager is known: the SM LID of the local port is 0",
+                       remedy_id::start_SM});
         add_SMs();
-        all.push_back({"SA", {}, verdict::skipped, "no SM is known whose SA could be asked", {}});
+        all.push_back({"SA", {}, verdict::skipped, "not checked: no subnet manager is known", {}});
         return all;
     }
     add_SMs();
@@ -402,16 +417,16 @@ finding check_name_map(const name_map_facts& f) {
                 fmt::format("the node name map cannot be read ({})", error_text(closed->error)),
                 {remedy_id::allow_name_map, {{"file", closed->file}}}};
     if (f.looked_at.empty() || f.looked_at.back().error != 0)
-        return {"names",
-                {},
-                verdict::ok,
-                fmt::format("no node name map ({}): nodes have the names that they give themselves",
-                            fmt::join(places, ", ")),
-                {}};
+        return {
+            "names",
+            {},
+            verdict::ok,
+            fmt::format("no node name map ({}): nodes have their own descriptions as names", fmt::join(places, ", ")),
+            {}};
     const std::string found = fmt::format("node name map with {} names", f.names);
     if (!f.warnings.empty())
         return {"names", f.looked_at.back().file, verdict::warning,
-                fmt::format("{}; {} lines are ignored, the first: {}", found, f.warnings.size(), f.warnings.front()),
+                fmt::format("{}; {} lines are ignored, first: {}", found, f.warnings.size(), f.warnings.front()),
                 remedy_id::correct_name_map_lines};
     return {"names", f.looked_at.back().file, verdict::ok, found, {}};
 }

@@ -47,14 +47,15 @@ std::vector<manager_problem> manager_problems(std::span<const manager_facts> all
     std::vector<manager_problem> problems;
     using kind = manager_problem::kind;
     if (masters.empty() && is_any_known)
-        problems.push_back({kind::no_master, "no subnet manager is the master: nobody configures this subnet"});
+        problems.push_back({kind::no_master, "no subnet manager is the master, so the subnet is not configured"});
     if (masters.size() > 1) {
         std::vector<std::string> names;
         for (const manager_facts* m : masters) names.push_back(name_and_priority(*m));
-        problems.push_back({kind::several_masters,
-                            fmt::format("{} subnet managers are masters of one subnet: {}; each overwrites what the "
-                                        "others configure",
-                                        masters.size(), fmt::join(names, ", "))});
+        problems.push_back(
+            {kind::several_masters,
+             fmt::format("{} subnet managers are the master of this subnet: {}; they overwrite each other's "
+                         "configuration",
+                         masters.size(), fmt::join(names, ", "))});
     }
     for (const manager_facts* m : masters)
         for (const manager_facts* s : standbys)

@@ -77,7 +77,7 @@ std::vector<std::string> lines_about(const std::vector<missing_answer>& missing,
     std::vector<std::string> lines;
     if (!loss.empty() && !missing.empty()) {
         const std::size_t n = answers.size();
-        lines.push_back(n == 0 ? loss : fmt::format("{}; {} answer{} missing", loss, n, n == 1 ? " is" : "s are"));
+        lines.push_back(n == 0 ? loss : fmt::format("{}; {} repl{} missing", loss, n, n == 1 ? "y is" : "ies are"));
     } else if (each) {
         for (const missing_answer* m : answers) lines.push_back(at(m->place, m->text));
     } else {

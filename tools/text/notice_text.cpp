@@ -59,7 +59,7 @@ std::string_view threshold_text(TrapNumber trap) {
     switch (trap) {
     case TrapNumber::LinkIntegrityThreshold: return "reached the threshold of local link integrity errors";
     case TrapNumber::BufferOverrunThreshold: return "reached the threshold of excessive buffer overruns";
-    default: return "had no flow control update in time (watchdog)";
+    default: return "received no flow control update in time (watchdog)";
     }
 }
 
@@ -90,7 +90,7 @@ std::string changes_text(const iba::NoticeTrap144& d) {
     std::vector<std::string_view> texts;
     for (const local_change& c : changes_of(d)) texts.push_back(c.text);
     if (!d.otherLocalChanges) return fmt::format("the capability mask changed to 0x{:08x}", d.capabilityMask);
-    if (texts.empty()) return "something changed that the notice does not name";
+    if (texts.empty()) return "the notice does not specify what changed";
     return fmt::format("{} changed", fmt::join(texts, ", "));
 }
 
@@ -246,7 +246,7 @@ std::string notice_text::about(const iba::Notice& n) const {
                packet_text(packet_of<packet>(details_of<iba::NoticeTrap257>(n), n.trapNumber == TrapNumber::BadPKey));
     case TrapNumber::BadPKeyAtSwitch: {
         const auto d = details_of<iba::NoticeTrap259>(n);
-        return fmt::format("wrong {}; it came in at port {} of the switch with {}", packet_text(packet_of<packet>(d)),
+        return fmt::format("wrong {}; received at port {} of the switch with {}", packet_text(packet_of<packet>(d)),
                            d.portNum, with_name(d.swLidAddr));
     }
     default: return {};

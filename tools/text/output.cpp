@@ -56,12 +56,12 @@ std::shared_ptr<lasting_output::streams> lasting_streams() noexcept {
 
 [[noreturn]] void fail_at_stdout(int error) {
     if (error == EPIPE) throw closed_pipe();
-    throw std::runtime_error(fmt::format("could not write all of the standard output: {}", std::strerror(error)));
+    throw std::runtime_error(fmt::format("cannot write all of the output to stdout: {}", std::strerror(error)));
 }
 
 void tell_losses(lasting_output::streams& s) {
     if (s.out.dropped() > 0 && !s.told_losses.exchange(true))
-        print_message("the standard output did not take all; what it does not take is lost");
+        print_message("cannot write all of the output to stdout; some of it is dropped");
 }
 
 void write_stdout(std::string_view text) {
@@ -91,7 +91,7 @@ bool offer_output(std::string_view text) noexcept {
         write_stdout(text);
         return !lasting || lasting->out.dropped() == before;
     } catch (const std::exception&) {
-        print_message("the standard output did not take all; what it does not take is lost");
+        print_message("cannot write all of the output to stdout; some of it is dropped");
         return false;
     }
 }
@@ -114,7 +114,7 @@ bool lasting_output::finish(const std::function<bool()>& gives_up) {
     const int error = streams_->out.error();
     if (error != 0 && !streams_->goes_on) fail_at_stdout(error);
     if (dropped > 0)
-        print_message("the standard output did not take {} part{} of the output", dropped, dropped == 1 ? "" : "s");
+        print_message("{} part{} of the output could not be written to stdout", dropped, dropped == 1 ? "" : "s");
     return dropped == 0;
 }
 
@@ -139,7 +139,8 @@ bool write_what_is_taken(int to, std::string_view text, int milliseconds) noexce
 void print_lasting(lasting_output::streams& s, std::string_view text) {
     const std::uint64_t dropped = s.errors.dropped(), told = s.told_dropped;
     if (dropped != told && s.errors.error() == 0) {
-        const std::string note = fmt::format("{}: stderr did not take {} messages\n", program_name(), dropped - told);
+        const std::string note =
+            fmt::format("{}: {} messages could not be written to stderr\n", program_name(), dropped - told);
         if (s.errors.write(note, 0) == queued_writer::outcome::taken) s.told_dropped = dropped;
     }
     s.errors.write(text);

@@ -24,7 +24,7 @@ std::string rights_text(const machine& m, const end_port& p) {
     if (p.umad.empty()) return "no MAD device";
     const auto file = std::ranges::find(m.files, p.umad, &device_file::name);
     if (file == m.files.end()) return p.umad;
-    return fmt::format("{} {} to {}", file->path, file->error == 0 ? "is open" : "is closed", m.user);
+    return fmt::format("{} is {}accessible to {}", file->path, file->error == 0 ? "" : "not ", m.user);
 }
 
 std::string port_line(const machine& m, const end_port& p) {
@@ -35,8 +35,8 @@ std::string port_line(const machine& m, const end_port& p) {
 
 std::string ports_text(const machine& m) {
     const std::vector<end_port> all = ports_of(m);
-    if (all.empty()) return "This machine has no InfiniBand port.\n";
-    std::string text = "The ports of this machine:\n";
+    if (all.empty()) return "This machine has no InfiniBand ports.\n";
+    std::string text = "Local ports:\n";
     for (std::size_t i = 0; i < std::min(all.size(), most_ports); ++i) text += port_line(m, all[i]);
     if (all.size() > most_ports) text += fmt::format("  ... and {} more (ibtool ibstat)\n", all.size() - most_ports);
     return text;
@@ -45,31 +45,33 @@ std::string ports_text(const machine& m) {
 using steps = std::array<std::pair<std::string_view, std::string_view>, 3>;
 
 std::string next_text(const steps& next) {
-    std::string text = "Next:\n";
+    std::string text = "Next steps:\n";
     for (const auto& [command, what] : next) text += fmt::format("  {:<58} {}\n", command, what);
     return text;
 }
 
-constexpr std::pair<std::string_view, std::string_view> list_commands{"ibtool help", "all commands"};
-constexpr std::pair<std::string_view, std::string_view> ask_doctor{"ibtool doctor", "checks more, with remedies"};
+constexpr std::pair<std::string_view, std::string_view> list_commands{"ibtool help", "list all commands"};
+constexpr std::pair<std::string_view, std::string_view> ask_doctor{"ibtool doctor",
+                                                                   "check this machine and suggest fixes"};
 
 } // namespace
 
 std::string overview_text(const machine& m) {
     std::string text = ports_text(m);
     if (can_open(m))
-        return text + fmt::format("Commands use {}.\n", m.used->name()) +
-               next_text({ask_doctor, {"ibtool ibnetdiscover", "the subnet"}, list_commands});
-    text += m.used ? fmt::format("Commands would use {}, and cannot open it.\n", m.used->name())
-                   : fmt::format("Commands have no port to use: {}.\n", comad::iba::escaped(m.no_port));
+        return text + fmt::format("ibtool uses {}.\n", m.used->name()) +
+               next_text(
+                   {ask_doctor, {"ibtool ibnetdiscover", "list the nodes and links of the subnet"}, list_commands});
+    text += m.used ? fmt::format("ibtool would use {}, but cannot open it.\n", m.used->name())
+                   : fmt::format("ibtool has no port to use: {}.\n", comad::iba::escaped(m.no_port));
     return text + next_text({ask_doctor,
-                             {"ibtool --fabric sim:fattree2,radix=8,sm=1 ibnetdiscover", "a simulated subnet"},
+                             {"ibtool --fabric sim:fattree2,radix=8,sm=1 ibnetdiscover", "list a simulated subnet"},
                              list_commands});
 }
 
 std::string overview_text(std::string_view fabric) {
-    return fmt::format("Commands use the fabric '{}' (IBTOOL_FABRIC).\n", comad::iba::escaped(fabric)) +
-           next_text({ask_doctor, {"ibtool ibnetdiscover", "the subnet"}, list_commands});
+    return fmt::format("ibtool uses the fabric '{}' (from IBTOOL_FABRIC).\n", comad::iba::escaped(fabric)) +
+           next_text({ask_doctor, {"ibtool ibnetdiscover", "list the nodes and links of the subnet"}, list_commands});
 }
 
 } // namespace ibtool

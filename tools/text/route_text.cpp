@@ -62,17 +62,17 @@ std::string fault_text(const subnet& s, const discovery::lid_index&, const disco
     using enum discovery::route_fault::kind;
     const std::string LIDs = fmt::format("LID{} {}", f.LIDs.size() == 1 ? "" : "s", LID_ranges(f.LIDs));
     switch (f.what) {
-    case no_entry: return fmt::format("{}: no port for {}", name_at(s, f.where), LIDs);
-    case no_link: return fmt::format("{}: no link, but where {} should leave", name_at(s, f.where), LIDs);
+    case no_entry: return fmt::format("{}: no output port for {}", name_at(s, f.where), LIDs);
+    case no_link: return fmt::format("{}: no link, but it is the output port for {}", name_at(s, f.where), LIDs);
     case wrong_end:
         if (f.where.port == 0)
-            return fmt::format("{}: keeps packets to {}, which it has not", name_at(s, f.where), LIDs);
-        return fmt::format("{}: leads to {}, which is not at {}", name_at(s, f.where), name_at(s, s.at(f.where).peer),
-                           LIDs);
-    case loop: return fmt::format("loop: {} go round: {}", LIDs, circle_text(s, f.circle));
+            return fmt::format("{}: keeps packets for {}, which it does not have", name_at(s, f.where), LIDs);
+        return fmt::format("{}: leads to {}, which does not have {}", name_at(s, f.where),
+                           name_at(s, s.at(f.where).peer), LIDs);
+    case loop: return fmt::format("loop: packets for {} circulate: {}", LIDs, circle_text(s, f.circle));
     case others: break;
     }
-    return fmt::format("more faults, not told one by one: {}", LIDs);
+    return fmt::format("more faults, not listed individually: {}", LIDs);
 }
 
 std::string_view word_of(discovery::route_fault::kind what) {
@@ -92,15 +92,16 @@ std::string_view word_of(discovery::route_fault::kind what) {
 std::vector<route_finding> findings_of(const subnet& s, const discovery::lid_index& index) {
     std::vector<route_finding> all;
     for (const discovery::lid_index::shared& d : index.duplicates())
-        all.push_back({fmt::format("LID {}: at {} and at {}", d.LID, name_at(s, d.first), name_at(s, d.second)),
-                       json_line({{"finding", "double_LID"},
-                                  {"LID", value(d.LID)},
-                                  {"places", json::array({place_at(s, d.first), place_at(s, d.second)})}})});
+        all.push_back(
+            {fmt::format("LID {}: assigned to both {} and {}", d.LID, name_at(s, d.first), name_at(s, d.second)),
+             json_line({{"finding", "double_LID"},
+                        {"LID", value(d.LID)},
+                        {"locations", json::array({place_at(s, d.first), place_at(s, d.second)})}})});
     for (const discovery::lid_index::end& e : index.ends()) {
         const bool is_cabled = s.nodes[e.where.node].is_switch() || s.at(e.where).peer;
         if (e.count || !is_cabled) continue;
         all.push_back({fmt::format("{}: no LID", name_at(s, e.where)),
-                       json_line({{"finding", "no_LID"}, {"place", place_at(s, e.where)}})});
+                       json_line({{"finding", "no_LID"}, {"location", place_at(s, e.where)}})});
     }
     return all;
 }
@@ -110,9 +111,9 @@ std::vector<route_finding> findings_of(const subnet& s, const discovery::lid_ind
     std::vector<route_finding> all;
     for (const discovery::route_fault& f : check.faults) {
         json line{{"finding", word_of(f.what)}, {"LIDs", f.LIDs}, {"cut", f.pairs}};
-        if (f.where) line["place"] = place_at(s, f.where);
+        if (f.where) line["location"] = place_at(s, f.where);
         for (const port_ref r : f.circle) line["circle"].push_back(place_at(s, r));
-        all.push_back({fmt::format("{}: {} route{} cut", fault_text(s, index, f), f.pairs, f.pairs == 1 ? "" : "s"),
+        all.push_back({fmt::format("{}: {} route{} broken", fault_text(s, index, f), f.pairs, f.pairs == 1 ? "" : "s"),
                        json_line(line)});
     }
     return all;
@@ -133,11 +134,11 @@ std::vector<route_finding> findings_of(const subnet& s, const discovery::group_c
     using enum discovery::group_fault::kind;
     std::vector<route_finding> all;
     for (const discovery::group_fault& f : check.faults) {
-        const auto [word, text] = f.what == loop ? std::pair("multicast_loop", std::string("closes a circle of links"))
-                                  : f.what == apart
-                                      ? std::pair("multicast_apart", text_of_apart(s, f))
-                                      : std::pair("multicast_dropped", std::string("leads to a switch that drops it"));
-        json finding{{"finding", word}, {"MLID", f.MLID}, {"place", place_at(s, f.where)}};
+        const auto [word, text] =
+            f.what == loop    ? std::pair("multicast_loop", std::string("closes a loop of links"))
+            : f.what == apart ? std::pair("multicast_apart", text_of_apart(s, f))
+                              : std::pair("multicast_dropped", std::string("leads to a switch that drops the packets"));
+        json finding{{"finding", word}, {"MLID", f.MLID}, {"location", place_at(s, f.where)}};
         if (f.what == apart) {
             finding["from"] = place_at(s, f.from);
             finding["is_reached"] = f.is_reached;

@@ -166,8 +166,8 @@ std::string row_json(const sweep_view& v, const row& r) {
 
 std::string_view name_of(counters::gap::kind k) {
     switch (k) {
-    case counters::gap::kind::no_answer: return "no_answer";
-    case counters::gap::kind::was_silent: return "was_silent";
+    case counters::gap::kind::no_answer: return "timeout";
+    case counters::gap::kind::was_silent: return "unresponsive";
     case counters::gap::kind::error_reply: return "error_reply";
     case counters::gap::kind::send_failed: return "send_failed";
     case counters::gap::kind::no_address: return "no_address";

@@ -47,9 +47,9 @@ void add_bytes(nlohmann::ordered_json& to, counter c, u64 number) {
 
 std::string_view remark(state s) {
     switch (s) {
-    case state::wrapped: return ", past its end";
-    case state::saturated: return " or more: it stands at its end";
-    case state::reset: return " or more: somebody cleared it";
+    case state::wrapped: return ", wrapped";
+    case state::saturated: return " or more: it is saturated";
+    case state::reset: return " or more: it was cleared";
     case state::counted:
     case state::unknown: break;
     }

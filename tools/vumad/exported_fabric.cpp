@@ -32,8 +32,9 @@ sim_place find_place(const sim::topology& graph, const std::string& text) {
     const auto number = slash == text.npos ? std::nullopt : iba::parse_digits(text.substr(slash + 1), 10);
     auto node = graph.find(number ? text.substr(0, slash) : text);
     if (!node)
-        throw std::runtime_error(fmt::format("--port: no node {}; give an id, a description or a GUID as 0x...",
-                                             iba::as_given(number ? text.substr(0, slash) : text)));
+        throw std::runtime_error(
+            fmt::format("--port: unknown node {}; expected a node id, a description or a GUID (0x...)",
+                        iba::as_given(number ? text.substr(0, slash) : text)));
     return {*node, number ? static_cast<unsigned>(number->value) : sim::default_port(graph.nodes[*node])};
 }
 
@@ -46,9 +47,9 @@ exported_fabric::exported_fabric(std::string_view text, const std::vector<std::s
     else if (kind == "ibsim") open_ibsim(place, places);
     else
         throw usage_error(
-            fmt::format("vumad exports a simulated fabric: write --fabric sim:..., as sim:fattree2,radix=8, or "
+            fmt::format("vumad needs a simulated fabric: --fabric sim:..., such as sim:fattree2,radix=8, or "
                         "ibsim[:SOCKNAME]; {}",
-                        text.empty() ? "none was named" : "not " + iba::as_given(text)));
+                        text.empty() ? "none is given" : "not " + iba::as_given(text)));
 }
 
 void exported_fabric::add(exported_port port, const std::string& node, unsigned number, vumad::port_place place) {
@@ -59,7 +60,7 @@ void exported_fabric::add(exported_port port, const std::string& node, unsigned 
     const bool is_there = std::ranges::any_of(ports_, [&](const exported_port& p) {
         return p.described.device == port.described.device && p.described.port == port.described.port;
     });
-    if (is_there) throw std::runtime_error(fmt::format("--port: {} is named twice", port.place));
+    if (is_there) throw std::runtime_error(fmt::format("--port: {} is given twice", port.place));
     place.carrier = port.outer.get();
     place.port = number;
     port.kernel = std::make_unique<vumad::kernel_port>(std::move(place));
@@ -71,7 +72,7 @@ void exported_fabric::open_sim(const std::string& specification, const std::vect
     simulation_ = sim::make_sim(specification);
     for (const std::string& note : simulation_.notes) print_message("{}", note);
     if (simulation_.place->native_handle() < 0)
-        throw usage_error("the programs of a virtual device live in real time: leave out time=virtual");
+        throw usage_error("vumad needs real time; remove time=virtual from --fabric");
     const sim::topology& graph = simulation_.fabric->graph();
     std::vector<sim_place> used;
     const auto add_carried = [&](std::unique_ptr<sim::sim_transport> carried) {

@@ -404,7 +404,7 @@ file_server::file_server(comad::mad::unique_fd device, exported_fabric& fabric)
     const bool is_set = ::fcntl(number, F_SETFD, FD_CLOEXEC) == 0 && ::fcntl(number, F_SETFL, O_NONBLOCK) == 0;
     if (!state_->session || !is_set ||
         fuse_session_mount(state_->session, fmt::format("/dev/fd/{}", number).c_str()) != 0)
-        throw std::runtime_error("libfuse does not serve the mounted device");
+        throw std::runtime_error("libfuse cannot serve the mounted device");
 }
 
 file_server::~file_server() {

@@ -33,9 +33,8 @@ constexpr std::array shown{"infiniband", "infiniband_mad"};
 void mount_or_refuse(const fs::path& from, const fs::path& to, const char* type, unsigned long flags,
                      const char* options = nullptr) {
     if (::mount(from.c_str(), to.c_str(), type, flags, options) != 0)
-        refuse(
-            fmt::format("cannot mount {} in a mount namespace of its own; a container needs the capability SYS_ADMIN",
-                        to.string()));
+        refuse(fmt::format("cannot mount {} in a private mount namespace (a container needs the capability SYS_ADMIN)",
+                           to.string()));
 }
 void bind(const fs::path& from, const fs::path& to) { mount_or_refuse(from, to, nullptr, MS_BIND | MS_REC); }
 
@@ -46,14 +45,14 @@ void write_file(const char* name, const std::string& text) {
 }
 
 void make_directory(const fs::path& path) {
-    if (::mkdir(path.c_str(), 0755) != 0) refuse(fmt::format("cannot make the directory {}", path.string()));
+    if (::mkdir(path.c_str(), 0755) != 0) refuse(fmt::format("cannot create the directory {}", path.string()));
 }
 
 /// Something of the kind of `original`, to be mounted over.
 void make_place(const fs::path& path, const fs::file_status& original) {
     if (fs::is_directory(original)) return make_directory(path);
     const unique_fd file{::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)};
-    if (!file) refuse(fmt::format("cannot make the file {}", path.string()));
+    if (!file) refuse(fmt::format("cannot create the file {}", path.string()));
 }
 
 /// A file system in memory over `directory`, with what was there, and these directories more in place of those.
@@ -84,10 +83,10 @@ void leave_mount_namespace() {
     const uid_t user = ::geteuid();
     const gid_t group = ::getegid();
     if (::unshare(CLONE_NEWNS) != 0) {
-        if (errno != EPERM) refuse("no mount namespace of its own for the command");
+        if (errno != EPERM) refuse("cannot create a mount namespace for the command");
         if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
-            refuse("this user may have no mount namespace; run it as root, allow user namespaces (sysctl "
-                   "user.max_user_namespaces, AppArmor), or give the container the capability SYS_ADMIN");
+            refuse("cannot create a mount namespace as this user (run ibtool as root, allow user namespaces by sysctl "
+                   "user.max_user_namespaces and AppArmor, or give the container the capability SYS_ADMIN)");
         write_file("/proc/self/setgroups", "deny");
         write_file("/proc/self/uid_map", fmt::format("{} {} 1", user, user));
         write_file("/proc/self/gid_map", fmt::format("{} {} 1", group, group));
@@ -98,7 +97,8 @@ void leave_mount_namespace() {
 unique_fd mount_devices() {
     unique_fd fuse{::open("/dev/fuse", O_RDWR | O_CLOEXEC)};
     if (!fuse)
-        refuse("cannot open /dev/fuse: it is of the module fuse; a container needs it passed in (--device /dev/fuse)");
+        refuse(
+            "cannot open /dev/fuse; load the module fuse, or in a container pass the device with --device /dev/fuse");
     std::vector<std::string_view> more(shown.begin(), shown.end());
     more.push_back(stage);
     relay(sys_class, more);

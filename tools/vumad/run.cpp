@@ -108,7 +108,8 @@ class running_command {
 public:
     running_command(const std::vector<std::string>& command, command_signals& signals) : name_(command.front()) {
         std::array<int, 2> ends;
-        if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "no pipe");
+        if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+            throw std::system_error(errno, std::generic_category(), "cannot create a pipe");
         failures_ = unique_fd{ends[0]};
         const unique_fd told{ends[1]};
         id_ = ::fork();
@@ -166,8 +167,8 @@ std::vector<std::string> shell() {
 void tell_devices(exported_fabric& fabric) {
     for (std::size_t n = 0; n < fabric.ports().size(); ++n) {
         const exported_port& p = fabric.ports()[n];
-        print_message("/dev/infiniband/umad{} is {}/{}, at {}; the shell's end ends it", n, p.described.device,
-                      p.described.port, comad::iba::escaped(p.place));
+        print_message("/dev/infiniband/umad{} is {}/{}, at {}; it exists until you exit the shell", n,
+                      p.described.device, p.described.port, comad::iba::escaped(p.place));
     }
 }
 
@@ -181,10 +182,9 @@ void tell_counts(exported_fabric& fabric, bool as_json) {
                         c.received);
             continue;
         }
-        print_message(
-            "umad{}: {} written, {} read, {} sent again, {} timed out, {} dropped; at most {} outstanding; {} MADs "
-            "to the fabric, {} from it",
-            n, c.written, c.read, c.repeated, c.timed_out, c.dropped, c.most_outstanding, c.sent, c.received);
+        print_message("umad{}: {} MADs written, {} MADs read, {} retries, {} timeouts, {} dropped, at most {} in "
+                      "flight; {} MADs sent to the fabric, {} received from it",
+                      n, c.written, c.read, c.repeated, c.timed_out, c.dropped, c.most_outstanding, c.sent, c.received);
     }
 }
 
@@ -204,7 +204,7 @@ int run_beside_devices(const vumad_settings& s) {
     while (!code) {
         await(server, signals, fabric);
         fabric.set_now(real_time::now());
-        if (!server.take_calls()) throw std::runtime_error("somebody has unmounted the virtual devices");
+        if (!server.take_calls()) throw std::runtime_error("another process unmounted the virtual devices");
         fabric.set_now(real_time::now());
         server.answer_waiting();
         const command_signals::news news = signals.pass_on(command.id());
