@@ -198,7 +198,7 @@ private:
         if (!at) {
             if (!is_full_)
                 contradict({}, 0,
-                           fmt::format("the SA has a PortInfoRecord of LID {}, but no NodeRecord of this LID",
+                           fmt::format("the SA has a PortInfoRecord for LID {}, but no NodeRecord for it",
                                        value(r.endportLID)));
             return;
         }

@@ -666,7 +666,7 @@ std::string skipped::text() const {
     std::string text;
     const auto add = [&](std::string part) { text += (text.empty() ? "" : "; ") + part; };
     if (lines != 0)
-        add(fmt::format("skipped {} line{}, the first is line {}: {}", lines, s(lines), first_line, first_reason));
+        add(fmt::format("skipped {} line{}; first at line {}: {}", lines, s(lines), first_line, first_reason));
     if (marks != 0) add(fmt::format("skipped {} byte-order mark{}, in line {}", marks, s(marks), first_mark));
     if (stanzas != 0) add(fmt::format("{} node{} of the file cannot be read", stanzas, s(stanzas)));
     if (lost_links != 0)

@@ -32,7 +32,7 @@ striped_transport::striped_transport(std::vector<std::unique_ptr<mad::transport>
     for (std::size_t i = 0; i < members_.size(); ++i) {
         epoll_event readable{.events = EPOLLIN, .data = {.u64 = i}};
         if (!any_ || ::epoll_ctl(any_.get(), EPOLL_CTL_ADD, members_[i].carrier->native_handle(), &readable) != 0)
-            throw std::system_error(errno, std::generic_category(), "cannot wait for several transports");
+            throw std::system_error(errno, std::generic_category(), "cannot wait on more than one transport at a time");
     }
 }
 

@@ -191,7 +191,7 @@ result<std::optional<event>> context::next_event() const {
     errno = 0;
     if (::ibv_get_async_event(get(), &raw) != 0) {
         if (errno == EAGAIN || errno == EINTR) return std::optional<event>{};
-        return failed(fmt::format("cannot read events of {}", name()), errno ? errno : EIO);
+        return failed(fmt::format("cannot read events from {}", name()), errno ? errno : EIO);
     }
     event e{raw.event_type};
     if (e.is_of_port()) e.port = static_cast<unsigned>(raw.element.port_num);

@@ -212,7 +212,7 @@ TEST_CASE("lines of other programs between and inside of stanzas are skipped, co
             const described_subnet d = read(damaged);
             CHECK(json_text(d.found) == whole);
             CHECK_FALSE(d.found.may_lack_nodes);
-            CHECK_THAT(d.skipped, StartsWith(fmt::format("skipped 1 line, the first is line {}: ", at)));
+            CHECK_THAT(d.skipped, StartsWith(fmt::format("skipped 1 line; first at line {}: ", at)));
             CHECK(d.skipped.find_first_of("\n\x01\x02\xff") == std::string::npos);
             CHECK_THAT(refusal_of(damaged), StartsWith(fmt::format("pasted:{}: ", at)));
         }
@@ -221,7 +221,7 @@ TEST_CASE("lines of other programs between and inside of stanzas are skipped, co
     const std::string log = "\x1b]0;root@head\a\x1b[01;32mroot@head\x1b[0m# ibnetdiscover\n" +
                             all_replaced(text, "\n", "\x1b[K\r\n") + "root@head# exit\n";
     CHECK(json_of(log) == whole);
-    CHECK(read(log).skipped == "skipped 2 lines, the first is line 1: unrecognized line 'root@head# ibnetdiscover'");
+    CHECK(read(log).skipped == "skipped 2 lines; first at line 1: unrecognized line 'root@head# ibnetdiscover'");
 }
 
 TEST_CASE("a byte-order mark is skipped and reported") {
@@ -237,7 +237,7 @@ TEST_CASE("two logs of one subnet in one file are one subnet") {
     CHECK(json_text(d.found) == json_of(plain));
     CHECK_FALSE(d.found.may_lack_nodes);
     // Six lines of nodes, ten of ports.
-    CHECK_THAT(d.skipped, StartsWith(fmt::format("skipped 16 lines, the first is line {}: node id", plain_lines + 10)));
+    CHECK_THAT(d.skipped, StartsWith(fmt::format("skipped 16 lines; first at line {}: node id", plain_lines + 10)));
 }
 
 TEST_CASE("a link to a node that is not in the file is a link to what the line says of that node") {
@@ -319,7 +319,7 @@ TEST_CASE("a damaged line of a port makes the cable unknown, not missing") {
     CHECK(lines_of(differences(whole, read(text).found)).empty()); // the other end still names it
     text = replaced(text, spine_side, "[1]\tS-0002c90300000900\"[4]");
     const described_subnet d = read(text);
-    CHECK_THAT(d.skipped, StartsWith("skipped 2 lines, the first is line 13: "));
+    CHECK_THAT(d.skipped, StartsWith("skipped 2 lines; first at line 13: "));
     CHECK(node_at(d.found, leaf).known == extent::some);
     CHECK_FALSE(d.found.at(place(d.found, leaf, 4)).peer);
     CHECK(lines_of(differences(whole, d.found)).empty());
@@ -351,8 +351,7 @@ TEST_CASE("what a topology file cannot say of a discovered subnet is no differen
 
 TEST_CASE("an unknown speed or LID leaves the cable, and is reported") {
     std::string text = all_replaced(std::string(plain), "4xEDR", "4xABC");
-    CHECK_THAT(read(text).skipped,
-               StartsWith("skipped 2 lines, the first is line 11: '4xABC' is not a width and a speed"));
+    CHECK_THAT(read(text).skipped, StartsWith("skipped 2 lines; first at line 11: '4xABC' is not a width and a speed"));
     CHECK(rate_of(read(text).found, leaf, 1) == "?????");
     CHECK(read(text).found.link_count() == 5);
     text = replaced(std::string(plain), "4xEDR", "?????"); // as ibnetdiscover prints what it does not know: at one end

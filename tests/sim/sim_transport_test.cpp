@@ -645,7 +645,7 @@ TEST_CASE("a specification of a simulation that makes no sense is refused in one
     CHECK(refusal_of("single,=1") == "single: invalid option '=1'; expected NAME=VALUE, such as radix=16");
     CHECK(refusal_of("single,loss=2") == "single: loss=2 is not a probability; must be 0..1");
     CHECK(refusal_of("single,latency=5") ==
-          "single: latency=5 is not a time; expected a number and ns, us, ms or s, at most 3600s");
+          "single: latency=5 is not a time; expected a number followed by ns, us, ms or s, at most 3600s");
     CHECK(refusal_of("single,latency=-1us").starts_with("single: latency=-1us is not a time"));
     CHECK(refusal_of("single,time=later") == "single: time=later is unknown; expected one of real, virtual");
     CHECK(refusal_of("single,at=h-9") ==

@@ -165,7 +165,7 @@ TEST_CASE("RoCE captures decode as the same packets in InfiniBand do, and as tsh
     check_success(text);
     CHECK_THAT(text.out, StartsWith("# packet 3, RoCEv2 from 10.0.0.1 to 10.0.0.2\nHdrBTH\n"));
     const std::string none = files.write("none.pcap", pcap_of(1, {ethernet(0x0806, octets(28))}));
-    check_failure(run({"decode", none}), 1, "none.pcap' contains 1 packet, but none of InfiniBand");
+    check_failure(run({"decode", none}), 1, "none.pcap' contains 1 packet, but no InfiniBand packets");
     check_failure(run({"decode", files.write("usb.pcap", pcap_of(189, {octets(64)}))}), 1,
                   "expected InfiniBand, ERF, Ethernet or IP");
 }

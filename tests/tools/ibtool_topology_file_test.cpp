@@ -57,7 +57,7 @@ TEST_CASE(
     const directory d;
     const std::string noisy = d.write("noisy.topo", warning + saved), whole = d.write("saved.topo", saved);
     const std::string note =
-        fmt::format("ibtool: {}: skipped 1 line, the first is line 1: unrecognized line 'ibwarn: ", noisy);
+        fmt::format("ibtool: {}: skipped 1 line; first at line 1: unrecognized line 'ibwarn: ", noisy);
     const std::string of_sim = "sim:" + noisy + ",time=virtual";
     const words discover{"ibdiscover", noisy, "--map", d / "map", "--topo", d / "links", "--new", d / "new"};
     for (const words& command : {words{"ibhosts", noisy},
@@ -134,7 +134,7 @@ TEST_CASE("a topology file is a reference for comparisons, and what it cannot sa
          {words{"subnet_diff", part}, {"ibnetdiscover", "--diff", part}, {"iblinkinfo", "--diff", part}}) {
         CAPTURE(compared);
         const process_result r = run(compared + live);
-        check_one_note(r, fmt::format("ibtool: {}: skipped 1 line, the first is line 1: ", part));
+        check_one_note(r, fmt::format("ibtool: {}: skipped 1 line; first at line 1: ", part));
         CHECK_THAT(r.err,
                    Contains("; 1 link leads to 1 node not in the file, the first in line 8 to \"H-0002c90300000200\""));
         CHECK_THAT(r.out, !Contains("h-2"));

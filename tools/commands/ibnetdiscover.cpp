@@ -111,7 +111,8 @@ int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
     options.load_cache = s.load_cache;
     const discovery::node_names names = read_node_names(s.name_map);
-    if (s.hierarchy && options.by_SA) throw usage_error("--sa is not supported with --hierarchy: it sends SMPs");
+    if (s.hierarchy && options.by_SA)
+        throw usage_error("--sa is not supported with --hierarchy, because --hierarchy sends SMPs");
     port_reading read;
     subnet_reading more;
     if (s.qos || s.hierarchy)

@@ -22,7 +22,7 @@ constexpr std::chrono::seconds patience{10};
 constexpr std::size_t most_of_a_line = 4096;
 
 [[noreturn]] void refuse(std::string_view what) {
-    throw std::runtime_error(fmt::format("the remote end is not an rdma_bw of this version: {}", what));
+    throw std::runtime_error(fmt::format("the remote end does not run this version of rdma_bw: {}", what));
 }
 
 /// A number of a line.
@@ -30,7 +30,7 @@ comad::u64 number_in(const nlohmann::json& said, const char* name, comad::u64 le
     const auto found = said.find(name);
     const bool is_number = found != said.end() && found->is_number_unsigned();
     if (!is_number || found->get<comad::u64>() < least || found->get<comad::u64>() > most)
-        refuse(fmt::format("'{}' must be a number {}..{}", name, least, most));
+        refuse(fmt::format("'{}' must be a number from {} to {}", name, least, most));
     return found->get<comad::u64>();
 }
 

@@ -206,7 +206,7 @@ void read_pcap(std::FILE* opened, const std::string& name, const std::function<v
         const int result = ::pcap_next_ex(in.get(), &header, &data);
         if (result == PCAP_ERROR_BREAK) { // the end of the file
             if (has_any || number == 1) return;
-            throw std::runtime_error(fmt::format("{} contains {} packet{}, but none of InfiniBand", name, number - 1,
+            throw std::runtime_error(fmt::format("{} contains {} packet{}, but no InfiniBand packets", name, number - 1,
                                                  number == 2 ? "" : "s"));
         }
         if (result < 0) throw std::runtime_error(fmt::format("{}: {}", name, ::pcap_geterr(in.get())));

@@ -132,7 +132,8 @@ mad::duration spec::to_duration(std::string_view key, std::string_view text) con
         std::find_if(units.begin(), units.end(), [&](const auto& u) { return u.first == text.substr(unit_start); });
     constexpr double longest = 3600e9;
     if (!number || unit == units.end() || *number * unit->second > longest) {
-        fail(fmt::format("{}={} is not a time; expected a number and ns, us, ms or s, at most 3600s", key, text));
+        fail(fmt::format("{}={} is not a time; expected a number followed by ns, us, ms or s, at most 3600s", key,
+                         text));
     }
     return mad::duration(static_cast<mad::duration::rep>(*number * unit->second));
 }
