@@ -85,7 +85,8 @@ private:
         rules_.of(counter_of(name)) = growth;
     }
 
-    static std::string unknown(const toml::key& key, std::string_view where, std::string_view known) {
+    static std::string unknown(const toml::key& key, std::string_view table, std::string_view known) {
+        const std::string where = iba::escaped(table);
         return fmt::format("unknown key {} in {}; expected {}", iba::as_given(key.str()), where, known);
     }
 

@@ -4,6 +4,7 @@
 #include "command_line.hpp"
 
 #include "command.hpp"
+#include "command_text.hpp"
 #include "help_text.hpp"
 #include "long_options.hpp"
 #include "session/fabric.hpp"
@@ -52,6 +53,7 @@ private:
     static int show_overview(const global_options&);
 
     std::string help(bool is_short) const;
+    std::string missing_value(std::string_view what) const;
 
     CLI::App app_{"", "ibtool"};
     global_options options_;
@@ -240,6 +242,9 @@ int command_line::run(int argc, char** argv) {
         return argc > 1 ? explain(e) : show_overview(each_fabric(options_).front());
     } catch (const CLI::ExtrasError& e) {
         return explain(e);
+    } catch (const CLI::ArgumentMismatch& e) {
+        print_message("{}; see ibtool help", missing_value(e.what()));
+        return usage;
     } catch (const CLI::ParseError& e) {
         print_message("{}; see ibtool help", with_short_words(e.what()));
         return usage;
@@ -312,6 +317,16 @@ int command_line::explain(const CLI::ExtrasError& e) const {
                       comad::iba::most_similar(wrong, {names.begin(), names.end()}, most_suggestions), named_command());
     }
     return usage;
+}
+
+/// Of an option without its value CLI11 states "--max-rate: 1 required UINT missing".
+std::string command_line::missing_value(std::string_view what) const {
+    const std::string name(what.substr(0, what.find(": 1 required ")));
+    for (const auto& [all, command] : {std::pair(&arguments_, named_ ? named_->name : "ibtool"), {&global_, "ibtool"}})
+        for (const argument& a : all->all())
+            if (const argument_text* const text = text_of_command(command).find(a); a.is_called(name) && text)
+                return fmt::format("{} requires a value: {}", name, text->placeholder);
+    return with_short_words(what);
 }
 
 std::string command_line::help(bool is_short) const {

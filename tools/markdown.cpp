@@ -163,11 +163,18 @@ std::vector<std::string> lines_of(std::string_view text, std::size_t columns) {
     return lines;
 }
 
+/// The width that is left after `used` of `columns`, at least 20; 0 columns are as many as are needed.
+std::size_t width_of(std::size_t columns, std::size_t used) {
+    constexpr std::size_t least = 20;
+    if (columns == 0) return std::string_view::npos;
+    return columns > used + least ? columns - used : least;
+}
+
 void add_paragraph(std::string& out, std::string_view first, std::size_t indent, std::string_view text,
                    std::size_t columns) {
     const std::size_t used = indent + first.size();
     bool is_first = true;
-    for (const std::string& line : lines_of(text, columns > used + 20 ? columns - used : 20)) {
+    for (const std::string& line : lines_of(text, width_of(columns, used))) {
         out.append(indent, ' ');
         if (is_first) out.append(first);
         else out.append(first.size(), ' ');
@@ -205,7 +212,7 @@ std::vector<std::size_t> widths_of(const block& table, std::size_t columns) {
 }
 
 void add_table(std::string& out, const block& table, std::size_t indent, std::size_t columns) {
-    const std::vector<std::size_t> widths = widths_of(table, columns - indent);
+    const std::vector<std::size_t> widths = widths_of(table, width_of(columns, indent));
     for (const auto& row : table.rows) {
         std::vector<std::vector<std::string>> cells;
         std::size_t height = 1;

@@ -8,7 +8,7 @@
 
 namespace ibtool {
 
-/// As plain text, each line indented and at most `columns` wide if its words allow it. Code is not wrapped. Ends with a newline unless
+/// As plain text, each line indented and at most `columns` wide if its words allow it; 0: lines are not wrapped. Code is not wrapped. Ends with a newline unless
 /// it is empty.
 std::string markdown_as_text(std::string_view markdown, std::size_t indent, std::size_t columns);
 

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <sstream>
 
@@ -181,6 +182,20 @@ TEST_CASE("help, man page and reference page of a command contain each section a
         for (const std::string_view part :
              {text.description, text.traffic, text.output, text.json, text.examples, text.see_also})
             CHECK_THAT(page, Contains(std::string(part)));
+        for (const auto& [title, body] : {std::pair("Sends and writes", text.traffic),
+                                          {"Output", text.output},
+                                          {"JSON", text.json},
+                                          {"Examples", text.examples},
+                                          {"See also", text.see_also}}) {
+            CAPTURE(title);
+            std::string upper(title);
+            std::ranges::transform(upper, upper.begin(),
+                                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+            const bool quoted = upper.find(' ') != upper.npos;
+            CHECK((help.find(fmt::format("\n{}:\n", title)) != help.npos) == !body.empty());
+            CHECK((man.find(quoted ? fmt::format("\n.SH \"{}\"\n", upper) : fmt::format("\n.SH {}\n", upper)) !=
+                   man.npos) == !body.empty());
+        }
     }
 }
 
@@ -195,6 +210,8 @@ TEST_CASE("Markdown becomes indented text with lists, tables and code") {
           "name  meaning\nx     one\nyy    two\n");
     CHECK(markdown_as_text("See [sweep](sweep.md), [Page](../../howto/a.md#b) and [site](https://example.org).", 0,
                            200) == "See sweep, Page (docs/howto/a.md) and site (https://example.org).\n");
+    CHECK(markdown_as_text("One two three four five six seven eight nine ten.\n", 2, 0) ==
+          "  One two three four five six seven eight nine ten.\n");
 }
 
 TEST_CASE("Markdown becomes man macros, and no text is taken for a request") {

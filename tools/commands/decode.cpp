@@ -32,7 +32,7 @@ message_kind kind_of(const std::string& word) {
     if (word == "packet") return message_kind::packet;
     if (word == "grh") return message_kind::grh;
     if (word == "bth") return message_kind::bth;
-    throw usage_error(fmt::format("--kind: expected auto, mad, umad, packet, grh or bth, not {}", iba::as_given(word)));
+    throw usage_error(fmt::format("expected auto, mad, umad, packet, grh or bth, not {}", iba::as_given(word)));
 }
 
 /// One line on stderr for each input that cannot be decoded; the others are.

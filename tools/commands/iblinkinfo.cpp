@@ -164,8 +164,7 @@ link_checks read_link_checks(const std::string& words) {
     for (const std::string& key : split(words, ',')) {
         const auto found = std::ranges::find(known, key, &std::pair<std::string_view, bool*>::first);
         if (found == std::end(known))
-            throw usage_error(
-                fmt::format("--diffcheck: expected a list of port, state, lid, nodedesc, not {}", iba::as_given(key)));
+            throw usage_error(fmt::format("expected a list of port, state, lid, nodedesc, not {}", iba::as_given(key)));
         *found->second = true;
     }
     return c;

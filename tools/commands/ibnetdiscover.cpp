@@ -50,7 +50,7 @@ discovery::topology_checks read_checks(const std::string& words) {
     for (const std::string& key : split(words, ',')) {
         const auto found = std::ranges::find(known, key, &std::pair<std::string_view, bool*>::first);
         if (found == std::end(known))
-            throw usage_error(fmt::format("--diffcheck: expected a list of sw, ca, router, port, lid, nodedesc, not {}",
+            throw usage_error(fmt::format("expected a list of sw, ca, router, port, lid, nodedesc, not {}",
                                           comad::iba::as_given(key)));
         *found->second = true;
     }

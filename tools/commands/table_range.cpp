@@ -22,9 +22,6 @@ void table_range::read(bool multicast) {
     const unsigned highest = multicast ? last_MLID : comad::discovery::lid_index::last_unicast_LID;
     if (!first_word.empty()) first = read_number(first_word, "the first LID", highest);
     if (!last_word.empty()) last = read_number(last_word, "the last LID", multicast ? 0xffff : highest);
-    if (first && last && last < first)
-        throw usage_error(fmt::format("the range {} {} is empty: the last LID must not be below the first",
-                                      iba::as_given(first_word), iba::as_given(last_word)));
     if (!multicast) return;
     const auto clamp = [](unsigned& LID, unsigned bound) {
         print_message("{:#x} is not a multicast LID; the output {} {:#x}", LID,

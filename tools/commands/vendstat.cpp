@@ -58,7 +58,7 @@ MlxConfigSpace read_records(const words& texts, bool writes) {
         throw usage_error(fmt::format("at most {} words of the configuration space can be read or written at once",
                                       space.record.size()));
     for (std::size_t i = 0; i < texts.size(); ++i) {
-        const char* what = writes ? "-W: expected ADDRESS,VALUE[,MASK] in hex" : "-R: expected ADDRESS[,MASK] in hex";
+        const char* what = writes ? "-W: expected ADDRESS,DATA[,MASK] in hex" : "-R: expected ADDRESS[,MASK] in hex";
         const auto numbers = numbers_in(texts[i], 16, what);
         if (numbers.size() < needed || numbers.size() > needed + 1)
             throw usage_error(fmt::format("{}, not {}", what, iba::as_given(texts[i])));

@@ -39,8 +39,7 @@ comad::transports::kernel_timeout read_umad_timeout(const std::string& text) {
     if (text == "auto") return kernel_timeout::by_room;
     if (text == "operation") return kernel_timeout::operation;
     if (text == "attempt") return kernel_timeout::attempt;
-    throw usage_error(
-        fmt::format("--umad-timeout: must be auto, operation or attempt, not {}", comad::iba::as_given(text)));
+    throw usage_error(fmt::format("must be auto, operation or attempt, not {}", comad::iba::as_given(text)));
 }
 
 comad::u16 read_pkey(const std::string& text) {
