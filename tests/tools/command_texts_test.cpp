@@ -190,7 +190,7 @@ TEST_CASE("help, man page and reference page of a command contain each section a
             CAPTURE(title);
             std::string upper(title);
             std::ranges::transform(upper, upper.begin(),
-                                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+                                   [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
             const bool quoted = upper.find(' ') != upper.npos;
             CHECK((help.find(fmt::format("\n{}:\n", title)) != help.npos) == !body.empty());
             CHECK((man.find(quoted ? fmt::format("\n.SH \"{}\"\n", upper) : fmt::format("\n.SH {}\n", upper)) !=

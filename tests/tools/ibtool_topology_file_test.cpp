@@ -184,7 +184,7 @@ TEST_CASE("the simulator leaves out links to nodes that are not in its file, and
     const directory d;
     const std::string part = d.write("pasted.topo", pasted);
     const process_result r = run({"ibnodes", "--fabric", "sim:" + part + ",time=virtual"});
-    check_one_note(r, fmt::format("ibtool: {}: skipped 1 line, ", part));
+    check_one_note(r, fmt::format("ibtool: {}: skipped 1 line; ", part));
     CHECK_THAT(r.err,
                EndsWith("; 1 link leads to 1 node not in the file, the first in line 8 to \"H-0002c90300000200\"; "
                         "the simulator leaves these links out\n"));

@@ -89,8 +89,8 @@ TEST_CASE("rdma_bw takes nothing from its other end but numbers that can be") {
         return refusal_of(said.replace(said.find(was), was.size(), is));
     };
     CHECK(refusal_of(good) == "nothing was thrown");
-    CHECK_THAT(refusal_of("GET / HTTP/1.1\r"), Contains("not an rdma_bw"));
-    CHECK_THAT(refusal_of("(dp0"), Contains("not an rdma_bw"));
+    CHECK_THAT(refusal_of("GET / HTTP/1.1\r"), Contains("does not run this version of rdma_bw"));
+    CHECK_THAT(refusal_of("(dp0"), Contains("does not run this version of rdma_bw"));
     CHECK_THAT(refusal_of(std::string(5000, '{')), Contains("it sent a line that is too long"));
     CHECK_THAT(with("\"rdma_bw\":1", "\"rdma_bw\":2"), Contains("'rdma_bw'"));
     CHECK_THAT(with("\"size\":1", "\"size\":1073741825"), Contains("'size'"));
