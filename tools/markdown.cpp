@@ -295,7 +295,7 @@ std::string man_code(std::string_view code) {
 
 std::string man_table(const block& table) {
     constexpr std::size_t longest_word = 24; // longer cells are filled blocks
-    std::string out = ".TS\n";
+    std::string out = ".TS\nnokeep;\n";
     const std::size_t columns = table.rows.front().size();
     for (std::size_t i = 0; i + 1 < columns; ++i) out += "l ";
     out += "lx.\n";

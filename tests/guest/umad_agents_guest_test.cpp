@@ -173,7 +173,7 @@ TEST_CASE("who may not open a device hears which one, and what to do") {
     nowhere.umad = "umad99";
     CHECK_THAT(
         message_of([&] { umad_transport device(nowhere); }),
-        Catch::StartsWith("cannot open /dev/infiniband/umad99 : No such file or directory; load the module ib_umad"));
+        Catch::StartsWith("cannot open /dev/infiniband/umad99: No such file or directory; load the module ib_umad"));
 }
 
 TEST_CASE("while issm is open the port says that an SM is there, and nobody else may open it") {
