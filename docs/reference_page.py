@@ -20,9 +20,9 @@ def slug(title):
 
 
 def link(found):
-    text, target = found[1], found[2]
+    text, target = re.sub(r"\n\s*", " ", found[1]), found[2]  # Doxygen takes no link text of several lines
     if "://" in target:
-        return found[0]
+        return f"[{text}]({target})"
     name, _, heading = target.partition("#")
     file = os.path.normpath(os.path.join(os.path.dirname(page), name)) if name else page
     if heading:
@@ -31,21 +31,30 @@ def link(found):
     if inside.startswith(BESIDE):
         return f"[{text}]({os.path.basename(file)})"
     if file.endswith(".md") and not inside.startswith("tests/"):
-        return found[0]
-    return text if os.path.exists(file) else found[0]
+        return f"[{text}]({target})"
+    return text if os.path.exists(file) else f"[{text}]({target})"
+
+
+def rewrite(text):
+    """Text outside code blocks, in which the text of a link may span lines."""
+    # Doxygen 1.9 ends a code span at a single quote unless it has two backquotes.
+    text = re.sub(r"(?<!`)`([^`\n]*'[^`\n]*)`(?!`)", r"``\1``", text)
+    return re.sub(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)", link, text)
 
 
 with open(page) as lines:
-    in_block, seen = False, {}
+    in_block, seen, prose = False, {}, ""
     for line in lines:
-        if line.startswith("```"):
-            in_block = not in_block
-        elif not in_block and (heading := re.fullmatch(r"(##+) (.*)\n", line)):
+        is_fence = line.startswith("```")
+        if is_fence:
+            sys.stdout.write(rewrite(prose))
+            prose, in_block = "", not in_block
+        if is_fence or in_block:
+            sys.stdout.write(line)
+            continue
+        if heading := re.fullmatch(r"(##+) (.*)\n", line):
             name = slug(heading[2])
             seen[name] = seen.get(name, -1) + 1
             line = f"{heading[1]} {heading[2]} {{#{label(page, name + (f'-{seen[name]}' if seen[name] else ''))}}}\n"
-        elif not in_block:
-            # Doxygen 1.9 ends a code span at a single quote unless it has two backquotes.
-            line = re.sub(r"(?<!`)`([^`\n]*'[^`\n]*)`(?!`)", r"``\1``", line)
-            line = re.sub(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)", link, line)
-        sys.stdout.write(line)
+        prose += line
+    sys.stdout.write(rewrite(prose))

@@ -69,7 +69,7 @@ lintian --fail-on error,warning,override "$packages"/*.changes
 
 for deb in "$packages"/{ibtool_,libcomad,comad-doc}*.deb; do dpkg-deb -x "$deb" "$output/unpacked"; done
 doc=$output/unpacked/usr/share/doc/comad
-for file in html/{index,classcomad_1_1coro_1_1MADSchedule}.html reference/structures.md all-structures.md schema/subnet-1.json; do
+for file in html/{index,classcomad_1_1coro_1_1MADSchedule}.html reference/library.md.gz all-structures.md.gz schema/subnet-1.json; do
     [[ -f $doc/$file ]] || fail "comad-doc has no $file"
 done
 ! grep -rlF "$packages" "$output/unpacked" || fail "the files above name where they were built"
