@@ -220,5 +220,6 @@ TEST_CASE("Markdown becomes man macros, and no text is taken for a request") {
     CHECK(markdown_as_man("```\n.x \\\n```", true) == ".PP\n.RS 4\n.nf\n\\&.x \\e\n.fi\n.RE\n");
     CHECK(markdown_as_man("[sweep](sweep.md), [ibtool](ibtool.md)", false) ==
           "\\fBibtool\\-sweep\\fR(1), \\fBibtool\\fR(1)\n");
-    CHECK(markdown_as_man("| a | b |\n|---|---|\n| c | d |", false) == ".TS\nnokeep;\nl lx.\na\tT{\nb\nT}\nc\tT{\nd\nT}\n.TE\n");
+    CHECK(markdown_as_man("| a | b |\n|---|---|\n| c | d |", false) ==
+          ".TS\nnokeep;\nl lx.\na\tT{\nb\nT}\nc\tT{\nd\nT}\n.TE\n");
 }
