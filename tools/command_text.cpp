@@ -2,12 +2,11 @@
 // command_text.cpp - splits the Markdown file of a command into its sections and arguments.
 #include "command_text.hpp"
 
-#include "input/words.hpp"
+#include "command.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -154,6 +153,7 @@ command_text read_command_text(std::string_view markdown, const std::vector<argu
     if (title.size() != 1) throw std::logic_error("a command text must start with '# ' and the command's name");
     command_text text;
     text.name = title.front().title;
+    text.exit_status = exit_codes;
     const std::string_view body = title.front().body;
     text.summary = trimmed_view(body.substr(0, body.find('\n')));
     for (const section& s : sections_of(body, "## ")) add_section(text, s, common);

@@ -18,7 +18,8 @@ struct argument_text {
     std::string_view details;     ///< further paragraphs in Markdown; may be empty
 };
 
-/// The text of one command. All sections are Markdown; a section that the command does not have is empty.
+/// The text of one command. All sections are Markdown; a section that the command does not have is empty, but
+/// `exit_status` is then that of most commands.
 struct command_text {
     std::string_view name, summary, description, traffic, output, json, exit_status, examples, see_also;
     std::vector<argument_text> arguments; ///< most useful first
@@ -29,10 +30,11 @@ struct command_text {
     std::vector<std::string_view> example_commands() const;
 };
 
-/// The text of a command, or with the name "ibtool" of the program and its options. Ends the program if there is none.
+/// The text of a command, or with the name "ibtool" of the program and its options. Throws std::out_of_range if there
+/// is none, which is an error of the program.
 const command_text& text_of_command(std::string_view name);
 
-/// Reads a text; what an argument lacks is taken from `common`, the text of arguments that several commands share.
+/// Reads a text; throws std::logic_error if its form is wrong. What an argument lacks is taken from `common`, the text of arguments that several commands share.
 command_text read_command_text(std::string_view markdown, const std::vector<argument_text>& common);
 /// Reads the arguments of a text, such as that of the arguments that several commands share.
 std::vector<argument_text> read_argument_texts(std::string_view markdown);

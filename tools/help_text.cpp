@@ -2,7 +2,6 @@
 // help_text.cpp - lays out the help of a command for a terminal.
 #include "help_text.hpp"
 
-#include "command_text.hpp"
 #include "markdown.hpp"
 
 #include <fmt/format.h>
@@ -15,8 +14,6 @@ namespace {
 
 constexpr std::size_t short_lines = 24, short_columns = 80;
 
-std::string as_declared(const std::string& name) { return name; }
-
 std::size_t count_lines(std::string_view text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
 
 /// `-c, --count COUNT`.
@@ -24,16 +21,6 @@ std::string heading_of(const argument& a, const argument_text& text) {
     std::string names = fmt::format("{}", fmt::join(a.all_names(), ", "));
     if (!text.placeholder.empty()) names.append(" ").append(text.placeholder);
     return names;
-}
-
-/// The declared arguments that have a text, in the order of the text.
-std::vector<std::pair<const argument*, const argument_text*>> described(const arguments& taken,
-                                                                        const command_text& text, bool options) {
-    std::vector<std::pair<const argument*, const argument_text*>> found;
-    for (const argument_text& t : text.arguments)
-        for (const argument& a : taken.all())
-            if (!a.is_hidden() && a.is_option() == options && text.find(a) == &t) found.emplace_back(&a, &t);
-    return found;
 }
 
 /// One argument of the short help: the names, and the short text beside or below them.
@@ -80,12 +67,6 @@ std::string full_entries(std::string_view title, const arguments& taken, const c
     return section(title, body);
 }
 
-std::string exit_status_of(const command_text& text, std::size_t columns) {
-    return text.exit_status.empty() ? filled(exit_codes, 2, columns) : markdown_as_text(text.exit_status, 2, columns);
-}
-
-bool has_target(const arguments& taken) { return taken.find("target") || taken.find("from"); }
-
 } // namespace
 
 arguments arguments_of(const command& c) {
@@ -100,6 +81,19 @@ arguments global_arguments() {
     add_global_options(taken, unused);
     return taken;
 }
+
+std::vector<std::pair<const argument*, const argument_text*>> described(const arguments& taken,
+                                                                        const command_text& text, bool options) {
+    std::vector<std::pair<const argument*, const argument_text*>> found;
+    for (const argument_text& t : text.arguments)
+        for (const argument& a : taken.all())
+            if (!a.is_hidden() && a.is_option() == options && text.find(a) == &t) found.emplace_back(&a, &t);
+    return found;
+}
+
+bool has_target(const arguments& taken) { return taken.find("target") || taken.find("from"); }
+
+std::string as_declared(const std::string& name) { return name; }
 
 std::string usage_of(const command& c, std::string (*mark)(const std::string&)) {
     const arguments taken = arguments_of(c);
@@ -152,7 +146,7 @@ std::string full_help(const command& c, std::size_t columns) {
     all += section("Sends and writes", markdown_as_text(text.traffic, 2, columns));
     all += section("Output", markdown_as_text(text.output, 2, columns));
     all += section("JSON", markdown_as_text(text.json, 2, columns));
-    all += section("Exit status", exit_status_of(text, columns));
+    all += section("Exit status", markdown_as_text(text.exit_status, 2, columns));
     all += section("Examples", markdown_as_text(text.examples, 2, columns));
     all += section("See also", markdown_as_text(text.see_also, 2, columns));
     return all + "\nibtool --help describes the options for all commands.\n";
@@ -175,7 +169,7 @@ std::string full_help(std::size_t columns) {
                                   markdown_as_text(text.description, 0, columns));
     all += "\n\"ibtool help\" lists the commands.\n";
     all += full_entries("Options", global_arguments(), text, true, columns);
-    all += section("Exit status", exit_status_of(text, columns));
+    all += section("Exit status", markdown_as_text(text.exit_status, 2, columns));
     all += section("Examples", markdown_as_text(text.examples, 2, columns));
     return all + section("See also", markdown_as_text(text.see_also, 2, columns));
 }

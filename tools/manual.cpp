@@ -2,7 +2,6 @@
 // manual.cpp - command texts as man pages and as reference pages.
 #include "manual.hpp"
 
-#include "command_text.hpp"
 #include "help_text.hpp"
 #include "markdown.hpp"
 
@@ -53,19 +52,11 @@ std::string entry(const argument& a, const argument_text& text) {
 
 std::string entries(std::string_view heading, const arguments& taken, const command_text& text, bool options) {
     std::string all;
-    for (const argument_text& t : text.arguments)
-        for (const argument& a : taken.all())
-            if (!a.is_hidden() && a.is_option() == options && text.find(a) == &t) all += entry(a, t);
+    for (const auto& [a, t] : described(taken, text, options)) all += entry(*a, *t);
     return all.empty() ? all : fmt::format(".SH {}\n{}", heading, all);
 }
 
 std::string in_italics(const std::string& word) { return fmt::format("\\fI{}\\fR", man_escaped(word)); }
-
-std::string exit_status(const command_text& text) {
-    return section("\"EXIT STATUS\"", text.exit_status.empty() ? exit_codes : text.exit_status);
-}
-
-bool has_target(const arguments& taken) { return taken.find("target") || taken.find("from"); }
 
 std::string other_names(const command& c) {
     std::string names;
@@ -76,21 +67,16 @@ std::string other_names(const command& c) {
 
 // ---- reference pages -------------------------------------------------------------------------------------------------
 
-std::string as_declared(const std::string& name) { return name; }
-
 std::string reference_section(std::string_view title, std::string_view markdown) {
     return markdown.empty() ? std::string() : fmt::format("## {}\n\n{}\n\n", title, markdown);
 }
 
 std::string reference_entries(std::string_view title, const arguments& taken, const command_text& text, bool options) {
     std::string all;
-    for (const argument_text& t : text.arguments) {
-        const bool is_one = std::ranges::any_of(taken.all(), [&](const argument& a) {
-            return !a.is_hidden() && a.is_option() == options && text.find(a) == &t;
-        });
-        if (!is_one) continue;
-        all += fmt::format("### `{}{}{}`\n\n{}\n\n", t.names, t.placeholder.empty() ? "" : " ", t.placeholder, t.brief);
-        if (!t.details.empty()) all += fmt::format("{}\n\n", t.details);
+    for (const auto& [a, t] : described(taken, text, options)) {
+        all += fmt::format("### `{}{}{}`\n\n{}\n\n", t->names, t->placeholder.empty() ? "" : " ", t->placeholder,
+                           t->brief);
+        if (!t->details.empty()) all += fmt::format("{}\n\n", t->details);
     }
     return all.empty() ? all : fmt::format("## {}\n\n{}", title, all);
 }
@@ -115,7 +101,8 @@ std::string man_page(const command& c) {
     page += entries("ARGUMENTS", taken, text, false);
     if (has_target(taken)) page += section("TARGETS", target_forms);
     page += entries("OPTIONS", taken, text, true);
-    page += section("\"SENDS AND WRITES\"", text.traffic) + section("OUTPUT", text.output) + exit_status(text);
+    page += section("\"SENDS AND WRITES\"", text.traffic) + section("OUTPUT", text.output) +
+            section("\"EXIT STATUS\"", text.exit_status);
     page += section("JSON", text.json) + section("EXAMPLES", text.examples);
     page += section("\"SEE ALSO\"", text.see_also);
     return page + ".PP\n\\fBibtool\\fR(1) describes the options for all commands.\n";
@@ -132,7 +119,8 @@ std::string man_page() {
             page += fmt::format(".TP\n.BR ibtool\\-{} (1)\n{}", man_escaped(c->name),
                                 markdown_as_man(text_of_command(c->name).summary, false));
     }
-    page += entries("OPTIONS", global_arguments(), text, true) + exit_status(text) + section("EXAMPLES", text.examples);
+    page += entries("OPTIONS", global_arguments(), text, true) + section("\"EXIT STATUS\"", text.exit_status) +
+            section("EXAMPLES", text.examples);
     return page + section("\"SEE ALSO\"", text.see_also);
 }
 
@@ -149,7 +137,7 @@ std::string reference_page(const command& c) {
     page += "[Options for all commands](ibtool.md#options) are on the page of ibtool.\n\n";
     page += reference_section("Sends and writes", text.traffic) + reference_section("Output", text.output);
     page += reference_section("JSON", text.json);
-    page += reference_section("Exit status", text.exit_status.empty() ? exit_codes : text.exit_status);
+    page += reference_section("Exit status", text.exit_status);
     page += reference_section("Examples", text.examples) + reference_section("See also", text.see_also);
     return without_last_newline(page);
 }
@@ -169,7 +157,7 @@ std::string reference_page() {
     for (const command_alias& other : command_aliases())
         page += fmt::format("| `{}` | [`{}`]({}.md) |\n", other.name, other.command, other.command);
     page += '\n' + reference_entries("Options", global_arguments(), text, true);
-    page += reference_section("Exit status", text.exit_status.empty() ? exit_codes : text.exit_status);
+    page += reference_section("Exit status", text.exit_status);
     page += reference_section("Examples", text.examples) + reference_section("See also", text.see_also);
     return without_last_newline(page);
 }

@@ -25,10 +25,11 @@ std::vector<std::string> command_names() {
 std::string rendered(const std::string& page) {
     const directory files;
     std::ofstream(files / "page.1") << page;
-    const process_result r =
-        run_process({"groff", "-t", "-man", "-ww", "-Tascii", "-P-c", "-P-b", "-P-o", "-P-u", files / "page.1"});
+    const words_list groff{"groff", "-t", "-man", "-ww", "-Tascii", "-P-c", "-P-b", "-P-o", "-P-u"};
+    const process_result r = run_process(groff + words_list{files / "page.1"});
     CHECK(r.status == 0);
     CHECK(r.err.empty());
+    CHECK(run_process(groff + words_list{"-rLL=120n", files / "page.1"}).err == ""); // the width that lintian uses
     const process_result style = run_process({"mandoc", "-T", "lint", files / "page.1"});
     CHECK(style.out + style.err == "");
     return r.out;

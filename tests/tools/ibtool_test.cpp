@@ -520,6 +520,8 @@ TEST_CASE("a misspelled option gets at most three similar ones, and a surplus ar
     check_failure(wrong, 2, "unknown option '--evry'; similar: --every, ");
     CHECK(std::ranges::count(wrong.err, ',') == 2);
     CHECK_THAT(wrong.err, EndsWith("; see ibtool sweep --help\n"));
+    check_failure(run({"ibhosts", "--max-rate"}), 2, "--max-rate requires a value: 0..100000000; see ibtool help");
+    check_failure(run({"sweep", "--every"}), 2, "--every requires a value: DURATION; see ibtool help");
     check_failure(run({"iblinkinfo", "--lines=3"}), 2, "unknown option '--lines'; similar: --line, ");
     check_failure(run({"ibhosts", "file", "surplus\x1b"}), 2,
                   "unexpected argument 'surplus\\x1b'; see ibtool ibhosts --help");
