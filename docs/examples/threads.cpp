@@ -49,8 +49,8 @@ void rails() {
         co_return co_await schedule.SubnGet<NodeInfo>(path);
     };
     const auto results = coro::share_items(rails, 44, info_of);
-    fmt::print("{} answers\n", std::count_if(results.begin(), results.end(), [](auto& r) { return r && *r; }));
-    //> 44 answers
+    fmt::print("{} replies\n", std::count_if(results.begin(), results.end(), [](auto& r) { return r && *r; }));
+    //> 44 replies
 }
 
 } // namespace

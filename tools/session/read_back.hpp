@@ -36,7 +36,7 @@ inline const comad::mad::mad_error& decisive(const comad::mad::mad_error* write,
     return write ? *write : read;
 }
 
-/// `LID 7: unknown whether it changed: LID 7 did not answer Set of PortInfo (3 attempts, 3 s)`, of a place.
+/// `LID 7: unknown whether it changed: LID 7 did not reply to Set of PortInfo (3 attempts, 3 s)`, of a place.
 inline missing_answer unknown_change(std::string place, const comad::mad::mad_error& e) {
     return of_write({std::move(place),
                      {},

@@ -126,7 +126,7 @@ private:
     bool is_full_ = false;
 };
 
-/// `down`, `no_answer`, `moved`; of cause::node: empty.
+/// `down`, `timeout`, `moved`; of cause::node: empty.
 std::string_view name_of(missing_parts::cause) noexcept;
 
 } // namespace ibtool

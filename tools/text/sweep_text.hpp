@@ -69,7 +69,7 @@ std::string sweep_csv_header();
 /// Members of a JSON object about the last sweep: `"sweep":3,"ports":32,"gaps":0,...`.
 std::string sweep_state_json(const sweep_view&);
 
-/// `no_answer`
+/// `timeout`
 std::string_view name_of(comad::counters::gap::kind);
 /// What a counter counted: of data bytes, else the number itself.
 std::string in_units(comad::counters::counter, comad::u64 number);
