@@ -63,7 +63,7 @@ struct more_of_ports {
 /// The whole database as one JSON object, schema `comad.subnet/1`; names as in the IBA structures; systems (chassis.hpp) and
 /// problems included, and of the ports where it was read what there is more.
 std::string json_text(const subnet&, const more_of_ports& more = {});
-/// `no_answer`, `error_reply` and so on: kinds of problems as this object has them.
+/// `timeout`, `error_reply` and so on: kinds of problems as this object has them.
 std::string_view name_of(problem::kind) noexcept;
 /// One of its nodes alone, on a line.
 std::string node_json(const subnet&, u32 index);

@@ -68,7 +68,7 @@ struct mad_error {
 /// say `invalid attribute or attribute modifier` of attributes that they do not know, too.
 bool is_unsupported(const mad_error& e) noexcept;
 
-/// One line in a user's words: `LID 999 did not answer NodeInfo (3 attempts, 1.2 s)`, with the newest context in front. Less than
+/// One line in a user's words: `LID 999 did not reply to NodeInfo (3 attempts, 1.2 s)`, with the newest context in front. Less than
 /// to_string() has: no numbers of class and method, and of the path the target alone.
 std::string plain_text(const mad_error& e);
 
