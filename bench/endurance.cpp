@@ -3,7 +3,7 @@
 // counted must balance, and memory must not grow.
 #include "experiments.hpp"
 #include <comad/coro/driver.hpp>
-#include <comad/discovery/discover.hpp>
+#include <comad/discovery/walk/discover.hpp>
 #include <comad/iba/pm.hpp>
 #include <comad/transports/sim/transport.hpp>
 

@@ -3,7 +3,7 @@
 #include "lab.hpp"
 
 #include <comad/coro/driver.hpp>
-#include <comad/discovery/discover.hpp>
+#include <comad/discovery/walk/discover.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <fmt/format.h>

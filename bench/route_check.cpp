@@ -2,10 +2,10 @@
 // route_check.cpp - the check of all routes of a fat tree whose tables are filled here: time and memory, and whether it finds the
 // mistakes that are then made in the tables. What must come out is counted from the tree's size.
 #include <comad/coro/driver.hpp>
-#include <comad/discovery/credit_loops.hpp>
-#include <comad/discovery/discover.hpp>
-#include <comad/discovery/exports.hpp>
-#include <comad/discovery/routes.hpp>
+#include <comad/discovery/formats/exports.hpp>
+#include <comad/discovery/routing/detail/credit_loops.hpp>
+#include <comad/discovery/routing/routes.hpp>
+#include <comad/discovery/walk/discover.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <CLI/CLI.hpp>

@@ -5,7 +5,7 @@
 #include "echo.hpp"
 #include "experiments.hpp"
 #include <comad/coro/driver.hpp>
-#include <comad/discovery/discover.hpp>
+#include <comad/discovery/walk/discover.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <array>

@@ -2,7 +2,7 @@
 // sets.cpp - Gets and Sets where MADs are lost, in virtual time.
 #include "experiments.hpp"
 #include <comad/coro/driver.hpp>
-#include <comad/discovery/discover.hpp>
+#include <comad/discovery/walk/discover.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/transports/sim/transport.hpp>
 

@@ -2,7 +2,7 @@
 // sweep_ports.cpp - PortCounters of every port of a subnet that ibsim simulates, a task for each: what `bench/sweep` sets
 // beside other programs.
 #include <comad/coro/driver.hpp>
-#include <comad/discovery/discover.hpp>
+#include <comad/discovery/walk/discover.hpp>
 #include <comad/iba/pm.hpp>
 #include <comad/transports/ibsim.hpp>
 

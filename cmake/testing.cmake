@@ -8,7 +8,7 @@ find_package(Catch2 2.13 REQUIRED)
 include(Catch)
 
 # The main function of Catch2. Optimizing it would double its compile time without a benefit.
-add_library(comad_test_main OBJECT rigs/main.cpp)
+add_library(comad_test_main OBJECT rigs/support/main.cpp)
 target_link_libraries(comad_test_main PUBLIC Catch2::Catch2)
 target_compile_options(comad_test_main PRIVATE -O0)
 
@@ -20,7 +20,7 @@ set(comad_test_optimization $<IF:$<CONFIG:Debug>,-O0,-Og>)
 file(CONFIGURE OUTPUT catch_pch.cpp CONTENT "")
 add_library(comad_test_pch OBJECT ${CMAKE_CURRENT_BINARY_DIR}/catch_pch.cpp)
 target_link_libraries(comad_test_pch PRIVATE comad::comad Catch2::Catch2)
-target_precompile_headers(comad_test_pch PRIVATE rigs/catch.hpp
+target_precompile_headers(comad_test_pch PRIVATE rigs/support/catch.hpp
   <algorithm> <deque> <map> <random> <set> <sstream> <fmt/format.h>
   <comad/coro/driver.hpp> <comad/iba/pm.hpp> <comad/iba/sa.hpp> <comad/iba/smp.hpp>)
 target_compile_options(comad_test_pch PRIVATE ${comad_test_optimization})
@@ -48,7 +48,7 @@ endfunction()
 #   ibtool     the test only runs the tool; COMAD_IBTOOL in its environment selects the tool of another build
 #   real_time  the test uses a server in real time, such as ibsim; if only such tests fail, scripts/test runs them again once
 # OVER_KERNEL registers the test cases a second time as "NAME/kernel/title", with the kernel model in front of the simulated fabric
-# (tests/rigs/kernel_of_this_run.hpp) and without the test cases tagged [bare].
+# (tests/rigs/kernel/kernel_of_this_run.hpp) and without the test cases tagged [bare].
 function(comad_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "OVER_KERNEL" "" "SOURCES;LABELS;LIBRARIES")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)

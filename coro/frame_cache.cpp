@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // frame_cache.cpp - blocks by size, and a list of free ones for each.
-#include <comad/coro/frame_cache.hpp>
+#include <comad/coro/detail/frame_cache.hpp>
 
 #include <array>
 #include <new>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // pause.cpp - the pauses of a schedule, in the order in which they end.
-#include <comad/coro/pause.hpp>
+#include <comad/coro/detail/pause.hpp>
 
 namespace comad::coro::detail {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // rpc.cpp - what every RPC does whatever its payload: submit, follow redirections, judge the reply, tell the error.
-#include <comad/coro/rpc.hpp>
+#include <comad/coro/detail/rpc.hpp>
 #include <comad/coro/schedule.hpp>
 #include <comad/mad/detail/learned.hpp>
 #include <comad/mad/engine.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // with_timeout.cpp - the time that passes beside a task.
-#include <comad/coro/with_timeout.hpp>
+#include <comad/coro/detail/with_timeout.hpp>
 
 namespace comad::coro::detail {
 

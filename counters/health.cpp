@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // health.cpp - rules applied to what changed, and the rules that stand when nobody gives any.
 #include <comad/counters/health.hpp>
-#include <comad/discovery/link.hpp>
+#include <comad/discovery/database/detail/link.hpp>
 
 #include <algorithm>
 #include <span>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // health_file.cpp - tables and values of a TOML file as rules; everything that is not a rule is told with its line.
 #include <comad/counters/health_file.hpp>
-#include <comad/iba/suggest.hpp>
-#include <comad/iba/text.hpp>
-#include <comad/iba/text_file.hpp>
+#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/detail/text_file.hpp>
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // port_counters.cpp - narrow and wide counters as one, and differences of them.
 #include <comad/counters/port_counters.hpp>
-#include <comad/iba/enums.hpp>
-#include <comad/iba/mask.hpp>
-#include <comad/iba/pm/select.hpp>
+#include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/mask.hpp>
+#include <comad/iba/detail/pm/select.hpp>
 
 #include <algorithm>
 

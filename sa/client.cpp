@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // client.cpp - path queries and their cache; the local port, read again.
 #include <comad/sa/client.hpp>
-#include <comad/sa/no_records.hpp>
+#include <comad/sa/detail/no_records.hpp>
 
 #include <fmt/format.h>
 

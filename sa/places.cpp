@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // places.cpp - where routes lead, by LinkRecords; what is there, by NodeRecords.
-#include <comad/iba/sa/records.hpp>
+#include <comad/iba/detail/sa/records.hpp>
 #include <comad/sa/detail/places.hpp>
 
 #include <fmt/format.h>

@@ -12,8 +12,8 @@
 #include "text/output.hpp"
 #include "text/overview.hpp"
 #include "text/terminal.hpp"
-#include <comad/iba/suggest.hpp>
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

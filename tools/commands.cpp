@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // commands.cpp - the list of the commands, in the order of the help; each is described in its own file.
 #include "command.hpp"
-#include <comad/iba/suggest.hpp>
+#include <comad/iba/detail/suggest.hpp>
 
 #include <algorithm>
 

@@ -5,9 +5,9 @@
 #include "command.hpp"
 #include "command_text.hpp"
 #include "session/subnet_file.hpp"
-#include <comad/discovery/subnet.hpp>
+#include <comad/discovery/database/subnet.hpp>
+#include <comad/iba/detail/text.hpp>
 #include <comad/iba/print.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 

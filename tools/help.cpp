@@ -8,7 +8,7 @@
 #include "text/json.hpp"
 #include "text/output.hpp"
 #include "text/terminal.hpp"
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

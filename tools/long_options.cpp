@@ -4,7 +4,7 @@
 
 #include "input/options.hpp"
 #include "input/words.hpp"
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -82,7 +82,7 @@ std::string reference_entries(std::string_view title, const arguments& taken, co
 }
 
 constexpr std::string_view generated =
-    "<!-- Generated from tools/commands/{}.md by scripts/reference; do not edit. -->\n";
+    "<!-- Generated from the texts in tools/commands/ by scripts/reference; do not edit. -->\n";
 
 std::string without_last_newline(std::string text) {
     text.pop_back();
@@ -127,7 +127,7 @@ std::string man_page() {
 std::string reference_page(const command& c) {
     const arguments taken = arguments_of(c);
     const command_text& text = text_of_command(c.name);
-    std::string page = fmt::format(fmt::runtime(generated), c.name);
+    std::string page(generated);
     page += fmt::format("# ibtool {}\n\n{}\n\n```sh\nibtool {}\n```\n\n{}\n\n", c.name, text.summary,
                         usage_of(c, as_declared), text.description);
     if (const std::string names = other_names(c); !names.empty()) page += names + "\n\n";
@@ -144,7 +144,7 @@ std::string reference_page(const command& c) {
 
 std::string reference_page() {
     const command_text& text = text_of_command("ibtool");
-    std::string page = fmt::format(fmt::runtime(generated), "ibtool");
+    std::string page(generated);
     page += fmt::format("# ibtool\n\n{}\n\n```sh\nibtool [OPTIONS] COMMAND [ARGUMENTS]\n```\n\n{}\n\n## Commands\n\n",
                         text.summary, text.description);
     for (const auto& [title, members] : commands_by_group()) {

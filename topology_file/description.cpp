@@ -2,7 +2,7 @@
 // description.cpp - escapes taken back.
 #include "description.hpp"
 
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <charconv>
 

@@ -3,8 +3,8 @@
 #include "cursor.hpp"
 #include "description.hpp"
 #include "lines.hpp"
-#include <comad/iba/text.hpp>
-#include <comad/topology_file/read.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/topology_file/detail/read.hpp>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // held_requests.cpp - which timeout the kernel is told, and which message ends a request.
-#include <comad/iba/rmpp.hpp>
+#include <comad/iba/detail/rmpp.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/transports/held_requests.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibsim.cpp - ibsim's datagram protocol (ibsim, include/ibsim.h): attach, exchange MADs, detach.
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 #include <comad/transports/ibsim.hpp>
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // issm.cpp - finds /dev/infiniband/issmN by infiniband_mad/issmN/{ibdev,port} and opens it.
-#include <comad/iba/text_file.hpp>
+#include <comad/iba/detail/text_file.hpp>
 #include <comad/transports/issm.hpp>
 #include <comad/transports/umad_errors.hpp>
 

@@ -2,7 +2,7 @@
 // kernel_model.cpp - agents, timers, backlog and receive queue of the kernel's MAD stack (Linux, drivers/infiniband/core:
 // user_mad.c, mad.c).
 #include "kernel_rules.hpp"
-#include <comad/iba/enums.hpp>
+#include <comad/iba/detail/enums.hpp>
 #include <comad/iba/mad_header.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/transports/kernel_model.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // key_file.cpp - who may read a key file.
-#include <comad/iba/text.hpp>
-#include <comad/iba/text_file.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/detail/text_file.hpp>
 #include <comad/mad/unique_fd.hpp>
 #include <comad/transports/key_file.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // sysfs.cpp - reads infiniband_mad/umadN/{ibdev,port}, infiniband/DEVICE and its ports/PORT (Linux,
 // Documentation/ABI/stable/sysfs-class-infiniband).
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/detail/text_file.hpp>
 #include <comad/iba/parse.hpp>
-#include <comad/iba/text.hpp>
-#include <comad/iba/text_file.hpp>
 #include <comad/mad/port_tables.hpp>
 #include <comad/transports/sysfs.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // address.cpp - paths as addresses, completions as sources.
 #include <comad/iba/codec.hpp>
-#include <comad/iba/transport_headers.hpp>
+#include <comad/iba/detail/transport_headers.hpp>
 #include <comad/verbs/address.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // device.cpp - opening devices, their tables, and their events.
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 #include <comad/verbs/device.hpp>
 
 #include <boost/outcome/try.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // queue_pair.cpp - queue pairs, shared receive queues, multicast.
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/format.hpp>
 #include <comad/verbs/address.hpp>
 #include <comad/verbs/queue_pair.hpp>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // asio.cpp - RPCs in an Asio program of several threads: the pieces of docs/reference/library.md. It prints what the comments say.
 #include <comad/coro/asio_transactor.hpp>
+#include <comad/coro/combinators.hpp>
 #include <comad/coro/use_task.hpp>
-#include <comad/coro/when_all.hpp>
-#include <comad/coro/with_timeout.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/transports/sim/transport.hpp>
 

@@ -3,7 +3,7 @@
 // //> are its output.
 #include <comad/coro/asio.hpp>
 #include <comad/coro/event.hpp>
-#include <comad/coro/rpcs.hpp>
+#include <comad/coro/schedule.hpp>
 #include <comad/iba/vendor.hpp>
 #include <comad/server/agent.hpp>
 #include <comad/transports/sim/transport.hpp>

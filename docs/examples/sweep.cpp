@@ -3,7 +3,7 @@
 // what it prints.
 #include <comad/coro/driver.hpp>
 #include <comad/counters/sweep.hpp>
-#include <comad/discovery/discover.hpp>
+#include <comad/discovery/walk/discover.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <fmt/format.h>

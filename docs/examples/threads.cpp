@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // threads.cpp - several end ports in several threads: the pieces of docs/explanation/threads.md. It prints what the comments say.
 #include <comad/coro/threads.hpp>
-#include <comad/discovery/discover.hpp>
+#include <comad/discovery/walk/discover.hpp>
 #include <comad/transports/sim/transport.hpp>
 #include <comad/transports/striped.hpp>
 

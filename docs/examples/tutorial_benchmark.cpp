@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tutorial_benchmark.cpp - the program of tutorial 3, which measures MADs per second. Lines with //> show what it prints.
 #include <comad/coro/driver.hpp>
-#include <comad/discovery/discover.hpp>
+#include <comad/discovery/walk/discover.hpp>
 #include <comad/iba/pm.hpp>
 #include <comad/transports/sim/transport.hpp>
 

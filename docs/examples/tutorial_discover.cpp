@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // tutorial_discover.cpp - the program of tutorial 1, which discovers a fabric. Lines with //> show what it prints.
+#include <comad/coro/combinators.hpp>
 #include <comad/coro/driver.hpp>
-#include <comad/coro/when_all.hpp>
-#include <comad/discovery/discover.hpp>
-#include <comad/discovery/node_sequence.hpp>
+#include <comad/discovery/walk/discover.hpp>
+#include <comad/discovery/walk/node_sequence.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <fmt/format.h>

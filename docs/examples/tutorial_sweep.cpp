@@ -4,7 +4,7 @@
 #include <comad/coro/ticker.hpp>
 #include <comad/counters/health.hpp>
 #include <comad/counters/sweep.hpp>
-#include <comad/discovery/discover.hpp>
+#include <comad/discovery/walk/discover.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // compare.cpp - differences of two encoded structures, over their table at run time.
-#include <comad/iba/compare.hpp>
+#include <comad/iba/detail/compare.hpp>
 
 #include <fmt/format.h>
 

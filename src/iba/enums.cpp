@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // enums.cpp - a number as its name, a set of bits as the names of its bits. Knows no enumeration.
-#include <comad/iba/enums/names.hpp>
+#include <comad/iba/detail/enums/names.hpp>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // error.cpp - the last words of a program that asks a result for what it has not.
-#include <comad/iba/error.hpp>
+#include <comad/iba/detail/error.hpp>
 
 #include <cstdio>
 #include <exception>

@@ -3,8 +3,8 @@
 #include "names.hpp"
 #include "rows.hpp"
 #include "values.hpp"
+#include <comad/iba/detail/text.hpp>
 #include <comad/iba/from_json.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

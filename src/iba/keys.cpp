@@ -2,12 +2,12 @@
 // keys.cpp - keys are found by their names in the tables; a list has the keys that no table describes.
 #include "rows.hpp"
 #include <comad/iba/codec.hpp>
-#include <comad/iba/keys.hpp>
+#include <comad/iba/detail/keys.hpp>
+#include <comad/iba/detail/registry.hpp>
+#include <comad/iba/detail/sa/format.hpp>
 #include <comad/iba/mad_header.hpp>
 #include <comad/iba/mellanox.hpp>
 #include <comad/iba/notice.hpp>
-#include <comad/iba/registry.hpp>
-#include <comad/iba/sa/format.hpp>
 
 #include <algorithm>
 #include <string_view>

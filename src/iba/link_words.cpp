@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // link_words.cpp - the names of rdma-core (infiniband-diags/ibnetdiscover.c, dump_linkspeed_compat and its neighbors).
-#include <comad/iba/link_words.hpp>
+#include <comad/iba/detail/link_words.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // mask.cpp - component masks by name.
 #include "names.hpp"
-#include <comad/iba/mask.hpp>
+#include <comad/iba/detail/mask.hpp>
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 // names.cpp - dotted names taken apart along the tables.
 #include "names.hpp"
 
-#include <comad/iba/suggest.hpp>
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // names.hpp - dotted names taken apart along the tables. Knows no bytes.
 #pragma once
-#include <comad/iba/error.hpp>
-#include <comad/iba/table.hpp>
+#include <comad/iba/detail/error.hpp>
+#include <comad/iba/detail/table.hpp>
 
 #include <optional>
 #include <string>

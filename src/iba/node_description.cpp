@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // node_description.cpp - the text in a NodeDescription.
-#include <comad/iba/smp/node.hpp>
+#include <comad/iba/detail/smp/node.hpp>
 
 #include <cstring>
 #include <string>

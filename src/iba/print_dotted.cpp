@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // print_dotted.cpp - one field per line, the name padded with dots.
 #include "rows.hpp"
+#include <comad/iba/detail/text.hpp>
 #include <comad/iba/print.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 

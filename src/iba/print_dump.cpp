@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // print_dump.cpp - words in hex, each with the fields that begin in it.
 #include "rows.hpp"
-#include <comad/iba/bits.hpp>
-#include <comad/iba/mad_tables.hpp>
+#include <comad/iba/detail/bits.hpp>
+#include <comad/iba/detail/mad_tables.hpp>
+#include <comad/iba/detail/text.hpp>
 #include <comad/iba/print.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 

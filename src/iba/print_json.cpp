@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // print_json.cpp - one JSON object in one line.
 #include "rows.hpp"
+#include <comad/iba/detail/text.hpp>
 #include <comad/iba/print.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // registry.cpp - tables by name, class and id. What structures there are, all.hpp says.
-#include <comad/iba/all.hpp>
-#include <comad/iba/registry.hpp>
+#include <comad/iba.hpp>
+#include <comad/iba/detail/registry.hpp>
 
 #include <array>
 

@@ -2,10 +2,10 @@
 // rows.cpp - values of single rows, read and shown.
 #include "rows.hpp"
 
-#include <comad/iba/bits.hpp>
-#include <comad/iba/enums.hpp>
-#include <comad/iba/format.hpp>
-#include <comad/iba/registry.hpp>
+#include <comad/iba/detail/bits.hpp>
+#include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/registry.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rows.hpp - values of single rows in encoded structures, read and shown. Knows no structure and no layout of output.
 #pragma once
-#include <comad/iba/table.hpp>
+#include <comad/iba/detail/table.hpp>
 
 #include <span>
 #include <string>

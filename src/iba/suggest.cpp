@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // suggest.cpp - names in the order of their likeness.
-#include <comad/iba/suggest.hpp>
+#include <comad/iba/detail/suggest.hpp>
 
 #include <fmt/format.h>
 

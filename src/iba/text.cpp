@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // text.cpp - UTF-8 as strangers send it, taken apart and escaped.
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // text_file.cpp - opens files without waiting, waits for pipes in a way that a signal ends, and counts what it reads.
-#include <comad/iba/text.hpp>
-#include <comad/iba/text_file.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/detail/text_file.hpp>
 
 #include <fmt/format.h>
 

@@ -4,11 +4,11 @@
 
 #include "names.hpp"
 #include "rows.hpp"
-#include <comad/iba/bits.hpp>
-#include <comad/iba/keys.hpp>
+#include <comad/iba/detail/bits.hpp>
+#include <comad/iba/detail/keys.hpp>
+#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>
-#include <comad/iba/suggest.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // values.hpp - values of single rows written into encoded structures, from text. Knows no structure and no names.
 #pragma once
-#include <comad/iba/error.hpp>
-#include <comad/iba/table.hpp>
+#include <comad/iba/detail/error.hpp>
+#include <comad/iba/detail/table.hpp>
 
 #include <span>
 #include <string>

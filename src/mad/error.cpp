@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // error.cpp - errors as text.
 #include <comad/iba/codec.hpp>
-#include <comad/iba/format.hpp>
-#include <comad/iba/keys.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/keys.hpp>
+#include <comad/iba/detail/mad_tables.hpp>
+#include <comad/iba/detail/registry.hpp>
 #include <comad/iba/mad_header.hpp>
-#include <comad/iba/mad_tables.hpp>
 #include <comad/iba/print.hpp>
-#include <comad/iba/registry.hpp>
 #include <comad/mad/error.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/mad/path_text.hpp>

@@ -2,18 +2,18 @@
 // message.cpp - the MAD header as requests write it and replies answer it.
 #include <comad/iba/bm.hpp>
 #include <comad/iba/cc.hpp>
-#include <comad/iba/class_port_info.hpp>
 #include <comad/iba/cm.hpp>
+#include <comad/iba/detail/class_port_info.hpp>
+#include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/pm/counters.hpp>
+#include <comad/iba/detail/pm/format.hpp>
+#include <comad/iba/detail/registry.hpp>
+#include <comad/iba/detail/rmpp.hpp>
+#include <comad/iba/detail/sa/format.hpp>
+#include <comad/iba/detail/smp/format.hpp>
 #include <comad/iba/dm.hpp>
-#include <comad/iba/enums.hpp>
 #include <comad/iba/fields.hpp>
 #include <comad/iba/mad_header.hpp>
-#include <comad/iba/pm/counters.hpp>
-#include <comad/iba/pm/format.hpp>
-#include <comad/iba/registry.hpp>
-#include <comad/iba/rmpp.hpp>
-#include <comad/iba/sa/format.hpp>
-#include <comad/iba/smp/format.hpp>
 #include <comad/iba/snmp.hpp>
 #include <comad/iba/vendor.hpp>
 #include <comad/mad/message.hpp>

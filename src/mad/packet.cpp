@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // packet.cpp - headers and checksums of the packets that carry MADs.
-#include <comad/iba/enums.hpp>
-#include <comad/iba/transport_headers.hpp>
+#include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/transport_headers.hpp>
 #include <comad/mad/packet.hpp>
 
 #include <boost/crc.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // path.cpp - destination keys, timeouts, reversal and message texts of paths.
-#include <comad/iba/codes.hpp>
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/codes.hpp>
+#include <comad/iba/detail/format.hpp>
 #include <comad/mad/path.hpp>
 
 #include <fmt/format.h>

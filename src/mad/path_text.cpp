@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // path_text.cpp - the grammar of targets, and path specifications from one table of members.
-#include <comad/iba/bits.hpp>
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/bits.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>
-#include <comad/iba/suggest.hpp>
-#include <comad/iba/text.hpp>
 #include <comad/mad/path_text.hpp>
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // port_keys.cpp - the text of key files.
+#include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>
-#include <comad/iba/text.hpp>
 #include <comad/mad/port_keys.hpp>
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // port_tables.cpp - P_Keys and GIDs to indices, and what is said if there is none.
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/format.hpp>
 #include <comad/mad/port_tables.hpp>
 
 #include <fmt/format.h>

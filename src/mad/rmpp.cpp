@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rmpp.cpp - what both ends of a transfer do: recognise its packets, judge them, end it, watch the time.
-#include <comad/iba/codes.hpp>
-#include <comad/iba/rmpp.hpp>
+#include <comad/iba/detail/codes.hpp>
+#include <comad/iba/detail/rmpp.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/mad/rmpp.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // rmpp_receiver.cpp - segments in any order become a message.
-#include <comad/iba/rmpp.hpp>
+#include <comad/iba/detail/rmpp.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/mad/rmpp.hpp>
 

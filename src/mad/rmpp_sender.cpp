@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // rmpp_sender.cpp - a message becomes segments, as many under way as the receiver allows.
-#include <comad/iba/rmpp.hpp>
+#include <comad/iba/detail/rmpp.hpp>
 #include <comad/mad/rmpp.hpp>
 
 #include <algorithm>

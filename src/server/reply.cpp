@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // reply.cpp - answers, made of their requests.
-#include <comad/iba/sa/format.hpp>
-#include <comad/iba/smp/format.hpp>
+#include <comad/iba/detail/sa/format.hpp>
+#include <comad/iba/detail/smp/format.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/mad/record_table.hpp>
 #include <comad/server/reply.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // request.cpp - the checks of a request, in the order in which a fault hides those behind it.
-#include <comad/iba/registry.hpp>
-#include <comad/iba/sa/format.hpp>
+#include <comad/iba/detail/registry.hpp>
+#include <comad/iba/detail/sa/format.hpp>
 #include <comad/iba/vendor.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/server/request.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // responder.cpp - from a message to its handler, and back.
-#include <comad/iba/smp/node.hpp>
+#include <comad/iba/detail/smp/node.hpp>
 #include <comad/iba/vendor.hpp>
 #include <comad/server/responder.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // alloc_test.cpp - nothing is allocated per MAD once everything is warm: engine, tasks, sequences, drivers.
-#include "allocations.hpp"
-#include "coro_rig.hpp"
-#include "memory_transport.hpp"
+#include "library/coro_rig.hpp"
+#include "support/allocations.hpp"
+#include "wire/memory_transport.hpp"
 #include <comad/coro/asio.hpp>
-#include <comad/coro/frame_cache.hpp>
+#include <comad/coro/detail/frame_cache.hpp>
 #include <comad/mad/engine.hpp>
 #include <comad/mad/message.hpp>
 

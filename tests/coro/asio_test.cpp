@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // asio_test.cpp - the Asio driver: tokens, cancellation, what it keeps alive, and what it leaves behind.
-#include "coro_rig.hpp"
-#include "memory_transport.hpp"
+#include "library/coro_rig.hpp"
+#include "wire/memory_transport.hpp"
 #include <comad/coro/asio.hpp>
 
 #include <boost/asio/awaitable.hpp>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // asio_transactor_test.cpp - RPCs, tasks and other I/O of one program in one io_context that four threads run. What other
 // threads find is counted and looked at in the end: Catch's macros are for one. Under ThreadSanitizer.
-#include "answering_kernel.hpp"
-#include "coro_rig.hpp"
-#include "memory_transport.hpp"
+#include "kernel/answering_kernel.hpp"
+#include "library/coro_rig.hpp"
+#include "wire/memory_transport.hpp"
 #include <comad/coro/asio_transactor.hpp>
+#include <comad/coro/detail/when_all.hpp>
 #include <comad/coro/use_task.hpp>
-#include <comad/coro/when_all.hpp>
 #include <comad/iba/pm.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/transports/sim/transport.hpp>

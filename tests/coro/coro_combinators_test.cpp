@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // coro_combinators_test.cpp - tasks at the same time, the first of them, tasks with an end, events and tickers.
-#include "coro_rig.hpp"
-#include "memory_transport.hpp"
+#include "library/coro_rig.hpp"
+#include "wire/memory_transport.hpp"
+#include <comad/coro/detail/when_all.hpp>
+#include <comad/coro/detail/when_any.hpp>
+#include <comad/coro/detail/with_timeout.hpp>
 #include <comad/coro/event.hpp>
 #include <comad/coro/ticker.hpp>
-#include <comad/coro/when_all.hpp>
-#include <comad/coro/when_any.hpp>
-#include <comad/coro/with_timeout.hpp>
 
 #include <memory>
 #include <optional>

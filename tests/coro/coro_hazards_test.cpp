@@ -6,7 +6,7 @@
 // co_await per statement, with lambdas and aggregates named first: GCC 12 may get them wrong, and says when it does not; a
 // newer compiler must get them right, and when all that are supported do, the habit may relax.
 // Not under GCC's sanitizers, which break coroutines on their own account.
-#include "coro_rig.hpp"
+#include "library/coro_rig.hpp"
 
 #include <string>
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // coro_mqueue_test.cpp - lazy sequences of tasks: how far they are pulled, how they nest, how they fail and end.
-#include "coro_rig.hpp"
-#include "memory_transport.hpp"
+#include "library/coro_rig.hpp"
+#include "wire/memory_transport.hpp"
 
 #include <algorithm>
 #include <deque>

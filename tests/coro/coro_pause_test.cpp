@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // coro_pause_test.cpp - pauses: when they end, in which order, and what cancels them.
-#include "coro_rig.hpp"
-#include "memory_transport.hpp"
+#include "library/coro_rig.hpp"
+#include "wire/memory_transport.hpp"
 #include <comad/coro/asio.hpp>
 
 #include <boost/asio/io_context.hpp>

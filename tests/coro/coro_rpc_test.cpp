@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // coro_rpc_test.cpp - RPCs as a program sees them: replies decoded, with header and source, and every kind of error.
-#include "coro_rig.hpp"
+#include "library/coro_rig.hpp"
 #include <comad/mad/detail/deadlines.hpp>
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // coro_rpcs_test.cpp - every RPC of the vocabulary: what its request says, byte by byte, and what becomes of its reply;
 // replies that are tables, that say BUSY, and RPCs that block.
-#include "coro_rig.hpp"
-#include <comad/coro/blocking.hpp>
-#include <comad/iba/all.hpp>
+#include "library/coro_rig.hpp"
+#include <comad/coro/detail/blocking.hpp>
+#include <comad/iba.hpp>
 
 #include <cstring>
 #include <map>

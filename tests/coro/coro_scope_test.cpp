@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // coro_scope_test.cpp - scopes: joining, cancelling, and what becomes of children when a scope is left.
-#include "coro_rig.hpp"
+#include "library/coro_rig.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // coro_task_test.cpp - tasks, generators and jobs: when they run, what they give, when their frames die.
-#include "coro_rig.hpp"
+#include "library/coro_rig.hpp"
 
 #include <algorithm>
 #include <cstdint>

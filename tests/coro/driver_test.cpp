@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // driver_test.cpp - the same coroutine under every driver; time-outs on time under continuous traffic; virtual time that
 // repeats itself.
-#include "coro_rig.hpp"
-#include "memory_transport.hpp"
+#include "library/coro_rig.hpp"
+#include "wire/memory_transport.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/mad/detail/deadlines.hpp>
 #include <comad/transports/sim/transport.hpp>

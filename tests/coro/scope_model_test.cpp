@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // scope_model_test.cpp - random programs of tasks, scopes, combinators and events beside a model of what the headers promise,
 // and the lists of domains and of what is pending in them beside sets.
-#include "coro_rig.hpp"
-#include "model_runs.hpp"
-#include "sanitized.hpp"
+#include "library/coro_rig.hpp"
+#include "library/model_runs.hpp"
+#include "support/sanitized.hpp"
+#include <comad/coro/detail/when_all.hpp>
+#include <comad/coro/detail/when_any.hpp>
+#include <comad/coro/detail/with_timeout.hpp>
 #include <comad/coro/event.hpp>
 #include <comad/coro/ticker.hpp>
-#include <comad/coro/when_all.hpp>
-#include <comad/coro/when_any.hpp>
-#include <comad/coro/with_timeout.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // threads_test.cpp - several schedules in several threads, each over its own transport. Under ThreadSanitizer.
-#include "coro_rig.hpp"
-#include "memory_transport.hpp"
+#include "library/coro_rig.hpp"
+#include "wire/memory_transport.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/coro/threads.hpp>
 #include <comad/transports/sim/transport.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // counters_model_test.cpp - counters beside ports that know what has really happened: registers that stop at their end, wrap, are
 // cleared by anybody or not told; what rules make of them; and sweeps over agents that answer, refuse or are silent.
-#include "answering_wire.hpp"
-#include "model_runs.hpp"
-#include "sanitized.hpp"
+#include "library/model_runs.hpp"
+#include "support/sanitized.hpp"
+#include "wire/answering_wire.hpp"
 #include <comad/coro/driver.hpp>
 #include <comad/counters/health.hpp>
 #include <comad/counters/realigned.hpp>

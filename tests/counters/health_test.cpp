@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // health_test.cpp - rules of health at their exact limits, and files of rules, right and wrong; all numbers by hand.
-#include "catch.hpp"
-#include "thrown.hpp"
+#include "support/catch.hpp"
+#include "support/thrown.hpp"
 #include <comad/counters/health_file.hpp>
-#include <comad/iba/text_file.hpp>
+#include <comad/iba/detail/text_file.hpp>
 
 #include <cstdio>
 #include <filesystem>

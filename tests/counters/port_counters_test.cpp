@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // port_counters_test.cpp - narrow and wide counters as one, and what two readings of them say; all numbers by hand.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include <comad/counters/port_counters.hpp>
-#include <comad/iba/enums.hpp>
+#include <comad/iba/detail/enums.hpp>
 
 #include <vector>
 

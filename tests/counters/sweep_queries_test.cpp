@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sweep_queries_test.cpp - what sweeps ask and clear: sums before ports, details that are worth it, which view of extended
 // speeds; MADs counted by hand.
-#include "sweep_rig.hpp"
+#include "library/sweep_rig.hpp"
 
 #include <sstream>
 #include <variant>

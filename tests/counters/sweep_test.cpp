@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sweep_test.cpp - sweeps over simulated subnets in virtual time: everything once, in parallel, and what becomes of nodes
 // that are silent.
-#include "sweep_rig.hpp"
+#include "library/sweep_rig.hpp"
 #include <comad/counters/realigned.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // cabling_test.cpp - plans of cables beside a subnet whose cables are known: each way in which they can differ.
-#include "discovery_rig.hpp"
-#include <comad/discovery/cabling.hpp>
-#include <comad/iba/format.hpp>
+#include "library/discovery_rig.hpp"
+#include <comad/discovery/compare/cabling.hpp>
+#include <comad/iba/detail/format.hpp>
 
 #include <sstream>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // cache_test.cpp - subnets as bytes and back, in both formats; bytes that are wrong; what differs between two subnets.
-#include "catch.hpp"
-#include "made_subnet.hpp"
-#include <comad/discovery/cache.hpp>
-#include <comad/discovery/cache_edit.hpp>
-#include <comad/discovery/difference.hpp>
-#include <comad/discovery/reports.hpp>
-#include <comad/iba/bits.hpp>
+#include "subnet/made_subnet.hpp"
+#include "support/catch.hpp"
+#include <comad/discovery/compare/difference.hpp>
+#include <comad/discovery/formats/cache.hpp>
+#include <comad/discovery/formats/detail/cache_edit.hpp>
+#include <comad/discovery/formats/reports.hpp>
+#include <comad/iba/detail/bits.hpp>
 
 #include <boost/crc.hpp>
 

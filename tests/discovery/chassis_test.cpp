@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // chassis_test.cpp - systems and boards of fabrics that are cabled as makers cable them, and of some that nobody would. What
 // infiniband-diags say of the former is in tools/ibtool_chassis_test.cpp.
-#include "chassis_fabric.hpp"
-#include "discovery_rig.hpp"
-#include <comad/discovery/chassis.hpp>
+#include "library/discovery_rig.hpp"
+#include "subnet/chassis_fabric.hpp"
+#include <comad/discovery/chassis/detail/chassis.hpp>
 
 #include <nlohmann/json.hpp>
 

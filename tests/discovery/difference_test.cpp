@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // difference_test.cpp - what differs between two subnets, one of which was changed by hand; what notices put in doubt.
-#include "discovery_rig.hpp"
-#include <comad/discovery/difference.hpp>
-#include <comad/discovery/rediscover.hpp>
+#include "library/discovery_rig.hpp"
+#include <comad/discovery/compare/difference.hpp>
+#include <comad/discovery/walk/rediscover.hpp>
 
 #include <sstream>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // discovery_changes_test.cpp - what a look at a subnet that was discovered before tells, and how many MADs it takes.
-#include "discovery_rig.hpp"
-#include <comad/discovery/changes.hpp>
+#include "library/discovery_rig.hpp"
+#include <comad/discovery/walk/changes.hpp>
 #include <comad/sa/client.hpp>
 
 #include <algorithm>

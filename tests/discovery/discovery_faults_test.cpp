@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // discovery_faults_test.cpp - discovery where things go wrong: what is missing is said with its reason, the rest is
 // complete, and it ends in time.
-#include "discovery_rig.hpp"
-#include "key_witness.hpp"
-#include "sanitized.hpp"
+#include "library/discovery_rig.hpp"
+#include "program/key_witness.hpp"
+#include "support/sanitized.hpp"
 #include <comad/coro/scope.hpp>
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // discovery_ibsim_test.cpp - discovery of subnets that a real ibsim simulates, against what a real ibnetdiscover says of
 // them, before and after a real OpenSM configured them, and while cables are pulled.
-#include "ibsim_programs.hpp"
-#include "ibsim_server.hpp"
-#include <comad/discovery/link.hpp>
+#include "ibsim/ibsim_programs.hpp"
+#include "ibsim/ibsim_server.hpp"
+#include <comad/discovery/database/detail/link.hpp>
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // discovery_lies_test.cpp - peers that do not say what is true, subnets that never end: a discovery ends, keeps what it found
 // consistent, and says what cannot be true and where it stopped.
-#include "discovery_rig.hpp"
-#include "liar.hpp"
-#include <comad/coro/rpcs.hpp>
+#include "library/discovery_rig.hpp"
+#include "wire/liar.hpp"
+#include <comad/coro/detail/rpcs.hpp>
 #include <comad/iba/sa.hpp>
 
 #include <fmt/format.h>

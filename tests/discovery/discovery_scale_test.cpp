@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // discovery_scale_test.cpp - discovery of fat trees with 1344 and 13284 nodes that a real ibsim simulates, against
 // ibnetdiscover and after OpenSM.
-#include "ibsim_programs.hpp"
-#include "ibsim_server.hpp"
+#include "ibsim/ibsim_programs.hpp"
+#include "ibsim/ibsim_server.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // discovery_slow_test.cpp - discovery where somebody answers a thousand times later than the others, by the kernel's model:
 // everybody is found, and is asked hardly more often than needed.
-#include "discovery_rig.hpp"
+#include "library/discovery_rig.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // discovery_speed_test.cpp - widths and speeds of links: every combination through discoveries, topology files and caches; and
 // speeds that change, in PortInfo responses that are modified on their way.
-#include "discovery_rig.hpp"
-#include <comad/discovery/cache.hpp>
-#include <comad/discovery/changes.hpp>
-#include <comad/discovery/exports.hpp>
-#include <comad/discovery/link.hpp>
+#include "library/discovery_rig.hpp"
+#include <comad/discovery/database/detail/link.hpp>
+#include <comad/discovery/formats/cache.hpp>
+#include <comad/discovery/formats/exports.hpp>
+#include <comad/discovery/walk/changes.hpp>
 #include <comad/iba/codec.hpp>
 
 #include <fmt/format.h>

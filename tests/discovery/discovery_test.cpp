@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // discovery_test.cpp - what discovery finds in subnets where nothing goes wrong is what the simulator's graph says; the
 // same for every window, with no SMP too many and no more in flight than allowed.
-#include "discovery_rig.hpp"
-#include "key_witness.hpp"
+#include "library/discovery_rig.hpp"
+#include "program/key_witness.hpp"
 #include <comad/coro/asio.hpp>
 
 #include <boost/asio/io_context.hpp>

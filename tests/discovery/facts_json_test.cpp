@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // facts_json_test.cpp - what ports hold as JSON, of tables whose bits are set by hand.
-#include "catch.hpp"
-#include "made_subnet.hpp"
-#include <comad/discovery/facts.hpp>
-#include <comad/discovery/reports.hpp>
+#include "subnet/made_subnet.hpp"
+#include "support/catch.hpp"
+#include <comad/discovery/database/detail/subnet_tables.hpp>
+#include <comad/discovery/formats/reports.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // hidden_speeds_test.cpp - ports that tell extended speeds only to who says that it understands them.
-#include "discovery_rig.hpp"
-#include <comad/discovery/link.hpp>
+#include "library/discovery_rig.hpp"
+#include <comad/discovery/database/detail/link.hpp>
 
 namespace hidden_speeds_test { // compiled together with others
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // hierarchy_test.cpp - HierarchyInfo of ports that have it: who is asked, what is told, what is missing.
-#include "discovery_rig.hpp"
-#include <comad/discovery/hierarchy.hpp>
+#include "library/discovery_rig.hpp"
+#include <comad/discovery/chassis/detail/hierarchy.hpp>
 
 #include <nlohmann/json.hpp>
 

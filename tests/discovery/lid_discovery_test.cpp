@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // lid_discovery_test.cpp - discovery by LIDs beside that by directed routes, in virtual time: the same database, fewer agents on the
 // way, no end after 63 hops; and what happens where LIDs lead nowhere, or to somebody else.
-#include "discovery_rig.hpp"
-#include <comad/coro/when_all.hpp>
-#include <comad/discovery/lid_index.hpp>
-#include <comad/discovery/node_sequence.hpp>
+#include "library/discovery_rig.hpp"
+#include <comad/coro/detail/when_all.hpp>
+#include <comad/discovery/database/detail/lid_index.hpp>
+#include <comad/discovery/walk/node_sequence.hpp>
 
 #include <cerrno>
 #include <chrono>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // made_reports_test.cpp - each place in the reports of a subnet has its own value, where no two fields of its nodes and ports are
 // equal. What is expected follows the formats in infiniband-diags' ibnetdiscover.c and its scripts.
-#include "catch.hpp"
-#include "made_subnet.hpp"
-#include <comad/discovery/node_names.hpp>
-#include <comad/discovery/reports.hpp>
-#include <comad/iba/format.hpp>
-#include <comad/iba/text.hpp>
+#include "subnet/made_subnet.hpp"
+#include "support/catch.hpp"
+#include <comad/discovery/database/node_names.hpp>
+#include <comad/discovery/formats/reports.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

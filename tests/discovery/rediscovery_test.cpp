@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // rediscovery_test.cpp - a subnet that is known is brought up to date: what comes out is what a whole discovery finds, and how many
 // MADs that takes.
-#include "discovery_rig.hpp"
-#include <comad/discovery/difference.hpp>
-#include <comad/discovery/rediscover.hpp>
+#include "library/discovery_rig.hpp"
+#include <comad/discovery/compare/difference.hpp>
+#include <comad/discovery/walk/rediscover.hpp>
 #include <comad/sa/client.hpp>
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // reports_test.cpp - what is printed of a subnet made by hand, with what simulators do not show. What is expected
 // follows the formats in rdma-core's infiniband-diags/ibnetdiscover.c and its scripts.
-#include "catch.hpp"
-#include <comad/discovery/node_names.hpp>
-#include <comad/discovery/reports.hpp>
+#include "support/catch.hpp"
+#include <comad/discovery/database/node_names.hpp>
+#include <comad/discovery/formats/reports.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // routes_test.cpp - routes and credit loops of small subnets whose tables are made by hand.
-#include "catch.hpp"
-#include <comad/discovery/credit_loops.hpp>
-#include <comad/discovery/routes.hpp>
+#include "support/catch.hpp"
+#include <comad/discovery/routing/detail/credit_loops.hpp>
+#include <comad/discovery/routing/routes.hpp>
 
 using namespace comad;
 using namespace comad::discovery;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // sa_discovery_test.cpp - the database of the SA's tables beside that of directed routes, in virtual time, without losses and with
 // them. The SA is the simulator's; ibtool_vumad_test has a real OpenSM's.
-#include "discovery_rig.hpp"
-#include "liar.hpp"
-#include <comad/discovery/difference.hpp>
-#include <comad/discovery/facts.hpp>
-#include <comad/discovery/lid_index.hpp>
-#include <comad/discovery/sa_discovery.hpp>
+#include "library/discovery_rig.hpp"
+#include "wire/liar.hpp"
+#include <comad/discovery/compare/difference.hpp>
+#include <comad/discovery/database/detail/lid_index.hpp>
+#include <comad/discovery/database/detail/subnet_tables.hpp>
+#include <comad/discovery/walk/sa_discovery.hpp>
 
 #include <fmt/format.h>
 

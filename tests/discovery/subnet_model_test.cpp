@@ -2,13 +2,13 @@
 // subnet_model_test.cpp - the subnet database beside a model: random facts in any order, facts that contradict each other, links
 // of all widths and speeds, and what a look at a subnet tells after random edits.
 #include "../../discovery/subnet_builder.hpp"
-#include "answering_wire.hpp"
-#include "model_runs.hpp"
-#include "sa_path.hpp"
-#include "sanitized.hpp"
+#include "library/model_runs.hpp"
+#include "subnet/sa_path.hpp"
+#include "support/sanitized.hpp"
+#include "wire/answering_wire.hpp"
 #include <comad/coro/driver.hpp>
-#include <comad/discovery/changes.hpp>
-#include <comad/discovery/link.hpp>
+#include <comad/discovery/database/detail/link.hpp>
+#include <comad/discovery/walk/changes.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/iba/smp.hpp>
 

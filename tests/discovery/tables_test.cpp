@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // tables_test.cpp - forwarding tables, SL to VL and the SLs of paths as they are read: of wide switches, from the switches and from
 // the SA, in virtual time.
-#include "discovery_rig.hpp"
-#include "liar.hpp"
-#include <comad/discovery/forwarding.hpp>
-#include <comad/discovery/read_lanes.hpp>
-#include <comad/discovery/routes.hpp>
+#include "library/discovery_rig.hpp"
+#include "wire/liar.hpp"
+#include <comad/discovery/routing/detail/read_lanes.hpp>
+#include <comad/discovery/routing/forwarding.hpp>
+#include <comad/discovery/routing/routes.hpp>
 
 #include <set>
 #include <string>

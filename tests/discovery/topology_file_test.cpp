@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // topology_file_test.cpp - topology files as people paste them, and what is written and read again. The stanzas are as
 // ibnetdiscover of rdma-core prints them; what is wrong with the files was seen in public ones.
-#include "catch.hpp"
-#include <comad/discovery/cache.hpp>
-#include <comad/discovery/difference.hpp>
-#include <comad/discovery/link.hpp>
-#include <comad/discovery/reports.hpp>
-#include <comad/discovery/topology_file.hpp>
+#include "support/catch.hpp"
+#include <comad/discovery/compare/detail/topology_difference.hpp>
+#include <comad/discovery/compare/difference.hpp>
+#include <comad/discovery/database/detail/link.hpp>
+#include <comad/discovery/formats/cache.hpp>
+#include <comad/discovery/formats/reports.hpp>
+#include <comad/discovery/formats/topology_file.hpp>
 #include <comad/transports/sim/topology.hpp>
 
 #include <fmt/format.h>

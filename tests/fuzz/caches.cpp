@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // caches.cpp - fuzzes cache files of subnets: the checksum is made right; what is read is written and read again as it is.
 #include "fuzz.hpp"
-#include <comad/discovery/cache.hpp>
-#include <comad/discovery/reports.hpp>
-#include <comad/iba/bits.hpp>
+#include <comad/discovery/formats/cache.hpp>
+#include <comad/discovery/formats/reports.hpp>
+#include <comad/iba/detail/bits.hpp>
 
 #include <boost/crc.hpp>
 

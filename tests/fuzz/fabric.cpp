@@ -3,14 +3,14 @@
 // are changed field by field, as the input says, before they arrive. Of each six bytes the first two say which reply comes next
 // that is changed, the third where (header or attribute), the fourth which field, the last two what it says then.
 #include "fuzz.hpp"
-#include "liar.hpp"
+#include "wire/liar.hpp"
 #include <comad/coro/driver.hpp>
 #include <comad/counters/realigned.hpp>
 #include <comad/counters/sweep.hpp>
-#include <comad/discovery/changes.hpp>
-#include <comad/discovery/discover.hpp>
-#include <comad/discovery/node_names.hpp>
-#include <comad/discovery/reports.hpp>
+#include <comad/discovery/database/node_names.hpp>
+#include <comad/discovery/formats/reports.hpp>
+#include <comad/discovery/walk/changes.hpp>
+#include <comad/discovery/walk/discover.hpp>
 #include <comad/iba/print.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/transports/sim/transport.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // fuzz.hpp - what the fuzz targets share.
 #pragma once
-#include <comad/iba/registry.hpp>
+#include <comad/iba/detail/registry.hpp>
 
 #include <cstdlib>
 #include <string_view>

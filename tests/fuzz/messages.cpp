@@ -4,7 +4,7 @@
 
 #include "fuzz.hpp"
 #include "input/dissect.hpp"
-#include <comad/iba/keys.hpp>
+#include <comad/iba/detail/keys.hpp>
 
 #include <stdexcept>
 #include <vector>

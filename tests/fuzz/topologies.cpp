@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // topologies.cpp - fuzzes topology files: a file that is read, written and read again gives the same text.
 #include "fuzz.hpp"
-#include <comad/discovery/difference.hpp>
-#include <comad/discovery/reports.hpp>
-#include <comad/discovery/topology_file.hpp>
+#include <comad/discovery/compare/difference.hpp>
+#include <comad/discovery/formats/reports.hpp>
+#include <comad/discovery/formats/topology_file.hpp>
 #include <comad/transports/sim/topology.hpp>
 
 #include <sstream>

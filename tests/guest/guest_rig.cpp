@@ -2,7 +2,7 @@
 // guest_rig.cpp - module, ports, peers.
 #include "guest_rig.hpp"
 
-#include "errno_error.hpp"
+#include "kernel/errno_error.hpp"
 #include <comad/iba/mad_header.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/server/reply.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // guest_rig.hpp - what the programs of the guest share: its ports, those of fakeib, and who is at the other one. Knows no test.
 #pragma once
-#include "catch.hpp"
-#include "process.hpp"
+#include "program/process.hpp"
+#include "support/catch.hpp"
 #include <comad/coro/driver.hpp>
 #include <comad/server/agent.hpp>
 #include <comad/transports/umad.hpp>

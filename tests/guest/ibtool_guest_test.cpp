@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ibtool_guest_test.cpp - ibtool beside infiniband-diags over the kernel's own devices, in a subnet that OpenSM brought up.
 #include "guest_rig.hpp"
-#include "ibsim_programs.hpp"
-#include "ibtool_rig.hpp"
+#include "ibsim/ibsim_programs.hpp"
+#include "program/ibtool_rig.hpp"
 
 #include <optional>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // kernel_model_guest_test.cpp - the model of the kernel beside the kernel: the same sends, delays and losses give the same events.
 #include "guest_rig.hpp"
-#include "scripted_transport.hpp"
+#include "wire/scripted_transport.hpp"
 #include <comad/transports/kernel_model.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // record_tables.hpp - tables of NodeRecords of any length, for who tries RMPP: who answers with them, and who asks for them.
 #pragma once
-#include "catch.hpp"
-#include <comad/coro/blocking.hpp>
+#include "support/catch.hpp"
+#include <comad/coro/detail/blocking.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/server/responder.hpp>
 

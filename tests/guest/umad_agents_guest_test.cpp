@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // umad_agents_guest_test.cpp - which agents the kernel gives, by both ioctls, and which it refuses; who may open a device.
 #include "guest_rig.hpp"
-#include "thrown.hpp"
-#include <comad/coro/blocking.hpp>
+#include "support/thrown.hpp"
+#include <comad/coro/detail/blocking.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/server/diags.hpp>

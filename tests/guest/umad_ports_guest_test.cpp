@@ -2,7 +2,7 @@
 // umad_ports_guest_test.cpp - ports of two devices, ports that serve and hear of traps, and ports that are taken away.
 #include "guest_rig.hpp"
 #include <comad/coro/asio.hpp>
-#include <comad/coro/blocking.hpp>
+#include <comad/coro/detail/blocking.hpp>
 #include <comad/iba/pm.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/transports/smi_gsi.hpp>

@@ -2,7 +2,7 @@
 // umad_rmpp_guest_test.cpp - long messages by the kernel's RMPP and by ours, each with each, up to 1 MiB.
 #include "guest_rig.hpp"
 #include "record_tables.hpp"
-#include <comad/coro/blocking.hpp>
+#include <comad/coro/detail/blocking.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/transports/rmpp.hpp>
 

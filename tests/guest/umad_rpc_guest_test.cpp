@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // umad_rpc_guest_test.cpp - RPCs over the kernel's MAD devices: SMPs and GMPs, what is late, doubled, lost or too much.
-#include "delivered_request.hpp"
 #include "guest_rig.hpp"
+#include "wire/delivered_request.hpp"
 #include <comad/coro/asio.hpp>
-#include <comad/coro/blocking.hpp>
+#include <comad/coro/detail/blocking.hpp>
 #include <comad/iba/pm.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/transports/smi_gsi.hpp>

@@ -2,11 +2,11 @@
 // verbs_guest_test.cpp - libibverbs over soft RoCE: GMPs to the kernel's QP1 and back, RMPP with the kernel's both ways, queue
 // pairs of all kinds, failures and removal; and ibtool where no umad device is.
 #include "guest_rig.hpp"
-#include "ibtool_rig.hpp"
+#include "program/ibtool_rig.hpp"
 #include "record_tables.hpp"
-#include "thrown.hpp"
-#include <comad/coro/blocking.hpp>
-#include <comad/iba/format.hpp>
+#include "support/thrown.hpp"
+#include <comad/coro/detail/blocking.hpp>
+#include <comad/iba/detail/format.hpp>
 #include <comad/iba/pm.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/transports/gmp.hpp>

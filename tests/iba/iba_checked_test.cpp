@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // iba_checked_test.cpp - what does not fit a structure is refused, and said.
-#include "catch.hpp"
 #include "iba_samples.hpp"
+#include "support/catch.hpp"
 #include <comad/iba/checked.hpp>
-#include <comad/iba/compare.hpp>
+#include <comad/iba/detail/compare.hpp>
 #include <comad/iba/mad_header.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/iba/smp.hpp>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // iba_codec_test.cpp - what decode, encode, get, put and compare do with a table that has every kind of row, against a
 // reader and writer that goes bit by bit.
-#include "catch.hpp"
-#include <comad/iba/compare.hpp>
+#include "support/catch.hpp"
+#include <comad/iba/detail/compare.hpp>
+#include <comad/iba/detail/wire.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/iba/wire.hpp>
 
 #include <algorithm>
 #include <array>

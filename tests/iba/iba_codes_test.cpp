@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // iba_codes_test.cpp - times, LIDs and rates behind codes; numbers of the IBA and of python-rdma's tests.
-#include "catch.hpp"
-#include <comad/iba/codes.hpp>
+#include "support/catch.hpp"
+#include <comad/iba/detail/codes.hpp>
 
 #include <set>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // iba_components.hpp - the component mask of a structure, counted along its table: not as the library does it.
 #pragma once
-#include <comad/iba/table.hpp>
+#include <comad/iba/detail/table.hpp>
 
 #include <string>
 #include <vector>

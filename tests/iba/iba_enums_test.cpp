@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // iba_enums_test.cpp - values, names and sets of bits, against libibmad, libibumad and libibverbs where they have them.
-#include "catch.hpp"
-#include <comad/iba/all.hpp>
-#include <comad/iba/enums.hpp>
+#include "support/catch.hpp"
+#include <comad/iba.hpp>
+#include <comad/iba/detail/enums.hpp>
 
 #include <infiniband/mad.h>
 #include <infiniband/umad_sa.h>

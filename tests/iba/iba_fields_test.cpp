@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // iba_fields_test.cpp - fields by name and as text. Expectations are counted by hand from the tables.
-#include "catch.hpp"
 #include "iba_samples.hpp"
-#include <comad/iba/compare.hpp>
+#include "support/catch.hpp"
+#include <comad/iba/detail/compare.hpp>
+#include <comad/iba/detail/suggest.hpp>
 #include <comad/iba/fields.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/iba/suggest.hpp>
 
 #include <fmt/format.h>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // iba_json_test.cpp - JSON and back: known values, random bytes, and everything that is wrong with a text.
-#include "catch.hpp"
-#include "iba_data.hpp"
 #include "iba_samples.hpp"
-#include <comad/iba/compare.hpp>
+#include "library/iba_data.hpp"
+#include "support/catch.hpp"
+#include <comad/iba/detail/compare.hpp>
+#include <comad/iba/detail/registry.hpp>
 #include <comad/iba/fields.hpp>
 #include <comad/iba/from_json.hpp>
 #include <comad/iba/mad_header.hpp>
 #include <comad/iba/print.hpp>
-#include <comad/iba/registry.hpp>
 #include <comad/iba/smp.hpp>
 
 #include <fmt/format.h>

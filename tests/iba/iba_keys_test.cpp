@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // iba_keys_test.cpp - structures and MADs without their keys: nothing else in them changes.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include <comad/iba/cc.hpp>
 #include <comad/iba/codec.hpp>
-#include <comad/iba/keys.hpp>
+#include <comad/iba/detail/keys.hpp>
 #include <comad/iba/notice.hpp>
 #include <comad/iba/print.hpp>
 #include <comad/iba/sa.hpp>

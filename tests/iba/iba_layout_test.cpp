@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // iba_layout_test.cpp - all tables against machine-readable descriptions of the IBA.
-#include "catch.hpp"
 #include "iba_components.hpp"
-#include "iba_data.hpp"
 #include "iba_disputes.hpp"
-#include <comad/iba/enums.hpp>
-#include <comad/iba/registry.hpp>
+#include "library/iba_data.hpp"
+#include "support/catch.hpp"
+#include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/registry.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 // iba_leaves.cpp - the single values of a structure.
 #include "iba_leaves.hpp"
 
-#include <comad/iba/bits.hpp>
+#include <comad/iba/detail/bits.hpp>
 
 #include <fmt/format.h>
 

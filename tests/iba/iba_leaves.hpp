@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // iba_leaves.hpp - the single values of a structure, at run time, along its table. Knows no C++ member.
 #pragma once
-#include <comad/iba/table.hpp>
+#include <comad/iba/detail/table.hpp>
 
 #include <nlohmann/json.hpp>
 

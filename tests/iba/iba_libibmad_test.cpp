@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // iba_libibmad_test.cpp - every field that both libibmad and a table have, on random bytes.
-#include "catch.hpp"
-#include "iba_data.hpp"
 #include "iba_leaves.hpp"
+#include "library/iba_data.hpp"
+#include "support/catch.hpp"
 #include <comad/iba/codec.hpp>
+#include <comad/iba/detail/registry.hpp>
 #include <comad/iba/mad_header.hpp>
-#include <comad/iba/registry.hpp>
 
 #include <fmt/format.h>
 #include <infiniband/mad.h>

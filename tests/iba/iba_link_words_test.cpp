@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // iba_link_words_test.cpp - names of link widths and speeds. The names are those of rdma-core (infiniband-diags/ibnetdiscover.c).
-#include "catch.hpp"
-#include <comad/iba/link_words.hpp>
+#include "support/catch.hpp"
+#include <comad/iba/detail/link_words.hpp>
 
 #include <map>
 #include <string_view>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // iba_mask_test.cpp - component masks: the rules counted by hand, the SA's records against the facts and OpenSM.
-#include "catch.hpp"
-#include "iba_data.hpp"
 #include "iba_samples.hpp"
-#include <comad/iba/mask.hpp>
+#include "library/iba_data.hpp"
+#include "support/catch.hpp"
+#include <comad/iba/detail/mask.hpp>
+#include <comad/iba/detail/registry.hpp>
 #include <comad/iba/query.hpp>
-#include <comad/iba/registry.hpp>
 #include <comad/iba/sa.hpp>
 
 #include <nlohmann/json.hpp>

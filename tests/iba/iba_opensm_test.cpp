@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // iba_opensm_test.cpp - component masks against OpenSM's.
-#include "catch.hpp"
 #include "iba_components.hpp"
-#include <comad/iba/bits.hpp>
-#include <comad/iba/registry.hpp>
+#include "support/catch.hpp"
+#include <comad/iba/detail/bits.hpp>
+#include <comad/iba/detail/registry.hpp>
 
 #include <cstring>
 #include <iba/ib_types.h>

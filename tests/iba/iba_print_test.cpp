@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // iba_print_test.cpp - dotted, JSON and dump. Samples in the shape of python-rdma's printers, which these follow.
-#include "catch.hpp"
-#include "iba_data.hpp"
 #include "iba_samples.hpp"
+#include "library/iba_data.hpp"
+#include "support/catch.hpp"
 #include <comad/iba/from_json.hpp>
 #include <comad/iba/mad_header.hpp>
 #include <comad/iba/notice.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // iba_registry_test.cpp - tables by name, class and id, and the legal requests.
-#include "catch.hpp"
-#include "iba_data.hpp"
-#include <comad/iba/all.hpp>
-#include <comad/iba/registry.hpp>
+#include "library/iba_data.hpp"
+#include "support/catch.hpp"
+#include <comad/iba.hpp>
+#include <comad/iba/detail/registry.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -2,8 +2,8 @@
 // iba_samples.hpp - structures that no standard has, with everything that a table can say, for tests of what works over
 // tables at run time.
 #pragma once
+#include <comad/iba/detail/wire.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/iba/wire.hpp>
 
 #include <array>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // iba_text_test.cpp - names and texts from the network: nothing vanishes, nothing commands a terminal.
-#include "catch.hpp"
-#include <comad/iba/enums.hpp>
-#include <comad/iba/format.hpp>
+#include "support/catch.hpp"
+#include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 // iba_typed.cpp - what the C++ structure of every table does.
 #include "iba_typed.hpp"
 
-#include <comad/iba/all.hpp>
+#include <comad/iba.hpp>
 
 #include <algorithm>
 

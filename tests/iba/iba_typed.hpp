@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // iba_typed.hpp - what the C++ structure of every table does, for tests that walk over all of them.
 #pragma once
-#include <comad/iba/table.hpp>
+#include <comad/iba/detail/table.hpp>
 
 #include <span>
 #include <string_view>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // iba_vectors_test.cpp - all structures on bytes: with values that other programs read from them, with random ones, and
 // their members by name.
-#include "catch.hpp"
-#include "iba_data.hpp"
 #include "iba_disputes.hpp"
 #include "iba_leaves.hpp"
 #include "iba_typed.hpp"
+#include "library/iba_data.hpp"
+#include "support/catch.hpp"
 
 #include <nlohmann/json.hpp>
 

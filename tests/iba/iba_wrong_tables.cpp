@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // iba_wrong_tables.cpp - tables that compile; with COMAD_WRONG=n one of them breaks rule n. Nothing here uses the wrong
 // table: it must fail where it is described.
-#include <comad/iba/enums.hpp>
-#include <comad/iba/wire.hpp>
+#include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/wire.hpp>
 
 #include <array>
 

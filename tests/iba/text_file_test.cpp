@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // text_file_test.cpp - files are read up to a limit, pipes until a signal arrives.
-#include "catch.hpp"
-#include "directory.hpp"
-#include <comad/iba/text_file.hpp>
+#include "support/catch.hpp"
+#include "support/directory.hpp"
+#include <comad/iba/detail/text_file.hpp>
 
 #include <atomic>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // deadlines_test.cpp - rounding, and the lists of deadlines against an ordered map.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include <comad/mad/detail/deadlines.hpp>
 
 #include <chrono>

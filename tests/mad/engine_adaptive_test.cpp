@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // engine_adaptive_test.cpp - operations without a timeout, windows without a number, rates: looked at from the transport.
-#include "engine_rig.hpp"
+#include "library/engine_rig.hpp"
 #include <comad/mad/detail/repetition.hpp>
 
 #include <deque>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // engine_attempts_test.cpp - retries, transaction IDs, late, doubled, foreign and garbled packets, sends that come back.
-#include "engine_rig.hpp"
+#include "library/engine_rig.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // engine_bounds_test.cpp - the window, the bound per destination, and who goes first: looked at from the transport.
-#include "engine_rig.hpp"
+#include "library/engine_rig.hpp"
 
 #include <cstdlib>
 #include <deque>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // engine_ending_test.cpp - sends that are not taken, operations that are cancelled or withdrawn, and everything at once.
-#include "engine_rig.hpp"
+#include "library/engine_rig.hpp"
 
 #include <cerrno>
 #include <deque>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // engine_flight_test.cpp - what counts in the window, and until when: late and lost MADs, copies, what outlives its operation;
 // probes while everything stands still; targets that are slow. Looked at from the transport.
-#include "engine_rig.hpp"
+#include "library/engine_rig.hpp"
 #include <comad/mad/detail/repetition.hpp>
 
 #include <deque>

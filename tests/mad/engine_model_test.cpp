@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // engine_model_test.cpp - the engine beside a model of it, under random operations, answers, losses, reports and clocks.
-#include "engine_model.hpp"
-#include "model_runs.hpp"
+#include "library/engine_model.hpp"
+#include "library/model_runs.hpp"
 
 #include <algorithm>
 #include <cstdlib>

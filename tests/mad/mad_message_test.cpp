@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // mad_message_test.cpp - requests byte by byte against IBA 13.4.3 and 14.2.1, recognising replies, judging status,
 // paths, and errors as text.
-#include "catch.hpp"
+#include "support/catch.hpp"
+#include <comad/iba/detail/registry.hpp>
 #include <comad/iba/fields.hpp>
-#include <comad/iba/registry.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/mad/error.hpp>
 #include <comad/mad/message.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // packet_test.cpp - packets of MADs: the checksums of the IBA's sample packet, headers there and back, bytes of any kind.
-#include "catch.hpp"
-#include "iba_data.hpp"
+#include "library/iba_data.hpp"
+#include "support/catch.hpp"
+#include <comad/iba/detail/transport_headers.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/iba/transport_headers.hpp>
 #include <comad/mad/packet.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // path_test.cpp - paths: their size, timeouts, reversal, and the texts that users read and write.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include <comad/mad/path.hpp>
 #include <comad/mad/path_bits.hpp>
 #include <comad/mad/path_text.hpp>

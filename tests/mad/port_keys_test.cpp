@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // port_keys_test.cpp - keys by port GUID, the text that lists them, and who may read their file.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include <comad/mad/port_keys.hpp>
 #include <comad/transports/key_file.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // port_tables_test.cpp - indices of P_Keys and GIDs. Which entry matches which P_Key is IBA 10.9.3 and Linux'
 // ib_find_cached_pkey() (drivers/infiniband/core/cache.c).
-#include "catch.hpp"
-#include <comad/iba/format.hpp>
+#include "support/catch.hpp"
+#include <comad/iba/detail/format.hpp>
 #include <comad/mad/port_tables.hpp>
 
 #include <fmt/format.h>

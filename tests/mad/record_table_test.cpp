@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // record_table_test.cpp - the records of an SA message, whole, cut and lying.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include <comad/mad/record_table.hpp>
 
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rmpp_linux_test.cpp - both ends against MADs that Linux 6.1 sent (ib_core's RMPP, read as a user-space RMPP agent).
-#include "iba_data.hpp"
-#include "rmpp_rig.hpp"
+#include "library/iba_data.hpp"
+#include "library/rmpp_rig.hpp"
 
 #include <string>
 

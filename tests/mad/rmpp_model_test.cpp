@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // rmpp_model_test.cpp - random transfers over a wire that loses, doubles, delays, cuts and changes MADs, beside a model of what
 // IBA 13.6 and the header say of each end.
-#include "model_runs.hpp"
-#include "rmpp_rig.hpp"
-#include "sanitized.hpp"
+#include "library/model_runs.hpp"
+#include "library/rmpp_rig.hpp"
+#include "support/sanitized.hpp"
 
 #include <algorithm>
 #include <deque>

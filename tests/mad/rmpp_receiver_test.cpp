@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // rmpp_receiver_test.cpp - a receiver on its own, fed by hand: what it answers, byte by byte.
-#include "rmpp_rig.hpp"
+#include "library/rmpp_rig.hpp"
 
 #include <algorithm>
 

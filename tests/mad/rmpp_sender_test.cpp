@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // rmpp_sender_test.cpp - a sender on its own, fed by hand: its segments byte by byte, and what ACKs do to it.
-#include "rmpp_rig.hpp"
+#include "library/rmpp_rig.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // rmpp_wire_test.cpp - sender and receiver over a simulated wire that loses, doubles and reorders, in virtual time.
-#include "rmpp_rig.hpp"
+#include "library/rmpp_rig.hpp"
 #include <comad/mad/record_table.hpp>
 
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rtt_estimator_test.cpp - deadlines from what was measured, by hand; what a round trip takes without a queue; who is silent; how
 // often to ask.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include <comad/mad/detail/repetition.hpp>
 #include <comad/mad/rtt_estimator.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // unique_fd_test.cpp - who has a descriptor, and that it is closed once.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include <comad/mad/unique_fd.hpp>
 
 #include <fcntl.h>

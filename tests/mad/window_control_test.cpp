@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // window_control_test.cpp - a window over wires that queue, drop and lose for different reasons.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include <comad/mad/detail/send_rate.hpp>
 #include <comad/mad/detail/window_control.hpp>
 

@@ -19,6 +19,15 @@ LIBRARY = {
     "discovery": ["sa", "topology_file"],
     "counters": ["discovery"],
 }
+# Rooms of discovery/: the headers are include/comad/discovery/ROOM, the sources discovery/ROOM.
+DISCOVERY = {
+    "database": [],
+    "walk": ["database"],
+    "routing": ["database"],
+    "chassis": ["database"],
+    "formats": ["chassis", "routing", "walk"],
+    "compare": ["formats"],
+}
 TOOLS = {
     "input": [],
     "text": ["input"],
@@ -47,6 +56,11 @@ def folder_of(file):
     return found and found[1]
 
 
+def discovery_room_of(file):
+    found = re.match(r"(?:include/comad/)?discovery/(\w+)/", file)
+    return found and found[1]
+
+
 def room_of(file):
     found = re.match(r"tools/(\w+)/", file)
     return found and found[1]
@@ -67,6 +81,9 @@ for file in tracked():
     if mine := folder_of(file):
         seen.add(mine)
         problems += upward(file, LIBRARY, mine, re.findall(r"#include <comad/(\w+)/", text))
+        if mine == "discovery" and not file.endswith("CMakeLists.txt"):
+            rooms = re.findall(r'#include (?:<comad/discovery/|"\.\./)(\w+)/', text)
+            problems += upward(file, DISCOVERY, discovery_room_of(file), rooms)
     elif mine := room_of(file):
         seen.add(mine)
         problems += upward(file, TOOLS, mine, re.findall(r'#include "(\w+)/', text))

@@ -2,8 +2,8 @@
 // sa_failover_test.cpp - the SA moves to another port, as when a standby subnet manager takes over (IBA 14.4.1), and sa::client
 // follows it. The answers of a port without an SA are those of Linux: none, or "method or attribute not supported"
 // (generate_unmatched_resp() in drivers/infiniband/core/mad.c).
-#include "coro_rig.hpp"
-#include <comad/iba/all.hpp>
+#include "library/coro_rig.hpp"
+#include <comad/iba.hpp>
 #include <comad/sa/client.hpp>
 #include <comad/sa/subscription.hpp>
 

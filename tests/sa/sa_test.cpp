@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // sa_test.cpp - SubnGet answered by the SA, and paths from it, with an SA that is a table of what it answers to what. What
 // real SAs say is in ibsim tests.
-#include "coro_rig.hpp"
-#include <comad/iba/all.hpp>
-#include <comad/sa/both_ways.hpp>
+#include "library/coro_rig.hpp"
+#include <comad/iba.hpp>
 #include <comad/sa/client.hpp>
 #include <comad/sa/subscription.hpp>
 #include <comad/sa/transactor.hpp>
@@ -388,62 +387,6 @@ TEST_CASE("a path begins at the GID that it names, and has a GRH where it leaves
         CHECK(path.value().SGID == r.SGID);
         CHECK(path.value().has_grh == (hops > 1)); // IBA 8.3.6
     }
-}
-
-TEST_CASE("the two directions of a connection are asked for one by one and may differ") {
-    sa_rig s;
-    sa::local_port local{local_LID, iba::gid(iba::link_local_prefix, iba::guid{0x11}), s.r.schedule.sa_path()};
-    sa::client client(s.r.schedule, local);
-    PathRecord there;
-    there.SGID = local.GID;
-    there.DGID = iba::gid(iba::link_local_prefix, iba::guid{0x22});
-    there.SLID = local_LID;
-    there.DLID = CA_LID;
-    there.SL = 3;
-    there.rate = iba::Rate::r100;
-    there.packetLifeTime = 14;
-    there.numbPath = 1;
-    PathRecord back = there;
-    std::swap(back.SGID, back.DGID);
-    back.SLID = iba::lid{static_cast<u16>(value(CA_LID) + 1)}; // by another of its LIDs
-    back.DLID = local_LID;
-    back.SL = 5;
-    back.rate = iba::Rate::r40;
-    back.packetLifeTime = 16;
-    s.fabric.add(there);
-    mad::IBPath to;
-    to.DGID = there.DGID;
-    to.sqpn = 0x11;
-    to.dqpn = 0x22;
-    auto one_way = sync_wait(s.r.schedule, sa::resolve_both_ways(client, to));
-    REQUIRE(!one_way);
-    CHECK(one_way.error().code == errc::path_not_found);
-
-    s.fabric.add(back);
-    auto both = sync_wait(s.r.schedule, sa::resolve_both_ways(client, to));
-    REQUIRE(both);
-    const mad::IBPath &out = both.value().there, &in = both.value().back;
-    CHECK(out.SLID == local_LID);
-    CHECK(out.DLID == CA_LID);
-    CHECK(out.SL == 3);
-    CHECK(out.rate == iba::Rate::r100);
-    CHECK(out.packet_life_time == 14);
-    CHECK(out.dqpn == 0x22);
-    CHECK(in.SLID == back.SLID);
-    CHECK(in.DLID == local_LID);
-    CHECK(in.SGID == there.DGID);
-    CHECK(in.DGID == local.GID);
-    CHECK(in.SL == 5);
-    CHECK(in.rate == iba::Rate::r40);
-    CHECK(in.packet_life_time == 16);
-    CHECK(in.sqpn == 0x22);
-    CHECK(in.dqpn == 0x11);
-    // A path that is good for both directions is what nobody asked for: reversible is 0, and asked for.
-    const packet& last = s.fabric.asked.back();
-    CHECK((iba::load_be<u64>(last.bytes.data() + 48) & 1u << 11) != 0);
-    PathRecord asked;
-    iba::decode(asked, last.bytes.data() + 56);
-    CHECK_FALSE(asked.reversible);
 }
 
 // ---- keys ----------------------------------------------------------------------------------------------------------

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // diags_test.cpp - what answers ibping and ibsysstat, byte by byte against infiniband-diags: as handlers, and as the hosts
 // of a simulated subnet. Statuses are those of the IBA (13.4.7).
-#include "catch.hpp"
-#include "diags_mads.hpp"
-#include "sim_client.hpp"
-#include <comad/iba/class_port_info.hpp>
+#include "library/diags_mads.hpp"
+#include "support/catch.hpp"
+#include "wire/sim_client.hpp"
+#include <comad/iba/detail/class_port_info.hpp>
 #include <comad/server/diags.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // server_test.cpp - requests taken apart or refused, their answers byte by byte, and who gets which. Offsets and codes are
 // those of the IBA (13.4.3, 13.4.7, 14.2.1, 15.2.1), those of umad of rdma/ib_user_mad.h.
-#include "coro_rig.hpp"
-#include <comad/iba/all.hpp>
+#include "library/coro_rig.hpp"
+#include <comad/iba.hpp>
 #include <comad/mad/record_table.hpp>
 #include <comad/server/agent.hpp>
 #include <comad/transports/capture.hpp>

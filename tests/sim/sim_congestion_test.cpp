@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // sim_congestion_test.cpp - the simulator's congestion control agents: attributes by their offsets (IBA A10.4.3, as OpenSM's ib_types.h
 // has them), which member a Set means, keys with their protect bit, lease and violations, logs of events that a test gives.
-#include "catch.hpp"
-#include "sim_client.hpp"
-#include <comad/iba/all.hpp>
+#include "support/catch.hpp"
+#include "wire/sim_client.hpp"
+#include <comad/iba.hpp>
 
 #include <chrono>
 #include <string>

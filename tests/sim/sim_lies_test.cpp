@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // sim_lies_test.cpp - replies that are ours by their header and still are not what was asked for. A liar changes those of a
 // simulated subnet.
-#include "catch.hpp"
-#include "liar.hpp"
-#include "sim_client.hpp"
-#include <comad/coro/blocking.hpp>
-#include <comad/iba/all.hpp>
+#include "support/catch.hpp"
+#include "wire/liar.hpp"
+#include "wire/sim_client.hpp"
+#include <comad/coro/detail/blocking.hpp>
+#include <comad/iba.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <functional>

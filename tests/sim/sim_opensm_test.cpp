@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // sim_opensm_test.cpp - the same requests to a real OpenSM's SA and to the simulated one, in the same subnet: both give the
 // same records or refuse with the same status.
-#include "ibtool_subnet.hpp"
-#include <comad/coro/blocking.hpp>
-#include <comad/iba/all.hpp>
-#include <comad/iba/format.hpp>
+#include "program/ibtool_subnet.hpp"
+#include <comad/coro/detail/blocking.hpp>
+#include <comad/iba.hpp>
+#include <comad/iba/detail/format.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/sa/client.hpp>
 #include <comad/transports/sim/transport.hpp>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // sim_pma_test.cpp - the simulator's PMAs: every attribute of counters, which bit selects which (IBA 16.1.3.5, 16.1.4, A10,
 // A13.6.5; of PortExtendedSpeedsCounters as ibis has them), and counters that move with simulated time, counted by hand.
-#include "catch.hpp"
-#include "sim_client.hpp"
-#include <comad/coro/blocking.hpp>
-#include <comad/iba/all.hpp>
+#include "support/catch.hpp"
+#include "wire/sim_client.hpp"
+#include <comad/coro/detail/blocking.hpp>
+#include <comad/iba.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -2,11 +2,11 @@
 // sim_receipt_test.cpp - what ports of a simulated subnet compare of the headers of a MAD before an agent gets it: keys, partitions,
 // lanes (IBA 9.6.1, 10.9.3, 14.2.4, 14.2.5.6), what they count, and the traps that they send (14.2.5.1). Expected values are from
 // there; how a port behaves where the IBA leaves it open, from Linux' drivers/infiniband/hw/qib.
-#include "catch.hpp"
-#include "delivered_request.hpp"
-#include "sim_client.hpp"
-#include <comad/coro/blocking.hpp>
-#include <comad/iba/all.hpp>
+#include "support/catch.hpp"
+#include "wire/delivered_request.hpp"
+#include "wire/sim_client.hpp"
+#include <comad/coro/detail/blocking.hpp>
+#include <comad/iba.hpp>
 
 #include <string>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // sim_sa_changes_test.cpp - what users of a simulated subnet make at its SA: multicast groups, GUIDs, subscriptions and the
 // Reports that come of them; and paths between groups of ports. Statuses as the IBA (15.4) and OpenSM have them.
-#include "catch.hpp"
-#include "sim_client.hpp"
-#include <comad/coro/blocking.hpp>
-#include <comad/iba/all.hpp>
+#include "support/catch.hpp"
+#include "wire/sim_client.hpp"
+#include <comad/coro/detail/blocking.hpp>
+#include <comad/iba.hpp>
 #include <comad/mad/record_table.hpp>
 #include <comad/sa/subscription.hpp>
 #include <comad/server/agent.hpp>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // sim_sa_test.cpp - the simulator's SA and PMAs: records beside the SMAs' answers and the topology's graph, component
 // masks, counters; and programs that serve on a simulated subnet. Statuses and flags are those of the IBA (15.2, 16.1).
-#include "catch.hpp"
-#include "sim_client.hpp"
-#include <comad/coro/blocking.hpp>
-#include <comad/iba/all.hpp>
-#include <comad/iba/codes.hpp>
+#include "support/catch.hpp"
+#include "wire/sim_client.hpp"
+#include <comad/coro/detail/blocking.hpp>
+#include <comad/iba.hpp>
+#include <comad/iba/detail/codes.hpp>
 #include <comad/iba/fields.hpp>
 #include <comad/mad/record_table.hpp>
 #include <comad/sa/client.hpp>

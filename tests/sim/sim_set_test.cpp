@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // sim_set_test.cpp - what a subnet manager writes to a simulated subnet, and what comes of it: by the IBA (14.2.4, 14.2.5,
 // 14.4.1), and as a small manager that brings up a subnet by SubnSets alone.
-#include "catch.hpp"
-#include "sim_client.hpp"
-#include "thrown.hpp"
-#include <comad/coro/blocking.hpp>
+#include "support/catch.hpp"
+#include "support/thrown.hpp"
+#include "wire/sim_client.hpp"
+#include <comad/coro/detail/blocking.hpp>
 #include <comad/coro/driver.hpp>
-#include <comad/iba/all.hpp>
+#include <comad/iba.hpp>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // sim_sma_test.cpp - the simulator's routes and its SMAs' answers, by the IBA and beside a real ibsim.
-#include "catch.hpp"
-#include "ibsim_server.hpp"
-#include "sim_client.hpp"
+#include "ibsim/ibsim_server.hpp"
+#include "support/catch.hpp"
+#include "wire/sim_client.hpp"
 #include <comad/transports/ibsim.hpp>
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sim_topology_test.cpp - topologies generated, written and read; a real ibsim and ibnetdiscover are the oracle.
-#include "catch.hpp"
-#include "ibsim_server.hpp"
+#include "ibsim/ibsim_server.hpp"
+#include "support/catch.hpp"
 #include <comad/transports/sim/topology.hpp>
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // sim_transport_test.cpp - time, faults, order and allocations of simulated subnets, and the texts that ask for them.
-#include "allocations.hpp"
-#include "catch.hpp"
-#include "sim_client.hpp"
+#include "support/allocations.hpp"
+#include "support/catch.hpp"
+#include "wire/sim_client.hpp"
 
 #include <algorithm>
 #include <cerrno>

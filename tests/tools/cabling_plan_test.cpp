@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // cabling_plan_test.cpp - CSV files of cables: what RFC 4180 allows, and what is refused with the number of its line.
-#include "catch.hpp"
 #include "input/cabling_plan.hpp"
-#include "thrown.hpp"
+#include "support/catch.hpp"
+#include "support/thrown.hpp"
 
 #include <fmt/format.h>
 

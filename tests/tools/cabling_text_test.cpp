@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // cabling_text_test.cpp - what is told of cables that are not as planned, in a subnet made by hand.
-#include "catch.hpp"
-#include "made_subnet.hpp"
+#include "subnet/made_subnet.hpp"
+#include "support/catch.hpp"
 #include "text/cabling_text.hpp"
-#include <comad/discovery/node_names.hpp>
+#include <comad/discovery/database/node_names.hpp>
 
 #include <nlohmann/json.hpp>
 

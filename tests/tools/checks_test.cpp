@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // checks_test.cpp - what is wrong with links of all kinds and with counters, in the words of infiniband-diags' ibcheck scripts.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include "text/checks.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // congestion_text_test.cpp - the text of congestion control beside libibmad's dumpers, on random bytes; put together as infiniband-diags'
 // ibccquery does it.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include "text/congestion_text.hpp"
 #include <comad/iba/codec.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // counter_groups_test.cpp - the text of every group of counters beside libibmad's, on random bytes; sums and what a reset
 // selects, counted by hand.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include "text/counter_groups.hpp"
 #include <comad/iba/codec.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // device_text_test.cpp - what ibstat of newer versions of infiniband-diags prints; what Debian's prints is compared elsewhere.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include "text/device_text.hpp"
 
 namespace device_text_test { // compiled together with others

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // diags_text_test.cpp - the text of each attribute beside libibmad's of the same bytes, in which each field has a value of its
 // own; what libibmad has no dumper for is counted by hand.
-#include "catch.hpp"
-#include "iba_data.hpp"
-#include "made_records.hpp"
+#include "library/iba_data.hpp"
+#include "subnet/made_records.hpp"
+#include "support/catch.hpp"
 #include "text/diags_text.hpp"
 #include <comad/iba/codec.hpp>
-#include <comad/iba/mad_tables.hpp>
+#include <comad/iba/detail/mad_tables.hpp>
 #include <comad/iba/print.hpp>
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // difference_text_test.cpp - what differs between two subnets made by hand, as text and as JSON.
-#include "catch.hpp"
-#include "made_subnet.hpp"
+#include "subnet/made_subnet.hpp"
+#include "support/catch.hpp"
 #include "text/difference_text.hpp"
 
 #include <nlohmann/json.hpp>

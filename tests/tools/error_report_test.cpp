@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // error_report_test.cpp - each number of ibqueryerrors' report stands by its own name, of a subnet and counters in which all are
 // different; labels of counters and causes are libibmad's.
-#include "catch.hpp"
-#include "made_subnet.hpp"
+#include "subnet/made_subnet.hpp"
+#include "support/catch.hpp"
 #include "text/error_report.hpp"
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>
 #include <infiniband/mad.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // error_thresholds_test.cpp - names of counters beside libibmad's, and the thresholds file, line by line.
-#include "catch.hpp"
 #include "input/error_thresholds.hpp"
-#include "thrown.hpp"
+#include "support/catch.hpp"
+#include "support/thrown.hpp"
 
 #include <infiniband/mad.h>
 

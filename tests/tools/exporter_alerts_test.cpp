@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // exporter_alerts_test.cpp - each alert of packaging/monitoring/alerts.yml beside a fault that lasts as long as in life: the exporter's
 // code sweeps a simulated fabric in virtual time, and a real promtool evaluates the alerts over the pages that it would have served.
-#include "commands/sweep_outlets.hpp"
-#include "ibtool_rig.hpp"
+#include "commands/counters/sweep_outputs.hpp"
+#include "program/ibtool_rig.hpp"
 #include "session/sweeping.hpp"
 #include <comad/counters/health_file.hpp>
-#include <comad/discovery/topology_file.hpp>
+#include <comad/discovery/formats/topology_file.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

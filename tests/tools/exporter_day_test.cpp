@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // exporter_day_test.cpp - a day of virtual time: sweeps of a subnet in which everything goes wrong and changes, each scraped by
 // clients of all kinds. What is held at the end is what was held after some hours.
-#include "commands/sweep_outlets.hpp"
-#include "http_client.hpp"
-#include "ibtool_rig.hpp"
-#include "sanitized.hpp"
+#include "commands/counters/sweep_outputs.hpp"
+#include "program/http_client.hpp"
+#include "program/ibtool_rig.hpp"
 #include "session/sweeping.hpp"
+#include "support/sanitized.hpp"
 
 #include <boost/asio/io_context.hpp>
 

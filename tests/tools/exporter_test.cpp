@@ -2,10 +2,10 @@
 // exporter_test.cpp - the exporter's pages and where it listens, without a sweep.
 #include "exporter/authorization.hpp"
 #include "exporter/exporter.hpp"
-#include "http_client.hpp"
-#include "ibtool_rig.hpp"
 #include "input/options.hpp"
-#include "served.hpp"
+#include "program/http_client.hpp"
+#include "program/ibtool_rig.hpp"
+#include "program/served.hpp"
 
 #include <boost/asio/local/stream_protocol.hpp>
 #include <fmt/format.h>

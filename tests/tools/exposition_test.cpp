@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // exposition_test.cpp - each series and each label has its own value, of a subnet and counters in which all are different.
-#include "catch.hpp"
-#include "made_subnet.hpp"
+#include "subnet/made_subnet.hpp"
+#include "support/catch.hpp"
 #include "text/exposition.hpp"
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // file_replacement_test.cpp - an output file is all of the old text or all of the new one.
-#include "catch.hpp"
-#include "directory.hpp"
+#include "support/catch.hpp"
+#include "support/directory.hpp"
 #include "text/output.hpp"
 #include <comad/mad/unique_fd.hpp>
 

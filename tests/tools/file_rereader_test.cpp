@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // file_rereader_test.cpp - files that are read again while a loop runs, and one whose reading never ends.
-#include "catch.hpp"
 #include "session/file_rereader.hpp"
+#include "support/catch.hpp"
 
 #include <boost/asio/io_context.hpp>
 

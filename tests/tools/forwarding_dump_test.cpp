@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // forwarding_dump_test.cpp - forwarding tables in the two formats that dump_lfts and OpenSM write, and what is wrong of them.
-#include "catch.hpp"
 #include "input/forwarding_dump.hpp"
-#include "made_file.hpp"
+#include "support/catch.hpp"
+#include "support/made_file.hpp"
 
 using namespace comad;
 using Catch::Contains;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // forwarding_text_test.cpp - rows of forwarding tables. What they should be is what infiniband-diags' ibroute prints.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include "text/forwarding_text.hpp"
 
 #include <nlohmann/json.hpp>

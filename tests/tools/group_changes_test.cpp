@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // group_changes_test.cpp - counters of any attribute that moved, were cleared or stand at their end, counted by hand.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include "text/group_changes.hpp"
 #include <comad/iba/codec.hpp>
 

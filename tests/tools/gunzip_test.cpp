@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // gunzip_test.cpp - what gzip compressed, whole, damaged, cut off and too large; and frames of networks, whole and cut off.
-#include "catch.hpp"
 #include "input/frame.hpp"
 #include "input/gunzip.hpp"
-#include "process.hpp"
+#include "program/process.hpp"
+#include "support/catch.hpp"
 #include <comad/iba/types.hpp>
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // host_ranges_test.cpp - names of hosts that become ranges.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include "text/host_ranges.hpp"
 
 #include <string>

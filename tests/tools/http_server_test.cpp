@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // http_server_test.cpp - a server among clients that are slow, idle, many, or no clients at all.
 #include "exporter/http_server.hpp"
-#include "http_client.hpp"
-#include "served.hpp"
+#include "program/http_client.hpp"
+#include "program/served.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibtool_adaptive_test.cpp - switches that route adaptively: their ARInfo, and what ibcheckroutes says of routes that it cannot check.
-#include "ibtool_rig.hpp"
+#include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>
 

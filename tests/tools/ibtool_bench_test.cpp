@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // ibtool_bench_test.cpp - bench where the simulation's time makes every number known beforehand, and on a real ibsim.
-#include "allocations.hpp"
-#include "commands/round_trips.hpp"
-#include "commands/throughput.hpp"
-#include "ibsim_server.hpp"
-#include "ibtool_rig.hpp"
+#include "commands/measuring/round_trips.hpp"
+#include "commands/measuring/throughput.hpp"
+#include "ibsim/ibsim_server.hpp"
+#include "program/ibtool_rig.hpp"
+#include "support/allocations.hpp"
 #include <comad/coro/driver.hpp>
 #include <comad/transports/sim/transport.hpp>
 

@@ -2,8 +2,8 @@
 // ibtool_blocking_test.cpp - the blocking matrix: every file that ibtool reads or reads again, and every output, with a FIFO, a file without
 // end, a full disk and a reader that has stopped. The first SIGTERM ends the program, and an exporter answers /health all the time.
 // The rows come from the descriptors of the commands: an argument without a row fails a test.
-#include "http_client.hpp"
-#include "ibtool_rig.hpp"
+#include "program/http_client.hpp"
+#include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>
 

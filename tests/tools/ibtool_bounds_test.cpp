@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_bounds_test.cpp - ibtool where there is too much of something: ports, nodes, time, memory; files that are none; and the
 // second signal, which ends it wherever it is.
-#include "ibtool_rig.hpp"
+#include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>
 

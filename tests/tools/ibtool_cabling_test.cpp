@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibtool_cabling_test.cpp - check_cabling on a simulated fabric: lines, JSON, exit codes, files that are refused.
-#include "ibtool_rig.hpp"
+#include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>
 

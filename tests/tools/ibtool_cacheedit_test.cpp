@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_cacheedit_test.cpp - ibcacheedit beside infiniband-diags': the same bytes, and what their ibnetdiscover and ours read of them.
-#include "ibtool_subnet.hpp"
-#include <comad/discovery/cache_edit.hpp>
+#include "program/ibtool_subnet.hpp"
+#include <comad/discovery/formats/detail/cache_edit.hpp>
 
 #include <regex>
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_captures_test.cpp - ibtool decode of captures of RoCE, compressed files, and datagrams that are not MADs, compared with tshark.
-#include "ibtool_rig.hpp"
-#include "tshark.hpp"
+#include "program/ibtool_rig.hpp"
+#include "program/tshark.hpp"
 #include <comad/mad/packet.hpp>
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // ibtool_chassis_test.cpp - chassis of all vendors that libibnetdisc knows, beside infiniband-diags on ibsim: ibnetdiscover -g, and
 // what iblinkinfo and ibqueryerrors say of external ports.
-#include "chassis_fabric.hpp"
-#include "ibtool_subnet.hpp"
-#include "without_date.hpp"
+#include "program/ibtool_subnet.hpp"
+#include "program/without_date.hpp"
+#include "subnet/chassis_fabric.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_checks_test.cpp - ibcheck* and ibswportwatch on simulated subnets whose faults are known; the counters are those
 // that another command tells as well.
-#include "ibtool_subnet.hpp"
+#include "program/ibtool_subnet.hpp"
 
 #include <csignal>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_commands_test.cpp - what holds for every command: help, --json, --sa, and every form of target.
-#include "ibtool_subnet.hpp"
-#include "made_file.hpp"
+#include "program/ibtool_subnet.hpp"
+#include "support/made_file.hpp"
 
 #include <nlohmann/json.hpp>
 

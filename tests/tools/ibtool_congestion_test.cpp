@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_congestion_test.cpp - ibccquery and ibccconfig beside infiniband-diags' on a virtual device over the simulator, whose agents
 // answer both; blocks and logs where the originals are wrong; what is read back, dry runs, whole subnets.
-#include "virtual_device.hpp"
+#include "kernel/virtual_device.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_data_counters_test.cpp - ibdatacounts, ibdatacounters, ibclearcounters, ibclearerrors on an ibsim subnet, beside
 // infiniband-diags' perfquery before and after.
-#include "ibtool_subnet.hpp"
+#include "program/ibtool_subnet.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_decode_test.cpp - ibtool decode, encode and describe: known vectors there and back, every form of input, captures.
-#include "iba_data.hpp"
-#include "ibtool_rig.hpp"
+#include "library/iba_data.hpp"
+#include "program/ibtool_rig.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

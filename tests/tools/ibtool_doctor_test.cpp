@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ibtool_doctor_test.cpp - doctor and ibtool alone: on made-up machines, on fabrics that answer or do not, on the virtual device.
-#include "ibsim_server.hpp"
-#include "ibtool_subnet.hpp"
-#include "virtual_device.hpp"
+#include "ibsim/ibsim_server.hpp"
+#include "kernel/virtual_device.hpp"
+#include "program/ibtool_subnet.hpp"
 
 #include <nlohmann/json.hpp>
 

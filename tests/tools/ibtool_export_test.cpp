@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_export_test.cpp - what `export` writes, to the programs that it is for: GraphViz, Slurm, a browser, XML and JSON Schema.
-#include "free_port.hpp"
-#include "ibtool_rig.hpp"
+#include "program/free_port.hpp"
+#include "program/ibtool_rig.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ibtool_exporter_test.cpp - sweeps for Prometheus: the same as their JSON, as a file and by HTTP, to a real Prometheus, while
 // a subnet that OpenSM runs is cabled anew.
-#include "free_port.hpp"
-#include "ibtool_subnet.hpp"
+#include "program/free_port.hpp"
+#include "program/ibtool_subnet.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_health_test.cpp - health on simulated subnets: links that are well, that go down, that count errors, and nodes that
 // do not answer.
-#include "ibtool_rig.hpp"
+#include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>
 

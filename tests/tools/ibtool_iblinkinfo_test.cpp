@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_iblinkinfo_test.cpp - iblinkinfo beside infiniband-diags' on ibsim subnets with links that are down, narrow or slow;
 // parts of a subnet; JSON.
-#include "ibtool_subnet.hpp"
+#include "program/ibtool_subnet.hpp"
 #include <comad/transports/sim/topology.hpp>
 
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_ibportstate_test.cpp - ibportstate beside infiniband-diags' on ibsim subnets, operation by operation; what it refuses to
 // cut off, what it reads back, and keys that stay secret, in a simulated subnet. SubnSet by query changes what is named alone.
-#include "ibtool_subnet.hpp"
+#include "program/ibtool_subnet.hpp"
 
 #include <fmt/format.h>
 

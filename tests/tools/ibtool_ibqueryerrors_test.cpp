@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_ibqueryerrors_test.cpp - ibqueryerrors beside infiniband-diags' on an ibsim subnet: thresholds, parts, links, data,
 // clears; causes of errors, MADs, dead nodes and JSON counted by hand.
-#include "ibtool_subnet.hpp"
+#include "program/ibtool_subnet.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_ibsim_test.cpp - ibtool against a real ibsim: the peers' output, and the slot given back whatever happens.
-#include "ibsim_server.hpp"
-#include "ibtool_rig.hpp"
+#include "ibsim/ibsim_server.hpp"
+#include "program/ibtool_rig.hpp"
 #include <comad/transports/sim/topology.hpp>
 
 #include <fcntl.h>

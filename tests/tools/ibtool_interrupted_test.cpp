@@ -2,8 +2,8 @@
 // ibtool_interrupted_test.cpp - what runs for long, interrupted at any moment on a terminal: it ends soon, and leaves the terminal as
 // it was. A few times here; COMAD_INTERRUPTIONS=10000 in the environment for so many of each command, COMAD_INTERRUPTIONS_SEED for
 // other moments.
-#include "ibtool_rig.hpp"
-#include "terminal.hpp"
+#include "program/ibtool_rig.hpp"
+#include "program/terminal.hpp"
 
 #include <fmt/format.h>
 

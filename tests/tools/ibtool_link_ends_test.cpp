@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // ibtool_link_ends_test.cpp - two ends of a link that do not say the same of it, two nodes have GUID, and a route that ends before
 // its destination.
-#include "ibsim_server.hpp"
-#include "ibtool_rig.hpp"
-#include "virtual_device.hpp"
+#include "ibsim/ibsim_server.hpp"
+#include "kernel/virtual_device.hpp"
+#include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_links_test.cpp - ibtool under the names of infiniband-diags' programs, through links as install-links makes them.
-#include "linked.hpp"
-#include "without_date.hpp"
+#include "program/without_date.hpp"
+#include "wire/linked.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ibtool_local_test.cpp - ibstat, ibstatus and ibv_devices on a made-up sysfs: the device that ibsim's client library makes
 // up, so that what infiniband-diags' ibstat printed of it is known.
-#include "ibtool_rig.hpp"
-#include "sysfs_tree.hpp"
+#include "kernel/sysfs_tree.hpp"
+#include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // ibtool_made_records_test.cpp - saquery and vendstat beside infiniband-diags' where a server answers both with records in which
 // each field has a value of its own: those of OpenSM and ibsim are mostly 0.
-#include "ibtool_subnet.hpp"
-#include "made_records.hpp"
-#include <comad/iba/class_port_info.hpp>
+#include "program/ibtool_subnet.hpp"
+#include "subnet/made_records.hpp"
+#include <comad/iba/detail/class_port_info.hpp>
 #include <comad/iba/mellanox.hpp>
 #include <comad/iba/query.hpp>
 #include <comad/iba/sa.hpp>

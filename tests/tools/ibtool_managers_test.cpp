@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ibtool_managers_test.cpp - several subnet managers in one subnet: what doctor, sminfo and saquery print of them, on simulated
 // managers and on two real OpenSMs.
+#include "kernel/virtual_device.hpp"
 #include "text/managers.hpp"
-#include "virtual_device.hpp"
 
 #include <nlohmann/json.hpp>
 

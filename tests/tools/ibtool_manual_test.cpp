@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibtool_manual_test.cpp - man pages as groff reads them, and completion as bash does.
-#include "ibtool_rig.hpp"
+#include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>
 

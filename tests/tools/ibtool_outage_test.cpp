@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ibtool_outage_test.cpp - commands whose simulator ends and is started again while they run: those that run for long go on
 // and say what they missed, the others end and say why.
-#include "ibtool_subnet.hpp"
-#include "on_terminal.hpp"
+#include "program/ibtool_subnet.hpp"
+#include "program/on_terminal.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_perfquery_test.cpp - perfquery beside infiniband-diags' on an ibsim subnet whose counters stand still; sums, resets,
 // JSON, what cannot be asked.
-#include "ibtool_subnet.hpp"
+#include "program/ibtool_subnet.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ibtool_ping_test.cpp - ibping and ibsysstat on simulated subnets: text as infiniband-diags' ibping.c and ibsysstat.c have
 // it, numbers counted by hand, signals, and servers.
-#include "diags_mads.hpp"
-#include "ibtool_rig.hpp"
+#include "library/diags_mads.hpp"
+#include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>
 

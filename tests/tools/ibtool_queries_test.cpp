@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ibtool_queries_test.cpp - ibtool's queries beside infiniband-diags' on one ibsim subnet that OpenSM configured, line by
 // line; the SA's word instead of the nodes'; what cannot be asked.
-#include "ibtool_subnet.hpp"
-#include <comad/coro/blocking.hpp>
+#include "program/ibtool_subnet.hpp"
+#include <comad/coro/detail/blocking.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/sa/client.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ibtool_route_judge_test.cpp - ibcheckroutes beside ibdmchk of ibutils: the same routes of OpenSM's engines, and the same mistakes in
 // them, in a subnet for us and in OpenSM's dumps for it.
-#include "ibtool_subnet.hpp"
-#include <comad/coro/blocking.hpp>
+#include "program/ibtool_subnet.hpp"
+#include <comad/coro/detail/blocking.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/sa/client.hpp>
 

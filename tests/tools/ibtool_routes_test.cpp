@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_routes_test.cpp - tables of a whole subnet that OpenSM routed: dump_lfts and dump_mfts beside infiniband-diags' dump_fts, and
 // the SA's tables beside the switches'.
-#include "ibtool_subnet.hpp"
+#include "program/ibtool_subnet.hpp"
 
 #include <algorithm>
 #include <fstream>

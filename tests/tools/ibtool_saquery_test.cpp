@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_saquery_test.cpp - saquery beside infiniband-diags' on a subnet of ibsim and OpenSM, line by line, and query, which
 // asks for anything. Through ibsim's client library OpenSM's tables are cut to one MAD: the questions have short answers.
-#include "ibtool_subnet.hpp"
+#include "program/ibtool_subnet.hpp"
 
 #include <set>
 

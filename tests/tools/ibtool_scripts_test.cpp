@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_scripts_test.cpp - what were scripts of infiniband-diags: ibfindnodesusing, ibidsverify, ibprintca and the like beside the
 // scripts themselves or what they read; other names of commands; the state of many ports.
-#include "ibtool_subnet.hpp"
+#include "program/ibtool_subnet.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

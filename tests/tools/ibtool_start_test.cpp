@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibtool_start_test.cpp - how ibtool fails to start: one line that says what and what to do, and the exit code.
-#include "ibtool_rig.hpp"
+#include "program/ibtool_rig.hpp"
 
 using namespace ibtool_rig;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_subnet_cache_test.cpp - caches of a subnet: infiniband-diags' format beside infiniband-diags on ibsim, what differs after
 // a cable was cut; the tool's own file.
-#include "ibtool_subnet.hpp"
+#include "program/ibtool_subnet.hpp"
 
 #include <set>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_sweep_ibsim_test.cpp - a sweep beside infiniband-diags' perfquery, for every port of an ibsim subnet whose counters a
 // test has set.
-#include "ibtool_subnet.hpp"
+#include "program/ibtool_subnet.hpp"
 
 #include <fmt/format.h>
 

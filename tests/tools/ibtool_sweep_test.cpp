@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibtool_sweep_test.cpp - sweep on simulated subnets, whose time is known and whose counters another command tells as well.
-#include "ibtool_rig.hpp"
+#include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>
 

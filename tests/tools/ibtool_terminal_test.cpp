@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_terminal_test.cpp - what ibtool does on a terminal: colours, help that fits, a screen that keys change.
-#include "ibtool_rig.hpp"
-#include "on_terminal.hpp"
+#include "program/ibtool_rig.hpp"
+#include "program/on_terminal.hpp"
 
 #include <signal.h>
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibtool_topology_file_test.cpp - topology files that people pasted, given to every command that reads one.
-#include "ibtool_rig.hpp"
+#include "program/ibtool_rig.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // ibtool_vumad_test.cpp - the virtual MAD device under programs that know nothing of it: infiniband-diags and OpenSM as Debian has
 // them, beside what they print under ibsim's preloaded library; ibtool by its own umad transport, beside its native ones.
-#include "ibsim_server.hpp"
-#include "ibtool_subnet.hpp"
-#include "virtual_device.hpp"
+#include "ibsim/ibsim_server.hpp"
+#include "kernel/virtual_device.hpp"
+#include "program/ibtool_subnet.hpp"
 #include <comad/transports/sim/topology.hpp>
 
 #include <regex>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_watch_ibsim_test.cpp - watch beside a real OpenSM, while the console of ibsim pulls cables and lets switches die: each is told
 // once, and what is known at the end is what is there.
-#include "ibtool_subnet.hpp"
+#include "program/ibtool_subnet.hpp"
 
 #include <csignal>
 #include <map>

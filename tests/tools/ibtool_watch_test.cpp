@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibtool_watch_test.cpp - watch: what happens to a simulated subnet is told as it happens, by notices and by looking.
-#include "ibtool_rig.hpp"
+#include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>
 

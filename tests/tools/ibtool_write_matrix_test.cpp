@@ -4,13 +4,13 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "command_text.hpp"
-#include "faulty_writes.hpp"
-#include "ibtool_rig.hpp"
+#include "program/ibtool_rig.hpp"
 #include "session/fabric.hpp"
+#include "support/faulty_writes.hpp"
 #include "text/output.hpp"
 #include <comad/coro/driver.hpp>
 #include <comad/iba/cc.hpp>
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/format.hpp>
 #include <comad/iba/pm.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/transports/sim/transport.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_writes_test.cpp - commands that change something, at OpenSM in an ibsim subnet and in what they send: alias GUIDs,
 // traps, devices by their vendor class.
-#include "ibtool_subnet.hpp"
+#include "program/ibtool_subnet.hpp"
 
 #include <fmt/format.h>
 

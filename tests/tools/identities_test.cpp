@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // identities_test.cpp - LIDs and GUIDs that are zero or there twice, in a subnet made by hand. The lines are those of infiniband-diags'
 // ibidsverify.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include "text/identities.hpp"
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // key_search_test.cpp - the output of every command, with every option, searched for the keys of a subnet that has them everywhere.
 // Commands and options are read from the help: what is new is searched as well, or the test fails until it has arguments here.
-#include "ibtool_rig.hpp"
-#include <comad/iba/bits.hpp>
+#include "program/ibtool_rig.hpp"
+#include <comad/iba/detail/bits.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // keys_test.cpp - keys appear nowhere, unless they are asked for.
-#include "ibtool_subnet.hpp"
 #include "input/options.hpp"
-#include <comad/iba/bits.hpp>
+#include "program/ibtool_subnet.hpp"
+#include <comad/iba/detail/bits.hpp>
 
 #include <fmt/format.h>
 

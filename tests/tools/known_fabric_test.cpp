@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // known_fabric_test.cpp - what is remembered of a fabric, what of that is missing, and until when. Fabrics made by hand.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include "text/known_fabric.hpp"
 
 #include <fmt/format.h>

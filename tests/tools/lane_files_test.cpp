@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lane_files_test.cpp - SLs of paths and SL to VL tables as ibdmchk's usage and OpenSM's dump have them, and what is wrong of them.
-#include "catch.hpp"
 #include "input/lane_files.hpp"
-#include "made_file.hpp"
+#include "support/catch.hpp"
+#include "support/made_file.hpp"
 
 using namespace comad;
 using Catch::Contains;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // link_files_test.cpp - the files of ibdiscover, as its manual page has them, and what is wrong of them.
-#include "catch.hpp"
 #include "input/link_files.hpp"
-#include "made_file.hpp"
+#include "support/catch.hpp"
+#include "support/made_file.hpp"
 
 using namespace comad;
 using Catch::Contains;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // link_json_test.cpp - each member of a link has its own value, and that of its own end.
-#include "catch.hpp"
-#include "made_subnet.hpp"
+#include "subnet/made_subnet.hpp"
+#include "support/catch.hpp"
 #include "text/link_json.hpp"
 #include "text/link_text.hpp"
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // link_text_test.cpp - what is said of a link whose ends support this and that: speeds that no simulator has here.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include "text/link_text.hpp"
 
 namespace link_text_test { // compiled together with others

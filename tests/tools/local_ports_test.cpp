@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // local_ports_test.cpp - devices as JSON: each member has its own value; states have infiniband-diags' words.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include "text/local_ports.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // machine_checks_test.cpp - what doctor says of made-up machines: for each thing that can be wrong, which check tells it, how bad
 // that is, and what to do. What sysfs and the kernel mean by it is in docs/explanation/devices.md and in Linux' Documentation/ABI.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include "text/machine_checks.hpp"
 #include "text/overview.hpp"
 

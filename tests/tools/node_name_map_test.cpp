@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // node_name_map_test.cpp - which file names nodes where nobody names one.
-#include "catch.hpp"
-#include "directory.hpp"
 #include "session/node_name_map.hpp"
+#include "support/catch.hpp"
+#include "support/directory.hpp"
 
 #include <cstdlib>
 #include <fstream>

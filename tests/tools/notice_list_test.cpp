@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // notice_list_test.cpp - notices that wait have a bound.
-#include "catch.hpp"
 #include "session/notice_list.hpp"
+#include "support/catch.hpp"
 
 using namespace ibtool;
 

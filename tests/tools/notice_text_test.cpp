@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // notice_text_test.cpp - what notices are about, in words and JSON. Each DataDetails is written here byte by byte after IBA
 // 14.2.5.1; OpenSM's ib_types.h (ib_mad_notice_attr_t) has the same offsets.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include "text/notice_text.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // other_parsers_test.cpp - what other projects expect of infiniband-diags' output about a subnet and its cables, read as they read it
 // from the programs that they call: the fields and patterns are theirs (facts), the parsers and what must come out of a subnet whose
 // cables are known are ours.
-#include "linked.hpp"
-#include "virtual_device.hpp"
+#include "kernel/virtual_device.hpp"
+#include "wire/linked.hpp"
 
 #include <map>
 #include <regex>

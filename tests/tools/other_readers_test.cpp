@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // other_readers_test.cpp - what other projects expect of infiniband-diags' output about one port, host, route or manager, read as they
 // read it from the programs that they call: the fields and patterns are theirs (facts), the readers are ours.
-#include "linked.hpp"
-#include "virtual_device.hpp"
+#include "kernel/virtual_device.hpp"
+#include "wire/linked.hpp"
 
 #include <map>
 #include <regex>

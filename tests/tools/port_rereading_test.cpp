@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // port_rereading_test.cpp - a session of ibtool whose local port changes in sysfs while it runs: a socket plays the kernel behind
 // the MAD device, and there is one SA.
-#include "fake_kernel.hpp"
+#include "kernel/fake_kernel.hpp"
+#include "kernel/sysfs_tree.hpp"
 #include "session/session.hpp"
-#include "sysfs_tree.hpp"
-#include <comad/iba/sa/records.hpp>
+#include <comad/iba/detail/sa/records.hpp>
 #include <comad/transports/sysfs.hpp>
 
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // port_view_test.cpp - what is said of a link whose ends may train to more: widths and speeds that no simulator has here, worded
 // by hand.
-#include "catch.hpp"
 #include "session/port_view.hpp"
+#include "support/catch.hpp"
 
 namespace port_view_test { // compiled together with others
 

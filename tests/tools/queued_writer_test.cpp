@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // queued_writer_test.cpp - a pipe whose reader stops, goes on, goes away or comes late.
-#include "catch.hpp"
-#include "directory.hpp"
-#include "errno_error.hpp"
 #include "input/queued_writer.hpp"
+#include "kernel/errno_error.hpp"
+#include "support/catch.hpp"
+#include "support/directory.hpp"
 
 #include <atomic>
 #include <cerrno>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // rdma_bw_test.cpp - the two ends of rdma_bw: their connection, beside one that says something else, and their writes over a made
 // device.
-#include "catch.hpp"
-#include "commands/rdma_bw_link.hpp"
-#include "commands/rdma_bw_stream.hpp"
-#include "free_port.hpp"
-#include "made_verbs.hpp"
-#include "thrown.hpp"
-#include <comad/iba/text.hpp>
+#include "commands/measuring/rdma_bw_link.hpp"
+#include "commands/measuring/rdma_bw_stream.hpp"
+#include "kernel/made_verbs.hpp"
+#include "program/free_port.hpp"
+#include "support/catch.hpp"
+#include "support/thrown.hpp"
+#include <comad/iba/detail/text.hpp>
 
 #include <future>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // rediscovery_cost_test.cpp - what it costs to bring a subnet up to date beside a real OpenSM, in MADs that crossed the device: each
 // segment of a table is one.
-#include "ibsim_server.hpp"
-#include "virtual_device.hpp"
+#include "ibsim/ibsim_server.hpp"
+#include "kernel/virtual_device.hpp"
 #include <comad/transports/sim/topology.hpp>
 
 #include <nlohmann/json.hpp>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // reopening_test.cpp - sessions of ibtool whose MAD device goes away while tasks run: sockets play the kernels of the device
 // and of those that come after it.
-#include "answering_kernel.hpp"
-#include "diags_mads.hpp"
+#include "kernel/answering_kernel.hpp"
+#include "library/diags_mads.hpp"
 #include "session/host_service.hpp"
 #include "session/reopening.hpp"
 #include "session/report.hpp"
-#include "thrown.hpp"
-#include <comad/coro/periods.hpp>
+#include "support/thrown.hpp"
+#include <comad/coro/detail/periods.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/server/diags.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // route_text_test.cpp - what is told of routes, LIDs, groups and credit loops of a subnet made by hand, as text and as JSON.
-#include "catch.hpp"
-#include "made_subnet.hpp"
+#include "subnet/made_subnet.hpp"
+#include "support/catch.hpp"
 #include "text/route_text.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // sweep_table_test.cpp - rows of a sweep whose counters stand at their end, were cleared, or were not told; all numbers by hand.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include "text/sweep_text.hpp"
 
 #include <sstream>

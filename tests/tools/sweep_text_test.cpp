@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // sweep_text_test.cpp - rows, columns and members of a sweep have their own
 // values, of counters that are all different.
-#include "catch.hpp"
-#include "made_subnet.hpp"
+#include "subnet/made_subnet.hpp"
+#include "support/catch.hpp"
 #include "text/subnet_missing.hpp"
 #include "text/sweep_text.hpp"
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

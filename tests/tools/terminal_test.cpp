@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // terminal_test.cpp - how wide texts are, and how they are broken; counted by hand.
-#include "catch.hpp"
+#include "support/catch.hpp"
 #include "text/terminal.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // usage_errors_test.cpp - messages about wrong command lines: in one line, without what a terminal would obey.
-#include "ibtool_rig.hpp"
+#include "program/ibtool_rig.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // watch_text_test.cpp - what is said of counters that moved, stopped, were cleared or went past their end.
-#include "catch.hpp"
-#include "made_subnet.hpp"
+#include "subnet/made_subnet.hpp"
+#include "support/catch.hpp"
 #include "text/watch_text.hpp"
 
 #include <infiniband/mad.h>

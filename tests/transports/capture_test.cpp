@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // capture_test.cpp - what the library prints of captured MADs beside what Wireshark's dissector finds in the same packets:
 // a discovery, and requests and replies with random contents for every attribute that both know.
-#include "catch.hpp"
-#include "ibtool_rig.hpp"
 #include "input/pcap.hpp"
-#include "tshark.hpp"
+#include "program/ibtool_rig.hpp"
+#include "program/tshark.hpp"
+#include "support/catch.hpp"
+#include <comad/iba/detail/mad_tables.hpp>
+#include <comad/iba/detail/registry.hpp>
 #include <comad/iba/fields.hpp>
 #include <comad/iba/mad_header.hpp>
-#include <comad/iba/mad_tables.hpp>
 #include <comad/iba/print.hpp>
-#include <comad/iba/registry.hpp>
 #include <comad/mad/packet.hpp>
 
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // ibsim_relay_test.cpp - a relay between a real ibsim and its clients, ours and infiniband-diags': what it passes on, how
 // late, what it loses, for what it has no place, what it repeats, and who comes and goes.
-#include "ibsim_programs.hpp"
-#include "ibsim_relay.hpp"
-#include "ibsim_server.hpp"
-#include "process.hpp"
-#include "without_date.hpp"
+#include "ibsim/ibsim_programs.hpp"
+#include "ibsim/ibsim_relay.hpp"
+#include "ibsim/ibsim_server.hpp"
+#include "program/process.hpp"
+#include "program/without_date.hpp"
 
 #include <algorithm>
 #include <chrono>

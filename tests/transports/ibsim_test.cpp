@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // ibsim_test.cpp - the ibsim transport against a real ibsim, and against a made-up server for what a real one never
 // does.
-#include "catch.hpp"
-#include "delivered_request.hpp"
-#include "ibsim_server.hpp"
-#include "thrown.hpp"
+#include "ibsim/ibsim_server.hpp"
+#include "support/catch.hpp"
+#include "support/thrown.hpp"
+#include "wire/delivered_request.hpp"
 #include <comad/coro/driver.hpp>
 #include <comad/coro/schedule.hpp>
 #include <comad/iba/smp.hpp>

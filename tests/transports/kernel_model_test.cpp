@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // kernel_model_test.cpp - the model of the kernel against what was measured on Linux 6.1 and 6.12, and read in its source
 // where a test says so: one statement for each test, over a scripted wire in virtual time.
-#include "coro_rig.hpp"
-#include "lossy_wire.hpp"
-#include "memory_transport.hpp"
+#include "library/coro_rig.hpp"
+#include "wire/lossy_wire.hpp"
+#include "wire/memory_transport.hpp"
 #include <comad/iba/sa.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/transports/kernel_model.hpp>

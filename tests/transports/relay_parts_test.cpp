@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // relay_parts_test.cpp - the lanes and the buffer of a relay, and what it does in a kernel's place, at given times, with neither
 // a server nor a clock.
-#include "catch.hpp"
-#include "kernel_repeats.hpp"
-#include "relay_buffer.hpp"
-#include "relay_lane.hpp"
+#include "ibsim/relay_buffer.hpp"
+#include "ibsim/relay_lane.hpp"
+#include "kernel/kernel_repeats.hpp"
+#include "support/catch.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // rmpp_server_test.cpp - an agent over a transport that carries single MADs: answers that leave and requests that arrive by
 // RMPP, and requesters that do not do their part. MADs of raw requesters are written by hand (rmpp_rig.hpp).
-#include "lossy_wire.hpp"
-#include "rmpp_rig.hpp"
+#include "library/rmpp_rig.hpp"
+#include "wire/lossy_wire.hpp"
 #include <comad/coro/schedule.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/mad/record_table.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // rmpp_transport_test.cpp - tables of any length over a wire that carries single MADs, loses, doubles and reorders them: a
 // schedule that asks, and an agent that answers, each over a transport of its own.
-#include "coro_rig.hpp"
-#include "lossy_wire.hpp"
-#include <comad/iba/sa/records.hpp>
+#include "library/coro_rig.hpp"
+#include "wire/lossy_wire.hpp"
+#include <comad/iba/detail/sa/records.hpp>
 #include <comad/server/agent.hpp>
 #include <comad/transports/rmpp.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // smi_gsi_test.cpp - one logical port behind two MAD devices, each a socket that plays the kernel.
-#include "fake_kernel.hpp"
-#include "sysfs_tree.hpp"
-#include "thrown.hpp"
+#include "kernel/fake_kernel.hpp"
+#include "kernel/sysfs_tree.hpp"
+#include "support/thrown.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/coro/driver.hpp>
 #include <comad/coro/schedule.hpp>

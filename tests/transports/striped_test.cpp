@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // striped_test.cpp - several descriptors as one transport: against a kernel that caps what one descriptor has on the wire,
 // in virtual time, and on sockets that play the kernel, under both drivers.
-#include "coro_rig.hpp"
-#include "fake_kernel.hpp"
-#include "thrown.hpp"
+#include "kernel/fake_kernel.hpp"
+#include "library/coro_rig.hpp"
+#include "support/thrown.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/transports/kernel_model.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sysfs_test.cpp - which devices and end ports are found in made-up sysfs trees, and which one is chosen.
-#include "catch.hpp"
-#include "sysfs_tree.hpp"
+#include "kernel/sysfs_tree.hpp"
+#include "support/catch.hpp"
 #include <comad/transports/sysfs.hpp>
 
 #include <algorithm>

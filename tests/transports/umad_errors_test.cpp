@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // umad_errors_test.cpp - a MAD device whose calls fail, once or for ever: what the transport repeats, when it gives up, and
 // how schedules hear of it. Sockets play the kernel.
-#include "answering_kernel.hpp"
-#include "coro_rig.hpp"
-#include "fake_kernel.hpp"
+#include "kernel/answering_kernel.hpp"
+#include "kernel/fake_kernel.hpp"
+#include "library/coro_rig.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/transports/smi_gsi.hpp>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // umad_pkey_test.cpp - which indices of the port's P_Key and GID tables leave in the header of the MAD device (pkey_index at byte
 // 56, gid_index at 33: rdma/ib_user_mad.h), for every kind of sender, and that traces and captures show the same P_Key.
-#include "catch.hpp"
-#include "fake_kernel.hpp"
+#include "kernel/fake_kernel.hpp"
+#include "support/catch.hpp"
+#include <comad/coro/detail/rpcs.hpp>
 #include <comad/coro/driver.hpp>
-#include <comad/coro/rpcs.hpp>
 #include <comad/coro/schedule.hpp>
-#include <comad/iba/class_port_info.hpp>
+#include <comad/iba/detail/class_port_info.hpp>
+#include <comad/iba/detail/sa/records.hpp>
 #include <comad/iba/pm.hpp>
-#include <comad/iba/sa/records.hpp>
 #include <comad/mad/trace.hpp>
 #include <comad/server/agent.hpp>
 #include <comad/transports/capture.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // umad_test.cpp - the umad transport against a socket that plays the kernel. Offsets are those of rdma/ib_user_mad.h,
 // what the kernel does was observed on Linux 6.1 and 6.12.
-#include "diags_mads.hpp"
-#include "fake_kernel.hpp"
-#include "thrown.hpp"
+#include "kernel/fake_kernel.hpp"
+#include "library/diags_mads.hpp"
+#include "support/thrown.hpp"
 #include <comad/coro/schedule.hpp>
 #include <comad/server/agent.hpp>
 #include <comad/server/diags.hpp>

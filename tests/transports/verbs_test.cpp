@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // verbs_test.cpp - GMPs over a UD queue pair of a made device: what leaves, what is taken for an answer, and what becomes of both
 // when the device has something to tell.
-#include "fake_kernel.hpp"
-#include "made_verbs.hpp"
-#include "sysfs_tree.hpp"
-#include "thrown.hpp"
+#include "kernel/fake_kernel.hpp"
+#include "kernel/made_verbs.hpp"
+#include "kernel/sysfs_tree.hpp"
+#include "support/thrown.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/coro/driver.hpp>
 #include <comad/coro/schedule.hpp>

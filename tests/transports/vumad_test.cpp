@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // vumad_test.cpp - the kernel's side of a MAD device: what was measured on the umad of Linux 6.1 and 6.12 (MADs over soft RoCE and
 // over a module with InfiniBand ports), one statement for each test; and the embedded simulator behind it.
-#include "delivered_request.hpp"
-#include "lossy_wire.hpp"
+#include "wire/delivered_request.hpp"
+#include "wire/lossy_wire.hpp"
 #include <comad/iba/sa.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/mad/message.hpp>

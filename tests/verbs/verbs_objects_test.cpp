@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // verbs_objects_test.cpp - libibverbs' objects over a made device: who keeps whom, which attributes each step sets, and what an
 // error says.
-#include "catch.hpp"
-#include "made_verbs.hpp"
-#include <comad/iba/format.hpp>
+#include "kernel/made_verbs.hpp"
+#include "support/catch.hpp"
+#include <comad/iba/detail/format.hpp>
 #include <comad/verbs/address_cache.hpp>
 #include <comad/verbs/bring_up.hpp>
 #include <comad/verbs/buffer_pool.hpp>

@@ -4,8 +4,8 @@
 
 #include "input/options.hpp"
 #include "input/words.hpp"
-#include <comad/iba/text.hpp>
-#include <comad/iba/text_file.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/detail/text_file.hpp>
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 
 #include "exporter/authorization.hpp"
 #include "exporter/gzip.hpp"
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 #include <comad/mad/time.hpp>
 
 #include <boost/asio/as_tuple.hpp>

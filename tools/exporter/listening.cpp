@@ -3,7 +3,7 @@
 #include "exporter/listening.hpp"
 
 #include "input/options.hpp"
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>

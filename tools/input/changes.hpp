@@ -2,7 +2,7 @@
 // changes.hpp - fields by name and text, written into a structure that somebody holds: what is sent back to change only these.
 // Knows no target and no command.
 #pragma once
-#include <comad/iba/wire.hpp>
+#include <comad/iba/detail/wire.hpp>
 
 #include <span>
 #include <string>

@@ -2,12 +2,12 @@
 // dissect.cpp - from bytes to structures.
 #include "input/dissect.hpp"
 
-#include <comad/iba/bits.hpp>
+#include <comad/iba/detail/bits.hpp>
+#include <comad/iba/detail/mad_tables.hpp>
+#include <comad/iba/detail/registry.hpp>
+#include <comad/iba/detail/transport_headers.hpp>
 #include <comad/iba/mad_header.hpp>
-#include <comad/iba/mad_tables.hpp>
 #include <comad/iba/print.hpp>
-#include <comad/iba/registry.hpp>
-#include <comad/iba/transport_headers.hpp>
 #include <comad/mad/packet.hpp>
 
 #include <fmt/format.h>

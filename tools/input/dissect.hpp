@@ -3,7 +3,7 @@
 // Prints them. Knows no file.
 #pragma once
 #include "input/messages.hpp"
-#include <comad/iba/table.hpp>
+#include <comad/iba/detail/table.hpp>
 
 #include <span>
 #include <string>

@@ -2,9 +2,9 @@
 // error_thresholds.cpp - the thresholds file of infiniband-diags.
 #include "input/error_thresholds.hpp"
 
+#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>
-#include <comad/iba/suggest.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 

@@ -2,10 +2,10 @@
 // forwarding_dump.cpp - headings with a switch's GUID, and rows of a LID and a port.
 #include "input/forwarding_dump.hpp"
 
-#include <comad/discovery/lid_index.hpp>
+#include <comad/discovery/database/detail/lid_index.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/detail/text_file.hpp>
 #include <comad/iba/parse.hpp>
-#include <comad/iba/text.hpp>
-#include <comad/iba/text_file.hpp>
 
 #include <fmt/format.h>
 

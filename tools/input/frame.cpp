@@ -2,7 +2,7 @@
 // frame.cpp - follows the headers in front of a RoCE packet.
 #include "input/frame.hpp"
 
-#include <comad/iba/bits.hpp>
+#include <comad/iba/detail/bits.hpp>
 
 #include <fmt/format.h>
 

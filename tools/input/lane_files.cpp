@@ -3,7 +3,7 @@
 #include "input/lane_files.hpp"
 
 #include "input/lines.hpp"
-#include <comad/discovery/lid_index.hpp>
+#include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/iba/parse.hpp>
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lane_files.hpp - service levels of paths and SL to VL tables from files, in the format that ibdmchk of ibutils reads.
 #pragma once
-#include <comad/discovery/virtual_lanes.hpp>
+#include <comad/discovery/routing/detail/virtual_lanes.hpp>
 
 #include <string>
 

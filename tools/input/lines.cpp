@@ -3,8 +3,8 @@
 #include "input/lines.hpp"
 
 #include "input/words.hpp"
-#include <comad/iba/text.hpp>
-#include <comad/iba/text_file.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/detail/text_file.hpp>
 
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 
 #include "input/gunzip.hpp"
 #include "input/pcap.hpp"
-#include <comad/iba/text.hpp>
-#include <comad/iba/text_file.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/detail/text_file.hpp>
 #include <comad/mad/transport.hpp>
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #include "input/name_pattern.hpp"
 
 #include "input/options.hpp"
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 

@@ -4,9 +4,9 @@
 
 #include "input/arguments.hpp"
 #include "input/words.hpp"
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/detail/text_file.hpp>
 #include <comad/iba/parse.hpp>
-#include <comad/iba/text.hpp>
-#include <comad/iba/text_file.hpp>
 #include <comad/mad/port_tables.hpp>
 #include <comad/transports/key_file.hpp>
 

@@ -4,9 +4,9 @@
 
 #include "input/frame.hpp"
 #include "input/queued_writer.hpp"
-#include <comad/iba/bits.hpp>
-#include <comad/iba/keys.hpp>
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/bits.hpp>
+#include <comad/iba/detail/keys.hpp>
+#include <comad/iba/detail/text.hpp>
 #include <comad/mad/packet.hpp>
 
 #include <fmt/format.h>

@@ -5,12 +5,12 @@
 #include "input/changes.hpp"
 #include "input/options.hpp"
 #include "input/structure.hpp"
-#include <comad/iba/class_port_info.hpp>
+#include <comad/iba/detail/class_port_info.hpp>
+#include <comad/iba/detail/mask.hpp>
+#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/text.hpp>
 #include <comad/iba/fields.hpp>
-#include <comad/iba/mask.hpp>
 #include <comad/iba/parse.hpp>
-#include <comad/iba/suggest.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 

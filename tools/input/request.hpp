@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // request.hpp - any RPC of the IBA with any field, by name: from words to what a MAD asks. Knows no target and no command.
 #pragma once
-#include <comad/iba/registry.hpp>
+#include <comad/iba/detail/registry.hpp>
 #include <comad/mad/message.hpp>
 
 #include <string>

@@ -4,9 +4,9 @@
 
 #include "input/messages.hpp"
 #include "input/options.hpp"
-#include <comad/iba/registry.hpp>
-#include <comad/iba/suggest.hpp>
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/registry.hpp>
+#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // structure.hpp - what decode, encode and describe share: structures by name, words from the command line or stdin.
 #pragma once
-#include <comad/iba/registry.hpp>
+#include <comad/iba/detail/registry.hpp>
 
 #include <functional>
 #include <string>

@@ -2,7 +2,7 @@
 // ask.cpp - a session around queries, and what is left on stderr.
 #include "session/ask.hpp"
 
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 
 namespace ibtool {
 

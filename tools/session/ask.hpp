@@ -4,7 +4,7 @@
 #include "session/report.hpp"
 #include "session/target.hpp"
 #include <comad/coro/scope.hpp>
-#include <comad/discovery/node_names.hpp>
+#include <comad/discovery/database/node_names.hpp>
 
 #include <functional>
 #include <string>

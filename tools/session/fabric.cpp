@@ -5,10 +5,10 @@
 #include "session/pkey_choice.hpp"
 #include "session/unreachable_nodes.hpp"
 #include "text/output.hpp"
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/iba/text.hpp>
 #include <comad/mad/port_tables.hpp>
 #include <comad/transports/gmp.hpp>
 #include <comad/transports/smi_gsi.hpp>

@@ -2,7 +2,7 @@
 // file_rereader.cpp - a thread for each time, and its results posted to the loop.
 #include "session/file_rereader.hpp"
 
-#include <comad/iba/text_file.hpp>
+#include <comad/iba/detail/text_file.hpp>
 
 #include <boost/asio/post.hpp>
 

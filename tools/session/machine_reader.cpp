@@ -3,8 +3,8 @@
 #include "session/machine_reader.hpp"
 
 #include "session/fabric.hpp"
+#include <comad/iba/detail/text_file.hpp>
 #include <comad/iba/parse.hpp>
-#include <comad/iba/text_file.hpp>
 #include <comad/mad/unique_fd.hpp>
 #include <comad/transports/sysfs.hpp>
 

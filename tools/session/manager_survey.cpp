@@ -5,7 +5,7 @@
 #include "session/ask.hpp"
 #include "session/subnet_queries.hpp"
 #include <comad/mad/path_text.hpp>
-#include <comad/sa/no_records.hpp>
+#include <comad/sa/detail/no_records.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

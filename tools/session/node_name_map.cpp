@@ -4,7 +4,7 @@
 
 #include "text/machine.hpp"
 #include "text/output.hpp"
-#include <comad/iba/text_file.hpp>
+#include <comad/iba/detail/text_file.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,7 +2,7 @@
 // node_name_map.hpp - the node name map that a user names, or that a machine has. Knows no command.
 #pragma once
 #include "input/arguments.hpp"
-#include <comad/discovery/node_names.hpp>
+#include <comad/discovery/database/node_names.hpp>
 
 #include <string>
 #include <string_view>

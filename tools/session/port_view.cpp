@@ -5,7 +5,7 @@
 #include "session/other_end.hpp"
 #include "text/diags_text.hpp"
 #include "text/link_text.hpp"
-#include <comad/discovery/vendors.hpp>
+#include <comad/discovery/database/detail/vendors.hpp>
 
 #include <fmt/format.h>
 

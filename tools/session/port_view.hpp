@@ -2,7 +2,7 @@
 // port_view.hpp - one port as its node tells it: PortInfo and what makes it readable. Knows no command.
 #pragma once
 #include "session/session.hpp"
-#include <comad/discovery/link.hpp>
+#include <comad/discovery/database/detail/link.hpp>
 #include <comad/iba/smp.hpp>
 
 #include <optional>

@@ -4,7 +4,7 @@
 #pragma once
 #include "session/session.hpp"
 #include "text/missing.hpp"
-#include <comad/coro/uncancelled.hpp>
+#include <comad/coro/detail/uncancelled.hpp>
 #include <comad/mad/acted.hpp>
 
 #include <fmt/format.h>

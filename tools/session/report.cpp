@@ -9,8 +9,8 @@
 #include "session/target.hpp"
 #include "text/error_words.hpp"
 #include "text/output.hpp"
-#include <comad/discovery/sa_discovery.hpp>
-#include <comad/iba/class_port_info.hpp>
+#include <comad/discovery/walk/sa_discovery.hpp>
+#include <comad/iba/detail/class_port_info.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/mad/message.hpp>
 

@@ -4,7 +4,7 @@
 #include "session/session.hpp"
 #include "text/missing.hpp"
 #include "text/output.hpp"
-#include <comad/discovery/discover.hpp>
+#include <comad/discovery/walk/discover.hpp>
 
 #include <functional>
 #include <memory>

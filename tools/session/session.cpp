@@ -8,8 +8,8 @@
 #include "text/error_words.hpp"
 #include "text/local_port_change.hpp"
 #include "text/output.hpp"
-#include <comad/iba/format.hpp>
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>

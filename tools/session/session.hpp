@@ -8,7 +8,7 @@
 #include "session/loss_watch.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/coro/driver.hpp>
-#include <comad/iba/table.hpp>
+#include <comad/iba/detail/table.hpp>
 #include <comad/mad/trace.hpp>
 #include <comad/sa/client.hpp>
 #include <comad/sa/transactor.hpp>

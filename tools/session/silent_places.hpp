@@ -2,7 +2,7 @@
 // silent_places.hpp - whether a node answers now that did not answer the discovery. Knows no counter.
 #pragma once
 #include "session/session.hpp"
-#include <comad/discovery/subnet.hpp>
+#include <comad/discovery/database/subnet.hpp>
 
 #include <string>
 

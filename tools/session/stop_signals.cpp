@@ -2,7 +2,7 @@
 // stop_signals.cpp - a handler before the handler.
 #include "session/stop_signals.hpp"
 
-#include <comad/iba/text_file.hpp>
+#include <comad/iba/detail/text_file.hpp>
 
 #include <atomic>
 #include <chrono>

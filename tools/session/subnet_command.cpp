@@ -5,9 +5,9 @@
 #include "session/subnet_file.hpp"
 #include "text/output.hpp"
 #include "text/subnet_missing.hpp"
-#include <comad/discovery/discover.hpp>
-#include <comad/discovery/lid_index.hpp>
-#include <comad/iba/text_file.hpp>
+#include <comad/discovery/database/detail/lid_index.hpp>
+#include <comad/discovery/walk/discover.hpp>
+#include <comad/iba/detail/text_file.hpp>
 
 #include <fmt/format.h>
 

@@ -3,9 +3,9 @@
 #pragma once
 #include "session/node_name_map.hpp"
 #include "session/report.hpp"
-#include <comad/discovery/reports.hpp>
-#include <comad/discovery/subnet.hpp>
-#include <comad/discovery/topology_file.hpp>
+#include <comad/discovery/database/subnet.hpp>
+#include <comad/discovery/formats/reports.hpp>
+#include <comad/discovery/formats/topology_file.hpp>
 
 #include <functional>
 #include <string>

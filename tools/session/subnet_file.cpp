@@ -3,10 +3,10 @@
 #include "session/subnet_file.hpp"
 
 #include "text/output.hpp"
-#include <comad/discovery/difference.hpp>
-#include <comad/iba/format.hpp>
-#include <comad/iba/text.hpp>
-#include <comad/iba/text_file.hpp>
+#include <comad/discovery/compare/difference.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/detail/text_file.hpp>
 #include <comad/mad/unique_fd.hpp>
 
 #include <fmt/format.h>

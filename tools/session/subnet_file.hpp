@@ -3,8 +3,8 @@
 #pragma once
 #include "input/arguments.hpp"
 #include "input/options.hpp"
-#include <comad/discovery/cache.hpp>
-#include <comad/discovery/topology_file.hpp>
+#include <comad/discovery/formats/cache.hpp>
+#include <comad/discovery/formats/topology_file.hpp>
 
 #include <chrono>
 #include <optional>

@@ -3,7 +3,7 @@
 #include "session/subnet_place.hpp"
 
 #include "session/target.hpp"
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 

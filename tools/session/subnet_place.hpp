@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // subnet_place.hpp - a node of a discovered subnet, as a target, -G or -D name it. Asks nobody.
 #pragma once
-#include <comad/discovery/node_names.hpp>
-#include <comad/discovery/subnet.hpp>
+#include <comad/discovery/database/node_names.hpp>
+#include <comad/discovery/database/subnet.hpp>
 
 #include <optional>
 #include <string>

@@ -4,8 +4,8 @@
 
 #include "session/subnet_file.hpp"
 #include "text/json.hpp"
-#include <comad/discovery/node_words.hpp>
-#include <comad/iba/format.hpp>
+#include <comad/discovery/database/detail/node_type_names.hpp>
+#include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -5,7 +5,7 @@
 #include "session/counter_queries.hpp"
 #include "session/report.hpp"
 #include "text/subnet_missing.hpp"
-#include <comad/discovery/subnet.hpp>
+#include <comad/discovery/database/subnet.hpp>
 
 #include <functional>
 #include <string>

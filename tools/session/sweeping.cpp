@@ -8,8 +8,8 @@
 #include "text/error_words.hpp"
 #include "text/subnet_missing.hpp"
 #include <comad/counters/realigned.hpp>
-#include <comad/discovery/discover.hpp>
-#include <comad/iba/format.hpp>
+#include <comad/discovery/walk/discover.hpp>
+#include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>
 

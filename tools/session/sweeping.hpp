@@ -4,9 +4,9 @@
 #pragma once
 #include "session/report.hpp"
 #include "text/exposition.hpp"
-#include <comad/coro/periods.hpp>
+#include <comad/coro/detail/periods.hpp>
 #include <comad/counters/sweep.hpp>
-#include <comad/discovery/changes.hpp>
+#include <comad/discovery/walk/changes.hpp>
 
 #include <chrono>
 #include <functional>

@@ -2,8 +2,8 @@
 // target.cpp - the kinds of target, and the SA's word on those that are no path yet.
 #include "session/target.hpp"
 
-#include <comad/iba/format.hpp>
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 

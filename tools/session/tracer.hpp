@@ -2,9 +2,9 @@
 // tracer.hpp - ways through a subnet, as the switches' forwarding tables have them. Knows no text.
 #pragma once
 #include "session/session.hpp"
-#include <comad/discovery/node_names.hpp>
+#include <comad/discovery/database/node_names.hpp>
+#include <comad/iba/detail/text.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/iba/text.hpp>
 #include <comad/mad/path.hpp>
 
 #include <optional>

@@ -3,7 +3,7 @@
 #include "session/unreachable_nodes.hpp"
 
 #include "text/output.hpp"
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 #include <comad/transports/sim/discovery_bound.hpp>
 
 #include <fmt/format.h>

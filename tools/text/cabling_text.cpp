@@ -4,7 +4,7 @@
 
 #include "text/json.hpp"
 #include "text/link_json.hpp"
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

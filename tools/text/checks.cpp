@@ -6,9 +6,9 @@
 #include "text/json.hpp"
 #include "text/link_text.hpp"
 #include "text/output.hpp"
-#include <comad/discovery/link.hpp>
-#include <comad/iba/format.hpp>
-#include <comad/iba/text_file.hpp>
+#include <comad/discovery/database/detail/link.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text_file.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -4,7 +4,7 @@
 #pragma once
 #include "input/error_thresholds.hpp"
 #include <comad/counters/port_counters.hpp>
-#include <comad/discovery/subnet.hpp>
+#include <comad/discovery/database/subnet.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 

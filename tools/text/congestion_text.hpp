@@ -2,7 +2,7 @@
 // congestion_text.hpp - attributes of congestion control as infiniband-diags' ibccquery prints them, label by label. Asks nobody.
 #pragma once
 #include <comad/iba/cc.hpp>
-#include <comad/iba/class_port_info.hpp>
+#include <comad/iba/detail/class_port_info.hpp>
 
 #include <string>
 

@@ -4,8 +4,8 @@
 
 #include "text/dotted_lines.hpp"
 #include <comad/counters/port_counters.hpp>
-#include <comad/iba/bits.hpp>
 #include <comad/iba/codec.hpp>
+#include <comad/iba/detail/bits.hpp>
 #include <comad/iba/fields.hpp>
 
 #include <optional>

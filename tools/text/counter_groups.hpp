@@ -2,8 +2,8 @@
 // counter_groups.hpp - the attributes of performance management as perfquery knows them: how they are called and printed, which
 // counters a port has of them, their sums. Asks nobody.
 #pragma once
-#include <comad/iba/class_port_info.hpp>
-#include <comad/iba/enums.hpp>
+#include <comad/iba/detail/class_port_info.hpp>
+#include <comad/iba/detail/enums.hpp>
 #include <comad/iba/pm.hpp>
 
 #include <span>

@@ -3,9 +3,9 @@
 #include "text/diags_text.hpp"
 
 #include "text/dotted_lines.hpp"
-#include <comad/discovery/node_words.hpp>
-#include <comad/iba/bits.hpp>
-#include <comad/iba/text.hpp>
+#include <comad/discovery/database/detail/node_type_names.hpp>
+#include <comad/iba/detail/bits.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,8 +3,8 @@
 #include "text/difference_text.hpp"
 
 #include "text/json.hpp"
-#include <comad/iba/format.hpp>
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

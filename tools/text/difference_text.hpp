@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // difference_text.hpp - what differs between two subnets, as lines and as JSON. Compares nothing.
 #pragma once
-#include <comad/discovery/difference.hpp>
+#include <comad/discovery/compare/difference.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 

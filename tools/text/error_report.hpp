@@ -4,9 +4,9 @@
 #pragma once
 #include "input/error_thresholds.hpp"
 #include <comad/counters/sweep.hpp>
-#include <comad/discovery/chassis.hpp>
-#include <comad/discovery/node_names.hpp>
-#include <comad/discovery/subnet.hpp>
+#include <comad/discovery/chassis/detail/chassis.hpp>
+#include <comad/discovery/database/node_names.hpp>
+#include <comad/discovery/database/subnet.hpp>
 
 #include <string>
 #include <vector>

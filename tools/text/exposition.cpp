@@ -2,11 +2,11 @@
 // exposition.cpp - one family of series after the other.
 #include "text/exposition.hpp"
 
-#include <comad/discovery/link.hpp>
-#include <comad/discovery/node_words.hpp>
-#include <comad/discovery/reports.hpp>
-#include <comad/iba/format.hpp>
-#include <comad/iba/text.hpp>
+#include <comad/discovery/database/detail/link.hpp>
+#include <comad/discovery/database/detail/node_type_names.hpp>
+#include <comad/discovery/formats/reports.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // finding.cpp - findings in lines, each of which can be searched for.
 #include "text/finding.hpp"
 
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 

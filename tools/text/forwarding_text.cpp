@@ -3,8 +3,8 @@
 #include "text/forwarding_text.hpp"
 
 #include "text/diags_text.hpp"
-#include <comad/iba/format.hpp>
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

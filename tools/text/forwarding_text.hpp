@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // forwarding_text.hpp - forwarding tables as infiniband-diags prints them, and as JSON. Asks nobody.
 #pragma once
-#include <comad/iba/enums.hpp>
+#include <comad/iba/detail/enums.hpp>
 #include <comad/iba/types.hpp>
 #include <comad/mad/path.hpp>
 

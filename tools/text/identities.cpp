@@ -2,7 +2,7 @@
 // identities.cpp - each LID and GUID looked up among those before it; the lines are those of infiniband-diags' ibidsverify.
 #include "text/identities.hpp"
 
-#include <comad/discovery/node_words.hpp>
+#include <comad/discovery/database/detail/node_type_names.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // identities.hpp - LIDs and GUIDs of a subnet that are zero, or that two have: what ibidsverify prints of them. Asks nobody.
 #pragma once
-#include <comad/discovery/subnet.hpp>
+#include <comad/discovery/database/subnet.hpp>
 
 #include <string>
 #include <string_view>

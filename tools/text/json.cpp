@@ -2,7 +2,7 @@
 // json.cpp - the only file that parses and writes nlohmann's values: each file that did would compile its parser again.
 #include "text/json.hpp"
 
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 
 namespace ibtool {
 namespace {

@@ -2,7 +2,7 @@
 // known_fabric.hpp - the nodes and links that a fabric is known to have, and which of them are missing now. Sends no MAD and reads
 // no file.
 #pragma once
-#include <comad/discovery/subnet.hpp>
+#include <comad/discovery/database/subnet.hpp>
 #include <comad/mad/time.hpp>
 
 #include <compare>

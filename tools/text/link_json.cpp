@@ -4,8 +4,8 @@
 
 #include "text/json.hpp"
 #include "text/link_text.hpp"
-#include <comad/discovery/reports.hpp>
-#include <comad/iba/format.hpp>
+#include <comad/discovery/formats/reports.hpp>
+#include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // link_json.hpp - a port and its link as JSON. Asks nobody.
 #pragma once
-#include <comad/discovery/node_names.hpp>
-#include <comad/discovery/subnet.hpp>
+#include <comad/discovery/database/node_names.hpp>
+#include <comad/discovery/database/subnet.hpp>
 
 #include <nlohmann/json.hpp>
 

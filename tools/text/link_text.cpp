@@ -3,7 +3,7 @@
 #include "text/link_text.hpp"
 
 #include "text/diags_text.hpp"
-#include <comad/discovery/link.hpp>
+#include <comad/discovery/database/detail/link.hpp>
 
 #include <fmt/format.h>
 

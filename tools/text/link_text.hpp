@@ -2,10 +2,10 @@
 // link_text.hpp - one end of a link in words: its state, width and speed, what it could be, and who is at the other end, as
 // infiniband-diags print it. Asks nobody.
 #pragma once
-#include <comad/discovery/chassis.hpp>
-#include <comad/discovery/link.hpp>
-#include <comad/discovery/node_names.hpp>
-#include <comad/discovery/subnet.hpp>
+#include <comad/discovery/chassis/detail/chassis.hpp>
+#include <comad/discovery/database/detail/link.hpp>
+#include <comad/discovery/database/node_names.hpp>
+#include <comad/discovery/database/subnet.hpp>
 
 #include <string>
 

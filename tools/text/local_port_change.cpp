@@ -2,7 +2,7 @@
 // local_port_change.cpp - one phrase for each member of local_port.
 #include "text/local_port_change.hpp"
 
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include "text/local_ports.hpp"
 
 #include "text/json.hpp"
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 // machine.hpp - what `doctor` judges: what was read of this machine, and what came back from the fabric. Reads and asks nothing.
 #pragma once
 #include "text/managers.hpp"
-#include <comad/iba/smp/node.hpp>
+#include <comad/iba/detail/smp/node.hpp>
 #include <comad/mad/time.hpp>
 #include <comad/transports/sysfs.hpp>
 

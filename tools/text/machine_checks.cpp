@@ -3,7 +3,7 @@
 #include "text/machine_checks.hpp"
 
 #include "text/local_ports.hpp"
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/format.hpp>
 #include <comad/transports/umad_errors.hpp>
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // managers.cpp - masters and standbys compared by state, priority and GUID.
 #include "text/managers.hpp"
 
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/format.hpp>
 #include <comad/iba/print.hpp>
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // managers.hpp - the subnet managers of a subnet as they describe themselves, and what is wrong among them. Asks nobody.
 #pragma once
-#include <comad/iba/smp/node.hpp>
+#include <comad/iba/detail/smp/node.hpp>
 #include <comad/mad/time.hpp>
 
 #include <span>

@@ -3,9 +3,9 @@
 #include "text/notice_text.hpp"
 
 #include "text/json.hpp"
-#include <comad/iba/format.hpp>
-#include <comad/iba/registry.hpp>
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/registry.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

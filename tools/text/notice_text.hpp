@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // notice_text.hpp - what a notice is about, as a line and as JSON, with the names of the nodes (IBA 14.2.5.1). Asks nobody.
 #pragma once
-#include <comad/discovery/lid_index.hpp>
-#include <comad/discovery/node_names.hpp>
+#include <comad/discovery/database/detail/lid_index.hpp>
+#include <comad/discovery/database/node_names.hpp>
 #include <comad/iba/notice.hpp>
 
 #include <nlohmann/json.hpp>

@@ -5,7 +5,7 @@
 #include "input/queued_writer.hpp"
 #include "text/file_replacement.hpp"
 #include "text/waiting_write.hpp"
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 #include <comad/mad/unique_fd.hpp>
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 
 #include "text/local_ports.hpp"
 #include "text/machine_checks.hpp"
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 

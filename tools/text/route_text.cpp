@@ -3,7 +3,7 @@
 #include "text/route_text.hpp"
 
 #include "text/json.hpp"
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // route_text.hpp - what is wrong with the routes of a subnet, a line for each finding or a JSON object. Asks nobody.
 #pragma once
-#include <comad/discovery/credit_loops.hpp>
-#include <comad/discovery/routes.hpp>
+#include <comad/discovery/routing/detail/credit_loops.hpp>
+#include <comad/discovery/routing/routes.hpp>
 
 #include <string>
 #include <vector>

@@ -5,8 +5,8 @@
 #include "text/diags_text.hpp"
 #include "text/output.hpp"
 #include <comad/iba/codec.hpp>
-#include <comad/iba/format.hpp>
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 

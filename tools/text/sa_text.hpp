@@ -2,7 +2,7 @@
 // sa_text.hpp - SA records as infiniband-diags' saquery prints them, label by label. Asks nobody.
 #pragma once
 #include "text/structure_text.hpp"
-#include <comad/iba/class_port_info.hpp>
+#include <comad/iba/detail/class_port_info.hpp>
 #include <comad/iba/sa.hpp>
 
 #include <string>

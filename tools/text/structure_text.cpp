@@ -2,8 +2,8 @@
 // structure_text.cpp - the printers of the library, without keys.
 #include "text/structure_text.hpp"
 
+#include <comad/iba/detail/keys.hpp>
 #include <comad/iba/fields.hpp>
-#include <comad/iba/keys.hpp>
 
 #include <string_view>
 

@@ -2,7 +2,7 @@
 // subnet_missing.cpp - places by name and number.
 #include "text/subnet_missing.hpp"
 
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 

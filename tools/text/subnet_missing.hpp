@@ -3,8 +3,8 @@
 #pragma once
 #include "text/missing.hpp"
 #include <comad/counters/sweep.hpp>
-#include <comad/discovery/forwarding.hpp>
-#include <comad/discovery/subnet.hpp>
+#include <comad/discovery/database/subnet.hpp>
+#include <comad/discovery/routing/forwarding.hpp>
 
 #include <string>
 #include <vector>

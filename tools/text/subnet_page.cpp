@@ -2,11 +2,11 @@
 // subnet_page.cpp - the data for the page of tools/page/: rows in the order in which page.js takes them.
 #include "text/subnet_page.hpp"
 
-#include <comad/discovery/exports.hpp>
-#include <comad/discovery/node_words.hpp>
-#include <comad/discovery/reports.hpp>
+#include <comad/discovery/database/detail/node_type_names.hpp>
+#include <comad/discovery/formats/exports.hpp>
+#include <comad/discovery/formats/reports.hpp>
+#include <comad/iba/detail/text.hpp>
 #include <comad/iba/print.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 

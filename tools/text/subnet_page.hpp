@@ -2,8 +2,8 @@
 // subnet_page.hpp - a subnet as one page for a browser, that needs nothing else: data and program are in it. Knows no schedule.
 #pragma once
 #include <comad/counters/sweep.hpp>
-#include <comad/discovery/node_names.hpp>
-#include <comad/discovery/subnet.hpp>
+#include <comad/discovery/database/node_names.hpp>
+#include <comad/discovery/database/subnet.hpp>
 
 #include <string>
 

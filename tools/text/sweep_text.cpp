@@ -3,9 +3,9 @@
 #include "text/sweep_text.hpp"
 
 #include "text/terminal.hpp"
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text.hpp>
 #include <comad/iba/print.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 // sweep_text.hpp - sweeps as tables, lines of JSON and lines of CSV. Knows no schedule.
 #pragma once
 #include <comad/counters/sweep.hpp>
-#include <comad/discovery/node_names.hpp>
-#include <comad/discovery/subnet.hpp>
+#include <comad/discovery/database/node_names.hpp>
+#include <comad/discovery/database/subnet.hpp>
 
 #include <array>
 #include <cstddef>

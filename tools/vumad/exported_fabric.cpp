@@ -6,9 +6,9 @@
 #include "session/fabric.hpp"
 #include "session/unreachable_nodes.hpp"
 #include "text/output.hpp"
+#include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/iba/text.hpp>
 
 #include <fmt/format.h>
 

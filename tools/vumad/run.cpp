@@ -8,7 +8,7 @@
 #include "vumad/exported_fabric.hpp"
 #include "vumad/file_server.hpp"
 #include "vumad/mounts.hpp"
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // congestion.cpp - keys, settings, tables and logs, attribute by attribute (IBA A10.4).
 #include "congestion.hpp"
 
-#include <comad/iba/class_port_info.hpp>
+#include <comad/iba/detail/class_port_info.hpp>
 #include <comad/server/class_port_info.hpp>
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 #include "sma.hpp"
 #include "split_mix.hpp"
 #include "traps.hpp"
+#include <comad/iba/detail/rmpp.hpp>
 #include <comad/iba/mad_header.hpp>
-#include <comad/iba/rmpp.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/server/reply.hpp>
 #include <comad/transports/sim/fabric.hpp>

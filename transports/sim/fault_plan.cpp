@@ -4,7 +4,7 @@
 
 #include "split_mix.hpp"
 #include <comad/iba/cc.hpp>
-#include <comad/iba/link_words.hpp>
+#include <comad/iba/detail/link_words.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <fmt/format.h>

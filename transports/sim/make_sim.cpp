@@ -4,8 +4,8 @@
 #include "generate.hpp"
 #include "mellanox.hpp"
 #include "spec.hpp"
-#include <comad/iba/text.hpp>
-#include <comad/iba/text_file.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/detail/text_file.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <fmt/format.h>

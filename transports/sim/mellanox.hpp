@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // mellanox.hpp - the vendor agents of simulated Mellanox devices, class 0x0a (infiniband-diags' vendstat). Knows no way.
 #pragma once
-#include <comad/iba/device_ids.hpp>
+#include <comad/iba/detail/device_ids.hpp>
 #include <comad/server/responder.hpp>
 #include <comad/transports/sim/topology.hpp>
 

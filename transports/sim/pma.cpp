@@ -2,9 +2,9 @@
 // pma.cpp - counters as PMAs tell and set them: a table for each attribute, and one function for all.
 #include "pma.hpp"
 
-#include <comad/iba/class_port_info.hpp>
-#include <comad/iba/mask.hpp>
-#include <comad/iba/pm/select.hpp>
+#include <comad/iba/detail/class_port_info.hpp>
+#include <comad/iba/detail/mask.hpp>
+#include <comad/iba/detail/pm/select.hpp>
 #include <comad/server/class_port_info.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rates.hpp - how fast a cable is, and the IBA's code for that. Knows no way.
 #pragma once
-#include <comad/iba/codes.hpp>
+#include <comad/iba/detail/codes.hpp>
 #include <comad/transports/sim/topology.hpp>
 
 #include <array>

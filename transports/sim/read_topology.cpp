@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // read_topology.cpp - a graph from a topology file. Decides nothing about the subnet beyond it, and parses nothing.
-#include <comad/iba/text.hpp>
-#include <comad/topology_file/read.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/topology_file/detail/read.hpp>
 #include <comad/transports/sim/topology.hpp>
 
 #include <fmt/format.h>

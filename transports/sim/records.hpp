@@ -2,7 +2,7 @@
 // records.hpp - the records of a simulated subnet's SA (IBA 15.2.5), found by component mask. Knows no MAD and no method.
 #pragma once
 #include "attributes.hpp"
-#include <comad/iba/mask.hpp>
+#include <comad/iba/detail/mask.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/mad/time.hpp>
 

@@ -4,7 +4,7 @@
 
 #include "end_ports.hpp"
 #include "paths.hpp"
-#include <comad/iba/registry.hpp>
+#include <comad/iba/detail/registry.hpp>
 #include <comad/server/class_port_info.hpp>
 
 namespace comad::transports::sim {

@@ -2,8 +2,8 @@
 // spec.cpp - specifications of subnets and simulators, taken apart.
 #include "spec.hpp"
 
-#include <comad/iba/suggest.hpp>
-#include <comad/iba/text.hpp>
+#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // transit.cpp - directed-route SMPs from switch to switch (IBA 14.2.2), where passing them on takes time. Knows no agent.
 #include "router.hpp"
-#include <comad/iba/smp/format.hpp>
+#include <comad/iba/detail/smp/format.hpp>
 #include <comad/transports/sim/fabric.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // traps.cpp - traps 256 to 258.
 #include "traps.hpp"
 
-#include <comad/iba/smp/format.hpp>
+#include <comad/iba/detail/smp/format.hpp>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // kernel_port.cpp - sends, their timeouts, and who gets what arrives (Linux, drivers/infiniband/core: mad.c, mad_rmpp.c).
 #include "../kernel_rules.hpp"
-#include <comad/iba/smp/format.hpp>
+#include <comad/iba/detail/smp/format.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/server/reply.hpp>
 #include <comad/transports/vumad/kernel_port.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // local_port.cpp - SubnGets that go no hop.
-#include <comad/iba/device_ids.hpp>
+#include <comad/iba/detail/device_ids.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/transports/vumad/local_port.hpp>
 

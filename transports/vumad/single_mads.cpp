@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // single_mads.cpp - whole messages become segments, and segments whole messages.
-#include <comad/iba/rmpp.hpp>
+#include <comad/iba/detail/rmpp.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/transports/vumad/single_mads.hpp>
 

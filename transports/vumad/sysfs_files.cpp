@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sysfs_files.cpp - texts as the kernel writes them (Linux, drivers/infiniband/core/sysfs.c, user_mad.c).
 #include "../sim/rates.hpp"
-#include <comad/iba/format.hpp>
+#include <comad/iba/detail/format.hpp>
 #include <comad/transports/vumad/sysfs_files.hpp>
 
 #include <fmt/format.h>

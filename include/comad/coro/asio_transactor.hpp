@@ -3,7 +3,7 @@
 // the RPCs only that rpcs.hpp makes them.
 #pragma once
 #include <comad/coro/asio.hpp>
-#include <comad/coro/rpcs.hpp>
+#include <comad/coro/detail/rpcs.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // event.hpp - something that happens, and that any number of tasks of one schedule wait for. Knows no clock and no MAD.
 #pragma once
-#include <comad/coro/pause.hpp>
+#include <comad/coro/detail/pause.hpp>
 #include <comad/coro/schedule.hpp>
 
 #include <coroutine>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // generator.hpp - a lazy sequence of values (std::generator is C++23). Knows no schedule.
 #pragma once
-#include <comad/coro/frame_cache.hpp>
+#include <comad/coro/detail/frame_cache.hpp>
 
 #include <coroutine>
 #include <exception>

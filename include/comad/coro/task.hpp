@@ -2,7 +2,7 @@
 // task.hpp - the coroutine that users write: lazy, awaited by one, resumed by symmetric transfer.
 // Knows scopes only by name and no driver, so the same coroutine runs under every driver.
 #pragma once
-#include <comad/coro/frame_cache.hpp>
+#include <comad/coro/detail/frame_cache.hpp>
 
 #include <coroutine>
 #include <exception>

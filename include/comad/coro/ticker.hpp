@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ticker.hpp - something to do in every period of a schedule's clock. Knows no MAD.
 #pragma once
-#include <comad/coro/periods.hpp>
+#include <comad/coro/detail/periods.hpp>
 #include <comad/coro/schedule.hpp>
 #include <comad/coro/task.hpp>
 #include <comad/iba/types.hpp>

@@ -3,7 +3,7 @@
 #pragma once
 #include <comad/counters/port_counters.hpp>
 #include <comad/counters/sweep.hpp>
-#include <comad/discovery/subnet.hpp>
+#include <comad/discovery/database/subnet.hpp>
 
 #include <array>
 #include <optional>

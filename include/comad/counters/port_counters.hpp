@@ -2,8 +2,8 @@
 // port_counters.hpp - the counters of a port, whichever attribute told them, what lies between two readings of them, and what
 // clears them. Knows no MAD and no schedule.
 #pragma once
-#include <comad/iba/class_port_info.hpp>
-#include <comad/iba/pm/counters.hpp>
+#include <comad/iba/detail/class_port_info.hpp>
+#include <comad/iba/detail/pm/counters.hpp>
 #include <comad/mad/time.hpp>
 
 #include <array>

@@ -5,7 +5,7 @@
 #include <comad/coro/schedule.hpp>
 #include <comad/counters/details.hpp>
 #include <comad/counters/port_counters.hpp>
-#include <comad/discovery/subnet.hpp>
+#include <comad/discovery/database/subnet.hpp>
 
 #include <functional>
 #include <optional>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // bm.hpp - baseboard management: the format (IBA 16.2). Knows no attribute; ClassPortInfo and Notice are elsewhere.
 #pragma once
-#include <comad/iba/enums.hpp>
+#include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/wire.hpp>
 #include <comad/iba/mad_header.hpp>
-#include <comad/iba/wire.hpp>
 
 #include <array>
 

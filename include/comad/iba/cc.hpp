@@ -2,10 +2,10 @@
 // cc.hpp - congestion control: the formats and all attributes (IBA A10.4; positions as in OpenSM, libibmad and ibis).
 // Knows no policy.
 #pragma once
-#include <comad/iba/attribute.hpp>
-#include <comad/iba/enums.hpp>
+#include <comad/iba/detail/attribute.hpp>
+#include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/wire.hpp>
 #include <comad/iba/mad_header.hpp>
-#include <comad/iba/wire.hpp>
 
 #include <array>
 

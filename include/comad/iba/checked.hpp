@@ -3,7 +3,7 @@
 // Knows no structure of the IBA.
 #pragma once
 #include <comad/iba/codec.hpp>
-#include <comad/iba/error.hpp>
+#include <comad/iba/detail/error.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // cm.hpp - communication management: the format and all messages (IBA chapter 12). Knows no connection.
 #pragma once
-#include <comad/iba/attribute.hpp>
-#include <comad/iba/class_port_info.hpp>
-#include <comad/iba/enums.hpp>
+#include <comad/iba/detail/attribute.hpp>
+#include <comad/iba/detail/class_port_info.hpp>
+#include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/wire.hpp>
 #include <comad/iba/mad_header.hpp>
-#include <comad/iba/wire.hpp>
 
 #include <array>
 

@@ -2,8 +2,8 @@
 // codec.hpp - decode, encode and access to single fields, derived from a structure's table. Knows no structure of the
 // IBA. Everything works on bytes of any alignment and in constant expressions.
 #pragma once
-#include <comad/iba/bits.hpp>
-#include <comad/iba/table.hpp>
+#include <comad/iba/detail/bits.hpp>
+#include <comad/iba/detail/table.hpp>
 
 #include <array>
 #include <span>

@@ -7,7 +7,7 @@
 // the right ones, the most similar first.
 #pragma once
 #include <comad/iba/checked.hpp>
-#include <comad/iba/wire.hpp>
+#include <comad/iba/detail/wire.hpp>
 
 #include <span>
 #include <string>

@@ -10,7 +10,7 @@
 // ones, the most similar first; out_of_range.
 #pragma once
 #include <comad/iba/checked.hpp>
-#include <comad/iba/wire.hpp>
+#include <comad/iba/detail/wire.hpp>
 
 #include <span>
 #include <string_view>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // mad_header.hpp - the headers that every MAD begins with (IBA 13.4.3, 14.2.1.2). Knows no class and no attribute.
 #pragma once
-#include <comad/iba/enums.hpp>
-#include <comad/iba/wire.hpp>
+#include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/wire.hpp>
 
 namespace comad::iba {
 

@@ -2,8 +2,8 @@
 // mellanox.hpp - what Mellanox' devices let read and write in their vendor class, 0x0a (infiniband-diags' vendstat.c), and their
 // attribute of adaptive routing in SMPs. Knows no device.
 #pragma once
-#include <comad/iba/attribute.hpp>
-#include <comad/iba/wire.hpp>
+#include <comad/iba/detail/attribute.hpp>
+#include <comad/iba/detail/wire.hpp>
 
 #include <array>
 

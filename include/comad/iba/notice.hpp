@@ -2,9 +2,9 @@
 // notice.hpp - notices, what their details mean, and subscriptions to them (IBA 13.4.8.2, 13.4.8.3, 14.2.5.1). Knows no
 // class and no queue.
 #pragma once
-#include <comad/iba/attribute.hpp>
-#include <comad/iba/enums.hpp>
-#include <comad/iba/wire.hpp>
+#include <comad/iba/detail/attribute.hpp>
+#include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/wire.hpp>
 
 #include <array>
 #include <span>

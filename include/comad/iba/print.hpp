@@ -6,9 +6,9 @@
 // `data` is the table of the attribute in a format's data area; null, or larger than the area: it is shown as bytes.
 // The details of a notice are shown as the structure of its trap, unless that is unknown.
 #pragma once
-#include <comad/iba/format.hpp>
-#include <comad/iba/keys.hpp>
-#include <comad/iba/wire.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/keys.hpp>
+#include <comad/iba/detail/wire.hpp>
 
 #include <span>
 #include <string>

@@ -2,8 +2,8 @@
 // query.hpp - what an SA query asks for: a record and the mask of the components that count. Knows no record and sends
 // none.
 #pragma once
+#include <comad/iba/detail/mask.hpp>
 #include <comad/iba/fields.hpp>
-#include <comad/iba/mask.hpp>
 
 #include <cassert>
 #include <string_view>

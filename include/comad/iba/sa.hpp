@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sa.hpp - subnet administration: the SA format and all its records (IBA chapter 15). Knows no query.
 #pragma once
-#include <comad/iba/sa/format.hpp>
-#include <comad/iba/sa/groups.hpp>
-#include <comad/iba/sa/paths.hpp>
-#include <comad/iba/sa/records.hpp>
+#include <comad/iba/detail/sa/format.hpp>
+#include <comad/iba/detail/sa/groups.hpp>
+#include <comad/iba/detail/sa/paths.hpp>
+#include <comad/iba/detail/sa/records.hpp>

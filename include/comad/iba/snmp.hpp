@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // snmp.hpp - SNMP tunneling: the format and all attributes (IBA 16.4). Knows no SNMP.
 #pragma once
-#include <comad/iba/attribute.hpp>
-#include <comad/iba/enums.hpp>
+#include <comad/iba/detail/attribute.hpp>
+#include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/wire.hpp>
 #include <comad/iba/mad_header.hpp>
-#include <comad/iba/wire.hpp>
 
 #include <array>
 

@@ -2,11 +2,11 @@
 // vendor.hpp - vendor classes: the two formats, and attributes of Mellanox and of the OpenFabrics Alliance (IBA 16.5;
 // infiniband-diags' vendstat and ibsysstat). Knows no device.
 #pragma once
-#include <comad/iba/attribute.hpp>
-#include <comad/iba/enums.hpp>
+#include <comad/iba/detail/attribute.hpp>
+#include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/rmpp.hpp>
+#include <comad/iba/detail/wire.hpp>
 #include <comad/iba/mad_header.hpp>
-#include <comad/iba/rmpp.hpp>
-#include <comad/iba/wire.hpp>
 
 #include <array>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // error.hpp - what a fabric can do to an RPC, as a value: who, what, why. Knows no schedule and no transport.
 #pragma once
-#include <comad/iba/enums.hpp>
-#include <comad/iba/error.hpp>
+#include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/error.hpp>
 #include <comad/iba/types.hpp>
 #include <comad/mad/path.hpp>
 #include <comad/mad/time.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // message.hpp - building a request MAD, recognising its reply, judging the reply's status. Bytes in, facts out: no I/O.
 #pragma once
-#include <comad/iba/enums.hpp>
+#include <comad/iba/detail/enums.hpp>
 #include <comad/iba/types.hpp>
 #include <comad/mad/error.hpp>
 #include <comad/mad/path.hpp>

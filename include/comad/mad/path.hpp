@@ -2,7 +2,7 @@
 // path.hpp - where a MAD goes: LID-routed and directed-route addresses, as they are written on the wire.
 // Knows no transport; the text forms that users type are not here.
 #pragma once
-#include <comad/iba/enums.hpp>
+#include <comad/iba/detail/enums.hpp>
 #include <comad/iba/types.hpp>
 #include <comad/mad/time.hpp>
 

@@ -2,7 +2,7 @@
 // path_text.hpp - paths as users write them, and as they can be read back. Knows no device and no subnet: end ports are
 // names here, GIDs wait for somebody who resolves them.
 #pragma once
-#include <comad/iba/error.hpp>
+#include <comad/iba/detail/error.hpp>
 #include <comad/mad/path.hpp>
 
 #include <optional>

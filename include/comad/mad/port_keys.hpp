@@ -2,7 +2,7 @@
 // port_keys.hpp - M_Keys, SM_Keys and CC_Keys by port GUID, and the text that lists them. Knows of a path its keys, asks
 // nobody which port it leads to.
 #pragma once
-#include <comad/iba/error.hpp>
+#include <comad/iba/detail/error.hpp>
 #include <comad/iba/types.hpp>
 #include <comad/mad/path.hpp>
 

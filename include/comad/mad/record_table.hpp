@@ -2,7 +2,7 @@
 // record_table.hpp - the records of an SA reply: how far apart they stand, how many there are (IBA 15.2.1.1). Knows no
 // record's contents.
 #pragma once
-#include <comad/iba/error.hpp>
+#include <comad/iba/detail/error.hpp>
 #include <comad/iba/types.hpp>
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // rmpp.hpp - sans-I/O: a message of many MADs, sent and received segment by segment, windowed and acknowledged
 // (IBA 13.6). For transports that carry single MADs. Knows no transport, no clock, no record.
 #pragma once
-#include <comad/iba/enums.hpp>
+#include <comad/iba/detail/enums.hpp>
 #include <comad/mad/time.hpp>
 #include <comad/mad/transport.hpp>
 

@@ -2,7 +2,7 @@
 // transport.hpp - the one small interface between the engine and whatever carries MADs.
 // A transport knows no window, no retry, no coroutine: it writes one MAD, reads one MAD, and says when it cannot.
 #pragma once
-#include <comad/iba/enums.hpp>
+#include <comad/iba/detail/enums.hpp>
 #include <comad/mad/path.hpp>
 #include <comad/mad/port_tables.hpp>
 #include <comad/mad/time.hpp>

@@ -4,8 +4,8 @@
 #pragma once
 #include <comad/coro/event.hpp>
 #include <comad/coro/schedule.hpp>
-#include <comad/iba/sa/paths.hpp>
-#include <comad/iba/smp/port.hpp>
+#include <comad/iba/detail/sa/paths.hpp>
+#include <comad/iba/detail/smp/port.hpp>
 #include <comad/mad/port_keys.hpp>
 #include <comad/sa/detail/places.hpp>
 

@@ -2,11 +2,11 @@
 // transactor.hpp - SATransactor: the RPCs of a parent, with SubnGet answered by the SA's records instead of the nodes, for
 // those who may not send SMPs or would rather ask once. Everything else goes to the parent as it is.
 #pragma once
-#include <comad/coro/blocking.hpp>
-#include <comad/coro/rpcs.hpp>
+#include <comad/coro/detail/blocking.hpp>
+#include <comad/coro/detail/rpcs.hpp>
+#include <comad/sa/detail/equivalents.hpp>
+#include <comad/sa/detail/no_records.hpp>
 #include <comad/sa/detail/places.hpp>
-#include <comad/sa/equivalents.hpp>
-#include <comad/sa/no_records.hpp>
 
 namespace comad::sa {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // class_port_info.hpp - what a server of this library says of itself in any class. Knows none of them.
 #pragma once
-#include <comad/iba/class_port_info.hpp>
+#include <comad/iba/detail/class_port_info.hpp>
 
 namespace comad::server {
 

@@ -2,8 +2,8 @@
 // request.hpp - a request as it came from the wire, taken apart or refused with the status that the IBA has for its fault
 // (IBA 13.4.7). Bytes in, facts out: no I/O.
 #pragma once
-#include <comad/iba/attribute.hpp>
 #include <comad/iba/codec.hpp>
+#include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/mad_header.hpp>
 #include <comad/mad/transport.hpp>
 

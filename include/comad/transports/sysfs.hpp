@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sysfs.hpp - the local devices and end ports, read from sysfs. Opens no device.
 #pragma once
-#include <comad/iba/enums.hpp>
+#include <comad/iba/detail/enums.hpp>
 #include <comad/iba/types.hpp>
 #include <comad/mad/path.hpp>
 #include <comad/mad/path_text.hpp>

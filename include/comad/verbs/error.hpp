@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // error.hpp - what libibverbs refuses, as a value; and how its objects are owned. Knows no object of it.
 #pragma once
-#include <comad/iba/error.hpp>
+#include <comad/iba/detail/error.hpp>
 
 #include <boost/outcome/basic_result.hpp>
 

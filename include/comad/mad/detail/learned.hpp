@@ -2,8 +2,8 @@
 // learned.hpp - what targets of general management say about themselves: where a class has moved to, how long it takes to
 // answer (IBA 13.4.8.1, 13.5.2). Bytes in, facts out: asks nobody.
 #pragma once
-#include <comad/iba/class_port_info.hpp>
-#include <comad/iba/enums.hpp>
+#include <comad/iba/detail/class_port_info.hpp>
+#include <comad/iba/detail/enums.hpp>
 #include <comad/mad/path.hpp>
 
 #include <optional>

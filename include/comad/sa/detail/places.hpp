@@ -2,7 +2,7 @@
 // places.hpp - where directed routes lead, and what is at a LID, as the SA knows it. Asked once each.
 #pragma once
 #include <comad/coro/schedule.hpp>
-#include <comad/iba/smp/node.hpp>
+#include <comad/iba/detail/smp/node.hpp>
 
 #include <map>
 #include <unordered_map>

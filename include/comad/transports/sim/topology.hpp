@@ -2,8 +2,8 @@
 // topology.hpp - a subnet as a graph: nodes, ports, cables, LIDs; read, written and generated.
 // Knows no MAD, no time and no fault.
 #pragma once
-#include <comad/iba/enums.hpp>
-#include <comad/iba/link_words.hpp>
+#include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/link_words.hpp>
 #include <comad/iba/types.hpp>
 
 #include <iosfwd>

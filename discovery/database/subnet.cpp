@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// subnet.cpp - order and counts of the subnet database.
+#include <comad/discovery/database/subnet.hpp>
+#include <comad/iba/detail/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace comad::discovery {
+
+std::size_t subnet::link_count() const noexcept {
+    std::size_t ends = 0, loops = 0;
+    for (u32 n = 0; n < nodes.size(); ++n) {
+        for (u8 p = 0; const port& here : nodes[n].ports) {
+            ends += here.peer ? 1 : 0;
+            loops += here.peer == port_ref{n, p++} ? 1 : 0; // a plug that leads back into its own port
+        }
+    }
+    return (ends + loops) / 2;
+}
+
+iba::lid subnet::LID_at(port_ref r) const noexcept {
+    const auto& info = end_port(r).info;
+    return info && is_unicast(info->LID) ? info->LID : iba::lid{};
+}
+
+std::size_t subnet::count(iba::NodeType type) const noexcept {
+    return static_cast<std::size_t>(
+        std::count_if(nodes.begin(), nodes.end(), [&](const node& n) { return n.info.nodeType == type; }));
+}
+
+unsigned subnet::max_hops() const noexcept {
+    unsigned hops = 0;
+    for (const node& n : nodes) hops = std::max(hops, n.hops);
+    return hops;
+}
+
+std::string topology_id(const node& n) {
+    const char letter = n.is_switch() ? 'S' : n.info.nodeType == iba::NodeType::Router ? 'R' : 'H';
+    return fmt::format("{}-{:016x}", letter, value(n.info.nodeGUID));
+}
+
+std::string name_of(const node& n) { return fmt::format("{} \"{}\"", topology_id(n), iba::escaped(n.description)); }
+
+std::string describe(const subnet& s, const problem& p) {
+    const node* n = s.find(p.nodeGUID);
+    if (!n) return p.text;
+    return p.port ? fmt::format("{}[{}]: {}", name_of(*n), p.port, p.text) : fmt::format("{}: {}", name_of(*n), p.text);
+}
+
+namespace {
+
+struct node_order {
+    std::vector<u32> nodes;
+    u32 reached; ///< the first of them, to which links lead
+};
+
+// Breadth first, by port number. Only switches forward directed routes; a CA sends by the port that the program is at.
+node_order breadth_first(subnet& s, u32 start) {
+    std::vector<u32> order{start};
+    std::vector<bool> seen(s.nodes.size());
+    seen[start] = true;
+    const iba::lid start_LID = s.LID_at({start, s.start_port});
+    for (std::size_t next = 0; next < order.size(); ++next) {
+        const u32 here = order[next];
+        if (here != start && !s.nodes[here].is_switch()) continue;
+        for (unsigned p = 1; p < s.nodes[here].ports.size(); ++p) {
+            if (!s.nodes[here].is_switch() && p != s.start_port) continue;
+            const port_ref peer = s.nodes[here].ports[p].peer;
+            if (!peer || seen[peer.node]) continue;
+            const auto route = route_beyond(s, {here, static_cast<u8>(p)}, s.nodes[here].route, start_LID);
+            if (!route) continue;
+            seen[peer.node] = true;
+            node& there = s.nodes[peer.node];
+            const u64 MKey = there.route.MKey; // the node's own
+            there.route = *route;
+            there.route.MKey = MKey;
+            there.hops = s.nodes[here].hops + 1;
+            there.info.localPortNum = peer.port;
+            there.info.portGUID = there.ports[peer.port].portGUID;
+            order.push_back(peer.node);
+        }
+    }
+    const auto reached = static_cast<u32>(order.size());
+    for (u32 n = 0; n < s.nodes.size(); ++n) {
+        if (!seen[n]) order.push_back(n);
+    }
+    std::sort(order.begin() + static_cast<std::ptrdiff_t>(reached), order.end(),
+              [&](u32 a, u32 b) { return s.nodes[a].info.nodeGUID < s.nodes[b].info.nodeGUID; });
+    return {std::move(order), reached};
+}
+
+} // namespace
+
+std::optional<mad::IBDRPath> route_beyond(const subnet& s, port_ref port, const mad::IBDRPath& route_to_it,
+                                          iba::lid start_LID) {
+    if (route_to_it.can_extend()) return route_to_it.extended(port.port);
+    const iba::lid LID = s.LID_at(port);
+    if (!is_unicast(LID) || !is_unicast(start_LID)) return std::nullopt;
+    return mad::IBDRPath::from_LID(LID, port.port, start_LID);
+}
+
+void put_in_order(subnet& s) {
+    if (!s.nodes.empty()) put_in_order(s, 0, s.start_port);
+}
+
+u32 put_in_order(subnet& s, u32 start, u8 start_port) {
+    s.start_port = start_port;
+    node& first = s.nodes[start];
+    const u64 MKey = first.route.MKey;
+    first.route = {};
+    first.route.MKey = MKey;
+    first.hops = 0;
+    if (start_port != 0) {
+        first.info.localPortNum = start_port;
+        first.info.portGUID = first.ports[start_port].portGUID;
+    }
+    const auto [order, reached] = breadth_first(s, start);
+    std::vector<u32> place(order.size());
+    std::vector<node> nodes;
+    nodes.reserve(order.size());
+    for (u32 i = 0; i < order.size(); ++i) {
+        place[order[i]] = i;
+        nodes.push_back(std::move(s.nodes[order[i]]));
+        s.by_guid[nodes.back().info.nodeGUID] = i;
+    }
+    s.nodes = std::move(nodes);
+    for (node& n : s.nodes) {
+        for (unsigned number = 0; port & p : n.ports) {
+            if (p.peer) p.peer.node = place[p.peer.node];
+            // A port tells by which one the question came in, whichever way that was.
+            if (p.info) p.info->localPortNum = n.is_switch() ? n.info.localPortNum : static_cast<u8>(number);
+            ++number;
+        }
+    }
+    return reached;
+}
+
+} // namespace comad::discovery

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// json.cpp - a subnet as JSON: keys are the IBA's names, values as in the structures.
+#include <comad/discovery/chassis/detail/chassis.hpp>
+#include <comad/discovery/chassis/detail/hierarchy.hpp>
+#include <comad/discovery/database/detail/lid_index.hpp>
+#include <comad/discovery/database/detail/subnet_tables.hpp>
+#include <comad/discovery/formats/reports.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/print.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace comad::discovery {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::string text_of(iba::guid g) { return fmt::format("{}", g); }
+
+// Descriptions are any bytes; json_quoted makes valid UTF-8 of them, and parsing it gives that text back.
+json text_of_bytes(std::string_view raw) { return json::parse(iba::json_quoted(raw)); }
+
+json hops_of(const mad::IBDRPath& route) {
+    json hops = json::array({0});
+    for (u8 port : route.hops()) hops.push_back(port);
+    return hops;
+}
+
+json of_hierarchy(const port_hierarchy& h) {
+    json levels = json::array();
+    for (std::size_t i = 0; i < h.told.activeLevels && i < h.told.levelData.size(); ++i)
+        levels.push_back(h.told.levelData[i]);
+    return {{"index", h.index}, {"templateGUID", text_of(h.told.templateGUID)}, {"levelData", std::move(levels)}};
+}
+
+// ---- what ports hold ------------------------------------------------------------------------------------------------
+
+/// The blocks of a port, in order.
+template <class T, class F> void for_each_block(const fact_table<T>& table, port_ref here, F&& f) {
+    for (auto at = table.values.lower_bound({here, 0}); at != table.values.end() && at->first.where == here; ++at)
+        f(at->first.modifier, at->second);
+}
+
+json PKeys_of(const subnet_facts& facts, port_ref here) {
+    json keys = json::array();
+    for_each_block(facts.PKeys, here, [&](u32, const iba::smp::PKeyTable& block) {
+        for (const u16 PKey : block.PKeyBlock)
+            if ((PKey & 0x7fff) != 0) keys.push_back(PKey);
+    });
+    return keys;
+}
+
+json SLtoVL_of(const subnet& s, const subnet_facts& facts, port_ref here) {
+    json tables = json::array();
+    for_each_block(facts.SLToVL, here, [&](u32 modifier, const iba::smp::SLToVLMappingTable& table) {
+        json one = json::object();
+        if (s.nodes[here.node].is_switch()) one["inputPort"] = modifier >> 8;
+        one["VLs"] = table.SLtoVL;
+        tables.push_back(std::move(one));
+    });
+    return tables;
+}
+
+json VLArbitration_of(const subnet_facts& facts, port_ref here) {
+    json tables{{"low", json::array()}, {"high", json::array()}};
+    for_each_block(facts.VLArbitration, here, [&](u32 modifier, const iba::smp::VLArbitrationTable& block) {
+        constexpr u32 first_of_high = 3; // IBA 14.2.5.9
+        json& list = tables[modifier >> 16 < first_of_high ? "low" : "high"];
+        for (const u16 entry : block.VLWeightBlock)
+            if (const unsigned weight = entry & 0xff) list.push_back({{"VL", entry >> 8 & 0xf}, {"weight", weight}});
+    });
+    return tables;
+}
+
+void add_facts(json& out, const subnet& s, const subnet_facts& facts, port_ref here) {
+    const auto has = [&](const auto& table) {
+        const auto at = table.values.lower_bound({here, 0});
+        return at != table.values.end() && at->first.where == here;
+    };
+    if (has(facts.PKeys)) out["PKeys"] = PKeys_of(facts, here);
+    if (has(facts.SLToVL)) out["SLtoVL"] = SLtoVL_of(s, facts, here);
+    if (has(facts.VLArbitration)) out["VLArbitration"] = VLArbitration_of(facts, here);
+}
+
+/// What is known of nodes beside the nodes.
+struct node_places {
+    const system_groups& groups;
+    const more_of_ports& more;
+};
+
+json of_port(const subnet& s, port_ref here, const node_places& places) {
+    const port& p = s.at(here);
+    json out{{"port", here.port}};
+    if (const u8 outside = places.groups.external_port(here)) out["external_port"] = outside;
+    if (value(p.portGUID)) out["portGUID"] = text_of(p.portGUID);
+    if (p.info) {
+        out["portState"] = iba::name_or_number(p.info->portState);
+        out["portPhysicalState"] = iba::name_or_number(p.info->portPhysicalState);
+        out["linkWidthActive"] = link_width_text(p);
+        out["linkSpeedActive"] = link_speed_text(s, here);
+        if (&s.end_port(here) == &p) {
+            out["LID"] = value(p.info->LID);
+            out["LMC"] = p.info->LMC;
+        }
+        // A topology file does not have them.
+        if (!p.assumed || value(p.info->VLCap)) out["VLCap"] = value(p.info->VLCap);
+        if (!p.assumed) out["neighborMTU"] = value(p.info->neighborMTU);
+    }
+    if (const auto all = places.more.places ? places.more.places->of(here) : std::span<const port_hierarchy>{};
+        !all.empty()) {
+        json list = json::array();
+        for (const port_hierarchy& h : all) list.push_back(of_hierarchy(h));
+        out["hierarchies"] = std::move(list);
+    }
+    if (p.peer) {
+        out["peer"] = {{"nodeGUID", text_of(s.nodes[p.peer.node].info.nodeGUID)}, {"port", p.peer.port}};
+    }
+    if (places.more.facts) add_facts(out, s, *places.more.facts, here);
+    return out;
+}
+
+json of_node(const subnet& s, u32 index, const node_places& places) {
+    const node& n = s.nodes[index];
+    json out{
+        {"nodeType", iba::name_or_number(n.info.nodeType)},
+        {"nodeGUID", text_of(n.info.nodeGUID)},
+        {"systemImageGUID", text_of(n.info.systemImageGUID)},
+        {"vendorID", n.info.vendorID},
+        {"deviceID", n.info.deviceID},
+        {"revision", n.info.revision},
+        {"numPorts", n.info.numPorts},
+        {"description", text_of_bytes(n.description)},
+        {"route", hops_of(n.route)},
+    };
+    if (n.known == topology_file::extent::some) out["known"] = "some";
+    if (n.known == topology_file::extent::links_only) out["known"] = "links_only";
+    if (n.switch_info) out["enhancedPort0"] = static_cast<bool>(n.switch_info->enhancedPort0);
+    json ports = json::array();
+    for (u8 number = 0; const port& p : n.ports) {
+        if (p.info || p.peer) ports.push_back(of_port(s, {index, number}, places));
+        ++number;
+    }
+    out["ports"] = std::move(ports);
+    return out;
+}
+
+std::string_view name_of(board_kind board) {
+    switch (board) {
+    case board_kind::none: break;
+    case board_kind::line: return "line";
+    case board_kind::spine: return "spine";
+    case board_kind::router: return "router";
+    }
+    return {};
+}
+
+json of_chassis(const subnet& s, const system_groups& groups, const chassis& c) {
+    json out{{"number", c.number}};
+    if (value(c.GUID)) out["GUID"] = text_of(c.GUID);
+    json nodes = json::array();
+    for (const auto* part : {&c.spines, &c.lines, &c.others}) {
+        for (const u32 i : *part) {
+            const chassis_place& place = groups.places[i];
+            json one{{"nodeGUID", text_of(s.nodes[i].info.nodeGUID)}};
+            if (const auto board = name_of(place.board); !board.empty()) {
+                one["board"] = board;
+                one["slot"] = place.slot;
+                one["chip"] = place.chip;
+                one["type"] = text_of_bytes(place.type);
+            }
+            nodes.push_back(std::move(one));
+        }
+    }
+    out["nodes"] = std::move(nodes);
+    return out;
+}
+
+json of_problem(const problem& p) {
+    json entry{{"kind", name_of(p.what)}};
+    if (value(p.nodeGUID)) entry["nodeGUID"] = text_of(p.nodeGUID);
+    if (p.port) entry["port"] = p.port;
+    entry["route"] = hops_of(p.route);
+    entry["text"] = text_of_bytes(p.text);
+    return entry;
+}
+
+json of_doubled_LID(const subnet& s, const lid_index::shared& doubled) {
+    json entry{{"kind", "duplicate_LID"}, {"LID", value(doubled.LID)}, {"locations", json::array()}};
+    for (const port_ref at : {doubled.first, doubled.second})
+        entry["locations"].push_back({{"nodeGUID", text_of(s.nodes[at.node].info.nodeGUID)}, {"port", at.port}});
+    return entry;
+}
+
+std::string dumped(const json& j, int indent = 1) {
+    constexpr bool ascii_only = true; // a terminal obeys U+009B as it obeys escape, and reads U+202E backwards
+    return j.dump(indent, ' ', ascii_only);
+}
+
+/// A member that is a list, of which one element at a time is in memory: they take many times what their text does.
+template <class F> void add_list(std::string& out, std::string_view name, std::size_t size, F&& element) {
+    out += fmt::format(",\n \"{}\": [", name);
+    for (std::size_t i = 0; i < size; ++i) {
+        out += i ? ",\n  " : "\n  ";
+        for (const char c : dumped(element(i))) out += c == '\n' ? std::string_view("\n  ") : std::string_view(&c, 1);
+    }
+    out += size ? "\n ]" : "]";
+}
+
+} // namespace
+
+std::string_view name_of(problem::kind k) noexcept {
+    switch (k) {
+    case problem::kind::no_answer: return "timeout";
+    case problem::kind::error_reply: return "error_reply";
+    case problem::kind::send_failed: return "send_failed";
+    case problem::kind::too_far: return "too_far";
+    case problem::kind::contradiction: return "contradiction";
+    case problem::kind::cancelled: return "cancelled";
+    case problem::kind::limit: return "limit";
+    }
+    return "?";
+}
+
+std::string json_text(const subnet& s, const more_of_ports& more) {
+    json head{{"schema", "comad.subnet/1"}, {"complete", s.complete()}};
+    if (s.may_lack_nodes) head["may_lack_nodes"] = true;
+    if (!s.nodes.empty()) {
+        head["start"] = {{"nodeGUID", text_of(s.nodes[0].info.nodeGUID)}, {"port", s.start_port}};
+    }
+    head["counts"] = {{"switches", s.count(iba::NodeType::Switch)},
+                      {"CAs", s.count(iba::NodeType::CA)},
+                      {"routers", s.count(iba::NodeType::Router)},
+                      {"links", s.link_count()}};
+    std::string out = dumped(head);
+    out.resize(out.size() - 2); // "\n}": it goes on
+    const system_groups groups = group_nodes(s);
+    add_list(out, "nodes", s.nodes.size(), [&](std::size_t i) {
+        return of_node(s, static_cast<u32>(i), {groups, more});
+    });
+    add_list(out, "chassis", groups.chassis.size(),
+             [&](std::size_t i) { return of_chassis(s, groups, groups.chassis[i]); });
+    add_list(out, "problems", s.problems.size(), [&](std::size_t i) { return of_problem(s.problems[i]); });
+    const lid_index LIDs(s);
+    if (const auto& doubled = LIDs.duplicates(); !doubled.empty())
+        add_list(out, "findings", doubled.size(), [&](std::size_t i) { return of_doubled_LID(s, doubled[i]); });
+    return out + "\n}\n";
+}
+
+std::string node_json(const subnet& s, u32 index) {
+    const system_groups no_groups;
+    constexpr int on_one_line = -1;
+    return dumped(of_node(s, index, {no_groups, {}}), on_one_line) + '\n';
+}
+
+} // namespace comad::discovery

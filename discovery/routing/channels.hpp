@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// channels.hpp - all ports of a subnet in one row, as what leaves a node by that port: a channel. For who follows routes.
+#pragma once
+#include <comad/discovery/database/subnet.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace comad::discovery {
+
+class channels {
+public:
+    struct far_end {
+        u32 node = port_ref::nobody;
+        u8 port = 0;
+        bool is_switch = false;
+
+        explicit operator bool() const noexcept { return node != port_ref::nobody; }
+    };
+
+    explicit channels(const subnet& s) {
+        first_.reserve(s.nodes.size() + 1);
+        for (const node& n : s.nodes) {
+            first_.push_back(static_cast<u32>(ends_.size()));
+            for (const port& p : n.ports) {
+                far_end& e = ends_.emplace_back();
+                if (p.peer) e = {p.peer.node, p.peer.port, s.nodes[p.peer.node].is_switch()};
+            }
+        }
+        first_.push_back(static_cast<u32>(ends_.size()));
+    }
+
+    u32 size() const noexcept { return static_cast<u32>(ends_.size()); }
+    /// Precondition: the node has that port.
+    u32 at(u32 node, unsigned port) const noexcept { return first_[node] + port; }
+    const far_end& far(u32 channel) const noexcept { return ends_[channel]; }
+    unsigned ports(u32 node) const noexcept { return first_[node + 1] - first_[node]; } ///< port 0 included
+    port_ref of(u32 channel) const noexcept {
+        const auto next = std::ranges::upper_bound(first_, channel);
+        const auto node = static_cast<u32>(next - first_.begin()) - 1;
+        return {node, static_cast<u8>(channel - first_[node])};
+    }
+
+private:
+    std::vector<u32> first_; // channel of port 0 of each node, and the end
+    std::vector<far_end> ends_;
+};
+
+} // namespace comad::discovery

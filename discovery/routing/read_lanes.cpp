@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// read_lanes.cpp - SL to VL tables as lanes, and the paths of each source.
+#include <comad/discovery/routing/detail/read_lanes.hpp>
+#include <comad/iba/detail/sa/records.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace comad::discovery {
+
+void add_SL_to_VL(const subnet& s, const fact_table<iba::smp::SLToVLMappingTable>& tables, virtual_lanes& lanes) {
+    for (const auto& [place, table] : tables.values)
+        if (s.nodes[place.where.node].is_switch())
+            lanes.set_map(place.where.node, static_cast<u8>(place.modifier >> 8), place.where.port, table.SLtoVL);
+    for (u32 n = 0; n < s.nodes.size(); ++n) {
+        const node& sw = s.nodes[n];
+        if (!sw.is_switch()) continue;
+        for (unsigned out = 1; out < sw.ports.size(); ++out) {
+            if (!sw.ports[out].info || value(sw.ports[out].info->VLCap) != 1) continue;
+            for (unsigned in = 0; in < sw.ports.size(); ++in)
+                lanes.set_map(n, static_cast<u8>(in), static_cast<u8>(out), {});
+        }
+    }
+}
+
+namespace {
+
+using iba::sa::PathRecord;
+
+class path_questions {
+public:
+    path_questions(coro::MADSchedule& schedule, const subnet& s, const lid_index& LIDs, virtual_lanes& lanes)
+        : schedule_(schedule), subnet_(s), LIDs_(LIDs), lanes_(lanes) {
+        for (const lid_index::end& e : LIDs.ends())
+            if (!s.nodes[e.where.node].is_switch() && e.count) ends_.push_back(e);
+    }
+
+    coro::generator<coro::task<void>> all() {
+        for (const lid_index::end& from : ends_)
+            if (!is_silent_) co_yield ask(from);
+    }
+
+    path_SL_report report() {
+        for (const lid_index::end& from : ends_)
+            for (const lid_index::end& to : ends_)
+                if (to.where != from.where) found_.paths += to.count;
+        found_.missing = found_.paths - told_;
+        return std::move(found_);
+    }
+
+private:
+    coro::task<void> ask(lid_index::end from) {
+        auto table = co_await schedule_.SubnAdmGetTable(paths_of(from));
+        if (table) {
+            take(from, table.value());
+            co_return;
+        }
+        // What takes no table apart (ibsim's client library cuts it), or refuses one, may answer for each path.
+        if (table.error().code == mad::errc::timed_out) co_return fail(std::move(table.error()));
+        for (const lid_index::end& to : ends_)
+            for (unsigned LID = to.first; LID < to.first + to.count && !is_silent_; ++LID)
+                if (to.where != from.where) co_await ask(from, LID);
+    }
+
+    coro::task<void> ask(lid_index::end from, unsigned LID) {
+        auto query = paths_of(from);
+        query.where<&PathRecord::DLID>(iba::lid(LID)).where<&PathRecord::numbPath>(u8{1});
+        auto path = co_await schedule_.SubnAdmGet(query);
+        if (path) take(from, LID, path.value());
+        else fail(std::move(path.error()));
+    }
+
+    static iba::query<PathRecord> paths_of(const lid_index::end& from) {
+        iba::query<PathRecord> query;
+        query.where<&PathRecord::SLID>(iba::lid(from.first));
+        return query;
+    }
+
+    void take(const lid_index::end& from, const std::vector<PathRecord>& paths) {
+        std::vector<bool> is_told(lid_index::last_unicast_LID + 1);
+        for (const PathRecord& path : paths) {
+            const port_ref to = LIDs_.at(path.DLID);
+            if (!to || to == from.where || subnet_.nodes[to.node].is_switch() || is_told[value(path.DLID)]) continue;
+            is_told[value(path.DLID)] = true;
+            take(from, value(path.DLID), path);
+        }
+    }
+
+    void take(const lid_index::end& from, unsigned LID, const PathRecord& path) {
+        ++told_;
+        lanes_.set_SL(from.where, LID, path.SL);
+    }
+
+    void fail(mad::mad_error why) {
+        is_silent_ = is_silent_ || why.code == mad::errc::timed_out;
+        if (!found_.error) found_.error = std::move(why);
+    }
+
+    coro::MADSchedule& schedule_;
+    const subnet& subnet_;
+    const lid_index& LIDs_;
+    virtual_lanes& lanes_;
+    std::vector<lid_index::end> ends_;
+    path_SL_report found_;
+    u64 told_ = 0;
+    bool is_silent_ = false;
+};
+
+} // namespace
+
+coro::task<path_SL_report> read_path_SLs(coro::MADSchedule& schedule, const subnet& s, const lid_index& LIDs,
+                                         virtual_lanes& lanes) {
+    path_questions questions(schedule, s, LIDs, lanes);
+    co_await schedule.mqueue(questions.all());
+    co_return questions.report();
+}
+
+} // namespace comad::discovery

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// virtual_lanes.cpp - SLs by source and LID, VLs by switch and ports.
+#include <comad/discovery/routing/detail/virtual_lanes.hpp>
+
+#include <algorithm>
+
+namespace comad::discovery {
+
+void virtual_lanes::set_SL(port_ref source, unsigned LID, u8 SL) {
+    auto& of = SLs_[key(source)];
+    if (of.size() <= LID) of.resize(LID + 1);
+    of[LID] = SL % SLs;
+}
+
+void virtual_lanes::set_map(u32 sw, u8 in, u8 out, const SL_to_VL& map) { maps_[key(sw, in, out)] = map; }
+
+unsigned virtual_lanes::VLs() const noexcept {
+    std::array<bool, SLs> is_used{};
+    if (SLs_.empty()) is_used[0] = true;
+    for (const auto& [source, of] : SLs_)
+        for (const u8 SL : of) is_used[SL] = true;
+    unsigned most = 1;
+    for (unsigned SL = 0; SL < SLs; ++SL) {
+        if (!is_used[SL]) continue;
+        if (maps_.empty()) most = std::max(most, SL + 1);
+        for (const auto& [where, map] : maps_)
+            if (map[SL] < dropped) most = std::max(most, map[SL] + 1u);
+    }
+    if (!maps_.empty()) // where there is no map, a VL is an SL
+        for (unsigned SL = 0; SL < dropped; ++SL)
+            if (is_used[SL]) most = std::max(most, SL + 1);
+    return most;
+}
+
+} // namespace comad::discovery

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// changes.cpp - what is asked to see whether something changed, and what counts as a change.
+#include <comad/discovery/walk/changes.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/sa/records.hpp>
+#include <comad/iba/detail/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace comad::discovery {
+
+using coro::generator;
+using coro::MADSchedule;
+using coro::task;
+using iba::PortState;
+using iba::smp::PortInfo;
+using iba::smp::SwitchInfo;
+using iba::smp::SwitchPortStateTable;
+
+std::string describe(const subnet& s, const change& c) {
+    if (!c.where) return c.text;
+    const std::string name = name_of(s.nodes[c.where.node]);
+    return c.where.port ? fmt::format("{}[{}]: {}", name, c.where.port, c.text) : fmt::format("{}: {}", name, c.text);
+}
+
+namespace {
+
+std::string text_of(PortState state) { return iba::name_or_number(state); }
+
+bool has_state_table(const node& n) {
+    const auto& end = n.ports[0].info;
+    return end && end->capabilityMask & value(iba::CapabilityMask::IsCapabilityMask2Supported) &&
+           end->capabilityMask2 & value(iba::CapabilityMask2::IsSwitchPortStateTableSupported);
+}
+
+/// A look at all that can tell, under way.
+class look_around {
+public:
+    look_around(MADSchedule& schedule, const subnet& s, const mad::port_keys* keys, bool without_manager)
+        : schedule_(schedule), subnet_(s), keys_(keys), without_manager_(without_manager) {}
+
+    task<std::vector<change>> run() {
+        co_await schedule_.mqueue(looks());
+        co_return std::move(changes_);
+    }
+
+private:
+    generator<task<void>> looks() {
+        for (u32 n = 0; n < subnet_.nodes.size(); ++n) {
+            const node& one = subnet_.nodes[n];
+            if (one.is_switch()) co_yield look_at_switch(n);
+            else if (n == 0) co_yield look_at_local_port();
+        }
+    }
+
+    mad::IBDRPath path_to(u32 n) const {
+        const node& one = subnet_.nodes[n];
+        mad::IBDRPath path = one.route;
+        if (keys_) path.MKey = keys_->of(mad::key_kind::MKey, one.info.portGUID);
+        return path;
+    }
+
+    task<void> look_at_local_port() { co_await look_at_port({0, subnet_.start_port}); }
+
+    task<void> look_at_switch(u32 n) {
+        const node& one = subnet_.nodes[n];
+        if (has_state_table(one)) {
+            const bool is_told = co_await look_at_states(n);
+            if (is_told) co_return;
+        }
+        if (without_manager_ && one.switch_info && !one.switch_info->portStateChange) {
+            const bool is_same = co_await look_at_state_change(n);
+            if (is_same) co_return;
+        }
+        for (unsigned p = 0; p < one.ports.size(); ++p) {
+            const bool goes_on = co_await look_at_port({n, static_cast<u8>(p)});
+            if (!goes_on) co_return;
+        }
+    }
+
+    /// False: it cannot tell.
+    task<bool> look_at_states(u32 n) {
+        const node& one = subnet_.nodes[n];
+        for (unsigned first = 0; first < one.ports.size(); first += states_) {
+            auto table = co_await schedule_.SubnGet<SwitchPortStateTable>(path_to(n), first / states_);
+            if (!table && table.error().code == mad::errc::status) co_return false;
+            if (!table) {
+                failed({n, 0}, table.error());
+                co_return true;
+            }
+            for (unsigned p = std::max(first, 1u); p < one.ports.size() && p < first + states_; ++p)
+                compare({n, static_cast<u8>(p)}, table.value().portState[p - first]);
+        }
+        co_return true;
+    }
+
+    /// True: no port has changed, or nobody is there to be asked further.
+    task<bool> look_at_state_change(u32 n) {
+        auto told = co_await schedule_.SubnGet<SwitchInfo>(path_to(n));
+        if (told) co_return !told.value().portStateChange;
+        if (told.error().code == mad::errc::status) co_return false;
+        failed({n, 0}, told.error());
+        co_return true;
+    }
+
+    /// False: nobody is there to be asked further.
+    task<bool> look_at_port(port_ref where) {
+        auto told = co_await schedule_.SubnGet<PortInfo>(path_to(where.node), where.port);
+        if (!told) {
+            failed(where, told.error());
+            co_return told.error().code == mad::errc::status;
+        }
+        const PortInfo& now = told.value();
+        const auto& was = subnet_.at(where).info;
+        compare(where, now.portState);
+        if (!was || was->portState != now.portState) co_return true; // said
+        if (active_width(*was) != active_width(now)) add(where, "width changed");
+        const bool extended = has_extended_speeds(subnet_, where);
+        if (active_speed(*was, extended) != active_speed(now, extended)) add(where, "speed changed");
+        const bool has_LID = where.port == 0 || !subnet_.nodes[where.node].is_switch();
+        if (has_LID && was->LID != now.LID) add(where, fmt::format("LID is {}, was {}", now.LID, was->LID));
+        co_return true;
+    }
+
+    // A port that nothing was known of, because it did not answer, tells nothing by being there.
+    void compare(port_ref where, PortState now) {
+        const auto& was = subnet_.at(where).info;
+        if (was && was->portState != now)
+            add(where, fmt::format("state is {}, was {}", text_of(now), text_of(was->portState)));
+    }
+
+    void failed(port_ref where, const mad::mad_error& e) {
+        if (e.code == mad::errc::cancelled) return;
+        // What was silent in the discovery already is as it was.
+        if (subnet_.nodes[where.node].ports[where.port].info) changes_.push_back({where, to_string(e), cause_text(e)});
+    }
+
+    void add(port_ref where, std::string text) { changes_.push_back({where, std::move(text)}); }
+
+    static constexpr unsigned states_ = std::tuple_size_v<decltype(SwitchPortStateTable::portState)>;
+
+    MADSchedule& schedule_;
+    const subnet& subnet_;
+    const mad::port_keys* keys_;
+    const bool without_manager_;
+    std::vector<change> changes_;
+};
+
+} // namespace
+
+task<std::vector<change>> find_changes(MADSchedule& schedule, const subnet& s, const mad::port_keys* keys,
+                                       bool without_manager) {
+    look_around look(schedule, s, keys, without_manager);
+    co_return co_await look.run();
+}
+
+// ---- by the SA -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+using iba::sa::LinkRecord;
+using iba::sa::PortInfoRecord;
+
+/// Calls `found` with what is in one of them and not, or otherwise, in the other.
+template <class Map, class F> void for_each_difference(const Map& was, const Map& is, F&& found) {
+    using value_type = const typename Map::mapped_type*;
+    for (const auto& [key, value] : was) {
+        const auto now = is.find(key);
+        if (now == is.end()) found(key, &value, value_type{});
+        else if (now->second != value) found(key, &value, &now->second);
+    }
+    for (const auto& [key, value] : is)
+        if (!was.contains(key)) found(key, value_type{}, &value);
+}
+
+} // namespace
+
+task<mad::result<std::vector<change>>> SA_tables::find_changes() {
+    auto links = co_await schedule_.SubnAdmGetTable<LinkRecord>();
+    if (!links) co_return std::move(links.error());
+    auto ports = co_await schedule_.SubnAdmGetTable<PortInfoRecord>();
+    if (!ports) co_return std::move(ports.error());
+
+    std::map<place, place> new_links;
+    for (const LinkRecord& r : links.value()) new_links[{r.fromLID, r.fromPort}] = {r.toLID, r.toPort};
+    std::set<iba::lid> extended; // of a switch its port 0 says it for all
+    for (const PortInfoRecord& r : ports.value())
+        if (has_extended_speeds(r.portInfo)) extended.insert(r.endportLID);
+    std::map<place, port_state> new_ports;
+    for (const PortInfoRecord& r : ports.value()) {
+        const PortInfo& i = r.portInfo;
+        new_ports[{r.endportLID, r.portNum}] = {i.portState, active_width(i),
+                                                active_speed(i, extended.contains(r.endportLID))};
+    }
+
+    std::vector<change> changes;
+    if (std::exchange(has_looked_, true)) {
+        const auto add = [&](place where, std::string text) {
+            changes.push_back({{}, fmt::format("LID {} port {}: {}", where.first, where.second, text)});
+        };
+        for_each_difference(links_, new_links, [&](place where, const place*, const place* is) {
+            add(where, is ? fmt::format("linked to LID {} port {}", is->first, is->second) : "link removed");
+        });
+        for_each_difference(ports_, new_ports, [&](place where, const port_state* was, const port_state* is) {
+            if (!was || !is) add(where, is ? "added" : "removed");
+            else if (was->state != is->state)
+                add(where, fmt::format("state is {}, was {}", text_of(is->state), text_of(was->state)));
+            else add(where, "width or speed changed");
+        });
+    }
+    links_ = std::move(new_links);
+    ports_ = std::move(new_ports);
+    co_return changes;
+}
+
+} // namespace comad::discovery

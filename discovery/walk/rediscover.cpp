@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+// rediscover.cpp - what is asked again of a subnet that is known.
+#include "rail.hpp"
+#include <comad/discovery/walk/changes.hpp>
+#include <comad/discovery/walk/rediscover.hpp>
+#include <comad/iba/detail/sa/records.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace comad::discovery {
+
+using coro::MADSchedule;
+using coro::task;
+
+// ---- what may have changed -----------------------------------------------------------------------------------------
+
+namespace {
+
+/// How an SA names an end of a link: by the LID of its end port, without the bits of LMC.
+using SA_place = std::pair<iba::lid, u8>;
+
+SA_place SA_place_of(const subnet& s, port_ref r) {
+    const auto& end = s.end_port(r).info;
+    return {end ? end->LID : iba::lid{}, r.port};
+}
+
+void for_each_link_end(const subnet& s, auto&& use) {
+    for (u32 n = 0; n < s.nodes.size(); ++n)
+        for (unsigned p = 1; p < s.nodes[n].ports.size(); ++p)
+            if (s.nodes[n].ports[p].peer) use(port_ref{n, static_cast<u8>(p)});
+}
+
+/// What lacks something that it should have: it is up and nobody is known behind it, or it was not read.
+std::vector<port_ref> missing_in(const subnet& s) {
+    std::vector<port_ref> all;
+    for (u32 n = 0; n < s.nodes.size(); ++n) {
+        const node& one = s.nodes[n];
+        if (!one.is_switch()) continue;
+        if (!one.switch_info) {
+            all.push_back({n, 0});
+            continue;
+        }
+        for (unsigned p = 1; p < one.ports.size(); ++p) {
+            const port& here = one.ports[p];
+            const bool is_up = here.info && here.info->portPhysicalState == iba::PortPhysicalState::LinkUp;
+            if (!here.info || (is_up && !here.peer)) all.push_back({n, static_cast<u8>(p)});
+        }
+    }
+    for (const problem& p : s.problems) {
+        const auto known = s.by_guid.find(p.nodeGUID);
+        if (known != s.by_guid.end() && p.port < s.nodes[known->second].ports.size())
+            all.push_back({known->second, p.port});
+    }
+    return all;
+}
+
+} // namespace
+
+task<mad::result<std::vector<port_ref>>> find_changed_links(MADSchedule& schedule, const subnet& known) {
+    auto table = co_await schedule.SubnAdmGetTable<iba::sa::LinkRecord>();
+    if (!table) co_return std::move(table.error());
+
+    std::map<SA_place, port_ref> places; // of all ports that may be cabled
+    for (u32 n = 0; n < known.nodes.size(); ++n)
+        for (unsigned p = 1; p < known.nodes[n].ports.size(); ++p) {
+            const port_ref here{n, static_cast<u8>(p)};
+            const SA_place place = SA_place_of(known, here);
+            if (value(place.first) != 0) places.emplace(place, here);
+        }
+    std::set<std::pair<SA_place, SA_place>> told;
+    for (const iba::sa::LinkRecord& r : table.value()) told.insert({{r.fromLID, r.fromPort}, {r.toLID, r.toPort}});
+
+    std::set<std::pair<u32, u8>> changed;
+    const auto doubt = [&](port_ref r) { changed.emplace(r.node, r.port); };
+    for_each_link_end(known, [&](port_ref here) {
+        const port_ref there = known.at(here).peer;
+        const SA_place from = SA_place_of(known, here), to = SA_place_of(known, there);
+        if (told.erase({from, to}) > 0) return;
+        doubt(here);
+        doubt(there);
+    });
+    for (const auto& [from, to] : told)
+        for (const SA_place& end : {from, to})
+            if (const auto known_end = places.find(end); known_end != places.end()) doubt(known_end->second);
+    std::vector<port_ref> all;
+    for (const auto& [n, p] : changed) all.push_back({n, p});
+    co_return all;
+}
+
+// ---- asking again --------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Takes away what no link leads to from where discovery began. Only switches lead on.
+void drop_what_is_gone(subnet& s) {
+    std::vector<bool> is_there(s.nodes.size());
+    std::vector<u32> reached{0};
+    is_there[0] = true;
+    for (std::size_t next = 0; next < reached.size(); ++next) {
+        const node& here = s.nodes[reached[next]];
+        for (unsigned p = 1; p < here.ports.size(); ++p) {
+            const port_ref peer = here.ports[p].peer;
+            const bool leads_on = here.is_switch() || (reached[next] == 0 && p == s.start_port);
+            if (!peer || !leads_on || is_there[peer.node]) continue;
+            is_there[peer.node] = true;
+            reached.push_back(peer.node);
+        }
+    }
+    std::vector<u32> place(s.nodes.size(), port_ref::nobody);
+    std::vector<node> nodes;
+    s.by_guid.clear();
+    for (u32 n = 0; n < s.nodes.size(); ++n) {
+        if (!is_there[n]) continue;
+        place[n] = static_cast<u32>(nodes.size());
+        nodes.push_back(std::move(s.nodes[n]));
+        s.by_guid.emplace(nodes.back().info.nodeGUID, place[n]);
+    }
+    s.nodes = std::move(nodes);
+    for (node& n : s.nodes)
+        for (port& p : n.ports)
+            if (p.peer && place[p.peer.node] == port_ref::nobody) p.peer = {};
+            else if (p.peer) p.peer.node = place[p.peer.node];
+}
+
+/// It ended before all that was doubtful had been asked.
+bool was_cut_short(const subnet& s) {
+    return std::any_of(s.problems.begin(), s.problems.end(), [](const problem& p) {
+        return p.what == problem::kind::cancelled || p.what == problem::kind::limit;
+    });
+}
+
+} // namespace
+
+task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known, std::vector<port_ref> doubtful,
+                                     discover_options options) {
+    options.from_LID = {}; // LIDs may have changed, too
+    options.found = nullptr;
+    subnet_builder all(options, false, is_measured(schedule));
+    rail only(schedule, all, 0);
+    auto first = co_await only.ask_start();
+    if (!first) co_return std::move(first.error());
+    if (known.nodes.empty() || !all.is_start_of(known, first.value())) {
+        task<mad::result<subnet>> anew = discover(schedule, options);
+        co_return co_await std::move(anew);
+    }
+    const std::vector<port_ref> missing = missing_in(known);
+    doubtful.insert(doubtful.end(), missing.begin(), missing.end());
+    all.begin_with(known, doubtful);
+    only.begin(first.value());
+    const bool is_whole = co_await explore_all(only, all);
+    subnet now = all.finish(!is_whole);
+    if (!was_cut_short(now)) {
+        drop_what_is_gone(now);
+        put_in_order(now);
+    }
+    co_return now;
+}
+
+namespace {
+
+/// What was met on the way to Active: that it is there, no LinkRecord tells.
+std::vector<port_ref> not_yet_active(const subnet& s) {
+    std::vector<port_ref> all;
+    for_each_link_end(s, [&](port_ref here) {
+        const auto& info = s.at(here).info;
+        const bool is_on_its_way =
+            info && (info->portState == iba::PortState::Initialize || info->portState == iba::PortState::Armed);
+        if (is_on_its_way) all.push_back(here);
+    });
+    return all;
+}
+
+/// Whether a subnet manager has configured the local port, and so may tell.
+task<mad::result<bool>> has_manager(MADSchedule& schedule, const discover_options& options) {
+    mad::IBDRPath local;
+    if (options.keys) local.MKey = options.keys->of(mad::key_kind::MKey, options.start_portGUID);
+    auto info = co_await schedule.SubnGet<iba::smp::PortInfo>(local, 0);
+    if (!info) co_return std::move(info.error());
+    co_return value(info.value().masterSMLID) != 0 && info.value().portState == iba::PortState::Active;
+}
+
+} // namespace
+
+task<mad::result<std::vector<port_ref>>> find_doubtful(MADSchedule& schedule, const subnet& known, told_by who,
+                                                       discover_options options) {
+    bool is_managed = true;
+    if (who == told_by::anybody) {
+        auto told = co_await has_manager(schedule, options);
+        if (!told) co_return std::move(told.error());
+        is_managed = told.value();
+    }
+    if (who == told_by::SA || (who == told_by::anybody && is_managed)) {
+        auto told = co_await find_changed_links(schedule, known);
+        if (!told && (who == told_by::SA || told.error().code == mad::errc::cancelled)) co_return std::move(told);
+        if (told) {
+            const std::vector<port_ref> unsettled = not_yet_active(known);
+            told.value().insert(told.value().end(), unsettled.begin(), unsettled.end());
+            co_return std::move(told);
+        }
+    }
+    const std::vector<change> changes = co_await find_changes(schedule, known, options.keys, !is_managed);
+    std::vector<port_ref> doubtful;
+    for (const change& c : changes)
+        if (c.where) doubtful.push_back(c.where);
+    co_return doubtful;
+}
+
+task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known, told_by who,
+                                     discover_options options) {
+    auto doubtful = co_await find_doubtful(schedule, known, who, options);
+    if (!doubtful) co_return std::move(doubtful.error());
+    task<mad::result<subnet>> again = rediscover(schedule, known, std::move(doubtful).value(), options);
+    co_return co_await std::move(again);
+}
+
+// ---- what nobody tells ---------------------------------------------------------------------------------------------
+
+namespace {
+
+mad::any_path path_to(const subnet& s, u32 n, const discover_options& options) {
+    const node& to = s.nodes[n];
+    const u64 MKey = options.keys ? options.keys->of(mad::key_kind::MKey, to.info.portGUID) : 0;
+    mad::IBPath path;
+    path.DLID = s.LID_at({n, to.info.localPortNum});
+    if (options.from_LID != iba::lid{} && path.DLID != iba::lid{} && n != 0) {
+        path.SLID = options.from_LID;
+        path.MKey = MKey;
+        return path;
+    }
+    mad::IBDRPath route = to.route;
+    route.MKey = MKey;
+    return route;
+}
+
+task<void> compare_description(MADSchedule& schedule, const subnet& s, u32 n, const discover_options& options,
+                               std::vector<port_ref>& changed) {
+    const mad::any_path path = path_to(s, n, options);
+    auto now = co_await schedule.SubnGet<iba::smp::NodeDescription>(path);
+    const bool is_same =
+        now ? iba::smp::text(now.value()) == s.nodes[n].description : now.error().code == mad::errc::cancelled;
+    if (!is_same) changed.push_back({n, 0});
+}
+
+coro::generator<task<void>> descriptions(MADSchedule& schedule, const subnet& s, const std::vector<u32>& nodes,
+                                         const discover_options& options, std::vector<port_ref>& changed) {
+    for (const u32 n : nodes) co_yield compare_description(schedule, s, n, options, changed);
+}
+
+} // namespace
+
+task<std::vector<port_ref>> find_changed_nodes(MADSchedule& schedule, const subnet& known, std::vector<u32> nodes,
+                                               discover_options options) {
+    std::vector<port_ref> changed;
+    co_await schedule.mqueue(descriptions(schedule, known, nodes, options, changed));
+    co_return changed;
+}
+
+} // namespace comad::discovery

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// rpc.hpp - the awaitable of one RPC: the engine's operation, the request and the decoded reply, in the coroutine frame.
+#pragma once
+#include <comad/coro/scope.hpp>
+#include <comad/iba/checked.hpp>
+#include <comad/iba/detail/wire.hpp>
+#include <comad/iba/mad_header.hpp>
+#include <comad/mad/error.hpp>
+#include <comad/mad/message.hpp>
+#include <comad/mad/op.hpp>
+#include <comad/mad/record_table.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <coroutine>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace comad::coro {
+
+class MADSchedule;
+
+/// How patiently one RPC is made. What is left out comes from the schedule's options.
+struct rpc_options {
+    mad::duration timeout{0}; ///< per attempt; kept within 1 ms or 5 %; 0: the schedule's
+    int retries = -1; ///< attempts after the first, 0..255; -1: the schedule's. With a number also Gets have a timeout
+    /// Of Gets without a timeout: how long the target may be silent before it is given up, if that is shorter than the
+    /// schedule's patience, and no less than three times the longest round trip lately; 0: the schedule's.
+    mad::duration patience{0};
+};
+
+/// What an RPC asks of whom, without its payload. Lives while the RPC is made.
+struct rpc_request {
+    const mad::rpc_kind& kind; ///< static
+    const mad::any_path& path; ///< copied by the RPC
+    u32 attributeModifier = 0;
+    u64 component_mask = 0; ///< of a request to the SA
+    rpc_options options{};
+};
+
+/// A reply with all that came with it.
+template <class T> struct reply {
+    T payload;
+    iba::MADHeader header;      ///< of the reply; on directed routes the D bit is the highest of its status
+    mad::any_path path;         ///< where the request went
+    mad::source_address source; ///< where the reply came from, as the packet says
+};
+
+namespace detail {
+
+class rpc_base;
+/// What is done with a payload of one type.
+struct request_payload {
+    bool (*fits)(const rpc_base&) noexcept;             ///< false: some value is wider than its field
+    std::string (*misfit)(const rpc_base&);             ///< which, in words
+    void (*encode)(const rpc_base&, u8* data) noexcept; ///< `data` lies in a whole MAD
+};
+
+/// What all RPCs share; not a template, so that it is compiled once.
+class rpc_base : private mad::op, private pending {
+public:
+    rpc_base(const rpc_base&) = delete;
+    rpc_base& operator=(const rpc_base&) = delete;
+
+    bool await_ready() const noexcept { return false; }
+    template <class Awaiting> bool await_suspend(std::coroutine_handle<Awaiting> awaiting) noexcept {
+        awaiting_ = awaiting;
+        return submit(awaiting.promise().scope);
+    }
+
+protected:
+    /// Decodes the payload. Empty: it is taken. Else why it cannot be.
+    using take_reply = std::string (*)(rpc_base&, std::span<const u8> mad) noexcept;
+    rpc_base(MADSchedule&, const rpc_request&, const request_payload*, take_reply, bool takes_table) noexcept;
+    ~rpc_base() override;
+
+    bool failed() const noexcept { return error_.has_value(); }
+    mad::mad_error take_error() noexcept { return std::move(*error_); }
+    const mad::any_path& target() const noexcept { return path_; }
+    const mad::source_address& source() const noexcept { return source_; }
+    const mad::rpc_kind& kind() const noexcept { return kind_; }
+
+private:
+    bool submit(scope_state*) noexcept;
+    void cancel() noexcept override;
+    void withdraw() noexcept;
+    static void encode_request(mad::op&, u8* mad);
+    static void finished(mad::op&, const mad::completion&);
+    void fail(mad::errc, const mad::completion&);
+    bool is_gmp() const noexcept;
+    bool follow_redirect(std::span<const u8> reply);
+    void learn_redirect(const mad::IBPath&);
+    bool send_to(const mad::IBPath&) noexcept;
+    bool fits_port_tables() noexcept;
+    task<void> find_way(mad::IBPath);
+    bool wants_other_SA() const noexcept;
+    bool has_left_SA() const noexcept;
+    task<void> ask_SA_again();
+    void learn(std::span<const u8> reply);
+    std::string misfit_of(std::span<const u8> reply);
+    void address() noexcept;
+    void follow_round_trips() noexcept;
+
+    MADSchedule& schedule_;
+    const mad::rpc_kind& kind_;
+    mad::any_path path_;
+    u32 attributeModifier_;
+    u64 component_mask_;
+    const request_payload* carried_; // null: zeros
+    take_reply take_reply_;
+    std::coroutine_handle<> awaiting_;
+    mad::source_address source_;
+    u8 redirects_ = 0;
+    iba::lid SA_LID_{}; // of a request to the schedule's sa_path(), until that was looked for again; 0: of all others
+    struct detour;
+    std::unique_ptr<detour> detour_; // while the way to another target is looked for
+    std::optional<mad::mad_error> error_;
+};
+
+/// What is done with the payload_ of an Rpc.
+template <class Rpc> struct carries {
+    static const auto& request(const rpc_base& self) noexcept { return static_cast<const Rpc&>(self).payload_; }
+    static bool fits(const rpc_base& self) noexcept { return iba::fits(request(self)); }
+    static std::string misfit(const rpc_base& self) { return iba::range_error(request(self)).text; }
+    static void encode(const rpc_base& self, u8* data) noexcept { iba::encode(request(self), data); }
+};
+template <class Rpc>
+inline constexpr request_payload carried{&carries<Rpc>::fits, &carries<Rpc>::misfit, &carries<Rpc>::encode};
+
+} // namespace detail
+
+/// One RPC that gives a T, or the T with its header, path and source (`with_header`). Awaited once, where it was made.
+template <iba::wire T, bool WithHeader = false> class [[nodiscard]] rpc final : public detail::rpc_base {
+public:
+    using value_type = std::conditional_t<WithHeader, reply<T>, T>;
+
+    /// A request with zeros for a payload.
+    rpc(MADSchedule& s, const rpc_request& request) noexcept : rpc_base(s, request, nullptr, &take, false) {}
+    /// A request that carries `payload`.
+    rpc(MADSchedule& s, const rpc_request& request, const T& payload) noexcept
+        : rpc_base(s, request, &detail::carried<rpc>, &take, false), payload_(payload) {}
+
+    mad::result<value_type> await_resume() noexcept {
+        if (failed()) return take_error();
+        if constexpr (WithHeader) return reply<T>{payload_, header_, target(), source()};
+        else return payload_;
+    }
+
+private:
+    friend struct detail::carries<rpc>;
+    static std::string take(rpc_base& self, std::span<const u8> mad) noexcept {
+        auto& me = static_cast<rpc&>(self);
+        const std::size_t begin = mad::payload_offset(iba::MgmtClass{mad[1]}, me.kind().attributeID);
+        if (mad.size() < begin + iba::wire_size<T>) return "the attribute is truncated";
+        iba::decode(me.payload_, mad.data() + begin);
+        if constexpr (WithHeader) iba::decode(me.header_, mad.data());
+        return {};
+    }
+    struct nothing {};
+    T payload_{}; // the request first, then the reply
+    [[no_unique_address]] std::conditional_t<WithHeader, iba::MADHeader, nothing> header_{};
+};
+
+/// One RPC that carries a Request and gives a table of Records: a std::vector, or one with its header, path and source.
+/// Its reply has one MAD or any number (IBA 13.6). Awaited once, where it was made. Errors: also malformed_reply, for
+/// records that are smaller than a Record.
+template <iba::wire Request, iba::wire Record, bool WithHeader = false>
+class [[nodiscard]] table_rpc final : public detail::rpc_base {
+public:
+    using table = std::vector<Record>;
+    using value_type = std::conditional_t<WithHeader, reply<table>, table>;
+
+    table_rpc(MADSchedule& s, const rpc_request& request, const Request& payload) noexcept
+        : rpc_base(s, request, &detail::carried<table_rpc>, &take, true), payload_(payload) {}
+
+    mad::result<value_type> await_resume() noexcept {
+        if (failed()) return take_error();
+        if constexpr (WithHeader) return reply<table>{std::move(records_), header_, target(), source()};
+        else return std::move(records_);
+    }
+
+private:
+    friend struct detail::carries<table_rpc>;
+    static std::string take(rpc_base& self, std::span<const u8> mad) noexcept {
+        auto& me = static_cast<table_rpc&>(self);
+        auto table = mad::record_table::of_reply(mad, iba::wire_size<Record>);
+        if (!table) return std::move(table.error().text);
+        me.records_.resize(table.value().size());
+        for (std::size_t i = 0; i < me.records_.size(); ++i) iba::decode(me.records_[i], table.value()[i].data());
+        if constexpr (WithHeader) iba::decode(me.header_, mad.data());
+        return {};
+    }
+    struct nothing {};
+    Request payload_;
+    table records_;
+    [[no_unique_address]] std::conditional_t<WithHeader, iba::MADHeader, nothing> header_{};
+};
+
+/// Replies that a raw_rpc takes.
+enum class reply_size : u8 {
+    of_method,  ///< 256 bytes; of a table any length
+    any_length, ///< also where the method is no table's: attributes of vendors that have no size
+};
+
+/// One RPC whose payload is known at run time alone: `mad` is a whole request, transaction ID excepted, and the result a
+/// whole reply. For tools that are told class, method and fields.
+class [[nodiscard]] raw_rpc final : public detail::rpc_base {
+public:
+    using value_type = reply<std::vector<u8>>;
+
+    /// kind and modifier of `request` must be those in `mad`.
+    raw_rpc(MADSchedule& s, const rpc_request& request, std::span<const u8, mad::mad_size> mad,
+            reply_size size = reply_size::of_method) noexcept
+        : rpc_base(s, request, &carried, &take,
+                   size == reply_size::any_length || mad::is_table_method(request.kind.method)) {
+        std::copy(mad.begin(), mad.end(), request_.begin());
+    }
+    mad::result<value_type> await_resume() noexcept {
+        if (failed()) return take_error();
+        return value_type{std::move(reply_), header_, target(), source()};
+    }
+
+private:
+    static bool fits(const rpc_base&) noexcept { return true; }
+    static std::string misfit(const rpc_base&) { return {}; }
+    static void encode(const rpc_base& self, u8* data) noexcept {
+        const auto& me = static_cast<const raw_rpc&>(self);
+        constexpr std::size_t header = iba::wire_size<iba::MADHeader>; // all but that is the caller's
+        u8* mad = data - mad::payload_offset(iba::MgmtClass{me.request_[1]}, me.kind().attributeID);
+        std::memcpy(mad + header, me.request_.data() + header, mad::mad_size - header);
+    }
+    static constexpr detail::request_payload carried{&fits, &misfit, &encode};
+    static std::string take(rpc_base& self, std::span<const u8> mad) noexcept {
+        auto& me = static_cast<raw_rpc&>(self);
+        me.reply_.assign(mad.begin(), mad.end());
+        iba::decode(me.header_, mad.data());
+        return {};
+    }
+    std::array<u8, mad::mad_size> request_{};
+    std::vector<u8> reply_;
+    iba::MADHeader header_;
+};
+
+} // namespace comad::coro

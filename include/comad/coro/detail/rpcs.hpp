@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+// rpcs.hpp - the RPCs of the IBA by name, written once for everything that can make one: a schedule, whose RPCs are
+// awaited, a transactor that blocks, one that asks the SA instead of the nodes. Knows none of these.
+#pragma once
+#include <comad/coro/detail/rpc.hpp>
+#include <comad/iba/detail/attribute.hpp>
+#include <comad/iba/detail/sa/paths.hpp>
+#include <comad/iba/notice.hpp>
+#include <comad/iba/query.hpp>
+
+namespace comad::coro {
+
+/// For the last template argument of an RPC: the reply's header, path and source come with the payload.
+inline constexpr bool with_header = true;
+
+namespace detail {
+
+template <class T, iba::MgmtClass Class, iba::Method M, u32 OUI = 0>
+inline constexpr mad::rpc_kind kind_of{Class,
+                                       iba::use_of<T>(Class).class_version,
+                                       M,
+                                       iba::attribute_of<T>::attributeID,
+                                       M != iba::Method::Send&& M != iba::Method::TrapRepress&& M != iba::Method::Trap,
+                                       OUI};
+
+/// Where a vendor's attribute belongs: the first vendor class that has it.
+template <class T> consteval iba::attribute_use vendor_use() {
+    for (const iba::attribute_use& use : iba::attribute_of<T>::uses)
+        if (iba::is_vendor(use.mgmt_class) || iba::is_vendor_OUI(use.mgmt_class)) return use;
+    return {iba::MgmtClass{}, 0, 0};
+}
+
+/// The first class in which T has the method.
+template <class T, iba::Method M> consteval iba::MgmtClass first_class() {
+    for (const iba::attribute_use& use : iba::attribute_of<T>::uses)
+        if (use.allows(M)) return use.mgmt_class;
+    return {};
+}
+
+} // namespace detail
+
+/// Every RPC takes a type, whose request is then zeros, or a value, and gives the payload of the reply as
+/// mad::result<T>, or with `with_header` as mad::result<reply<T>>. What "gives" means says Self: MADSchedule gives an
+/// awaitable, blocking_transactor the result itself.
+///
+/// Paths are copied. GMPs need a LID-routed path; those to the SA go to sa_path() unless one is given.
+/// Modifier: attributeModifier, host order (of PortInfo: the port number).
+/// Errors:   timed_out after all attempts; status and class_status, BUSY and REDIRECT having been followed;
+///           malformed_reply, send_failed, transport_failed, cancelled; out_of_range if a value in the request does not fit
+///           its field, then nothing is sent. Never throws.
+/// Legality: an RPC that the IBA does not give the attribute does not compile.
+///
+/// Self has: call<T, Header>(request), call<T, Header>(request, payload), call_table<Request, Record, Header>(request,
+/// payload), sa_path().
+template <class Self> class rpcs {
+    using C = iba::MgmtClass;
+    using M = iba::Method;
+
+public:
+    // ---- subnet management: LID-routed or directed ---------------------------------------------------------------------
+
+    template <iba::attribute T, bool Header = false>
+        requires iba::allows<T, C::SubnLID, M::Get>
+    auto SubnGet(const mad::any_path& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask<T, C::SubnLID, M::Get, Header>(path, modifier, options);
+    }
+    template <iba::attribute T, bool Header = false>
+        requires iba::allows<T, C::SubnLID, M::Get>
+    auto SubnGet(const T& payload, const mad::any_path& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask<T, C::SubnLID, M::Get, Header>(payload, path, modifier, options);
+    }
+    /// Writes to the fabric. Retried after a timeout like a Get; gives what the node then holds.
+    template <iba::attribute T, bool Header = false>
+        requires iba::allows<T, C::SubnLID, M::Set>
+    auto SubnSet(const T& payload, const mad::any_path& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask<T, C::SubnLID, M::Set, Header>(payload, path, modifier, options);
+    }
+
+    // ---- performance management ----------------------------------------------------------------------------------------
+
+    template <iba::attribute T, bool Header = false>
+        requires iba::allows<T, C::Performance, M::Get>
+    auto PerformanceGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask<T, C::Performance, M::Get, Header>(path, modifier, options);
+    }
+    template <iba::attribute T, bool Header = false>
+        requires iba::allows<T, C::Performance, M::Get>
+    auto PerformanceGet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask<T, C::Performance, M::Get, Header>(payload, path, modifier, options);
+    }
+    /// Writes to the fabric.
+    template <iba::attribute T, bool Header = false>
+        requires iba::allows<T, C::Performance, M::Set>
+    auto PerformanceSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask<T, C::Performance, M::Set, Header>(payload, path, modifier, options);
+    }
+
+    // ---- subnet administration -----------------------------------------------------------------------------------------
+
+    /// One record that matches; class_status ERR_NO_RECORDS if none does, ERR_TOO_MANY_RECORDS if several do.
+    template <iba::attribute R, bool Header = false>
+        requires iba::allows<R, C::SubnAdm, M::Get>
+    auto SubnAdmGet(const iba::query<R>& query, const mad::IBPath& path, rpc_options options = {}) {
+        return ask_SA<R, M::Get, Header>(query, path, options);
+    }
+    template <iba::attribute R, bool Header = false>
+        requires iba::allows<R, C::SubnAdm, M::Get>
+    auto SubnAdmGet(const iba::query<R>& query = {}, rpc_options options = {}) {
+        return ask_SA<R, M::Get, Header>(query, self().sa_path(), options);
+    }
+    /// All records that match, a std::vector.
+    template <iba::attribute R, bool Header = false>
+        requires iba::allows<R, C::SubnAdm, M::GetTable>
+    auto SubnAdmGetTable(const iba::query<R>& query, const mad::IBPath& path, rpc_options options = {}) {
+        return ask_SA_table<R, R, M::GetTable, Header>(query, path, options);
+    }
+    template <iba::attribute R, bool Header = false>
+        requires iba::allows<R, C::SubnAdm, M::GetTable>
+    auto SubnAdmGetTable(const iba::query<R>& query = {}, rpc_options options = {}) {
+        return ask_SA_table<R, R, M::GetTable, Header>(query, self().sa_path(), options);
+    }
+    /// Writes to the SA's tables.
+    template <iba::attribute R, bool Header = false>
+        requires iba::allows<R, C::SubnAdm, M::Set>
+    auto SubnAdmSet(const iba::query<R>& record, rpc_options options = {}) {
+        return ask_SA<R, M::Set, Header>(record, self().sa_path(), options);
+    }
+    /// Writes to the SA's tables.
+    template <iba::attribute R, bool Header = false>
+        requires iba::allows<R, C::SubnAdm, M::Delete>
+    auto SubnAdmDelete(const iba::query<R>& record, rpc_options options = {}) {
+        return ask_SA<R, M::Delete, Header>(record, self().sa_path(), options);
+    }
+    /// Paths between groups of ports: a std::vector of PathRecord.
+    template <bool Header = false>
+    auto SubnAdmGetMulti(const iba::query<iba::sa::MultiPathRecord>& query, rpc_options options = {}) {
+        using iba::sa::MultiPathRecord;
+        return ask_SA_table<MultiPathRecord, iba::sa::PathRecord, M::GetMulti, Header>(query, self().sa_path(),
+                                                                                       options);
+    }
+    /// The nodes on the way of the path that a PathRecord names: a std::vector of TraceRecord.
+    template <bool Header = false>
+    auto SubnAdmGetTraceTable(const iba::query<iba::sa::PathRecord>& query, rpc_options options = {}) {
+        using iba::sa::TraceRecord;
+        return ask_SA_table<iba::sa::PathRecord, TraceRecord, M::GetTraceTable, Header, TraceRecord>(
+            query, self().sa_path(), options);
+    }
+
+    // ---- vendors -------------------------------------------------------------------------------------------------------
+
+    /// The class, and with it the OUI, is that of the attribute.
+    template <iba::attribute T, bool Header = false>
+        requires(detail::vendor_use<T>().allows(M::Get))
+    auto VendGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask_vendor<T, M::Get, Header>(T{}, path, modifier, options);
+    }
+    template <iba::attribute T, bool Header = false>
+        requires(detail::vendor_use<T>().allows(M::Get))
+    auto VendGet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask_vendor<T, M::Get, Header>(payload, path, modifier, options);
+    }
+    /// Writes to the fabric.
+    template <iba::attribute T, bool Header = false>
+        requires(detail::vendor_use<T>().allows(M::Set))
+    auto VendSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask_vendor<T, M::Set, Header>(payload, path, modifier, options);
+    }
+
+    // ---- baseboard and device management, SNMP tunnelling, communication management ---------------------------------
+
+    template <iba::attribute T, bool Header = false>
+        requires iba::allows<T, C::BM, M::Get>
+    auto BMGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask<T, C::BM, M::Get, Header>(path, modifier, options);
+    }
+    /// Writes to the fabric.
+    template <iba::attribute T, bool Header = false>
+        requires iba::allows<T, C::BM, M::Set>
+    auto BMSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask<T, C::BM, M::Set, Header>(payload, path, modifier, options);
+    }
+    template <iba::attribute T, bool Header = false>
+        requires iba::allows<T, C::DevMgt, M::Get>
+    auto DevMgtGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask<T, C::DevMgt, M::Get, Header>(path, modifier, options);
+    }
+    /// Writes to the fabric.
+    template <iba::attribute T, bool Header = false>
+        requires iba::allows<T, C::DevMgt, M::Set>
+    auto DevMgtSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask<T, C::DevMgt, M::Set, Header>(payload, path, modifier, options);
+    }
+    template <iba::attribute T, bool Header = false>
+        requires iba::allows<T, C::SNMP, M::Get>
+    auto SNMPGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask<T, C::SNMP, M::Get, Header>(path, modifier, options);
+    }
+    /// Without a reply: gives its own payload back when it has left.
+    template <iba::attribute T, bool Header = false>
+        requires iba::allows<T, C::SNMP, M::Send>
+    auto SNMPSend(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask<T, C::SNMP, M::Send, Header>(payload, path, modifier, options);
+    }
+    template <iba::attribute T, bool Header = false>
+        requires iba::allows<T, C::CommMgt, M::Get>
+    auto CommMgtGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask<T, C::CommMgt, M::Get, Header>(path, modifier, options);
+    }
+    template <iba::attribute T, bool Header = false>
+        requires iba::allows<T, C::CommMgt, M::Set>
+    auto CommMgtSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask<T, C::CommMgt, M::Set, Header>(payload, path, modifier, options);
+    }
+    /// Without a reply: gives its own payload back when it has left.
+    template <iba::attribute T, bool Header = false>
+        requires iba::allows<T, C::CommMgt, M::Send>
+    auto CommMgtSend(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask<T, C::CommMgt, M::Send, Header>(payload, path, modifier, options);
+    }
+
+    // ---- congestion control: its key is the path's ---------------------------------------------------------------------
+
+    template <iba::attribute T, bool Header = false>
+        requires iba::allows<T, C::CongestionControl, M::Get>
+    auto CongestionControlGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask<T, C::CongestionControl, M::Get, Header>(path, modifier, options);
+    }
+    /// Writes to the fabric.
+    template <iba::attribute T, bool Header = false>
+        requires iba::allows<T, C::CongestionControl, M::Set>
+    auto CongestionControlSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
+        return ask<T, C::CongestionControl, M::Set, Header>(payload, path, modifier, options);
+    }
+
+    // ---- notices -------------------------------------------------------------------------------------------------------
+
+    /// Without waiting for the TrapRepress: gives the notice back when it has left.
+    template <iba::attribute N, C Class = detail::first_class<N, M::Trap>(), bool Header = false>
+        requires iba::allows<N, Class, M::Trap>
+    auto Trap(const N& notice, const mad::any_path& path, rpc_options options = {}) {
+        return ask<N, Class, M::Trap, Header>(notice, path, 0, options);
+    }
+    /// Without a reply.
+    template <iba::attribute N, C Class = detail::first_class<N, M::TrapRepress>(), bool Header = false>
+        requires iba::allows<N, Class, M::TrapRepress>
+    auto TrapRepress(const N& notice, const mad::any_path& path, rpc_options options = {}) {
+        return ask<N, Class, M::TrapRepress, Header>(notice, path, 0, options);
+    }
+    /// Gives what the ReportResp carries.
+    template <bool Header = false>
+    auto Report(const iba::Notice& notice, const mad::IBPath& path, rpc_options options = {}) {
+        return ask<iba::Notice, C::SubnAdm, M::Report, Header>(notice, path, 0, options);
+    }
+
+protected:
+    rpcs() = default;
+    ~rpcs() = default;
+
+private:
+    Self& self() noexcept { return static_cast<Self&>(*this); }
+
+    template <class T, C Class, M Method, bool Header>
+    auto ask(const mad::any_path& path, u32 modifier, const rpc_options& options) {
+        return self().template call<T, Header>(
+            rpc_request{detail::kind_of<T, Class, Method>, path, modifier, 0, options});
+    }
+    template <class T, C Class, M Method, bool Header>
+    auto ask(const T& payload, const mad::any_path& path, u32 modifier, const rpc_options& options) {
+        return self().template call<T, Header>(
+            rpc_request{detail::kind_of<T, Class, Method>, path, modifier, 0, options}, payload);
+    }
+    template <class T, M Method, bool Header>
+    auto ask_vendor(const T& payload, const mad::any_path& path, u32 modifier, const rpc_options& options) {
+        constexpr iba::attribute_use use = detail::vendor_use<T>();
+        return self().template call<T, Header>(
+            rpc_request{detail::kind_of<T, use.mgmt_class, Method, use.OUI>, path, modifier, 0, options}, payload);
+    }
+    template <class R, M Method, bool Header>
+    auto ask_SA(const iba::query<R>& query, const mad::any_path& path, const rpc_options& options) {
+        return self().template call<R, Header>(
+            rpc_request{detail::kind_of<R, C::SubnAdm, Method>, path, 0, query.component_mask(), options},
+            query.value());
+    }
+    /// Named: whose attributeID it is.
+    template <class Request, class Record, M Method, bool Header, class Named = Request>
+    auto ask_SA_table(const iba::query<Request>& query, const mad::any_path& path, const rpc_options& options) {
+        return self().template call_table<Request, Record, Header>(
+            rpc_request{detail::kind_of<Named, C::SubnAdm, Method>, path, 0, query.component_mask(), options},
+            query.value());
+    }
+};
+
+} // namespace comad::coro

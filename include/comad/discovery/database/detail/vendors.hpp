@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// vendors.hpp - which devices answer vendors' own SMPs, as their IDs tell. Sends nothing.
+#pragma once
+#include <comad/iba/detail/device_ids.hpp>
+#include <comad/iba/smp.hpp>
+
+namespace comad::discovery {
+
+/// Whether a discovery sends MlnxExtPortInfo (SMP 0xff90) to this device (iba/device_ids.hpp).
+constexpr bool has_mlnx_ext_port_info(const iba::smp::NodeInfo& node) noexcept {
+    return iba::has_mlnx_ext_port_info(node.vendorID, node.deviceID);
+}
+
+/// Switches that answer SMP 0xff20 (MlnxARInfo): the chips of Mellanox from SwitchX to Quantum-3, under any vendor ID that these
+/// chips are sold with. To another device it would be a timeout.
+constexpr bool has_mlnx_ar_info(const iba::smp::NodeInfo& node) noexcept {
+    const u16 id = node.deviceID;
+    return node.nodeType == iba::NodeType::Switch && ((id >= 0xc738 && id <= 0xc73b) || id == 0xcb20 || id == 0xcf08 ||
+                                                      id == 0xd2f0 || id == 0xd2f2 || id == 0xd2f4);
+}
+
+} // namespace comad::discovery

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// subnet.hpp - the subnet database: nodes, their ports, the links between them, and what could not be learned.
+// Plain data; knows no schedule and no text form.
+#pragma once
+#include <comad/iba/smp.hpp>
+#include <comad/mad/path.hpp>
+#include <comad/topology_file/detail/read.hpp>
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace comad::discovery {
+
+/// One end of a link: a port of a node, by index and number.
+struct port_ref {
+    static constexpr u32 nobody = ~u32{0};
+    u32 node = nobody; ///< index into subnet::nodes
+    u8 port = 0;
+
+    explicit operator bool() const noexcept { return node != nobody; }
+    friend bool operator==(const port_ref&, const port_ref&) = default;
+};
+
+/// What of a PortInfo is assumed because a topology file does not have it: a set, port::assumed.
+inline constexpr u8 assumed_state = 1, assumed_LID = 2, assumed_LMC = 4;
+
+struct port {
+    std::optional<iba::smp::PortInfo> info; ///< as the node answered; nothing if it was not asked or did not answer
+    iba::guid portGUID{};                   ///< of a switch's ports the switch's own
+    port_ref peer;                          ///< the other end of the cable, if it answered
+    bool fdr10 = false;                     ///< Mellanox ExtendedPortInfo says that this QDR link runs at FDR10
+    bool fdr10_supported = false;           ///< the same of this end of a QDR link: it could
+    u8 assumed = 0; ///< of `info`, in a subnet that was read from a topology file: comparisons leave it out
+};
+
+struct node {
+    iba::smp::NodeInfo info; ///< as answered: portGUID and localPortNum are of the port that the route enters by
+    std::string description; ///< NodeDescription as received: any bytes, made safe only where it is printed
+    std::optional<iba::smp::SwitchInfo> switch_info;
+    std::vector<port> ports; ///< [0..numPorts]; [0] only of switches, of other nodes only those that are cabled to us
+    mad::IBDRPath route; ///< a shortest directed route from the start; beyond 63 hops it begins at the LID of a switch
+    unsigned hops = 0;   ///< links on the shortest way from the start; 0 also where none leads there
+    /// How much a topology file says of it; a discovery knows all. Of a node that is only the other end of links, `info` has
+    /// type and nodeGUID, and numPorts is the highest port number that a link names.
+    topology_file::extent known = topology_file::extent::all;
+
+    bool is_switch() const noexcept { return info.nodeType == iba::NodeType::Switch; }
+};
+
+/// Why a part of the subnet is missing.
+struct problem {
+    enum class kind : u8 {
+        no_answer,   ///< no reply after all attempts
+        error_reply, ///< a reply with an error status
+        send_failed, ///< the request could not be sent
+        too_far,     ///< beyond the longest directed route
+        contradiction, ///< answers that cannot be true: a doubled GUID or none, a port that is cabled twice, too many ports
+        cancelled,     ///< discovery was ended before it was asked
+        limit,         ///< a limit of the discovery was reached: what lies behind was not asked
+    };
+    kind what;
+    iba::guid nodeGUID{}; ///< the node that was asked, or behind whose port the silence is; 0 if unknown
+    u8 port = 0;          ///< its port, where it is about one
+    mad::IBDRPath route;  ///< where the request went
+    std::string text;     ///< what is wrong, without the place: see describe()
+    std::string cause{};  ///< the same without what is of this place alone, as mad::cause_text(); empty: that is `text`
+    iba::guid
+        doubledGUID{}; ///< of a contradiction: what two nodes seem to have, which the subnet takes for one; 0: none
+};
+
+/// What discovery found. Nodes are in breadth-first order from the start, by port number: the same for every window.
+struct subnet {
+    std::vector<node> nodes; ///< [0] is where discovery started; empty only if that did not answer
+    u8 start_port = 0;       ///< the local port of nodes[0]; 0 on a switch
+    std::vector<problem> problems;
+    std::unordered_map<iba::guid, u32> by_guid; ///< nodeGUID to index
+    /// It was read from a topology file of which stanzas are damaged or left out: a node that is not here may exist.
+    bool may_lack_nodes = false;
+
+    bool complete() const noexcept { return problems.empty(); }
+    const node* find(iba::guid nodeGUID) const noexcept {
+        auto found = by_guid.find(nodeGUID);
+        return found == by_guid.end() ? nullptr : &nodes[found->second];
+    }
+    const port& at(port_ref r) const noexcept { return nodes[r.node].ports[r.port]; }
+    /// The port whose LID and state stand for the node at this end of a link: port 0 of a switch, else the port itself.
+    const port& end_port(port_ref r) const noexcept {
+        return nodes[r.node].is_switch() ? nodes[r.node].ports[0] : at(r);
+    }
+    /// The unicast LID that leads to this place; 0: none is known.
+    iba::lid LID_at(port_ref) const noexcept;
+    std::size_t link_count() const noexcept;
+    std::size_t count(iba::NodeType) const noexcept;
+    unsigned max_hops() const noexcept; ///< of the farthest node
+};
+
+/// `S-0002c90000000001`, `H-` of a CA, `R-` of a router: how topology files name a node.
+std::string topology_id(const node&);
+/// The same with its description, safe for a terminal: `S-0002c90000000001 "spine 1"`.
+std::string name_of(const node&);
+/// One line for a user: where the problem is and what it is.
+std::string describe(const subnet&, const problem&);
+
+/// The route through a port of a node to whoever is behind it: one hop longer; of the longest one the hop alone, from the node's
+/// LID. Nothing: it is the longest one, and it or the start has no LID.
+std::optional<mad::IBDRPath> route_beyond(const subnet&, port_ref, const mad::IBDRPath& route_to_it,
+                                          iba::lid start_LID);
+
+/// Brings the nodes into breadth-first order from nodes[0] by port number, and gives each a shortest route over the links
+/// that were found; where 63 hops do not reach, one from the LID of the switch in front, if there are LIDs. Nodes without a link
+/// that leads there come last, by GUID, with the route they have.
+void put_in_order(subnet&);
+/// The same from another node, which becomes nodes[0], and its local port. Returns how many come first, to which links lead.
+u32 put_in_order(subnet&, u32 start, u8 start_port);
+
+} // namespace comad::discovery

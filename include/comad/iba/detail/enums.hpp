@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+// enums.hpp - all enumerations of the IBA and the names of their values. Knows no structure.
+#pragma once
+#include <comad/iba/detail/enums/gsi.hpp>
+#include <comad/iba/detail/enums/mad.hpp>
+#include <comad/iba/detail/enums/names.hpp>
+#include <comad/iba/detail/enums/subnet.hpp>

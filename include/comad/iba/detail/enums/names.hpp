@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// names.hpp - the numbers of enumerators, the names of numbers and of bits. Knows no enumeration.
+// Values come from the wire: any number may stand in any enumeration, and every printer must cope.
+#pragma once
+#include <comad/iba/detail/table.hpp>
+#include <comad/iba/types.hpp>
+
+#include <iosfwd> // std::string, declared: every table includes this file, few include what prints names
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace comad::iba {
+
+/// The number of an enumerator.
+template <class E>
+    requires std::is_enum_v<E>
+constexpr auto value(E e) noexcept {
+    return static_cast<std::underlying_type_t<E>>(e);
+}
+
+/// The name of `number` among `names`, empty if it has none.
+constexpr std::string_view find_name(std::span<const enum_name> names, u64 number) noexcept {
+    for (const enum_name& n : names)
+        if (n.value == number) return n.name;
+    return {};
+}
+
+/// The name, or `?? 7` for a number without one.
+std::string name_or_number(std::span<const enum_name> names, u64 number);
+template <class E>
+    requires std::is_enum_v<E>
+auto name_or_number(E e) {
+    static_assert(!names_of<E>.empty(), "enumeration has no names_of");
+    return name_or_number(names_of<E>, static_cast<u64>(e));
+}
+
+/// The names of the bits that are set in `set`, lowest first: `1x, 4x`; the bits that have none together as `?? 0x60`;
+/// `none` if no bit is set. Names of several bits, or of 0, are passed over.
+std::string bits_text(std::span<const enum_name> names, u64 set);
+/// The same of a set of E's enumerators.
+template <class E>
+    requires std::is_enum_v<E>
+auto bits_text(u64 set) {
+    static_assert(!names_of<E>.empty(), "enumeration has no names_of");
+    return bits_text(names_of<E>, set);
+}
+
+} // namespace comad::iba

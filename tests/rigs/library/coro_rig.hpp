@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// coro_rig.hpp - what the tests of tasks and schedules share: routes, a schedule over a scripted transport, and a task
+// that asks one node and checks the answer.
+#pragma once
+#include "kernel/kernel_of_this_run.hpp"
+#include "subnet/sa_path.hpp"
+#include "support/catch.hpp"
+#include "support/counted.hpp"
+#include "wire/scripted_transport.hpp"
+#include <comad/coro/driver.hpp>
+#include <comad/coro/schedule.hpp>
+#include <comad/iba/smp.hpp>
+
+#include <array>
+#include <chrono>
+#include <utility>
+
+namespace comad::test {
+
+using namespace std::chrono_literals;
+namespace smp = iba::smp;
+using coro::generator;
+using coro::job;
+using coro::MADSchedule;
+using coro::rpc_options;
+using coro::schedule_options;
+using coro::scope;
+using coro::sync_wait;
+using coro::task;
+using mad::errc;
+using mad::IBDRPath;
+
+template <class... Port> IBDRPath route(Port... ports) {
+    const std::array<u8, sizeof...(ports)> hops{static_cast<u8>(ports)...};
+    return IBDRPath{hops};
+}
+
+/// A route of three hops for any number below 16 million; no two are alike.
+inline IBDRPath route_to(u32 number) {
+    return route(static_cast<u8>(number >> 16), static_cast<u8>(number >> 8), static_cast<u8>(number));
+}
+
+/// True if the node at the end of `to` answered, and not another.
+inline bool is_answer(const smp::NodeInfo& info, const IBDRPath& to) { return value(info.nodeGUID) == asked_guid(to); }
+
+/// Asks the node at the end of `to`; true if it answered.
+inline task<bool> ask(MADSchedule& schedule, IBDRPath to) {
+    auto info = co_await schedule.SubnGet<smp::NodeInfo>(to);
+    co_return info&& is_answer(info.value(), to);
+}
+
+/// Asks the node at the end of `to`, whatever it says.
+inline task<void> touch(MADSchedule& schedule, IBDRPath to, rpc_options options = {}) {
+    [[maybe_unused]] auto info = co_await schedule.SubnGet<smp::NodeInfo>(to, 0, options);
+}
+
+/// A schedule over a scripted transport, by itself or through a kernel.
+struct rig {
+    explicit rig(schedule_options options = {}) : schedule(put_before(net, kernel_of_this_run(), kernel), options) {
+        lead_to_SA(schedule);
+    }
+    rig(scripted_transport::script s, schedule_options options = {})
+        : net(std::move(s)), schedule(put_before(net, kernel_of_this_run(), kernel), options) {
+        lead_to_SA(schedule);
+    }
+
+    scripted_transport net;
+    std::optional<transports::kernel_model> kernel;
+    MADSchedule schedule;
+};
+
+/// Answers nothing.
+inline fate silence(const packet&) { return dropped(); }
+
+} // namespace comad::test

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+// engine_model.hpp - a model of the engine, which stands beside it: it is the engine's transport and the listener of its trace,
+// is told of every call before it is made, and says what may be sent, what has to end and how, and what each counter has to be.
+// It takes its rules from the headers of the engine and from docs/explanation/adaptive-retries.md, asks the engine nothing but what that tells
+// everybody, and knows nothing of its lists, places and timers. Where a rule leaves a choice (when a stall is over, which of
+// several ends first) it allows all, and where the choice shows, takes it over.
+#pragma once
+#include "library/engine_rig.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace comad::test {
+
+/// Who is asked.
+struct model_target {
+    any_path path;
+    const mad::rpc_kind* kind;
+    u64 key = 0;                ///< op::destination
+    u16 asked_bound = 0;        ///< op::destination_bound
+    unsigned bound = 0;         ///< what that means; 0: none
+    bool counts = false;        ///< op::counts_attempts
+    bool takes_measured = true; ///< operations without a timeout
+    bool dead = false;          ///< for who plays the wire
+    u8 distance = 0;
+};
+
+/// One MAD, as the transport sees it.
+struct model_attempt {
+    /// blocked, flying, late and lost: as the engine's header says. returned: given back. resting: answered BUSY, and its
+    /// operation waits for that. gone: nothing can come of it, what comes under its transaction ID is nobody's.
+    enum class state : u8 { blocked, flying, late, lost, returned, resting, rested, gone };
+    static constexpr u32 none = ~u32{0};
+
+    u32 tid = 0, number = 0; // of itself, of its operation
+    u32 op = none;           // its operation's place, while that is pending
+    const model_target* to = nullptr;
+    state what = state::blocked;
+    bool measured = false, bounded = false, takes_table = false;
+    bool known = false;       // its target had answered before
+    bool started = false;     // its deadline counts, from `start`
+    bool timed = false;       // `sent` is known
+    bool over = false;        // its deadline passed once
+    bool may_be_lost = false; // it is late, and a stall may be over
+    bool behind = false;      // it was expected behind another answer of its target
+    unsigned crowd = 0;       // in flight when it was sent, itself included
+    time_point start, sent, left, late_at;
+    duration wait{}, kept{}, told{}, stall{}; // stall: the least that could be, when it became late
+    duration unseen{};                        // engine_model::unseen_ when it became late, and
+    time_point alone;                         // when nobody waited for it any more
+
+    bool is_on_wire() const { return what == state::flying || what == state::late; }
+    bool is_timely() const { return what == state::blocked || what == state::flying; }
+};
+
+/// An operation, and what the model knows of it.
+struct model_op : mad::op {
+    enum class stage : u8 { idle, waiting, under_way, ready, ending };
+    class engine_model* model = nullptr;
+    const model_target* to = nullptr;
+    u32 slot = 0, number = 0;
+    u64 order = 0; // of submission
+    stage at = stage::idle;
+    bool measured = false, bounded = false;
+    bool wants = false;    // the time of its latest attempt is over, and it has more
+    bool must_end = false; // all its time is over
+    bool vague = false;    // it may have begun an attempt that nobody saw, behind one that the transport did not take
+    bool in_sight = false; // its first attempt was seen to begin
+    bool knows = false;    // its target was known when it began
+    unsigned tries = 0;    // attempts, and times that passed without a place for one
+    unsigned times_sent = 0, busy_used = 0;
+    unsigned most_tries = 0, least_tries = 0; // without a timeout: the most and the fewest that it was allowed so far
+    std::vector<u32> attempts{};              // that something may come of, oldest first
+    bool started = false;                     // `period` counts, from `start`
+    time_point start, submitted, begun;
+    duration period{}; // that it waits now
+    duration first_deadline{}, longest_patience{}, slowest{}, unseen{};
+    duration paused{}; // the most that it may have waited for places, after its first attempt
+    completion_status how{};
+    int error_expected = 0;
+    u64 batch = 0;      // ready since
+    u64 counted_in = 0; // the latest on_time() in which there was no place for it
+
+    bool is_open() const { return at == stage::waiting || at == stage::under_way; }
+    u32 latest_attempt() const { return attempts.empty() ? model_attempt::none : attempts.back(); }
+};
+
+/// What comes from the wire.
+struct model_delivery {
+    enum class kind : u8 {
+        reply,
+        busy,
+        part,
+        foreign,
+        garbled,
+        wrong_size,
+        tiny,
+        stranger,
+        report,
+        failed_report,
+        response_report
+    };
+    kind what = kind::reply;
+    u32 attempt = 0; ///< which it is about
+    u32 noise = 0;   ///< what else is random in it
+};
+
+class engine_model final : public mad::transport, public mad::trace_sink {
+public:
+    using state = model_attempt::state;
+    using stage = model_op::stage;
+    static constexpr u32 none = model_attempt::none;
+
+    engine_model(const engine_options& options, unsigned max_window, duration grain, unsigned operations);
+
+    // What the wire and the operations do: set by who plays them.
+    enum class taking : u8 { takes, blocks, refuses };
+    std::function<taking()> on_offer = [] { return taking::takes; };
+    std::function<void(u32 attempt)> on_sent = [](u32) {};
+    std::function<void(model_op&)> on_end = [](model_op&) {};
+    int refusal = EINVAL;
+
+    // Calls of the engine.
+    void submit(model_op&);
+    void cancel(model_op&);
+    void withdraw(model_op&);
+    void tell_time(time_point);
+    void deliver(const model_delivery&);
+    void fail_transport(int error);
+    void on_time();
+    void run_ready();
+    void resume_sends();
+    void hold_sends();
+    void release_sends();
+    /// A driver's turn, after which nothing waits that could go.
+    void turn();
+    /// What holds after each call, and at the end.
+    void check();
+    void check_end();
+
+    engine& mads() { return *engine_; }
+    time_point now() const { return now_; }
+    bool was_told_time() const { return told_time_; }
+    bool holding() const { return holding_; }
+    /// Attempts may have begun that nobody saw: behind one that the transport did not take, or while sends are held.
+    bool is_foggy() const { return holding_ || hidden_; }
+    const std::vector<u32>& pending() const { return pending_; }
+    model_op& op_at(u32 slot) { return ops_[slot]; }
+    unsigned op_count() const { return static_cast<unsigned>(ops_.size()); }
+    const model_attempt& attempt_at(u32 i) const { return attempts_[i]; }
+    u32 attempts_made() const { return static_cast<u32>(attempts_.size()); }
+    const std::vector<u32>& in_flight() const { return flight_; }
+    /// Whether it is clear what an answer to it means: which attempt is the latest, whether it is still remembered.
+    bool is_clear(u32 attempt, model_delivery::kind) const;
+    void use_clock();
+    bool is_known_tid(u32 tid) const { return *find_tid(tid) != 0; }
+
+    bool has_failed() const { return !failure_.empty(); }
+    const std::string& failure() const { return failure_; }
+    /// What happened lately, a line each.
+    std::string account() const;
+
+    // transport
+    int native_handle() const noexcept override { return -1; }
+    mad::transport_limits limits() const noexcept override { return {.max_window = max_window_, .grain = grain_}; }
+    mad::received receive(std::span<u8>) noexcept override { return {}; }
+    mad::send_result send(const mad::send_request&) noexcept override;
+    // trace
+    void on_event(const mad::trace_event&) noexcept override;
+
+private:
+    static constexpr duration longest_stall = 100ms, shortest_stall = longest_stall / 8;
+    static constexpr u32 remembered = 900;                        // of the 1024 at least that the engine has room for
+    static duration rounded_up(duration d) { return d + d / 25; } // deadlines have 32 steps per octave
+    /// After `tries` attempts: twice as long after every second one.
+    static duration timeout_of(const model_op& o, unsigned tries) {
+        duration d = o.timeout;
+        for (unsigned n = 3; n <= tries && d < o.longest_timeout; n += 2) d = std::min(2 * d, o.longest_timeout);
+        return d;
+    }
+    static duration kept(duration d) { return mad::detail::deadlines::rounded(d); }
+
+    void require(bool holds, const char* what, u64 a = 0, u64 b = 0) {
+        if (!holds && failure_.empty())
+            failure_ = std::string(what) + ": " + std::to_string(a) + ", " + std::to_string(b);
+    }
+    void note(const char* what, u64 a = 0, u64 b = 0) {
+        if (failure_.empty()) notes_[noted_++ % notes_.size()] = {what, a, b, now_};
+    }
+
+    // what is sent
+    void check_request(const model_op&, const mad::send_request&);
+    void check_begin(model_op&, const mad::send_request&);
+    void check_window();
+    void count_probe();
+    void check_first(model_op&, const mad::send_request&);
+    void check_repeat(model_op&, const mad::send_request&);
+    u32 begin(model_op&, const mad::send_request&, u32 tid);
+    void take(model_op&, u32 attempt);
+    void refuse(model_op&, u32 attempt);
+    unsigned claims(const model_target&, bool at_most) const;
+    unsigned held_by(const model_target&) const;
+    bool is_rate_open() const {
+        return interval_ == duration{0} || due_ - now_ <= std::max<duration>(1ms - interval_, duration{0});
+    }
+    bool can_go(const model_op&) const;
+    bool has_place() const;
+    void check_nothing_waits();
+    void check_probe_went();
+
+    // what is in flight
+    template <class Is> unsigned count_flight(Is is) const {
+        unsigned n = 0;
+        for (u32 i : flight_) n += is(attempts_[i]);
+        return n;
+    }
+    unsigned certain() const {
+        return count_flight([](const model_attempt& a) { return !a.may_be_lost; });
+    }
+    unsigned timely() const {
+        return count_flight([](const model_attempt& a) { return a.is_timely(); });
+    }
+    void leave_flight(u32 attempt);
+    void become(u32 attempt, state);
+    void forget(u32 attempt);
+    void be_late(u32 attempt);
+    void expire_attempts();
+    void lose_before_answered();
+    void find_stalls(bool was_told);
+    void doubt_stall(model_op&, bool was_told);
+    void doubt_orphan(model_attempt&, u32);
+    duration least_stall(const model_attempt& a) const {
+        return a.known || !stall_passed_ ? longest_stall : shortest_stall;
+    }
+    void settle_doubts();
+
+    // how operations end
+    void pass_periods();
+    void pass_period(model_op&);
+    void check_patience(const model_op&);
+    void check_all_ended();
+    void end(model_op&, completion_status, int error, u32 answered);
+    void orphan(u32 attempt);
+    void make_ready(model_op&, completion_status, int error, u64 batch);
+    void close(model_op&);
+    void finish(model_op&, const mad::completion&);
+    void allow_tries(model_op&);
+
+    // answers
+    std::span<u8> compose(const model_delivery&);
+    void expect_message(const model_delivery&, std::size_t size);
+    void expect_report(const model_delivery&);
+    void accept(u32 attempt);
+    void rest(u32 attempt);
+    void fly_again(u32 attempt, duration wait);
+    void learn(u32 attempt);
+    void teach(u32 attempt, std::optional<duration> time);
+    void expect_behind(const model_op&, u32 answered, duration time);
+    std::optional<duration> took(const model_attempt&) const;
+    bool is_answerable(const model_attempt&) const;
+    u32* find_tid(u32 tid) const;
+
+    void compare_counters();
+    void compare_flight();
+    void compare_teachings();
+
+    engine_options options_;
+    unsigned max_window_;
+    duration grain_;
+    std::vector<model_op> ops_;
+    std::vector<u32> pending_; // slots
+    std::vector<model_attempt> attempts_;
+    std::vector<u32> flight_; // what counts in the window
+    std::vector<u32> held_;   // what targets count that count
+    std::vector<u32> behind_; // what was given back, while its target is expected to answer it still
+    mutable std::vector<u32> tids_ = std::vector<u32>(1 << 14); // attempts by transaction ID, one higher; 0: none
+    u32 blocked_ = none;                                        // what was offered and not taken
+    bool holding_ = false, hidden_ = false;
+    bool told_time_ = false; // since anything began to wait
+    time_point now_{};
+    duration unseen_{}; // passed while something waited for the next look at the clock
+    duration interval_;
+    time_point due_{}; // of the next MAD, had max_rate been kept exactly
+    u64 submissions_ = 0, batches_ = 0, looks_ = 0;
+    u32 perhaps_answered_ = 0;
+    u32 answered_ = 0; // one more than the latest attempt that was answered
+    bool stall_passed_ = false;
+    u8 probing_ = 0; // 2: unknown
+    bool in_on_time_ = false, ended_in_it_ = false, was_due_ = false;
+    bool has_clock_ = false;
+    u32 ending_ = none; // the slot of whom this call has to end
+    std::size_t ready_ = 0, may_finish_ = 0;
+    bool may_end_now_ = false;
+    float last_loss_ = 0;
+    mad::engine_counters count_;
+    u64 more_probes_ = 0, more_spurious_ = 0, more_revived_ = 0, more_late_ = 0; // what cannot be told
+    std::array<u64, 5> told_{};                                                  // trace events by kind
+    u64 answers_to_tell_ = 0, tiny_ = 0;
+    std::array<u8, mad::headroom + 512> bytes_{};
+    mad::received delivered_{};
+
+    // What answers should have taught; false: something happened that cannot be told from here.
+    bool taught_ = true;
+    mad::rtt_estimator trips_;
+    mad::detail::repetition losses_;
+    u32 crowded_ = 0; // one more than the latest attempt that had more than a few beside it
+    const model_target* touched_ = nullptr;
+
+    struct noted {
+        const char* what;
+        u64 a, b;
+        time_point when;
+    };
+    std::array<noted, 40> notes_{};
+    u64 noted_ = 0;
+    std::string failure_;
+    std::optional<engine> engine_;
+};
+
+} // namespace comad::test
+
+#include "library/engine_model_rules.hpp"

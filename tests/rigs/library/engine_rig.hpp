@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// engine_rig.hpp - what the engine's tests share: an operation that remembers how it ended, an engine over a scripted
+// transport, or over a kernel in front of it, with the turns of a driver, and a witness at the transport who counts what
+// is in flight.
+#pragma once
+#include "kernel/kernel_of_this_run.hpp"
+#include "support/catch.hpp"
+#include "wire/scripted_transport.hpp"
+#include <comad/mad/engine.hpp>
+#include <comad/mad/message.hpp>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <vector>
+
+namespace comad::test {
+
+using namespace std::chrono_literals;
+using mad::any_path;
+using mad::completion_status;
+using mad::duration;
+using mad::engine;
+using mad::engine_options;
+using mad::IBDRPath;
+using mad::time_point;
+
+template <class... Port> IBDRPath route(Port... ports) {
+    const std::array<u8, sizeof...(ports)> hops{static_cast<u8>(ports)...};
+    return IBDRPath{hops};
+}
+
+inline constexpr u16 attribute_NodeInfo = 0x11;
+inline constexpr mad::rpc_kind get_node_info{iba::MgmtClass::SubnLID, 1, iba::Method::Get, attribute_NodeInfo, true};
+
+inline constexpr duration patience = 1ms;
+inline const duration kept_patience = mad::detail::deadlines::rounded(patience);
+
+/// A SubnGet(NodeInfo) that remembers how it ended. `number` is its attribute modifier: no two of a test are alike.
+struct operation : mad::op {
+    explicit operation(u32 n, const IBDRPath& route = {}) : to(route), number(n) {
+        encode = [](mad::op& o, u8* bytes) {
+            auto& self = static_cast<operation&>(o);
+            mad::write_request(bytes, get_node_info, self.to, self.number);
+        };
+        done = [](mad::op& o, const mad::completion& how) { static_cast<operation&>(o).ended(how); };
+        path = &to;
+        timeout = test::patience; // not its own
+    }
+    /// Shares the per-destination bound with all operations along the same route.
+    operation& bounded() {
+        destination = mad::destination_key(to);
+        return *this;
+    }
+    void ended(const mad::completion& how) {
+        ++completions;
+        what = how.what;
+        error_code = how.error;
+        sent_times = how.attempts;
+        answer.assign(how.reply.begin(), how.reply.end());
+        if (then) then();
+    }
+    bool ended_as(completion_status v) const { return completions == 1 && what == v; }
+    /// The reply is the one to this request: route and modifier come back in it.
+    bool answered_right() const {
+        if (!ended_as(completion_status::replied) || answer.size() != mad::mad_size) return false;
+        const IBDRPath& asked = std::get<IBDRPath>(to);
+        u64 guid = 0, modifier = 0;
+        for (int i = 0; i < 8; ++i) {
+            guid = guid << 8 | answer[76u + i];
+            modifier = modifier << 8 | answer[84u + i];
+        }
+        return guid == asked_guid(asked) && modifier == (u64{attribute_NodeInfo} << 48 | number);
+    }
+
+    any_path to;
+    u32 number;
+    int completions = 0;
+    completion_status what{};
+    int error_code = 0;
+    unsigned sent_times = 0;
+    std::vector<u8> answer;
+    std::function<void()> then;
+};
+
+inline constexpr mad::patience_options usual{};
+
+/// A SubnGet(NodeInfo) whose deadlines are measured.
+struct measured_get : operation {
+    explicit measured_get(u32 n, const IBDRPath& route) : operation(n, route) {
+        bounded();
+        distance = route.hopCount;
+        timeout = duration{0};
+        retries = 0; // has no meaning
+    }
+};
+
+/// An engine over a scripted transport, by itself or through a kernel, and the turns of a driver.
+struct rig {
+    explicit rig(engine_options options = {},
+                 const std::optional<transports::kernel_options>& through = kernel_of_this_run())
+        : wire(put_before(net, through, kernel)), mads(wire, options) {}
+
+    void turn() {
+        for (;;) {
+            const mad::received r = wire.receive(buffer);
+            if (r.state == mad::receive_state::would_block) break;
+            mads.on_received(r);
+            mads.resume_sends();
+            if (r.state == mad::receive_state::failed) break;
+        }
+        mads.on_time();
+        mads.run_ready();
+        mads.resume_sends();
+    }
+    /// Time jumps to whatever is next; false if nothing is.
+    bool advance() {
+        mads.set_now(net.now());
+        const time_point next = std::min(wire.next_event().value_or(time_point::max()), mads.next_deadline());
+        if (next == time_point::max()) return false;
+        set_now(std::max(next, net.now()));
+        return true;
+    }
+    void set_now(time_point now) {
+        wire.set_now(now);
+        mads.set_now(now);
+    }
+    /// Until nothing is pending; false if something never ends.
+    bool run() {
+        for (;;) {
+            turn();
+            if (mads.has_ready()) continue;
+            if (mads.idle()) return true;
+            if (!advance()) return false;
+        }
+    }
+    /// Everything that is under way arrives, needed or not.
+    void drain() {
+        while (wire.next_event()) {
+            set_now(std::max(*wire.next_event(), net.now()));
+            turn();
+        }
+    }
+    void wait(duration d) {
+        const time_point end = net.now() + d;
+        for (;;) {
+            turn();
+            mads.set_now(net.now());
+            if (mads.has_ready()) continue;
+            const time_point next = std::min(wire.next_event().value_or(time_point::max()), mads.next_deadline());
+            if (next > end) break;
+            set_now(std::max(next, net.now()));
+        }
+        set_now(end);
+        turn();
+    }
+
+    scripted_transport net;
+    std::optional<transports::kernel_model> kernel;
+    mad::transport& wire; ///< the engine's: the kernel if there is one
+    engine mads;
+    std::array<u8, 1024> buffer;
+};
+
+/// Every operation that was sent ended in one way, when none is left.
+inline void check_balance(const engine& mads) {
+    const mad::engine_counters& c = mads.counters();
+    REQUIRE(mads.idle());
+    CHECK(c.sent == c.replied + c.timed_out + c.cancelled + c.lost);
+}
+
+/// What is in flight as the transport sees it: an operation, from its sending until its reply is handed out or its
+/// latest attempt is too old.
+class witness {
+public:
+    explicit witness(scripted_transport& net) {
+        net.on_delivery = [this](const arrival& a) {
+            if (a.bytes.size() == mad::mad_size) in_flight_.erase(number_of(a.bytes.data()));
+        };
+    }
+    void saw(const packet& p) {
+        std::erase_if(in_flight_, [&](const auto& one) { return one.second.expires <= p.at; });
+        const u32 number = number_of(p.bytes.data());
+        in_flight_.insert_or_assign(number,
+                                    entry{p.at + mad::detail::deadlines::rounded(p.attempt_timeout), p.destination});
+        most = std::max(most, in_flight_.size());
+        most_to_one = std::max(most_to_one, to(p.destination));
+    }
+    std::size_t to(u64 destination) const {
+        return static_cast<std::size_t>(std::count_if(in_flight_.begin(), in_flight_.end(), [&](const auto& one) {
+            return one.second.destination == destination;
+        }));
+    }
+    static u32 number_of(const u8* mad) {
+        return u32{mad[20]} << 24 | u32{mad[21]} << 16 | u32{mad[22]} << 8 | mad[23];
+    }
+
+    std::size_t most = 0;
+    std::size_t most_to_one = 0;
+
+private:
+    struct entry {
+        time_point expires;
+        u64 destination;
+    };
+    std::map<u32, entry> in_flight_; // by the operation's number
+};
+
+} // namespace comad::test

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// ibtool_rig.hpp - what the tests of ibtool share: the program as it was built, run as a user runs it.
+#pragma once
+#include "program/process.hpp"
+#include "support/catch.hpp"
+#include "support/directory.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+#include <stdlib.h>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace ibtool_rig {
+
+using words = std::vector<std::string>;
+using Catch::Contains;
+using Catch::EndsWith;
+using Catch::StartsWith;
+using comad::test::directory;
+using comad::test::read_file;
+
+inline words operator+(words a, const words& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
+/// Another build's program that is to be tested instead of this build's: the sanitized one.
+inline const char* other_program() { return std::getenv("COMAD_IBTOOL"); }
+inline std::string ibtool_program() { return other_program() ? other_program() : IBTOOL; }
+/// Of many of a kind, each of which starts the program: all, but every fifth where a sanitizer makes starting it slow.
+class sampled {
+public:
+    bool skips() { return other_program() && seen_++ % 5 != 0; }
+
+private:
+    unsigned seen_ = 0;
+};
+/// The program's own words before its arguments: of the tests' environment no fabric is left.
+inline words ibtool(const words& arguments) { return words{"IBTOOL_FABRIC=", ibtool_program()} + arguments; }
+
+/// Runs it to its end.
+inline process_result run(const words& arguments) { return run_process(ibtool(arguments)); }
+
+/// Looks again and again, at what only another process can tell.
+template <class Condition> void await(Condition&& holds) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!holds()) {
+        if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("it never happens");
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+/// The lines, sorted.
+inline words lines_of(const std::string& text) {
+    words lines;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        lines.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    std::sort(lines.begin(), lines.end());
+    return lines;
+}
+
+/// The lines, as they come.
+inline words lines_in_order(const std::string& text) {
+    words all;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) all.push_back(line);
+    return all;
+}
+
+/// It failed with this exit code, one line on stderr that contains `what`, and nothing on stdout.
+inline void check_failure(const process_result& r, int code, const std::string& what) {
+    INFO("stderr: " << r.err);
+    CHECK(r.status == code);
+    CHECK(r.out.empty());
+    CHECK_THAT(r.err, StartsWith("ibtool: ") && Contains(what) && EndsWith("\n"));
+    CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
+}
+
+/// It did what it was asked for, and had nothing to say about it.
+inline void check_success(const process_result& r) {
+    INFO("stderr: " << r.err);
+    CHECK(r.status == 0);
+    CHECK(r.err.empty());
+}
+
+} // namespace ibtool_rig

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// ibtool_subnet.hpp - an ibsim subnet that a real OpenSM configured, for programs of infiniband-diags and for ibtool.
+#pragma once
+#include "ibsim/ibsim_server.hpp"
+#include "program/ibtool_rig.hpp"
+#include <comad/transports/ibsim.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+
+namespace ibtool_rig {
+
+/// LIDs as OpenSM gives them are not known beforehand; GUIDs are.
+inline constexpr std::string_view topology = R"(
+vendid=0x101
+devid=0x201
+sysimgguid=0x13000
+switchguid=0x5000
+Switch	20 "S1"	# "first switch"
+[1]	"A"[1]
+[2]	"B"[1]
+[17]	"S2"[3]
+[20]	"S2"[4]
+
+vendid=0x102
+devid=0x202
+sysimgguid=0x23000
+switchguid=0x6000
+Switch	4 "S2"	# "second switch"
+[1]	"C"[2]
+[3]	"S1"[17]
+[4]	"S1"[20]
+
+vendid=0x103
+devid=0x203
+sysimgguid=0x33000
+caguid=0xa000
+Hca	2 "A"	# "host A"
+[1]	"S1"[1]
+
+vendid=0x104
+devid=0x204
+sysimgguid=0x43000
+caguid=0xb000
+Hca	1 "B"	# "host B"
+[1]	"S1"[2]
+
+vendid=0x105
+devid=0x205
+sysimgguid=0x53000
+caguid=0xc000
+Hca	2 "C"	# "host C, with a name of more than 32 letters"
+[2]	"S2"[1]
+)";
+
+/// Whether OpenSM goes on when its work is done: then its SA answers, and its SMPs move counters.
+enum class manager { stays, leaves };
+
+/// A subnet that OpenSM has configured.
+class subnet {
+public:
+    /// `options`: of OpenSM, beside those that all have.
+    explicit subnet(std::string_view described = topology, manager kind = manager::stays, words options = {})
+        : kind_(kind), options_(std::move(options)), server_(described) {
+        configure();
+    }
+
+    /// Ends the server and its OpenSM.
+    void kill() {
+        manager_.reset();
+        server_.kill();
+    }
+    /// After kill(): starts both again.
+    void start() {
+        server_.start();
+        configure();
+    }
+
+    /// A program of infiniband-diags, from the same port as ours; or with SIM_HOST=NODE in its environment from there.
+    process_result peer(const words& command, const words& environment = {}) const {
+        return process(beside(environment, command)).wait();
+    }
+    process_result ours(const words& command) const { return run(command + words{"--fabric", fabric()}); }
+    /// A command of ibsim's console; fails the test unless it is obeyed.
+    void console(const std::string& command) {
+        const std::string said = server_.console(command);
+        CAPTURE(command, said);
+        REQUIRE_THAT(said, !StartsWith("#"));
+    }
+    std::string fabric() const { return "ibsim:" + server_.sockname(); }
+    comad::transports::ibsim_options at(const char* node) const {
+        comad::transports::ibsim_options options;
+        options.sockname = server_.sockname();
+        options.node = node;
+        return options;
+    }
+    /// Awaits these words in OpenSM's log.
+    void await_manager(std::string_view said) { manager_->await_error(said); }
+    std::string manager_log() const { return manager_->errors(); }
+    const directory& files() const { return files_; }
+
+    /// The LID of the port at the end of a directed route.
+    std::string LID_at(const std::string& route) const {
+        const auto answer = nlohmann::json::parse(ours({"ibaddr", "-D", route, "--json"}).out);
+        return std::to_string(answer.at("LID").get<unsigned>());
+    }
+
+private:
+    void configure() {
+        words command{"opensm", "--qos", "--log_file", "stderr"};
+        if (kind_ == manager::leaves) command.push_back("--once");
+        command.insert(command.end(), options_.begin(), options_.end());
+        manager_.emplace(beside({"OSM_TMP_DIR=.", "OSM_CACHE_DIR=."}, command));
+        if (kind_ == manager::stays) manager_->await_error("SUBNET UP");
+        else REQUIRE_THAT(manager_->wait().err, Contains("SUBNET UP"));
+    }
+    // The preloaded library leaves a directory behind where it runs.
+    words beside(const words& environment, const words& command) const {
+        return words{"IBSIM_SOCKNAME=" + server_.sockname()} + environment +
+               words{"sh", "-c", "cd '" + (files_ / "") + "' && exec ibsim-run \"$@\"", "sh"} + command;
+    }
+
+    manager kind_;
+    words options_;
+    directory files_;
+    ibsim_server server_;
+    std::optional<process> manager_;
+};
+
+/// The programs are at the first switch: what they ask there crosses no cable, and what is not cabled counts nothing.
+inline constexpr std::string_view quiet_topology = R"(
+switchguid=0x5000
+Switch	6 "S1"	# "first switch" enhanced port 0 lid 0 lmc 0
+[1]	"A"[1]
+[2]	"B"[1]
+[5]	"S2"[3]
+
+switchguid=0x6000
+Switch	4 "S2"	# "second switch" base port 0 lid 0 lmc 0
+[3]	"S1"[5]
+
+caguid=0xa000
+Hca	2 "A"	# "host A"
+[1]	"S1"[1]
+
+caguid=0xb000
+Hca	1 "B"	# "host B"
+[1]	"S1"[2]
+)";
+
+/// A subnet whose OpenSM has left, so that counters stand still but for those that a test sets.
+struct counted_subnet : subnet {
+    explicit counted_subnet(std::string_view described = quiet_topology) : subnet(described, manager::leaves) {}
+
+    void set(const std::string& port, const std::string& field, std::uint64_t value) {
+        console("PerformanceSet " + port + " " + field + "=" + std::to_string(value));
+    }
+};
+
+/// The lines of JSON, as they come.
+inline std::vector<nlohmann::json> objects_of(const std::string& text) {
+    std::vector<nlohmann::json> all;
+    for (const std::string& line : lines_in_order(text)) all.push_back(nlohmann::json::parse(line));
+    return all;
+}
+
+/// Both say the same, line by line.
+inline void compare(const subnet& s, const words& command) {
+    CAPTURE(command);
+    const process_result theirs = s.peer(command);
+    CAPTURE(theirs.out);
+    REQUIRE(theirs.status == 0);
+    REQUIRE_FALSE(theirs.out.empty());
+    const process_result r = s.ours(command);
+    check_success(r);
+    CHECK(r.out == theirs.out);
+}
+
+} // namespace ibtool_rig

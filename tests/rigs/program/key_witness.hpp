@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// key_witness.hpp - a subnet in which each port has an M_Key of its own, and whether each SMP has that of the port it leads to.
+#pragma once
+#include "library/discovery_rig.hpp"
+#include <comad/iba/smp.hpp>
+#include <comad/mad/port_keys.hpp>
+
+namespace comad::test {
+
+/// Each port of the subnet has a key that follows from its GUID.
+inline mad::port_keys different_keys(const topology& t) {
+    mad::port_keys keys;
+    for (const auto& n : t.nodes)
+        for (const auto& p : n.ports) keys.set(mad::key_kind::MKey, p.GUID, value(p.GUID) * 3);
+    return keys;
+}
+
+/// Counts the SMPs with the M_Key of the port that they lead to, those with the default that ask who is there, and others.
+struct key_witness final : mad::trace_sink {
+    key_witness(const world& w, const mad::port_keys& k) : where(w), keys(k) {}
+    void on_event(const mad::trace_event& e) noexcept override {
+        if (e.what != mad::trace_event::kind::send) return;
+        const auto& route = *mad::directed(*e.path);
+        const u64 key = iba::get<&iba::smp::FormatDirected::MKey>(e.request.data());
+        const bool asks_who = iba::get<&iba::MADHeader::attributeID>(e.request.data()) == 0x11; // NodeInfo
+        if (asks_who && key == keys.default_of(mad::key_kind::MKey)) ++asked;
+        else ++(key == keys.of(mad::key_kind::MKey, port_at(route)) ? right : wrong);
+    }
+    /// The port by which a route enters its last node: of the local one the program's own, of a switch port 0.
+    iba::guid port_at(const IBDRPath& route) const {
+        const topology& t = where.net.graph();
+        u32 node = where.port.node();
+        unsigned entered = where.port.port();
+        for (const u8 out : route.hops()) {
+            const transports::sim::port& p = t.nodes[node].ports[out];
+            node = p.peer_node;
+            entered = p.peer_port;
+        }
+        return t.nodes[node].ports[t.nodes[node].is_switch() ? 0 : entered].GUID;
+    }
+    const world& where;
+    const mad::port_keys& keys;
+    unsigned asked = 0, right = 0, wrong = 0;
+};
+
+} // namespace comad::test

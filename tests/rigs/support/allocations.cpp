@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// allocations.cpp - operator new, counted. Every form is replaced: AddressSanitizer would answer the others itself.
+#include "support/allocations.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+allocations all;
+
+void* counted(std::size_t size) noexcept {
+    ++all.count;
+    all.bytes += size;
+    return std::malloc(size);
+}
+
+void* counted_or_throw(std::size_t size) {
+    if (void* p = counted(size)) return p;
+    throw std::bad_alloc();
+}
+
+} // namespace
+
+allocations allocations::so_far() noexcept { return all; }
+
+void* operator new(std::size_t size) { return counted_or_throw(size); }
+void* operator new[](std::size_t size) { return counted_or_throw(size); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return counted(size); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return counted(size); }
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { std::free(p); }

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// health.cpp - health: what two sweeps of all counters say of the links, by rules.
+#include "command.hpp"
+#include "session/report.hpp"
+#include "session/subnet_command.hpp"
+#include "text/subnet_missing.hpp"
+#include <comad/counters/health_file.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+namespace ibtool {
+namespace {
+
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+namespace counters = comad::counters;
+using counters::health_finding;
+using counters::severity;
+using discovery::port_ref;
+using rule = counters::health_finding::rule;
+
+struct health_settings {
+    std::string rules, name_map, length = "10s";
+    bool json = false;
+};
+
+/// What was seen, and what is to be said of it.
+struct examination {
+    const discovery::node_names& names;
+    const discovery::subnet& subnet;
+    const counters::sweep& before;
+    const counters::sweep& after;
+    std::vector<health_finding> findings;
+    std::vector<counters::gap> gaps; ///< of either sweep
+    bool is_complete;
+
+    std::size_t count(severity s) const {
+        return static_cast<std::size_t>(std::ranges::count(findings, s, &health_finding::how_bad));
+    }
+    double seconds() const { return comad::mad::in_seconds(after.begin - before.begin); }
+};
+
+// ---- text ------------------------------------------------------------------------------------------------------------
+
+std::string time_text(double seconds) {
+    for (const auto& [unit, length] : {std::pair{"d", 86400.0}, {"h", 3600.0}, {"min", 60.0}})
+        if (seconds >= length) return seconds == length ? unit : fmt::format("{:.6g} {}", seconds / length, unit);
+    return seconds == 1 ? "s" : fmt::format("{:.6g} s", seconds);
+}
+
+/// A sweep takes a little longer than was asked for: more digits would say nothing.
+std::string rate_text(double rate) { return rate < 1000 ? fmt::format("{:.3g}", rate) : fmt::format("{:.0f}", rate); }
+
+std::string_view compared(const health_finding& v) {
+    return v.is_of_other_end ? "the neighbor runs at" : "both ends support";
+}
+
+std::string reason(const health_finding& v) {
+    const auto counted = [&] {
+        return fmt::format("increased by {}{} in {:.4g} s", v.is_at_least ? "at least " : "", v.counted,
+                           comad::mad::in_seconds(v.between));
+    };
+    switch (v.why) {
+    case rule::growth:
+        return fmt::format("{} {}, {} per {}; limit {:g}", v.counter, counted(), rate_text(v.measured),
+                           time_text(comad::mad::in_seconds(v.per)), v.limit);
+    case rule::bit_errors:
+    case rule::raw_bit_errors:
+        return fmt::format("{} {}, bit error ratio {:.2g}; limit {:g}", v.counter, counted(), v.measured, v.limit);
+    case rule::width: return fmt::format("width is {:g}X, but {} {:g}X", v.measured, compared(v), v.limit);
+    case rule::speed:
+        return fmt::format("speed is {:g} Gb/s per lane, but {} {:g}", v.measured / 1e9, compared(v), v.limit / 1e9);
+    case rule::pegged:
+        return fmt::format("{} is saturated at {:.0f}; clear it to count further events", v.counter, v.measured);
+    }
+    return {};
+}
+
+std::string examined_place(const examination& x, port_ref where) {
+    return fmt::format("\"{}\"[{}]", x.names.of(x.subnet.nodes[where.node]), where.port);
+}
+
+std::string as_text(const examination& x) {
+    std::string text =
+        fmt::format("# {} ports over {:.3f} s: {} critical, {} errors, {} warnings{}\n", x.after.ports.size(),
+                    x.seconds(), x.count(severity::critical), x.count(severity::error), x.count(severity::warning),
+                    x.is_complete ? "" : "; partial result");
+    for (const health_finding& v : x.findings)
+        text += fmt::format("{:<8} {}: {}\n", name_of(v.how_bad), examined_place(x, v.where), reason(v));
+    return text;
+}
+
+// ---- JSON ------------------------------------------------------------------------------------------------------------
+
+std::string examined_place_json(const examination& x, port_ref where) {
+    const discovery::node& n = x.subnet.nodes[where.node];
+    return fmt::format(R"("nodeGUID":"{}","description":{},"port":{})", n.info.nodeGUID,
+                       iba::json_quoted(x.names.raw(n)), where.port);
+}
+
+std::string finding_json(const examination& x, const health_finding& v) {
+    std::string line = fmt::format(R"({{"severity":"{}",{},"rule":"{}")", name_of(v.how_bad),
+                                   examined_place_json(x, v.where), name_of(v.why));
+    if (!v.counter.empty()) line += fmt::format(R"(,"counter":"{}")", v.counter);
+    if (v.between != comad::mad::duration::zero())
+        line += fmt::format(R"(,"counted":{},"at_least":{},"interval_seconds":{})", v.counted, v.is_at_least,
+                            comad::mad::in_seconds(v.between));
+    if (v.why == rule::growth) line += fmt::format(R"(,"per_seconds":{})", comad::mad::in_seconds(v.per));
+    if (v.is_of_other_end) line += R"(,"limit_of":"other_end")";
+    return line + fmt::format(R"(,"measured":{},"limit":{}}})"
+                              "\n",
+                              v.measured, v.limit);
+}
+
+std::string as_json(const examination& x) {
+    std::string text = fmt::format(
+        R"({{"schema":"comad.health/1","ports":{},"seconds":{},"critical":{},"error":{},"warning":{},"complete":{}}})"
+        "\n",
+        x.after.ports.size(), x.seconds(), x.count(severity::critical), x.count(severity::error),
+        x.count(severity::warning), x.is_complete);
+    for (const health_finding& v : x.findings) text += finding_json(x, v);
+    for (const counters::gap& g : x.gaps)
+        text += fmt::format("{{{},\"why\":{}}}\n", examined_place_json(x, g.where), iba::json_quoted(g.text));
+    return text;
+}
+
+// ---- the examination -------------------------------------------------------------------------------------------------
+
+/// The gaps of both, each place once: what was silent in the first sweep was asked again in the second.
+std::vector<counters::gap> gaps_of(const counters::sweep& before, const counters::sweep& after) {
+    std::vector<counters::gap> all = before.gaps;
+    for (const counters::gap& g : after.gaps)
+        if (std::ranges::find(all, g.where, &counters::gap::where) == all.end()) all.push_back(g);
+    return all;
+}
+
+/// How far an examination is.
+class examination_progress {
+public:
+    explicit examination_progress(std::chrono::nanoseconds length) : length_(length) {}
+
+    void begin(const session& in, comad::mad::time_point first_sweep) {
+        in_ = &in;
+        first_sweep_ = first_sweep;
+    }
+    /// `4 of 10 s`
+    std::string text() const {
+        if (!in_) return "discovering the subnet and reading its counters";
+        const auto passed = std::min<std::chrono::nanoseconds>(in_->now() - first_sweep_, length_);
+        return fmt::format("waiting for the second sweep: {:.0f} of {:.0f} s", comad::mad::in_seconds(passed),
+                           comad::mad::in_seconds(length_));
+    }
+
+private:
+    std::chrono::nanoseconds length_;
+    const session* in_ = nullptr;
+    comad::mad::time_point first_sweep_{};
+};
+
+reporting examine(session& in, const health_settings& s, std::chrono::nanoseconds length,
+                  const counters::health_rules& rules, const discovery::node_names& names,
+                  examination_progress& progress) {
+    const discovery::subnet known = co_await require_subnet(in);
+    counters::sweep_options how;
+    how.details = counters::health_details();
+    counters::sweeper sweeper(in.schedule(), known, how);
+    const counters::sweep before = co_await sweeper.run();
+    progress.begin(in, before.begin);
+    const bool goes_on = co_await in.schedule().pause(before.begin + length - in.now());
+    if (!goes_on) throw std::runtime_error("ended before the second sweep: there is nothing to compare");
+    const counters::sweep after = co_await sweeper.run();
+
+    examination x{names, known, before, after, judge(rules, known, before, after), gaps_of(before, after), true};
+    x.is_complete = known.complete() && x.gaps.empty();
+    report all;
+    all.text = s.json ? as_json(x) : as_text(x);
+    all.missing = all_missing(known, x.gaps);
+    all.is_any_bad = x.count(severity::critical) + x.count(severity::error) > 0;
+    co_return all;
+}
+
+int run_health(const health_settings& s, const global_options& options) {
+    const std::chrono::nanoseconds length = parse_duration(s.length);
+    const counters::health_rules rules =
+        s.rules.empty() ? counters::default_rules() : counters::read_health_rules(s.rules);
+    const discovery::node_names names = read_node_names(s.name_map);
+    examination_progress progress(length);
+    return run_query(
+        options, nullptr, [&](session& in) { return examine(in, s, length, rules, names, progress); },
+        [&] { return progress.text(); });
+}
+
+} // namespace
+
+command health_command() {
+    return {.name = "health",
+            .group = command_group::counters,
+            .no_SA = "it queries PMAs",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<health_settings>();
+                takes.option("--for", s->length).shows_default();
+                takes.option("--rules", s->rules).file(file_use::read);
+                add_name_map_option(takes, s->name_map);
+                takes.flag("--json", s->json);
+                return [s](const global_options& options) { return run_health(*s, options); };
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+// ibqueryerrors.cpp - ibqueryerrors: ports of the subnet whose counters of errors are above a threshold, or the packets and
+// data of all. It writes only what -k and -K name: that counters begin anew.
+#include "command.hpp"
+#include "input/words.hpp"
+#include "session/subnet_command.hpp"
+#include "session/subnet_file.hpp"
+#include "session/subnet_place.hpp"
+#include "text/checks.hpp"
+#include "text/error_report.hpp"
+#include "text/error_words.hpp"
+#include "text/subnet_missing.hpp"
+#include <comad/discovery/walk/discover.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/detail/text_file.hpp>
+#include <comad/iba/sa.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace counters = comad::counters;
+using comad::u32;
+using comad::u8;
+using counters::counter;
+using discovery::port_ref;
+using discovery::subnet;
+using iba::NodeType;
+using iba::sa::PathRecord;
+
+constexpr const char* thresholds_file = "/etc/infiniband-diags/error_thresholds";
+
+struct ibqueryerrors_settings {
+    std::string GUID, route, name_map, thresholds, load_cache;
+    std::vector<std::string> suppressed;
+    unsigned outstanding = 0; ///< 0: the global one
+    bool skip_SL = false, links = false, data = false, data_only = false, details = false;
+    bool only_switches = false, only_CAs = false, only_routers = false;
+    bool clear_errors = false, clear_counts = false, json = false;
+};
+
+/// What the command line says, understood.
+struct ibqueryerrors_plan {
+    subnet_place where;
+    error_rules rules;
+    report_choice choice;
+    discovery::node_names names;
+    std::vector<std::string> notes;
+};
+
+void load_thresholds(error_rules& rules, const std::string& file) {
+    if (file.empty() && !std::filesystem::exists(thresholds_file)) return;
+    rules.named = read_thresholds(rules.thresholds, file.empty() ? thresholds_file : file);
+}
+
+ibqueryerrors_plan make_plan(const ibqueryerrors_settings& s) {
+    ibqueryerrors_plan p{
+        read_place(s.GUID, s.route), {}, {s.data, s.data_only, s.links, s.json}, read_node_names(s.name_map), {}};
+    for (const std::string& name : s.suppressed) {
+        const auto c = find_counter(name), older = c ? c : find_counter_of_old(name);
+        if (older) p.rules.suppressed.push_back(*older);
+        // Scripts name what one version had and another has not; more is shown then, and nothing is lost.
+        else p.notes.push_back(fmt::format("--suppress: unknown counter {}; it is ignored", iba::as_given(name)));
+    }
+    load_thresholds(p.rules, s.thresholds);
+    return p;
+}
+
+// ---- what is asked ---------------------------------------------------------------------------------------------------
+
+constexpr bool is_of_errors(counter c) { return has_threshold(c) && c != counter::QP1Dropped; }
+
+bool is_wanted(const ibqueryerrors_settings& s, const discovery::node& n) {
+    if (!s.only_switches && !s.only_CAs && !s.only_routers) return true;
+    switch (n.info.nodeType) {
+    case NodeType::Switch: return s.only_switches;
+    case NodeType::CA: return s.only_CAs;
+    case NodeType::Router: return s.only_routers;
+    }
+    return false;
+}
+
+/// Why counters went up, where they are above their thresholds.
+counters::port_detail_set causes_of(const error_rules& rules, const counters::reading& l) {
+    counters::port_detail_set chosen;
+    if (rules.is_over(counter::portRcvErrors, l.counters.counters)) chosen.add<iba::pm::PortRcvErrorDetails>();
+    if (rules.is_over(counter::portXmitDiscards, l.counters.counters)) chosen.add<iba::pm::PortXmitDiscardDetails>();
+    return chosen;
+}
+
+using service_levels = std::unordered_map<iba::lid, u8>;
+
+class asking {
+public:
+    asking(session& in, const ibqueryerrors_settings& s, const ibqueryerrors_plan& p)
+        : in_(in), settings_(s), plan_(p) {}
+
+    struct outcome {
+        subnet found;
+        counters::sweep told;
+        std::string no_SLs; ///< why there are none
+    };
+    coro::task<mad::result<outcome>> run() {
+        BOOST_OUTCOME_CO_TRY(auto found, co_await discover_subnet(in_, &discovered_));
+        outcome all{std::move(found), {}, {}};
+        only_ = node_at(all.found, plan_.where);
+        if (!settings_.skip_SL) {
+            auto SLs = co_await ask_SLs(all.found);
+            if (SLs) SLs_ = std::move(SLs).value();
+            else all.no_SLs = words_of(SLs.error(), in_.options());
+        }
+        counters::sweeper sweeper(in_.schedule(), all.found, sweep_options());
+        all.told = co_await sweeper.run();
+        co_return std::move(all);
+    }
+
+    std::string progress() const {
+        if (read_) return fmt::format("reading counters: {} ports", read_);
+        return fmt::format("discovering: {} nodes, {} links", discovered_.nodes.load(), discovered_.links.load());
+    }
+
+private:
+    /// From here to everywhere, or to one node. None where there is no SA.
+    coro::task<mad::result<service_levels>> ask_SLs(const subnet& s) {
+        service_levels all;
+        if (value(in_.schedule().sa_path().DLID) == 0) co_return all;
+        iba::query<PathRecord> from_here;
+        if (in_.local_port().GID != iba::gid{}) from_here.where<&PathRecord::SGID>(in_.local_port().GID);
+        else from_here.where<&PathRecord::SLID>(in_.local_port().LID);
+        from_here.where<&PathRecord::numbPath>(u8{1}).where<&PathRecord::reversible>(true);
+        std::vector<iba::query<PathRecord>> queries;
+        if (!only_) queries.push_back(from_here);
+        for (unsigned p = 0; only_ && p < s.nodes[*only_].ports.size(); ++p) {
+            const auto& info = s.nodes[*only_].ports[p].info;
+            const bool is_end_port = info && s.nodes[*only_].is_switch() == (p == 0);
+            if (is_end_port) queries.push_back(from_here.where<&PathRecord::DLID>(info->LID));
+        }
+        for (const auto& query : queries) {
+            BOOST_OUTCOME_CO_TRY(const auto paths, co_await in_.schedule().SubnAdmGetTable<PathRecord>(query));
+            for (const PathRecord& path : paths) all.emplace(path.DLID, path.SL);
+        }
+        co_return all;
+    }
+
+    counters::sweep_options sweep_options() {
+        counters::sweep_options how;
+        how.on_port = [this](const counters::reading&) { ++read_; };
+        how.patience = mad::duration(0); // as discovery's: no next sweep comes soon
+        how.wants = [this](const subnet& s, port_ref where) {
+            if (only_ && where.node != *only_) return false;
+            return s.at(where).info.has_value() && is_wanted(settings_, s.nodes[where.node]);
+        };
+        how.complete_path = [this](mad::IBPath path, port_ref) {
+            const auto found = SLs_.find(path.DLID);
+            if (found != SLs_.end()) path.SL = found->second;
+            return path;
+        };
+        const error_rules& rules = plan_.rules;
+        if (!settings_.data_only) {
+            how.is_too_much = [&rules](const counters::reading& sum) {
+                return rules.is_any_over(sum.counters.counters);
+            };
+            const auto causes = [&rules](const counters::reading& l) { return causes_of(rules, l); };
+            if (settings_.details) how.choose_details = causes;
+        }
+        how.counters = counters::counters_that([&](counter c) {
+            if (!has_threshold(c)) return settings_.data || settings_.data_only;
+            return !settings_.data_only;
+        });
+        how.clears = counters::counters_that([&](counter c) {
+            return is_of_errors(c) ? settings_.clear_errors : !has_threshold(c) && settings_.clear_counts;
+        });
+        if (settings_.clear_errors && settings_.details)
+            how.clears_details.add<iba::pm::PortRcvErrorDetails>().add<iba::pm::PortXmitDiscardDetails>();
+        return how;
+    }
+
+    session& in_;
+    const ibqueryerrors_settings& settings_;
+    const ibqueryerrors_plan& plan_;
+    discovery::discovery_progress discovered_;
+    std::size_t read_ = 0; // ports
+    std::optional<u32> only_;
+    service_levels SLs_;
+};
+
+// ---- what is told of it ----------------------------------------------------------------------------------------------
+
+reporting told_by(session& in, asking& queries, const ibqueryerrors_plan& p) {
+    const auto all = co_await queries.run();
+    if (!all) refuse_silent_port(all.error(), in.options());
+    const auto& [found, told, no_SLs] = all.value();
+    error_report errors(found, p.names, p.rules, p.choice);
+    report r;
+    r.text = errors.of(told);
+    r.missing = all_missing(found, told.gaps);
+    r.notes = p.notes;
+    if (!no_SLs.empty())
+        r.notes.push_back(fmt::format("cannot read the service levels from the SA: {}; SL 0 was used", no_SLs));
+    r.is_any_bad = errors.bad_ports() != 0;
+    r.forgives_missing = true;
+    co_return r;
+}
+
+int run_ibqueryerrors(const ibqueryerrors_settings& s, global_options options) {
+    if (s.outstanding) options.outstanding = s.outstanding;
+    options.load_cache = s.load_cache;
+    const ibqueryerrors_plan p = make_plan(s);
+    std::optional<asking> queries;
+    const auto ask_all = [&](session& in) { return told_by(in, queries.emplace(in, s, p), p); };
+    return run_query(options, nullptr, ask_all, [&] { return queries->progress(); });
+}
+
+} // namespace
+
+command ibqueryerrors_command() {
+    return {.name = "ibqueryerrors",
+            .group = command_group::counters,
+            .writes = true,
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<ibqueryerrors_settings>();
+                // In the order in which they are given: so the report names them.
+                const auto suppress = [s](const std::string& names) {
+                    for (std::string& name : split(names, ',')) s->suppressed.push_back(std::move(name));
+                };
+                takes.option("-s,--suppress", suppress).at_once();
+                takes.flag("-c,--suppress-common", [suppress] { suppress("PortRcvSwitchRelayErrors"); }).at_once();
+                const argument& GUID = takes.option("-G,--port-guid,-S", s->GUID);
+                takes.option("-D,--Direct", s->route).excludes(GUID);
+                takes.flag("--skip-sl", s->skip_SL);
+                takes.flag("-r,--report-port", s->links);
+                takes.option("--threshold-file", s->thresholds).file(file_use::read);
+                takes.flag("--data", s->data);
+                takes.flag("--switch", s->only_switches);
+                takes.flag("--ca", s->only_CAs);
+                takes.flag("--router", s->only_routers);
+                takes.flag("--details", s->details);
+                takes.flag("--counters", s->data_only);
+                takes.flag("-k,--clear-errors", s->clear_errors);
+                takes.flag("-K,--clear-counts", s->clear_counts);
+                takes.ignored_flag("-R,--GNDN");
+                takes.option("-o,--outstanding_smps", s->outstanding).range(1, 65536);
+                add_name_map_option(takes, s->name_map);
+                takes.flag("--json", s->json);
+                add_load_cache_option(takes, s->load_cache);
+                return [s](const global_options& options) { return run_ibqueryerrors(*s, options); };
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+// ibswportwatch.cpp - ibswportwatch: how fast the counters of one port move, reading after reading. It only reads.
+#include "command.hpp"
+#include "commands/counters/counter_options.hpp"
+#include "session/ask.hpp"
+#include "session/counter_queries.hpp"
+#include "session/reopening.hpp"
+#include "text/checks.hpp"
+#include "text/error_words.hpp"
+#include "text/group_changes.hpp"
+#include "text/json.hpp"
+#include "text/output.hpp"
+#include "text/watch_text.hpp"
+#include <comad/coro/detail/periods.hpp>
+#include <comad/counters/read_counters.hpp>
+#include <comad/iba/detail/format.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace counters = comad::counters;
+namespace smp = comad::iba::smp;
+using comad::u64;
+using comad::u8;
+
+struct ibswportwatch_settings {
+    std::string target, port, every = "1", thresholds;
+    target_options kind;
+    counter_options asked_for;
+    u64 count = 0; ///< 0: until a signal comes
+    bool only_above = false, json = false;
+};
+
+/// One reading of a port.
+struct port_reading {
+    counters::sample usual;              ///< where no other counters are asked for
+    std::vector<std::vector<u8>> groups; ///< else these: payloads, in their order
+};
+
+/// As the scripts have it a number alone is seconds.
+std::chrono::nanoseconds read_period(const std::string& text) {
+    const bool has_unit = !text.empty() && std::isalpha(static_cast<unsigned char>(text.back()));
+    return parse_duration(has_unit ? text : text + 's');
+}
+
+class watch {
+public:
+    watch(session& in, const ibswportwatch_settings& s, std::optional<mad::address> target)
+        : in_(in), how_(s), target_(std::move(target)), period_(read_period(s.every)), periods_(period_),
+          thresholds_(read_thresholds(s.thresholds)), groups_(s.asked_for.groups()), group_totals_(groups_.size()) {
+        if (!groups_.empty() && s.only_above)
+            throw usage_error("-t supports only the default counters; remove the options for other counters");
+        if (std::ranges::find(groups_, &samples_control) != groups_.end())
+            throw usage_error("PortSamplesControl has no counters to watch");
+    }
+
+    /// The exit code; the error of the first reading, or of what is asked before. Nothing: the device was lost; when it is open
+    /// again, the next call goes on.
+    coro::task<std::optional<mad::result<int>>> run() {
+        is_found_ = false;
+        if (!has_begun_) {
+            auto begun = co_await begin();
+            bool has_gone = false;
+            if (!begun) has_gone = co_await in_.is_lost();
+            if (has_gone) co_return std::nullopt;
+            if (!begun) co_return std::move(begun.error());
+        }
+        while (how_.count == 0 || looks_asked_ < how_.count) {
+            const bool goes_on = co_await wait_for_next();
+            if (!goes_on) co_return interrupted();
+            auto now = co_await read_port();
+            bool has_gone = false;
+            if (!now) has_gone = co_await in_.is_lost();
+            if (has_gone || (!now && now.error().code == mad::errc::cancelled)) co_return interrupted();
+            periods_.done();
+            ++looks_asked_;
+            if (now) tell_changes(now.value());
+            else tell_missing(now.error());
+        }
+        co_return end();
+    }
+
+    /// What is told at the end. The exit code.
+    int end() const {
+        tell_totals();
+        return is_complete_ ? complete : partial;
+    }
+
+    /// The same, and the device has not come back before.
+    int end_lost() {
+        is_complete_ = false;
+        return end();
+    }
+
+    /// The device was lost and is open again. Gives how many readings were missed.
+    u64 resume() {
+        is_resumed_ = has_begun_;
+        const u64 missed = has_begun_ ? periods_.skip_over(in_.now()) : 0;
+        if (missed) is_complete_ = false;
+        return missed;
+    }
+
+    void tell_lost(const outage& now) const {
+        if (!how_.json) return;
+        write_output(json_line({{"lost", now.device}, {"why", now.cause}}));
+    }
+    void tell_back(const outage& over, u64 missed) const {
+        if (!how_.json) return;
+        write_output(json_line({{"opened_again", over.device},
+                                {"lost_seconds", mad::in_seconds(over.length)},
+                                {"missed_readings", missed}}));
+    }
+
+private:
+    std::optional<mad::result<int>> interrupted() const {
+        if (in_.loss() != 0) return std::nullopt;
+        return end();
+    }
+
+    asked<void> begin() {
+        BOOST_OUTCOME_CO_TRY(last_, co_await read_port());
+        has_begun_ = true;
+        begin_ = last_.usual.at;
+        periods_.begin(begin_);
+        periods_.done();
+        tell_first();
+        co_return comad::mad::success();
+    }
+
+    asked<void> find() {
+        const mad::address place = target_ ? *target_ : this_port(in_);
+        BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in_, place));
+        BOOST_OUTCOME_CO_TRY(to_, co_await LID_routed(in_, path));
+        BOOST_OUTCOME_CO_TRY(const auto info, co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(to_));
+        info_ = info;
+        if (!how_.port.empty()) {
+            port_ = static_cast<u8>(read_number(how_.port, "the port", all_ports));
+            co_return comad::mad::success();
+        }
+        BOOST_OUTCOME_CO_TRY(const auto node, co_await in_.SubnGet<smp::NodeInfo>(to_));
+        if (node.nodeType == iba::NodeType::Switch) throw std::runtime_error("the target is a switch; give a port");
+        port_ = node.localPortNum;
+        co_return comad::mad::success();
+    }
+
+    asked<port_reading> read_port() {
+        if (!is_found_) {
+            BOOST_OUTCOME_CO_TRYV(co_await find());
+            is_found_ = true;
+        }
+        port_reading now;
+        for (const counter_group* g : groups_) {
+            BOOST_OUTCOME_CO_TRY(auto bytes, co_await get_counters(in_.schedule(), to_, *g, port_));
+            now.groups.push_back(std::move(bytes));
+        }
+        if (groups_.empty()) {
+            const auto can = counters::capabilities::of(info_);
+            BOOST_OUTCOME_CO_TRY(now.usual.counters, co_await read_counters(in_.schedule(), to_, can, port_));
+        }
+        now.usual.at = in_.schedule().now();
+        co_return now;
+    }
+
+    std::string told_text(const port_reading& now) const {
+        if (groups_.empty()) return how_.only_above ? std::string() : counters_text(now.usual.counters);
+        std::string text;
+        for (std::size_t i = 0; i < groups_.size(); ++i) text += groups_[i]->text(now.groups[i], info_);
+        return text;
+    }
+    nlohmann::ordered_json told_json(const port_reading& now) const {
+        if (groups_.empty()) return counters_json(now.usual.counters);
+        nlohmann::ordered_json all;
+        for (std::size_t i = 0; i < groups_.size(); ++i)
+            all[std::string(groups_[i]->name)] = counters_json({to_, info_}, *groups_[i], now.groups[i]);
+        return all;
+    }
+
+    std::vector<group_change> group_changes(std::size_t i, const port_reading& now) const {
+        return changes_of(*groups_[i], info_, last_.groups[i], now.groups[i]);
+    }
+
+    /// Until the next full period since the first reading. False: a signal came, or the device was lost.
+    coro::task<bool> wait_for_next() {
+        // After an outage the one that is under way is still to be done.
+        const u64 skipped = std::exchange(is_resumed_, false) ? 0 : periods_.skip_begun(in_.now());
+        if (skipped > 0) {
+            print_message("a reading took longer than the interval; skipped {} reading{}", skipped,
+                          skipped == 1 ? "" : "s");
+            is_complete_ = false;
+        }
+        const auto left = periods_.next() - in_.now();
+        if (left <= mad::duration::zero()) co_return true;
+        co_return co_await in_.schedule().pause(left);
+    }
+
+    const error_thresholds* above() const { return how_.only_above ? &thresholds_ : nullptr; }
+
+    nlohmann::ordered_json head(double seconds) const {
+        return {{"seconds", seconds}, {"LID", value(to_.DLID)}, {"port", port_}};
+    }
+
+    void tell_first() const {
+        if (how_.json) {
+            nlohmann::ordered_json line{{"schema", "comad.port_watch/1"}};
+            line.update(head(0));
+            line["counters"] = told_json(last_);
+            write_output(json_line(line));
+        } else {
+            write_output(fmt::format("# Lid {} port {}, every {} s\n{}", value(to_.DLID), port_,
+                                     mad::in_seconds(period_), told_text(last_)));
+        }
+    }
+
+    void tell_changes(const port_reading& now) {
+        const double seconds = mad::in_seconds(now.usual.at - begin_);
+        const double interval = mad::in_seconds(now.usual.at - last_.usual.at);
+        nlohmann::ordered_json changes;
+        std::string text;
+        if (groups_.empty()) {
+            if (how_.json) changes = changes_json(last_.usual, now.usual, above());
+            else text = changes_text(last_.usual, now.usual, above());
+            totals_.add(last_.usual, now.usual);
+        }
+        for (std::size_t i = 0; i < groups_.size(); ++i) {
+            const std::vector<group_change> moved = group_changes(i, now);
+            if (how_.json) changes[std::string(groups_[i]->name)] = changes_json(moved, interval);
+            else text += changes_text(moved, interval);
+            group_totals_[i].add(moved, interval);
+        }
+        if (how_.json) {
+            auto line = head(seconds);
+            line["interval_seconds"] = interval;
+            line["counters"] = told_json(now);
+            line["changes"] = changes;
+            write_output(json_line(line));
+        } else if (!how_.only_above || !text.empty()) {
+            write_output(fmt::format("# {:.3f} s\n{}", seconds, text));
+        }
+        last_ = now;
+        ++looks_;
+    }
+
+    void tell_missing(const mad::mad_error& why) {
+        tell_error(why, in_.options());
+        is_complete_ = false;
+    }
+
+    nlohmann::ordered_json totals_json() const {
+        if (groups_.empty()) return totals_.json();
+        nlohmann::ordered_json all;
+        for (std::size_t i = 0; i < groups_.size(); ++i) all[std::string(groups_[i]->name)] = group_totals_[i].json();
+        return all;
+    }
+
+    void tell_totals() const {
+        const double seconds = mad::in_seconds(last_.usual.at - begin_);
+        if (how_.json) {
+            const nlohmann::ordered_json line{{"intervals", looks_}, {"seconds", seconds}, {"totals", totals_json()}};
+            write_output(json_line(line));
+            return;
+        }
+        std::string text = totals_.text();
+        for (const group_change_totals& t : group_totals_) text += t.text();
+        write_output(fmt::format("\n## Summary: {} intervals, {:.3f} s\n{}", looks_, seconds, text));
+    }
+
+    session& in_;
+    const ibswportwatch_settings& how_;
+    const std::optional<mad::address> target_;
+    const std::chrono::nanoseconds period_;
+    coro::periods periods_;
+    const error_thresholds thresholds_;
+    mad::IBPath to_;
+    iba::ClassPortInfo info_;
+    u8 port_ = 0;
+    mad::time_point begin_{};
+    port_reading last_;
+    const std::vector<const counter_group*> groups_; // none: the usual counters
+    change_totals totals_;
+    std::vector<group_change_totals> group_totals_;
+    u64 looks_asked_ = 0, looks_ = 0; // after the first; those that were answered
+    bool has_begun_ = false;
+    bool is_found_ = false;   // since the device was opened
+    bool is_resumed_ = false; // after an outage, and nothing was asked since
+    bool is_complete_ = true;
+};
+
+int run_ibswportwatch(const ibswportwatch_settings& s, const global_options& options) {
+    std::optional<mad::address> target;
+    if (!s.target.empty()) target = read_target(s.target, s.kind);
+    session in(options, target ? &*target : nullptr, nullptr, opens::when_ready);
+    watch all(in, s, target);
+    const std::unique_ptr<lasting_output> lines = lasting_output_of(in);
+    outage_listener listener;
+    listener.on_lost = [&](const outage& now) { all.tell_lost(now); };
+    listener.on_back = [&](const outage& over) {
+        const u64 missed = all.resume();
+        all.tell_back(over, missed);
+        if (!over.was_open) return std::string();
+        return fmt::format("missed {} reading{}", missed, missed == 1 ? "" : "s");
+    };
+    using outcome = mad::result<int>;
+    std::optional<outcome> code = lasting(in, listener).run<outcome>([&] { return all.run(); });
+    if (!code) code = all.end_lost(); // by a signal
+    const bool took_all = finish(in, lines.get());
+    if (!*code) tell_error(code->error(), options);
+    const int ended = *code ? code->value() : static_cast<int>(failed);
+    return finish(in, took_all || ended != complete ? ended : static_cast<int>(partial));
+}
+
+} // namespace
+
+command ibswportwatch_command() {
+    return {.name = "ibswportwatch", .group = command_group::counters, .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<ibswportwatch_settings>();
+                takes.option("target", s->target);
+                takes.option("port", s->port);
+                takes.option("-n,--count", s->count);
+                takes.option("-p,--period", s->every).shows_default();
+                takes.flag("-t,--above-thresholds", s->only_above);
+                takes.option("-T,--threshold-file", s->thresholds).file(file_use::read);
+                s->asked_for.declare(takes, false); // here -T is the file of thresholds
+                takes.ignored_flag("-b");
+                add_lid_option(takes, s->kind);
+                add_guid_option(takes, s->kind);
+                takes.flag("--json", s->json);
+                return [s](const global_options& options) { return run_ibswportwatch(*s, options); };
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+// perfquery.cpp - perfquery: the counters of ports by their performance management, as infiniband-diags prints them, or as
+// JSON. It writes only what -r and -R name: that counters begin anew.
+#include "command.hpp"
+#include "commands/counters/counter_options.hpp"
+#include "input/words.hpp"
+#include "session/ask.hpp"
+#include "session/counter_queries.hpp"
+#include "session/port_info_extended.hpp"
+#include "text/json.hpp"
+#include "text/structure_text.hpp"
+#include <comad/coro/detail/when_all.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/parse.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace smp = comad::iba::smp;
+using comad::u64;
+using comad::u8;
+
+struct perfquery_settings {
+    std::string target, ports, mask;
+    target_options kind;
+    counter_options asked_for;
+    bool all = false, loop = false, read_and_reset = false, reset_only = false, json = false;
+};
+
+/// What the command line asks for.
+struct counter_request {
+    std::vector<const counter_group*> groups;
+    std::vector<u8> ports; ///< none: the target's own, or all
+    bool all = false;      ///< ports of the node
+    bool sums = false;     ///< one result for several ports
+    bool reads = true;
+    bool resets = false;
+    std::optional<u64> mask; ///< of what is reset; nothing: all counters
+    bool json = false;
+};
+
+u8 read_port(const std::string& text) { return static_cast<u8>(read_number(text, "the port", 254)); }
+
+/// `3`, `1-10`, `1,4,8`, or these together.
+std::vector<u8> read_ports(const std::string& text) {
+    std::vector<u8> ports;
+    for (const std::string& part : split(text, ',')) {
+        const std::size_t dash = part.find('-');
+        const u8 first = read_port(part.substr(0, dash));
+        const u8 last = dash == part.npos ? first : read_port(part.substr(dash + 1));
+        if (last < first)
+            throw usage_error(
+                fmt::format("invalid port range {}: the last port must not be below the first", iba::as_given(part)));
+        for (unsigned port = first; port <= last; ++port) ports.push_back(static_cast<u8>(port));
+    }
+    return ports;
+}
+
+u64 read_mask(const std::string& text) {
+    const auto mask = iba::parse_number(text);
+    if (!mask || mask->value == 0)
+        throw usage_error(fmt::format("the reset mask must be a number above 0, not {}", iba::as_given(text)));
+    return mask->value;
+}
+
+counter_request read_counter_request(const perfquery_settings& s) {
+    counter_request r;
+    r.json = s.json;
+    r.groups = s.asked_for.groups();
+    if (r.groups.empty()) r.groups.push_back(&port_counters);
+    r.all = s.ports == "255" || ((s.all || s.loop) && s.ports.empty());
+    if (!s.ports.empty() && !r.all) r.ports = read_ports(s.ports);
+    r.sums = (r.all || s.all) && !s.loop;
+    r.reads = !s.reset_only;
+    r.resets = s.read_and_reset || s.reset_only;
+    if (!s.mask.empty()) {
+        if (!r.resets) throw usage_error("a reset mask requires -r or -R");
+        r.mask = read_mask(s.mask);
+    }
+    if (r.resets && std::ranges::find(r.groups, &samples_control) != r.groups.end())
+        throw usage_error("PortSamplesControl has no counters to reset");
+    return r;
+}
+
+// ---- queries -------------------------------------------------------------------------------------------------------
+
+/// Whom all is asked, and how.
+struct counter_query : performance_agent {
+    session& in;
+    const counter_request& how;
+};
+
+/// What a port told of a group; `bytes` is empty if it was not to be read.
+struct group_reading {
+    const counter_group* group;
+    u8 port;
+    std::vector<u8> bytes;
+    std::vector<clearing_problem> not_cleared{};
+};
+
+/// Whether the port's forward error correction is one of those that count in another way.
+asked<bool> is_RS_FEC(const counter_query& q, u8 port) {
+    if (!q.can().RS_FEC) co_return false;
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await ask_port_info_extended(q.in, q.to, port));
+    constexpr comad::u32 has_modes = 1;
+    if (!info || !(info->capabilityMask & has_modes)) co_return false;
+    co_return info->FECModeActive == iba::FECMode::RS || info->FECModeActive == iba::FECMode::RS2;
+}
+
+/// The ports that a portSelect stands for: each of them counts for itself.
+coro::task<std::vector<u8>> ports_behind(const counter_query& q, u8 port) {
+    if (port != all_ports) co_return std::vector<u8>{port};
+    auto all = co_await ports_with_counters(q.in, q.to);
+    co_return all ? std::move(all).value() : std::vector<u8>{port};
+}
+
+asked<group_reading> ask_port(const counter_query& q, const counter_group& wanted, u8 port) {
+    group_reading c{&wanted, port, {}};
+    if (&wanted == &extended_speeds && q.how.reads) {
+        BOOST_OUTCOME_CO_TRY(const bool is_other, co_await is_RS_FEC(q, port));
+        if (is_other) c.group = &extended_speeds_RS_FEC;
+    }
+    const counter_group& g = *c.group;
+    if (q.how.reads) {
+        BOOST_OUTCOME_CO_TRY(c.bytes, co_await get_counters(q.in.schedule(), q.to, g, port));
+    }
+    if (q.how.resets) {
+        const u64 mask = q.how.mask.value_or(all_counters(g, q.info));
+        const auto checked = co_await ports_behind(q, port);
+        clearing_request all{q, &g, port, checked, mask};
+        BOOST_OUTCOME_CO_TRY(c.not_cleared, co_await clear_counters(q.in, std::move(all)));
+    }
+    co_return c;
+}
+
+/// Ports to ask one by one; or 255, which asks for their sum.
+asked<std::vector<u8>> ports_of(const counter_query& q, bool can_sum) {
+    if (!q.how.ports.empty()) co_return q.how.ports;
+    if (q.how.sums && can_sum && q.can().all_ports) co_return std::vector<u8>{all_ports};
+    if (q.how.all) co_return co_await ports_with_counters(q.in, q.to);
+    BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.to));
+    co_return std::vector<u8>{node.nodeType == iba::NodeType::Switch ? u8{0} : node.localPortNum};
+}
+
+// ---- answers ---------------------------------------------------------------------------------------------------------
+
+/// `summed`: the ports whose sum it is, if it was made here.
+std::string json_of(const counter_query& q, const group_reading& c, const std::vector<u8>& summed) {
+    nlohmann::ordered_json line{{"attribute", c.group->name}, {"LID", value(q.to.DLID)}, {"port", c.port}};
+    if (!summed.empty()) line["summed"] = summed;
+    if (!c.bytes.empty()) line["counters"] = counters_json(q, *c.group, c.bytes);
+    if (q.how.resets && c.not_cleared.empty()) line["reset"] = q.how.mask.value_or(all_counters(*c.group, q.info));
+    return json_line(line);
+}
+
+std::string counters_text(const counter_query& q, const group_reading& c) {
+    const structure_style style = style_of(q.in.options());
+    if (style == structure_style::diags) return c.group->text(c.bytes, q.info);
+    return structure_text(style, c.group->info, c.bytes);
+}
+
+std::string text_of(const counter_query& q, const group_reading& c, const std::vector<u8>& summed = {}) {
+    if (q.how.json) return json_of(q, c, summed);
+    return q.how.reads ? heading(q, *c.group, c.port) + counters_text(q, c) : std::string();
+}
+
+std::string sum_text(const counter_query& q, const std::vector<group_reading>& all) {
+    std::vector<u8> summed;
+    std::vector<std::vector<u8>> told;
+    for (const group_reading& c : all) {
+        summed.push_back(c.port);
+        told.push_back(c.bytes);
+    }
+    return text_of(q, {all[0].group, all_ports, sum_of(*all[0].group, told)}, summed);
+}
+
+/// What has no sum: what is sampled; and counters of which each port has other ones.
+bool can_sum(const counter_group& g, const counter_query& q) {
+    if (&g == &extended_speeds) return !q.can().RS_FEC;
+    return &g != &samples_control;
+}
+
+missing_answer missing_counters_of(const counter_group& g, u8 port, const mad::mad_error& e) {
+    return {fmt::format("{} port {}", g.name, port), fmt::format("port {}", port), to_string(e), cause_text(e),
+            missing_answer::kind::port};
+}
+
+missing_answer not_cleared(const clearing_problem& p) {
+    return of_write({fmt::format("port {}", p.port), {}, p.text, p.cause, missing_answer::kind::port});
+}
+
+/// Of several ports what answers counts, and what does not is missing; an error if none does.
+reporting ask_group(const counter_query& q, const counter_group& g) {
+    const bool is_summable = can_sum(g, q);
+    BOOST_OUTCOME_CO_TRY(const auto ports, co_await ports_of(q, is_summable));
+    std::vector<asked<group_reading>> queries;
+    for (const u8 port : ports) queries.push_back(ask_port(q, g, port));
+    auto replies = co_await coro::when_all(std::move(queries));
+    report said;
+    std::vector<group_reading> answered;
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+        if (replies[i])
+            for (const clearing_problem& p : replies[i].value().not_cleared) said.missing.push_back(not_cleared(p));
+        if (replies[i]) answered.push_back(std::move(replies[i]).value());
+        else said.missing.push_back(missing_counters_of(g, ports[i], replies[i].error()));
+    }
+    if (answered.empty()) co_return std::move(replies.front().error());
+    const bool is_to_sum = q.how.all ? ports.front() != all_ports : ports.size() > 1;
+    if (q.how.sums && q.how.reads && is_summable && is_to_sum) {
+        said.text = sum_text(q, answered);
+    } else {
+        for (const group_reading& c : answered) said.text += text_of(q, c);
+    }
+    co_return said;
+}
+
+reporting ask_counters(session& in, std::optional<mad::address> target, counter_request how) {
+    const mad::address place = target ? *target : this_port(in);
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().PerformanceGet<iba::ClassPortInfo>(to));
+    const counter_query q{{to, info}, in, how};
+    report all;
+    bool is_any_answered = false;
+    std::optional<mad::mad_error> first_error;
+    for (const counter_group* g : how.groups) {
+        auto said = co_await ask_group(q, *g);
+        if (said) {
+            is_any_answered = true;
+            all.text += said.value().text;
+            all.missing.insert(all.missing.end(), said.value().missing.begin(), said.value().missing.end());
+        } else {
+            all.missing.push_back({std::string(g->name), {}, to_string(said.error()), cause_text(said.error())});
+            if (!first_error) first_error = std::move(said).error();
+        }
+    }
+    if (!is_any_answered) co_return std::move(*first_error);
+    co_return all;
+}
+
+int run_perfquery(const perfquery_settings& s, const global_options& options) {
+    const counter_request how = read_counter_request(s);
+    std::optional<mad::address> target;
+    if (!s.target.empty()) target = read_target(s.target, s.kind);
+    return run_query(options, target ? &*target : nullptr, [&](session& in) { return ask_counters(in, target, how); });
+}
+
+} // namespace
+
+command perfquery_command() {
+    return {.name = "perfquery",
+            .group = command_group::counters,
+            .writes = true,
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<perfquery_settings>();
+                takes.option("target", s->target);
+                takes.option("ports", s->ports);
+                takes.option("mask", s->mask);
+                s->asked_for.declare(takes);
+                takes.flag("-a,--all_ports", s->all);
+                takes.flag("-l,--loop_ports", s->loop);
+                const argument& after = takes.flag("-r,--reset_after_read", s->read_and_reset);
+                takes.flag("-R,--Reset_only", s->reset_only).excludes(after);
+                add_lid_option(takes, s->kind);
+                add_guid_option(takes, s->kind);
+                takes.flag("--json", s->json);
+                return [s](const global_options& options) { return run_perfquery(*s, options); };
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: MIT
+// sweep.cpp - sweep: the counters of all ports of the subnet, once or again and again.
+#include "command.hpp"
+#include "commands/counters/sweep_outputs.hpp"
+#include "exporter/authorization.hpp"
+#include "input/queued_writer.hpp"
+#include "session/file_rereader.hpp"
+#include "session/keyboard.hpp"
+#include "session/reopening.hpp"
+#include "session/stop_signals.hpp"
+#include "session/subnet_command.hpp"
+#include "session/subnet_file.hpp"
+#include "session/sweeping.hpp"
+#include "text/output.hpp"
+#include <comad/counters/health_file.hpp>
+#include <comad/discovery/database/detail/node_type_names.hpp>
+#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/parse.hpp>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <fnmatch.h>
+#include <memory>
+#include <optional>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace ibtool {
+namespace {
+
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+namespace counters = comad::counters;
+using comad::u64;
+
+struct sweep_settings {
+    std::string every, refresh = "60s", refresh_by = "smp", name_map, by, listen, auth_file, file, rules, forget;
+    std::vector<std::string> known;
+    u64 count = 0;
+    std::vector<std::string> GUIDs, patterns, types, details, resets;
+    std::size_t top = 0;
+    bool json = false, csv = false, watch = false, on_scrape = false;
+};
+
+/// What the command line says, understood.
+struct watch_plan {
+    sweep_plan sweeps;
+    std::string name_map, auth_file, rules;
+    std::vector<std::string> known; ///< files, of each fabric
+    sweeping::shared_names names;   // replaced when the file is read anew
+    outlet_plan out;
+};
+
+/// Which nodes; an empty list: whatever they are.
+struct node_filter {
+    std::vector<iba::guid> GUIDs;
+    std::vector<std::string> patterns;
+    std::vector<iba::NodeType> types;
+
+    bool operator()(const discovery::node& n, const discovery::node_names& names) const {
+        const auto has = [](const auto& list, const auto& value) {
+            return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+        };
+        const std::string name = names.of(n);
+        const bool fits = patterns.empty() || std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) {
+                              return ::fnmatch(p.c_str(), name.c_str(), 0) == 0;
+                          });
+        return fits && has(GUIDs, n.info.nodeGUID) && has(types, n.info.nodeType);
+    }
+};
+
+counters::counter read_counter(const std::string& option, const std::string& name) {
+    if (const auto c = counters::counter_named(name)) return *c;
+    const auto all = counters::counter_names();
+    const std::vector<std::string_view> known(all.begin(), all.end());
+    throw usage_error(fmt::format("{}: unknown counter {}; the nearest are {} (see 'ibtool sweep --help' for all)",
+                                  option, iba::as_given(name), iba::most_similar(name, known)));
+}
+
+iba::guid read_wanted_GUID(const std::string& text) {
+    const auto GUID = iba::parse_guid(text);
+    if (!GUID)
+        throw usage_error(fmt::format("--guid: invalid GUID {}; expected 0002:c903:0000:1491 or 0x2c90300001491",
+                                      iba::as_given(text)));
+    return *GUID;
+}
+
+/// What --reset names.
+counters::counter_set read_counter_set(const std::vector<std::string>& names) {
+    counters::counter_set all;
+    for (const std::string& name : names) {
+        const bool errors = name == "all" || name == "errors", others = name == "all" || name == "data";
+        if (!errors && !others) {
+            all.add(read_counter("--reset", name));
+            continue;
+        }
+        counters::for_each_counter([&](counters::counter c) {
+            if (is_error(c) ? errors : others) all.add(c);
+        });
+    }
+    return all;
+}
+
+unsigned read_detail(const std::string& name) {
+    const auto& names = detail_names;
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found != names.end()) return static_cast<unsigned>(found - names.begin());
+    throw usage_error(fmt::format("--details: unknown group {}; the nearest are {} (see 'ibtool sweep --help' for all)",
+                                  iba::as_given(name), iba::most_similar(name, {names.begin(), names.end()})));
+}
+
+/// `names` must outlive it.
+sweep_plan make_sweep_plan(const sweep_settings& s, const sweeping::shared_names& names) {
+    using namespace std::chrono_literals;
+    sweep_plan p;
+    p.count = s.count;
+    p.on_request = s.on_scrape;
+    if (!s.every.empty()) p.every = parse_duration(s.every);
+    else if (!s.listen.empty()) p.every = 15s; // as Prometheus scrapes by default in its documentation
+    else if (s.watch) p.every = 1s;
+    else if (p.count == 0) p.count = 1;
+    if (p.every && p.every->count() <= 0) throw usage_error("--every must be more than 0");
+    if (s.refresh != "never") p.refresh = parse_duration(s.refresh);
+    p.refresh_by = s.refresh_by == "sa" ? change_source::SA : change_source::SMPs;
+    p.clears = read_counter_set(s.resets);
+    for (const std::string& name : s.details) p.details.add(read_detail(name));
+    node_filter wanted{{}, s.patterns, {}};
+    for (const std::string& text : s.GUIDs) wanted.GUIDs.push_back(read_wanted_GUID(text));
+    for (const std::string& name : s.types) wanted.types.push_back(discovery::node_type_named(name));
+    p.wants = [wanted = std::move(wanted), &names](const discovery::node& n) { return wanted(n, *names); };
+    return p;
+}
+
+sweep_form read_form(const sweep_settings& s) {
+    if (s.json) return sweep_form::json;
+    if (s.csv) return sweep_form::csv;
+    if (s.watch && !::isatty(STDOUT_FILENO)) throw usage_error("--watch requires a terminal as output");
+    if (s.watch) return sweep_form::screen;
+    return s.listen.empty() && s.file.empty() ? sweep_form::table : sweep_form::none;
+}
+
+sweeping::shared_names read_names(const std::string& file) {
+    return std::make_shared<const discovery::node_names>(read_node_names(file));
+}
+
+std::shared_ptr<const counters::health_rules> read_rules(const std::string& file) {
+    return std::make_shared<const counters::health_rules>(counters::read_health_rules(file));
+}
+
+std::shared_ptr<const discovery::subnet> read_known(const std::string& file, const global_options& options) {
+    return std::make_shared<const discovery::subnet>(read_subnet_file(file, options).found);
+}
+
+/// In a place of its own, which it refers to.
+std::unique_ptr<watch_plan> make_watch_plan(const sweep_settings& s) {
+    auto made = std::make_unique<watch_plan>();
+    watch_plan& p = *made;
+    p.name_map = s.name_map;
+    p.auth_file = s.auth_file;
+    p.names = read_names(s.name_map);
+    p.sweeps = make_sweep_plan(s, p.names);
+    outlet_plan& out = p.out;
+    out.form = read_form(s);
+    out.file = s.file;
+    out.listen = s.listen;
+    p.rules = s.rules;
+    if (!s.rules.empty()) {
+        if (out.listen.empty() && out.file.empty()) throw usage_error("--rules requires --listen or --prometheus");
+        out.rules = read_rules(s.rules);
+        for (unsigned i = 0; i < detail_names.size(); ++i)
+            if (counters::health_details().has(i)) p.sweeps.details.add(i);
+    }
+    if (out.listen.empty() && out.file.empty() && !(s.known.empty() && s.forget.empty()))
+        throw usage_error("--known and --forget require --listen or --prometheus");
+    constexpr std::chrono::hours ten_years(24 * 3653);
+    if (!s.forget.empty()) out.forget = parse_duration(s.forget, ten_years);
+    p.known = s.known;
+    out.wants = p.sweeps.wants;
+    if (!s.auth_file.empty()) out.authorizations = read_authorizations(s.auth_file);
+    if (p.sweeps.every) out.oldest = 3 * *p.sweeps.every;
+    out.keeps_trying = p.sweeps.is_lasting();
+    if (s.top || !s.by.empty() || s.watch) {
+        out.choice.top = s.top;
+        out.choice.order = row_order::by_counter;
+        out.choice.by = s.by.empty() ? counters::counter::portXmitData : read_counter("--by", s.by);
+    }
+    return made;
+}
+
+/// One of the fabrics.
+class swept_fabric {
+public:
+    swept_fabric(std::size_t number, const global_options& options, const watch_plan& p, sweep_outlets& out,
+                 boost::asio::io_context& io)
+        : number_(number), options_(options), plan_(p.sweeps), out_(out),
+          in_(options_, nullptr, &io, plan_.is_lasting() ? opens::when_ready : opens::at_once),
+          all_(in_, p.sweeps, p.names, listener_) {}
+
+    session& in() noexcept { return in_; }
+    const global_options& options() const noexcept { return options_; }
+    /// Soon, as a signal does.
+    void end() noexcept { all_.end(); }
+    /// Several sweeps go on when their device was lost and is back; one alone has failed. `done` gets the exit code.
+    void start(std::function<void(int)> done) {
+        if (!plan_.is_lasting()) {
+            in_.start<std::optional<int>>(all_.run(), [done](std::optional<int> code) { done(code.value_or(failed)); });
+            return;
+        }
+        lasting_.start<int>([this] { return all_.run(); },
+                            [done](std::optional<int> code) { done(code.value_or(partial)); });
+    }
+    void request(std::size_t known) {
+        in_.post([this, known] { all_.request(known); });
+    }
+    /// Reads the key files again, for a file_rereader.
+    rereading::reader key_reading() {
+        return [this, sources = options_.key_sources] {
+            return [this, keys = keys_of(sources)] {
+                options_.keys = keys;
+                in_.note_new_keys();
+            };
+        };
+    }
+
+private:
+    const std::size_t number_;
+    global_options options_;
+    const sweep_plan& plan_;
+    sweep_outlets& out_;
+    session in_;
+    const sweep_listener listener_{
+        [this](const sweep_view& v, const sweep_totals& totals) { out_.write(number_, v, totals); },
+        [this](const std::string& why) { out_.note_change(number_, why); },
+        [this](const std::string& line) { out_.note_problem(number_, line); },
+        [this](const std::string& why) {
+            out_.note_still_lost(number_, {in_.device(), why});
+        },
+        [this] { out_.note_found(number_); },
+    };
+    sweeping all_;
+    const outage_listener outages_{
+        [this](const outage& now) { out_.note_lost(number_, now); },
+        [this](const outage& now) { out_.note_still_lost(number_, now); },
+        {},
+        [this](const outage& over) {
+            const u64 missed = all_.resume();
+            out_.note_back(number_, over, missed);
+            if (!over.was_open) return std::string();
+            return fmt::format("missed {} sweep{}", missed, missed == 1 ? "" : "s");
+        },
+        [this](const std::string& line) { out_.tell(line); },
+    };
+    lasting lasting_{in_, outages_};
+};
+
+/// All that is swept, and where it goes.
+class watch {
+public:
+    watch(watch_plan& plan, const std::vector<global_options>& options) : plan_(plan), out_(plan.out) {
+        const bool lasts = plan.sweeps.is_lasting() || !plan.out.listen.empty();
+        if (lasts) // before the first message
+            lasting_output_.emplace([this] { boost::asio::post(io_, [this] { end_after_failure(); }); });
+        for (const global_options& o : options)
+            all_.push_back(std::make_unique<swept_fabric>(all_.size(), o, plan, out_, io_));
+        name_fabrics();
+        const bool is_simulated =
+            std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->in().is_virtual(); });
+        if (!plan.out.listen.empty() && is_simulated)
+            throw usage_error("--listen needs real time; remove time=virtual from --fabric");
+        if (is_simulated) lasting_output_.reset(); // no time passes while it waits for a reader
+        else if (lasts)
+            for (const auto& one : all_) one->in().never_wait_for_readers();
+        const auto on_scrape = [this](std::size_t fabric, std::size_t known) { all_.at(fabric)->request(known); };
+        if (plan.sweeps.on_request) out_.open(io_.get_executor(), on_scrape);
+        else out_.open(io_.get_executor(), {});
+        const bool is_service = !plan.out.listen.empty() || !plan.out.file.empty();
+        if (is_service && plan.sweeps.is_lasting() && !is_simulated) await_hangup();
+    }
+
+    /// The exit code.
+    int run() {
+        std::size_t running = all_.size();
+        int code = complete;
+        for (const auto& one : all_)
+            one->start([&](int ended) {
+                if (ended != complete) code = code == complete || code == ended ? ended : static_cast<int>(partial);
+                if (--running == 0) io_.stop();
+            });
+        std::optional<keyboard> keys;
+        if (out_.has_screen() && !all_.front()->in().is_virtual()) await_keys(keys);
+        if (running) io_.run();
+        keys.reset();
+        out_.leave_screen();
+        if (lasting_output_ && !lasting_output_->finish(how_long_to_wait()) && code == complete) code = partial;
+        if (code == complete && !out_.is_complete()) code = partial;
+        for (const auto& one : all_) code = finish(one->in(), code);
+        return code;
+    }
+
+private:
+    /// Without a server nobody gets what the sweeps find.
+    void end_after_failure() {
+        if (out_.server()) return;
+        for (const auto& one : all_) one->in().stop();
+    }
+    /// A service ends soon, whoever reads its lines.
+    std::function<bool()> how_long_to_wait() const {
+        constexpr std::chrono::milliseconds brief{500};
+        const bool is_stopped =
+            std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->in().stopped(); });
+        return is_stopped || !plan_.out.listen.empty() ? after(brief) : soon_after_stop_signal();
+    }
+
+    /// By the place of each; one alone needs no name.
+    void name_fabrics() {
+        if (all_.size() == 1) return;
+        plan_.out.fabrics.clear();
+        for (const auto& one : all_) {
+            auto& names = plan_.out.fabrics;
+            const std::string& place = one->in().place();
+            if (std::find(names.begin(), names.end(), place) != names.end())
+                throw usage_error(fmt::format("--fabric: '{}' is given twice", iba::escaped(place)));
+            names.push_back(place);
+        }
+    }
+
+    /// A screen shows one fabric alone.
+    void await_keys(std::optional<keyboard>& keys) {
+        const auto on_key = [this](char key) {
+            if (out_.press(key)) all_.front()->end();
+        };
+        keys.emplace(io_.get_executor(), on_key, [this] { out_.show(); });
+    }
+
+    void await_hangup() {
+        hangup_.async_wait([this](boost::system::error_code error, int) {
+            if (error) return;
+            read_anew();
+            await_hangup();
+        });
+    }
+    /// In another thread: a file that cannot be read in time holds up nobody. What cannot be read stays as it was.
+    void read_anew() {
+        rereadings all;
+        all.push_back({plan_.name_map, [this, file = plan_.name_map] {
+                           return [this, names = read_names(file)] { plan_.names = names; };
+                       }});
+        if (!plan_.rules.empty())
+            all.push_back({plan_.rules, [this, file = plan_.rules] {
+                               return [this, rules = read_rules(file)] { plan_.out.rules = rules; };
+                           }});
+        for (std::size_t i = 0; i < plan_.known.size(); ++i)
+            all.push_back({plan_.known[i], [this, i, file = plan_.known[i], options = all_.at(i)->options()] {
+                               return [this, i, known = read_known(file, options)] { plan_.out.expected[i] = known; };
+                           }});
+        for (const auto& one : all_) all.push_back({"", one->key_reading()});
+        if (!plan_.auth_file.empty())
+            all.push_back({plan_.auth_file, [this, file = plan_.auth_file] {
+                               return [this, read = read_authorizations(file)] {
+                                   out_.server()->set_authorizations(read);
+                               };
+                           }});
+        const bool begins = rereader_.start(std::move(all), [this](const std::vector<std::string>& problems) {
+            for (const std::string& why : problems)
+                print_message("SIGHUP: {}; the previous contents remain in use", why);
+            if (const std::size_t forgotten = out_.know_anew())
+                print_message("SIGHUP: forgot {} missing nodes and links", forgotten);
+            if (problems.empty()) print_message("SIGHUP: reloaded names, rules, known nodes, keys and credentials");
+        });
+        if (begins) return;
+        const std::string file = rereader_.file_being_read();
+        print_message("SIGHUP: ignored: {} is still being read; send the signal again later",
+                      file.empty() ? "a file" : iba::as_given(file));
+    }
+
+    watch_plan& plan_;
+    boost::asio::io_context io_{1};
+    sweep_outlets out_;
+    std::vector<std::unique_ptr<swept_fabric>> all_;
+    boost::asio::signal_set hangup_{io_, SIGHUP};
+    file_rereader rereader_{io_.get_executor()};
+    std::optional<lasting_output> lasting_output_;
+};
+
+int run_sweep(const sweep_settings& s, const global_options& options) {
+    const std::unique_ptr<watch_plan> plan = make_watch_plan(s);
+    const std::vector<global_options> fabrics = each_fabric(options);
+    if (fabrics.size() > 1 && plan->out.form != sweep_form::none)
+        throw usage_error("several fabrics require --listen or --prometheus");
+    if (fabrics.size() > 1 && !options.pcap.empty()) throw usage_error("--pcap supports only one fabric");
+    plan->out.fabrics.resize(fabrics.size());
+    if (!plan->known.empty() && plan->known.size() != fabrics.size())
+        throw usage_error(
+            fmt::format("--known is given {} times for {} fabrics; give one file for each fabric, in the same order",
+                        plan->known.size(), fabrics.size()));
+    for (std::size_t i = 0; i < plan->known.size(); ++i)
+        plan->out.expected.push_back(read_known(plan->known[i], fabrics[i]));
+    return watch(*plan, fabrics).run();
+}
+
+} // namespace
+
+command sweep_command() {
+    return {.name = "sweep",
+            .group = command_group::counters,
+            .no_SA = "it queries PMAs",
+            .writes = true,
+            .several_fabrics = true,
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<sweep_settings>();
+                takes.option("--every", s->every);
+                takes.option("-c,--count", s->count);
+                takes.option("--refresh", s->refresh);
+                takes.option("--refresh-by", s->refresh_by).one_of({"smp", "sa"});
+                takes.option("--details", s->details);
+                takes.option("--reset", s->resets);
+                takes.option("--guid", s->GUIDs);
+                takes.option("--name", s->patterns);
+                takes.option("--type", s->types).one_of({"switch", "ca", "router"});
+                takes.option("--top", s->top);
+                takes.option("--by", s->by);
+                add_name_map_option(takes, s->name_map, file_use::read_again);
+                const argument& json = takes.flag("--json", s->json);
+                const argument& csv = takes.flag("--csv", s->csv).excludes(json);
+                takes.flag("--watch", s->watch).excludes(json).excludes(csv);
+                const argument& listen = takes.option("--listen", s->listen);
+                takes.option("--auth", s->auth_file).file(file_use::read_again).needs(listen);
+                takes.flag("--on-scrape", s->on_scrape).needs(listen);
+                takes.option("--prometheus", s->file).file(file_use::replaced);
+                takes.option("--rules", s->rules).file(file_use::read_again);
+                takes.option("--known", s->known).file(file_use::read_again);
+                takes.option("--forget", s->forget);
+                return [s](const global_options& options) { return run_sweep(*s, options); };
+            }};
+}
+
+} // namespace ibtool

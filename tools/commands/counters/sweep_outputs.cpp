@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// sweep_outlets.cpp - each of them.
+#include "commands/counters/sweep_outputs.hpp"
+
+#include "text/output.hpp"
+#include <comad/iba/detail/text.hpp>
+#include <comad/mad/time.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <stdexcept>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <utility>
+
+namespace ibtool {
+
+namespace iba = comad::iba;
+
+namespace {
+
+process_cost cost_so_far() {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
+    std::size_t pages = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> pages >> resident;
+    return {seconds(used.ru_utime) + seconds(used.ru_stime),
+            resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))};
+}
+
+} // namespace
+
+sweep_outlets::sweep_outlets(const outlet_plan& p) : plan_(p), last_(p.fabrics.size()), most_read_(p.fabrics.size()) {
+    for (std::size_t i = 0; i < p.fabrics.size(); ++i) {
+        known_.emplace_back(p.wants, p.forget);
+        if (i < p.expected.size() && p.expected[i]) known_[i].expect(*p.expected[i]);
+    }
+    if (p.form == sweep_form::screen) screen_.emplace(p.choice);
+}
+
+void sweep_outlets::open(boost::asio::any_io_executor executor,
+                         std::function<void(std::size_t, std::size_t)> on_scrape) {
+    for (const std::string& name : plan_.fabrics) devices_.push_back({name, true});
+    if (plan_.listen.empty()) return;
+    server_.emplace(executor, exporter::options{plan_.listen, plan_.oldest, std::move(on_scrape), plan_.authorizations,
+                                                plan_.fabrics});
+    const bool is_alone = plan_.listen.starts_with(':');
+    print_message("listening at {}{}{}", server_->address().starts_with("unix:") ? "" : "http://", server_->address(),
+                  is_alone ? "/metrics, reachable only from this machine" : "/metrics");
+    manager_.emplace(std::move(executor));
+    manager_->note_ready();
+}
+
+void sweep_outlets::write(std::size_t fabric, const sweep_view& v, const sweep_totals& totals) {
+    switch (plan_.form) {
+    case sweep_form::json: write_lines(sweep_json(v, plan_.choice)); break;
+    case sweep_form::csv: write_lines((v.number == 1 ? sweep_csv_header() : "") + sweep_csv(v, plan_.choice)); break;
+    case sweep_form::table: write_lines(table(v)); break;
+    case sweep_form::screen:
+        screen_->take(v);
+        show();
+        break;
+    case sweep_form::none: break;
+    }
+    const bool has_page = !plan_.file.empty() || server_ || plan_.form == sweep_form::none;
+    if (!has_page) return;
+    remember(fabric, v);
+    sweep_view held = v;
+    held.before = nullptr;
+    last_[fabric].emplace(exposed_sweep{held, totals, plan_.fabrics[fabric], {}, known_[fabric].missing()});
+    if (plan_.rules && v.before) last_[fabric]->findings = judge(*plan_.rules, v.subnet, *v.before, v.now);
+    if (!plan_.file.empty()) write_file(page());
+    if (server_) server_->publish(page_text(), state_of(fabric, v), misses_most(fabric, v.now), fabric);
+    const missing_parts& missing = *known_[fabric].missing();
+    note_status(fabric, fmt::format("sweep {}: {} ports, {} failures, {} nodes missing, {} links down", v.number,
+                                    v.now.ports.size(), v.now.gaps.size(), missing.nodes.size(), missing.links_down()));
+}
+
+/// With each discovery; and when something is to be forgotten.
+void sweep_outlets::remember(std::size_t fabric, const sweep_view& v) {
+    known_fabric& known = known_[fabric];
+    const bool is_same = last_[fabric] && &last_[fabric]->view.subnet == &v.subnet;
+    if (is_same && !known.has_to_forget(v.now.begin)) return;
+    known.take(v.subnet, v.now.begin);
+    if (known.is_full() && !std::exchange(has_told_full_, true))
+        note_problem(fabric,
+                     fmt::format("more than {} nodes or {} links are missing; those missing longest are forgotten",
+                                 known_fabric::most_missing_nodes, known_fabric::most_missing_links));
+}
+
+std::string sweep_outlets::state_of(std::size_t fabric, const sweep_view& v) const {
+    const missing_parts& missing = *known_[fabric].missing();
+    return fmt::format(
+        "{},\"known_nodes\":{},\"missing_nodes\":{},\"known_links\":{},\"links_down\":{},\"discovery_problems\":{}",
+        sweep_state_json(v), missing.known_nodes, missing.nodes.size(), missing.known_links, missing.links_down(),
+        v.subnet.problems.size());
+}
+
+std::string sweep_outlets::page() const {
+    auto pieces = page_text()();
+    std::string text;
+    while (const std::string* piece = pieces.next()) text += *piece;
+    return text;
+}
+
+/// Of what is known now.
+exporter::page_text sweep_outlets::page_text() const {
+    std::vector<exposed_sweep> all;
+    for (const auto& one : last_)
+        if (one) all.push_back(*one);
+    return [all = std::move(all), devices = devices_] { return exposition_pieces(all, cost_so_far(), devices); };
+}
+
+/// Also of a subnet that was found anew without them: when the program's own cable is pulled, nothing of the rest is missing.
+bool sweep_outlets::misses_most(std::size_t fabric, const comad::counters::sweep& s) {
+    const auto told = static_cast<std::size_t>(
+        std::count_if(s.ports.begin(), s.ports.end(), [](const auto& port) { return port.is_told; }));
+    most_read_[fabric] = std::max(most_read_[fabric], told);
+    return 2 * told < std::max(s.ports.size(), most_read_[fabric]);
+}
+
+std::size_t sweep_outlets::know_anew() {
+    std::fill(most_read_.begin(), most_read_.end(), 0);
+    std::size_t forgotten = 0;
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+        if (i < plan_.expected.size() && plan_.expected[i]) known_[i].expect(*plan_.expected[i]);
+        forgotten += known_[i].forget_missing();
+        if (last_[i]) known_[i].take(last_[i]->view.subnet, last_[i]->view.now.begin); // the next page shows it
+    }
+    return forgotten;
+}
+
+/// The last page stays, and says whether the device is up.
+void sweep_outlets::set_up(std::size_t fabric, bool is_up) {
+    if (fabric >= devices_.size() || std::exchange(devices_[fabric].is_up, is_up) == is_up) return;
+    if (server_) server_->replace_page(page_text());
+    const bool has_swept = std::ranges::any_of(last_, [](const auto& one) { return static_cast<bool>(one); });
+    if (!plan_.file.empty() && has_swept) write_file(page());
+}
+
+void sweep_outlets::note_status(std::size_t fabric, const std::string& line) {
+    const std::string& name = plan_.fabrics[fabric];
+    if (manager_) manager_->note_status(name.empty() ? line : name + ": " + line);
+}
+
+/// A server goes on if nobody reads its lines, or the disk is full.
+void sweep_outlets::write_lines(const std::string& text) {
+    if (!server_) write_output(text);
+    else if (!offer_output(text)) is_complete_ = false;
+}
+
+void sweep_outlets::write_file(const std::string& text) {
+    try {
+        replace_file(text, plan_.file);
+        problem_.clear();
+    } catch (const std::runtime_error& e) {
+        if (!plan_.keeps_trying) throw;
+        is_complete_ = false;
+        if (problem_ != e.what()) print_message("{}; the next sweep retries", e.what());
+        problem_ = e.what();
+    }
+}
+
+void sweep_outlets::note_change(std::size_t fabric, const std::string& why) {
+    if (plan_.form == sweep_form::json)
+        write_lines(fmt::format("{{\"discovered_again\":{}}}\n", iba::json_quoted(why)));
+    else if (screen_) screen_->note("rediscovered the subnet: " + why);
+    else note_problem(fabric, "rediscovered the subnet: " + why);
+}
+
+void sweep_outlets::note_problem(std::size_t fabric, const std::string& line) {
+    const std::string& name = plan_.fabrics[fabric];
+    tell(name.empty() ? line : name + ": " + line);
+}
+
+void sweep_outlets::tell(const std::string& line) {
+    if (!screen_ || !::isatty(STDERR_FILENO)) return print_message("{}", line);
+    screen_->note(line);
+    show();
+    if (held_back_.size() < most_held_back) held_back_.push_back(line);
+    else ++not_held_;
+}
+
+void sweep_outlets::note_lost(std::size_t fabric, const outage& now) {
+    if (plan_.form == sweep_form::json)
+        write_lines(fmt::format(R"({{"lost":{},"why":{}}})"
+                                "\n",
+                                iba::json_quoted(now.device), iba::json_quoted(now.cause)));
+    note_still_lost(fabric, now);
+}
+
+void sweep_outlets::note_still_lost(std::size_t fabric, const outage& now) {
+    if (server_) server_->note_lost(fmt::format("{}: {}", now.device, now.cause), fabric);
+    set_up(fabric, false);
+    note_status(fabric, fmt::format("{} is disconnected: {}", now.device, now.cause));
+}
+
+void sweep_outlets::note_back(std::size_t fabric, const outage& over, comad::u64 missed) {
+    if (plan_.form == sweep_form::json)
+        write_lines(fmt::format(R"({{"opened_again":{},"lost_seconds":{:.3f},"missed_sweeps":{}}})"
+                                "\n",
+                                iba::json_quoted(over.device), comad::mad::in_seconds(over.length), missed));
+    note_found(fabric);
+}
+
+void sweep_outlets::note_found(std::size_t fabric) {
+    if (server_) server_->note_back(fabric);
+    set_up(fabric, true);
+}
+
+std::string sweep_outlets::table(const sweep_view& v) const {
+    table_choice fitting = plan_.choice;
+    fitting.columns = size_of_terminal().columns;
+    return sweep_table(v, fitting);
+}
+
+void sweep_outlets::show() {
+    if (screen_) write_lines(screen_->text(size_of_terminal()));
+}
+
+bool sweep_outlets::press(char key) {
+    if (!screen_) return false;
+    const bool ends = screen_->press(key);
+    if (!ends) show();
+    return ends;
+}
+
+void sweep_outlets::leave_screen() {
+    if (!screen_) return;
+    write_lines("\n");
+    for (const std::string& line : held_back_) print_message("{}", line);
+    if (not_held_) print_message("... and {} more", not_held_);
+    screen_.reset();
+}
+
+} // namespace ibtool

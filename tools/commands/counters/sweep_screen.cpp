@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// sweep_screen.cpp - keys, and lines that fit.
+#include "commands/counters/sweep_screen.hpp"
+
+#include <comad/iba/detail/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace ibtool {
+namespace {
+
+using comad::counters::counter;
+
+struct sort_key {
+    char key;
+    row_order order;
+    counter by;
+};
+constexpr sort_key sort_keys[] = {
+    {'x', row_order::by_counter, counter::portXmitData},
+    {'r', row_order::by_counter, counter::portRcvData},
+    {'X', row_order::by_counter, counter::portXmitPkts},
+    {'R', row_order::by_counter, counter::portRcvPkts},
+    {'w', row_order::by_counter, counter::portXmitWait},
+    {'e', row_order::by_errors, {}},
+    {'n', row_order::of_subnet, {}},
+};
+
+std::string order_text(const table_choice& c) {
+    switch (c.order) {
+    case row_order::by_counter: return std::string(name_of(c.by));
+    case row_order::by_errors: return "errors";
+    case row_order::of_subnet: break;
+    }
+    return "node";
+}
+
+/// Takes the last character away, of UTF-8 all of its bytes.
+void take_back(std::string& text) {
+    while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();
+    if (!text.empty()) text.pop_back();
+}
+
+} // namespace
+
+sweep_view sweep_screen::kept_view::view() const {
+    return {of.subnet, of.names, now, before ? &*before : nullptr, of.number, of.seconds, of.unix_time};
+}
+
+void sweep_screen::take(const sweep_view& v) {
+    last_.reset();
+    last_.emplace(kept_view{v, v.now, {}});
+    if (v.before) last_->before = *v.before;
+}
+
+bool sweep_screen::press(char key) {
+    constexpr char escape = 27, backspace = 8, erase = 127, end_of_file = 4;
+    note_.clear();
+    if (is_typing_) {
+        if (key == '\n' || key == '\r') is_typing_ = false;
+        else if (key == escape) {
+            is_typing_ = false;
+            choice_.part_of_name.clear();
+        } else if (key == erase || key == backspace) take_back(choice_.part_of_name);
+        else if (static_cast<unsigned char>(key) >= ' ') choice_.part_of_name += key;
+        return false;
+    }
+    if (key == 'q' || key == 'Q' || key == end_of_file) return true;
+    if (key == escape) choice_.part_of_name.clear();
+    is_typing_ = key == '/';
+    for (const sort_key& k : sort_keys) {
+        if (k.key != key) continue;
+        choice_.order = k.order;
+        choice_.by = k.by;
+    }
+    return false;
+}
+
+std::string sweep_screen::footer() const {
+    if (is_typing_) return fmt::format("only names with: {}_", comad::iba::escaped(choice_.part_of_name));
+    if (!note_.empty()) return note_;
+    std::string letters;
+    for (const sort_key& k : sort_keys) letters += k.key;
+    const std::string filter =
+        choice_.part_of_name.empty() ? "" : fmt::format(" ({}; Esc: all)", comad::iba::escaped(choice_.part_of_name));
+    return fmt::format("q quit, / filter{}, {} sort: by {}", filter, letters, order_text(choice_));
+}
+
+std::string sweep_screen::text(terminal_size size) const {
+    constexpr std::size_t usual_rows = 24, usual_columns = 80, head_and_footer = 3;
+    if (size.rows == 0) size.rows = usual_rows;
+    if (size.columns == 0) size.columns = usual_columns;
+    std::string lines;
+    if (last_) {
+        table_choice fitting = choice_;
+        fitting.columns = size.columns;
+        const std::size_t room = std::max(size.rows, head_and_footer + 1) - head_and_footer;
+        fitting.top = most_rows_ == 0 ? room : std::min(room, most_rows_);
+        lines = sweep_table(last_->view(), fitting);
+    }
+    // Over what was there; of each line the rest is cleared, and behind the last one no line begins.
+    std::string text = "\033[H";
+    std::string_view rest = lines;
+    for (std::size_t row = 1; row < size.rows && !rest.empty(); ++row) {
+        const std::size_t end = rest.find('\n');
+        text.append(cut_to(rest.substr(0, end), size.columns)).append("\033[K\r\n");
+        rest.remove_prefix(end + 1);
+    }
+    return text.append(cut_to(footer(), size.columns)).append("\033[J");
+}
+
+} // namespace ibtool

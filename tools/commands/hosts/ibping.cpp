@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// ibping.cpp - ibping: whether a host answers, and how soon; and the server that does.
+#include "command.hpp"
+#include "session/host_service.hpp"
+#include "session/reopening.hpp"
+#include "session/report.hpp"
+#include "text/error_words.hpp"
+#include "text/output.hpp"
+#include <comad/iba/detail/text.hpp>
+#include <comad/server/diags.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace server = comad::server;
+using comad::u64;
+using std::chrono::duration_cast;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+struct ibping_settings : host_service_options {
+    std::optional<u64> count;
+    bool flood = false;
+};
+
+/// `1.234`
+std::string as_ms(mad::duration time) {
+    const auto us = duration_cast<microseconds>(time).count();
+    return fmt::format("{}.{:03}", us / 1000, us % 1000);
+}
+
+/// What became of the pings so far.
+class tally {
+public:
+    void sent() { ++transmitted_; }
+    void answered(const std::string& host, mad::duration rtt) {
+        if (received_ == 0) {
+            host_ = host;
+            least_ = rtt;
+        }
+        ++received_;
+        least_ = std::min(least_, rtt);
+        most_ = std::max(most_, rtt);
+        total_ += rtt;
+    }
+    void failed() { ++failed_; }
+
+    u64 transmitted() const { return transmitted_; }
+    u64 received() const { return received_; }
+    /// Pings that are known to be lost: one that was under way at the end may be answered yet.
+    u64 failures() const { return failed_; }
+
+    std::string text(unsigned LID, mad::duration took) const {
+        const u64 lost = transmitted_ - received_;
+        return fmt::format("\n--- {} (Lid {}) ibping statistics ---\n"
+                           "{} packets transmitted, {} received, {}% packet loss, time {} ms\n"
+                           "rtt min/avg/max = {}/{}/{} ms\n",
+                           iba::escaped(host_), LID, transmitted_, received_,
+                           transmitted_ ? lost * 100 / transmitted_ : 0, duration_cast<milliseconds>(took).count(),
+                           as_ms(least_), as_ms(mean()), as_ms(most_));
+    }
+    std::string json(unsigned LID, mad::duration took) const {
+        const std::string rtt = received_ ? fmt::format(R"({{"min":{},"avg":{},"max":{}}})", mad::in_seconds(least_),
+                                                        mad::in_seconds(mean()), mad::in_seconds(most_))
+                                          : "null";
+        return fmt::format(
+            R"({{"LID":{},"host":{},"transmitted":{},"received":{},"lost":{},"seconds":{},"round_trip_seconds":{}}})"
+            "\n",
+            LID, received_ ? iba::json_quoted(host_) : "null", transmitted_, received_, transmitted_ - received_,
+            mad::in_seconds(took), rtt);
+    }
+
+private:
+    mad::duration mean() const { return received_ ? total_ / static_cast<mad::duration::rep>(received_) : total_; }
+
+    std::string host_; // who answered first
+    u64 transmitted_ = 0, received_ = 0, failed_ = 0;
+    mad::duration least_{0}, most_{0}, total_{0};
+};
+
+std::string as_json(u64 number, const std::string& host, mad::duration rtt) {
+    return fmt::format("{{\"seq\":{},\"host\":{},\"round_trip_seconds\":{}}}\n", number, iba::json_quoted(host),
+                       mad::in_seconds(rtt));
+}
+std::string as_text(const std::string& host, unsigned LID, mad::duration rtt) {
+    return fmt::format("Pong from {} (Lid {}): time {} ms\n", iba::escaped(host), LID, as_ms(rtt));
+}
+
+/// Writes what happens as it happens.
+class pinging {
+public:
+    pinging(session& in, mad::address target, const ibping_settings& s)
+        : in_(in), target_(std::move(target)), how_(s), count_(s.count.value_or(std::numeric_limits<u64>::max())),
+          query_{server::ping_class, server::ping_attribute, s.OUI()}, began_(in.now()) {}
+
+    /// Until all pings are made or a signal comes. Nothing: the device was lost; the next call goes on.
+    /// An error: there is no path to the target.
+    coro::task<std::optional<mad::result<exit_code>>> run() {
+        bool goes_on = true;
+        for (bool is_found = false; goes_on && !is_found;) {
+            auto to = co_await resolve_host(in_, target_);
+            if (!to) co_await in_.is_lost();
+            if (is_lost()) co_return std::nullopt;
+            if (!to && !has_begun_) co_return std::move(to.error());
+            has_begun_ = true;
+            is_found = to.has_value();
+            if (is_found) {
+                to_ = to.value();
+                continue;
+            }
+            if (to.error().code != mad::errc::cancelled) tell(to.error());
+            goes_on = co_await in_.schedule().pause(std::chrono::seconds(1));
+        }
+        while (goes_on && all_.transmitted() < count_) {
+            if (!how_.flood && all_.transmitted() > 0) goes_on = co_await in_.schedule().pause(std::chrono::seconds(1));
+            if (goes_on) goes_on = co_await ping();
+        }
+        if (is_lost()) co_return std::nullopt;
+        co_return end();
+    }
+
+    exit_code end() {
+        const mad::duration took = in_.now() - began_;
+        write_output(how_.json ? all_.json(LID(), took) : all_.text(LID(), took));
+        const bool unheard = all_.transmitted() > 0 && all_.received() == 0;
+        if (unheard && all_.failures() == 0) print_message("ended before a reply was received");
+        return all_.failures() > 0 || unheard ? partial : complete;
+    }
+
+private:
+    /// Outlives its device, unless it was to end by itself.
+    bool is_lost() const noexcept { return !how_.count && in_.loss() != 0; }
+    unsigned LID() const noexcept { return value(to_.DLID); }
+    void tell(const mad::mad_error& e) const { tell_error(e, in_.options()); }
+
+    /// False: it was the last one.
+    coro::task<bool> ping() {
+        all_.sent();
+        const mad::time_point sent = in_.now();
+        const auto host = co_await ask_host(in_, to_, query_);
+        const mad::duration rtt = in_.now() - sent;
+        if (host) {
+            all_.answered(host.value(), rtt);
+            if (how_.json) write_output(as_json(all_.transmitted(), host.value(), rtt));
+            else if (!how_.flood) write_output(as_text(host.value(), LID(), rtt));
+            co_return true;
+        }
+        const bool has_gone = co_await in_.is_lost();
+        if (!has_gone && host.error().code == mad::errc::cancelled) co_return false;
+        all_.failed();
+        if (has_gone && is_lost()) co_return false; // others say so
+        tell(host.error());
+        co_return host.error().code != mad::errc::transport_failed;
+    }
+
+    session& in_;
+    const mad::address target_;
+    const ibping_settings& how_;
+    const u64 count_;
+    const host_query query_;
+    const mad::time_point began_;
+    mad::IBPath to_;
+    bool has_begun_ = false;
+    tally all_;
+};
+
+int run_client(const ibping_settings& s, const global_options& options) {
+    const mad::address target = read_host(s);
+    session in(options, &target, nullptr, s.count ? opens::at_once : opens::when_ready);
+    if (in.is_virtual() && !s.count)
+        throw usage_error("ibping would not end in virtual time, not even by Ctrl-C; give a count with -c");
+    pinging all(in, target, s);
+    const std::unique_ptr<lasting_output> lines = s.count ? nullptr : lasting_output_of(in);
+    using outcome = mad::result<exit_code>;
+    std::optional<outcome> ended;
+    if (s.count) {
+        ended = in.run(all.run());
+    } else {
+        outage_listener listener;
+        listener.on_back = [](const outage& over) {
+            if (!over.was_open) return std::string();
+            return fmt::format("{} pings were not sent", over.length / std::chrono::seconds(1));
+        };
+        ended = lasting(in, listener).run<outcome>([&] { return all.run(); });
+        if (!ended) ended = all.end(); // a signal came while it was lost
+    }
+    const bool took_all = finish(in, lines.get());
+    if (!*ended) tell_error(ended->error(), options);
+    const exit_code code = *ended ? ended->value() : failed;
+    return finish(in, took_all || code != complete ? code : partial);
+}
+
+int run_ibping(const ibping_settings& s, const global_options& options) {
+    const comad::u32 OUI = s.OUI();
+    if (!s.serves) return run_client(s, options);
+    return serve(options, s, [&](server::responder& to) { server::add_ping(to, server::this_host(), OUI); });
+}
+
+} // namespace
+
+command ibping_command() {
+    return {.name = "ibping", .group = command_group::hosts, .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<ibping_settings>();
+                add_host_service_options(takes, *s);
+                takes.option("-c,--count", s->count);
+                takes.flag("-f,--flood", s->flood);
+                return [s](const global_options& options) { return run_ibping(*s, options); };
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// ibsysstat.cpp - ibsysstat: a host's name and processors; and the server that tells them.
+#include "command.hpp"
+#include "session/ask.hpp"
+#include "session/host_service.hpp"
+#include <comad/iba/detail/class_port_info.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/print.hpp>
+#include <comad/server/diags.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace server = comad::server;
+
+struct ibsysstat_settings : host_service_options {
+    std::string operation = "ping";
+};
+
+comad::u16 attribute_of(const std::string& operation) {
+    if (operation == "cpi") return iba::attribute_id<iba::ClassPortInfo>;
+    if (operation == "host") return server::sysstat::host;
+    return operation == "cpu" ? server::sysstat::cpu : server::sysstat::ping;
+}
+
+/// Lines safe for a terminal.
+std::string escaped_lines(std::string_view raw) {
+    std::string text;
+    for (std::size_t at = 0; at <= raw.size();) {
+        const std::size_t end = std::min(raw.find('\n', at), raw.size());
+        text += iba::escaped(raw.substr(at, end - at)) + '\n';
+        at = end + 1;
+    }
+    return text;
+}
+
+answer ask_status(session& in, mad::address target, const ibsysstat_settings& s) {
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_host(in, target));
+    const host_query query{server::sysstat_class, attribute_of(s.operation), s.OUI()};
+    if (s.operation == "cpi") {
+        BOOST_OUTCOME_CO_TRY(const auto bytes, co_await ask_host_raw(in, to, query));
+        const iba::record_info& info = iba::info_of<iba::ClassPortInfo>;
+        co_return s.json ? iba::json(info, bytes) + '\n' : iba::dotted(info, bytes);
+    }
+    BOOST_OUTCOME_CO_TRY(const auto text, co_await ask_host(in, to, query));
+    const bool is_ping = s.operation == "ping";
+    if (s.json)
+        co_return fmt::format("{{\"schema\":\"comad.sysstat/1\",\"LID\":{},\"{}\":{}}}\n", value(to.DLID), s.operation,
+                              is_ping ? "true" : iba::json_quoted(text));
+    if (is_ping) co_return "sysstat ping succeeded\n";
+    co_return escaped_lines(text);
+}
+
+int run_ibsysstat(const ibsysstat_settings& s, const global_options& options) {
+    const comad::u32 OUI = s.OUI();
+    if (s.serves)
+        return serve(options, s, [&](server::responder& to) { server::add_sysstat(to, server::this_host(), OUI); });
+    const mad::address target = read_host(s);
+    return ask(options, &target, [&](session& in) { return ask_status(in, target, s); });
+}
+
+} // namespace
+
+command ibsysstat_command() {
+    return {.name = "ibsysstat", .group = command_group::hosts, .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<ibsysstat_settings>();
+                add_host_service_options(takes, *s);
+                takes.option("operation", s->operation).one_of({"ping", "host", "cpu", "cpi"}).shows_default();
+                return [s](const global_options& options) { return run_ibsysstat(*s, options); };
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// doctor.cpp - whether this machine can manage a fabric, and what to do where it cannot.
+#include "command.hpp"
+#include "session/machine_reader.hpp"
+#include "session/manager_survey.hpp"
+#include "session/node_name_map.hpp"
+#include "session/report.hpp"
+#include "session/target.hpp"
+#include "text/error_words.hpp"
+#include "text/local_ports.hpp"
+#include "text/machine_checks.hpp"
+#include "text/output.hpp"
+#include <comad/iba/detail/class_port_info.hpp>
+#include <comad/iba/detail/text.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+
+struct doctor_settings : sysfs_root {
+    std::string files = "/dev/infiniband";
+    std::string name_map;
+    bool json = false;
+
+    bool is_this_machine() const { return path == sysfs_root().path && files == doctor_settings().files; }
+};
+
+/// Keeps how long one question took, or why it failed; gives the answer.
+template <class T> comad::coro::task<T> timed(session& in, asked<T> question, reply_facts& said) {
+    const mad::time_point began = in.now();
+    auto reply = co_await std::move(question);
+    said.round_trip = in.now() - began;
+    if (reply) co_return std::move(reply).value();
+    said.error = words_of(reply.error(), in.options());
+    co_return T{};
+}
+
+asked<iba::smp::NodeInfo> ask_local_port(session& in) { return in.SubnGet<iba::smp::NodeInfo>(this_node().path); }
+asked<iba::smp::SMInfo> ask_SM(session& in) { return in.SubnGet<iba::smp::SMInfo>(in.schedule().sa_path()); }
+asked<iba::ClassPortInfo> ask_SA(session& in) {
+    auto info = co_await in.schedule().SubnAdmGet<iba::ClassPortInfo>();
+    co_return info;
+}
+
+comad::coro::task<fabric_facts> ask_fabric(session& in) {
+    fabric_facts said;
+    said.has_SMPs = !in.options().by_SA && in.schedule().transport().limits().smi;
+    said.SM_LID = value(in.schedule().sa_path().DLID);
+    if (said.has_SMPs) co_await timed(in, ask_local_port(in), said.local);
+    if (!said.local.error.empty()) co_return said;
+    if (said.SM_LID != 0) {
+        if (said.has_SMPs) said.SM_info = co_await timed(in, ask_SM(in), said.SM);
+        said.SA_response_time = (co_await timed(in, ask_SA(in), said.SA)).respTimeValue;
+    }
+    said.managers = co_await survey_managers(in);
+    co_return said;
+}
+
+/// In single quotes, with those in it written as a shell takes them.
+std::string shell_quoted(std::string_view text) {
+    std::string quoted = "'";
+    for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + '\'';
+}
+
+/// The options by which another command reaches the same port.
+std::string words_for_same_place(const global_options& o) {
+    std::vector<std::string> words;
+    if (!o.fabric.empty()) words.push_back("--fabric " + shell_quoted(o.fabric));
+    if (!o.ca.empty()) words.push_back("-C " + shell_quoted(o.ca));
+    if (!o.ca_port.empty()) words.push_back("-P " + shell_quoted(o.ca_port));
+    return fmt::format("{}", fmt::join(words, " "));
+}
+
+finding skipped(std::string_view check, std::string why) { return {check, {}, verdict::skipped, std::move(why), {}}; }
+
+class examination {
+public:
+    examination(const doctor_settings& s, const global_options& o) : how_(s), options_(o) {}
+
+    int run() {
+        const bool goes_on = is_local(options_) ? look_at_machine() : say_that_it_is_simulated();
+        all_.push_back(check_name_map(search_name_map(how_.name_map)));
+        if (!goes_on) return end();
+        std::unique_ptr<session> in;
+        try {
+            in = std::make_unique<session>(options_);
+        } catch (const usage_error&) {
+            throw;
+        } catch (const std::exception& e) {
+            all_.push_back({"fabric", {}, verdict::bad, e.what(), remedy_id::see_help});
+            return end();
+        }
+        fabric_facts said = in->run(ask_fabric(*in));
+        said.at = words_for_same_place(options_);
+        add(check_fabric(said));
+        return finish(*in, end());
+    }
+
+private:
+    /// True: the fabric can be asked.
+    bool look_at_machine() {
+        const machine m = read_machine(options_, how_.path, how_.files);
+        add(check_machine(m));
+        if (!how_.is_this_machine())
+            all_.push_back(skipped("SM", "not checked: --sysfs and --dev describe another machine"));
+        else if (!can_open(m)) all_.push_back(skipped("SM", "not checked: no usable port; see the findings above"));
+        else return true;
+        return false;
+    }
+    bool say_that_it_is_simulated() {
+        all_.push_back(
+            skipped("device", fmt::format("the fabric '{}' needs no device, kernel module or file of this machine",
+                                          options_.fabric)));
+        return true;
+    }
+    int end() const {
+        write_output(how_.json ? findings_json(all_) : findings_text(all_));
+        return is_any_bad(all_) ? failed : complete;
+    }
+    void add(std::vector<finding> more) { std::ranges::move(more, std::back_inserter(all_)); }
+
+    const doctor_settings& how_;
+    const global_options& options_;
+    std::vector<finding> all_;
+};
+
+} // namespace
+
+command doctor_command() {
+    return {.name = "doctor", .group = command_group::device, .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<doctor_settings>();
+                takes.flag("--json", s->json);
+                add_name_map_option(takes, s->name_map);
+                s->add_to(takes);
+                takes.option("--dev", s->files).shows_default();
+                return [s](const global_options& options) { return examination(*s, options).run(); };
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// bench_targets.cpp - discovering, resolving, asking once.
+#include "commands/measuring/bench_targets.hpp"
+
+#include "session/report.hpp"
+#include "session/target.hpp"
+#include "text/subnet_missing.hpp"
+
+#include <optional>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+using comad::u32;
+
+mad::address LID_of(const discovery::subnet& subnet, u32 node) {
+    const discovery::node& n = subnet.nodes[node];
+    const discovery::port& port = subnet.end_port({node, n.info.localPortNum});
+    mad::IBPath path;
+    if (port.info) path.DLID = port.info->LID;
+    return {path, std::nullopt};
+}
+
+coro::task<std::vector<mad::address>> discover_targets(session& in, const target_choice& which, bool by_LID,
+                                                       std::vector<missing_answer>& problems) {
+    const discovery::subnet subnet = co_await require_subnet(in);
+    problems = all_missing(subnet);
+    std::vector<mad::address> targets;
+    for (u32 i = 0; i < subnet.nodes.size(); ++i) {
+        const discovery::node& n = subnet.nodes[i];
+        if (!which.all && !(which.switches && n.is_switch()) && !(which.CAs && n.info.nodeType == iba::NodeType::CA))
+            continue;
+        const mad::address target = by_LID ? LID_of(subnet, i) : mad::address{n.route, std::nullopt};
+        if (by_LID && mad::headers_of(target.path).DLID == iba::lid{})
+            problems.push_back(missing_at(subnet, {i, 0}, "not measured: no LID"));
+        else targets.push_back(target);
+    }
+    co_return targets;
+}
+
+/// The path of a target if it answers as it should.
+coro::task<mad::result<mad::any_path>> probe(session& in, const load& what, mad::address target) {
+    BOOST_OUTCOME_CO_TRY(mad::any_path path, co_await resolve(in, target));
+    if (what.kind.mgmt_class != iba::MgmtClass::SubnLID) {
+        BOOST_OUTCOME_CO_TRY(const mad::IBPath by_LID, co_await LID_routed(in, path));
+        path = by_LID;
+    }
+    auto problem = co_await ask_once(in.schedule(), what, path);
+    if (problem) co_return std::move(*problem);
+    co_return path;
+}
+
+coro::task<void> probe_one(session& in, bench_report& r, mad::address target, std::optional<mad::any_path>& path) {
+    auto found = co_await probe(in, r.what, target);
+    if (found) path = found.value();
+    else r.problems.push_back({{}, {}, to_string(found.error()), plain_text(found.error())});
+}
+
+coro::generator<coro::task<void>> probes(session& in, bench_report& r, const std::vector<mad::address>& targets,
+                                         std::vector<std::optional<mad::any_path>>& paths) {
+    for (std::size_t i = 0; i < targets.size(); ++i) co_yield probe_one(in, r, targets[i], paths[i]);
+}
+
+} // namespace
+
+coro::task<bool> find_targets(session& in, const target_choice& which, bench_report& r,
+                              std::vector<mad::address> targets) {
+    if (which.discovers()) {
+        const bool by_LID = which.by_LID || r.what.kind.mgmt_class != iba::MgmtClass::SubnLID;
+        targets = co_await discover_targets(in, which, by_LID, r.problems);
+    }
+    std::vector<std::optional<mad::any_path>> paths(targets.size());
+    co_await in.schedule().mqueue(probes(in, r, targets, paths));
+    for (const auto& path : paths)
+        if (path) r.what.targets.push_back(*path);
+    co_return !r.what.targets.empty();
+}
+
+} // namespace ibtool

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// bench_targets.hpp - whom bench asks: who is named, or what a discovery finds, as far as it answers. Measures nothing.
+#pragma once
+#include "commands/measuring/bench_text.hpp"
+#include "session/session.hpp"
+#include <comad/mad/path_text.hpp>
+
+#include <vector>
+
+namespace ibtool {
+
+/// What of a discovery is asked; none: there is none.
+struct target_choice {
+    bool all = false, switches = false, CAs = false;
+    bool by_LID = false; ///< SMPs, too, and not by route
+
+    bool discovers() const noexcept { return all || switches || CAs; }
+};
+
+/// Asks each of these, or of what is discovered, once. Whoever answers as it should becomes a target of the report, in this
+/// order, and whoever does not a problem. True if there is a target. Throws std::runtime_error if the local port does not
+/// answer a discovery, and for a route to a port that has no LID where one is needed.
+comad::coro::task<bool> find_targets(session&, const target_choice&, bench_report&, std::vector<comad::mad::address>);
+
+} // namespace ibtool

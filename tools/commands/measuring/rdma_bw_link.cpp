@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// rdma_bw_link.cpp - the lines between the ends of rdma_bw.
+#include "commands/measuring/rdma_bw_link.hpp"
+
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/parse.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <limits>
+#include <stdexcept>
+
+namespace ibtool {
+namespace {
+
+using boost::asio::ip::tcp;
+constexpr std::chrono::seconds patience{10};
+constexpr std::size_t most_of_a_line = 4096;
+
+[[noreturn]] void refuse(std::string_view what) {
+    throw std::runtime_error(fmt::format("the remote end does not run this version of rdma_bw: {}", what));
+}
+
+/// A number of a line.
+comad::u64 number_in(const nlohmann::json& said, const char* name, comad::u64 least, comad::u64 most) {
+    const auto found = said.find(name);
+    const bool is_number = found != said.end() && found->is_number_unsigned();
+    if (!is_number || found->get<comad::u64>() < least || found->get<comad::u64>() > most)
+        refuse(fmt::format("'{}' must be a number from {} to {}", name, least, most));
+    return found->get<comad::u64>();
+}
+
+} // namespace
+
+rdma_bw_link rdma_bw_link::accept(unsigned short port, bool v6) {
+    boost::asio::io_context io;
+    rdma_bw_link link;
+    try {
+        tcp::acceptor acceptor(io, {v6 ? tcp::v6() : tcp::v4(), port});
+        acceptor.accept(link.stream_.socket());
+    } catch (const boost::system::system_error& e) {
+        throw std::runtime_error(fmt::format("cannot listen on TCP port {}: {}", port, e.code().message()));
+    }
+    return link;
+}
+
+rdma_bw_link rdma_bw_link::connect(const std::string& host, unsigned short port, bool v6) {
+    boost::asio::io_context io;
+    rdma_bw_link link;
+    link.stream_.expires_after(patience);
+    boost::system::error_code error;
+    tcp::resolver resolver(io);
+    const auto places = resolver.resolve(v6 ? tcp::v6() : tcp::v4(), host, std::to_string(port), error);
+    for (const auto& place : places) {
+        link.stream_.connect(place.endpoint());
+        if (link.stream_) return link;
+        error = link.stream_.error();
+        link.stream_.clear();
+    }
+    throw std::runtime_error(
+        fmt::format("cannot connect to {} on TCP port {}: {}", comad::iba::as_given(host), port, error.message()));
+}
+
+void rdma_bw_link::tell(const rdma_bw_end& e) {
+    const nlohmann::json said{{"rdma_bw", 1},
+                              {"LID", value(e.LID)},
+                              {"GID", fmt::format("{}", e.GID)},
+                              {"QPN", e.QPN},
+                              {"PSN", e.PSN},
+                              {"MTU", e.MTU},
+                              {"address", e.address},
+                              {"rkey", e.rkey},
+                              {"size", e.size},
+                              {"writes", e.writes},
+                              {"both_ways", e.both_ways ? 1 : 0}};
+    tell(said.dump());
+}
+
+rdma_bw_end rdma_bw_link::hear_end() {
+    const auto said = nlohmann::json::parse(line(false), nullptr, false);
+    if (!said.is_object()) refuse("its first line is not a JSON object");
+    constexpr comad::u64 any = std::numeric_limits<comad::u64>::max(), bits_24 = 0xffffff;
+    number_in(said, "rdma_bw", 1, 1);
+    rdma_bw_end e;
+    e.LID = comad::iba::lid{static_cast<comad::u16>(number_in(said, "LID", 0, 0xffff))};
+    const auto GID = said.find("GID");
+    const auto read =
+        GID != said.end() && GID->is_string() ? comad::iba::parse_gid(GID->get<std::string>()) : std::nullopt;
+    if (!read) refuse("'GID' is not a valid GID");
+    e.GID = *read;
+    e.QPN = static_cast<comad::u32>(number_in(said, "QPN", 0, bits_24));
+    e.PSN = static_cast<comad::u32>(number_in(said, "PSN", 0, bits_24));
+    e.MTU = static_cast<unsigned>(number_in(said, "MTU", 1, 5));
+    e.address = number_in(said, "address", 0, any);
+    e.rkey = static_cast<comad::u32>(number_in(said, "rkey", 0, 0xffffffff));
+    e.size = number_in(said, "size", 1, rdma_bw_most_size);
+    e.writes = number_in(said, "writes", 1, rdma_bw_most_writes);
+    e.both_ways = number_in(said, "both_ways", 0, 1) != 0;
+    return e;
+}
+
+void rdma_bw_link::tell(const std::string& word) {
+    stream_.expires_after(patience);
+    stream_ << word << '\n' << std::flush;
+    if (!stream_) throw std::runtime_error("lost the connection to the remote end: " + stream_.error().message());
+}
+
+void rdma_bw_link::hear(const std::string& word, bool is_long) {
+    if (const std::string said = line(is_long); said != word)
+        refuse(fmt::format("it sent {} instead of {}", comad::iba::as_given(said), word));
+}
+
+std::string rdma_bw_link::line(bool is_long) {
+    if (is_long) stream_.expires_at(std::chrono::steady_clock::time_point::max());
+    else stream_.expires_after(patience);
+    std::string said;
+    for (char c; stream_.get(c) && c != '\n';) {
+        if (said.size() == most_of_a_line) refuse("it sent a line that is too long");
+        said += c;
+    }
+    if (!stream_) throw std::runtime_error("lost the connection to the remote end: " + stream_.error().message());
+    return said;
+}
+
+} // namespace ibtool

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// round_trips.cpp - buckets by the logarithm.
+#include "commands/measuring/round_trips.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+
+namespace ibtool {
+
+namespace mad = comad::mad;
+using comad::u64;
+
+namespace {
+
+constexpr unsigned precision = 7;    // bits behind the highest
+constexpr unsigned highest_bit = 44; // bits of a time: nearly five hours, in the last bucket what is longer
+
+/// Up to 255 ns each time has its own; from there each power of two has 128.
+constexpr std::size_t bucket_of(u64 ns) noexcept {
+    const unsigned bits = static_cast<unsigned>(std::bit_width(ns));
+    if (bits <= precision + 1) return static_cast<std::size_t>(ns);
+    const unsigned shift = bits - precision - 1;
+    return (std::size_t{shift} << precision) + static_cast<std::size_t>(ns >> shift);
+}
+constexpr u64 longest = (u64{1} << highest_bit) - 1;
+static_assert(bucket_of(255) == 255 && bucket_of(256) == 256 && bucket_of(258) == 257 && bucket_of(512) == 384);
+
+} // namespace
+
+round_trips::round_trips() : buckets_(bucket_of(longest) + 1) {}
+
+void round_trips::add(mad::duration time) noexcept {
+    const auto ns = static_cast<u64>(std::max<mad::duration::rep>(0, time.count()));
+    bucket& b = buckets_[bucket_of(std::min(ns, longest))];
+    ++b.count;
+    b.largest = std::max(b.largest, time);
+    ++count_;
+}
+
+mad::duration round_trips::percentile(double percent) const noexcept {
+    const u64 rank =
+        std::clamp<u64>(static_cast<u64>(std::ceil(percent / 100 * static_cast<double>(count_))), 1, count_);
+    u64 seen = 0;
+    for (const bucket& b : buckets_) {
+        seen += b.count;
+        if (seen >= rank) return b.largest;
+    }
+    return mad::duration::max();
+}
+
+} // namespace ibtool

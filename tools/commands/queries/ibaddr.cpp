@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// ibaddr.cpp - ibaddr: GID and LIDs of a port.
+#include "command.hpp"
+#include "session/ask.hpp"
+#include <comad/iba/detail/format.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace smp = comad::iba::smp;
+
+struct ibaddr_settings {
+    std::string target, port;
+    target_options kind;
+    bool GID = false, LIDs = false, decimal = false, json = false;
+};
+
+answer ask_addresses(session& in, mad::address target, unsigned port, const ibaddr_settings& s) {
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
+    BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(path));
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<smp::PortInfo>(path, port));
+    const iba::gid GID(info.GIDPrefix, node.portGUID);
+    const unsigned first = value(info.LID), last = first + (1u << info.LMC) - 1;
+    if (s.json)
+        co_return fmt::format(R"({{"schema":"comad.address/1","GID":"{}","LID":{},"last_LID":{}}})"
+                              "\n",
+                              GID, first, last);
+    const bool both = !s.GID && !s.LIDs && !s.decimal;
+    std::string text;
+    if (s.GID || both) text += fmt::format("GID {} ", GID);
+    if (s.decimal) text += fmt::format("LID start {} end {}", first, last);
+    else if (s.LIDs || both) text += fmt::format("LID start {:#x} end {:#x}", first, last);
+    co_return text + '\n';
+}
+
+int run_ibaddr(const ibaddr_settings& s, const global_options& options) {
+    const mad::address target = s.target.empty() ? this_node() : read_target(s.target, s.kind);
+    const unsigned port = s.port.empty() ? 0 : read_number(s.port, "the port", 255);
+    return ask(options, s.target.empty() ? nullptr : &target,
+               [&](session& in) { return ask_addresses(in, target, port, s); });
+}
+
+} // namespace
+
+command ibaddr_command() {
+    return {.name = "ibaddr", .group = command_group::queries, .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<ibaddr_settings>();
+                takes.option("target", s->target);
+                takes.option("port", s->port);
+                add_direct_option(takes, s->kind);
+                add_guid_option(takes, s->kind);
+                takes.flag("-g,--gid_show", s->GID);
+                takes.flag("-l,--lid_show", s->LIDs);
+                takes.flag("-L,--Lid_show", s->decimal);
+                takes.flag("--json", s->json);
+                return [s](const global_options& options) { return run_ibaddr(*s, options); };
+            }};
+}
+
+} // namespace ibtool

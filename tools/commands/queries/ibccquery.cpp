@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// ibccquery.cpp - ibccquery: one attribute of congestion control, as infiniband-diags prints it, or as JSON.
+#include "command.hpp"
+#include "commands/queries/congestion_options.hpp"
+#include "session/ask.hpp"
+#include "text/congestion_text.hpp"
+#include "text/diags_text.hpp"
+#include "text/json.hpp"
+#include "text/structure_text.hpp"
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/smp.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+namespace cc = comad::iba::cc;
+namespace coro = comad::coro;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+
+struct ibccquery_settings {
+    std::string operation, target, port;
+    std::optional<comad::u64> CC_Key;
+    target_options kind;
+    bool json = false;
+};
+
+struct congestion_query {
+    session& in;
+    mad::IBPath to;
+    std::optional<unsigned> port;
+    bool json;
+
+    std::string heading(std::string_view name) const { return fmt::format("# {}: {}\n", name, place_text(to)); }
+};
+
+/// A structure below its heading, in the style that the options say. CongestionKeyInfo is asked for its key.
+template <class T> std::string attribute_text(const congestion_query& q, std::string_view name, const T& value) {
+    if (q.json) return json_text(value, keys::shown) + '\n';
+    return q.heading(name) +
+           structure_text(style_of(q.in.options()), value, keys::shown, [](const T& v) { return congestion_text(v); });
+}
+
+/// What a node has once.
+template <class T> answer ask_attribute(congestion_query q, std::string_view name) {
+    BOOST_OUTCOME_CO_TRY(const auto value, co_await q.in.schedule().CongestionControlGet<T>(q.to));
+    co_return attribute_text(q, name, value);
+}
+
+/// One attribute has the logs of both kinds of node, and says which it is.
+answer ask_log(congestion_query q, std::string_view name) {
+    BOOST_OUTCOME_CO_TRY(const auto log, co_await q.in.schedule().CongestionControlGet<cc::CongestionLogSwitch>(q.to));
+    constexpr unsigned of_switch = 1, of_CA = 2;
+    if (log.logType == of_switch) co_return attribute_text(q, name, log);
+    if (log.logType != of_CA)
+        throw std::runtime_error(
+            fmt::format("the reply has the unknown log type {}; expected {} (switch) or {} (channel adapter)",
+                        log.logType, of_switch, of_CA));
+    const auto bytes = iba::encode(log);
+    co_return attribute_text(q, name, iba::decode<cc::CongestionLogCA>(bytes));
+}
+
+// ---- what comes in blocks ----------------------------------------------------------------------------------------------
+
+constexpr unsigned ports_per_block = std::tuple_size_v<decltype(cc::SwitchPortCongestionSetting::element)>;
+constexpr unsigned entries_per_block = std::tuple_size_v<decltype(cc::CongestionControlTable::entry)>;
+
+template <class T> asked<T> ask_block(congestion_query q, unsigned block) {
+    co_return co_await q.in.schedule().CongestionControlGet<T>(q.to, block);
+}
+
+/// Blocks from `first` to `last`, asked together.
+template <class T> asked<std::vector<T>> ask_blocks(congestion_query q, unsigned first, unsigned last) {
+    std::vector<coro::task<mad::result<T>>> blocks;
+    for (unsigned block = first; block <= last; ++block) blocks.push_back(ask_block<T>(q, block));
+    co_return co_await all(std::move(blocks));
+}
+
+bool wants_structures(const congestion_query& q) {
+    return !q.json && style_of(q.in.options()) != structure_style::diags;
+}
+template <class T>
+std::string blocks_text(const congestion_query& q, std::string_view name, const std::vector<T>& blocks) {
+    std::string text = q.heading(name);
+    for (const T& block : blocks) {
+        const auto bytes = iba::encode(block);
+        text += structure_text(style_of(q.in.options()), iba::info_of<T>, {bytes.begin(), bytes.end()});
+    }
+    return text;
+}
+
+answer ask_port_settings(congestion_query q, std::string_view name) {
+    using cc::SwitchPortCongestionSetting;
+    BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<iba::smp::NodeInfo>(q.to));
+    if (node.nodeType != iba::NodeType::Switch)
+        throw std::runtime_error(
+            fmt::format("{} is not a switch; only switches have SwitchPortCongestionSetting", place_text(q.to)));
+    const unsigned first = q.port.value_or(0), last = q.port.value_or(node.numPorts), base = first / ports_per_block;
+    if (last > node.numPorts)
+        throw std::runtime_error(
+            fmt::format("{} has no port {}; its highest port is {}", place_text(q.to), last, node.numPorts));
+    BOOST_OUTCOME_CO_TRY(const auto blocks,
+                         co_await ask_blocks<SwitchPortCongestionSetting>(q, base, last / ports_per_block));
+    if (wants_structures(q)) co_return blocks_text(q, name, blocks);
+    nlohmann::ordered_json ports = nlohmann::ordered_json::array();
+    std::string text = q.heading(name);
+    for (unsigned port = first; port <= last; ++port) {
+        const auto& e = blocks[port / ports_per_block - base].element[port % ports_per_block];
+        if (q.json) {
+            nlohmann::ordered_json line{{"port", port}};
+            line.update(json_value(json_text(e)));
+            ports.push_back(std::move(line));
+        } else {
+            text += q.port ? congestion_text(e) : port_setting_text(port, e);
+        }
+    }
+    co_return q.json ? json_line({{"schema", "comad.congestion/1"}, {"ports", ports}}) : text;
+}
+
+answer ask_table(congestion_query q, std::string_view name) {
+    using cc::CongestionControlTable;
+    BOOST_OUTCOME_CO_TRY(const auto first, co_await q.in.schedule().CongestionControlGet<CongestionControlTable>(q.to));
+    std::vector<CongestionControlTable> blocks{first};
+    if (const unsigned last = first.CCTILimit / entries_per_block; last > 0) {
+        BOOST_OUTCOME_CO_TRY(const auto rest, co_await ask_blocks<CongestionControlTable>(q, 1, last));
+        blocks.insert(blocks.end(), rest.begin(), rest.end());
+    }
+    if (wants_structures(q)) co_return blocks_text(q, name, blocks);
+    const unsigned count = first.CCTILimit == 0 ? 0 : first.CCTILimit + 1u; // 0: nothing was ever written
+    nlohmann::ordered_json entries = nlohmann::ordered_json::array();
+    std::string text = q.heading(name) + table_limit_text(first);
+    for (unsigned i = 0; i < count; ++i) {
+        const auto& e = blocks[i / entries_per_block].entry[i % entries_per_block];
+        if (q.json) entries.push_back(json_value(json_text(e)));
+        else text += table_entry_text(i, e);
+    }
+    if (!q.json) co_return text;
+    co_return json_line({{"schema", "comad.congestion/1"}, {"CCTILimit", first.CCTILimit}, {"entries", entries}});
+}
+
+// ---- the command -------------------------------------------------------------------------------------------------------
+
+using congestion_question = answer (*)(congestion_query, std::string_view name);
+constexpr operation_name ibccquery_operations[] = {
+    {"ClassPortInfo", "CP"},       {"CongestionInfo", "CI"},          {"CongestionKeyInfo", "CK"},
+    {"CongestionLog", "CL"},       {"SwitchCongestionSetting", "SS"}, {"SwitchPortCongestionSetting", "SP"},
+    {"CACongestionSetting", "CS"}, {"CongestionControlTable", "CT"},  {"Timestamp", "TI"}};
+constexpr congestion_question ibccquery_questions[] = {ask_attribute<iba::ClassPortInfo>,
+                                                       ask_attribute<cc::CongestionInfo>,
+                                                       ask_attribute<cc::CongestionKeyInfo>,
+                                                       ask_log,
+                                                       ask_attribute<cc::SwitchCongestionSetting>,
+                                                       ask_port_settings,
+                                                       ask_attribute<cc::CACongestionSetting>,
+                                                       ask_table,
+                                                       ask_attribute<cc::TimeStamp>};
+static_assert(std::size(ibccquery_operations) == std::size(ibccquery_questions));
+
+answer ask_congestion(session& in, std::size_t which, mad::address target, std::optional<unsigned> port, bool json) {
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_port(in, target));
+    const congestion_query q{in, to, port, json};
+    auto said = co_await ibccquery_questions[which](q, ibccquery_operations[which].name);
+    if (!said) hint_at_CC_Key(said.error());
+    co_return said;
+}
+
+int run_ibccquery(const ibccquery_settings& s, const global_options& options) {
+    const std::size_t which = find_operation(ibccquery_operations, s.operation);
+    const bool has_port = ibccquery_questions[which] == ask_port_settings;
+    if (!s.port.empty() && !has_port)
+        throw usage_error(fmt::format("unexpected argument {}: {} takes no port", iba::as_given(s.port),
+                                      ibccquery_operations[which].name));
+    std::optional<unsigned> port;
+    if (!s.port.empty()) port = read_number(s.port, "the port", 254);
+    const mad::address target = read_target(s.target, s.kind);
+    const global_options keyed = with_CC_Key(options, s.CC_Key);
+    return ask(keyed, &target, [&](session& in) { return ask_congestion(in, which, target, port, s.json); });
+}
+
+} // namespace
+
+command ibccquery_command() {
+    return {.name = "ibccquery", .group = command_group::queries, .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<ibccquery_settings>();
+                takes.option("operation", s->operation).required();
+                takes.option("target", s->target).required();
+                takes.option("port", s->port);
+                add_CC_Key_option(takes, s->CC_Key);
+                add_target_options(takes, s->kind);
+                takes.flag("--json", s->json);
+                return [s](const global_options& options) { return run_ibccquery(*s, options); };
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+// ibtracert.cpp - ibtracert: the way from one port to another as the switches' forwarding tables have it.
+#include "command.hpp"
+#include "session/report.hpp"
+#include "session/subnet_command.hpp"
+#include "session/target.hpp"
+#include "session/tracer.hpp"
+#include "text/error_words.hpp"
+#include <comad/discovery/database/detail/node_type_names.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/detail/text_file.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <sstream>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+
+struct ibtracert_settings {
+    std::string from, to, name_map, multicast, ports_file;
+    comad::discovery::node_names names;
+    unsigned MLID = 0; ///< 0: unicast
+    target_options kind;
+    bool reverse = false, force = false, brief = false, json = false;
+};
+
+/// From where to where, and what messages call that.
+struct trace_ends {
+    mad::address from, to;
+    std::string place;
+};
+
+// ---- text -------------------------------------------------------------------------------------------------------------
+
+std::string_view type_word(const place& p) { return discovery::words_of(p.node.nodeType).lower; }
+
+std::string end_text(std::string_view which, const place& p, bool brief) {
+    if (brief) return fmt::format("{} {{0x{:016x}}}[{}]\n", which, value(p.node.nodeGUID), p.end_number());
+    return fmt::format("{} {} {{0x{:016x}}} portnum {} lid {}-{} \"{}\"\n", which, type_word(p), value(p.node.nodeGUID),
+                       p.end_number(), p.first_LID(), p.last_LID(), p.called());
+}
+
+std::string hop_text(const hop& h, bool brief) {
+    const place& p = h.at;
+    if (brief) return fmt::format("[{}] -> {{0x{:016x}}}[{}]\n", h.out, value(p.node.portGUID), p.port_number);
+    return fmt::format("[{}] -> {} port {{0x{:016x}}}[{}] lid {}-{} \"{}\"\n", h.out, type_word(p),
+                       value(p.node.portGUID), p.port_number, p.first_LID(), p.last_LID(), p.called());
+}
+
+/// As far as a way is known.
+std::string start_text_of(const route& way, bool brief) {
+    std::string text = end_text("From", way.from, brief);
+    for (const hop& h : way.hops) text += hop_text(h, brief);
+    return text;
+}
+std::string text_of(const route& way, bool brief) {
+    return start_text_of(way, brief) + end_text("To", way.to(), brief);
+}
+
+// infiniband-diags' words for multicast are others: the GUID is the node's, and both ends are told in full.
+
+std::string group_end_text(std::string_view which, const place& p) {
+    return fmt::format("{} {} 0x{:x} port {} lid {}-{} \"{}\"\n", which, type_word(p), value(p.node.nodeGUID),
+                       p.port_number, p.first_LID(), p.last_LID(), p.called());
+}
+
+std::string group_hop_text(const hop& h, bool brief) {
+    const place& p = h.at;
+    if (brief)
+        return fmt::format("[{}] -> {} {{0x{:016x}}}[{}]\n", h.out, type_word(p), value(p.node.nodeGUID),
+                           p.port_number);
+    return fmt::format("[{}] -> {} 0x{:x}[{}] lid {} \"{}\"\n", h.out, type_word(p), value(p.node.nodeGUID),
+                       p.port_number, p.first_LID(), p.called());
+}
+
+std::string group_text_of(const route& way, bool brief) {
+    std::string text = group_end_text("From", way.from);
+    for (const hop& h : way.hops) text += group_hop_text(h, brief);
+    return text + group_end_text("To", way.to());
+}
+
+std::string json_of(const place& p, unsigned port) {
+    return fmt::format("\"nodeType\":{},\"nodeGUID\":\"{}\",\"portGUID\":\"{}\",\"port\":{},\"LID\":{},\"last_LID\":{},"
+                       "\"description\":{}",
+                       iba::json_quoted(iba::name_or_number(p.node.nodeType)), p.node.nodeGUID, p.node.portGUID, port,
+                       p.first_LID(), p.last_LID(), iba::json_quoted(p.name));
+}
+
+std::string json_of(const route& way, bool is_reached = true) {
+    std::vector<std::string> hops;
+    for (const hop& h : way.hops)
+        hops.push_back(fmt::format("{{\"out\":{},{}}}", h.out, json_of(h.at, h.at.port_number)));
+    return fmt::format("{{\"schema\":\"comad.trace/1\",\"from\":{{{}}},\"hops\":[{}],\"reached\":{}}}\n",
+                       json_of(way.from, way.from.end_number()), fmt::join(hops, ","), is_reached);
+}
+
+/// The place to trace to. With -f one that does not answer by its LID is looked for by the LID alone.
+asked<place> ask_end(session& in, tracer& t, mad::any_path path, const ibtracert_settings& s, report& said) {
+    auto found = co_await t.ask_place(path);
+    const bool is_by_LID = !mad::directed(path);
+    if (found || !s.force || !is_by_LID || found.error().code == mad::errc::cancelled) co_return found;
+    place silent{};
+    silent.port.LID = mad::headers_of(path).DLID;
+    said.notes.push_back(fmt::format("tracing to lid {}, although its node could not be queried: {}",
+                                     silent.first_LID(), words_of(found.error(), in.options())));
+    co_return silent;
+}
+
+/// The way to where a trace begins, as far as it is not told by a directed route: the forwarding tables say which one works.
+asked<mad::IBDRPath> approach(session& in, tracer& t, mad::any_path from, const ibtracert_settings& s, report& said) {
+    if (const mad::IBDRPath* given = mad::directed(from)) co_return *given;
+    BOOST_OUTCOME_CO_TRY(const auto there, co_await t.ask_place(from));
+    const mad::IBDRPath here;
+    BOOST_OUTCOME_CO_TRY(const auto way, co_await t.find(here, there, value(mad::headers_of(from).DLID), false));
+    if (in.options().verbosity && !s.json)
+        for (const hop& h : way.hops) said.text += hop_text(h, false);
+    co_return way.end;
+}
+
+reporting trace(session& in, const trace_ends& ends, const ibtracert_settings& s) {
+    report said;
+    tracer t(in, s.names);
+    BOOST_OUTCOME_CO_TRY(const auto to_path, co_await resolve(in, ends.to));
+    BOOST_OUTCOME_CO_TRY(const auto from_path, co_await resolve(in, ends.from));
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await ask_end(in, t, to_path, s, said));
+    BOOST_OUTCOME_CO_TRY(const auto begin, co_await approach(in, t, from_path, s, said));
+    if (s.MLID) {
+        BOOST_OUTCOME_CO_TRY(const auto way, co_await t.find_multicast(begin, to, s.MLID));
+        said.text += s.json ? json_of(way) : group_text_of(way, s.brief);
+        co_return said;
+    }
+    const unsigned LID = mad::directed(to_path) ? to.first_LID() : value(mad::headers_of(to_path).DLID);
+    std::string problem;
+    try {
+        auto way = co_await t.find(begin, to, LID, s.force);
+        if (way) {
+            said.text += s.json ? json_of(way.value()) : text_of(way.value(), s.brief);
+            co_return said;
+        }
+        problem = words_of(way.error(), in.options());
+        if (!t.so_far()) co_return std::move(way.error());
+    } catch (const std::runtime_error& e) {
+        problem = e.what();
+    }
+    // The hops up to where it fails, as infiniband-diags: they are what one wants then.
+    said.text += s.json ? json_of(*t.so_far(), false) : start_text_of(*t.so_far(), s.brief);
+    said.notes.push_back(std::move(problem));
+    said.is_any_bad = true;
+    co_return said;
+}
+
+/// The same, where others are to be traced whatever becomes of it.
+coro::task<report> try_trace(session& in, const trace_ends& ends, const ibtracert_settings& s) {
+    report failed_one;
+    try {
+        auto done = co_await trace(in, ends, s);
+        if (done && !done.value().is_any_bad) co_return std::move(done).value();
+        if (done) { // the other pairs are traced all the same
+            failed_one = std::move(done).value();
+            failed_one.is_any_bad = false;
+            failed_one.missing.push_back({ends.place, {}, failed_one.notes.back()});
+            failed_one.notes.pop_back();
+            co_return failed_one;
+        }
+        failed_one.missing.push_back({ends.place, {}, to_string(done.error()), plain_text(done.error())});
+    } catch (const std::runtime_error& e) {
+        failed_one.missing.push_back({ends.place, {}, e.what()});
+    }
+    co_return failed_one;
+}
+
+reporting trace_all(session& in, const std::vector<trace_ends>& pairs, const ibtracert_settings& s) {
+    report all;
+    for (const trace_ends& ends : pairs) {
+        report one = co_await try_trace(in, ends, s);
+        all.text += one.text;
+        all.missing.insert(all.missing.end(), one.missing.begin(), one.missing.end());
+        all.notes.insert(all.notes.end(), one.notes.begin(), one.notes.end());
+        if (in.stopped()) break;
+    }
+    if (!s.json)
+        all.text += fmt::format("{} lid/guid pairs processed from {}\n", pairs.size(), iba::escaped(s.ports_file));
+    co_return all;
+}
+
+trace_ends read_ends(const std::string& from, const std::string& to, const ibtracert_settings& s) {
+    trace_ends ends{from.empty() ? this_node() : read_target(from, s.kind), read_target(to, s.kind), {}};
+    if (s.reverse) std::swap(ends.from, ends.to);
+    if (ends.from.end_port && ends.to.end_port && *ends.from.end_port != *ends.to.end_port)
+        throw usage_error("the two targets name different local ports; name the same one in both");
+    return ends;
+}
+
+/// Lines of two targets; `#` begins a comment.
+std::vector<trace_ends> read_ports_file(const ibtracert_settings& s) {
+    std::istringstream file = iba::open_text_file(s.ports_file);
+    std::vector<trace_ends> pairs;
+    std::string line;
+    for (unsigned number = 1; std::getline(file, line); ++number) {
+        std::istringstream words(line);
+        std::string from, to, more;
+        words >> from >> to >> more;
+        if (from.empty() || from.starts_with('#')) continue;
+        const std::string place = fmt::format("{}, line {}", s.ports_file, number);
+        if (to.empty() || !more.empty()) throw usage_error(fmt::format("{}: expected two targets", place));
+        pairs.push_back(read_ends(from, to, s));
+        pairs.back().place = place;
+    }
+    if (pairs.empty())
+        throw usage_error(fmt::format("{} contains no targets; expected two on each line", s.ports_file));
+    return pairs;
+}
+
+unsigned read_MLID(const std::string& text) {
+    constexpr unsigned first = 0xc000, last = 0xfffe; // IBA 4.1.3
+    const unsigned MLID = read_number(text, "the multicast LID", last);
+    if (MLID < first)
+        throw usage_error(fmt::format("{:#x} is not a multicast LID; it must be {:#x}..{:#x}", MLID, first, last));
+    return MLID;
+}
+
+int run_ibtracert(ibtracert_settings s, const global_options& options) {
+    if (!s.multicast.empty()) s.MLID = read_MLID(s.multicast);
+    s.names = read_node_names(s.name_map); // a wrong map is told before anything is sent
+    if (!s.ports_file.empty()) {
+        if (!s.from.empty()) throw usage_error("--ports-file excludes targets on the command line");
+        const std::vector<trace_ends> pairs = read_ports_file(s);
+        return run_query(options, nullptr, [&](session& in) { return trace_all(in, pairs, s); });
+    }
+    if (s.from.empty()) throw usage_error("no destination given; give one target, or a source and a destination");
+    const bool is_from_here = s.to.empty();
+    const trace_ends ends = is_from_here ? read_ends({}, s.from, s) : read_ends(s.from, s.to, s);
+    const mad::address& chooses_port = ends.from.end_port ? ends.from : ends.to;
+    return run_query(options, &chooses_port, [&](session& in) { return trace(in, ends, s); });
+}
+
+} // namespace
+
+command ibtracert_command() {
+    return {.name = "ibtracert", .group = command_group::queries, .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<ibtracert_settings>();
+                takes.option("from", s->from);
+                takes.option("to", s->to);
+                add_target_options(takes, s->kind);
+                takes.flag("-r,--reverse", s->reverse);
+                takes.flag("-f,--force", s->force);
+                takes.option("--ports-file", s->ports_file).file(file_use::read);
+                takes.option("-m,--mlid", s->multicast);
+                takes.flag("-n,--no_info", s->brief);
+                add_name_map_option(takes, s->name_map);
+                takes.flag("--json", s->json);
+                return [s](const global_options& options) { return run_ibtracert(*s, options); };
+            }};
+}
+
+} // namespace ibtool

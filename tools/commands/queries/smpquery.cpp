@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+// smpquery.cpp - smpquery: one attribute of a node or port, as infiniband-diags prints it, or as JSON.
+#include "command.hpp"
+#include "input/words.hpp"
+#include "session/ask.hpp"
+#include "session/port_info_extended.hpp"
+#include "session/subnet_command.hpp"
+#include "text/diags_text.hpp"
+#include "text/structure_text.hpp"
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/text.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace smp = comad::iba::smp;
+using comad::u16;
+using comad::u32;
+using comad::u8;
+
+struct smpquery_settings {
+    std::string operation;
+    std::vector<std::string> words; // the target, with -c also its route; then a port
+    target_options kind;
+    bool combined = false, extended = false, show_keys = false, json = false;
+    std::string name_map;
+    comad::discovery::node_names names;
+};
+
+/// What an operation knows: whom it asks, and how to print.
+struct smp_query {
+    session& in;
+    mad::any_path path;
+    unsigned port;
+    const smpquery_settings& how;
+};
+
+/// As JSON, or below its heading in the style that the options say; of infiniband-diags' own `diags` has the words.
+template <class T, class Diags>
+std::string attribute_text(const smp_query& q, std::string_view above, const T& value, Diags&& diags) {
+    const keys which = q.how.show_keys ? keys::shown : keys::hidden;
+    if (q.how.json) return json_text(value, which) + '\n';
+    return fmt::format("{}{}", above, structure_text(style_of(q.in.options()), value, which, diags));
+}
+template <class T> std::string attribute_text(const smp_query& q, std::string_view above, const T& value) {
+    return attribute_text(q, above, value, [](const T& v) { return diags_text(v); });
+}
+
+/// Of an attribute that a node has once, and that a port has.
+std::string attribute_heading(const smp_query& q, std::string_view what) {
+    return fmt::format("# {}: {}\n", what, place_text(q.path));
+}
+std::string port_attribute_heading(const smp_query& q, std::string_view what) {
+    return fmt::format("# {}: {} port {}\n", what, place_text(q.path), q.port);
+}
+
+answer node_info(smp_query q) {
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
+    co_return attribute_text(q, attribute_heading(q, "Node info"), info);
+}
+
+answer node_description(smp_query q) {
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
+    BOOST_OUTCOME_CO_TRY(const auto description, co_await q.in.SubnGet<smp::NodeDescription>(q.path));
+    const std::string name = name_of(q.how.names, info, description);
+    co_return attribute_text(q, "", description, [&](const auto&) { return node_description_text(name); });
+}
+
+answer port_info(smp_query q) {
+    constexpr u32 extended_speeds = 1u << 31;
+    const u32 modifier = q.port | (q.how.extended ? extended_speeds : 0);
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::PortInfo>(q.path, modifier));
+    co_return attribute_text(q, port_attribute_heading(q, "Port info"), info,
+                             [&](const smp::PortInfo& p) { return diags_text(p, q.how.show_keys); });
+}
+
+answer port_info_extended(smp_query q) {
+    BOOST_OUTCOME_CO_TRY(const auto asked, co_await ask_port_info_extended(q.in, q.path, q.port));
+    if (!asked) throw std::runtime_error(fmt::format("{} does not support PortInfoExtended", place_text(q.path)));
+    co_return attribute_text(q, port_attribute_heading(q, "Port info Extended"), *asked);
+}
+
+answer mlnx_ext_port_info(smp_query q) {
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::MlnxExtPortInfo>(q.path, q.port));
+    co_return attribute_text(q, port_attribute_heading(q, "MLNX ext Port info"), info);
+}
+
+answer switch_info(smp_query q) {
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
+    co_return attribute_text(q, attribute_heading(q, "Switch info"), info);
+}
+
+void require_port(const smp_query& q, const smp::NodeInfo& node) {
+    if (q.port > node.numPorts)
+        throw std::runtime_error(
+            fmt::format("{} has no port {}; its highest port is {}", place_text(q.path), q.port, node.numPorts));
+}
+
+/// Blocks of an attribute as one array of `count` elements.
+template <class T, auto Block> auto joined(const std::vector<T>& blocks, std::size_t count) {
+    std::vector<typename std::remove_cvref_t<decltype(T{}.*Block)>::value_type> values;
+    for (const T& block : blocks) values.insert(values.end(), (block.*Block).begin(), (block.*Block).end());
+    values.resize(count);
+    return values;
+}
+
+answer P_Keys(smp_query q) {
+    BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
+    require_port(q, node);
+    unsigned capacity = node.partitionCap;
+    if (node.nodeType == iba::NodeType::Switch && q.port != 0) {
+        BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
+        capacity = info.partitionEnforcementCap;
+    }
+    std::vector<coro::task<mad::result<smp::PKeyTable>>> asked;
+    for (unsigned block = 0; block < (capacity + 31) / 32; ++block)
+        asked.push_back(q.in.SubnGet<smp::PKeyTable>(q.path, block | q.port << 16));
+    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(asked)));
+    const auto keys = joined<smp::PKeyTable, &smp::PKeyTable::PKeyBlock>(blocks, capacity);
+    if (q.how.json)
+        co_return fmt::format("{{\"port\":{},\"capacity\":{},\"PKeys\":[{}]}}\n", q.port, capacity,
+                              fmt::join(keys, ","));
+    co_return fmt::format("{}{} pkeys capacity for this port\n", table_text(keys, capacity), capacity);
+}
+
+answer SL_to_VL(smp_query q) {
+    BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
+    require_port(q, node);
+    const bool is_switch = node.nodeType == iba::NodeType::Switch;
+    const unsigned out = is_switch ? q.port : 0;
+    std::vector<coro::task<mad::result<smp::SLToVLMappingTable>>> asked;
+    for (unsigned in = 0; in <= (is_switch ? node.numPorts : 0u); ++in)
+        asked.push_back(q.in.SubnGet<smp::SLToVLMappingTable>(q.path, in << 8 | out));
+    BOOST_OUTCOME_CO_TRY(const auto tables, co_await all(std::move(asked)));
+    if (q.how.json) {
+        std::vector<std::string> rows;
+        for (std::size_t in = 0; in < tables.size(); ++in)
+            rows.push_back(
+                fmt::format("{{\"in\":{},\"out\":{},\"SLtoVL\":[{}]}}", in, out, fmt::join(tables[in].SLtoVL, ",")));
+        co_return fmt::format("[{}]\n", fmt::join(rows, ","));
+    }
+    std::string text = fmt::format("# SL2VL table: {}\n#                 SL: |", place_text(q.path));
+    for (unsigned sl = 0; sl < 16; ++sl) text += fmt::format("{:2}|", sl);
+    text += '\n';
+    for (std::size_t in = 0; in < tables.size(); ++in)
+        text += fmt::format("ports: in {:2}, out {:2}: {}", in, out, diags_text(tables[in]));
+    co_return text;
+}
+
+/// One half of the table: parts `part` and, beyond 32 entries, `part` + 1.
+coro::task<mad::result<std::vector<u16>>> arbitration_half(const smp_query& q, unsigned part, unsigned capacity) {
+    std::vector<coro::task<mad::result<smp::VLArbitrationTable>>> asked;
+    for (unsigned block = 0; block < (capacity + 31) / 32; ++block)
+        asked.push_back(q.in.SubnGet<smp::VLArbitrationTable>(q.path, (part + block) << 16 | q.port));
+    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(asked)));
+    co_return joined<smp::VLArbitrationTable, &smp::VLArbitrationTable::VLWeightBlock>(blocks, capacity);
+}
+
+std::string half_text(std::string_view name, const std::vector<u16>& entries) {
+    if (entries.empty()) return {};
+    const std::span<const u16> rest(entries);
+    std::string text = fmt::format("# {} priority VL Arbitration Table:", name);
+    for (std::size_t at = 0; at < rest.size(); at += 32)
+        text += vl_arbitration_text(rest.subspan(at, std::min<std::size_t>(32, rest.size() - at)));
+    return text;
+}
+
+std::string half_json(const std::vector<u16>& entries) {
+    std::vector<std::string> pairs;
+    for (const u16 e : entries) pairs.push_back(fmt::format("{{\"VL\":{},\"weight\":{}}}", e >> 8 & 0xf, e & 0xff));
+    return fmt::format("[{}]", fmt::join(pairs, ","));
+}
+
+answer VL_arbitration(smp_query q) {
+    if (q.port == 0) { // a switch's port 0, or the port by which the request comes in
+        BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
+        if (node.nodeType == iba::NodeType::Switch) {
+            BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
+            if (!info.enhancedPort0) {
+                if (q.how.json) co_return std::string("{\"port\":0,\"low\":[],\"high\":[]}\n");
+                co_return fmt::format("# No VLArbitration tables (BSP0): {} port 0\n", place_text(q.path));
+            }
+        }
+    }
+    BOOST_OUTCOME_CO_TRY(const auto port, co_await q.in.SubnGet<smp::PortInfo>(q.path, q.port));
+    BOOST_OUTCOME_CO_TRY(const auto low, co_await arbitration_half(q, 1, port.VLArbitrationLowCap));
+    BOOST_OUTCOME_CO_TRY(const auto high, co_await arbitration_half(q, 3, port.VLArbitrationHighCap));
+    if (q.how.json)
+        co_return fmt::format("{{\"port\":{},\"low\":{},\"high\":{}}}\n", q.port, half_json(low), half_json(high));
+    co_return fmt::format("# VLArbitration tables: {} port {} LowCap {} HighCap {}\n{}{}", place_text(q.path), q.port,
+                          port.VLArbitrationLowCap, port.VLArbitrationHighCap, half_text("Low", low),
+                          half_text("High", high));
+}
+
+answer GUIDs(smp_query q) {
+    BOOST_OUTCOME_CO_TRY(const auto port, co_await q.in.SubnGet<smp::PortInfo>(q.path));
+    const unsigned capacity = port.GUIDCap;
+    std::vector<coro::task<mad::result<smp::GUIDInfo>>> asked;
+    for (unsigned block = 0; block < (capacity + 7) / 8; ++block)
+        asked.push_back(q.in.SubnGet<smp::GUIDInfo>(q.path, block));
+    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(asked)));
+    const auto guids = joined<smp::GUIDInfo, &smp::GUIDInfo::GUIDBlock>(blocks, capacity);
+    if (q.how.json) {
+        std::vector<std::string> texts;
+        for (const iba::guid g : guids) texts.push_back(fmt::format("\"{}\"", g));
+        co_return fmt::format("{{\"capacity\":{},\"GUIDs\":[{}]}}\n", capacity, fmt::join(texts, ","));
+    }
+    co_return fmt::format("{}{} guids capacity for this port\n", table_text(guids, capacity), capacity);
+}
+
+answer forwarding_table(smp_query q) {
+    constexpr unsigned block_size = 64, highest_LID = 0xbfff;
+    BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
+    if (node.nodeType != iba::NodeType::Switch)
+        throw std::runtime_error(
+            fmt::format("{} is not a switch: only switches have a forwarding table", place_text(q.path)));
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
+    const unsigned count = std::min<unsigned>(info.linearFDBTop, highest_LID) + 1;
+    std::vector<coro::task<mad::result<smp::LinearForwardingTable>>> asked;
+    for (unsigned block = 0; block < (count + block_size - 1) / block_size; ++block)
+        asked.push_back(q.in.SubnGet<smp::LinearForwardingTable>(q.path, block));
+    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(asked)));
+    const auto ports = joined<smp::LinearForwardingTable, &smp::LinearForwardingTable::portBlock>(blocks, count);
+    if (q.how.json)
+        co_return fmt::format("{{\"linearFDBCap\":{},\"linearFDBTop\":{},\"ports\":[{}]}}\n", info.linearFDBCap,
+                              info.linearFDBTop, fmt::join(ports, ","));
+    co_return fmt::format("{}{} LFT capacity for this port, top is {}\n", table_text(ports, count), info.linearFDBCap,
+                          info.linearFDBTop);
+}
+
+struct operation {
+    std::string_view name, alias;
+    bool has_port;
+    answer (*ask)(smp_query);
+};
+constexpr operation operations[] = {
+    {"NodeInfo", "NI", false, node_info},
+    {"NodeDesc", "ND", false, node_description},
+    {"PortInfo", "PI", true, port_info},
+    {"PortInfoExtended", "PIE", true, port_info_extended},
+    {"SwitchInfo", "SI", false, switch_info},
+    {"PKeyTable", "PKeys", true, P_Keys},
+    {"SL2VLTable", "SL2VL", true, SL_to_VL},
+    {"VLArbitration", "VLArb", true, VL_arbitration},
+    {"GUIDInfo", "GI", false, GUIDs},
+    {"MlnxExtPortInfo", "MEPI", true, mlnx_ext_port_info},
+    {"LinearForwardingTable", "LFT", false, forwarding_table},
+};
+
+/// With their abbreviations.
+std::vector<std::string> operation_names() {
+    std::vector<std::string> known;
+    for (const operation& o : operations) known.push_back(fmt::format("{} ({})", o.name, o.alias));
+    return known;
+}
+
+/// By its name, its abbreviation, or a beginning of the name that no other has.
+const operation& operation_named(const std::string& name) {
+    const std::string lower = in_small_letters(name);
+    std::vector<const operation*> begin_so;
+    for (const operation& o : operations) {
+        if (lower == in_small_letters(o.name) || lower == in_small_letters(o.alias)) return o;
+        if (in_small_letters(o.name).starts_with(lower)) begin_so.push_back(&o);
+    }
+    if (begin_so.size() == 1) return *begin_so.front();
+    std::vector<std::string_view> names;
+    for (const operation* o : begin_so) names.push_back(o->name);
+    if (!names.empty() && !name.empty())
+        throw usage_error(
+            fmt::format("operation {} is ambiguous; it can mean {}", iba::as_given(name), fmt::join(names, ", ")));
+    const std::vector<std::string> known = operation_names();
+    throw usage_error(fmt::format("unknown operation {}; the nearest are {} (see --help for all)", iba::as_given(name),
+                                  iba::most_similar(name, {known.begin(), known.end()})));
+}
+
+/// A LID, and the route that begins there.
+mad::address combined_target(const std::string& lid, const std::string& route) {
+    const mad::address front = read_target(lid, {.lid = true});
+    mad::address target = read_target(route, {.direct = true});
+    auto& path = *std::get_if<mad::IBDRPath>(&target.path);
+    path.DLID = mad::headers_of(front.path).DLID;
+    return target;
+}
+
+answer ask_operation(session& in, const operation& what, mad::address target, unsigned port,
+                     const smpquery_settings& s) {
+    if (auto* route = std::get_if<mad::IBDRPath>(&target.path); route && s.combined)
+        route->SLID = route->drSLID = in.local_port().LID;
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
+    const smp_query q{in, path, port, s};
+    co_return co_await what.ask(q);
+}
+
+int run_smpquery(smpquery_settings s, const global_options& options) {
+    const operation& what = operation_named(s.operation);
+    const std::size_t address_words = s.combined ? 2 : 1;
+    if (s.words.size() < address_words) throw usage_error("no target given");
+    const mad::address target = s.combined ? combined_target(s.words[0], s.words[1]) : read_target(s.words[0], s.kind);
+    if (s.words.size() > address_words + 1)
+        throw usage_error(fmt::format("unexpected argument {}: {} takes at most a target and a port",
+                                      iba::as_given(s.words.back()), what.name));
+    // A port that says nothing is in many a script: `switchinfo 1 0`.
+    const unsigned named = s.words.size() > address_words ? read_number(s.words.back(), "the port", 255) : 0;
+    const unsigned port = what.has_port ? named : 0;
+    s.names = read_node_names(s.name_map);
+    return ask(options, &target, [&](session& in) { return ask_operation(in, what, target, port, s); });
+}
+
+} // namespace
+
+command smpquery_command() {
+    return {.name = "smpquery", .group = command_group::queries, .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<smpquery_settings>();
+                std::vector<std::string> names;
+                for (const operation& o : operations) names.emplace_back(o.name);
+                takes.option("operation", s->operation).such_as(names).required();
+                takes.option("target", s->words);
+                add_target_options(takes, s->kind);
+                takes.flag("-c,--combined", s->combined);
+                takes.flag("-x,--extended", s->extended);
+                takes.flag("-K,--show_keys", s->show_keys);
+                add_name_map_option(takes, s->name_map);
+                takes.flag("--json", s->json);
+                return [s](const global_options& options) { return run_smpquery(*s, options); };
+            }};
+}
+
+} // namespace ibtool

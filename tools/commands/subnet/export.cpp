@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// export.cpp - export: the subnet, discovered or of a topology file, in the form of another program.
+#include "command.hpp"
+#include "input/name_pattern.hpp"
+#include "session/report.hpp"
+#include "session/subnet_command.hpp"
+#include "session/subnet_queries.hpp"
+#include "text/output.hpp"
+#include "text/subnet_missing.hpp"
+#include "text/subnet_page.hpp"
+#include <comad/discovery/formats/exports.hpp>
+
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+namespace ibtool {
+namespace {
+
+namespace discovery = comad::discovery;
+namespace counters = comad::counters;
+
+struct export_settings {
+    std::string format, topology, name_map, file, only, without;
+    bool errors = false;
+
+    bool is_for_slurm() const { return format == "slurm" || format == "slurm-yaml"; }
+};
+
+std::string slurm_text(const export_settings& settings, const discovery::subnet& s,
+                       const discovery::node_names& names) {
+    const discovery::name_selection selected{read_name_pattern("--only", settings.only),
+                                             read_name_pattern("--without", settings.without)};
+    discovery::export_text made =
+        settings.format == "slurm" ? slurm_conf_text(s, names, selected) : slurm_yaml_text(s, names, selected);
+    if (made.hosts == 0 && (selected.only || selected.without))
+        throw std::runtime_error(
+            "nothing to export: --only and --without select no host; their expressions must match names as ibhosts and "
+            "ibswitches print them");
+    for (const std::string& note : made.notes) print_message("{}", note);
+    return std::move(made.text);
+}
+
+/// Returns the text, and prints on stderr what the form cannot say.
+std::string exported(const export_settings& settings, const discovery::subnet& s, const discovery::node_names& names,
+                     const counters::sweep* errors) {
+    const std::string& format = settings.format;
+    if (format == "json") return discovery::json_text(s);
+    if (format == "topology") return discovery::topology_text(s, names, {});
+    if (format == "dot") return discovery::dot_text(s, names);
+    if (format == "svg") return discovery::svg_text(s, names);
+    if (format == "html") return subnet_page(s, names, errors);
+    return slurm_text(settings, s, names);
+}
+
+/// A task that is not started yet must own what it sweeps with.
+comad::coro::task<counters::sweep> sweep_errors(session& in, const discovery::subnet& s) {
+    counters::sweep_options how;
+    how.counters = counters::counters_that(counters::is_error);
+    counters::sweeper sweeper(in.schedule(), s, std::move(how));
+    counters::sweep read = co_await sweeper.run();
+    co_return read;
+}
+
+comad::coro::task<report> with_errors(session& in, const discovery::subnet& found, const export_settings& s,
+                                      const discovery::node_names& names) {
+    const counters::sweep errors = co_await sweep_errors(in, found);
+    report made;
+    for (const counters::gap& g : errors.gaps) made.missing.push_back(missing_of(found, g));
+    made.text = exported(s, found, names, &errors);
+    if (!s.file.empty()) write_output(std::exchange(made.text, {}), s.file);
+    co_return made;
+}
+
+int run_export(const export_settings& s, const global_options& options) {
+    const discovery::node_names names = read_node_names(s.name_map);
+    if (!s.topology.empty()) {
+        const discovery::subnet read = read_subnet(s.topology, options, discovery::described_order::discovery);
+        write_output(exported(s, read, names, nullptr), s.file);
+        return complete;
+    }
+    if (s.errors)
+        return discover_and_ask(
+            options, [&](session& in, const discovery::subnet& found) { return with_errors(in, found, s, names); });
+    return discover_and_report(
+        options, [&](const discovery::subnet& found, comad::u64) { return exported(s, found, names, nullptr); },
+        s.file);
+}
+
+} // namespace
+
+command export_command() {
+    return {.name = "export", .group = command_group::subnet, .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<export_settings>();
+                takes.option("file", s->file).file(file_use::written);
+                takes.option("--format", s->format)
+                    .one_of({"json", "topology", "dot", "slurm", "slurm-yaml", "svg", "html"});
+                takes.flag("--json", [s] { s->format = "json"; });
+                const argument& topology = takes.option("--topology", s->topology).file(file_use::read);
+                takes.flag("--errors", s->errors).excludes(topology);
+                takes.option("--only", s->only);
+                takes.option("--without", s->without);
+                add_name_map_option(takes, s->name_map);
+                return [s](const global_options& options) {
+                    if (s->format.empty())
+                        throw usage_error(
+                            "--format is missing; expected json, topology, dot, slurm, slurm-yaml, svg or html");
+                    if (s->errors && s->format != "html") throw usage_error("--errors requires --format html");
+                    if (!s->is_for_slurm() && !(s->only.empty() && s->without.empty()))
+                        throw usage_error("--only and --without require --format slurm or slurm-yaml");
+                    read_name_pattern("--only", s->only); // before anything is sent
+                    read_name_pattern("--without", s->without);
+                    return run_export(*s, options);
+                };
+            }};
+}
+
+} // namespace ibtool

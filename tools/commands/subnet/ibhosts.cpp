@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// ibhosts.cpp - ibhosts: list the CAs.
+#include "commands/subnet/node_list.hpp"
+
+namespace ibtool {
+
+command ibhosts_command() {
+    using comad::iba::NodeType;
+    return {.name = "ibhosts", .group = command_group::subnet, .declare = [](arguments& takes) {
+                return declare_node_list(takes, {comad::discovery::hosts_text, {NodeType::CA}});
+            }};
+}
+
+} // namespace ibtool

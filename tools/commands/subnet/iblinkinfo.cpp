@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+// iblinkinfo.cpp - iblinkinfo: every link of the subnet, or of a part of it, with its state, width, speed and other end.
+#include "command.hpp"
+#include "input/words.hpp"
+#include "session/subnet_command.hpp"
+#include "session/subnet_file.hpp"
+#include "session/subnet_place.hpp"
+#include "text/json.hpp"
+#include "text/link_json.hpp"
+#include "text/link_text.hpp"
+#include <comad/discovery/compare/difference.hpp>
+#include <comad/discovery/database/detail/node_type_names.hpp>
+#include <comad/iba/detail/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace ibtool {
+namespace {
+
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+namespace topology_file = comad::topology_file;
+using comad::u32;
+using comad::u8;
+using discovery::node;
+using discovery::node_names;
+using discovery::port_ref;
+using discovery::subnet;
+using iba::NodeType;
+
+/// What of a link --diff compares.
+struct link_checks {
+    bool links = true, states = true, LIDs = false, descriptions = false;
+};
+
+struct iblinkinfo_settings {
+    std::string target, GUID, route, name_map, load_cache, diff, filter;
+    link_checks checks;
+    unsigned hops = 0;        ///< 0: as if not given, as in infiniband-diags
+    unsigned outstanding = 0; ///< 0: the global one
+    bool whole_part = false, only_down = false, only_up = false, GUIDs = false, by_line = false, additional = false,
+         json = false;
+    bool only_switches = false, only_CAs = false;
+};
+
+// ---- which nodes -----------------------------------------------------------------------------------------------------
+
+/// Which nodes are at most so many links away.
+std::vector<bool> within(const subnet& s, u32 start, unsigned hops) {
+    std::vector<bool> is_near(s.nodes.size());
+    is_near[start] = true;
+    std::vector<u32> edge{start};
+    for (; hops > 0 && !edge.empty(); --hops) {
+        std::vector<u32> next;
+        for (const u32 n : edge) {
+            for (const discovery::port& p : s.nodes[n].ports) {
+                if (!p.peer || is_near[p.peer.node]) continue;
+                is_near[p.peer.node] = true;
+                next.push_back(p.peer.node);
+            }
+        }
+        edge = std::move(next);
+    }
+    return is_near;
+}
+
+bool is_wanted(const iblinkinfo_settings& how, const node& n) {
+    if (!how.only_switches && !how.only_CAs) return true;
+    return n.is_switch() ? how.only_switches : how.only_CAs && n.info.nodeType == NodeType::CA;
+}
+
+bool is_wanted(const iblinkinfo_settings& how, const iba::smp::PortInfo& port) {
+    if (port.portState == iba::PortState::Down) return !how.only_up;
+    return !how.only_down;
+}
+
+/// By index, in the subnet's order.
+std::vector<u32> wanted_nodes(const iblinkinfo_settings& how, const subnet_place& where, const subnet& s,
+                              const node_names& names) {
+    std::vector<bool> is_in(s.nodes.size(), true);
+    const std::optional<u32> start = node_at(s, where, names);
+    if (start && !how.whole_part) is_in = within(s, *start, 0);
+    else if (start || how.hops) is_in = within(s, start.value_or(0), std::max(how.hops, 1u));
+    std::vector<u32> nodes;
+    for (u32 n = 0; n < s.nodes.size(); ++n)
+        if (is_in[n] && is_wanted(how, s.nodes[n])) nodes.push_back(n);
+    return nodes;
+}
+
+// ---- what is said of them --------------------------------------------------------------------------------------------
+
+std::string head_of(const node& n, const node_names& names) {
+    const std::string GUID = n.is_switch() ? fmt::format("0x{:016x} ", value(n.info.portGUID)) : std::string();
+    return fmt::format("{}: {}{}:\n", discovery::words_of(n.info.nodeType).name, GUID, names.of(n));
+}
+
+/// What the lines of one subnet say.
+struct described_links {
+    const subnet& s;
+    const node_names& names;
+    const discovery::system_groups groups = discovery::group_nodes(s);
+};
+
+std::string line_of(const iblinkinfo_settings& how, const described_links& all, port_ref r) {
+    const auto& [s, names, groups] = all;
+    const node& n = s.nodes[r.node];
+    std::string front = "      ";
+    if (how.by_line) front = fmt::format("0x{:016x} \"{:>30}\" ", value(s.at(r).portGUID), names.of(n));
+    else if (!n.is_switch() || how.GUIDs) front += fmt::format("0x{:016x} ", value(s.at(r).portGUID));
+    return fmt::format("{}{:6} {:4}{} =={}==>  {}\n", front, LID_at(s, r), r.port, external_port_text(groups, r),
+                       link_text(s, r, how.additional), peer_text(s, names, r, how.by_line || how.GUIDs, groups));
+}
+
+std::string json_of(const subnet& s, port_ref r, const node_names& names) {
+    nlohmann::ordered_json line = place_json(s, r, names);
+    line.update(link_json(s, r, names));
+    return json_line(line);
+}
+
+/// It is down in both. Null: there is no other.
+bool is_down_too(const subnet* other, const subnet& s, port_ref r) {
+    if (!other || s.at(r).info->portState != iba::PortState::Down) return false;
+    const node* there = other->find(s.nodes[r.node].info.nodeGUID);
+    if (!there || r.port >= there->ports.size()) return false;
+    const port_ref same{static_cast<u32>(there - other->nodes.data()), r.port};
+    const auto& info = there->ports[r.port].info;
+    return info ? info->portState == iba::PortState::Down : discovery::has_no_cable_by_file(*other, same);
+}
+
+std::string report_of(const iblinkinfo_settings& how, const subnet_place& where, const subnet& s,
+                      const node_names& names, const global_options& options) {
+    std::optional<subnet> filter;
+    if (!how.filter.empty()) filter = read_subnet_file(how.filter, options).found;
+    const described_links links{s, names};
+    std::string text;
+    for (const u32 n : wanted_nodes(how, where, s, names)) {
+        bool has_head = how.by_line || how.json;
+        for (unsigned number = 1; number < s.nodes[n].ports.size(); ++number) {
+            const port_ref r{n, static_cast<u8>(number)};
+            const auto& info = s.at(r).info;
+            if (!info || !is_wanted(how, *info)) continue;
+            if (!has_head) text += head_of(s.nodes[n], names);
+            has_head = true;
+            if (is_down_too(filter ? &*filter : nullptr, s, r)) continue;
+            text += how.json ? json_of(s, r, names) : line_of(how, links, r);
+        }
+    }
+    return text;
+}
+
+// ---- what differs ----------------------------------------------------------------------------------------------------
+
+/// `port,state`: only these.
+link_checks read_link_checks(const std::string& words) {
+    link_checks c{false, false, false, false};
+    const std::pair<std::string_view, bool*> known[] = {
+        {"port", &c.links}, {"state", &c.states}, {"lid", &c.LIDs}, {"nodedesc", &c.descriptions}};
+    for (const std::string& key : split(words, ',')) {
+        const auto found = std::ranges::find(known, key, &std::pair<std::string_view, bool*>::first);
+        if (found == std::end(known))
+            throw usage_error(fmt::format("expected a list of port, state, lid, nodedesc, not {}", iba::as_given(key)));
+        *found->second = true;
+    }
+    return c;
+}
+
+/// The links of one subnet that are not so in another, behind `< ` and `> `: by the rules of infiniband-diags' iblinkinfo.c.
+class link_comparison {
+public:
+    link_comparison(const iblinkinfo_settings& how, const subnet& was, const subnet& is, const node_names& names)
+        : how_(how), was_(was), is_(is), names_(names), old_links_{was, names}, new_links_{is, names} {}
+
+    std::string run(const subnet_place& where) {
+        for (const u32 n : wanted_nodes(how_, where, was_, names_)) compare(n);
+        for (const u32 n : wanted_nodes(how_, where, is_, names_))
+            if (!was_.may_lack_nodes && !was_.find(is_.nodes[n].info.nodeGUID)) add_all(is_, n, "> ");
+        return std::move(text_);
+    }
+
+private:
+    void add_head(const node& n, std::string_view prefix = {}) {
+        if (!how_.by_line) text_.append(prefix) += head_of(n, names_);
+    }
+    void need_head(const node& n) {
+        if (!std::exchange(has_head_, true)) add_head(n);
+    }
+    void add_line(const subnet& s, port_ref r, std::string_view prefix) {
+        if (s.at(r).info) text_.append(prefix) += line_of(how_, &s == &was_ ? old_links_ : new_links_, r);
+    }
+    void add_all(const subnet& s, u32 n, std::string_view prefix) {
+        bool is_first = true;
+        for (unsigned p = 1; p < s.nodes[n].ports.size(); ++p) {
+            const port_ref r{n, static_cast<u8>(p)};
+            const auto& info = s.at(r).info;
+            if (!info || !is_wanted(how_, *info)) continue;
+            if (std::exchange(is_first, false)) add_head(s.nodes[n], prefix);
+            add_line(s, r, prefix);
+        }
+    }
+
+    void compare(u32 n) {
+        const node& before = was_.nodes[n];
+        const auto found = is_.by_guid.find(before.info.nodeGUID);
+        if (found == is_.by_guid.end()) {
+            if (!is_.may_lack_nodes) add_all(was_, n, "< ");
+            return;
+        }
+        const node& now = is_.nodes[found->second];
+        has_head_ = false;
+        const bool LID_differs = how_.checks.LIDs && before.is_switch() && now.is_switch() &&
+                                 discovery::LIDs_differ(was_, {n, 0}, is_, {found->second, 0});
+        if (LID_differs || (how_.checks.descriptions && discovery::descriptions_differ(before, now))) {
+            add_head(before, "< ");
+            add_head(now, "> ");
+            has_head_ = true;
+        }
+        const auto has_no_stanza = [](const node& x) { return x.known == topology_file::extent::links_only; };
+        const bool is_known = !has_no_stanza(before) && !has_no_stanza(now);
+        if (is_known && before.info.numPorts != now.info.numPorts) {
+            need_head(before);
+            text_ += fmt::format("< numports = {}\n> numports = {}\n", before.info.numPorts, now.info.numPorts);
+            return;
+        }
+        for (unsigned p = 1; p < before.ports.size() && p < now.ports.size(); ++p) {
+            const port_ref b{n, static_cast<u8>(p)}, i{found->second, static_cast<u8>(p)};
+            if (!differs(b, i)) continue;
+            need_head(before);
+            add_line(was_, b, "< ");
+            add_line(is_, i, "> ");
+        }
+    }
+
+    /// A topology file has ports with a cable only, and no states.
+    bool is_in_one_alone(port_ref before, port_ref now) const {
+        const discovery::port &b = was_.at(before), &n = is_.at(now);
+        if (bool(b.peer) != bool(n.peer))
+            return !discovery::may_have_peer(was_, before) && !discovery::may_have_peer(is_, now);
+        return b.info.has_value() != n.info.has_value() && !discovery::is_of_file(was_.nodes[before.node]) &&
+               !discovery::is_of_file(is_.nodes[now.node]);
+    }
+
+    bool differs(port_ref was_at, port_ref is_at) const {
+        const discovery::port &b = was_.at(was_at), &n = is_.at(is_at);
+        const link_checks& c = how_.checks;
+        if (c.links && is_in_one_alone(was_at, is_at)) return true;
+        const bool has_states = b.info && n.info && !((b.assumed | n.assumed) & discovery::assumed_state);
+        if (c.states && has_states && b.info->portState != n.info->portState) return true;
+        if (!c.links || !b.peer || !n.peer) return false;
+        return was_.at(b.peer).portGUID != is_.at(n.peer).portGUID ||
+               (c.LIDs && discovery::LIDs_differ(was_, b.peer, is_, n.peer)) ||
+               (c.descriptions && discovery::descriptions_differ(was_.nodes[b.peer.node], is_.nodes[n.peer.node]));
+    }
+
+    const iblinkinfo_settings& how_;
+    const subnet& was_;
+    const subnet& is_;
+    const node_names& names_;
+    const described_links old_links_, new_links_;
+    bool has_head_ = false;
+    std::string text_;
+};
+
+int run_iblinkinfo(const iblinkinfo_settings& s, global_options options) {
+    if (s.outstanding) options.outstanding = s.outstanding;
+    if (!s.target.empty() && !(s.GUID + s.route).empty())
+        throw usage_error("a target excludes -G and -D; name the node only once");
+    const subnet_place where = s.target.empty() ? read_place(s.GUID, s.route) : read_place(s.target);
+    const node_names names = read_node_names(s.name_map);
+    options.load_cache = s.load_cache;
+    return discover_and_report(options, [&](const subnet& found, comad::u64) {
+        if (!s.diff.empty())
+            return link_comparison(s, read_subnet_file(s.diff, options).found, found, names).run(where);
+        return report_of(s, where, found, names, options);
+    });
+}
+
+} // namespace
+
+command iblinkinfo_command() {
+    return {.name = "iblinkinfo", .group = command_group::subnet, .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<iblinkinfo_settings>();
+                takes.option("target", s->target).such_as_node_names();
+                const argument& GUID = takes.option("-S,--switch,-G,--port-guid", s->GUID);
+                takes.option("-D,--Direct", s->route).excludes(GUID);
+                takes.flag("-a,--all", s->whole_part);
+                takes.option("-n,--hops", s->hops).range(0, 63);
+                takes.flag("-g,--guids", s->GUIDs);
+                const argument& up = takes.flag("--up", s->only_up);
+                takes.flag("-d,--down", s->only_down).excludes(up);
+                takes.flag("-l,--line", s->by_line);
+                takes.flag("-p,--additional", s->additional);
+                const argument& switches = takes.flag("--switches-only", s->only_switches);
+                takes.flag("--cas-only", s->only_CAs).excludes(switches);
+                takes.ignored_flag("-R");
+                takes.option("-o,--outstanding_smps", s->outstanding).range(1, 65536);
+                add_name_map_option(takes, s->name_map);
+                takes.flag("--json", s->json);
+                add_load_cache_option(takes, s->load_cache);
+                const argument& diff = takes.option("--diff", s->diff).file(file_use::read_regular);
+                takes.option("--diffcheck", [s](const std::string& words) { s->checks = read_link_checks(words); })
+                    .needs(diff);
+                takes.option("--filterdownports", s->filter).file(file_use::read_regular);
+                return [s](const global_options& options) { return run_iblinkinfo(*s, options); };
+            }};
+}
+
+} // namespace ibtool

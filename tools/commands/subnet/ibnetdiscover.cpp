@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// ibnetdiscover.cpp - the whole subnet, as a topology file or one of several reports; options as infiniband-diags has them.
+#include "command.hpp"
+#include "input/words.hpp"
+#include "session/subnet_command.hpp"
+#include "session/subnet_file.hpp"
+#include "session/subnet_queries.hpp"
+#include "text/output.hpp"
+#include <comad/discovery/chassis/detail/hierarchy.hpp>
+#include <comad/discovery/compare/detail/topology_difference.hpp>
+#include <comad/discovery/database/detail/subnet_tables.hpp>
+#include <comad/iba/detail/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace ibtool {
+namespace {
+
+namespace discovery = comad::discovery;
+using comad::iba::NodeType;
+
+struct ibnetdiscover_settings {
+    bool full = false, list = false, ports = false, max_hops = false, json = false, grouping = false;
+    bool hierarchy = false, qos = false;
+    bool cas = false, switches = false, routers = false;
+    unsigned outstanding = 0; // 0: the global one
+    std::string name_map, file;
+    std::string cache, load_cache, diff;
+    discovery::topology_checks checks;
+};
+
+std::string now_as_text() {
+    const std::time_t now = std::time(nullptr);
+    std::string text = std::ctime(&now);
+    if (!text.empty()) text.pop_back(); // its line break
+    return text;
+}
+
+/// `sw,ca,port`: only these.
+discovery::topology_checks read_checks(const std::string& words) {
+    discovery::topology_checks c{false, false, false, false, false, false};
+    const std::pair<std::string_view, bool*> known[] = {{"sw", &c.switches},    {"ca", &c.CAs},
+                                                        {"router", &c.routers}, {"port", &c.links},
+                                                        {"lid", &c.LIDs},       {"nodedesc", &c.descriptions}};
+    for (const std::string& key : split(words, ',')) {
+        const auto found = std::ranges::find(known, key, &std::pair<std::string_view, bool*>::first);
+        if (found == std::end(known))
+            throw usage_error(fmt::format("expected a list of sw, ca, router, port, lid, nodedesc, not {}",
+                                          comad::iba::as_given(key)));
+        *found->second = true;
+    }
+    return c;
+}
+
+std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& subnet,
+                    const discovery::node_names& names, comad::u64 MADs, const discovery::more_of_ports& more,
+                    const global_options& global) {
+    if (s.json) return discovery::json_text(subnet, more);
+    if (s.ports) return discovery::ports_report(subnet, names);
+    if (s.list) return discovery::node_list(subnet, names, {NodeType::CA, NodeType::Switch, NodeType::Router});
+    if (s.switches) return discovery::node_list(subnet, names, {NodeType::Switch});
+    if (s.cas) return discovery::node_list(subnet, names, {NodeType::CA});
+    if (s.routers) return discovery::node_list(subnet, names, {NodeType::Router});
+    if (!s.diff.empty())
+        return discovery::topology_difference(read_subnet_file(s.diff, global).found, subnet, names, s.checks, s.full);
+    const std::string time = now_as_text();
+    discovery::topology_options options;
+    options.full = s.full;
+    options.grouping = s.grouping;
+    options.generated_on = time;
+    if (s.max_hops) options.mads_used = MADs;
+    return discovery::topology_text(subnet, names, options);
+}
+
+/// What is read of ports beside a discovery.
+struct port_reading {
+    discovery::hierarchies places;
+    discovery::subnet_facts facts;
+};
+
+comad::coro::task<std::vector<discovery::problem>> read_more(session& in, const discovery::subnet& s,
+                                                             const ibnetdiscover_settings& wanted, port_reading& read) {
+    std::vector<discovery::problem> missing;
+    if (wanted.hierarchy) {
+        read.places = co_await read_hierarchies(in.schedule(), s);
+        for (const auto& g : read.places.gaps) {
+            const discovery::node& n = s.nodes[g.where.node];
+            missing.push_back(
+                {discovery::problem::kind::no_answer, n.info.nodeGUID, g.where.port, n.route, g.text, g.cause});
+        }
+    }
+    if (wanted.qos) {
+        constexpr discovery::fact_kinds kinds{.PKeys = true, .SLToVL = true, .VLArbitration = true};
+        auto reading = in.options().discovers_by_SA() ? discovery::read_facts_by_SA(in.schedule(), s, kinds)
+                                                      : discovery::read_facts(in.schedule(), s, kinds);
+        read.facts = co_await std::move(reading);
+        missing.insert(missing.end(), read.facts.problems.begin(), read.facts.problems.end());
+    }
+    co_return missing;
+}
+
+int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
+    if (s.qos && !s.json) throw usage_error("--qos requires --json");
+    if (s.qos && !s.load_cache.empty())
+        throw usage_error("--qos excludes --load-cache: it queries the subnet, and a cache has no QoS tables");
+    if (s.outstanding) options.outstanding = s.outstanding;
+    options.load_cache = s.load_cache;
+    const discovery::node_names names = read_node_names(s.name_map);
+    if (s.hierarchy && options.by_SA)
+        throw usage_error("--sa is not supported with --hierarchy, because --hierarchy sends SMPs");
+    port_reading read;
+    subnet_reading more;
+    if (s.qos || s.hierarchy)
+        more = [&](session& in, const discovery::subnet& found) { return read_more(in, found, s, read); };
+    return discover_and_report(
+        options,
+        [&](const discovery::subnet& subnet, comad::u64 MADs) {
+            const discovery::more_of_ports more_of{s.hierarchy ? &read.places : nullptr, s.qos ? &read.facts : nullptr};
+            std::string text = text_of(s, subnet, names, MADs, more_of, options);
+            if (!s.cache.empty()) replace_file(discovery::diags_cache_bytes(subnet), s.cache);
+            return text;
+        },
+        s.file, more);
+}
+
+} // namespace
+
+command ibnetdiscover_command() {
+    return {
+        .name = "ibnetdiscover", .group = command_group::subnet, .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<ibnetdiscover_settings>();
+            takes.option("topology-file", s->file).file(file_use::written);
+            const argument& json = takes.flag("--json", s->json);
+            takes.flag("--hierarchy", s->hierarchy).needs(json);
+            takes.flag("--qos", s->qos);
+            takes.flag("-f,--full", s->full);
+            takes.ignored_flag("-s,--show");
+            takes.flag("-g,--grouping", s->grouping);
+            takes.flag("-l,--list", s->list);
+            takes.flag("-H,--Hca_list", s->cas);
+            takes.flag("-S,--Switch_list", s->switches);
+            takes.flag("-R,--Router_list", s->routers);
+            takes.flag("-p,--ports", s->ports);
+            takes.flag("-m,--max_hops", s->max_hops);
+            takes.option("-o,--outstanding_smps", s->outstanding).range(1, 65536);
+            add_name_map_option(takes, s->name_map);
+            takes.option("--cache", s->cache).file(file_use::replaced);
+            add_load_cache_option(takes, s->load_cache);
+            const argument& diff = takes.option("--diff", s->diff).file(file_use::read_regular);
+            takes.option("--diffcheck", [s](const std::string& words) { s->checks = read_checks(words); }).needs(diff);
+            return [s](const global_options& options) { return run_ibnetdiscover(*s, options); };
+        }};
+}
+
+} // namespace ibtool

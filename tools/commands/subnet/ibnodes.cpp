@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// ibnodes.cpp - ibnodes: list CAs and switches.
+#include "commands/subnet/node_list.hpp"
+
+namespace ibtool {
+namespace {
+
+std::string hosts_and_switches(const comad::discovery::subnet& s, const comad::discovery::node_names& names) {
+    return comad::discovery::hosts_text(s, names) + comad::discovery::switches_text(s, names);
+}
+
+} // namespace
+
+command ibnodes_command() {
+    using comad::iba::NodeType;
+    return {.name = "ibnodes", .group = command_group::subnet, .declare = [](arguments& takes) {
+                return declare_node_list(takes, {hosts_and_switches, {NodeType::CA, NodeType::Switch}});
+            }};
+}
+
+} // namespace ibtool

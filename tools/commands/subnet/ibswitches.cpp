@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// ibswitches.cpp - ibswitches: list the switches.
+#include "commands/subnet/node_list.hpp"
+
+namespace ibtool {
+
+command ibswitches_command() {
+    using comad::iba::NodeType;
+    return {.name = "ibswitches", .group = command_group::subnet, .declare = [](arguments& takes) {
+                return declare_node_list(takes, {comad::discovery::switches_text, {NodeType::Switch}});
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// node_list.cpp - a line for each node.
+#include "commands/subnet/node_list.hpp"
+
+#include "session/subnet_command.hpp"
+#include "text/output.hpp"
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+using comad::discovery::node_names;
+using comad::discovery::subnet;
+
+using iba::NodeType;
+
+struct node_list_settings {
+    std::string topology_file, name_map;
+    node_list list;
+    bool json = false;
+};
+
+std::string json_of(const comad::discovery::node& n, const node_names& names) {
+    std::string line = fmt::format("{{\"nodeType\":\"{}\",\"nodeGUID\":\"{}\",\"numPorts\":{},\"description\":{}",
+                                   iba::name_or_number(n.info.nodeType), n.info.nodeGUID, n.info.numPorts,
+                                   iba::json_quoted(names.raw(n)));
+    if (n.is_switch() && n.ports[0].info)
+        line +=
+            fmt::format(",\"enhancedPort0\":{},\"LID\":{},\"LMC\":{}", n.switch_info && n.switch_info->enhancedPort0,
+                        value(n.ports[0].info->LID), n.ports[0].info->LMC);
+    return line + "}\n";
+}
+
+std::string list_of_nodes(const node_list_settings& s, const subnet& found, const node_names& names) {
+    if (!s.json) return s.list.text(found, names);
+    std::string lines;
+    for (const NodeType type : s.list.types)
+        for (const auto& n : found.nodes)
+            if (n.info.nodeType == type && n.known != comad::topology_file::extent::links_only)
+                lines += json_of(n, names);
+    return lines;
+}
+
+int run_node_list(const node_list_settings& s, const global_options& options) {
+    const node_names names = read_node_names(s.name_map);
+    if (s.topology_file.empty()) {
+        return discover_and_report(options,
+                                   [&](const subnet& found, comad::u64) { return list_of_nodes(s, found, names); });
+    }
+    write_output(list_of_nodes(s, read_subnet(s.topology_file, options), names));
+    return complete;
+}
+
+} // namespace
+
+action declare_node_list(arguments& takes, node_list list) {
+    auto s = std::make_shared<node_list_settings>();
+    s->list = std::move(list);
+    takes.option("topology-file", s->topology_file).file(file_use::read);
+    add_name_map_option(takes, s->name_map);
+    takes.flag("--json", s->json);
+    return [s](const global_options& options) { return run_node_list(*s, options); };
+}
+
+} // namespace ibtool

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// print_node.cpp - ibprintca, ibprintswitch, ibprintrt: what ibnetdiscover prints of one node, which is a CA, a switch, a router.
+#include "command.hpp"
+#include "session/node_name_map.hpp"
+#include "session/subnet_command.hpp"
+#include "session/subnet_place.hpp"
+#include "text/diags_text.hpp"
+#include <comad/discovery/database/detail/node_type_names.hpp>
+#include <comad/iba/detail/text.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <stdexcept>
+
+namespace ibtool {
+namespace {
+
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+using discovery::node_names;
+using discovery::subnet;
+using iba::NodeType;
+
+struct print_node_settings {
+    NodeType type{};
+    std::string (*list)(const subnet&, const node_names&) = nullptr;
+    std::string target, name_map;
+    bool lists = false, json = false;
+};
+
+std::string text_of_node(const print_node_settings& how, const subnet_place& where, const subnet& s,
+                         const node_names& names) {
+    const comad::u32 index = *node_at(s, where, names);
+    const discovery::node& n = s.nodes[index];
+    if (n.info.nodeType != how.type)
+        throw std::runtime_error(fmt::format("{} is a {}, not a {}", iba::as_given(how.target),
+                                             node_type_text(n.info.nodeType), node_type_text(how.type)));
+    return how.json ? discovery::node_json(s, index) : discovery::node_stanza(s, index, names);
+}
+
+std::string json_of_list(const print_node_settings& how, const subnet& s) {
+    std::string lines;
+    for (comad::u32 n = 0; n < s.nodes.size(); ++n)
+        if (s.nodes[n].info.nodeType == how.type) lines += discovery::node_json(s, n);
+    return lines;
+}
+
+int run_print_node(const print_node_settings& s, const global_options& options) {
+    if (s.lists != s.target.empty())
+        throw usage_error(s.lists ? "-l takes no target" : "no target given; -l lists the nodes");
+    const subnet_place where = s.lists ? subnet_place{} : read_place(s.target);
+    const node_names names = read_node_names(s.name_map);
+    return discover_and_report(options, [&](const subnet& found, comad::u64) {
+        if (!s.lists) return text_of_node(s, where, found, names);
+        return s.json ? json_of_list(s, found) : s.list(found, names);
+    });
+}
+
+command print_node_command(std::string_view name, NodeType type,
+                           std::string (*list)(const subnet&, const node_names&)) {
+    return {.name = name,
+            .group = command_group::subnet,
+            .no_SA = "discovery queries every node itself",
+            .declare = [type, list](arguments& takes) -> action {
+                auto s = std::make_shared<print_node_settings>();
+                s->type = type;
+                s->list = list;
+                takes.option("target", s->target).such_as_node_names();
+                takes.flag("-l,--list", s->lists);
+                takes.ignored_flag("-R");
+                add_name_map_option(takes, s->name_map);
+                takes.flag("--json", s->json);
+                return [s](const global_options& options) { return run_print_node(*s, options); };
+            }};
+}
+
+} // namespace
+
+command ibprintca_command() { return print_node_command("ibprintca", NodeType::CA, discovery::hosts_text); }
+command ibprintswitch_command() {
+    return print_node_command("ibprintswitch", NodeType::Switch, discovery::switches_text);
+}
+command ibprintrt_command() { return print_node_command("ibprintrt", NodeType::Router, discovery::routers_text); }
+
+} // namespace ibtool

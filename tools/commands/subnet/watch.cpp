@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: MIT
+// watch.cpp - watch: what changes in a subnet, line by line as it happens: the SA forwards notices where it can, and the subnet is
+// polled now and then. It reads, but for the subscription, which follows the SA to another port.
+#include "command.hpp"
+#include "session/calendar_time.hpp"
+#include "session/node_name_map.hpp"
+#include "session/notice_list.hpp"
+#include "session/reopening.hpp"
+#include "session/report.hpp"
+#include "session/subnet_file.hpp"
+#include "text/difference_text.hpp"
+#include "text/error_words.hpp"
+#include "text/json.hpp"
+#include "text/notice_text.hpp"
+#include "text/output.hpp"
+#include "text/subnet_missing.hpp"
+#include <comad/coro/detail/with_timeout.hpp>
+#include <comad/coro/event.hpp>
+#include <comad/discovery/compare/difference.hpp>
+#include <comad/discovery/walk/rediscover.hpp>
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/sa/subscription.hpp>
+#include <comad/server/agent.hpp>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <system_error>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace server = comad::server;
+using comad::u64;
+using discovery::difference;
+
+struct subnet_watch_settings {
+    std::string every = "30s";
+    u64 count = 0, looks = 0; ///< 0: until a signal comes
+    bool only_polls = false, json = false;
+    std::string name_map;
+};
+
+std::string_view verb_of(difference::kind what) {
+    switch (what) {
+    case difference::kind::gone: return "removed";
+    case difference::kind::is_new: return "added";
+    case difference::kind::changed: return "changed";
+    }
+    return "?";
+}
+
+std::string line_of(const difference& d) {
+    std::string begin = fmt::format("{} {} {}", text_of(d.of), d.place, verb_of(d.what));
+    if (d.what != difference::kind::changed) return begin;
+    return fmt::format("{}: is {}, was {}", begin, iba::escaped(d.is), iba::escaped(d.was));
+}
+
+class subnet_watch {
+public:
+    subnet_watch(session& in, const subnet_watch_settings& s)
+        : in_(in), how_(s), names_(read_node_names(s.name_map)), period_(parse_duration(s.every)), begin_(in.now()) {
+        answers_.on_report(iba::MgmtClass::SubnAdm, 2, [this](const server::request& r, const iba::Notice& notice) {
+            const bool is_from_SA = in_.schedule().is_SA(r.source);
+            if (is_from_SA) take(notice);
+            else ignore(r.source);
+            return is_from_SA;
+        });
+        in_.on_port_change([this](const std::string& line) {
+            print_message("{}", line);
+            wants_subscription_ = true;
+            if (told_) told_->set();
+        });
+        in_.on_port_event([this] {
+            wants_port_ = true;
+            if (told_) told_->set();
+        });
+    }
+    ~subnet_watch() {
+        in_.on_port_change({});
+        in_.on_port_event({});
+    }
+    subnet_watch(const subnet_watch&) = delete;
+    subnet_watch& operator=(const subnet_watch&) = delete;
+
+    /// The exit code, or why there was no beginning. Nothing: the device was lost; when it is open again, the next call goes on.
+    coro::task<std::optional<mad::result<int>>> run() {
+        coro::event told(in_.schedule());
+        told_ = &told;
+        auto code = co_await watch_all(told);
+        told_ = nullptr;
+        co_return code;
+    }
+
+    void begin_serving() {
+        if (how_.only_polls) return;
+        try {
+            agent_.emplace(in_.schedule().transport(), answers_);
+            in_.schedule().set_server(&*agent_);
+        } catch (const std::system_error& e) {
+            agent_.reset();
+            print_message("no notices: {}; polling every {}", why_no_reports(e.code()), how_.every);
+        }
+    }
+    void end_serving() {
+        if (!agent_) return;
+        in_.schedule().set_server(nullptr);
+        agent_.reset();
+        is_subscribed_ = false;
+    }
+    /// Reports that did not come from the SA.
+    u64 ignored() const { return ignored_; }
+    int code() const { return is_complete_ ? complete : partial; }
+
+private:
+    /// Why the transport does not receive the SA's reports, by the errors of mad::transport::serve().
+    std::string why_no_reports(const std::error_code& e) const {
+        if (e == std::errc::operation_not_supported)
+            return fmt::format("{} receives only responses, not reports of the SA", iba::escaped(in_.device()));
+        if (e == std::errc::invalid_argument)
+            return fmt::format("another program already receives the SA's reports on this port ({})", e.message());
+        return fmt::format("cannot receive the SA's reports on this port: {}", e.message());
+    }
+
+    coro::task<std::optional<mad::result<int>>> watch_all(coro::event& told) {
+        // What has changed since a cache was written is looked for at once.
+        mad::time_point looks = in_.now();
+        if (!known_) known_ = known_subnet(in_.options(), in_.place(), iba::guid{in_.local_port().GID.interface_id()});
+        if (!known_) {
+            auto found = co_await find_subnet();
+            if (!found && in_.loss() != 0) co_return std::nullopt;
+            if (!found) co_return std::move(found.error());
+            known_ = std::move(found).value();
+            tell_missing();
+            looks = in_.now() + period_;
+        }
+        co_await subscribe();
+        if (!has_begun_) tell_beginning();
+        has_begun_ = true;
+        while (goes_on()) {
+            const auto left = looks - in_.now();
+            if (left.count() > 0) {
+                auto wait = wait_for(told);
+                const auto heard = co_await coro::with_timeout(in_.schedule(), left, std::move(wait));
+                if (heard && !*heard) co_return interrupted();
+            }
+            if (in_.stopped() || in_.loss() != 0) co_return interrupted();
+            const bool is_time = looks <= in_.now();
+            told.reset();
+            const bool is_done = co_await look(is_time);
+            if (!is_done) co_return interrupted();
+            if (is_time) looks = in_.now() + period_;
+            if (nothing_can_happen()) {
+                tell_end();
+                break;
+            }
+        }
+        co_await end_subscription();
+        co_return code();
+    }
+
+    /// Waits for a local port that does not answer yet. An error: the device was lost, a signal came, or time is simulated.
+    coro::task<mad::result<discovery::subnet>> find_subnet() {
+        growing_pause between;
+        for (std::string told;;) {
+            auto found = co_await discover_subnet(in_, nullptr, subnet_source::fabric);
+            if (found) co_return found;
+            const bool has_gone = co_await in_.is_lost();
+            if (has_gone || in_.stopped() || in_.is_virtual()) co_return found;
+            std::string why = why_no_subnet(found.error(), in_.options());
+            if (why != told)
+                print_message("waiting for {}: {}; retrying at least every {} s", in_.device(), why,
+                              growing_pause::longest / std::chrono::seconds(1));
+            told = std::move(why);
+            const bool goes_on = co_await in_.schedule().pause(between.next());
+            if (!goes_on) co_return found;
+            co_await in_.refresh_port();
+        }
+    }
+
+    bool goes_on() const {
+        return (how_.count == 0 || events_ < how_.count) && (how_.looks == 0 || looks_ < how_.looks);
+    }
+
+    /// In virtual time: the simulation has no more planned changes, and each node was asked since the last one. Else watch would
+    /// poll for ever, at once.
+    bool nothing_can_happen() const {
+        return how_.looks == 0 && goes_on() && in_.has_no_planned_changes() && quiet_looks_ >= looks_for_all;
+    }
+
+    static coro::task<bool> wait_for(coro::event& told) { co_return co_await told.wait(); }
+
+    std::optional<mad::result<int>> interrupted() const {
+        if (in_.loss() != 0) return std::nullopt;
+        return code();
+    }
+
+    // An SA that starts knows no subscribers, and one that takes over need not know those of the last: therefore at each look.
+    coro::task<void> subscribe() {
+        if (!agent_) {
+            wants_subscription_ = false;
+            co_return;
+        }
+        auto done = co_await comad::sa::subscribe(in_.schedule());
+        if (done) {
+            if (has_begun_ && (wants_subscription_ || !is_subscribed_))
+                print_message("the SA at LID {} now forwards notices", in_.schedule().sa_path().DLID);
+            wants_subscription_ = false;
+            is_subscribed_ = true;
+            co_return;
+        }
+        if (done.error().code == mad::errc::cancelled) co_return;
+        wants_subscription_ = false; // until the next look
+        if (is_subscribed_ || !has_begun_)
+            print_message("no notices: {}; polling every {}", words_of(done.error(), in_.options()), how_.every);
+        is_subscribed_ = false;
+    }
+    coro::task<void> end_subscription() {
+        if (is_subscribed_) [[maybe_unused]]
+            const auto done = co_await comad::sa::unsubscribe(in_.schedule());
+    }
+
+    void take(const iba::Notice& notice) {
+        tell_notice(notice);
+        notices_.add(notice);
+        quiet_looks_ = 0;
+        if (told_) told_->set();
+    }
+
+    /// Any port can send a Report. The first ones are printed, the others counted.
+    void ignore(const mad::source_address& source) {
+        constexpr u64 most_printed = 10;
+        if (++ignored_ > most_printed) return;
+        const mad::IBPath& SA = in_.schedule().sa_path();
+        print_message("ignored a Report from LID {} QP {}: the SA is at LID {} QP {}{}", source.SLID, source.sqpn,
+                      SA.DLID, SA.dqpn, ignored_ == most_printed ? "; further ones will not be printed" : "");
+    }
+
+    /// The nodes whose turn it is to be asked whether they are as they were.
+    std::vector<comad::u32> next_nodes() {
+        const std::size_t all = known_->nodes.size();
+        std::vector<comad::u32> nodes;
+        for (std::size_t n = 0; n < (all + looks_for_all - 1) / looks_for_all; ++n)
+            nodes.push_back(static_cast<comad::u32>(next_node_++ % all));
+        return nodes;
+    }
+
+    /// What may have changed, by the notices since the last look and, if it is time or one was about what is not known, by
+    /// who tells of all.
+    coro::task<mad::result<std::vector<discovery::port_ref>>> find_doubtful(bool is_time,
+                                                                            discovery::discover_options options) {
+        std::vector<discovery::port_ref> all;
+        const notice_list::waiting told = notices_.take();
+        bool asks_for_all = is_time || !told.is_all;
+        for (const iba::Notice& n : told.notices) {
+            const auto doubted = discovery::doubted_by(*known_, n);
+            if (doubted) all.insert(all.end(), doubted->begin(), doubted->end());
+            else asks_for_all = true;
+        }
+        if (asks_for_all) {
+            auto others =
+                co_await discovery::find_doubtful(in_.schedule(), *known_, discovery::told_by::anybody, options);
+            if (!others) co_return std::move(others.error());
+            all.insert(all.end(), others.value().begin(), others.value().end());
+        }
+        if (is_time) {
+            const auto changed = co_await discovery::find_changed_nodes(in_.schedule(), *known_, next_nodes(), options);
+            all.insert(all.end(), changed.begin(), changed.end());
+        }
+        co_return all;
+    }
+
+    /// The subnet as it is now, as far as anybody tells.
+    coro::task<mad::result<discovery::subnet>> ask_again(bool is_time, discovery::discover_options options) {
+        auto doubtful = co_await find_doubtful(is_time, options);
+        if (!doubtful) co_return std::move(doubtful.error());
+        if (!is_time && doubtful.value().empty()) co_return *known_; // a notice that is about nothing here
+        auto asking = discovery::rediscover(in_.schedule(), *known_, doubtful.value(), options);
+        co_return co_await std::move(asking);
+    }
+
+    /// False: it was ended, or the device was lost.
+    coro::task<bool> look(bool is_time) {
+        if (is_time || std::exchange(wants_port_, false)) co_await in_.refresh_port();
+        if (is_time || wants_subscription_) co_await subscribe();
+        looks_ += is_time;
+        const discovery::discover_options options = discover_options_of(in_);
+        auto now = co_await ask_again(is_time, options);
+        const bool has_gone = co_await in_.is_lost();
+        if (has_gone || in_.stopped()) co_return false;
+        if (!now) {
+            is_complete_ = false;
+            tell_error(now.error(), in_.options());
+            co_return true;
+        }
+        const std::vector<difference> changes = discovery::differences(*known_, now.value(), names_);
+        for (const difference& d : changes) tell(d);
+        quiet_looks_ = changes.empty() && in_.has_no_planned_changes() ? quiet_looks_ + is_time : 0;
+        notices_in_words_.reset(); // they are of the subnet as it was
+        known_ = std::move(now).value();
+        if (is_time || !changes.empty()) keep_subnet(*known_, in_.options(), in_.place());
+        tell_missing();
+        co_return true;
+    }
+
+    // ---- what is said
+
+    std::string time_text() const {
+        if (in_.is_virtual()) return fmt::format("{:.6f} s", mad::in_seconds(in_.now().time_since_epoch()));
+        return fmt::format("{:%F %T}", fmt::localtime(std::time(nullptr)));
+    }
+    void write(nlohmann::ordered_json line, const std::string& text) {
+        if (!how_.json) {
+            write_output(fmt::format("{} {}\n", time_text(), text));
+            return;
+        }
+        line["seconds"] = mad::in_seconds(in_.now() - begin_);
+        if (!in_.is_virtual()) line["time"] = calendar_time();
+        write_output(json_line(line));
+    }
+    void tell(const difference& d) {
+        ++events_;
+        write(json_of(d), line_of(d));
+    }
+    void tell_notice(const iba::Notice& n) {
+        static const discovery::subnet nothing_known;
+        if (!notices_in_words_) notices_in_words_.emplace(known_ ? *known_ : nothing_known, names_);
+        write(notices_in_words_->to_json(n), notices_in_words_->text(n));
+    }
+    void tell_end() {
+        if (how_.count != 0) is_complete_ = false;
+        const std::string missing = how_.count == 0 ? std::string() : fmt::format(" of {} requested", how_.count);
+        print_message("ended after {} event{}{}: the simulation has no planned changes left", events_,
+                      events_ == 1 ? "" : "s", missing);
+    }
+    void tell_beginning() const {
+        print_error("watching {} nodes and {} links; {}\n", known_->nodes.size(), known_->link_count(),
+                    is_subscribed_ ? fmt::format("the SA forwards notices; polling every {}", how_.every)
+                                   : fmt::format("polling every {}", how_.every));
+    }
+    // Each cause once, until it is over.
+    void tell_missing() {
+        std::set<std::string> now;
+        if (!known_->complete()) is_complete_ = false;
+        for (const std::string& line : lines_about(all_missing(*known_), in_.options().verbosity > 0)) {
+            now.insert(line);
+            if (!missing_.contains(line)) print_error("{}\n", line);
+        }
+        missing_ = std::move(now);
+    }
+
+    static constexpr std::size_t looks_for_all = 10; ///< after so many, each node was asked
+
+    session& in_;
+    const subnet_watch_settings& how_;
+    const discovery::node_names names_;
+    const std::chrono::nanoseconds period_;
+    const mad::time_point begin_;
+    server::responder answers_;
+    std::optional<server::agent> agent_; // while the device is open, unless it is refused
+    coro::event* told_ = nullptr;        // while it runs
+    std::optional<discovery::subnet> known_;
+    std::optional<notice_text> notices_in_words_; // of known_, once a notice came
+    notice_list notices_;                         // since the last look
+    std::size_t quiet_looks_ = 0;     // in a row, without a change or a notice, after the last planned change
+    bool wants_port_ = false;         // the device reports a change
+    bool wants_subscription_ = false; // the local port or the SA is another than at the last subscription
+    std::size_t next_node_ = 0;
+    bool is_subscribed_ = false, has_begun_ = false, is_complete_ = true;
+    std::set<std::string> missing_;
+    u64 events_ = 0, looks_ = 0;
+    u64 ignored_ = 0; ///< Reports that did not come from the SA
+};
+
+int run_watch(const subnet_watch_settings& s, const global_options& options) {
+    session in(options, nullptr, nullptr, opens::when_ready);
+    subnet_watch all(in, s);
+    const std::unique_ptr<lasting_output> lines = lasting_output_of(in);
+    outage_listener listener;
+    listener.on_lost = [&](const outage&) { all.end_serving(); };
+    listener.on_open = [&] { all.begin_serving(); };
+    if (in.is_open()) all.begin_serving();
+    using outcome = mad::result<int>;
+    std::optional<outcome> code = lasting(in, listener).run<outcome>([&] { return all.run(); });
+    all.end_serving();
+    if (all.ignored() > 1) print_message("ignored {} Reports that did not come from the SA", all.ignored());
+    const bool took_all = finish(in, lines.get());
+    if (!took_all && code && *code && code->value() == complete) *code = static_cast<int>(partial);
+    if (!code)
+        return finish(in, took_all || all.code() != complete ? all.code() : static_cast<int>(partial)); // by a signal
+    if (!*code) refuse_silent_port(code->error(), options);
+    return finish(in, code->value());
+}
+
+} // namespace
+
+command watch_command() {
+    return {.name = "watch",
+            .group = command_group::subnet,
+            .no_SA = "it queries the SA for changes in any case, if there is an SA",
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<subnet_watch_settings>();
+                takes.option("--every", s->every);
+                takes.option("-n,--count", s->count);
+                takes.option("--polls", s->looks);
+                add_name_map_option(takes, s->name_map);
+                takes.flag("--no-subscription", s->only_polls);
+                takes.flag("--json", s->json);
+                return [s](const global_options& options) { return run_watch(*s, options); };
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// ibccconfig.cpp - ibccconfig: settings of congestion control, written as infiniband-diags' takes them, each read back; of one
+// port or switch, or of all of a subnet.
+#include "command.hpp"
+#include "commands/queries/congestion_options.hpp"
+#include "commands/writing/congestion_sets.hpp"
+#include "session/ask.hpp"
+#include "session/node_name_map.hpp"
+#include "session/subnet_queries.hpp"
+#include "text/diags_text.hpp"
+#include "text/json.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace ibtool {
+namespace {
+
+namespace coro = comad::coro;
+namespace iba = comad::iba;
+namespace discovery = comad::discovery;
+namespace mad = comad::mad;
+
+struct ibccconfig_settings {
+    std::string operation, name_map;
+    std::vector<std::string> arguments;
+    std::optional<comad::u64> CC_Key;
+    target_options kind;
+    bool everywhere = false, dry_run = false, json = false;
+};
+
+constexpr operation_name ibccconfig_operations[] = {{"CongestionKeyInfo", "CK"},
+                                                    {"SwitchCongestionSetting", "SS"},
+                                                    {"SwitchPortCongestionSetting", "SP"},
+                                                    {"CACongestionSetting", "CS"},
+                                                    {"CongestionControlTable", "CT"}};
+
+/// Whom an operation is about.
+bool is_meant(const congestion_set& what, iba::NodeType type) {
+    if (what.is_of_switches) return type == iba::NodeType::Switch;
+    return !what.is_of_CAs || type != iba::NodeType::Switch;
+}
+
+/// infiniband-diags' command says nothing where all is well; so does this one unless it is asked to.
+reporting set_one(session& in, const congestion_set& what, mad::address target, const ibccconfig_settings& s) {
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_port(in, target));
+    auto set = co_await what.set(in, to, s.dry_run);
+    if (!set) {
+        hint_at_CC_Key(set.error());
+        co_return std::move(set.error());
+    }
+    const congestion_outcome& done = set.value();
+    const std::string place = place_text(to);
+    report said;
+    if (s.json) {
+        nlohmann::ordered_json line{{"LID", value(to.DLID)}};
+        line.update(json_of(what, done, s.dry_run));
+        said.text = json_line(line);
+    } else if (s.dry_run || in.options().verbosity > 0) {
+        said.text = text_of(place, what, done, s.dry_run);
+    }
+    for (missing_answer m : done.not_taken) {
+        m.place = place;
+        said.missing.push_back(std::move(m));
+    }
+    co_return said;
+}
+
+coro::task<mad::result<report>> set_at(session& in, const discovery::subnet& subnet, const end_port& e,
+                                       const congestion_set& what, const ibccconfig_settings& s,
+                                       const discovery::node_names& names) {
+    report said;
+    if (!e.has_LID()) {
+        said.missing.push_back(of_write(missing_at(subnet, e.where, "not changed: no LID")));
+        co_return said;
+    }
+    const mad::any_path keyed = in.options().keys.put_into(e.path, subnet.at(e.where).portGUID);
+    auto done = co_await what.set(in, *std::get_if<mad::IBPath>(&keyed), s.dry_run);
+    if (!done) {
+        said.missing.push_back(of_write(missing_at(subnet, e.where, "not changed: " + to_string(done.error()),
+                                                   "not changed: " + cause_text(done.error()))));
+        co_return said;
+    }
+    const discovery::node& n = subnet.nodes[e.where.node];
+    if (s.json) {
+        nlohmann::ordered_json line = place_json(subnet, e, e.where.port);
+        line.update(json_of(what, done.value(), s.dry_run));
+        said.text = json_line(line);
+    } else {
+        const std::string place = fmt::format("lid {} 0x{:016x} \"{}\" port {}", value(e.path.DLID),
+                                              value(n.info.nodeGUID), names.of(n), e.where.port);
+        said.text = text_of(place, what, done.value(), s.dry_run);
+    }
+    for (const missing_answer& m : done.value().not_taken)
+        said.missing.push_back(of_write(missing_at(subnet, e.where, m.text, m.cause)));
+    co_return said;
+}
+
+coro::task<report> set_all(session& in, const discovery::subnet& subnet, const congestion_set& what,
+                           const ibccconfig_settings& s, const discovery::node_names& names) {
+    const std::vector<end_port> ends = end_ports_of(subnet);
+    std::vector<coro::task<mad::result<report>>> running;
+    for (const end_port& e : ends)
+        if (is_meant(what, subnet.nodes[e.where.node].info.nodeType))
+            running.push_back(set_at(in, subnet, e, what, s, names));
+    auto outcomes = co_await all(std::move(running));
+    report together;
+    for (report& one : outcomes.value()) {
+        together.text += one.text;
+        together.missing.insert(together.missing.end(), one.missing.begin(), one.missing.end());
+    }
+    co_return together;
+}
+
+int run_ibccconfig(const ibccconfig_settings& s, const global_options& options) {
+    const std::size_t which = find_operation(ibccconfig_operations, s.operation);
+    const std::size_t targets = s.everywhere ? 0 : 1;
+    if (s.arguments.size() < targets) throw usage_error("no target given; name a port, or give --all");
+    const congestion_set what =
+        read_congestion_set(ibccconfig_operations[which].name,
+                            {s.arguments.begin() + static_cast<std::ptrdiff_t>(targets), s.arguments.end()});
+    const global_options keyed = with_CC_Key(options, s.CC_Key);
+    if (!s.everywhere) {
+        const mad::address target = read_target(s.arguments.front(), s.kind);
+        return run_query(keyed, &target, [&](session& in) { return set_one(in, what, target, s); });
+    }
+    const discovery::node_names names = read_node_names(s.name_map);
+    return discover_and_ask(
+        keyed, [&](session& in, const discovery::subnet& found) { return set_all(in, found, what, s, names); });
+}
+
+} // namespace
+
+command ibccconfig_command() {
+    return {.name = "ibccconfig",
+            .group = command_group::writing,
+            .writes = true,
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<ibccconfig_settings>();
+                takes.option("operation", s->operation).required();
+                takes.option("target", s->arguments);
+                takes.flag("--all", s->everywhere);
+                takes.flag("--dry-run", s->dry_run);
+                add_CC_Key_option(takes, s->CC_Key);
+                add_target_options(takes, s->kind);
+                add_name_map_option(takes, s->name_map);
+                takes.flag("--json", s->json);
+                return [s](const global_options& options) { return run_ibccconfig(*s, options); };
+            }};
+}
+
+} // namespace ibtool

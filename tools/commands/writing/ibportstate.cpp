@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// ibportstate.cpp - ibportstate: what state a port and its link are in; and, by the operations that say so, another one.
+#include "command.hpp"
+#include "commands/writing/port_change.hpp"
+#include "commands/writing/port_reach.hpp"
+#include "commands/writing/port_write.hpp"
+#include "input/changes.hpp"
+#include "session/ask.hpp"
+#include "session/port_view.hpp"
+#include "session/read_back.hpp"
+#include "text/diags_text.hpp"
+#include "text/json.hpp"
+#include <comad/iba/detail/format.hpp>
+#include <comad/iba/print.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace smp = comad::iba::smp;
+using comad::u32;
+using comad::u8;
+
+struct ibportstate_settings {
+    std::string target, port;
+    std::vector<std::string> operations;
+    target_options kind;
+    bool show_keys = false, dry_run = false, force = false, json = false;
+};
+
+// ---- text and JSON ----------------------------------------------------------------------------------------------------
+
+std::string viewed_port_text(const port_view& v, bool show_keys) {
+    return fmt::format("# Port info: {} port {}\n{}", place_text(v.path), v.number,
+                       port_state_text(v.info, v.has_extended_speeds(), v.is_end_port(), show_keys));
+}
+std::string mellanox_text(const port_view& v) {
+    if (!v.mellanox) return {};
+    return fmt::format("# MLNX ext Port info: {} port {}\n{}", place_text(v.path), v.number, diags_text(*v.mellanox));
+}
+
+nlohmann::ordered_json json_without_key(const smp::PortInfo& info, bool show_keys) {
+    auto object = json_value(iba::json(info));
+    if (!show_keys) object.erase("MKey");
+    return object;
+}
+/// The LID is that of the end port; the route is there where the port was asked by one from here.
+nlohmann::ordered_json view_json(const port_view& v, bool show_keys) {
+    nlohmann::ordered_json o{{"nodeType", iba::name_or_number(v.node.nodeType)},
+                             {"nodeGUID", fmt::format("{}", v.node.nodeGUID)},
+                             {"LID", value(v.end.LID)},
+                             {"port", v.true_number()}};
+    const mad::IBDRPath* const way = mad::directed(v.path);
+    const bool begins_here = way && way->drSLID == iba::permissive_lid;
+    if (begins_here) o["route"] = std::vector<u8>(way->drPath.begin(), way->drPath.begin() + way->hopCount + 1);
+    o["PortInfo"] = json_without_key(v.info, show_keys);
+    if (v.mellanox) o["MlnxExtPortInfo"] = json_value(iba::json(*v.mellanox));
+    return o;
+}
+
+nlohmann::ordered_json document_of(const port_view& v, bool show_keys) {
+    nlohmann::ordered_json o{{"schema", "comad.port_state/1"}};
+    o.update(view_json(v, show_keys));
+    return o;
+}
+
+/// Fields that are to be written, `NAME=VALUE`.
+std::vector<std::string> shown_fields(const port_change& c, bool show_keys) {
+    std::vector<std::string> shown;
+    for (const std::string& field : c.fields)
+        shown.push_back(!show_keys && field.starts_with("MKey=") ? "MKey=<not displayed>" : field);
+    if (c.FDR10) shown.push_back(fmt::format("MlnxExtPortInfo.LinkSpeedEnabled={}", *c.FDR10));
+    return shown;
+}
+
+reporting show_port(session& in, const port_view& here, const ibportstate_settings& s) {
+    report said;
+    auto object = document_of(here, s.show_keys);
+    said.text = fmt::format("{} PortInfo:\n{}{}", here.is_switch() ? "Switch" : "CA/RT",
+                            viewed_port_text(here, s.show_keys), mellanox_text(here));
+    const bool has_other_end = here.is_switch() && here.number != 0 && here.info.portState == iba::PortState::Active;
+    if (has_other_end) {
+        auto there = co_await view_other_end(in, here);
+        if (there) {
+            said.text +=
+                "Peer PortInfo:\n" + viewed_port_text(there.value(), s.show_keys) + mellanox_text(there.value());
+            object["peer"] = view_json(there.value(), s.show_keys);
+            said.notes = link_complaints(here, there.value());
+            object["complaints"] = said.notes;
+        } else {
+            said.missing.push_back(
+                {fmt::format("{} port {} is not compared with its neighbor", place_text(here.path), here.number),
+                 {},
+                 to_string(there.error()),
+                 plain_text(there.error())});
+        }
+    }
+    if (s.json) said.text = json_line(object);
+    co_return said;
+}
+
+void require_fields(const port_view& v, const port_change& c) {
+    if (c.is_of_end_port && !v.is_end_port())
+        throw std::runtime_error(fmt::format("{} port {} has no LID and no M_Key: a switch has them only on port 0",
+                                             place_text(v.path), v.number));
+}
+
+// ---- changes ----------------------------------------------------------------------------------------------------------
+
+/// Where the port is after the change.
+mad::any_path path_after(const port_view& before, const smp::PortInfo& wanted, const port_change& c) {
+    mad::any_path path = before.path;
+    const bool has_other_key = wanted.MKey != before.info.MKey;
+    std::visit([&](mad::path_headers& h) { h.MKey = has_other_key ? wanted.MKey : h.MKey; }, path);
+    if (auto* by_LID = std::get_if<mad::IBPath>(&path); by_LID && c.moves && before.is_end_port())
+        by_LID->DLID = wanted.LID;
+    return path;
+}
+
+class port_changing {
+public:
+    port_changing(session& in, const port_view& before, port_change change, const ibportstate_settings& s)
+        : in_(in), before_(before), change_(std::move(change)), how_(s), object_(document_of(before, s.show_keys)) {
+        said_.text = fmt::format("Initial {} PortInfo:\n{}{}", before.is_switch() ? "Switch" : "CA/RT",
+                                 viewed_port_text(before, s.show_keys), mellanox_text(before));
+    }
+
+    reporting run() {
+        require_fields(before_, change_);
+        if (change_.state == "on" && before_.info.portPhysicalState != iba::PortPhysicalState::Disabled) {
+            said_.text += "Port is already in enable state\n";
+            change_.keep_state();
+        }
+        object_["set"] = shown_fields(change_, how_.show_keys);
+        object_["dry_run"] = how_.dry_run;
+        if (!change_.writes()) co_return take();
+        if (!how_.force) {
+            BOOST_OUTCOME_CO_TRYV(co_await require_reachable_after(in_, before_, change_));
+        }
+        if (how_.dry_run) {
+            said_.text += "\nWithout --dry-run this would be set:\n";
+            for (const std::string& field : shown_fields(change_, how_.show_keys)) said_.text += field + '\n';
+            co_return take();
+        }
+        if (change_.state == "disable" || change_.state == "off") said_.text += "Disable may be irreversible\n";
+        if (change_.FDR10) {
+            BOOST_OUTCOME_CO_TRYV(co_await set_FDR10());
+        }
+        BOOST_OUTCOME_CO_TRYV(co_await set_port_info());
+        co_return take();
+    }
+
+private:
+    report take() {
+        if (how_.json) said_.text = json_line(object_);
+        return std::move(said_);
+    }
+
+    std::string place() const { return fmt::format("{} port {}", place_text(before_.path), before_.number); }
+
+    /// A refusal of the first Set is the end; after another one has changed something it is one line of several.
+    asked<void> refused(mad::mad_error e) {
+        if (before_.is_end_port() && value(before_.info.LID) == 0)
+            e.message("the port has no LID, which some devices require in each Set; add 'lid N'");
+        if (!has_written_) co_return std::move(e);
+        said_.missing.push_back(
+            of_write({place(), {}, "not changed: " + to_string(e), "not changed: " + plain_text(e)}));
+        co_return mad::success();
+    }
+
+    asked<smp::MlnxExtPortInfo> read_FDR10() { return in_.SubnGet<smp::MlnxExtPortInfo>(before_.path, before_.number); }
+
+    asked<void> set_FDR10() {
+        const mad::any_path path = before_.path;
+        BOOST_OUTCOME_CO_TRY(const auto now, co_await in_.SubnGet<smp::MlnxExtPortInfo>(path, before_.number));
+        const std::vector<std::string> fields{"StateChangeEnable=1",
+                                              fmt::format("LinkSpeedEnabled={}", *change_.FDR10)};
+        const auto wanted = with_fields(now, fields);
+        auto reply = co_await in_.schedule().SubnSet<smp::MlnxExtPortInfo>(wanted, path, before_.number);
+        const mad::mad_error* const failure = reply ? nullptr : &reply.error();
+        if (failure && !mad::may_have_acted(*failure)) {
+            auto ending = refused(std::move(reply.error()));
+            co_return co_await std::move(ending);
+        }
+        has_written_ = true;
+        const std::function<asked<smp::MlnxExtPortInfo>()> reads = [this] { return read_FDR10(); };
+        auto reading = read_back<smp::MlnxExtPortInfo>(in_, reads);
+        const auto read = co_await std::move(reading);
+        if (!read) {
+            said_.missing.push_back(unknown_change(place(), decisive(failure, read.error())));
+            co_return mad::success();
+        }
+        port_view after = before_;
+        after.mellanox = read.value();
+        said_.text += "\nAfter MLNXExtendedPortInfo set:\n" + mellanox_text(after);
+        object_["after"]["MlnxExtPortInfo"] = json_value(iba::json(*after.mellanox));
+        if (after.mellanox->LinkSpeedEnabled != *change_.FDR10)
+            said_.missing.push_back(
+                not_set(place(),
+                        fmt::format("LinkSpeedEnabled of MlnxExtPortInfo is {}, but {} was requested",
+                                    after.mellanox->LinkSpeedEnabled, *change_.FDR10),
+                        failure));
+        co_return mad::success();
+    }
+
+    asked<void> set_port_info() {
+        // As a Set says whether extended speeds mean something, the Get after it asks (IBA 14.2.5.6).
+        const u32 modifier = before_.number | (before_.has_extended_speeds() ? 1u << 31 : 0);
+        if (change_.fields.empty()) co_return co_await show_after(modifier);
+        port_write w{before_.path, {}, modifier, before_.end.LID, before_.true_number(), before_.info};
+        const bool is_elsewhere_after = change_.is_of_end_port && before_.is_end_port();
+        if (is_elsewhere_after) w.path_after = path_after(before_, with_fields(before_.info, change_.fields), change_);
+        auto writing = write_port(in_, std::move(w), change_);
+        written_port done = co_await std::move(writing);
+        if (done.refusal) {
+            auto ending = refused(std::move(*done.refusal));
+            co_return co_await std::move(ending);
+        }
+        has_written_ = true;
+        for (missing_answer& m : done.problems) {
+            m.place = place();
+            said_.missing.push_back(std::move(m));
+        }
+        if (!done.note.empty()) said_.notes.push_back(place() + ": " + done.note);
+        if (!done.after) co_return mad::success();
+        if (!done.reply)
+            said_.notes.push_back("no reply to the Set; the values shown were read from the port afterwards");
+        take_after(*done.after);
+        co_return mad::success();
+    }
+
+    void take_after(const smp::PortInfo& info) {
+        port_view after = before_;
+        after.info = info;
+        said_.text += "\nAfter PortInfo set:\n" + viewed_port_text(after, how_.show_keys);
+        object_["after"]["PortInfo"] = json_without_key(after.info, how_.show_keys);
+    }
+
+    /// Where nothing of PortInfo was to be written.
+    asked<void> show_after(u32 modifier) {
+        const auto read = co_await in_.schedule().SubnGet<smp::PortInfo>(before_.path, modifier);
+        if (read) take_after(read.value());
+        else said_.missing.push_back({place(), {}, to_string(read.error()), plain_text(read.error())});
+        co_return mad::success();
+    }
+
+    session& in_;
+    const port_view& before_;
+    port_change change_;
+    const ibportstate_settings& how_;
+    report said_;
+    nlohmann::ordered_json object_;
+    bool has_written_ = false; // something, or it may have
+};
+
+// ---- the command ------------------------------------------------------------------------------------------------------
+
+reporting handle_port(session& in, mad::address target, u8 number, port_change change, const ibportstate_settings& s) {
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
+    BOOST_OUTCOME_CO_TRY(const auto here, co_await view_port(in, path, number));
+    if (change.state == "query" && !change.writes()) co_return co_await show_port(in, here, s);
+    port_changing all(in, here, std::move(change), s);
+    co_return co_await all.run();
+}
+
+int run_ibportstate(ibportstate_settings s, const global_options& options) {
+    const mad::address target = read_target(s.target, s.kind);
+    // Of scripts, which infiniband-diags give port 0 for it; what writes has to name its port.
+    if (s.port == "query" && s.operations.empty()) s.port = "0";
+    const auto number = static_cast<u8>(read_number(s.port, "the port", 254));
+    const port_change change = read_port_change(s.operations);
+    if (options.by_SA && change.writes())
+        throw usage_error("--sa supports only the operation query: the SA cannot change a port");
+    return run_query(options, &target, [&](session& in) { return handle_port(in, target, number, change, s); });
+}
+
+} // namespace
+
+command ibportstate_command() {
+    return {.name = "ibportstate",
+            .group = command_group::writing,
+            .writes = true,
+            .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<ibportstate_settings>();
+                takes.option("target", s->target).required();
+                takes.option("port", s->port).required();
+                takes.option("operation", s->operations).such_as(port_operation_names());
+                add_target_options(takes, s->kind);
+                takes.flag("-K,--show_keys", s->show_keys);
+                takes.flag("--dry-run", s->dry_run);
+                takes.flag("--force", s->force);
+                takes.flag("--json", s->json);
+                return [s](const global_options& options) { return run_ibportstate(*s, options); };
+            }};
+}
+
+} // namespace ibtool

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// port_reach.cpp - which links the MADs to a port cross, and which LIDs still lead to a port after a change.
+#include "commands/writing/port_reach.hpp"
+
+#include "input/changes.hpp"
+#include "session/ask.hpp"
+#include "text/diags_text.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+
+namespace ibtool {
+namespace {
+
+namespace iba = comad::iba;
+namespace mad = comad::mad;
+namespace smp = comad::iba::smp;
+using comad::u8;
+
+bool has_LID(const smp::PortInfo& end, iba::lid LID) {
+    const unsigned first = value(end.LID), asked = value(LID);
+    return first != 0 && asked >= first && asked < first + (1u << end.LMC);
+}
+
+/// The SMA of this host's own port, which answers without a link (rdma-core #847, #868): a route without hops, or an own LID.
+bool answers_without_link(const session& in, const port_view& v) {
+    if (const mad::IBDRPath* const route = mad::directed(v.path))
+        return route->hopCount == 0 && route->drSLID == iba::permissive_lid && route->drDLID == iba::permissive_lid;
+    return has_LID(v.end, in.local_port().LID);
+}
+
+/// A route may cross the target before its end: then it leaves the target again.
+asked<bool> is_crossed_before(session& in, const port_view& v) {
+    const mad::IBDRPath* const whole = mad::directed(v.path);
+    const bool is_of_hops = whole && whole->drSLID == iba::permissive_lid && whole->drDLID == iba::permissive_lid;
+    if (!v.is_switch() || !is_of_hops) co_return false;
+    mad::IBDRPath route = *whole;
+    for (route.hopCount = 0; route.hopCount < whole->hopCount; ++route.hopCount) {
+        const mad::any_path prefix = in.options().keys.put_into(route, {});
+        BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(prefix));
+        if (node.nodeGUID != v.node.nodeGUID) continue;
+        const bool is_entry = route.hopCount != 0 && node.localPortNum == v.number;
+        if (is_entry || whole->drPath[route.hopCount + 1u] == v.number) co_return true;
+    }
+    co_return false;
+}
+
+/// Our MADs enter the target there, or its answers leave it there.
+asked<bool> carries_our_MADs(session& in, const port_view& v) {
+    if (answers_without_link(in, v)) co_return false;
+    if (v.true_number() == v.node.localPortNum) co_return true;
+    if (mad::directed(v.path)) co_return co_await is_crossed_before(in, v);
+    if (!v.is_switch() || value(in.local_port().LID) == 0) co_return false;
+    const unsigned LID = value(in.local_port().LID), per_block = 64;
+    BOOST_OUTCOME_CO_TRY(const auto table, co_await in.SubnGet<smp::LinearForwardingTable>(v.path, LID / per_block));
+    co_return table.portBlock[LID % per_block] == v.number;
+}
+
+bool disables(const port_change& c) { return c.state == "disable" || c.state == "off"; }
+
+/// Whether the link trains after the change, as far as the other end is known: both must enable one width and one speed.
+asked<bool> may_train_again(session& in, const port_view& before, const port_view& after) {
+    std::optional<port_view> there;
+    try {
+        auto seen = co_await view_other_end(in, before);
+        if (seen) there = std::move(seen).value();
+    } catch (const std::runtime_error&) { // nobody knows the way to it
+    }
+    if (!there) co_return true;
+    const port_view& end = *there;
+    co_return (after.enabled_widths() & end.enabled_widths()) != 0 &&
+        (after.enabled_speeds() & end.enabled_speeds()) != 0;
+}
+
+/// The fields whose 0 means "no change" keep what they are, so that the masks can be compared.
+port_view view_after(const port_view& before, const port_change& c) {
+    port_view after = before;
+    smp::PortInfo wanted = with_fields(before.info, c.fields);
+    if (wanted.linkWidthEnabled == 0) wanted.linkWidthEnabled = before.info.linkWidthEnabled;
+    if (wanted.linkSpeedEnabled == 0) wanted.linkSpeedEnabled = before.info.linkSpeedEnabled;
+    if (wanted.linkSpeedExtEnabled == 0) wanted.linkSpeedExtEnabled = before.info.linkSpeedExtEnabled;
+    after.info = wanted;
+    if (after.is_end_port()) after.end = wanted;
+    return after;
+}
+
+/// Why the port could not be reached again from here; empty: it could.
+asked<std::string_view> unreachable_port(session& in, const port_view& before, const port_view& after,
+                                         const port_change& c) {
+    if (const auto* by_LID = std::get_if<mad::IBPath>(&before.path);
+        by_LID && before.is_end_port() && !answers_without_link(in, before) && !has_LID(after.end, by_LID->DLID))
+        co_return "ibtool reaches the port by its LID, and no route leads to the new LID yet";
+    if (!c.cuts_link) co_return "";
+    BOOST_OUTCOME_CO_TRY(const bool is_ours, co_await carries_our_MADs(in, before));
+    if (!is_ours) co_return "";
+    if (disables(c)) co_return "ibtool reaches the port through its own link, which would stay down";
+    BOOST_OUTCOME_CO_TRY(const bool trains, co_await may_train_again(in, before, after));
+    co_return trains ? ""
+                     : "ibtool reaches the port through its own link, whose ends would have no common width or speed";
+}
+
+/// Why the subnet could not reach its manager; empty: it could.
+asked<std::string_view> unreachable_manager(session& in, const port_view& before, const port_view& after,
+                                            const port_change& c) {
+    const iba::lid manager = in.local_port().sa_path.DLID;
+    if (value(manager) == 0) co_return "";
+    if (before.is_end_port()) {
+        if (!has_LID(before.end, manager)) co_return "";
+        if (disables(c)) co_return "the subnet manager runs on this port";
+        if (!has_LID(after.end, manager))
+            co_return "the subnet manager runs on this port, and its LID would become unreachable";
+        const bool hides = after.end.MKey != before.end.MKey && after.end.MKey != 0 && after.end.MKeyProtectBits >= 2;
+        co_return hides ? "the subnet manager runs on this port, and it does not have the new M_Key" : "";
+    }
+    if (!disables(c) || before.info.portState == iba::PortState::Down) co_return "";
+    auto there = co_await view_other_end(in, before);
+    const bool leads_to_manager = there && !there.value().is_switch() && has_LID(there.value().end, manager);
+    co_return leads_to_manager ? "the subnet manager runs on the neighbor of this port" : "";
+}
+
+} // namespace
+
+asked<void> require_reachable_after(session& in, const port_view& before, const port_change& c) {
+    if (!c.cuts_link && !c.is_of_end_port) co_return mad::success();
+    const port_view after = view_after(before, c);
+    BOOST_OUTCOME_CO_TRY(std::string_view why, co_await unreachable_port(in, before, after, c));
+    if (why.empty()) {
+        BOOST_OUTCOME_CO_TRY(why, co_await unreachable_manager(in, before, after, c));
+    }
+    if (!why.empty())
+        throw std::runtime_error(fmt::format("{} port {} not changed: {}; add --force to change it anyway",
+                                             place_text(before.path), before.number, why));
+    co_return mad::success();
+}
+
+} // namespace ibtool
